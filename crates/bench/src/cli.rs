@@ -1,11 +1,11 @@
-//! The command line as it was typed.
+//! The command line as typed.
 
 use crate::servers::{relay, upstream};
 use crate::{load, report, run};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
-/// Measures HTTP servers: gateways beside each other in scenarios, and a load generator that takes hey's flags.
+/// Measures HTTP servers: compares gateways in scenarios, and generates load with hey's flags.
 #[derive(Debug, Parser)]
 #[command(name = "tollgate-bench", version, propagate_version = true)]
 struct BenchCli {
@@ -13,30 +13,30 @@ struct BenchCli {
     command: BenchCommand,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Measure gateways beside each other in scenarios.
+    /// Compare gateways in scenarios.
     Run(run::SuiteOptions),
-    /// Make the reports of a run again.
+    /// Regenerate the reports of a run.
     Report(report::ReportOptions),
-    /// Show the scenarios, and which gateways are installed.
+    /// List the scenarios and the installed gateways.
     List(run::ListOptions),
     /// Send load to a server and report latency, throughput, statuses and errors.
     Load(Box<load::LoadOptions>),
-    /// Merge results of `load`, of several machines or processes, without loss.
+    /// Merge `load` results of several machines or processes without loss.
     Merge(load::result::merge::MergeOptions),
     /// Compare two results of `load`, or two runs; exit code 1 if the second is worse.
     Compare(crate::compare::CompareOptions),
-    /// Check that the load generator sees what it must: a known delay, a stall, every answer and status.
+    /// Check that the load generator detects a known delay and a stall, and counts every response and status.
     Selftest(load::selftest::SelftestOptions),
-    /// Run the server that scenarios are measured with: go-bench-suite's and dummy-api's answers, WebSocket echo, events.
+    /// Run the upstream server of scenarios: the responses of go-bench-suite and dummy-api, WebSocket echo, events.
     Upstream(upstream::UpstreamOptions),
-    /// Copy bytes to an upstream and back, or answer with a file, without looking at them: what no proxy can be cheaper than.
+    /// Copy bytes to an upstream and back without parsing them, or answer with a file: the lower bound for the cost of a proxy.
     Relay(relay::RelayOptions),
 }
 
-/// The command that `args` ask for; ends the process with help or a usage error otherwise.
+/// Parses the command line; prints help or a usage error and exits if there is no command to run.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> BenchCommand {
     let args = load::single_dash::normalise(&BenchCli::command(), args);
     BenchCli::parse_from(args).command

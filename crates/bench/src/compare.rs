@@ -1,5 +1,5 @@
-//! `tollgate-bench compare`: whether a second result is worse than a first, for people and for CI. Results of `load` are compared by
-//! what clients saw, runs by CPU time.
+//! `tollgate-bench compare`: whether a second result is worse than a first, for people and for CI. It compares results of `load` by
+//! client-side figures, and runs by CPU time.
 
 use crate::amount;
 use crate::exit::CommandError;
@@ -15,10 +15,10 @@ use std::process::ExitCode;
     after_help = "Exit code: 0 if nothing is worse by more than the threshold, 1 if something is, 2 if the files cannot be compared."
 )]
 pub(crate) struct CompareOptions {
-    /// The result of `load`, or the directory of a `run`, to compare with
+    /// The reference: a result of `load`, or the directory of a `run`
     #[arg(value_name = "A")]
     before: PathBuf,
-    /// The result to judge
+    /// The result to compare with it
     #[arg(value_name = "B")]
     after: PathBuf,
     /// How much worse a figure may be

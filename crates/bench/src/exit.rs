@@ -1,13 +1,13 @@
-//! How a command ends: what it prints, and its exit code.
+//! The end of a command: its output and its exit code.
 
 use std::process::ExitCode;
 
-/// The shell's convention for a process that SIGINT ended.
+/// Exit code after SIGINT, by the shell's convention.
 pub(crate) const EXIT_INTERRUPTED: u8 = 130;
-/// The command line, or a file that it names, makes no sense.
+/// The command line is invalid, or a file that it names.
 pub(crate) const EXIT_USAGE: u8 = 2;
 
-/// Prints what a command found out, or why it could not.
+/// Prints the result of a command, or its error.
 pub(crate) fn print(outcome: Result<String, String>) -> ExitCode {
     match outcome {
         Ok(text) => {
@@ -18,12 +18,12 @@ pub(crate) fn print(outcome: Result<String, String>) -> ExitCode {
     }
 }
 
-/// Why a command did not do what it was asked to.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// It was asked for something that makes no sense.
+    /// The request is invalid.
     Usage(String),
-    /// It could not.
+    /// The execution failed.
     Failed(String),
 }
 
@@ -34,7 +34,7 @@ impl From<String> for CommandError {
 }
 
 impl CommandError {
-    /// Says it on standard error.
+    /// Prints the error to standard error.
     pub(crate) fn report(self) -> ExitCode {
         let (message, code) = match self {
             CommandError::Usage(message) => (message, ExitCode::from(EXIT_USAGE)),

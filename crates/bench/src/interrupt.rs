@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first ends the run in order, and what was measured so far is reported.
+//! Handles Ctrl-C and SIGTERM: the first one ends the run in order, and the figures so far are reported.
 
 use std::io;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Whether the run is to end.
+/// Whether the run must end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt {
     raised: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    /// Watches for signals from now on, in a thread of its own; `on_second` is called for each but the first.
+    /// Starts to watch for signals, on a separate thread; calls `on_second` for each signal after the first.
     pub(crate) fn watch(on_second: fn()) -> io::Result<Self> {
         let interrupt = Interrupt::default();
         let watcher = interrupt.clone();
@@ -38,7 +38,7 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// The reason as an error, for `?`.
+    /// An error if the run must end, for `?`.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.is_raised() { Err("interrupted".to_owned()) } else { Ok(()) }
     }

@@ -1,5 +1,5 @@
-//! The load generator, `tollgate-bench load`: options to a plan, a plan to threads of workers, what they counted to a result,
-//! and the result to reports. Other parts of this crate use it as a child process and read [`result::LoadResult`].
+//! The load generator, `tollgate-bench load`. Options become a plan, the plan becomes threads of workers, their counts become a
+//! result, and the result becomes reports. Other parts of this crate run it as a child process and read [`result::LoadResult`].
 
 mod measure;
 mod objective;
@@ -34,7 +34,7 @@ pub(crate) fn run(options: LoadOptions) -> ExitCode {
 }
 
 fn load(options: &LoadOptions) -> Result<ExitCode, CommandError> {
-    // Files are opened first: after an hour of load it is late for a wrong path.
+    // Opens the files first: after an hour of load, it is too late to report a wrong path.
     let json = options.json.as_deref().map(create).transpose()?;
     let hgrm = options.hgrm.as_deref().map(create).transpose()?;
     let (plan, lookup) = plan::plan(options)?;
@@ -97,7 +97,7 @@ fn deliver(options: &LoadOptions, result: &LoadResult, json: Option<File>, hgrm:
     deliver_files(result, (&options.json, json), (&options.hgrm, hgrm), problems);
 }
 
-/// Writes the files that are asked for.
+/// Writes the requested files.
 fn deliver_files(
     result: &LoadResult,
     (json_path, json): (&Option<PathBuf>, Option<File>),
@@ -115,7 +115,7 @@ fn deliver_files(
     file(hgrm_path, hgrm, &|out| hgrm::write(result, out));
 }
 
-/// Says what went wrong, and the exit code.
+/// Reports problems and returns the exit code.
 fn verdict(result: &LoadResult, problems: Vec<String>, interrupted: bool) -> ExitCode {
     for problem in &problems {
         eprintln!("tollgate-bench: cannot write {problem}");

@@ -1,5 +1,5 @@
-//! The gateways that can be measured, one adapter each. An adapter turns cases into its gateway's configuration and says what
-//! its gateway can't do; starting, measuring and ending are the runner's. A new one is a file and a line in [`ALL`].
+//! The gateways that can be measured, one adapter each. An adapter turns cases into its gateway's configuration and reports what
+//! its gateway cannot do; the runner starts, measures and stops it. A new gateway is a file and a line in [`ALL`].
 #![expect(clippy::indexing_slicing, reason = "only JSON objects that were just made are indexed, which inserts")]
 
 mod apisix;
@@ -27,11 +27,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The one suite and the one group that clients offer and gateways take, so that all of them compute the same.
+/// The only cipher suite that clients offer and gateways accept, and the only group, so that all compute the same.
 pub(crate) const TLS_SUITE: &str = "TLS_AES_128_GCM_SHA256";
 pub(crate) const TLS_GROUP: &str = "X25519";
 
-/// Every adapter, in the order of the tables.
+/// All adapters, in the order of the tables.
 pub(crate) const ALL: [&dyn PeerAdapter; 13] = [
     &tollgate::TollgateAdapter,
     &direct::DirectAdapter,
@@ -50,10 +50,10 @@ pub(crate) const ALL: [&dyn PeerAdapter; 13] = [
 
 /// A gateway that can be measured.
 pub(crate) trait PeerAdapter: Sync {
-    /// As it stands in `--peers` and in results.
+    /// Name in `--peers` and in results.
     fn name(&self) -> &'static str;
 
-    /// What is looked for when no path is given; `None` for what needs no program.
+    /// Program to search for if no path is given; `None` if there is no program.
     fn program(&self) -> Option<&'static str>;
 
     /// Arguments that make the program print its version.
@@ -61,73 +61,73 @@ pub(crate) trait PeerAdapter: Sync {
         &["--version"]
     }
 
-    /// Only scenarios that name it, and `--peers`, measure it.
+    /// Whether it is measured only in scenarios that name it, or with `--peers`.
     fn is_for_scenarios_that_name_it(&self) -> bool {
         false
     }
 
-    /// Each case has a process of its own.
+    /// Whether each case needs its own process.
     fn serves_one_case(&self) -> bool {
         false
     }
 
-    /// The upstream is asked for the path that the client sends; listen paths mean nothing.
+    /// Whether the upstream receives the path that the client sends; listen paths are ignored.
     fn passes_paths_on(&self) -> bool {
         false
     }
 
-    /// Why it can't do this case, if it can't.
+    /// Why it cannot do this case; `None` if it can.
     fn cannot(&self, case: &Case) -> Option<String>;
 
-    /// Writes its configuration and says what is to be started.
+    /// Writes its configuration and returns the programs to start.
     fn prepare(&self, setup: &Setup) -> Result<Launch, String>;
 
-    /// Done when it answers: keys that are made through an API. The credentials are those of the cases that callers need one for, by
-    /// the case's place in the setup.
+    /// Called once it responds, to create keys through an API. Returns the credentials of the cases whose callers need some, by the
+    /// case's index in the setup.
     fn finish(&self, _setup: &Setup) -> Result<BTreeMap<usize, Credential>, String> {
         Ok(BTreeMap::new())
     }
 
-    /// Whether `reload` knows how.
+    /// Whether `reload` is supported.
     fn can_reload(&self) -> bool {
         false
     }
 
-    /// How it is told to read its configuration again; `None` if this adapter doesn't know.
+    /// How to make it reload its configuration; `None` if this adapter does not support it.
     fn reload(&self, _setup: &Setup) -> Option<Reload> {
         None
     }
 }
 
-/// What an adapter configures.
+/// Input of an adapter.
 pub(crate) struct Setup<'a> {
-    /// The program found or given.
+    /// Path of the program, found or given.
     pub program: PathBuf,
-    /// A directory of its own.
+    /// Working directory.
     pub dir: PathBuf,
-    /// Where it is to listen.
+    /// Port to listen on.
     pub port: u16,
-    /// A port for what else it needs.
+    /// Port for an additional program.
     pub second_port: u16,
     pub upstream_port: u16,
-    /// How many threads or worker processes it may have.
+    /// Maximum number of threads or worker processes.
     pub threads: usize,
     pub cases: Vec<&'a Case>,
-    /// What it shows to clients that speak TLS, where a case says so.
+    /// Certificate for clients that use TLS, if a case needs one.
     pub certificate: Option<&'a CertificateFiles>,
-    /// Where it may send what it observes.
+    /// Ports for telemetry.
     pub sink_ports: SinkPorts,
-    /// For its control API.
+    /// Secret of its control API.
     pub secret: String,
 }
 
 impl Setup<'_> {
-    /// Whether clients may speak HTTP/2 with it.
+    /// Whether clients may use HTTP/2.
     pub(crate) fn speaks_http2(&self) -> bool {
         self.cases.iter().any(|case| case.api.http2)
     }
 
-    /// Writes a file of its directory.
+    /// Writes a file in its directory.
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf, String> {
         let path = self.dir.join(name);
         let parent = path.parent().unwrap_or(&self.dir);
@@ -136,7 +136,7 @@ impl Setup<'_> {
         Ok(path)
     }
 
-    /// A directory of its directory.
+    /// Creates a directory in its directory.
     pub(crate) fn directory(&self, name: &str) -> Result<PathBuf, String> {
         let path = self.dir.join(name);
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: cannot be made: {error}", path.display()))?;
@@ -144,36 +144,36 @@ impl Setup<'_> {
     }
 }
 
-/// Ports that take in what gateways observe, and throw it away.
+/// Ports that receive telemetry and discard it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SinkPorts {
     pub statsd: u16,
-    /// OTLP over HTTP.
+    /// Port for OTLP over HTTP.
     pub collector: u16,
 }
 
-/// A certificate that signs itself, and its key, in PEM.
+/// A self-signed certificate and its key, in PEM.
 pub(crate) struct CertificateFiles {
     pub certificate: PathBuf,
     pub key: PathBuf,
-    /// One behind the other.
+    /// File with certificate and key.
     pub both: PathBuf,
 }
 
-/// What callers of a case identify themselves with.
+/// The credential that callers of a case send.
 #[derive(Default)]
 pub(crate) struct Credential {
-    /// Sent with each request; `{token}` stands for the lines of `tokens` in turn.
+    /// Header lines of each request; `{token}` is replaced with the lines of `tokens` in turn.
     pub headers: Vec<(String, String)>,
     pub tokens: Option<TokenFile>,
 }
 
-/// Tokens that are sent once each in a measurement.
+/// Tokens that are each sent once per measurement.
 pub(crate) struct TokenFile {
     pub path: PathBuf,
     pub first: String,
     pub count: u64,
-    /// Makes the gateway forget what it found good, before the tokens are sent again.
+    /// Clears the gateway's token cache, before the tokens are sent again.
     pub forget: ControlRequest,
 }
 
@@ -184,19 +184,19 @@ pub(crate) struct ControlRequest {
     pub headers: Vec<(String, String)>,
 }
 
-/// What is to be started.
+/// The programs to start.
 #[derive(Default)]
 pub(crate) struct Launch {
-    /// Before the gateway: stores.
+    /// Programs to start before the gateway: stores.
     pub before: Vec<Program>,
-    /// Nothing for the upstream itself.
+    /// The gateway; `None` for the upstream itself.
     pub gateway: Option<Program>,
-    /// Files that say how it was configured, kept with the results.
+    /// Configuration files, which are kept with the results.
     pub configuration: Vec<PathBuf>,
 }
 
 impl Launch {
-    /// A gateway that needs nothing else.
+    /// A gateway without other programs.
     pub(crate) fn of(gateway: Program, configuration: Vec<PathBuf>) -> Launch {
         Launch { before: Vec::new(), gateway: Some(gateway), configuration }
     }
@@ -208,7 +208,7 @@ pub(crate) struct Program {
     pub path: PathBuf,
     pub arguments: Vec<OsString>,
     pub environment: Vec<(String, String)>,
-    /// Where it listens, if that is to be awaited.
+    /// Port on which it listens, if the start must wait for it.
     pub port: Option<u16>,
 }
 
@@ -222,7 +222,7 @@ impl Program {
         self
     }
 
-    /// A Redis that keeps nothing on disk.
+    /// A Redis without persistence.
     pub(crate) fn redis(setup: &Setup) -> Program {
         let port = setup.second_port.to_string();
         let program = Program::new("redis", Path::new("redis-server"))
@@ -237,20 +237,20 @@ impl Program {
     }
 }
 
-/// How a gateway is told to read its configuration again.
+/// How to make a gateway reload its configuration.
 pub(crate) enum Reload {
     /// SIGHUP to its first process.
     Hangup,
-    /// A request to itself.
+    /// A control API request.
     Request(ControlRequest),
 }
 
-/// This very program, which is also the loader, the upstream and the relay.
+/// Path of this program, which is also the load generator, the upstream and the relay.
 pub(crate) fn own_program() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| format!("this program's own path is unknown: {error}"))
 }
 
-/// The adapter of this name.
+/// The adapter with this name.
 pub(crate) fn named(name: &str) -> Option<&'static dyn PeerAdapter> {
     ALL.into_iter().find(|peer| peer.name() == name)
 }
@@ -260,7 +260,7 @@ pub(crate) fn names() -> String {
     ALL.map(PeerAdapter::name).join(", ")
 }
 
-/// Where a peer's program is: given, beside this program (our own), on the PATH, or in sbin, which a user's PATH may lack.
+/// Path of a peer's program: as given, next to this program (our own), on the PATH, or in sbin, which a user's PATH may lack.
 pub(crate) fn find(peer: &dyn PeerAdapter, given: Option<&Path>) -> Result<PathBuf, String> {
     let Some(program) = peer.program() else { return Ok(PathBuf::new()) };
     if let Some(path) = given {

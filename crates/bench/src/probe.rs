@@ -1,27 +1,27 @@
-//! Single requests on connections of their own: whether a gateway answers, its control API, and the checks before a
-//! measurement. No load is made with this.
+//! Single requests, each on its own connection: to check whether a gateway responds, for its control API, and for the checks before
+//! a measurement. Not used to generate load.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Loopback: nothing here is reachable from elsewhere.
+/// Loopback address: nothing here is reachable from other machines.
 pub(crate) const HOST: &str = "127.0.0.1";
 
-/// Long enough for a reload of many APIs.
+/// Time limit of a request: long enough for a reload of many APIs.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// What is read of an answer; a check looks at its beginning.
+/// Maximum bytes read of a response; a check inspects its start.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 const HEADERS_MAX: usize = 64;
 
-/// An answer; the body may still have the marks of chunks.
+/// A response; the body may still be chunked.
 pub(crate) struct ProbeResponse {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: String,
 }
 
-/// Sends a request to a port of this machine and reads the answer to its end.
+/// Sends a request to a port of this machine and reads the response to its end.
 pub(crate) fn send(
     port: u16,
     method: &str,
@@ -47,7 +47,7 @@ pub(crate) fn send(
     parse(&bytes).ok_or_else(|| ended.err().map_or_else(|| format!("{method} {path} on port {port}: no HTTP came back"), failed))
 }
 
-/// Whether something listens there.
+/// Whether something listens on a port.
 pub(crate) fn listens(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_secs(1)).is_ok()
 }

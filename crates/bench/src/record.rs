@@ -1,16 +1,16 @@
-//! A run as it is kept: everything that was measured, round by round, and nothing that is derived from it. Reports are made from
-//! this alone, so that they can be made again.
+//! The record of a run: all measurements, round by round, and nothing derived. Reports are generated from it alone, so they can be
+//! regenerated.
 
 use crate::scenario::{Draw, Suite};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The file of a run in its directory.
+/// File name of a run in its directory.
 pub(crate) const FILE: &str = "run.json";
-/// What stands in `format`.
+/// Value of `format`.
 pub(crate) const FORMAT: &str = "tollgate-bench/run";
-/// What stands in `version`: fields may be added, none changes its meaning within it.
+/// Value of `version`: within it, fields may be added, but none changes its meaning.
 pub(crate) const VERSION: u32 = 1;
 
 /// One run.
@@ -20,37 +20,37 @@ pub(crate) struct RunRecord {
     pub version: u32,
     pub facts: MachineFacts,
     pub settings: RunSettings,
-    /// Why it ended before its end, if it did.
+    /// Why it stopped early, if it did.
     #[serde(default)]
     pub end: Option<String>,
     pub scenarios: Vec<ScenarioRecord>,
 }
 
-/// What figures must be quoted with.
+/// Facts that must accompany the figures.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct MachineFacts {
-    /// UTC.
+    /// Date in UTC.
     pub date: String,
     pub host: String,
     pub cpu: String,
     pub cpus: usize,
     pub memory_mib: u64,
     pub kernel: String,
-    /// Of the minute before the run. More than a few tenths means that something else was running.
+    /// Load average of the minute before the run. More than a few tenths means that something else was running.
     pub load_average: f64,
     /// CPUs that gateways ran on.
     pub gateway_cpus: String,
-    /// CPUs of loader, upstream and stores.
+    /// CPUs of load generator, upstream and stores.
     pub other_cpus: String,
     /// Threads or worker processes of each gateway.
     pub threads: usize,
     /// The version of this program.
     pub bench: String,
-    /// What each gateway says of itself.
+    /// Version that each gateway reports.
     pub versions: BTreeMap<String, String>,
 }
 
-/// How it was run.
+/// Settings of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunSettings {
     pub rounds: u32,
@@ -59,7 +59,7 @@ pub(crate) struct RunSettings {
     pub quick: bool,
 }
 
-/// A scenario and what was measured in it.
+/// A scenario and its measurements.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ScenarioRecord {
     pub name: String,
@@ -71,12 +71,12 @@ pub(crate) struct ScenarioRecord {
     pub cases: Vec<CaseRecord>,
     pub loads: Vec<LoadRecord>,
     pub peers: Vec<String>,
-    /// Gateways that CPU time is told as a multiple of; of an empty list, Tollgate or the first one.
+    /// Gateways whose CPU time is the reference for ratios; if empty, Tollgate or the first gateway.
     #[serde(default)]
     pub ratio_to: Vec<String>,
-    /// What a gateway can't do.
+    /// Cases that a gateway cannot do.
     pub absent: Vec<Remark>,
-    /// What should have worked and did not: wrong statuses, a gateway that did not start.
+    /// Failures: wrong statuses, a gateway that did not start.
     pub failures: Vec<Remark>,
     pub series: Vec<RoundSeries>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct ScenarioRecord {
 pub(crate) struct CaseRecord {
     pub name: String,
     pub x: Option<f64>,
-    /// The statuses that every gateway had to give, as a sentence.
+    /// The statuses required of every gateway, as a sentence.
     pub expected: String,
 }
 
@@ -100,11 +100,11 @@ pub(crate) struct LoadRecord {
     pub is_ramp: bool,
 }
 
-/// Something to be said of a gateway and a case.
+/// A remark about a gateway and a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Remark {
     pub peer: String,
-    /// All of them if empty.
+    /// The case; empty means all.
     pub case: String,
     pub text: String,
 }
@@ -124,10 +124,10 @@ pub(crate) struct Round {
     pub seconds: f64,
     pub requests: u64,
     pub requests_per_second: f64,
-    /// Requests a second that were due.
+    /// Scheduled requests per second.
     pub rate: Option<f64>,
     pub status: BTreeMap<u16, u64>,
-    /// Requests that got no answer.
+    /// Requests without a response.
     pub failed: u64,
     pub mean_us: f64,
     pub max_us: f64,
@@ -136,44 +136,44 @@ pub(crate) struct Round {
     pub p95_us: f64,
     pub p99_us: f64,
     pub p99_9_us: f64,
-    /// From the actual send: what lies between it and the response time is the queue.
+    /// 99th percentile from the actual send time; the difference to the response time is queueing.
     pub service_p99_us: f64,
     /// The response times: HdrHistogram V2, compressed, base64, in nanoseconds.
     pub histogram: String,
-    /// What the first case's gateway used at the same time, in CPU time for each of its own requests, where both were measured side by side.
+    /// CPU time per request of the first case's gateway, if both were measured side by side.
     #[serde(default)]
     pub first_case_cpu_us: Option<f64>,
-    /// `None` without a gateway.
+    /// Resource usage of the gateway; `None` without one.
     pub gateway: Option<Use>,
     pub upstream: Use,
     pub store: Option<Use>,
     pub loader_cpu_us: f64,
-    /// Why the loader is thought to have been the bottleneck: speed and latency are void then, CPU time stands.
+    /// Indications that the load generator was the bottleneck: speed and latency are void then, CPU time is valid.
     pub loader_saturated: Vec<String>,
-    /// Reloads that were asked for meanwhile.
+    /// Number of reloads during the round.
     pub reloads: u64,
     pub seconds_of_load: Vec<SecondRecord>,
     pub samples: Vec<UsageSample>,
-    /// Why nothing of this round counts, if so.
+    /// Why the round is void, if it is.
     pub void: Option<String>,
 }
 
-/// What processes used in a round.
+/// Resource usage of processes in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Use {
-    /// CPU time for each request, in microseconds.
+    /// CPU time per request in microseconds.
     pub cpu_us: f64,
     pub user_us: f64,
     pub system_us: f64,
-    /// Context switches for each request.
+    /// Context switches per request.
     pub switches: f64,
-    /// CPUs that were busy, on average.
+    /// Average number of busy CPUs.
     pub cpus_busy: f64,
-    /// At the end of the round.
+    /// Memory at the end of the round.
     pub memory_mib: f64,
 }
 
-/// A second as the loader saw it.
+/// One second as seen by the load generator.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SecondRecord {
     pub requests: u64,
@@ -183,7 +183,7 @@ pub(crate) struct SecondRecord {
     pub connections: u64,
 }
 
-/// What was busy since the sample before.
+/// CPU usage since the previous sample.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct UsageSample {
     pub at_seconds: f64,
@@ -213,7 +213,7 @@ impl RunRecord {
         Ok(run)
     }
 
-    /// Something that should have worked did not: a gateway did not start or gave wrong statuses, or a round is void.
+    /// Whether something failed that should have worked: a gateway did not start or gave wrong statuses, or a round is void.
     pub(crate) fn has_failures(&self) -> bool {
         let failed = |scenario: &ScenarioRecord| {
             !scenario.failures.is_empty() || scenario.series.iter().any(|series| series.void().is_some())
@@ -230,23 +230,23 @@ impl ScenarioRecord {
 }
 
 impl RoundSeries {
-    /// Why nothing of it counts: the reason of the first void round.
+    /// Reason of the first void round, which makes the whole series void.
     pub(crate) fn void(&self) -> Option<&str> {
         self.rounds.iter().find_map(|round| round.void.as_deref())
     }
 
-    /// Speed and latency are void, CPU time is not.
+    /// Whether speed and latency are void but CPU time is valid.
     pub(crate) fn is_loader_bound(&self) -> bool {
         let bound = self.rounds.iter().filter(|round| !round.loader_saturated.is_empty()).count();
         bound * 2 > self.rounds.len()
     }
 
-    /// A figure of each round.
+    /// A figure for each round.
     pub(crate) fn figures(&self, figure: impl Fn(&Round) -> f64) -> Vec<f64> {
         self.rounds.iter().map(figure).collect()
     }
 
-    /// CPU time of the gateway per request, of each round; nothing where there is no gateway.
+    /// CPU time of the gateway per request for each round; empty without a gateway.
     pub(crate) fn cpu_us(&self) -> Vec<f64> {
         self.rounds.iter().filter_map(|round| Some(round.gateway?.cpu_us)).collect()
     }

@@ -1,5 +1,5 @@
-//! Reports of a run: a table for the terminal, Markdown, JSON of the derived figures, and one HTML file with plots. All of them
-//! are made from the kept run alone.
+//! Reports of a run: a table for the terminal, Markdown, JSON of the derived figures, and one HTML file with plots. All are
+//! generated from the record alone.
 
 pub(crate) mod compare;
 mod escape;
@@ -25,12 +25,12 @@ pub(crate) struct ReportOptions {
     /// Directory of a run
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// Also put the run's table into this Markdown file, between its lines <!-- bench:begin --> and <!-- bench:end -->
+    /// Also insert the run's table into this Markdown file, between the lines <!-- bench:begin --> and <!-- bench:end -->
     #[arg(long, value_name = "FILE")]
     pub readme: Option<PathBuf>,
 }
 
-/// Makes every form again.
+/// Regenerates every report.
 pub(crate) fn run(options: &ReportOptions) -> ExitCode {
     exit::print(again(options))
 }
@@ -46,7 +46,7 @@ fn again(options: &ReportOptions) -> Result<String, String> {
     Ok(terminal::heading(&run) + &terminal::tables(&run))
 }
 
-/// Writes the forms that are files.
+/// Writes the reports that are files.
 pub(crate) fn write_all(directory: &Path, run: &RunRecord) -> Result<(), String> {
     let scenarios = summary::summarise(run);
     write(directory, "report.md", &markdown::page(run, &scenarios))?;

@@ -1,5 +1,5 @@
-//! `tollgate-bench run`: scenarios on gateways. Every round visits all cases and gateways in turn, so that whatever else the
-//! machine does falls on all alike; statuses are judged before any speed is reported; results are on disk after every round.
+//! `tollgate-bench run`: runs scenarios on gateways. Every round visits all cases and gateways in turn, so that other load on the
+//! machine affects all equally; statuses are checked before any speed is reported; results are written to disk after every round.
 
 mod certificate;
 mod child;
@@ -25,7 +25,7 @@ use plan::RunPlan;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Runs what was asked for and writes a directory of results.
+/// Runs the requested scenarios and writes a directory of results.
 pub(crate) fn run(options: &SuiteOptions) -> ExitCode {
     match measure(options) {
         Ok(run) if run.end.is_some() => ExitCode::from(exit::EXIT_INTERRUPTED),
@@ -63,7 +63,7 @@ fn measure(options: &SuiteOptions) -> Result<RunRecord, String> {
     Ok(run)
 }
 
-/// Replaces `run.json` in one step: a full disk leaves the last one as it was.
+/// Replaces `run.json` atomically: if the disk is full, the previous one stays intact.
 fn write(directory: &Path, run: &RunRecord) -> Result<(), String> {
     let file = directory.join(record::FILE);
     let beside = directory.join("run.json.part");
@@ -85,14 +85,14 @@ fn results_directory(options: &SuiteOptions) -> Result<PathBuf, String> {
     Ok(directory)
 }
 
-/// Thousands of connections for each of loader, gateway and upstream; children inherit it.
+/// Raises the limit of open files: load generator, gateway and upstream need thousands of connections each; children inherit it.
 fn raise_open_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// `tollgate-bench list`: scenarios, and which gateways are here.
+/// `tollgate-bench list`: scenarios and installed gateways.
 pub(crate) fn list(options: &ListOptions) -> ExitCode {
     exit::print(listing(options))
 }

@@ -1,5 +1,5 @@
-//! Scenarios: what is asked of every gateway, in words that belong to none of them. A scenario is one TOML file; its name is
-//! the file's. Nothing here knows how a gateway is configured: that is the adapters' (`peers`).
+//! Scenarios: what every gateway must do, in gateway-independent terms. A scenario is one TOML file; its name is the file's.
+//! Nothing here knows how to configure a gateway: that is the task of the adapters (`peers`).
 
 mod check;
 
@@ -7,61 +7,61 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Requests of the burst that a gateway is judged by before it is measured.
+/// Requests of the burst that checks a gateway before it is measured.
 pub(crate) const BURST: u64 = 2_000;
 
-/// One file.
+/// A scenario file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scenario {
-    /// The file's name without `.toml`.
+    /// File name without `.toml`.
     #[serde(skip)]
     pub name: String,
-    /// Shown as a heading.
+    /// Title, shown as a heading.
     pub title: String,
-    /// Where it comes from.
+    /// Source of the scenario.
     pub source: String,
-    /// What it shows, in a sentence or two.
+    /// What it shows, in one or two sentences.
     #[serde(default)]
     pub about: String,
-    /// What it is run with.
+    /// Suite that it belongs to.
     pub suite: Suite,
-    /// How a report draws it.
+    /// Presentation in reports.
     #[serde(default)]
     pub draw: Draw,
-    /// Each case runs in a process of its own, because it cannot share one (numbers of APIs) or must not.
+    /// Whether each case runs in its own process, because cases cannot (numbers of APIs) or must not share one.
     #[serde(default)]
     pub own_process: bool,
-    /// What goes on beside the load.
+    /// Activity during the load.
     #[serde(default)]
     pub meanwhile: Meanwhile,
-    /// Each case is measured at the same time as the first one, each with half of the connections, and told as a multiple of it: what else
-    /// the machine does within a second then meets both.
+    /// Whether each case is measured at the same time as the first one, each with half of the connections, and reported as a
+    /// multiple of it: other activity of the machine within a second then affects both.
     #[serde(default)]
     pub side_by_side: bool,
-    /// Gateways that are measured unless `--peers` names others; all of them if there are none.
+    /// Gateways to measure unless `--peers` names others; empty means all.
     #[serde(default)]
     pub peers: Vec<String>,
-    /// Gateways that the others' CPU time is told as a multiple of; Tollgate if there are none.
+    /// Gateways whose CPU time is the reference for ratios; empty means Tollgate.
     #[serde(default)]
     pub ratio_to: Vec<String>,
-    /// In the order in which they run; shares of a capacity need a load at full speed before them.
+    /// Loads in the order in which they run; a share of capacity needs an earlier load at full speed.
     pub load: Vec<LoadSpec>,
-    /// What is asked. The first one is what the others are compared with.
+    /// Cases. The first one is the reference for the others.
     pub case: Vec<Case>,
 }
 
-/// Scenarios that are run together.
+/// Scenarios that run together.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Suite {
-    /// Published benchmarks of gateways, run again. What `make bench` runs.
+    /// Published benchmarks of gateways, repeated. `make bench` runs this suite.
     Published,
     /// What each feature costs.
     Features,
-    /// How cost grows with something.
+    /// How the cost grows with a parameter.
     Scaling,
-    /// CPU time above the floor: what no proxy can do with less.
+    /// CPU time above the lower bound for any proxy.
     Peers,
     /// TLS and HTTP/2 between client and gateway.
     Tls,
@@ -69,7 +69,7 @@ pub(crate) enum Suite {
     Keys,
     /// Tokens, passwords and signatures.
     Auth,
-    /// Records, figures, traces and logs.
+    /// Records, metrics, traces and logs.
     Observe,
     /// Keys, limits and records through a shared Redis.
     Redis,
@@ -88,7 +88,7 @@ impl Suite {
         Suite::Redis,
     ];
 
-    /// As it is written in a scenario.
+    /// Name in a scenario file.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Suite::Published => "published",
@@ -103,7 +103,7 @@ impl Suite {
         }
     }
 
-    /// For `--help`.
+    /// Description for `--help`.
     pub(crate) fn about(self) -> &'static str {
         match self {
             Suite::Published => "Published benchmarks of gateways, run again",
@@ -119,59 +119,59 @@ impl Suite {
     }
 }
 
-/// How a report draws a scenario.
+/// Presentation of a scenario in reports.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Draw {
-    /// Gateways beside each other.
+    /// Gateways side by side.
     #[default]
     Gateways,
-    /// Cases as additions to the first one.
+    /// Cases as increments of the first one.
     Waterfall,
-    /// Cases as points of a line; their `x` is the axis.
+    /// Cases as points of a line; `x` is their position.
     Line,
 }
 
-/// What goes on beside the load.
+/// Activity during the load.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Meanwhile {
     /// Nothing.
     #[default]
     Nothing,
-    /// The gateway is told to reload again and again.
+    /// The gateway reloads repeatedly.
     Reload,
 }
 
-/// A shape of load.
+/// A load.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LoadSpec {
     pub name: String,
     /// Connections kept open.
     pub connections: u32,
-    /// How long the source ran it; `run --full` does too.
+    /// Duration in the source, used by `run --full`.
     pub seconds: Option<f64>,
-    /// How many requests the source sent.
+    /// Number of requests in the source.
     pub requests: Option<u64>,
-    /// Requests a second over all connections, sent on schedule whether or not answers come.
+    /// Requests per second over all connections, sent on schedule whether or not responses arrive.
     pub rate: Option<f64>,
-    /// The same as a share of what this gateway did at full speed in this case.
+    /// Rate as a percentage of this gateway's full speed in this case.
     pub percent_of_capacity: Option<f64>,
-    /// The same as a share of what the slowest gateway did at full speed in any case, so that all get one rate.
+    /// Rate as a percentage of the slowest gateway's full speed in any case, so that all get the same rate.
     pub percent_of_slowest: Option<f64>,
-    /// Connections grow evenly from none to `connections` over the whole time.
+    /// Whether the number of connections grows linearly from zero to `connections` over the whole time.
     #[serde(default)]
     pub ramp: bool,
-    /// HTTP/2, with so many requests at a time on each connection.
+    /// HTTP/2, with this many concurrent requests per connection.
     pub streams: Option<u32>,
-    /// Each request has a connection of its own, and with TLS a full handshake.
+    /// Whether each request uses a new connection, and with TLS a full handshake.
     #[serde(default)]
     pub new_connections: bool,
 }
 
 impl LoadSpec {
-    /// As fast as answers come: what a capacity is taken from.
+    /// Whether requests are sent as fast as responses arrive, which determines the capacity.
     pub(crate) fn is_full_speed(&self) -> bool {
         self.rate.is_none() && self.percent_of_capacity.is_none() && self.percent_of_slowest.is_none() && !self.ramp
     }
@@ -182,60 +182,61 @@ impl LoadSpec {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
     pub name: String,
-    /// Where it stands on the axis of a line.
+    /// Position on the axis of a line.
     pub x: Option<f64>,
     #[serde(default)]
     pub api: ApiSpec,
-    /// The key that the API knows; what the request carries stands in the request.
+    /// The key that the API accepts; the request itself contains what is sent.
     pub key: Option<KeySpec>,
-    /// Fields of a gateway's configuration in Tyk's form. In texts, `{dir}` is the gateway's directory, and `{redis_port}`,
-    /// `{statsd_port}` and `{collector_port}` are the ports of servers that the run has for it.
+    /// Fields of a gateway's configuration in Tyk's format. In texts, `{dir}` is the gateway's directory, and `{redis_port}`,
+    /// `{statsd_port}` and `{collector_port}` are the ports of servers that the run provides.
     #[serde(default)]
     pub settings: toml::Table,
-    /// Where a record of each request must come to.
+    /// Where each request must be recorded.
     pub records: Option<RecordSink>,
     pub request: RequestSpec,
-    /// Status (`200`, or `401|403` where gateways differ) to `"all"`, `"rest"` or a number.
+    /// Status (`200`, or `401|403` if gateways differ) to `"all"`, `"rest"` or a number.
     pub expect: BTreeMap<String, StatusCount>,
-    /// Requests that must be answered as said before anything is measured, to prove that a feature acts.
+    /// Requests that must be answered as described before the measurement, to prove that a feature works.
     #[serde(default)]
     pub check: Vec<CheckSpec>,
 }
 
-/// What the gateway is to do with requests below `listen`.
+/// What the gateway does with requests below `listen`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApiSpec {
-    /// The path it is served under and that is taken off before the upstream is asked; made from the case's name if left out.
+    /// Listen path, which is stripped before the request goes upstream; derived from the case's name by default.
     #[serde(default)]
     pub listen: String,
-    /// So many APIs are configured; the one that is asked stands in their middle.
+    /// Number of configured APIs; the requested one is in their middle.
     #[serde(default = "one")]
     pub among: u32,
-    /// Where the key stands in a request; without it nobody needs one.
+    /// Where a request carries the key; if missing, no key is needed.
     pub auth: Option<Auth>,
-    /// What callers identify themselves with in place of a key. The run makes it and sends it.
+    /// Credential of callers instead of a key. The run generates and sends it.
     pub auth_method: Option<CredentialKind>,
-    /// Clients speak TLS 1.3; every gateway has the same certificate, which is made for the run.
+    /// Clients use TLS 1.3; every gateway has the same certificate, generated for the run.
     pub tls: Option<CertificateKind>,
-    /// Clients may speak HTTP/2; without TLS they do so with prior knowledge.
+    /// Whether clients may use HTTP/2; without TLS, with prior knowledge.
     #[serde(default)]
     pub http2: bool,
-    /// For all callers together.
+    /// Limit for all callers together.
     pub limit: Option<LimitSpec>,
-    /// Each request leaves a record.
+    /// Whether each request is recorded.
     #[serde(default)]
     pub analytics: bool,
-    /// Only these client addresses are let in.
+    /// Only these client addresses are allowed.
     #[serde(default)]
     pub allow_ips: Vec<String>,
-    /// Set on the request to the upstream.
+    /// Headers set on the request to the upstream.
     #[serde(default)]
     pub set_headers: BTreeMap<String, String>,
-    /// Set on the response to the client.
+    /// Headers set on the response to the client.
     #[serde(default)]
     pub set_response_headers: BTreeMap<String, String>,
-    /// Fields of a classic Tyk definition, for what has no word here. Only gateways that read such definitions can do it.
+    /// Fields of a classic Tyk definition, for features without a field here. Only gateways that read such definitions support
+    /// them.
     #[serde(default)]
     pub definition: toml::Table,
 }
@@ -244,37 +245,37 @@ fn one() -> u32 {
     1
 }
 
-/// Where a key stands.
+/// Where a request carries the key.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, rename_all = "lowercase")]
 pub(crate) enum Auth {
     /// In this header.
     Header(String),
-    /// In this parameter of the query.
+    /// In this query parameter.
     Query(String),
 }
 
-/// Where records go to, and are counted.
+/// Where records go and are counted.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, rename_all = "lowercase")]
 pub(crate) enum RecordSink {
-    /// Lines of this file in the gateway's directory, and of the full ones before it.
+    /// Lines of this file in the gateway's directory, and of its rotated predecessors.
     File(String),
-    /// The list that a pump takes them from.
+    /// The Redis list from which a pump reads.
     Redis,
-    /// The sums that the control API tells.
+    /// The sums that the control API returns.
     Usage,
-    /// Batches of spans, at least one of them.
+    /// Batches of spans, at least one.
     Traces,
 }
 
-/// What callers identify themselves with in place of a key.
+/// Credential of callers instead of a key.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CredentialKind {
     /// An access token of the gateway's own OAuth 2.0 provider.
     Oauth,
-    /// A JSON Web Token signed with RS256, whose key the gateway fetches from an issuer.
+    /// A JSON Web Token signed with RS256; the gateway fetches the key from an issuer.
     Jwt,
     /// HTTP basic.
     Basic,
@@ -284,17 +285,17 @@ pub(crate) enum CredentialKind {
     RsaSignature,
 }
 
-/// The key of a certificate.
+/// Key type of a certificate.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CertificateKind {
-    /// On P-256.
+    /// ECDSA on P-256.
     Ecdsa,
-    /// With 2048 bits.
+    /// RSA with 2048 bits.
     Rsa,
 }
 
-/// So many requests in so many seconds.
+/// A number of requests per number of seconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LimitSpec {
@@ -302,35 +303,36 @@ pub(crate) struct LimitSpec {
     pub seconds: u64,
 }
 
-/// A key and what it may do.
+/// A key and its rights.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeySpec {
     pub value: String,
-    /// All of them apply.
+    /// Limits; all apply.
     #[serde(default)]
     pub limits: Vec<LimitSpec>,
     pub quota: Option<LimitSpec>,
-    /// If there are any, only these methods are allowed.
+    /// Allowed methods; empty means all.
     #[serde(default)]
     pub methods: Vec<String>,
 }
 
-/// What the loader sends.
+/// The request that the load generator sends.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RequestSpec {
     #[serde(default = "get")]
     pub method: String,
-    /// Below the API's `listen`, and what the upstream sees.
+    /// Path below the API's `listen`, as seen by the upstream.
     pub path: String,
     pub host: Option<String>,
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Size of the body sent.
+    /// Size of the request body.
     #[serde(default)]
     pub body_bytes: u64,
-    /// So many different tokens are sent, each once in a measurement, which ends with them; 0 for the same one in each request.
+    /// Number of different tokens, each sent once in a measurement, which ends with the last one; 0 means the same token in each
+    /// request.
     #[serde(default)]
     pub tokens: u32,
 }
@@ -339,14 +341,14 @@ fn get() -> String {
     "GET".to_owned()
 }
 
-/// How many answers have a status.
+/// How many responses have a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StatusCount {
     /// Every one.
     All,
-    /// Those that no other line counts.
+    /// Those not counted by another entry.
     Rest,
-    /// Exactly so many, from a gateway just started.
+    /// Exactly this many, from a gateway that was just started.
     Exactly(u64),
 }
 
@@ -367,25 +369,25 @@ impl<'de> Deserialize<'de> for StatusCount {
     }
 }
 
-/// One request beside the load, and its answer.
+/// One request before the load, and its expected response.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CheckSpec {
     #[serde(default = "get")]
     pub method: String,
-    /// Below `listen`, as in the request; the request's own if left out.
+    /// Path below `listen`; by default that of the case's request.
     pub path: Option<String>,
-    /// Instead of the request's.
+    /// Headers instead of those of the case's request.
     pub headers: Option<BTreeMap<String, String>>,
     pub status: Expected,
-    /// Headers that the answer has.
+    /// Headers that the response must have.
     #[serde(default)]
     pub has_headers: BTreeMap<String, String>,
-    /// What stands in its body.
+    /// Text that its body must contain.
     pub body_contains: Option<String>,
 }
 
-/// The status of a checked answer: one, or a list where gateways differ.
+/// The expected status of a check: one, or a list if gateways differ.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Expected {
@@ -412,14 +414,14 @@ impl std::fmt::Display for Expected {
 }
 
 impl Scenario {
-    /// Reads a file; an error names it, the key and the reason.
+    /// Reads a file; an error names the file, the key and the reason.
     pub(crate) fn read(file: &Path) -> Result<Scenario, String> {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))?;
         let name = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         Scenario::parse(&name, &text).map_err(|reason| format!("{}: {reason}", file.display()))
     }
 
-    /// Like `read`, from its text.
+    /// Parses a scenario from its text.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Scenario, String> {
         let mut scenario: Scenario = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
         scenario.name = name.to_owned();
@@ -435,27 +437,27 @@ impl Scenario {
 }
 
 impl Case {
-    /// Every answer is a 200.
+    /// Whether every response is a 200.
     pub(crate) fn is_always_served(&self) -> bool {
         self.expect.get("200") == Some(&StatusCount::All)
     }
 
-    /// What the gateway is asked for.
+    /// The path to request from the gateway.
     pub(crate) fn path(&self) -> String {
         self.path_below(&self.request.path)
     }
 
-    /// The same for another path of this API.
+    /// Same for another path of this API.
     pub(crate) fn path_below(&self, path: &str) -> String {
         format!("{}{}", self.listen(), path.trim_start_matches('/'))
     }
 
-    /// The listen path of the API that is asked.
+    /// The listen path of the requested API.
     pub(crate) fn listen(&self) -> String {
         self.listens().nth(self.api.among as usize / 2).unwrap_or_default()
     }
 
-    /// The listen paths of all its APIs.
+    /// The listen paths of all APIs.
     pub(crate) fn listens(&self) -> impl Iterator<Item = String> + '_ {
         let base = self.api.listen.trim_end_matches('/');
         let among = self.api.among;
@@ -476,7 +478,7 @@ pub(crate) fn slug(name: &str) -> String {
     slug.trim_end_matches('-').to_owned()
 }
 
-/// The files of a directory in the order of their names.
+/// The files of a directory, sorted by name.
 pub(crate) fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(directory).map_err(|error| format!("{}: cannot be read: {error}", directory.display()))?;
     let mut files: Vec<_> = entries
@@ -487,7 +489,7 @@ pub(crate) fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     if files.is_empty() { Err(format!("{}: has no scenario (*.toml)", directory.display())) } else { Ok(files) }
 }
 
-/// Whether a name matches a pattern in which `*` stands for anything.
+/// Whether a name matches a pattern in which `*` matches anything.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,

@@ -1,4 +1,4 @@
-//! The servers that this program can be: the upstream of scenarios, and the relay that is the floor of what a gateway costs.
+//! Servers within this program: the upstream of scenarios, and the relay that is the lower bound for the cost of a gateway.
 
 mod listeners;
 pub(crate) mod relay;

@@ -1,4 +1,4 @@
-//! Statistics: distributions of times, figures over rounds, and random numbers that are the same in each run.
+//! Statistics: distributions of durations, figures over rounds, and reproducible random numbers.
 
 pub(crate) mod distribution;
 pub(crate) mod random;

@@ -1,4 +1,4 @@
-//! What processes use: CPU time, memory, context switches, as the kernel counts them.
+//! Resource usage of processes: CPU time, memory and context switches, as counted by the kernel.
 
 pub(crate) mod own;
 pub(crate) mod tree;

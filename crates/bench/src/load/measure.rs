@@ -1,4 +1,4 @@
-//! What is counted while a run goes on: by thread, by second, and line by line for `-o csv`.
+//! Measurements during a run: per thread, per second, and per request for `-o csv`.
 
 pub(super) mod csv;
 pub(super) mod recorder;

@@ -1,4 +1,4 @@
-//! What a service promises: `p99<5ms`, `max<1s`. Judged on the response time, which counts from the intended send time.
+//! Service level objectives: `p99<5ms`, `max<1s`. They apply to the response time, which starts at the intended send time.
 
 use crate::amount;
 use crate::stats::distribution::LatencyDistribution;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A figure of the response time and the bound it must stay below.
+/// A statistic of the response time and its upper bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Objective {
     figure: ObjectiveFigure,
@@ -17,15 +17,15 @@ pub(crate) struct Objective {
 enum ObjectiveFigure {
     Mean,
     Max,
-    /// In per cent.
+    /// The percentile.
     Percentile(f64),
 }
 
 impl Objective {
-    /// What is asked for when nothing is said.
+    /// The objective if none is given.
     pub(crate) const DEFAULT: Objective = Objective { figure: ObjectiveFigure::Percentile(99.0), below: Duration::from_millis(10) };
 
-    /// What was measured instead, if the figure did not stay below its bound.
+    /// The measured value if it violates the objective.
     pub(crate) fn missed(&self, response_time: &LatencyDistribution) -> Option<Duration> {
         let us = match self.figure {
             ObjectiveFigure::Mean => response_time.mean_us(),

@@ -1,4 +1,4 @@
-//! Options of `load`: hey's and boom's flags with their meaning, and what they lack.
+//! Options of `load`: hey's and boom's flags with their meaning, and additional ones.
 
 use super::objective::Objective;
 use super::pace::ramp::Ramp;
@@ -22,14 +22,14 @@ use std::time::Duration;
                   or a file could not be written; 2 for wrong usage; 130 after Ctrl-C."
 )]
 pub(crate) struct LoadOptions {
-    /// What to request; http:// is assumed if no scheme is given
+    /// URL to request; http:// is assumed if it has no scheme
     #[arg(required_unless_present = "urls", conflicts_with = "urls")]
     pub url: Option<String>,
 
-    /// Requests to send, exactly
+    /// Exact number of requests to send
     #[arg(short = 'n', value_name = "N", default_value_t = 200)]
     pub requests: u64,
-    /// Workers that send at the same time, each on a connection of its own with HTTP/1.1
+    /// Concurrent workers, each with its own connection over HTTP/1.1
     #[arg(short = 'c', value_name = "N", default_value_t = 50)]
     pub concurrency: usize,
     /// Send for this long instead of -n requests: 30s, 5m
@@ -39,29 +39,29 @@ pub(crate) struct LoadOptions {
     #[arg(short = 'q', value_name = "RATE", default_value_t = 0.0)]
     pub worker_rate: f64,
 
-    /// Requests per second of all workers together, sent on schedule whatever the server does (open model)
+    /// Requests per second of all workers together, sent on schedule regardless of the server (open model)
     #[arg(long, value_name = "RATE", value_parser = amount::rate, conflicts_with = "worker_rate", help_heading = "Pacing")]
     pub rate: Option<f64>,
-    /// When the requests of --rate are due
+    /// Distribution of the requests of --rate over time
     #[arg(long, value_name = "KIND", default_value = "constant", help_heading = "Pacing")]
     pub arrivals: Arrivals,
-    /// Change the number of workers evenly over a time, such as 0:2000:120s; -c does not count then
+    /// Change the number of workers linearly over a time, such as 0:2000:120s; overrides -c
     #[arg(long, value_name = "FROM:TO:DURATION", help_heading = "Pacing")]
     pub ramp: Option<Ramp>,
-    /// Leave out of the figures what is sent in the first DURATION
+    /// Exclude from the figures what is sent in the first DURATION
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = amount::duration, help_heading = "Pacing")]
     pub warmup: Duration,
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Pacing")]
     pub seed: u64,
 
-    /// Look for the highest --rate at which every --slo holds and no request fails; -z is the length of a step [default: 5s]
+    /// Find the highest --rate at which every --slo holds and no request fails; -z is the length of a step [default: 5s]
     #[arg(long, conflicts_with_all = ["worker_rate", "ramp", "csv", "rate"], help_heading = "Search")]
     pub find_max: bool,
     /// Objective of --find-max: p50, p99.9, mean or max of the response time below a duration [default: p99<10ms]
     #[arg(long, value_name = "OBJECTIVE", requires = "find_max", help_heading = "Search")]
     pub slo: Vec<Objective>,
-    /// How exact --find-max is
+    /// Precision of --find-max
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = amount::share, help_heading = "Search")]
     pub precision: f64,
 
@@ -92,20 +92,20 @@ pub(crate) struct LoadOptions {
     /// Host header, or :authority
     #[arg(long = "host", value_name = "HOST", help_heading = "Request")]
     pub host: Option<String>,
-    /// Request these in turn: one `[METHOD] URL` a line
+    /// Request these in turn: one `[METHOD] URL` per line
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub urls: Option<PathBuf>,
-    /// Replace {NAME} in URLs, headers and the body by the lines of FILE in turn, repeatable
+    /// Replace {NAME} in URLs, headers and the body with the lines of FILE in turn, repeatable
     #[arg(long, value_name = "NAME=FILE", help_heading = "Request")]
     pub vars: Vec<String>,
-    /// Do not ask for a compressed response (nothing is decompressed either way)
+    /// Do not request a compressed response (the load generator never decompresses)
     #[arg(long, help_heading = "Request")]
     pub disable_compression: bool,
     /// Report redirects instead of following them
     #[arg(long, help_heading = "Request")]
     pub disable_redirects: bool,
 
-    /// Time limit of a request in seconds or as a duration; 0 is none
+    /// Time limit of a request in seconds or as a duration; 0 for none
     #[arg(short = 't', value_name = "TIME", default_value = "20", value_parser = amount::seconds, help_heading = "Connection")]
     pub timeout: Duration,
     /// HTTP proxy, host:port
@@ -120,56 +120,56 @@ pub(crate) struct LoadOptions {
     /// Make a full TLS handshake on each connection instead of resuming a session
     #[arg(long, help_heading = "Connection")]
     pub disable_resumption: bool,
-    /// Offer this TLS cipher suite alone, such as TLS13_AES_128_GCM_SHA256
+    /// Offer only this TLS cipher suite, such as TLS13_AES_128_GCM_SHA256
     #[arg(long, value_name = "NAME", help_heading = "Connection")]
     pub tls_suite: Option<String>,
-    /// Offer this group for the TLS key exchange alone, such as X25519
+    /// Offer only this group for the TLS key exchange, such as X25519
     #[arg(long, value_name = "NAME", help_heading = "Connection")]
     pub tls_group: Option<String>,
     /// Use each connection for one request
     #[arg(long, help_heading = "Connection")]
     pub disable_keepalive: bool,
-    /// Do not check the server's certificate, and do not remark on it (unchecked is the default, as in hey)
+    /// Do not verify the server's certificate, without a warning (not verifying is the default, as in hey)
     #[arg(long, short = 'k', visible_alias = "allow-insecure", conflicts_with_all = ["verify", "cacert"], help_heading = "Connection")]
     pub insecure: bool,
-    /// Check the server's certificate against the system's roots
+    /// Verify the server's certificate with the system's roots
     #[arg(long, help_heading = "Connection")]
     pub verify: bool,
-    /// Check the server's certificate against the certificates of this PEM file
+    /// Verify the server's certificate with the certificates of this PEM file
     #[arg(long, value_name = "FILE", help_heading = "Connection")]
     pub cacert: Option<PathBuf>,
 
-    /// Threads [default: the number of cores, at most one for each worker]
+    /// Threads [default: the number of cores, at most one per worker]
     #[arg(long, visible_alias = "cpus", value_name = "N", help_heading = "Running")]
     pub threads: Option<usize>,
-    /// End the run when every request failed for this long; 0 is never
+    /// End the run after every request has failed for this long; 0 for never
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = amount::duration, help_heading = "Running")]
     pub give_up: Duration,
-    /// Print one line a second to standard error, also when that is no terminal
+    /// Print one line per second to standard error, even if it is no terminal
     #[arg(long, help_heading = "Running")]
     pub progress: bool,
-    /// Print no progress
+    /// Do not print progress
     #[arg(long, conflicts_with = "progress", help_heading = "Running")]
     pub no_progress: bool,
 
-    /// `csv` prints one line for each request instead of the report
+    /// `csv` prints one line per request instead of the report
     #[arg(short = 'o', id = "csv", value_name = "FORMAT", help_heading = "Output")]
     pub output: Option<Output>,
-    /// Write the whole result to this file as JSON
+    /// Write the complete result to this file as JSON
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub json: Option<PathBuf>,
     /// Write the response-time distribution to this file in HdrHistogram's text format
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub hgrm: Option<PathBuf>,
 
-    /// boom's: the body is always read
+    /// For compatibility with boom: the body is always read
     #[arg(long, hide = true)]
     pub readall: bool,
 }
 
-/// What goes to standard output.
+/// Content of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// One line for each request.
+    /// One line per request.
     Csv,
 }

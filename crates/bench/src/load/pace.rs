@@ -1,4 +1,4 @@
-//! When requests are due: the schedule of a rate, the ramp of workers, and the clock and alarm that both are kept by.
+//! When requests are due: the schedule of a rate, the ramp of workers, and their clock and timer.
 
 pub(super) mod clock;
 pub(super) mod ramp;

@@ -1,5 +1,5 @@
-//! What a run does, worked out from the options: requests ready to send, servers looked up, pacing. Everything that can be
-//! wrong with the options is said here, before anything is sent.
+//! Turns the options into a plan: prepared requests, resolved servers, pacing. All errors in the options are reported here, before
+//! anything is sent.
 
 use super::options::LoadOptions;
 use super::pace::ramp::Ramp;
@@ -17,20 +17,20 @@ use std::time::Duration;
 
 /// hey's default for `-T`.
 const CONTENT_TYPE: &str = "text/html";
-/// A file of variables or URLs is kept in memory.
+/// Maximum size of a file of variables or URLs, which is kept in memory.
 const FILE_BYTES_MAX: u64 = 1 << 30;
-/// How long a run without a time limit waits for what is under way at its end.
+/// How long a run without a time limit waits for requests in flight at its end.
 const DRAIN_WITHOUT_TIMEOUT: Duration = Duration::from_secs(20);
-/// Ports of one address, and far more threads than any machine has cores.
+/// Number of ports of one address, and far more threads than any machine has cores.
 const WORKERS_MAX: usize = 1_000_000;
 const THREADS_MAX: usize = 1024;
 
-/// Everything that the threads need to know; shared by them and never changed.
+/// Everything that the threads need; shared by them and immutable.
 #[derive(Clone)]
 pub(crate) struct LoadPlan {
     pub requests: Vec<PreparedRequest>,
     pub targets: Vec<ServerTarget>,
-    /// How servers are connected to that only a redirect names.
+    /// How to connect to servers that only a redirect names.
     pub connecting: Arc<Connecting>,
     pub variables: Vec<TemplateVariable>,
     pub workers: usize,
@@ -50,7 +50,7 @@ pub(crate) struct LoadPlan {
     pub streams: usize,
 }
 
-/// One request, ready to be sent.
+/// A prepared request.
 #[derive(Clone)]
 pub(crate) struct PreparedRequest {
     pub message: RequestTemplate,
@@ -61,7 +61,7 @@ pub(crate) struct PreparedRequest {
     pub idempotent: bool,
 }
 
-/// Works the plan out, and how long looking names up took.
+/// Builds the plan; also returns the time for resolving names.
 pub(crate) fn plan(options: &LoadOptions) -> Result<(LoadPlan, PartTimes), CommandError> {
     let connecting = Connecting::new(options)?;
     let variables = options.vars.iter().map(|typed| variable(typed)).collect::<Result<Vec<_>, _>>()?;
@@ -139,7 +139,7 @@ pub(crate) fn plan(options: &LoadOptions) -> Result<(LoadPlan, PartTimes), Comma
     Ok((plan, lookup))
 }
 
-/// Methods and URLs in the order they are requested in.
+/// Methods and URLs in the order of requests.
 fn urls(options: &LoadOptions) -> Result<Vec<(String, String)>, String> {
     let Some(file) = &options.urls else {
         return Ok(vec![(options.method.clone(), options.url.clone().unwrap_or_default())]);
@@ -181,7 +181,7 @@ fn message(
     let mut host = options.host.clone();
     for line in &options.header {
         match line.split_once(':') {
-            // boom's -H is the host.
+            // In boom, a -H without a colon is the host.
             None => host = Some(line.trim().to_owned()),
             Some((name, value)) if name.trim().eq_ignore_ascii_case("host") => host = Some(value.trim().to_owned()),
             Some((name, value)) => lines.push((name.trim().to_owned(), value.trim().to_owned())),
@@ -229,7 +229,7 @@ fn message(
     })
 }
 
-/// The variable of `name=file`.
+/// Reads the variable of `name=file`.
 fn variable(typed: &str) -> Result<TemplateVariable, String> {
     let (name, file) =
         typed.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| format!("--vars: `{typed}` is not NAME=FILE"))?;

@@ -1,4 +1,4 @@
-//! Live progress on standard error: one line that is rewritten on a terminal, one line a second elsewhere if asked for.
+//! Live progress on standard error: one rewritten line on a terminal, otherwise one line per second if requested.
 
 use super::measure::series::SecondUpdate;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write, stderr};
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// What is shown.
+/// The displayed progress.
 pub(crate) struct ProgressLine {
     shown: Option<ProgressForm>,
     requests: u64,
@@ -23,7 +23,7 @@ enum ProgressForm {
 }
 
 impl ProgressLine {
-    /// Shown on a terminal, or where it is asked for.
+    /// Progress is shown on a terminal, or if requested.
     pub(crate) fn new(asked: bool, unwanted: bool) -> Self {
         let shown = match (unwanted, stderr().is_terminal(), asked) {
             (true, ..) => None,
@@ -31,12 +31,12 @@ impl ProgressLine {
             (_, false, true) => Some(ProgressForm::Lines),
             (_, false, false) => None,
         };
-        // Updates of a second come shortly after its end.
+        // Reports of a second arrive shortly after its end.
         let next_ns = NS_PER_SECOND + NS_PER_SECOND / 10;
         ProgressLine { shown, requests: 0, errors: 0, connections_open: BTreeMap::new(), requests_before: 0, next_ns }
     }
 
-    /// Takes a thread's report in.
+    /// Adds the report of a thread.
     pub(crate) fn note(&mut self, update: &SecondUpdate) {
         self.requests += update.requests;
         self.errors += update.errors;
@@ -56,14 +56,14 @@ impl ProgressLine {
             self.connections_open.values().sum::<u64>(),
         );
         self.requests_before = self.requests;
-        // A terminal that went away is no reason to end the load.
+        // A terminal that disappeared is no reason to end the load.
         let _ = match form {
             ProgressForm::Rewritten => write!(stderr(), "\r{line}\x1b[K"),
             ProgressForm::Lines => writeln!(stderr(), "{line}"),
         };
     }
 
-    /// Leaves a clean terminal.
+    /// Clears the line on a terminal.
     pub(crate) fn finish(&mut self) {
         if self.shown == Some(ProgressForm::Rewritten) {
             let _ = write!(stderr(), "\r\x1b[K");

@@ -1,5 +1,5 @@
-//! The result of a run as `--json` writes it, for people's scripts and for the runner that starts `load` as a child process.
-//! Times are in microseconds, their names end in `_us`; fields may be added, none changes its meaning within a `version`.
+//! The result of a run as written by `--json`, for scripts and for the runner that starts `load` as a child process. Durations are
+//! in microseconds, and their names end in `_us`. Within a `version`, fields may be added, but none changes its meaning.
 
 pub(crate) mod compare;
 pub(crate) mod file;
@@ -11,9 +11,9 @@ pub(crate) mod text;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What stands in `format`.
+/// Value of `format`.
 pub(crate) const FORMAT: &str = "tollgate-bench/load";
-/// What stands in `version`.
+/// Value of `version`.
 pub(crate) const VERSION: u32 = 1;
 
 /// One run, or several that were merged.
@@ -23,33 +23,33 @@ pub(crate) struct LoadResult {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// The run came to its planned end: not interrupted, not given up.
+    /// Whether the run reached its planned end, without an interrupt or giving up.
     pub complete: bool,
-    /// Why it did not.
+    /// Why it stopped early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// What was asked for.
+    /// The requested load.
     pub load: LoadSettings,
-    /// When the run began, in milliseconds since 1970.
+    /// Start of the run, in milliseconds since 1970.
     pub started_unix_ms: u64,
     /// From the end of the warm-up to the last response.
     pub elapsed_seconds: f64,
     /// Responses per second of `elapsed_seconds`.
     pub requests_per_second: f64,
-    /// Of a merged result: the sum of the runs' own `requests_per_second`.
+    /// In a merged result: sum of the runs' `requests_per_second`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_per_second_summed: Option<f64>,
-    /// How many requests went how.
+    /// Requests by result.
     pub requests: Requests,
     /// Responses by status.
     pub status: BTreeMap<u16, u64>,
     /// Failed requests by cause.
     pub errors: Errors,
-    /// Failed requests by message; what is beyond the first 64 messages counts as `other`.
+    /// Failed requests by message; messages beyond the first 64 count as `other`.
     pub error_messages: BTreeMap<String, u64>,
     /// Bytes on the wire above TLS.
     pub bytes: Bytes,
-    /// Connections that were opened, and requests sent again because a kept-alive connection had died.
+    /// Opened connections, and requests sent again because a kept-alive connection had died.
     pub connections: ConnectionCounts,
     /// From the intended send time to the end of the response. Without a rate it equals `service_time`.
     pub response_time: TimeSummary,
@@ -57,21 +57,21 @@ pub(crate) struct LoadResult {
     pub service_time: TimeSummary,
     /// hey's details.
     pub details: Details,
-    /// What the load generator itself used.
+    /// Resource usage of the load generator itself.
     pub loader: LoaderUsage,
-    /// The load generator was the bottleneck: do not trust the figures.
+    /// Whether the load generator was the bottleneck, which makes the figures unreliable.
     pub loader_saturated: bool,
-    /// Why it is thought so.
+    /// Indications of that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loader_saturated_because: Vec<String>,
-    /// One entry for each second of the run, by the time of completion.
+    /// One entry per second of the run, by the time of completion.
     pub series: Vec<LoadSecond>,
-    /// The steps of `--find-max`; the rest of the result is that of the best step.
+    /// Steps of `--find-max`; the rest of the result belongs to the best step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
 }
 
-/// What was asked for.
+/// The requested load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LoadSettings {
     /// The first 16 URLs.
@@ -80,9 +80,9 @@ pub(crate) struct LoadSettings {
     pub protocol: String,
     /// `closed`, `worker-rate` (`-q`) or `open` (`--rate`).
     pub model: String,
-    /// Workers, the most there are.
+    /// Maximum number of workers.
     pub concurrency: usize,
-    /// Threads, of all processes.
+    /// Threads of all processes.
     pub threads: usize,
     /// `-n`, if there is no duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ pub(crate) struct LoadSettings {
     /// `-z`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_seconds: Option<f64>,
-    /// Requests per second of all workers that were asked for.
+    /// Requested requests per second of all workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// `--ramp` as typed.
@@ -100,62 +100,62 @@ pub(crate) struct LoadSettings {
     pub warmup_seconds: f64,
 }
 
-/// How many requests went how.
+/// Requests by result.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Requests {
-    /// Answered completely, whatever the status.
+    /// Answered completely, with any status.
     pub completed: u64,
     /// Failed; the sum of `errors`.
     pub failed: u64,
-    /// Sent and not answered when the run was cut off.
+    /// Sent but not answered when the run was aborted.
     pub unfinished: u64,
-    /// Due by the schedule and never sent: the server did not keep up, or the run was cut off.
+    /// Due by the schedule but never sent: the server did not keep up, or the run was aborted.
     pub unsent: u64,
-    /// Completed or failed in the warm-up; part of no other figure.
+    /// Completed or failed in the warm-up; not included in other figures.
     pub warmup: u64,
 }
 
 /// Failed requests by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Errors {
-    /// No connection.
+    /// No connection could be opened.
     pub connect: u64,
-    /// No TLS session.
+    /// The TLS handshake failed.
     pub tls: u64,
     /// Not answered within `-t`.
     pub timeout: u64,
     /// The connection ended before the response was complete.
     pub reset: u64,
-    /// What came is no HTTP.
+    /// The response is not valid HTTP.
     pub protocol: u64,
-    /// The load generator's own: no more ports or files.
+    /// Errors of the load generator itself: out of ports or files.
     pub local: u64,
 }
 
 /// Bytes on the wire above TLS.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Bytes {
-    /// Requests, with heads (HTTP/2: bodies only).
+    /// Requests with heads (HTTP/2: bodies only).
     pub sent: u64,
-    /// Responses, with heads (HTTP/2: bodies only).
+    /// Responses with heads (HTTP/2: bodies only).
     pub received: u64,
-    /// Content of the responses, as sent (compressed if it was).
+    /// Response bodies as sent, possibly compressed.
     pub body: u64,
 }
 
 /// Connections.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ConnectionCounts {
-    /// Opened in the whole run, warm-up included.
+    /// Opened during the whole run, including the warm-up.
     pub opened: u64,
-    /// Requests sent again because a kept-alive connection was found dead before the first byte of a response.
+    /// Requests sent again because a kept-alive connection turned out to be dead before the first byte of a response.
     pub resent: u64,
 }
 
-/// A distribution of times.
+/// Summary of a distribution of durations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimeSummary {
-    /// Times recorded.
+    /// Number of recorded durations.
     pub count: u64,
     /// Mean.
     pub mean_us: f64,
@@ -175,29 +175,29 @@ pub(crate) struct TimeSummary {
     pub p99_99_us: f64,
     /// Longest.
     pub max_us: f64,
-    /// All of it: HdrHistogram V2, compressed, base64, in nanoseconds.
+    /// The complete distribution: HdrHistogram V2, compressed, base64, in nanoseconds.
     pub histogram: String,
 }
 
-/// hey's details: mean and extremes of the parts of a request.
+/// hey's details: mean and extremes of the phases of a request.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Details {
-    /// Connecting, TLS included; only of requests that had to.
+    /// Connecting, including TLS; only of requests that opened a connection.
     pub connect: PartTimes,
-    /// Looking the name up, once before the run.
+    /// Resolving the name, once before the run.
     pub lookup: PartTimes,
     /// Writing the request.
     pub write: PartTimes,
-    /// From there to the first byte of the response.
+    /// From the end of writing to the first byte of the response.
     pub wait: PartTimes,
-    /// From there to the end of the response.
+    /// From the first byte to the end of the response.
     pub read: PartTimes,
 }
 
-/// One part of a request.
+/// Durations of one phase of a request.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PartTimes {
-    /// Times recorded.
+    /// Number of recorded durations.
     pub count: u64,
     /// Sum.
     pub sum_us: f64,
@@ -207,22 +207,23 @@ pub(crate) struct PartTimes {
     pub max_us: f64,
 }
 
-/// What the load generator itself used, from the start to the end of the run.
+/// Resource usage of the load generator itself, from the start to the end of the run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LoaderUsage {
-    /// Processor time of the process.
+    /// CPU time of the process.
     pub cpu_seconds: f64,
-    /// Of it in user mode.
+    /// CPU time in user mode.
     pub user_seconds: f64,
-    /// Of it in the kernel.
+    /// CPU time in the kernel.
     pub system_seconds: f64,
-    /// Processor time for each completed or failed request.
+    /// CPU time per completed or failed request.
     pub cpu_us_per_request: f64,
-    /// Share of the time that the busiest thread was on a processor.
+    /// Fraction of the time for which the busiest thread was on a CPU.
     pub busiest_thread_share: f64,
-    /// Time that its threads were ready and waited for a processor, summed.
+    /// Time for which its threads were ready but waited for a CPU, summed.
     pub run_queue_seconds: f64,
-    /// How late requests left for reasons of the loader's own: due, a worker ready, and not sent yet. 99th percentile.
+    /// 99th percentile of the send delay caused by the load generator: a request was due and its worker ready, but it was not sent
+    /// yet.
     pub send_lag_p99_us: f64,
     /// The longest such delay.
     pub send_lag_max_us: f64,
@@ -241,38 +242,38 @@ pub(crate) struct LoadSecond {
     pub p50_us: f64,
     /// 99th percentile of the response time.
     pub p99_us: f64,
-    /// Connections open at its end.
+    /// Connections open at the end of the second.
     pub connections_open: u64,
-    /// The response times, as in `TimeSummary`.
+    /// Distribution of the response time, encoded as in `TimeSummary`.
     pub histogram: String,
 }
 
-/// What `--find-max` found.
+/// Result of `--find-max`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Search {
     /// The objectives.
     pub objectives: Vec<String>,
-    /// The highest rate at which they held; 0 if there was none.
+    /// Highest rate at which they held; 0 if there is none.
     pub rate_max: f64,
-    /// Each step in order.
+    /// The steps in order.
     pub steps: Vec<SearchStep>,
 }
 
 /// One step of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SearchStep {
-    /// Requests per second that were due; `None` for the first step, which sends as fast as it can.
+    /// Scheduled requests per second; `None` for the first step, which runs at full speed.
     pub rate: Option<f64>,
     /// Responses per second.
     pub requests_per_second: f64,
-    /// Of the response time.
+    /// Median of the response time.
     pub p50_us: f64,
     pub p99_us: f64,
     /// Failed, unfinished and unsent requests.
     pub lost: u64,
-    /// Every objective held, nothing was lost, the rate was reached.
+    /// Whether every objective held, no request was lost and the rate was reached.
     pub held: bool,
-    /// Why not.
+    /// Why the step did not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! Runs a plan: starts the threads, gathers their seconds, and cuts the run off when it is interrupted, when its end takes
-//! too long, or when the server is gone.
+//! Runs a plan: starts the threads, collects their reports, and aborts the run on an interrupt, if its end takes too long, or if
+//! the server is gone.
 
 use super::measure::csv::Rows;
 use super::measure::recorder::Outlets;
@@ -21,17 +21,17 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How often the end conditions are looked at.
+/// Interval between checks of the end conditions.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a run left behind.
+/// Outcome of a run.
 pub(crate) struct LoadOutcome {
     pub tally: RequestTally,
     pub series: Vec<LoadSecond>,
     pub started_unix_ms: u64,
-    /// From the start to the last response, warm-up included.
+    /// Time from the start to the last response, including the warm-up.
     pub elapsed: Duration,
-    /// Why it ended before its time.
+    /// Why it stopped early.
     pub stopped: Option<String>,
     pub process: ProcessTime,
     pub threads: Vec<ThreadTime>,
@@ -93,7 +93,7 @@ pub(crate) fn run(
     Ok(LoadOutcome { tally, series: series.finish(), started_unix_ms, elapsed, stopped, process, threads })
 }
 
-/// Remembers since when nothing but failures has come.
+/// Tracks since when only failures have occurred.
 #[derive(Default)]
 struct StopCondition {
     answered_ns: u64,
@@ -126,14 +126,14 @@ impl StopCondition {
     }
 }
 
-/// Each connection is an open file.
+/// Raises the limit of open files: each connection is one.
 fn raise_file_limit(connections: usize) {
     const OTHER_FILES: u64 = 64;
     let limit = getrlimit(Resource::Nofile);
     let wanted = connections as u64 + OTHER_FILES;
     if limit.current.is_some_and(|current| current < wanted) {
         let current = Some(limit.maximum.map_or(wanted, |maximum| wanted.min(maximum)));
-        // If it cannot be raised, connections will fail and say why.
+        // If this fails, connections will fail and report the reason.
         let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum: limit.maximum });
     }
 }

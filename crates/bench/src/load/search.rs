@@ -1,6 +1,6 @@
-//! `--find-max`: the highest rate at which every objective holds and nothing is lost. The first step sends as fast as it can
-//! to see where to look; then the interval between a rate that held and one that did not is halved. A step that failed is
-//! tried once more, since one hiccup of the machine is not the server's limit.
+//! `--find-max`: finds the highest rate at which every objective holds and no request is lost. The first step runs at full speed,
+//! to find the range; then bisection narrows the interval between a rate that held and one that did not. A failed step is repeated
+//! once, because one hiccup of the machine is not the server's limit.
 
 use super::objective::Objective;
 use super::options::LoadOptions;
@@ -17,21 +17,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const STEP_DEFAULT: Duration = Duration::from_secs(5);
-/// Part of a step that warms up, and its longest.
+/// Warm-up as a fraction of a step, and its maximum.
 const WARMUP_PART: u32 = 5;
 const WARMUP_MAX: Duration = Duration::from_secs(2);
-/// How long a step waits for the rest: a server that is that far behind has not held.
+/// How long a step waits for outstanding responses: a server that is further behind has not held.
 const DRAIN: Duration = Duration::from_secs(2);
 const STEPS_MAX: usize = 24;
 const TRIES: usize = 2;
-/// Where the first paced step is, as a part of what the closed loop reached.
+/// Rate of the first paced step, as a fraction of the full-speed rate.
 const FIRST_PART: f64 = 0.5;
-/// No rate can hold that is further above what the closed loop reached.
+/// Maximum rate to try, as a multiple of the full-speed rate.
 const CEILING: f64 = 1.1;
-/// Part of the rate that must be answered within the step.
+/// Fraction of the rate that must be answered within the step.
 const REACHED_MIN: f64 = 0.98;
 
-/// Searches, and gives the result of the best step, or of the first if none held.
+/// Searches; returns the result of the best step, or of the first if none held.
 pub(crate) fn run(options: &LoadOptions, plan: &LoadPlan, interrupt: &Interrupt) -> Result<LoadResult, CommandError> {
     let objectives = if options.slo.is_empty() { vec![Objective::DEFAULT] } else { options.slo.clone() };
     let length = options.duration.filter(|length| !length.is_zero()).unwrap_or(STEP_DEFAULT);
@@ -75,7 +75,7 @@ pub(crate) fn run(options: &LoadOptions, plan: &LoadPlan, interrupt: &Interrupt)
     Ok(result)
 }
 
-/// What all steps have in common.
+/// Settings shared by all steps.
 struct Searching<'a> {
     plan: &'a LoadPlan,
     interrupt: &'a Interrupt,
@@ -84,7 +84,7 @@ struct Searching<'a> {
 }
 
 impl Searching<'_> {
-    /// One step, at `rate` or as fast as it goes.
+    /// Runs one step, at `rate` or at full speed.
     fn step(&self, rate: Option<f64>) -> Result<LoadResult, CommandError> {
         let mut plan = self.plan.clone();
         let arrivals = match plan.pacing {
@@ -100,7 +100,7 @@ impl Searching<'_> {
         Ok(summary::result(&plan, outcome))
     }
 
-    /// Keeps a step, and shows it: a search takes minutes.
+    /// Records a step and prints it: a search takes minutes.
     fn note(&self, steps: &mut Vec<SearchStep>, result: &LoadResult, rate: Option<f64>, because: Vec<String>) {
         let step = SearchStep {
             rate,
@@ -122,7 +122,7 @@ fn lost(result: &LoadResult) -> u64 {
     result.requests.failed + result.requests.unfinished + result.requests.unsent
 }
 
-/// Why a step has not held.
+/// The reasons why a step has not held.
 fn shortfalls(result: &LoadResult, rate: f64, objectives: &[Objective]) -> Vec<String> {
     let times = LatencyDistribution::decode(&result.response_time.histogram).unwrap_or_default();
     let mut because: Vec<String> =

@@ -1,5 +1,5 @@
-//! `tollgate-bench selftest`: loads a server of its own that delays and stalls on purpose, and checks that the figures say so.
-//! A load generator that cannot see a stall it is told of measures nothing.
+//! `tollgate-bench selftest`: loads its own server, which delays and stalls on purpose, and checks that the figures show it. A load
+//! generator that misses a known stall measures nothing.
 
 use super::progress::ProgressLine;
 use super::result::LoadResult;
@@ -19,14 +19,14 @@ use server::Server;
 /// Options of `selftest`.
 #[derive(Debug, Args)]
 pub(crate) struct SelftestOptions {
-    /// How long a stall is
+    /// Length of a stall
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = crate::amount::duration)]
     stall: Duration,
 }
 
 /// The known delay.
 const DELAY: Duration = Duration::from_millis(20);
-/// How much a busy machine may add to it.
+/// How much a busy machine may add to the delay.
 const DELAY_SLACK: Duration = Duration::from_millis(15);
 
 /// Runs `selftest`.
@@ -49,7 +49,7 @@ fn checks(options: &SelftestOptions) -> Result<bool, CommandError> {
     Ok(table.passed)
 }
 
-/// The checks so far.
+/// The results of the checks so far.
 struct CheckTable {
     passed: bool,
 }
@@ -61,7 +61,7 @@ impl CheckTable {
     }
 
     fn line(&self, text: &str) {
-        // Nobody reads any more: the exit code still says it.
+        // If no one reads the output, the exit code still tells.
         let _ = writeln!(io::stdout(), "{text}");
     }
 }
@@ -99,15 +99,15 @@ fn pacing(table: &mut CheckTable) -> Result<(), CommandError> {
     for flags in ["--rate 400 -c 20", "-q 20 -c 20", "--rate 400 --arrivals poisson -c 20"] {
         let result = load(&format!("-z 2s {flags} {}/", server.url()))?;
         let completed = result.requests.completed;
-        // Poisson arrivals scatter by the root of their number.
+        // Poisson arrivals scatter by the square root of their number.
         let near = if flags.contains("poisson") { 680..=920 } else { 796..=804 };
         table.check(&format!("{flags} for 2 s sends 800"), near.contains(&completed), format!("{completed}"));
     }
     Ok(())
 }
 
-/// At a constant rate r, a stall of s seconds delays r * s requests by s/2 on average: with s a quarter of the time, the 95th
-/// percentile is 0.8 s. In a closed loop only the requests under way wait, one for each worker.
+/// At a constant rate r, a stall of s seconds delays r * s requests by s/2 on average; if s is a quarter of the run, the 95th
+/// percentile is 0.8 s. In a closed loop, only the requests in flight wait, one per worker.
 fn stall(table: &mut CheckTable, length: Duration) -> Result<(), CommandError> {
     let long = length * 4;
     let server = server()?;

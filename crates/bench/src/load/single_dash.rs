@@ -1,10 +1,10 @@
-//! Go's spelling of flags, which hey uses: `-host x`, `-host=x` and `--n 5` mean `--host x`, `--host=x` and `-n 5`.
-//! Rewrites the arguments of `load` before clap sees them; the values of options are left alone.
+//! Accepts Go's spelling of flags, which hey uses: `-host x`, `-host=x` and `--n 5` mean `--host x`, `--host=x` and `-n 5`.
+//! Rewrites the arguments of `load` before clap parses them; values of options are not changed.
 
 use clap::{ArgAction, Command};
 use std::ffi::OsString;
 
-/// `args` with each single-dash long flag of `load` given its second dash, and each double-dash short flag one dash less.
+/// Adds the second dash to each single-dash long flag of `load`, and removes one from each double-dash short flag.
 pub(crate) fn normalise(cli: &Command, args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut args = args.into_iter();
     let mut normal: Vec<OsString> = args.by_ref().take(2).collect();
@@ -34,7 +34,7 @@ pub(crate) fn normalise(cli: &Command, args: impl IntoIterator<Item = OsString>)
     normal
 }
 
-/// The usual spelling of `arg`, and whether its value is the next argument; `None` for what is no option of `load`.
+/// The normal spelling of `arg`, and whether the next argument is its value; `None` if it is not an option of `load`.
 fn respelled(load: &Command, arg: &str) -> Option<(OsString, bool)> {
     let typed = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-')).filter(|name| !name.is_empty())?;
     let (name, value) = typed.split_once('=').map_or((typed, None), |(name, value)| (name, Some(value)));
@@ -47,7 +47,7 @@ fn respelled(load: &Command, arg: &str) -> Option<(OsString, bool)> {
     let dashes = if letter.is_some() && option.get_short() == letter { "-" } else { "--" };
     let takes_value = matches!(option.get_action(), ArgAction::Set | ArgAction::Append);
     match value {
-        // Go's booleans can be written out.
+        // Go allows explicit boolean values.
         Some("true") if !takes_value => Some((format!("{dashes}{name}").into(), false)),
         Some(value) => Some((format!("{dashes}{name}={value}").into(), false)),
         None => Some((format!("{dashes}{name}").into(), takes_value)),

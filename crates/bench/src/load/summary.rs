@@ -1,4 +1,4 @@
-//! A run's figures as the result that is reported and written.
+//! Turns a run's figures into the result that is reported and written.
 
 use super::pace::schedule::{Extent, Pacing};
 use super::plan::LoadPlan;
@@ -7,13 +7,13 @@ use super::run::LoadOutcome;
 use crate::usage::own::ThreadTime;
 use std::time::Duration;
 
-/// URLs that a result names.
+/// Maximum URLs that a result lists.
 const URLS_MAX: usize = 16;
-/// A thread that is on a processor for more of the time cannot send when it should.
+/// Maximum CPU share of a thread: a busier one cannot send on time.
 const THREAD_SHARE_MAX: f64 = 0.9;
-/// Requests that leave later than this for the loader's own reasons blur every percentile.
+/// Maximum send delay caused by the load generator: larger delays distort every percentile.
 const SEND_LAG_P99_US_MAX: f64 = 1000.0;
-/// A shorter run has too much starting up in it to be judged.
+/// Minimum run length for this judgement: start-up dominates a shorter run.
 const JUDGED_SECONDS_MIN: f64 = 1.0;
 
 /// The result of `outcome`.
@@ -91,7 +91,7 @@ fn loader(outcome: &LoadOutcome) -> LoaderUsage {
     }
 }
 
-/// Why the load generator is thought to have been the bottleneck.
+/// Indications that the load generator was the bottleneck.
 fn saturation(loader: &LoaderUsage, elapsed_seconds: f64) -> Vec<String> {
     let mut because = Vec::new();
     if elapsed_seconds < JUDGED_SECONDS_MIN {

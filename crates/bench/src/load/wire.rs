@@ -1,4 +1,4 @@
-//! What goes over the network: URLs, requests with variables, servers as they are connected to, and one exchange of HTTP/1.1.
+//! The network side: URLs, requests with variables, connections to servers, and HTTP/1.1 exchanges.
 
 pub(super) mod connection;
 pub(super) mod fault;

@@ -1,4 +1,4 @@
-//! The threads that send: each has a runtime of its own and its share of the workers, and a worker speaks one protocol.
+//! The sending threads: each has its own runtime and its share of the workers, and a worker speaks one protocol.
 
 mod context;
 mod deadline;

@@ -1,5 +1,5 @@
-//! Apache APISIX from a given `apisix` program, standalone. It reads its routes from a fixed place beside its own code, so the
-//! program must be that of an installation of its own, whose `conf/apisix.yaml` and `conf/config.yaml` may be written:
+//! Apache APISIX from a given `apisix` program, standalone. It reads its routes from a fixed path next to its own code, so the
+//! program must belong to a dedicated installation whose `conf/apisix.yaml` and `conf/config.yaml` may be overwritten:
 //! `APISIX_HOME` names its directory.
 
 use super::settings::{Need, beyond, limits};

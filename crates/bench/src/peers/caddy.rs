@@ -1,4 +1,4 @@
-//! Caddy as shipped: reverse proxy, keys as matchers on header or query. Limits are no part of it.
+//! Caddy as shipped: reverse proxy, keys as matchers on header or query. It has no limits.
 
 use super::settings::{Need, beyond, key};
 use super::{Launch, PeerAdapter, Program, Setup};
@@ -55,7 +55,7 @@ impl PeerAdapter for CaddyAdapter {
     }
 }
 
-/// First what is let through, then the refusals in the order in which they apply.
+/// The accepted requests first, then the rejections in the order in which they apply.
 fn routes(case: &Case, listen: &str, upstream_port: u16) -> Vec<Value> {
     let path = format!("{listen}*");
     let mut through = Map::from_iter([("path".to_owned(), json!([path]))]);

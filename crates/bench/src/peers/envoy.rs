@@ -1,5 +1,5 @@
 //! Envoy from a given binary, with a static configuration: keys as matchers of routes, limits as local rate limits of a route.
-//! Circuit breakers are lifted, request ids and detailed statistics are off, as its own guide for benchmarks asks.
+//! Circuit breakers are raised, and request ids and detailed statistics are disabled, as its own benchmarking guide recommends.
 
 use super::settings::{Need, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Setup};

@@ -1,5 +1,5 @@
-//! The floor that no gateway can go below: `tollgate-bench relay`, which copies bytes between each client and its own upstream connection and
-//! parses nothing. In cases that reject every request, it answers each read with a fixed 401 and needs no upstream.
+//! The lower bound for every gateway: `tollgate-bench relay`, which copies bytes between each client and its own upstream
+//! connection and parses nothing. In cases that reject every request, it answers each read with a fixed 401 and needs no upstream.
 
 use super::{Launch, PeerAdapter, Program, Setup, own_program};
 use crate::probe::HOST;

@@ -6,7 +6,7 @@ use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use std::fmt::Write;
 
-/// Counters that a request can be tracked by, as compiled in.
+/// Number of counters that can track a request, as compiled in.
 const TRACKERS: usize = 3;
 
 pub(crate) struct HaproxyAdapter;
@@ -87,7 +87,7 @@ backend upstream
     )
 }
 
-/// How its port speaks.
+/// TLS and HTTP/2 settings of its port.
 fn bind(setup: &Setup) -> String {
     match setup.certificate {
         Some(files) => {
@@ -144,7 +144,7 @@ fn case_rules(index: usize, case: &Case) -> Vec<String> {
         rules.push(format!("http-request set-log-level silent if !{on}"));
     }
     let depth = case.listen().matches('/').count() + 1;
-    // Fields count from 1, and the first one is the nothing before the first slash.
+    // Fields count from 1, and the first one is the empty one before the first slash.
     rules.push(format!("http-request set-path /%[path,field({depth},/,0)] if {on}"));
     rules
 }

@@ -1,4 +1,4 @@
-//! Kong from a given `kong` program, without a database: key-auth and rate-limiting with its local policy, whose windows are a
+//! Kong from a given `kong` program, without a database: key-auth, and rate-limiting with its local policy, whose windows are a
 //! second, a minute, an hour or a day.
 
 use super::settings::{Need, beyond, limits};

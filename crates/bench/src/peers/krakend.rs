@@ -1,5 +1,5 @@
-//! KrakenD, Community Edition, from a given binary: keyless endpoints that pass bodies through. Keys are part of its
-//! Enterprise Edition.
+//! KrakenD, Community Edition, from a given binary: keyless endpoints that pass bodies through. Only its Enterprise Edition has
+//! keys.
 
 use super::settings::{Need, beyond};
 use super::{Launch, PeerAdapter, Program, Setup};
@@ -30,7 +30,7 @@ impl PeerAdapter for KrakendAdapter {
 
     fn prepare(&self, setup: &Setup) -> Result<Launch, String> {
         let upstream = format!("http://{HOST}:{}", setup.upstream_port);
-        // It knows no prefixes, so the one path that is asked is an endpoint of its own.
+        // It has no prefix routes, so the requested path gets its own endpoint.
         let endpoints: Vec<Value> = setup
             .cases
             .iter()

@@ -1,5 +1,5 @@
-//! nginx: `map` for keys, `limit_req` for limits, `limit_except` for methods. It has no quota. Its limit is a leaky bucket,
-//! which a burst of the limit's size turns into "so many requests in so many seconds".
+//! nginx: `map` for keys, `limit_req` for limits, `limit_except` for methods. It has no quota. Its limit is a leaky bucket; a burst
+//! of the limit's size turns it into a limit of requests per period.
 
 use super::settings::{PROXY, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Reload, Setup, TLS_GROUP, TLS_SUITE};
@@ -99,7 +99,7 @@ http {{
     )
 }
 
-/// How its port speaks.
+/// HTTP/2 and TLS parameters of its port.
 fn listen(setup: &Setup) -> String {
     let http2 = if setup.speaks_http2() { " http2" } else { "" };
     let tls = if setup.certificate.is_some() { " ssl" } else { "" };
@@ -116,7 +116,7 @@ fn tls(setup: &Setup) -> String {
     )
 }
 
-/// What stands outside of servers: which keys are known, and the zones of limits.
+/// Directives outside of servers: known keys, and zones of limits.
 fn tables(index: usize, case: &Case) -> String {
     let mut text = String::new();
     let caller = match key(case) {
@@ -172,7 +172,7 @@ fn variable(auth: &Auth) -> String {
     }
 }
 
-/// nginx knows requests a second and a minute.
+/// Converts a limit to requests per minute: nginx supports only rates per second and per minute.
 fn per_minute(limit: LimitSpec) -> u64 {
     limit.requests.saturating_mul(60) / limit.seconds
 }

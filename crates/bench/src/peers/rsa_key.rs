@@ -1,4 +1,4 @@
-//! An RSA key of 2048 bits for tokens and signatures, kept in a gateway's directory for as long as the gateway runs.
+//! An RSA key of 2048 bits for tokens and signatures, stored in the gateway's directory.
 
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::rand::SystemRandom;
@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 const FILE: &str = "rsa.der";
-/// The name of the key in its set.
+/// Id of the key in its set.
 const KEY_ID: &str = "bench";
-/// What stands before the modulus in a public key of this size (RFC 8017, appendix A.1.1), and how long the modulus is.
+/// Number of bytes before the modulus in a public key of this size (RFC 8017, appendix A.1.1), and length of the modulus.
 const BEFORE_MODULUS_BYTES: usize = 9;
 const MODULUS_BYTES: usize = 256;
 
-/// The key, which signs.
+/// The signing key.
 pub(crate) struct RsaKey(KeyPair);
 
 impl RsaKey {
-    /// The key of this directory, made where there is none.
+    /// The key in this directory, created if there is none.
     pub(crate) fn of(directory: &Path) -> Result<RsaKey, String> {
         let file = directory.join(FILE);
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
@@ -33,7 +33,7 @@ impl RsaKey {
         Ok(RsaKey(pair))
     }
 
-    /// PKCS #1 v1.5 with SHA-256.
+    /// Signs with PKCS #1 v1.5 and SHA-256.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, String> {
         let mut signature = vec![0; self.0.public_modulus_len()];
         let signed = self.0.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut signature);
@@ -48,7 +48,7 @@ impl RsaKey {
         Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(self.sign(signed.as_bytes())?)))
     }
 
-    /// The set of keys that an issuer publishes (RFC 7517).
+    /// The key set that an issuer publishes (RFC 7517).
     pub(crate) fn key_set(&self) -> Value {
         let public = self.0.public_key().as_ref();
         let modulus = public.get(BEFORE_MODULUS_BYTES..BEFORE_MODULUS_BYTES + MODULUS_BYTES).unwrap_or_default();

@@ -1,12 +1,12 @@
-//! What several adapters ask of a case.
+//! Properties of a case that several adapters need.
 
 use crate::scenario::{ApiSpec, Auth, Case, LimitSpec};
 
-/// What a case asks for that a gateway may lack.
+/// A feature that a case needs and a gateway may lack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Keys,
-    /// A limit for each key or for all callers.
+    /// A limit per key or for all callers.
     Limits,
     /// More than one limit.
     SeveralLimits,
@@ -19,7 +19,7 @@ pub(crate) enum Need {
     /// Fields of a classic Tyk definition.
     Definition,
     ManyApis,
-    /// Tokens, passwords and signatures of callers.
+    /// Authentication of callers by tokens, passwords and signatures.
     AuthMethod,
     /// TLS between client and gateway.
     Tls,
@@ -29,7 +29,7 @@ pub(crate) enum Need {
     Settings,
 }
 
-/// What nginx and HAProxy can do as shipped.
+/// The features of nginx and HAProxy as shipped.
 pub(crate) const PROXY: [Need; 11] = [
     Need::Keys,
     Need::Limits,
@@ -66,7 +66,7 @@ impl Need {
     }
 }
 
-/// What the case asks for.
+/// The features that the case needs.
 pub(crate) fn needs(case: &Case) -> Vec<Need> {
     let ApiSpec {
         auth,
@@ -105,18 +105,18 @@ pub(crate) fn needs(case: &Case) -> Vec<Need> {
     asked.into_iter().filter_map(|(need, is_asked)| is_asked.then_some(need)).collect()
 }
 
-/// The sentence for what is asked beyond `can`, if anything is.
+/// Names the features that the case needs beyond `can`; `None` if there are none.
 pub(crate) fn beyond(case: &Case, can: &[Need]) -> Option<String> {
     let missing: Vec<_> = needs(case).into_iter().filter(|need| !can.contains(need)).map(Need::said).collect();
     if missing.is_empty() { None } else { Some(format!("nothing for {}, as shipped or in its adapter", missing.join(", "))) }
 }
 
-/// Every limit that applies to a caller. As there is one key, a limit for all callers is one more for it.
+/// All limits that apply to a caller. There is only one key, so a limit for all callers is another limit for it.
 pub(crate) fn limits(case: &Case) -> Vec<LimitSpec> {
     case.key.iter().flat_map(|key| key.limits.iter().copied()).chain(case.api.limit).collect()
 }
 
-/// The key that is known, and where it stands in requests.
+/// The known key, and its place in requests.
 pub(crate) fn key(case: &Case) -> Option<(&Auth, &str)> {
     Some((case.api.auth.as_ref()?, case.key.as_ref().map_or("", |key| key.value.as_str())))
 }

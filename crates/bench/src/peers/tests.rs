@@ -43,7 +43,7 @@ fn every_gateway_writes_a_configuration_for_every_case_that_it_can_do() {
         for peer in ALL.iter().filter(|peer| peer.name() != "apisix") {
             let dir = tempfile::tempdir().expect("a directory");
             let cases: Vec<_> = scenario.case.iter().filter(|case| peer.cannot(case).is_none()).collect();
-            // Ten thousand files a gateway say no more than a hundred.
+            // Ten thousand files per gateway prove no more than a hundred.
             let cases: Vec<_> = cases.into_iter().filter(|case| case.api.among <= 100).collect();
             if cases.is_empty() {
                 continue;
@@ -54,7 +54,7 @@ fn every_gateway_writes_a_configuration_for_every_case_that_it_can_do() {
     }
 }
 
-/// The gateway that was built beside this test, if there is one; `make test` builds it.
+/// The gateway built next to this test, if there is one; `make test` builds it.
 fn tollgate() -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     own.ancestors().map(|directory| directory.join("tollgate")).find(|file| file.is_file())

@@ -1,4 +1,4 @@
-//! Tollgate itself, as a process: nothing of it is linked here.
+//! Tollgate itself, as a process: none of its code is linked here.
 
 use super::tyk_api::{add_settings, conf, create_keys, reload, session, write_definitions};
 use super::{Credential, Launch, PeerAdapter, Program, Reload, Setup};
@@ -59,7 +59,7 @@ impl PeerAdapter for TollgateAdapter {
     }
 }
 
-/// Tollgate's sessions have any number of limits.
+/// Sessions in Tollgate may have several limits.
 fn several_limits(key: &KeySpec, api_id: &str) -> Value {
     let mut session = session(key, api_id);
     if key.limits.len() > 1 {

@@ -1,5 +1,5 @@
-//! Traefik from a given binary, with the file provider: keyless routes. It has no API keys, and its limit counts callers by
-//! address or header with an average and a burst, which is no count of requests in a window.
+//! Traefik from a given binary, with the file provider: keyless routes. It has no API keys, and its limit is an average with a
+//! burst, by address or header, rather than a count of requests in a window.
 
 use super::settings::{Need, beyond};
 use super::{Launch, PeerAdapter, Program, Setup};
@@ -56,7 +56,7 @@ impl PeerAdapter for TraefikAdapter {
             "middlewares": middlewares,
             "services": {"upstream": {"loadBalancer": {"servers": server}}},
         }});
-        // JSON is YAML.
+        // JSON is valid YAML.
         let dynamic = setup.write("dynamic.yaml", format!("{dynamic:#}\n"))?;
         let fixed: Value = json!({
             "entryPoints": {"web": {"address": format!("{HOST}:{}", setup.port)}},

@@ -1,5 +1,5 @@
-//! Tyk Gateway from a given binary, with a redis-server of its own that keeps nothing on disk. A key has one limit there, so
-//! the case of two limits needs the second one on the API. GOGC and other variables come from this program's environment.
+//! Tyk Gateway from a given binary, with its own redis-server without persistence. A key has only one limit there, so the case with
+//! two limits sets the second one on the API. GOGC and other variables come from this program's environment.
 
 use super::settings::{Need, beyond};
 use super::tyk_api::{conf, create_keys, reload, session, write_definitions};
@@ -46,11 +46,11 @@ impl PeerAdapter for TykAdapter {
         let templates = setup.directory("templates")?;
         setup.write("templates/error.json", "{\"error\": \"{{.Message}}\"}\n")?;
         let mut conf = conf(setup, &apps);
-        // Keys have to be longer than this.
+        // Keys must be longer than this.
         conf["min_token_length"] = 1.into();
         conf["template_path"] = json!(templates);
         conf["storage"] = json!({"type": "redis", "host": HOST, "port": setup.second_port, "optimisation_max_idle": 2000, "optimisation_max_active": 4000});
-        // Hashed, keys as short as the scenarios' would be one and the same to it.
+        // Hashed, keys as short as the scenarios' would be indistinguishable.
         conf["hash_keys"] = false.into();
         conf["max_idle_connections_per_host"] = 500.into();
         conf["close_connections"] = false.into();

@@ -1,4 +1,4 @@
-//! Classic Tyk definitions, keys and the control API: what Tyk and Tollgate have in common.
+//! Classic Tyk definitions, keys and the control API, for both Tyk and Tollgate.
 
 use super::settings::limits;
 use super::tyk_words::{api_id, control_headers, merge, right};
@@ -24,7 +24,7 @@ pub(crate) fn write_definitions(setup: &Setup) -> Result<PathBuf, String> {
     Ok(apps)
 }
 
-/// Makes the keys of all cases through the control API.
+/// Creates the keys of all cases through the control API.
 pub(crate) fn create_keys(setup: &Setup, session: impl Fn(&KeySpec, &str) -> Value) -> Result<(), String> {
     for (number, case) in setup.cases.iter().enumerate() {
         let Some(key) = &case.key else { continue };
@@ -38,12 +38,12 @@ pub(crate) fn create_keys(setup: &Setup, session: impl Fn(&KeySpec, &str) -> Val
     Ok(())
 }
 
-/// How a gateway with the control API is told to reload.
+/// Reloads a gateway through its control API.
 pub(crate) fn reload(setup: &Setup) -> Reload {
     Reload::Request(ControlRequest { method: "GET", path: "/tyk/reload/?block=true", headers: control_headers(setup) })
 }
 
-/// The session of a key: rights on one API, limits, quota.
+/// The session of a key: the right to call one API, limits, quota.
 pub(crate) fn session(key: &KeySpec, api_id: &str) -> Value {
     let mut right = right(api_id);
     if !key.methods.is_empty() {
@@ -63,7 +63,7 @@ pub(crate) fn session(key: &KeySpec, api_id: &str) -> Value {
     session
 }
 
-/// The part of `tyk.conf` that both read. An unknown key is answered with 401, as the published scenarios count it.
+/// The part of `tyk.conf` that both gateways read. An unknown key is answered with 401, as the published scenarios expect.
 pub(crate) fn conf(setup: &Setup, apps: &std::path::Path) -> Value {
     json!({
         "listen_address": HOST,
@@ -80,7 +80,7 @@ pub(crate) fn conf(setup: &Setup, apps: &std::path::Path) -> Value {
     })
 }
 
-/// Merges the settings of the cases into a configuration; whether they name a Redis.
+/// Merges the settings of the cases into a configuration; returns whether they name a Redis.
 pub(crate) fn add_settings(conf: &mut Value, setup: &Setup) -> Result<bool, String> {
     let mut names_redis = false;
     for case in &setup.cases {
@@ -91,7 +91,7 @@ pub(crate) fn add_settings(conf: &mut Value, setup: &Setup) -> Result<bool, Stri
     Ok(names_redis)
 }
 
-/// With what the places in texts stand for; a text that is nothing but a port becomes a number.
+/// Replaces the placeholders in texts; a text that consists only of a port becomes a number.
 fn resolved(value: Value, setup: &Setup) -> Value {
     let ports = [
         (REDIS_PORT, setup.second_port),

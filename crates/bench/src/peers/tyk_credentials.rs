@@ -1,5 +1,5 @@
-//! Tokens, passwords and signatures for gateways with Tyk's definitions and control API: the fields of the definition, the requests to the
-//! control API, and the headers that callers send.
+//! Tokens, passwords and signatures for gateways with Tyk's definitions and control API: fields of the definition, requests to the
+//! control API, and headers of callers.
 
 use super::rsa_key::RsaKey;
 use super::tyk_words::{api_id, control_headers, merge, right};
@@ -18,11 +18,11 @@ const POLICY: &str = "bench";
 const PASSWORD: &str = "open sesame";
 const HMAC_SECRET: &str = "a secret";
 const REDIRECT_URI: &str = "https://bench.test/";
-/// Longer than any run.
+/// Token lifetime, longer than any run.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(86_400);
-/// Tokens name this many users in turn.
+/// Number of users that tokens name in turn.
 const USERS: u32 = 100;
-/// Signatures cover a date; gateways do not check its age by default.
+/// The date that signatures cover; gateways do not check its age by default.
 const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
 
 /// The definition's fields for this method.
@@ -40,7 +40,7 @@ pub(crate) fn definition(method: CredentialKind, setup: &Setup) -> Value {
     }
 }
 
-/// Writes the policy that JWTs get; `None` if no case uses JWTs.
+/// Writes the policy for JWTs; `None` if no case uses JWTs.
 pub(crate) fn policies(setup: &Setup) -> Result<Option<PathBuf>, String> {
     let rights: BTreeMap<String, Value> = of_method(setup, CredentialKind::Jwt).map(|(number, _)| access(number)).collect();
     if rights.is_empty() {

@@ -1,4 +1,4 @@
-//! What requests to the control API and documents of Tyk's kind have in common: names, headers, rights.
+//! Names, headers and access rights shared by Tyk documents and control API requests.
 
 use super::Setup;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ pub(crate) fn api_id(case: usize, index: usize) -> String {
     format!("api-{case}-{index}")
 }
 
-/// What the control API asks of its callers.
+/// Headers that the control API requires.
 pub(crate) fn control_headers(setup: &Setup) -> Vec<(String, String)> {
     vec![("x-tyk-authorization".to_owned(), setup.secret.clone())]
 }
@@ -18,7 +18,7 @@ pub(crate) fn right(api_id: &str) -> Value {
     json!({"api_id": api_id, "api_name": api_id, "versions": ["Default"]})
 }
 
-/// Objects are merged key by key; anything else replaces what was there.
+/// Merges objects key by key; any other value is replaced.
 pub(crate) fn merge(into: &mut Value, from: Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {

@@ -1,5 +1,5 @@
-//! Varnish, passing everything: the published scenarios were measured without caching. Keys and methods are conditions in VCL;
-//! limits need the module vsthrottle, which Debian has in varnish-modules. It has no quota.
+//! Varnish without caching, as in the published scenarios. Keys and methods are conditions in VCL; limits need the module
+//! vsthrottle, which Debian ships in varnish-modules. It has no quota.
 
 use super::settings::{Need, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Setup};

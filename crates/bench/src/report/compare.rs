@@ -1,5 +1,5 @@
-//! Whether a second run is worse than a first, gateway by gateway. Judged by CPU time per request alone: worse is what is above the
-//! threshold and has no round in common with the first run. Runs of two machines are not comparable, and this says so.
+//! Compares two runs, gateway by gateway, only by CPU time per request: a gateway is worse if it exceeds the threshold and its
+//! rounds do not overlap with those of the first run. Runs of different machines are not comparable, which the comparison reports.
 
 use super::format::{NOTHING, latency, or_nothing, spread, thousands};
 use super::summary::{Row, ScenarioSummary, summarise};
@@ -10,7 +10,7 @@ use crate::stats::rounds::Spread;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The verdict on two runs, or nothing when the first is no run but something else.
+/// The comparison of two runs; `None` if the first is not a run.
 pub(crate) fn runs(before: &Path, after: &Path, threshold: f64) -> Option<Result<ExitCode, String>> {
     is_run(before).then(|| {
         let (text, is_worse) = text(&RunRecord::read(before)?, &RunRecord::read(after)?, threshold);

@@ -1,6 +1,6 @@
-//! Text inside HTML and SVG.
+//! Escapes text for HTML and SVG.
 
-/// For text and attributes.
+/// Escapes for text and attributes.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,4 +1,4 @@
-//! Figures as people read them: as many digits as mean something, thousands apart, units that fit.
+//! Formats figures for people: significant digits, thousands separators, suitable units.
 
 use crate::stats::rounds::Spread;
 
@@ -18,7 +18,7 @@ pub(crate) fn latency(us: f64) -> String {
     }
 }
 
-/// The same with its sign: what is added.
+/// Same with a sign, for differences.
 pub(crate) fn added(us: f64) -> String {
     if us < 0.0 { format!("−{}", latency(-us)) } else { format!("+{}", latency(us)) }
 }
@@ -46,7 +46,7 @@ pub(crate) fn ratio(ratio: Spread) -> String {
     format!("{:.2}× ({:.2}–{:.2})", ratio.median, ratio.low, ratio.high)
 }
 
-/// What stands where there is nothing.
+/// Placeholder for a missing value.
 pub(crate) const NOTHING: &str = "–";
 
 /// The text, or a dash.

@@ -1,4 +1,4 @@
-//! The run as one HTML file that needs nothing else: readable on a phone, on paper, in the dark.
+//! The run as one self-contained HTML file: readable on a phone, on paper and in dark mode.
 
 mod section;
 
@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// The page.
+/// The complete page.
 pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     let sections: String = scenarios.iter().map(section::scenario).collect();
     format!(
@@ -136,7 +136,7 @@ below it they are the gateway’s.</li>
     )
 }
 
-/// The class that gives a gateway its colour.
+/// The CSS class that defines a gateway's colour.
 pub(crate) fn class(peer: &str) -> String {
     format!("g-{peer}")
 }

@@ -1,4 +1,4 @@
-//! The derived figures for other programs; the rounds themselves are in `run.json`.
+//! The derived figures for other programs; `run.json` contains the rounds themselves.
 
 use super::summary::{LatencyFigures, Row, ScenarioSummary};
 use crate::record::RunRecord;

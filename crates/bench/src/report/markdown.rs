@@ -1,4 +1,4 @@
-//! The run as a page of Markdown.
+//! The run as a Markdown page.
 
 use super::summary::ScenarioSummary;
 use super::{table, terminal};

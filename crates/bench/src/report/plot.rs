@@ -1,4 +1,4 @@
-//! Line plots as inline SVG. A plot is drawn for a box of 460 by 300, in which its letters stay readable when a phone shrinks it.
+//! Line plots as inline SVG. A plot is drawn in a box of 460 by 300, so that its text stays readable when a phone shrinks it.
 
 use super::escape::escape;
 use super::format::{latency, thousands};
@@ -7,7 +7,7 @@ use std::fmt::Write;
 const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 58.0;
-/// Half of the last label stands here.
+/// Space for half of the last label.
 const RIGHT: f64 = 28.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 42.0;
@@ -20,26 +20,26 @@ pub(crate) struct Plot {
     pub lines: Vec<PlotLine>,
 }
 
-/// What an axis shows.
+/// An axis.
 pub(crate) struct Axis {
     pub label: String,
     pub scale: Scale,
     pub unit: Unit,
 }
 
-/// How values are laid out.
+/// Scale of an axis.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Scale {
-    /// From zero.
+    /// Linear, from zero.
     Linear,
     Log,
-    /// Per cent, each further nine as far as the one before.
+    /// Per cent, with equal distance for each further nine.
     Nines,
-    /// Points at 0, 1, 2, …, with their names.
+    /// Points at 0, 1, 2, …, with names.
     Names(Vec<String>),
 }
 
-/// How values are written.
+/// Format of values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Latency,
@@ -47,14 +47,14 @@ pub(crate) enum Unit {
     Percent,
 }
 
-/// A line; its class gives it its colour.
+/// A line; its CSS class defines its colour.
 pub(crate) struct PlotLine {
     pub class: String,
     pub name: String,
     pub points: Vec<(f64, f64)>,
 }
 
-/// Where values lie.
+/// Range of values on an axis.
 struct Range {
     scale: Scale,
     low: f64,
@@ -62,7 +62,7 @@ struct Range {
 }
 
 impl Plot {
-    /// The SVG, or nothing if there is nothing to draw.
+    /// The SVG; empty if there is nothing to draw.
     pub(crate) fn svg(&self) -> String {
         let xs = || self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
         let ys = || self.lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
@@ -153,7 +153,7 @@ impl Axis {
     }
 }
 
-/// Without zeros at its end: `99.9`, `50`.
+/// Without trailing zeros: `99.9`, `50`.
 fn trimmed(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -173,7 +173,7 @@ impl Range {
         Some(Range { scale: scale.clone(), low, high })
     }
 
-    /// 0 at the axis's beginning, 1 at its end.
+    /// Position on the axis: 0 at its start, 1 at its end.
     fn share(&self, value: f64) -> f64 {
         let place = |value: f64| match self.scale {
             Scale::Linear | Scale::Names(_) => value,

@@ -11,7 +11,7 @@ use std::path::Path;
 const BEGIN: &str = "<!-- bench:begin -->";
 const END: &str = "<!-- bench:end -->";
 
-/// Replaces what stands between the two marks.
+/// Replaces the text between the two marks.
 pub(crate) fn update(file: &Path, run: &RunRecord, directory: &Path) -> Result<(), String> {
     let failed = |reason: &str| format!("{}: {reason}", file.display());
     let text = std::fs::read_to_string(file).map_err(|error| failed(&format!("cannot be read: {error}")))?;
@@ -22,7 +22,7 @@ pub(crate) fn update(file: &Path, run: &RunRecord, directory: &Path) -> Result<(
         .map_err(|error| failed(&format!("cannot be written: {error}")))
 }
 
-/// The table and what it must be quoted with.
+/// The table and the facts that must accompany it.
 pub(crate) fn section(run: &RunRecord, directory: &str) -> String {
     let facts = &run.facts;
     let gateways: Vec<&str> = facts.versions.keys().map(String::as_str).collect();

@@ -1,21 +1,21 @@
-//! What is derived from the rounds of a run: medians, ratios within rounds, what a gateway adds to the upstream.
+//! Figures derived from the rounds of a run: medians, ratios within rounds, what a gateway adds to the upstream.
 
 use crate::record::{LoadRecord, Round, RoundSeries, RunRecord, ScenarioRecord};
 use crate::stats::distribution::LatencyDistribution;
 use crate::stats::rounds;
 use crate::stats::rounds::Spread;
 
-/// What the others are compared with, where it was measured.
+/// The default reference, if it was measured.
 const OURS: &str = "tollgate";
-/// The upstream alone.
+/// The upstream without a gateway.
 pub(crate) const BASELINE: &str = "direct";
 
 /// A scenario's rows, by load, then case, then gateway.
 pub(crate) struct ScenarioSummary<'a> {
     pub record: &'a ScenarioRecord,
-    /// The gateway that CPU time is compared with.
+    /// The gateway whose CPU time is the reference.
     pub reference: Option<String>,
-    /// The gateways that a table has a column of ratios for: those that the scenario names, or the reference.
+    /// Gateways with a column of ratios in tables: those that the scenario names, or the reference.
     pub ratio_to: Vec<&'a str>,
     pub rows: Vec<Row<'a>>,
 }
@@ -26,29 +26,29 @@ pub(crate) struct Row<'a> {
     pub load: usize,
     pub peer: &'a str,
     pub series: &'a RoundSeries,
-    /// Nothing of it counts.
+    /// Why the row is void, if it is.
     pub void: Option<&'a str>,
-    /// Speed and latency do not count.
+    /// Whether speed and latency are void.
     pub is_loader_bound: bool,
     /// CPU time of the gateway per request.
     pub cpu_us: Option<Spread>,
-    /// The same as a multiple of the reference's.
+    /// CPU time as a multiple of the reference's.
     pub times_reference: Option<Spread>,
-    /// The same as multiples of what the gateways of the summary's `ratio_to` use.
+    /// CPU time as multiples of that of each gateway in the summary's `ratio_to`.
     pub ratios: Vec<Option<Spread>>,
-    /// The same as a multiple of this gateway's first case.
+    /// CPU time as a multiple of this gateway's first case.
     pub times_first: Option<Spread>,
     /// Requests per second.
     pub rate: Option<Spread>,
     pub latency: Option<LatencyFigures>,
-    /// What came on top of the upstream's own latency under the same load.
+    /// Latency added to the upstream's own under the same load.
     pub introduced: Option<LatencyFigures>,
     /// CPU time of the gateway's store per request.
     pub store_cpu_us: Option<f64>,
     /// Context switches per request.
     pub switches: Option<f64>,
     pub memory_mib: Option<f64>,
-    /// Requests without an answer, over all rounds.
+    /// Requests without a response, over all rounds.
     pub failed: u64,
 }
 
@@ -85,7 +85,7 @@ impl LatencyFigures {
     }
 }
 
-/// Summaries of all scenarios that have any measurement.
+/// Summaries of all scenarios with measurements.
 pub(crate) fn summarise(run: &RunRecord) -> Vec<ScenarioSummary<'_>> {
     run.scenarios.iter().map(ScenarioSummary::new).collect()
 }
@@ -120,7 +120,7 @@ impl<'a> ScenarioSummary<'a> {
         self.rows.iter().find(|row| (row.case, row.load, row.peer) == (case, load, peer))
     }
 
-    /// The first load at full speed, which CPU time is best read from, or the first of all.
+    /// The first load at full speed, which shows CPU time best, or the first of all.
     pub(crate) fn main_load(&self) -> usize {
         self.record.loads.iter().position(|load: &LoadRecord| load.is_full_speed).unwrap_or(0)
     }
@@ -147,7 +147,7 @@ fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, ratio_to: &[&str
     };
     let times = |reference: &str| if reference == series.peer { None } else { other(series.case, reference) };
     let latency = LatencyFigures::of(series).filter(|_| speed_counts);
-    // The upstream is asked once for all cases that ask it the same.
+    // Cases with the same request to the upstream share one baseline.
     let baseline =
         (0..=series.case).rev().find_map(|case| record.series(case, series.load, BASELINE)).filter(|_| series.peer != BASELINE);
     let baseline =
@@ -179,9 +179,9 @@ fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, ratio_to: &[&str
     }
 }
 
-/// Response times of all rounds together, as points of per cent and microseconds; none where a histogram cannot be read.
+/// Response times of all rounds together, as points of per cent and microseconds; empty if a histogram is unreadable.
 pub(crate) fn percentiles(series: &RoundSeries) -> Vec<(f64, f64)> {
-    /// Steps for each further nine.
+    /// Steps per further nine.
     const STEPS: u32 = 20;
     let mut all = LatencyDistribution::new();
     for round in &series.rounds {
@@ -193,7 +193,7 @@ pub(crate) fn percentiles(series: &RoundSeries) -> Vec<(f64, f64)> {
     if all.count() == 0 {
         return Vec::new();
     }
-    // Beyond one in ten of what there is, a percentile is a single request.
+    // Percentiles beyond the slowest ten requests would show single requests.
     let nines = (all.count() as f64 / 10.0).log10().clamp(1.0, 4.0);
     let last = (nines * f64::from(STEPS)) as u32;
     (0..=last)

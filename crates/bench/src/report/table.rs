@@ -2,7 +2,7 @@
 
 use super::escape::escape;
 
-/// Rows of cells under a heading; the first columns are texts, the others figures.
+/// Rows of cells with a heading; the first columns are text, the others figures.
 pub(crate) struct TextTable {
     heading: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -22,7 +22,7 @@ impl TextTable {
         self.rows.is_empty()
     }
 
-    /// Aligned columns.
+    /// The table as aligned text.
     pub(crate) fn terminal(&self) -> String {
         let all = || std::iter::once(&self.heading).chain(&self.rows);
         let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
@@ -39,7 +39,7 @@ impl TextTable {
         text
     }
 
-    /// A Markdown table.
+    /// The table as Markdown.
     pub(crate) fn markdown(&self) -> String {
         let line = |cells: &[String]| {
             format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
@@ -50,7 +50,7 @@ impl TextTable {
         line(&self.heading) + &line(&rule).replace(' ', "") + &rows
     }
 
-    /// The rows of an HTML table.
+    /// The rows as HTML.
     pub(crate) fn html(&self) -> String {
         let line = |cells: &[String], tag: &str| -> String {
             let cells: String = cells
@@ -68,7 +68,7 @@ impl TextTable {
     }
 }
 
-/// The table that every form has: one row for each case and gateway of a load.
+/// The table in all reports: one row per case and gateway of a load.
 pub(crate) fn of_load(summary: &super::summary::ScenarioSummary, load: usize) -> TextTable {
     use super::format::{NOTHING, latency, micros, or_nothing, ratio, spread, thousands};
     let references: Vec<String> = summary.ratio_to.iter().map(|name| format!("× {name}")).collect();
@@ -116,7 +116,7 @@ pub(crate) fn of_load(summary: &super::summary::ScenarioSummary, load: usize) ->
     table
 }
 
-/// Baseline, latency and what was introduced, as the published articles have it; empty without a baseline.
+/// Baseline, latency and added latency, as in the published articles; empty without a baseline.
 pub(crate) fn introduced(summary: &super::summary::ScenarioSummary, case: usize, load: usize) -> TextTable {
     use super::format::{added, latency};
     use super::summary::{BASELINE, LatencyFigures};

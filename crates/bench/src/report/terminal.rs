@@ -4,7 +4,7 @@ use super::{summary, table};
 use crate::record::{RunRecord, ScenarioRecord};
 use std::fmt::Write;
 
-/// The circumstances.
+/// The circumstances of the run.
 pub(crate) fn heading(run: &RunRecord) -> String {
     let facts = &run.facts;
     let mut text = String::new();
@@ -28,7 +28,7 @@ pub(crate) fn heading(run: &RunRecord) -> String {
     text
 }
 
-/// All scenarios.
+/// The tables of all scenarios.
 pub(crate) fn tables(run: &RunRecord) -> String {
     let settings = &run.settings;
     let mut text = String::new();
@@ -59,14 +59,14 @@ pub(crate) fn tables(run: &RunRecord) -> String {
     text
 }
 
-/// What failed, and who can't do what.
+/// Failures, and what gateways cannot do.
 fn remarks(record: &ScenarioRecord) -> String {
     let failures = record.failures.iter().map(|remark| format!("  FAILED {} {}: {}\n", remark.peer, remark.case, remark.text));
     let absent = grouped(record).into_iter().map(|(peer, cases, reason)| format!("  {peer} is not in {cases}: {reason}\n"));
     failures.chain(absent).collect()
 }
 
-/// Gateways with what they can't do, cases of one reason together.
+/// Gateways with what they cannot do; cases with the same reason are grouped.
 pub(crate) fn grouped(record: &ScenarioRecord) -> Vec<(String, String, String)> {
     let mut grouped: Vec<(String, String, String)> = Vec::new();
     for remark in &record.absent {

@@ -1,11 +1,11 @@
-//! The certificate of a run: for localhost, signed by itself, made anew for each scenario.
+//! The certificate of a run: for localhost, self-signed, generated for each scenario.
 
 use crate::peers::CertificateFiles;
 use crate::scenario::CertificateKind;
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256, PKCS_RSA_SHA256};
 use std::path::Path;
 
-/// Writes it and its key into a directory.
+/// Writes a certificate and its key into a directory.
 pub(crate) fn make(kind: CertificateKind, directory: &Path) -> Result<CertificateFiles, String> {
     let failed = |error: rcgen::Error| format!("no certificate can be made: {error}");
     let algorithm = match kind {

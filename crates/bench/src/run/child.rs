@@ -1,4 +1,4 @@
-//! A process that was started here: pinned to CPUs, with its output in a file, and ended when it goes out of scope.
+//! A child process: pinned to CPUs, with its output in a file, and ended on drop.
 
 use crate::interrupt::Interrupt;
 use crate::peers::Program;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// From SIGTERM to SIGKILL.
+/// Time between SIGTERM and SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(20);
-/// What is shown of the output of a process that failed.
+/// Maximum bytes shown of the output of a failed process.
 const TAIL_BYTES: usize = 2_000;
 
 /// A running process.
@@ -24,7 +24,7 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Starts a program on these CPUs, in a directory that also gets its output.
+    /// Starts a program on these CPUs, in a directory that also receives its output.
     pub(crate) fn start(program: &Program, cpus: &str, dir: &Path) -> Result<Child, String> {
         let log = dir.join(format!("{}.log", program.name));
         let output = File::create(&log).map_err(|error| format!("{}: cannot be written: {error}", log.display()))?;
@@ -38,7 +38,7 @@ impl Child {
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors)
-            // Ctrl-C in the terminal reaches this program alone, which then ends its children in order.
+            // Ctrl-C in the terminal reaches only this program, which then ends its children in order.
             .process_group(0)
             .spawn()
             .map_err(|error| format!("{} cannot be started with taskset (util-linux): {error}", program.name))?;
@@ -49,7 +49,7 @@ impl Child {
         self.process.id()
     }
 
-    /// Waits until it serves this path, or until it listens if there is none.
+    /// Waits until it serves this path, or until it listens if there is no path.
     pub(crate) fn await_answer(
         &mut self,
         port: u16,
@@ -85,7 +85,7 @@ impl Child {
         }
     }
 
-    /// Its exit status, once it has one.
+    /// Its exit status, once it has exited.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.process.try_wait().ok().flatten()
     }

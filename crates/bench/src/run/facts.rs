@@ -1,4 +1,4 @@
-//! The circumstances of a run.
+//! Collects the circumstances of a run.
 
 use super::plan::RunPlan;
 use crate::record::MachineFacts;
@@ -33,14 +33,14 @@ pub(crate) fn gather(plan: &RunPlan) -> MachineFacts {
     }
 }
 
-/// The machine's name without its domain.
+/// Host name without the domain.
 pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim().split('.').next().unwrap_or_default().to_owned();
     if name.is_empty() { "machine".to_owned() } else { name }
 }
 
-/// The first line that a program says of its version.
+/// The first line of a program's version output.
 pub(crate) fn version(program: &Path, arguments: &[&str]) -> String {
     match Command::new(program).args(arguments).output() {
         Err(error) => format!("unknown ({error})"),

@@ -1,5 +1,5 @@
-//! The judgement before any speed: the statuses of a burst of requests must be exactly what the policy implies, and the checks
-//! of the case must hold.
+//! The check before any measurement: the statuses of a burst of requests must be exactly those that the policy implies, and the
+//! checks of the case must pass.
 
 use super::testbed::ServedCase;
 use crate::load::result::LoadResult;
@@ -7,7 +7,7 @@ use crate::probe;
 use crate::scenario::{BURST, Case, CheckSpec, StatusCount};
 use std::collections::BTreeMap;
 
-/// What is wrong with the statuses of a gateway that has just been started, if anything.
+/// The error in the statuses of a gateway that was just started, if there is one.
 pub(crate) fn judge_burst(case: &Case, result: &LoadResult) -> Result<(), String> {
     if result.requests.failed > 0 {
         return Err(format!("{} of {BURST} requests failed: {}", result.requests.failed, causes(result)));
@@ -15,7 +15,7 @@ pub(crate) fn judge_burst(case: &Case, result: &LoadResult) -> Result<(), String
     judge(case, &result.status, |counted, expected| counted == expected)
 }
 
-/// The same for a measurement, when a limited status may have been used up before: it may come less often.
+/// Same for a measurement, in which a limited status may occur less often, because it may have been used up before.
 pub(crate) fn judge_round(case: &Case, status: &BTreeMap<u16, u64>) -> Result<(), String> {
     judge(case, status, |counted, expected| counted <= expected)
 }
@@ -37,7 +37,7 @@ fn judge(case: &Case, status: &BTreeMap<u16, u64>, agrees: impl Fn(u64, u64) -> 
     Err(format!("expected {}, got {}", said(case), counts(status)))
 }
 
-/// The checks of a case.
+/// Runs the checks of a case.
 pub(crate) fn check(case: &Case, place: &ServedCase) -> Result<(), String> {
     case.check.iter().try_for_each(|check| one(case, check, place))
 }

@@ -1,4 +1,4 @@
-//! `tollgate-bench load` as a child process: its arguments for a load, and its result.
+//! Runs `tollgate-bench load` as a child process: its arguments for a load, and its result.
 
 use super::child::Child;
 use super::plan::Length;
@@ -10,11 +10,11 @@ use crate::scenario::RequestSpec;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Beyond its planned length: connections that hang are given up by the loader itself before this.
+/// Extra time beyond the planned length: the load generator itself gives up hanging connections before this.
 const OVERTIME: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(10);
 
-/// What the loader is to do.
+/// A job for the load generator.
 pub(crate) struct LoadJob<'a> {
     pub port: u16,
     pub path: String,
@@ -22,9 +22,9 @@ pub(crate) struct LoadJob<'a> {
     pub credential: Option<&'a Credential>,
     pub tls: bool,
     pub connections: u32,
-    /// HTTP/2, with so many requests at a time on each connection.
+    /// HTTP/2, with this many concurrent requests per connection.
     pub streams: Option<u32>,
-    /// Each request has a connection of its own.
+    /// Whether each request uses a new connection.
     pub new_connections: bool,
     pub length: Length,
     pub rate: Option<f64>,
@@ -32,7 +32,7 @@ pub(crate) struct LoadJob<'a> {
     pub threads: usize,
 }
 
-/// Runs the loader to its end; `meanwhile` is called every few milliseconds.
+/// Runs the load generator to its end; calls `meanwhile` every few milliseconds.
 pub(crate) fn run(
     job: &LoadJob,
     cpus: &str,
@@ -41,7 +41,7 @@ pub(crate) fn run(
     mut meanwhile: impl FnMut(),
 ) -> Result<LoadResult, String> {
     let file = dir.join("load.json");
-    // What an earlier one left must not be taken for this one's.
+    // A result of an earlier run must not be mistaken for this one's.
     let _ = std::fs::remove_file(&file);
     let mut child = Child::start(&program(job, &file, dir)?, cpus, dir)?;
     let planned = match job.length {

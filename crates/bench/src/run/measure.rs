@@ -1,4 +1,4 @@
-//! The measuring itself: a scenario's gateways are started, judged, warmed up and measured round by round.
+//! Measures: starts the gateways of a scenario, checks them, warms them up, and measures round by round.
 
 use super::child::Child;
 use super::gate;
@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// A gateway is judged with at most so many connections.
+/// Maximum connections for checking a gateway.
 const BURST_CONNECTIONS_MAX: u32 = 100;
-/// Between load and count where cases are measured side by side.
+/// Pause between load and measurement if cases are measured side by side.
 const SETTLE: Duration = Duration::from_millis(1_500);
 const RELOAD_EVERY: Duration = Duration::from_millis(250);
 
-/// Runs every scenario; `keep` is called whenever there is something new to keep.
+/// Runs every scenario; calls `keep` whenever there are new results to save.
 pub(crate) fn all(
     plan: &RunPlan,
     run: &mut RunRecord,
@@ -49,7 +49,7 @@ pub(crate) fn all(
     Ok(())
 }
 
-/// Its length is in milliseconds of the plan's estimate, which is what a step is worth.
+/// A progress bar in milliseconds of the plan's estimate; each step counts as its estimated time.
 fn progress(plan: &RunPlan) -> ProgressBar {
     let total: Duration = plan.scenarios.iter().map(|scenario| plan.estimate(scenario)).sum();
     let bar = ProgressBar::new(u64::try_from(total.as_millis()).unwrap_or(u64::MAX));
@@ -103,7 +103,7 @@ impl Measuring<'_> {
         self.plan.peers.get(target.peer).map_or("", |peer| peer.adapter.name())
     }
 
-    /// What a measurement moves the bar by.
+    /// Estimated milliseconds of a measurement.
     fn worth(&self, load: &LoadSpec) -> u64 {
         match self.plan.length(load) {
             Length::Seconds(seconds) => (seconds * 1000.0) as u64 + 150,
@@ -143,7 +143,7 @@ impl Measuring<'_> {
         record.failures.push(remark);
     }
 
-    /// The targets that gave exactly the statuses they had to, warmed up.
+    /// The targets that gave exactly the required statuses, warmed up.
     fn judged(&self, testbed: &TestBed, record: &mut ScenarioRecord) -> Result<Vec<PeerCase>, String> {
         let mut good = Vec::new();
         for target in self.plan.targets(self.scenario) {
@@ -210,7 +210,7 @@ impl Measuring<'_> {
         job.ramp = load.ramp;
         job.rate = self.rate(load, target.case, peer, record);
         if job.rate.is_none() && !load.is_full_speed() && !load.ramp {
-            return Ok(()); // Its capacity is unknown because that load failed, which is said there.
+            return Ok(()); // Its capacity is unknown because that load failed, which is reported there.
         }
         let round = match self.first_case(testbed, target, load).and_then(|first| {
             if first.is_some() {
@@ -235,7 +235,7 @@ impl Measuring<'_> {
         Ok(())
     }
 
-    /// Requests a second, where the load has a rate.
+    /// Requests per second, if the load has a rate.
     fn rate(&self, load: &LoadSpec, case: usize, peer: &str, record: &ScenarioRecord) -> Option<f64> {
         let full_speed: Vec<usize> = (0..self.scenario.load.len())
             .filter(|index| self.scenario.load.get(*index).is_some_and(LoadSpec::is_full_speed))
@@ -273,7 +273,7 @@ impl Measuring<'_> {
         let (mut reloads, mut reload_failure) = (0, None);
         let cpus = self.plan.other_cpus();
         let (result, first_result) = std::thread::scope(|scope| {
-            // Beside the sampling, as a reload is waited for.
+            // Separate from the sampling, because a reload blocks until it is done.
             let (ended, end) = std::sync::mpsc::channel::<()>();
             let reloader = reloads_wanted.then(|| scope.spawn(move || reload_until(place, &end)));
             let beside = first.map(|first| scope.spawn(|| loader::run(&first.job, &cpus, &first.dir, self.interrupt, || ())));
@@ -304,7 +304,7 @@ impl Measuring<'_> {
         Ok(round)
     }
 
-    /// Waits until the threads that write records have written: their time counts too.
+    /// Waits until the threads that write records are done: their CPU time counts too.
     fn settle(&self, place: &ServedCase) {
         let pause = match place.recorded {
             Some(recorded) => recorded.settle(),
@@ -314,7 +314,7 @@ impl Measuring<'_> {
         std::thread::sleep(pause);
     }
 
-    /// The first case of the same gateway, where it is measured at the same time.
+    /// The first case of the same gateway, if it is measured at the same time.
     fn first_case<'a>(&'a self, testbed: &'a TestBed, target: PeerCase, load: &LoadSpec) -> Result<Option<FirstCase<'a>>, String> {
         if !self.scenario.side_by_side || target.case == 0 {
             return Ok(None);
@@ -329,7 +329,7 @@ impl Measuring<'_> {
         Ok(Some(FirstCase { case, gateway: place.gateway, job, dir }))
     }
 
-    /// Why a measurement does not count. Failed requests are themselves the result of a ramp or of reloads.
+    /// Why a measurement is void. In a ramp or with reloads, failed requests are the result itself.
     fn void(&self, case: &Case, job: &LoadJob, result: &LoadResult) -> Option<String> {
         let failures_count = job.ramp || self.scenario.meanwhile != Meanwhile::Nothing;
         if !result.complete {
@@ -404,7 +404,7 @@ struct FirstCase<'a> {
     case: &'a Case,
     gateway: Option<&'a Child>,
     job: LoadJob<'a>,
-    /// Of its loader's files.
+    /// Directory of its load generator's files.
     dir: PathBuf,
 }
 
@@ -414,7 +414,7 @@ impl FirstCase<'_> {
     }
 }
 
-/// Reloads a gateway again and again until the load ends; how often, and why one failed.
+/// Reloads a gateway repeatedly until the load ends; returns how often, and why one failed.
 fn reload_until(place: &ServedCase, end: &Receiver<()>) -> (u64, Option<String>) {
     let (mut reloads, mut failure) = (0, None);
     while end.recv_timeout(RELOAD_EVERY) == Err(RecvTimeoutError::Timeout) {

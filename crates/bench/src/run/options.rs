@@ -15,7 +15,7 @@ use std::sync::LazyLock;
                         statuses were as expected; 1 when some were not, a round is void, or nothing could be run; 130 after Ctrl-C, with what was \
                         measured until then on disk.")]
 pub(crate) struct SuiteOptions {
-    /// Scenarios whose name matches, `*` stands for anything; repeatable [default: the suite]
+    /// Scenarios to run; `*` matches anything; repeatable [default: the suite]
     #[arg(long, value_name = "GLOB")]
     pub scenario: Vec<String>,
     /// Scenarios of this suite
@@ -23,32 +23,32 @@ pub(crate) struct SuiteOptions {
     pub suite: SuiteChoice,
     #[command(flatten)]
     pub scenarios: ScenarioDirectory,
-    /// Gateways to measure, comma-separated [default: those that a scenario names, or every one that is installed or given]
+    /// Gateways to measure, comma-separated [default: those that a scenario names, or all that are installed or given]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = peer_name)]
     pub peers: Vec<String>,
     #[command(flatten)]
     pub given: GivenPeers,
-    /// Rounds; at least 5 make an interval worth reading
+    /// Rounds; a useful interval needs at least 5
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
     /// Length of each measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 1.2, value_parser = seconds)]
     pub seconds: f64,
-    /// Two short rounds: shows that everything works, and no figure worth quoting
+    /// Two short rounds, to check that everything works; the figures are not meaningful
     #[arg(long, conflicts_with_all = ["rounds", "seconds", "full"])]
     pub quick: bool,
-    /// The lengths and numbers of requests that the scenarios' sources had
+    /// Use the lengths and numbers of requests of the scenarios' sources
     #[arg(long, conflicts_with = "seconds")]
     pub full: bool,
-    /// Threads of each gateway, on as many CPUs of their own [default: half of the CPUs]
+    /// Threads of each gateway, on as many dedicated CPUs [default: half of the CPUs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Directory of the results; must not hold a run [default: bench/runs/DATE-HOST]
+    /// Directory of the results; must not contain a run [default: bench/runs/DATE-HOST]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
-/// Where scenarios are.
+/// Location of the scenarios.
 #[derive(Debug, Args)]
 pub(crate) struct ScenarioDirectory {
     /// Directory of the scenarios [default: bench/scenarios]
@@ -85,7 +85,7 @@ pub(crate) struct ListOptions {
     pub given: GivenPeers,
 }
 
-/// Which scenarios: a suite, or every scenario.
+/// Which scenarios: one suite, or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SuiteChoice(Option<Suite>);
 
@@ -112,13 +112,13 @@ impl SuiteChoice {
 }
 
 impl SuiteOptions {
-    /// What the results are to be read with.
+    /// The settings to record with the results.
     pub(crate) fn settings(&self) -> RunSettings {
         let (rounds, seconds) = if self.quick { (2, 0.4) } else { (self.rounds, self.seconds) };
         RunSettings { rounds, seconds, full: self.full, quick: self.quick }
     }
 
-    /// CPUs for the gateway and for the rest; on one CPU they share it.
+    /// Number of gateway threads: by default half of the CPUs; on a single CPU, the gateway shares it with the rest.
     pub(crate) fn threads(&self) -> usize {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         self.threads.map_or((cpus / 2).max(1), usize::from)

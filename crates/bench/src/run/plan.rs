@@ -1,4 +1,4 @@
-//! What a run is going to do: scenarios, gateways, CPUs, and how long it will take.
+//! The plan of a run: scenarios, gateways, CPUs, and an estimate of the time.
 
 use super::options::SuiteOptions;
 use crate::peers;
@@ -10,28 +10,28 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Starting a gateway, its keys, and the judgement of its statuses.
+/// Time for starting a gateway, creating its keys, and checking its statuses.
 const PREPARATION_SECONDS: f64 = 0.7;
-/// Starting the loader and reading its result.
+/// Time for starting the load generator and reading its result.
 const AROUND_SECONDS: f64 = 0.15;
-/// Until records are written, of cases side by side; some wait longer.
+/// Time until records are written, for cases side by side; some take longer.
 const SETTLE_SECONDS: f64 = 2.0;
-/// A ramp needs time to be seen.
+/// A ramp takes longer than other loads, to be visible.
 const RAMP_FACTOR: f64 = 5.0;
 const WARM_UP_SECONDS_MAX: f64 = 0.5;
 
-/// The plan.
+/// The plan of a run.
 pub(crate) struct RunPlan {
     pub scenarios: Vec<Scenario>,
     pub peers: Vec<SelectedPeer>,
-    /// `--peers` names them, so that scenarios do not choose.
+    /// Whether `--peers` names the gateways, so that scenarios do not choose.
     pub peers_are_named: bool,
     pub settings: RunSettings,
     pub threads: usize,
     pub cpus: Vec<usize>,
 }
 
-/// A gateway that is here.
+/// An available gateway.
 pub(crate) struct SelectedPeer {
     pub adapter: &'static dyn PeerAdapter,
     pub program: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct SelectedPeer {
 /// A case that a gateway can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerCase {
-    /// Index into the plan's.
+    /// Index into the plan's gateways.
     pub peer: usize,
     pub case: usize,
 }
@@ -64,18 +64,18 @@ impl RunPlan {
         listed(self.cpus.iter().take(self.threads))
     }
 
-    /// The others; all of them where there are no others.
+    /// The other CPUs; all of them if there are no others.
     pub(crate) fn other_cpus(&self) -> String {
         let others = listed(self.cpus.iter().skip(self.threads));
         if others.is_empty() { listed(self.cpus.iter()) } else { others }
     }
 
-    /// Threads of the loader: one for each CPU that it may use.
+    /// Threads of the load generator: one per CPU that it may use.
     pub(crate) fn loader_threads(&self) -> usize {
         self.cpus.len().saturating_sub(self.threads).max(1)
     }
 
-    /// The gateways of a scenario, with their places in the plan.
+    /// The gateways of a scenario, with their indices in the plan.
     pub(crate) fn peers_of(&self, scenario: &Scenario) -> impl Iterator<Item = (usize, &SelectedPeer)> {
         let is_in = |adapter: &dyn PeerAdapter| match scenario.peers.as_slice() {
             _ if self.peers_are_named => true,
@@ -85,7 +85,7 @@ impl RunPlan {
         self.peers.iter().enumerate().filter(move |(_, chosen)| is_in(chosen.adapter))
     }
 
-    /// What is measured in a scenario, in order: case by case, gateway by gateway.
+    /// The measurements of a scenario, in order: case by case, gateway by gateway.
     pub(crate) fn targets(&self, scenario: &Scenario) -> Vec<PeerCase> {
         let mut targets = Vec::new();
         for (case, asked) in scenario.case.iter().enumerate() {
@@ -99,7 +99,7 @@ impl RunPlan {
         targets
     }
 
-    /// The length of a measurement; a number of requests instead in a full run.
+    /// The length of a measurement; in a full run, possibly a number of requests.
     pub(crate) fn length(&self, load: &LoadSpec) -> Length {
         let scaled = self.settings.seconds * if load.ramp { RAMP_FACTOR } else { 1.0 };
         match (self.settings.full, load.seconds, load.requests) {
@@ -109,12 +109,12 @@ impl RunPlan {
         }
     }
 
-    /// The length of what is thrown away first.
+    /// The length of the discarded warm-up.
     pub(crate) fn warm_up(&self) -> f64 {
         self.settings.seconds.min(WARM_UP_SECONDS_MAX)
     }
 
-    /// How long the steps of a scenario take.
+    /// Estimated time for the steps of a scenario.
     pub(crate) fn estimate(&self, scenario: &Scenario) -> Duration {
         let targets = self.targets(scenario).len() as f64;
         let settle = if scenario.side_by_side { SETTLE_SECONDS } else { 0.0 };
@@ -132,7 +132,7 @@ impl RunPlan {
         Duration::from_secs_f64(targets * (rounds + PREPARATION_SECONDS + self.warm_up() + AROUND_SECONDS))
     }
 
-    /// What will be done, for people.
+    /// Describes the plan for people.
     pub(crate) fn announcement(&self, directory: &Path) -> String {
         let total: Duration = self.scenarios.iter().map(|scenario| self.estimate(scenario)).sum();
         let names: Vec<_> = self.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
@@ -147,14 +147,14 @@ impl RunPlan {
     }
 }
 
-/// How long a measurement is.
+/// Length of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Length {
     Seconds(f64),
     Requests(u64),
 }
 
-/// Why a gateway is not in a case, if it isn't.
+/// Why a gateway is not in a case; `None` if it is.
 pub(crate) fn absence(scenario: &Scenario, adapter: &dyn PeerAdapter, case: &Case) -> Option<String> {
     if scenario.meanwhile == Meanwhile::Reload && !adapter.can_reload() {
         return Some("its adapter knows no reload".to_owned());
@@ -162,13 +162,13 @@ pub(crate) fn absence(scenario: &Scenario, adapter: &dyn PeerAdapter, case: &Cas
     adapter.cannot(case)
 }
 
-/// Without a gateway, cases that differ only in what a gateway does are one.
+/// Whether an earlier case sends the same request to the upstream. Without a gateway, such cases are identical.
 fn asks_the_same_before(scenario: &Scenario, case: usize) -> bool {
     let Some(this) = scenario.case.get(case).map(asked) else { return false };
     scenario.case.iter().take(case).any(|earlier| asked(earlier) == this)
 }
 
-/// What the upstream is asked, without the query, in which a key may stand, and whether it is asked at all.
+/// The request to the upstream, without the query, which may contain a key, and whether the upstream is reached at all.
 fn asked(case: &Case) -> (&str, &str, u64, bool) {
     let request = &case.request;
     let path = request.path.split('?').next().unwrap_or(&request.path);
@@ -185,7 +185,7 @@ fn choose_peers(options: &SuiteOptions) -> Result<Vec<SelectedPeer>, String> {
         }
         match peers::find(adapter, given) {
             Ok(program) => chosen.push(SelectedPeer { adapter, program }),
-            // What was asked for by name must be there; of the rest, what is there is taken.
+            // A gateway that was named must exist; of the others, the existing ones are used.
             Err(reason) if is_named || given.is_some() || adapter.name() == "tollgate" => {
                 return Err(format!("{}: {reason}", adapter.name()));
             }
@@ -235,7 +235,7 @@ fn choose_scenarios(options: &SuiteOptions) -> Result<Vec<Scenario>, String> {
     }
 }
 
-/// The CPUs that this process may use.
+/// CPUs that this process may use.
 fn allowed_cpus() -> Vec<usize> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0").trim().to_owned();

@@ -1,5 +1,5 @@
-//! Counts the requests that a gateway has recorded, in the sink itself. Counted records are removed, as a pump removes them: otherwise the
-//! machine pays for a gigabyte of cached files that the gateway never used.
+//! Counts the requests that a gateway has recorded, in the sink itself. Counted records are removed, as a pump would: otherwise the
+//! machine pays for a gigabyte of cached files that the gateway never uses.
 
 use super::sinks::Sinks;
 use crate::probe::{self, HOST};

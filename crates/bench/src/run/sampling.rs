@@ -1,4 +1,4 @@
-//! What the processes of a measurement use while it goes on, and what that makes for each request.
+//! Resource usage of the processes during a measurement, in total and per request.
 
 use super::child::Child;
 use crate::load::result::LoadResult;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 
-/// The processes of a measurement beside the loader.
+/// The processes of a measurement besides the load generator.
 pub(super) struct Watched<'a> {
     pub gateway: Option<&'a Child>,
     pub upstream: &'a Child,
@@ -39,7 +39,7 @@ impl Watched<'_> {
     }
 }
 
-/// Looks at the processes every now and then.
+/// Samples the processes periodically.
 pub(super) struct Sampler<'a> {
     watched: &'a Watched<'a>,
     last: Usages,
@@ -119,7 +119,7 @@ pub(super) fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, el
     }
 }
 
-/// What figures are told for each of.
+/// The number of requests to which figures refer.
 pub(super) fn requests(result: &LoadResult) -> f64 {
     (result.requests.completed + result.requests.failed).max(1) as f64
 }

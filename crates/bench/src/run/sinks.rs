@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// No batch of spans is larger.
+/// Maximum size of a request; no batch of spans is larger.
 const REQUEST_BYTES_MAX: usize = 64 << 20;
 const READ_BYTES: usize = 64 * 1024;
 const HEADERS_MAX: usize = 64;

@@ -1,5 +1,5 @@
-//! The processes of a scenario: the upstream, and every gateway configured for every case that it can do. All run at the same
-//! time, so that rounds can go from one to the next; the idle ones cost nothing.
+//! The processes of a scenario: the upstream, and every gateway configured for all cases that it can do. All run at the same time,
+//! so that rounds can switch between them; idle ones cost nothing.
 
 use super::certificate;
 use super::child::Child;
@@ -21,38 +21,38 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 const UPSTREAM_PATIENCE: Duration = Duration::from_secs(10);
-/// Ten thousand APIs take some gateways a while.
+/// How long to wait for a gateway: some take a while for ten thousand APIs.
 const GATEWAY_PATIENCE: Duration = Duration::from_secs(120);
-/// Of a configuration that has very many files, these are kept.
+/// Maximum configuration files kept, for configurations with very many files.
 const KEPT_FILES: usize = 20;
 
-/// Everything that runs.
+/// All running processes.
 pub(crate) struct TestBed {
     pub upstream: Child,
     upstream_port: u16,
     gateways: Vec<RunningGateway>,
-    /// What gateways show to clients that speak TLS.
+    /// Certificate of the gateways for clients that use TLS.
     certificate: Option<CertificateFiles>,
     pub sinks: Sinks,
     pub dir: TempDir,
 }
 
-/// A gateway that runs.
+/// A running gateway.
 struct RunningGateway {
     peer: usize,
     cases: Vec<usize>,
     port: u16,
-    /// `None` for the upstream itself.
+    /// The process; `None` for the upstream itself.
     child: Option<Child>,
     stores: Vec<Child>,
-    /// By the place of the case in `cases`.
+    /// Credentials by index of the case in `cases`.
     credentials: BTreeMap<usize, Credential>,
     passes_paths_on: bool,
     recorded: Option<Recorded>,
     reload: Option<Reload>,
 }
 
-/// Where a case is asked.
+/// Where to send the requests of a case.
 pub(crate) struct ServedCase<'a> {
     pub port: u16,
     pub path: String,
@@ -85,7 +85,7 @@ impl TestBed {
         Ok(TestBed { upstream, upstream_port, gateways: Vec::new(), certificate, sinks, dir })
     }
 
-    /// Starts a gateway for some cases and keeps what it was configured with in `kept`.
+    /// Starts a gateway for some cases and saves its configuration in `kept`.
     pub(crate) fn add(
         &mut self,
         plan: &RunPlan,
@@ -125,7 +125,7 @@ impl TestBed {
         let mut credentials = BTreeMap::new();
         if let Some(program) = &launch.gateway {
             let mut gateway = Child::start(program, &plan.gateway_cpus(), &setup.dir)?;
-            // Without the query, in which a key may stand whose only request this would be.
+            // Without the query, which may contain a key that allows only one request.
             let first = setup.cases.first().filter(|case| case.api.tls.is_none() && !case.api.http2);
             let first = first.map(|case| path_of(chosen.adapter.passes_paths_on(), case, &case.request.path));
             let first = first.map(|path| path.split('?').next().unwrap_or("/").to_owned());
@@ -143,7 +143,7 @@ impl TestBed {
         Ok(())
     }
 
-    /// Where a target is asked; `None` when its gateway did not start.
+    /// Where to send the requests of a target; `None` if its gateway did not start.
     pub(crate) fn place(&self, target: PeerCase, case: &Case) -> Option<ServedCase<'_>> {
         let gateway = self.gateways.iter().find(|gateway| gateway.peer == target.peer && gateway.cases.contains(&target.case))?;
         let place = gateway.cases.iter().position(|index| *index == target.case)?;
@@ -161,7 +161,7 @@ impl TestBed {
 }
 
 impl ServedCase<'_> {
-    /// Another path of the case.
+    /// The full path for another path of the case.
     pub(crate) fn path_of(&self, case: &Case, path: &str) -> String {
         path_of(self.passes_paths_on, case, path)
     }
@@ -170,8 +170,8 @@ impl ServedCase<'_> {
         self.reload.is_some()
     }
 
-    /// Makes the gateway forget what it found good of tokens that are about to be sent again. What it then has to fetch anew, it fetches
-    /// for one request.
+    /// Clears the gateway's token cache before the same tokens are sent again. Then sends one request, so that the gateway fetches
+    /// what it needs before the measurement.
     pub(crate) fn forget_tokens(&self, case: &Case) -> Result<(), String> {
         let Some(credential) = self.credential else { return Ok(()) };
         let Some(tokens) = &credential.tokens else { return Ok(()) };
@@ -192,7 +192,7 @@ impl ServedCase<'_> {
         }
     }
 
-    /// Tells the gateway to read its configuration again.
+    /// Makes the gateway reload its configuration.
     pub(crate) fn reload(&self) -> Result<(), String> {
         match (self.reload, self.gateway) {
             (Some(Reload::Hangup), Some(gateway)) => {
@@ -205,12 +205,12 @@ impl ServedCase<'_> {
     }
 }
 
-/// The path that a gateway is asked for.
+/// The path to request from a gateway.
 fn path_of(passes_paths_on: bool, case: &Case, path: &str) -> String {
     if passes_paths_on { path.to_owned() } else { case.path_below(path) }
 }
 
-/// Copies configuration files beside the results, without the run's secret and its directory.
+/// Copies configuration files to the results, without the run's secret and directory.
 fn keep(files: &[PathBuf], into: &Path, setup: &Setup) -> Result<(), String> {
     let directory = setup.dir.display().to_string();
     let failed = |error: std::io::Error| format!("{}: cannot be written: {error}", into.display());
@@ -235,7 +235,7 @@ fn free_port() -> Result<u16, String> {
     Ok(TcpListener::bind(("127.0.0.1", 0)).map_err(failed)?.local_addr().map_err(failed)?.port())
 }
 
-/// For control APIs, of this run alone.
+/// A secret for the control APIs of this run.
 fn secret() -> Result<String, String> {
     let mut bytes = [0; 16];
     let mut random = fs::File::open("/dev/urandom").map_err(|error| format!("/dev/urandom: {error}"))?;

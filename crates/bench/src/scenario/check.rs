@@ -1,15 +1,15 @@
-//! What a scenario must fulfil beyond its form. Every problem is found, not only the first.
+//! Validates scenarios beyond their syntax. Reports all problems, not only the first.
 
 use super::{BURST, Case, CredentialKind, Draw, LoadSpec, Scenario, StatusCount};
 use std::collections::BTreeSet;
 
-/// More connections than one machine has ports for to one address.
+/// Maximum connections: the number of ports that one machine has for one address.
 const CONNECTIONS_MAX: u32 = 28_000;
-/// Definitions that every adapter still writes in a blink.
+/// Maximum APIs: adapters still write this many definitions quickly.
 const APIS_MAX: u32 = 100_000;
-/// What HTTP/2 servers commonly allow on a connection.
+/// Maximum streams: what HTTP/2 servers commonly allow per connection.
 const STREAMS_MAX: u32 = 100;
-/// Signing one takes a millisecond.
+/// Maximum tokens: signing one takes a millisecond.
 const TOKENS_MAX: u32 = 20_000;
 
 pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
@@ -145,7 +145,7 @@ fn check_case(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Ve
     }
 }
 
-/// Its gateway's port speaks something that a plain request of HTTP/1.1 cannot be asked with.
+/// Whether the gateway's port uses TLS or HTTP/2, so that a plain HTTP/1.1 request cannot reach it.
 fn speaks_alone(case: &Case) -> bool {
     case.api.tls.is_some() || case.api.http2
 }

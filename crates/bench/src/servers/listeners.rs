@@ -1,17 +1,17 @@
-//! Listeners on one port, one for each thread of a server that is measured with or measured, and the threads that serve them.
+//! Listeners on one port, one per thread of a server, and the threads that serve them.
 
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-/// A rush of new connections waits here instead of being refused.
+/// Queue for a burst of new connections, so that none is refused.
 const BACKLOG: i32 = 4096;
 
-/// How long accepting rests after a failure such as "too many open files".
+/// Pause after a failed accept, such as "too many open files".
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Opens one for each thread, by default as many as there are cores. Port 0 is the same free port for all.
+/// Opens one listener per thread, by default one per core. With port 0, all use the same free port.
 pub(crate) fn open(address: SocketAddr, threads: Option<u16>) -> Result<Vec<TcpListener>, String> {
     let threads = threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     open_all(address, threads).map_err(|error| format!("cannot listen on {address}: {error}"))
@@ -30,7 +30,7 @@ fn open_all(address: SocketAddr, threads: usize) -> io::Result<Vec<TcpListener>>
 fn listener(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
-    // Several threads listen on one port, and the kernel shares connections out among them.
+    // Several threads listen on one port, and the kernel distributes connections among them.
     socket.set_reuse_port(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
@@ -38,7 +38,7 @@ fn listener(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Says `what` is served and where, then serves each listener on a thread of its own. Returns only what ended one.
+/// Prints what is served and where, then serves each listener on its own thread. Returns only the error that ended one.
 pub(crate) fn serve(
     listeners: Vec<TcpListener>,
     what: impl FnOnce(SocketAddr) -> String,

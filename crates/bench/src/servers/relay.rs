@@ -1,7 +1,7 @@
-//! `tollgate-bench relay`: copies bytes between each client and a connection of its own to the upstream, and looks at none. It is the
-//! floor that gateways are measured above: no proxy that reads and writes can do with less. So it has no time limits, no pool and no
-//! fairness; one thread has one listener and one epoll, and asks of the kernel only what moves bytes. With a fixed answer in place of the
-//! upstream it is the floor of what a gateway answers by itself, such as a refusal.
+//! `tollgate-bench relay`: copies bytes between each client and its own upstream connection, without parsing them. It is the lower
+//! bound for gateways: no proxy that reads and writes can be cheaper. So it has no time limits, no pool and no fairness; each
+//! thread has one listener and one epoll instance, and makes only the system calls that move bytes. With a fixed answer instead of
+//! an upstream, it is the lower bound for responses that a gateway generates, such as a refusal.
 
 mod answering;
 mod link;
@@ -23,10 +23,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What is moved at once in one direction: the size of the gateway's own buffer, so that both need as many calls for a large body.
+/// Bytes moved at once in one direction: the size of the gateway's own buffer, so that both need the same number of calls for a
+/// large body.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// What one call of epoll can tell. More than this many ready connections are told by the next.
+/// Maximum events per call of epoll. If more connections are ready, the next call returns them.
 const EVENTS_MAX: usize = 1024;
 
 const LISTENER: Token = Token(usize::MAX);
@@ -37,13 +38,13 @@ pub(crate) struct RelayOptions {
     /// Address and port to listen on; port 0 picks a free one
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8001")]
     pub listen: SocketAddr,
-    /// Where every connection is copied to
+    /// Upstream to copy every connection to
     #[arg(long, value_name = "IP:PORT", required_unless_present = "answer")]
     pub upstream: Option<SocketAddr>,
-    /// Answer whatever comes in one read with the bytes of this file, instead of copying it to an upstream
+    /// Answer each read with the bytes of this file, instead of copying to an upstream
     #[arg(long, value_name = "FILE", conflicts_with = "upstream")]
     pub answer: Option<PathBuf>,
-    /// Threads, each with a listener and connections of its own [default: one a core]
+    /// Threads, each with its own listener and connections [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
@@ -58,7 +59,7 @@ pub(crate) fn run(options: &RelayOptions) -> ExitCode {
             let what = format!("answering with {} bytes", answer.len());
             serve(options, &what, move |listener| turn(listener, |client| Answering::new(client, answer.clone())))
         }),
-        // The command line asks for one of both.
+        // The command line requires one of them.
         (None, None) => Err("neither --upstream nor --answer".to_owned()),
     };
     exit::print(outcome.map(|()| String::new()))
@@ -78,7 +79,7 @@ fn serve(
     listeners::serve(listeners, |address| format!("relay on {address} {what}"), one)
 }
 
-/// Serves the connections of one listener with the calling thread; `link` makes of each what it is served with.
+/// Serves the connections of one listener on the calling thread; `link` creates the link of each client.
 fn turn<L: RelayLink>(listener: std::net::TcpListener, link: impl Fn(TcpStream) -> io::Result<L>) -> io::Result<()> {
     let mut core = RelayThread::new(TcpListener::from_std(listener), link)?;
     let mut events = Events::with_capacity(EVENTS_MAX);
@@ -87,17 +88,17 @@ fn turn<L: RelayLink>(listener: std::net::TcpListener, link: impl Fn(TcpStream) 
     }
 }
 
-/// What one thread has.
+/// State of one thread.
 struct RelayThread<L, F> {
     poll: Poll,
     listener: TcpListener,
-    /// Makes a client's link.
+    /// Creates the link of a client.
     link: F,
     links: Vec<Option<L>>,
-    /// Places in `links` that are empty.
+    /// Empty slots in `links`.
     free: Vec<usize>,
     buffer: Vec<u8>,
-    /// The listener had connections when it was asked last.
+    /// Whether the listener may have more connections.
     accepts: bool,
 }
 
@@ -109,7 +110,7 @@ impl<L: RelayLink, F: Fn(TcpStream) -> io::Result<L>> RelayThread<L, F> {
         Ok(RelayThread { poll, listener, link, links: Vec::new(), free: Vec::new(), buffer, accepts: false })
     }
 
-    /// Waits for something to do, and does all of it.
+    /// Waits for events and processes all of them.
     fn turn(&mut self, events: &mut Events) -> io::Result<()> {
         let patience = self.accepts.then_some(ACCEPT_PAUSE);
         match self.poll.poll(events, patience) {
@@ -122,7 +123,7 @@ impl<L: RelayLink, F: Fn(TcpStream) -> io::Result<L>> RelayThread<L, F> {
                 token => self.advance(token.0, event),
             }
         }
-        // Last, so that no event of this turn means a connection that has got the place of another.
+        // Last, so that no event of this turn refers to a connection that has reused a slot.
         if self.accepts {
             self.accept();
         }
@@ -137,7 +138,7 @@ impl<L: RelayLink, F: Fn(TcpStream) -> io::Result<L>> RelayThread<L, F> {
             end.hear(event);
         }
         if link.advance(&mut self.buffer).is_break() {
-            // Closing its connections takes them out of epoll.
+            // Closing its connections removes them from epoll.
             *here = None;
             self.free.push(place);
         }
@@ -146,7 +147,7 @@ impl<L: RelayLink, F: Fn(TcpStream) -> io::Result<L>> RelayThread<L, F> {
     fn accept(&mut self) {
         loop {
             match self.listener.accept() {
-                // One that can't be connected or registered is closed; its client sees that.
+                // A connection that cannot be set up is closed, which its client notices.
                 Ok((client, _)) => drop((self.link)(client).and_then(|link| self.add(link))),
                 Err(error) => match error.kind() {
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}

@@ -1,6 +1,6 @@
-//! `tollgate-bench upstream`: the server behind the gateways that are measured. It answers what go-bench-suite and dummy-api
-//! answer, so that commands written for them work unchanged, and adds WebSocket echo and server-sent events.
-//! One thread is one runtime with a listener of its own; it keeps no state.
+//! `tollgate-bench upstream`: the server behind the measured gateways. It gives the responses of go-bench-suite and dummy-api, so
+//! that commands written for them work unchanged, and adds WebSocket echo and server-sent events. Each thread has its own runtime
+//! and listener; there is no state.
 
 mod answer;
 mod body;
@@ -29,10 +29,10 @@ pub(crate) struct UpstreamOptions {
     /// Address and port to listen on; port 0 picks a free one
     #[arg(long, visible_alias = "addr", value_name = "IP:PORT", default_value = "127.0.0.1:8000")]
     pub listen: SocketAddr,
-    /// Threads, each with a listener and connections of its own [default: one a core]
+    /// Threads, each with its own listener and connections [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Speak TLS, with a self-signed certificate for localhost unless --cert and --key name another
+    /// Use TLS, with a self-signed certificate for localhost unless --cert and --key name another
     #[arg(long)]
     pub tls: bool,
     /// Certificate chain in PEM
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &UpstreamOptions) -> ExitCode {
     }
 }
 
-/// Returns only what kept it from starting.
+/// Returns only the error that prevented the start.
 fn serve_all(options: &UpstreamOptions) -> Result<(), String> {
     let acceptor = tls::acceptor(options)?;
     let listeners = listeners::open(options.listen, options.threads)?;
@@ -63,7 +63,7 @@ fn serve_all(options: &UpstreamOptions) -> Result<(), String> {
     listeners::serve(listeners, what, move |listener| serve(listener, acceptor.clone()))
 }
 
-/// Serves on `listener` with the calling thread.
+/// Serves `listener` on the calling thread.
 fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -73,7 +73,7 @@ fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>) -> io::Result<()>
                 tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             };
-            // Without it a small answer may wait for the peer's delayed acknowledgement.
+            // Otherwise a small response may wait for the peer's delayed acknowledgement.
             let _ = stream.set_nodelay(true);
             match acceptor.clone() {
                 None => drop(tokio::spawn(serve_connection(stream))),
@@ -87,7 +87,7 @@ fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>) -> io::Result<()>
     })
 }
 
-/// An error of a connection is its peer's business, which counts it itself.
+/// Serves one connection. Ignores its errors: the peer counts them itself.
 async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S) {
     let service = service_fn(|request| async { Ok::<_, Infallible>(answer::answer(request).await) });
     let mut server = http1::Builder::new();

@@ -1,53 +1,53 @@
-//! A distribution of times: an HDR histogram of nanoseconds with three significant digits, 100 ns to an hour. Every value
-//! counts, none is sampled, and two of them add up without loss.
+//! A distribution of durations: an HDR histogram of nanoseconds with three significant digits, 100 ns to an hour. Every value
+//! counts, none is sampled, and distributions can be added without loss.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
-/// Smallest difference that is kept.
+/// Resolution.
 const LOWEST_NS: u64 = 100;
-/// Longer times count as this long.
+/// Maximum; longer durations count as this long.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 
-/// Recorded times.
+/// Recorded durations.
 #[derive(Clone, Debug)]
 pub(crate) struct LatencyDistribution {
     histogram: Histogram<u64>,
 }
 
 impl LatencyDistribution {
-    /// Nothing recorded yet.
+    /// An empty distribution.
     #[expect(clippy::expect_used, reason = "the bounds are constants that the constructor accepts")]
     pub(crate) fn new() -> Self {
         LatencyDistribution { histogram: Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, DIGITS).expect("constant bounds") }
     }
 
-    /// Counts one time.
+    /// Records one duration.
     #[inline]
     pub(crate) fn record(&mut self, ns: u64) {
         self.histogram.saturating_record(ns);
     }
 
-    /// Adds everything that `other` recorded.
+    /// Adds all durations of `other`.
     pub(crate) fn add(&mut self, other: &LatencyDistribution) {
-        // Both have the same bounds, so that nothing can be out of range; a foreign file was checked by `decode`.
+        // Both have the same bounds, so nothing can be out of range; `decode` validates files.
         let _ = self.histogram.add(&other.histogram);
     }
 
-    /// Forgets everything.
+    /// Removes all durations.
     pub(crate) fn reset(&mut self) {
         self.histogram.reset();
     }
 
-    /// How many times were recorded.
+    /// Number of recorded durations.
     pub(crate) fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The time below which this share of all lie, in per cent.
+    /// The percentile in microseconds.
     pub(crate) fn percentile_us(&self, percent: f64) -> f64 {
         self.histogram.value_at_quantile(percent / 100.0) as f64 / 1000.0
     }
@@ -72,7 +72,7 @@ impl LatencyDistribution {
         self.histogram.max() as f64 / 1000.0
     }
 
-    /// How many times lie above `above_us` and not above `up_to_us`, within the resolution.
+    /// Number of durations above `above_us` and up to `up_to_us`, within the resolution.
     pub(crate) fn count_between(&self, above_us: f64, up_to_us: f64) -> u64 {
         let low = (above_us * 1000.0) as u64;
         let high = (up_to_us * 1000.0) as u64;
@@ -87,15 +87,15 @@ impl LatencyDistribution {
         &self.histogram
     }
 
-    /// HdrHistogram's compressed V2 encoding in base64, which its other implementations read too.
+    /// HdrHistogram's compressed V2 encoding in base64, which its other implementations also read.
     pub(crate) fn encode(&self) -> String {
         let mut bytes = Vec::new();
-        // Writing into memory does not fail.
+        // Writing to memory cannot fail.
         let _ = V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes);
         BASE64.encode(bytes)
     }
 
-    /// What `encode` made.
+    /// Decodes the output of `encode`.
     pub(crate) fn decode(text: &str) -> Result<Self, String> {
         let bytes = BASE64.decode(text).map_err(|error| error.to_string())?;
         let decoded: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
-//! Random numbers from a seed, so that a schedule and a report can be made again.
+//! Seeded random numbers, so that a schedule and a report can be reproduced.
 
-/// SplitMix64: the quality that arrival times and resampling need, and the same sequence from the same seed everywhere.
+/// SplitMix64: good enough for arrival times and resampling, with the same sequence for the same seed everywhere.
 #[derive(Debug)]
 pub(crate) struct SeededRandom {
     state: u64,
@@ -21,7 +21,7 @@ impl SeededRandom {
 
     /// Exponentially distributed with mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
-        // 53 random bits, moved off 0, whose logarithm is infinite.
+        // 53 random bits, shifted away from 0, whose logarithm is infinite.
         let uniform = ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         -uniform.ln()
     }

@@ -1,12 +1,12 @@
-//! Figures over rounds: median, range, and how sure a ratio is.
+//! Figures over rounds: median, range, and the confidence interval of a ratio.
 
 use super::random::SeededRandom;
 use serde::{Deserialize, Serialize};
 
-/// Resamples of the bootstrap: the interval's ends are steady to a third digit.
+/// Resamples of the bootstrap: enough for the interval's ends to be stable to three digits.
 const RESAMPLES: usize = 4_000;
 
-/// A median and the lowest and highest it comes from.
+/// A median with the lowest and highest value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spread {
     pub median: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Spread {
     pub high: f64,
 }
 
-/// `None` of nothing.
+/// The median; `None` without values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -25,7 +25,7 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     sorted.get(sorted.len() / 2 - 1).map(|lower| f64::midpoint(*lower, upper))
 }
 
-/// The median with lowest and highest.
+/// The median with the lowest and highest value.
 pub(crate) fn spread(values: &[f64]) -> Option<Spread> {
     let finite = || values.iter().copied().filter(|value| value.is_finite());
     Some(Spread {
@@ -35,8 +35,8 @@ pub(crate) fn spread(values: &[f64]) -> Option<Spread> {
     })
 }
 
-/// The median of the ratios made within each round, and the interval that holds 95 % of the medians of resampled rounds.
-/// Ratios within a round cancel what the machine did to both.
+/// The median of the ratios within each round, and the interval that contains 95 % of the medians of resampled rounds. Ratios
+/// within a round cancel out effects of the machine on both.
 pub(crate) fn ratio(ours: &[f64], theirs: &[f64]) -> Option<Spread> {
     let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(a, b)| a / b).filter(|ratio| ratio.is_finite() && *ratio > 0.0).collect();
     let centre = median(&ratios)?;

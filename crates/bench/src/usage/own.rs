@@ -1,25 +1,24 @@
-//! What the load generator itself costs: processor time of its threads and of the process, and time spent waiting for a
-//! processor.
+//! Cost of the load generator itself: CPU time of its threads and of the process, and time spent waiting for a CPU.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// Ticks of `/proc/self/stat`; Linux has had 100 of them in a second for user space on every platform we build for.
+/// Ticks per second in `/proc/self/stat`; Linux uses 100 in user space on every platform we build for.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Times of one thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ThreadTime {
-    /// On a processor.
+    /// Time on a CPU.
     pub running: Duration,
-    /// Ready, and waiting for one.
+    /// Time ready, but waiting for a CPU.
     pub waiting: Duration,
-    /// By the clock on the wall.
+    /// Wall-clock time.
     pub elapsed: Duration,
 }
 
 impl ThreadTime {
-    /// Of the calling thread so far.
+    /// The calling thread's times so far.
     pub(crate) fn now() -> Self {
         // "time on the processor, time waiting in the run queue, slices", in nanoseconds.
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -39,13 +38,13 @@ impl ThreadTime {
         }
     }
 
-    /// Share of the time on a processor.
+    /// Fraction of the time on a CPU.
     pub(crate) fn share(&self) -> f64 {
         if self.elapsed.is_zero() { 0.0 } else { self.running.as_secs_f64() / self.elapsed.as_secs_f64() }
     }
 }
 
-/// Processor time of the process.
+/// CPU time of the process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ProcessTime {
     pub total: Duration,
@@ -54,10 +53,10 @@ pub(crate) struct ProcessTime {
 }
 
 impl ProcessTime {
-    /// So far.
+    /// The process's CPU time so far.
     pub(crate) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        // The name in parentheses may hold anything; utime and stime are the 12th and 13th field after it (proc(5)).
+        // The name in parentheses may contain anything; utime and stime are the 12th and 13th field after it (proc(5)).
         let mut fields =
             stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).map(|field| field.parse().unwrap_or(0.0));
         let (user_ticks, system_ticks) = (fields.next().unwrap_or(0.0), fields.next().unwrap_or(0.0));
@@ -72,7 +71,7 @@ impl ProcessTime {
         }
     }
 
-    /// In user mode and in the kernel, to a hundredth of a second.
+    /// CPU time in user mode and in the kernel, with a resolution of a hundredth of a second.
     pub(crate) fn user_and_system_seconds(&self) -> (f64, f64) {
         (self.user_ticks / TICKS_PER_SECOND, self.system_ticks / TICKS_PER_SECOND)
     }

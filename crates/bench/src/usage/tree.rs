@@ -1,4 +1,4 @@
-//! What /proc says of a process and its descendants.
+//! Resource usage of a process and its descendants, from /proc.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::ops::Sub;
 /// USER_HZ is 100 on every architecture that this runs on.
 const TICK_NS: u64 = 10_000_000;
 
-/// Sums since the processes started. CPU time is the scheduler's, to the nanosecond; ticks only split it.
+/// Sums since the processes started. CPU time comes from the scheduler with nanosecond resolution; ticks only split it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ProcessUsage {
     pub cpu_ns: u64,
@@ -20,7 +20,7 @@ pub(crate) struct ProcessUsage {
 impl Sub for ProcessUsage {
     type Output = ProcessUsage;
 
-    /// What came since; a thread that ended in between takes its part with it, so nothing goes below zero.
+    /// The difference. A thread that ended in between takes its part with it, so values are clamped at zero.
     fn sub(self, earlier: ProcessUsage) -> ProcessUsage {
         ProcessUsage {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
@@ -44,7 +44,7 @@ impl std::iter::Sum for ProcessUsage {
     }
 }
 
-/// `root` and its descendants.
+/// The ids of `root` and its descendants.
 pub(crate) fn tree(root: u32) -> Vec<u32> {
     let mut found = vec![root];
     let mut at = 0;
@@ -58,14 +58,14 @@ pub(crate) fn tree(root: u32) -> Vec<u32> {
     found
 }
 
-/// What the tree below `root` has used so far.
+/// Resource usage so far of the tree below `root`.
 pub(crate) fn usage(root: u32) -> ProcessUsage {
     let tree = tree(root);
     let ended = tree.iter().filter_map(|pid| ended_children(*pid));
     tree.iter().copied().flat_map(threads).filter_map(|thread| thread_usage(&thread)).chain(ended).sum()
 }
 
-/// Memory of the tree in KiB. Pages that several processes share count once for each, as everywhere where RSS is summed.
+/// Memory of the tree in KiB. Shared pages count once per process, as usual for sums of RSS.
 pub(crate) fn memory_kib(root: u32) -> u64 {
     tree(root).into_iter().filter_map(|pid| status(&format!("/proc/{pid}"), "VmRSS")).sum()
 }
@@ -75,7 +75,7 @@ fn threads(pid: u32) -> Vec<String> {
     entries.filter_map(|entry| Some(entry.ok()?.path().to_string_lossy().into_owned())).collect()
 }
 
-/// What children used that have ended, such as the workers before a reload: in ticks only.
+/// CPU time of children that have ended, such as the workers before a reload: only in ticks.
 fn ended_children(pid: u32) -> Option<ProcessUsage> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let ticks = |index: usize| stat_field(&stat, index).unwrap_or(0);
@@ -83,12 +83,12 @@ fn ended_children(pid: u32) -> Option<ProcessUsage> {
     Some(ProcessUsage { cpu_ns: (user_ticks + system_ticks) * TICK_NS, user_ticks, system_ticks, ..ProcessUsage::default() })
 }
 
-/// A field of `stat`, counted from the one after the command's name, which stands in brackets and may hold anything.
+/// A field of `stat`, counted from the one after the command's name, which is in parentheses and may contain anything.
 fn stat_field(stat: &str, index: usize) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(index)?.parse().ok()
 }
 
-/// `None` when the thread has ended meanwhile.
+/// `None` if the thread has ended meanwhile.
 fn thread_usage(thread: &str) -> Option<ProcessUsage> {
     let scheduled = fs::read_to_string(format!("{thread}/schedstat")).ok()?;
     let stat = fs::read_to_string(format!("{thread}/stat")).ok()?;

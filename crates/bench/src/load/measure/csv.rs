@@ -1,5 +1,5 @@
-//! `-o csv`: hey's columns, one line for each answered request, written while the run goes on, so that nothing is capped and
-//! nothing piles up.
+//! `-o csv`: hey's columns, one line per answered request. Lines are written during the run, so nothing is capped and nothing
+//! accumulates.
 
 use super::sample::RequestSample;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 const HEADER: &str = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n";
 /// Bytes of lines that are handed over at once.
 const BLOCK_BYTES: usize = 64 * 1024;
-/// Blocks that may wait for the writer; a reader that does not read stops the load rather than filling the memory.
+/// Maximum blocks that wait for the writer; a slow reader slows the load down instead of filling the memory.
 const BLOCKS_MAX: usize = 256;
 
 /// The lines of one thread.
@@ -25,7 +25,7 @@ pub(crate) fn channel() -> (Rows, Receiver<String>) {
     (Rows { block: String::new(), blocks }, receiver)
 }
 
-/// Writes what comes until every thread is done.
+/// Writes blocks until every thread is done.
 pub(crate) fn write(blocks: Receiver<String>, mut out: impl Write) -> io::Result<()> {
     out.write_all(HEADER.as_bytes())?;
     for block in blocks {
@@ -47,7 +47,7 @@ impl Rows {
         let connect = sample.connect_ns.unwrap_or_default();
         let begun = sample.started_ns + connect;
         let written = answer.written_ns.clamp(begun, answer.first_ns.max(begun));
-        // Writing into a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             self.block,
             "{:.6},{:.6},{:.6},{:.6},{:.6},{:.6},{},{:.6}",
@@ -66,7 +66,7 @@ impl Rows {
     }
 
     fn hand_over(&mut self) {
-        // Fails only when the writer has failed, which ends the run by itself.
+        // Fails only if the writer has failed, which ends the run anyway.
         let _ = self.blocks.send(std::mem::take(&mut self.block));
     }
 }

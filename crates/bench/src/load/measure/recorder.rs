@@ -1,5 +1,5 @@
-//! Records what a thread's workers did. The times of the current second go to one distribution, which joins the run's when
-//! the second is over, so that a request is recorded once although it shows in both.
+//! Records the results of a thread's workers. The durations of the current second go to their own distribution, which is added to
+//! the run's at the end of the second, so that each request is recorded once although it counts in both.
 
 use super::csv::Rows;
 use super::sample::RequestSample;
@@ -13,7 +13,7 @@ use std::sync::mpsc::Sender;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// Where a thread's figures go while it runs.
+/// Destinations of a thread's figures during the run.
 pub(crate) struct Outlets {
     pub updates: Sender<SecondUpdate>,
     pub rows: Option<Rows>,
@@ -32,9 +32,9 @@ pub(crate) struct ThreadRecorder {
     times: LatencyDistribution,
     connections_open: Rc<Cell<u64>>,
     outlets: Outlets,
-    /// Failed requests, those of the warm-up too.
+    /// Failed requests, including those of the warm-up.
     pub failures: u64,
-    /// When the last response came; 0 before the first.
+    /// When the last response arrived; 0 before the first.
     pub answered_ns: u64,
 }
 
@@ -57,7 +57,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// A request was answered.
+    /// Counts an answered request.
     #[inline]
     pub(crate) fn answered(&mut self, sample: &RequestSample<'_>) {
         let done = sample.answer.done_ns;
@@ -82,7 +82,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// A request failed.
+    /// Counts a failed request.
     pub(crate) fn failed(&mut self, due_ns: u64, now_ns: u64, fault: RequestFault) {
         self.roll(now_ns);
         self.failures += 1;
@@ -94,12 +94,12 @@ impl ThreadRecorder {
         self.tally.count_fault(fault);
     }
 
-    /// A request left this much later than it was due, although its worker was waiting for it.
+    /// Records that a request was sent this much later than due, although its worker was waiting for it.
     pub(crate) fn lagged(&mut self, ns: u64) {
         self.tally.send_lag.record(ns);
     }
 
-    /// Closes the seconds that are over.
+    /// Closes the seconds that have ended.
     #[inline]
     pub(crate) fn roll(&mut self, now_ns: u64) {
         if now_ns >= self.second_ends_ns {
@@ -119,7 +119,7 @@ impl ThreadRecorder {
             connections_open: self.connections_open.get(),
             times: (self.times.count() > 0).then(|| self.times.clone()),
         };
-        // Nobody listens any more only when the run was cut off.
+        // The receiver is only gone if the run was aborted.
         let _ = self.outlets.updates.send(update);
         if self.times.count() > 0 {
             self.times.reset();
@@ -127,7 +127,7 @@ impl ThreadRecorder {
         (self.requests, self.errors) = (0, 0);
     }
 
-    /// The thread's figures, complete.
+    /// The thread's complete figures.
     pub(crate) fn finish(&mut self, now_ns: u64) -> RequestTally {
         self.roll(now_ns);
         self.close_second();

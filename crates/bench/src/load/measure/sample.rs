@@ -1,12 +1,12 @@
-//! One answered request, as the recorder and the lines of `-o csv` take it.
+//! One answered request, as passed to the recorder and to `-o csv`.
 
 use crate::load::wire::connection::TimedResponse;
 
-/// A request that has its answer.
+/// A request with its response.
 pub(crate) struct RequestSample<'a> {
     pub due_ns: u64,
     pub started_ns: u64,
-    /// Of the connection that had to be opened for it.
+    /// Time to connect, if a connection had to be opened.
     pub connect_ns: Option<u64>,
     pub answer: &'a TimedResponse,
 }

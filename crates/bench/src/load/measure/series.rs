@@ -1,14 +1,14 @@
-//! Throughput and latency over time: one entry for each second, put together from what the threads report. A second that is
-//! over is kept in compressed form, so that an hour costs a few megabytes.
+//! Throughput and latency over time: one entry per second, merged from the reports of the threads. A completed second is stored
+//! compressed, so that an hour takes a few megabytes.
 
 use crate::load::result::LoadSecond;
 use crate::stats::distribution::LatencyDistribution;
 use std::collections::BTreeMap;
 
-/// Seconds that stay open for threads that report late.
+/// How many seconds stay open for late reports of threads.
 const OPEN_SECONDS: u64 = 4;
 
-/// What one thread did in one second.
+/// The figures of one thread for one second.
 pub(crate) struct SecondUpdate {
     pub thread: usize,
     pub second: u64,
@@ -34,7 +34,7 @@ struct Open {
 }
 
 impl SecondsSeries {
-    /// Adds a thread's report.
+    /// Adds the report of a thread.
     pub(crate) fn add(&mut self, update: SecondUpdate) {
         let second = self.open.entry(update.second).or_default();
         second.requests += update.requests;
@@ -52,7 +52,7 @@ impl SecondsSeries {
         }
     }
 
-    /// The seconds in order, none left out.
+    /// The seconds in order, without gaps.
     pub(crate) fn finish(mut self) -> Vec<LoadSecond> {
         for (second, open) in std::mem::take(&mut self.open) {
             close(&mut self.closed, second, open);

@@ -1,4 +1,4 @@
-//! What a run counted: exact, without a cap, and the sum of what its threads counted.
+//! Counts of a run: exact, without a cap, and summed over its threads.
 
 use crate::load::result::{Bytes, ConnectionCounts, Details, Errors, Requests};
 use crate::load::wire::connection::TimedResponse;
@@ -6,12 +6,12 @@ use crate::load::wire::fault::{Cause, RequestFault};
 use crate::stats::distribution::LatencyDistribution;
 use std::collections::BTreeMap;
 
-/// Distinct error messages that are kept; a server that puts something new into each must not fill the memory.
+/// Maximum distinct error messages kept; a server that varies them must not fill the memory.
 const MESSAGES_MAX: usize = 64;
 /// Status codes have three digits.
 const STATUSES: usize = 1000;
 
-/// The figures of one thread, or of all.
+/// The counts of one thread, or of all.
 pub(crate) struct RequestTally {
     pub requests: Requests,
     status: Vec<u64>,
@@ -20,7 +20,7 @@ pub(crate) struct RequestTally {
     pub bytes: Bytes,
     pub connections: ConnectionCounts,
     pub response_time: LatencyDistribution,
-    /// Empty without a rate: it would equal the response time.
+    /// Empty without a rate, because it would equal the response time.
     pub service_time: LatencyDistribution,
     pub send_lag: LatencyDistribution,
     pub details: Details,
@@ -42,7 +42,7 @@ impl RequestTally {
         }
     }
 
-    /// Counts a response that was begun at `started_ns`; its times go to the distributions elsewhere.
+    /// Counts a response to a request sent at `started_ns`; its durations are recorded elsewhere.
     #[inline]
     pub(crate) fn count(&mut self, answer: &TimedResponse, started_ns: u64) {
         self.requests.completed += 1;
@@ -52,7 +52,7 @@ impl RequestTally {
         self.bytes.sent += answer.sent_bytes;
         self.bytes.received += answer.received_bytes;
         self.bytes.body += answer.body_bytes;
-        // A response that came before its request was written out has no time of writing.
+        // A response that arrived before its request was fully written has no write time.
         let written_ns = answer.written_ns.clamp(started_ns, answer.first_ns);
         self.details.write.count(written_ns - started_ns);
         self.details.wait.count(answer.first_ns - written_ns);
@@ -76,7 +76,7 @@ impl RequestTally {
         (0u16..).zip(&self.status).filter(|(_, count)| **count > 0).map(|(status, count)| (status, *count)).collect()
     }
 
-    /// Adds another thread's.
+    /// Adds the counts of another thread.
     pub(crate) fn add(&mut self, other: RequestTally) {
         self.requests.add(&other.requests);
         for (count, more) in self.status.iter_mut().zip(&other.status) {
@@ -96,7 +96,7 @@ impl RequestTally {
 }
 
 impl Errors {
-    /// Counts one.
+    /// Counts one error.
     pub(crate) fn count(&mut self, cause: Cause) {
         *match cause {
             Cause::Connect => &mut self.connect,

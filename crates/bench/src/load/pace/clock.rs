@@ -1,5 +1,5 @@
-//! The run's clock, and a precise alarm for one thread: requests that leave up to a millisecond late, as the runtime's
-//! own timers would have it, would show as latency that the server does not have.
+//! The run's clock, and a precise timer for each thread. The runtime's own timers would send requests up to a millisecond late,
+//! which would look like latency of the server.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -15,10 +15,10 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
-/// The shortest time a timer is set for; 0 would switch it off.
+/// Minimum timer value; 0 would disable the timer.
 const ALARM_NS_MIN: u64 = 1_000;
 
-/// Nanoseconds since the start of the run, the same in all threads.
+/// Nanoseconds since the start of the run, the same for all threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunClock {
     start: Instant,
@@ -35,18 +35,18 @@ impl RunClock {
     }
 }
 
-/// Wakes the workers of a thread at given times, by one kernel timer for all of them.
+/// Wakes the workers of a thread at given times, with one kernel timer for all.
 pub(crate) struct Alarm {
     clock: RunClock,
     timer: AsyncFd<OwnedFd>,
-    /// Due time and sleeper.
+    /// Due time and sleeper index.
     waiting: RefCell<BinaryHeap<Reverse<(u64, usize)>>>,
     sleepers: Vec<RefCell<Option<Waker>>>,
     armed_ns: Cell<u64>,
 }
 
 impl Alarm {
-    /// An alarm for this many sleepers; needs the thread's runtime.
+    /// An alarm for this many sleepers; must be called within the thread's runtime.
     #[expect(deprecated, reason = "its successor is unsafe for types that may change their descriptor; an `OwnedFd` does not")]
     pub(crate) fn new(clock: RunClock, sleepers: usize) -> io::Result<Self> {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
@@ -59,7 +59,7 @@ impl Alarm {
         })
     }
 
-    /// Waits until `due_ns`; each sleeper sleeps once at a time.
+    /// Waits until `due_ns`. A sleeper must not be used twice at the same time.
     pub(crate) async fn sleep_until(&self, sleeper: usize, due_ns: u64) {
         let mut asleep = false;
         poll_fn(|cx| {
@@ -81,11 +81,11 @@ impl Alarm {
         .await;
     }
 
-    /// Wakes sleepers, without end; one task for each thread.
+    /// Wakes sleepers in an endless loop; one task per thread.
     pub(crate) async fn ring(&self) {
         loop {
             let Ok(mut ready) = self.timer.readable().await else { return };
-            // The timer is not read: setting it again takes its expiry back, and readiness is signalled by edges.
+            // The timer is not read: setting it again cancels the expiry, and readiness is edge-triggered.
             ready.clear_ready();
             self.armed_ns.set(u64::MAX);
             let now = self.clock.now_ns();
@@ -115,7 +115,7 @@ impl Alarm {
         let wait = due_ns.saturating_sub(self.clock.now_ns()).max(ALARM_NS_MIN);
         let value = Timespec { tv_sec: (wait / NS_PER_SECOND) as i64, tv_nsec: (wait % NS_PER_SECOND) as _ };
         let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
-        // Fails for a bad descriptor or time only, and both are made here.
+        // Fails only for an invalid descriptor or time, and both are created here.
         let _ = timerfd_settime(self.timer.get_ref(), TimerfdTimerFlags::empty(), &once);
     }
 }

@@ -1,10 +1,10 @@
-//! A number of workers that changes evenly over a time: the rush of `--ramp 0:2000:120s`.
+//! A number of workers that changes linearly over time: `--ramp 0:2000:120s`.
 
 use crate::amount;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// From so many workers to so many, in this time; then it stays.
+/// Changes the number of workers from one value to another in this time; then it stays constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ramp {
     pub from: usize,
@@ -13,17 +13,17 @@ pub(crate) struct Ramp {
 }
 
 impl Ramp {
-    /// The most workers there are at any time.
+    /// The maximum number of workers at any time.
     pub(crate) fn workers_max(&self) -> usize {
         self.from.max(self.to)
     }
 
-    /// When worker `index` begins, in nanoseconds since the start.
+    /// When worker `index` starts, in nanoseconds since the start of the run.
     pub(crate) fn begins_ns(&self, index: usize) -> u64 {
         if index < self.from { 0 } else { self.crossed_ns(index + 1 - self.from) }
     }
 
-    /// When worker `index` ends; `None` if it stays to the end of the run.
+    /// When worker `index` ends; `None` if it stays until the end of the run.
     pub(crate) fn ends_ns(&self, index: usize) -> Option<u64> {
         if self.to >= self.from || index < self.to { None } else { Some(self.crossed_ns(self.from - index)) }
     }

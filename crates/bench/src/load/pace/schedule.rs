@@ -1,29 +1,29 @@
-//! Which requests a thread sends, and when they are due. The schedule of a rate is fixed in advance: a late response moves no
-//! request, which is what lets a stall of the server show. A worker that is free takes the next request, due or not, and
-//! waits for its time; so requests are taken in order and no queue is kept.
+//! Decides which requests a thread sends and when they are due. The schedule of a rate is fixed in advance: a late response does
+//! not postpone requests, so a stall of the server becomes visible. A free worker takes the next request, due or not, and waits for
+//! its time; so requests are taken in order, and there is no queue.
 
 use crate::stats::random::SeededRandom;
 use clap::ValueEnum;
 
 const NS_PER_SECOND: f64 = 1e9;
-/// Overdue requests are sent for this part of the run after its end, within bounds.
+/// After the end of a run, overdue requests are sent for at most this fraction of its length, within limits.
 const OVERTIME_PART: u64 = 10;
 const OVERTIME_NS_MIN: u64 = 1_000_000_000;
 const OVERTIME_NS_MAX: u64 = 20_000_000_000;
 
-/// How requests are paced.
+/// Pacing of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Pacing {
-    /// As fast as the workers get their answers.
+    /// As fast as the workers get their responses.
     Closed,
     /// Each worker at its own rate.
     Worker { rate: f64 },
-    /// All workers together at a rate.
+    /// All workers together at one rate.
     Open { rate: f64, arrivals: Arrivals },
 }
 
 impl Pacing {
-    /// Requests per second of this many workers.
+    /// Total requests per second with this many workers.
     pub(crate) fn total_rate(&self, workers: usize) -> Option<f64> {
         match *self {
             Pacing::Closed => None,
@@ -33,12 +33,12 @@ impl Pacing {
     }
 }
 
-/// When the requests of an open model are due.
+/// Arrival process of an open model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Arrivals {
     /// Evenly spaced.
     Constant,
-    /// Exponentially distributed gaps, as independent users make them.
+    /// Exponentially distributed gaps, like those of independent users.
     Poisson,
 }
 
@@ -47,11 +47,11 @@ pub(crate) enum Arrivals {
 pub(crate) enum Extent {
     /// After exactly this many requests.
     Requests(u64),
-    /// At this time since the start, in nanoseconds; of an open model, when what is due before it has been sent.
+    /// At this time since the start, in nanoseconds; in an open model, once everything due earlier was sent.
     Until(u64),
 }
 
-/// The part of one thread: every `threads`-th of the workers, beginning with number `thread`.
+/// The share of one thread: every `threads`-th worker, starting with number `thread`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadShare {
     pub workers: usize,
@@ -60,25 +60,25 @@ pub(crate) struct ThreadShare {
 }
 
 impl ThreadShare {
-    /// How many workers the thread has.
+    /// Number of workers of the thread.
     pub(crate) fn own_workers(&self) -> usize {
         (self.workers + self.threads - 1 - self.thread) / self.threads
     }
 
-    /// The number among all workers of the thread's worker `own`.
+    /// Global number of the thread's worker `own`.
     pub(crate) fn worker(&self, own: usize) -> usize {
         own * self.threads + self.thread
     }
 
-    /// How many of `total` requests are the thread's; the shares of all threads add up exactly.
+    /// How many of `total` requests the thread sends; the shares of all threads add up exactly.
     pub(crate) fn of(&self, total: u64) -> u64 {
         let (workers, own) = (self.workers as u64, self.own_workers() as u64);
-        // Workers with a number below the remainder send one more.
+        // Workers with a number below the remainder send one more request.
         let extra = (total % workers).saturating_sub(self.thread as u64).div_ceil(self.threads as u64);
         total / workers * own + extra
     }
 
-    /// The number among all requests of the thread's request `own`.
+    /// Global number of the thread's request `own`.
     pub(crate) fn request(&self, own: u64) -> u64 {
         let of_thread = self.own_workers() as u64;
         own / of_thread * self.workers as u64 + (own % of_thread) * self.threads as u64 + self.thread as u64
@@ -92,12 +92,12 @@ pub(crate) struct Schedule {
     share: ThreadShare,
     extent: Extent,
     warmup_ns: u64,
-    /// Of `Extent::Requests`: how many are left; those of the warm-up do not count.
+    /// For `Extent::Requests`: requests left, not counting those of the warm-up.
     left: u64,
-    /// Of an open model: requests taken so far, and the time of the next.
+    /// In an open model: number of requests taken so far, and due time of the next.
     taken: u64,
     next_ns: u64,
-    /// Of a rate per worker: requests that each of the thread's workers has taken.
+    /// With a rate per worker: requests that each of the thread's workers has taken.
     turns: Vec<u64>,
     random: SeededRandom,
 }
@@ -115,14 +115,14 @@ impl Schedule {
         schedule
     }
 
-    /// Gives the thread's worker `own` its next request: when it is due, `now_ns` if there is no rate. `None` at the end.
+    /// Gives the thread's worker `own` its next request. Returns when it is due, `now_ns` without a rate, or `None` at the end.
     #[inline]
     pub(crate) fn take(&mut self, own: usize, now_ns: u64) -> Option<u64> {
         let due = self.next_due(own, now_ns);
         let over = match (self.extent, self.pacing) {
             (Extent::Requests(_), _) => self.left == 0,
             (Extent::Until(end_ns), Pacing::Closed) => due >= end_ns,
-            // hey's -z is the end, whatever is overdue.
+            // hey's -z is a hard end, even with overdue requests.
             (Extent::Until(end_ns), Pacing::Worker { .. }) => due >= end_ns || now_ns >= end_ns,
             (Extent::Until(end_ns), Pacing::Open { .. }) => due >= end_ns || now_ns >= end_ns + self.overtime_ns(end_ns),
         };
@@ -133,13 +133,13 @@ impl Schedule {
         Some(due)
     }
 
-    /// Requests that were due before `now_ns` and that nobody took.
+    /// Number of requests that were due before `now_ns` and not taken.
     pub(crate) fn overdue(&mut self, now_ns: u64) -> u64 {
         let end_ns = match self.extent {
             Extent::Until(end_ns) => end_ns.min(now_ns),
             Extent::Requests(_) => now_ns,
         };
-        // Only one worker's turn counts in an open model: the requests are everybody's.
+        // In an open model, all workers share the requests, so one worker's turn counts.
         let workers = if let Pacing::Worker { .. } = self.pacing { self.turns.len() } else { 1 };
         let mut overdue = 0;
         for own in 0..workers {
@@ -152,7 +152,7 @@ impl Schedule {
         overdue
     }
 
-    /// When the next request is due that the thread's worker `own` can take.
+    /// When the next request for the thread's worker `own` is due.
     #[inline]
     fn next_due(&self, own: usize, now_ns: u64) -> u64 {
         match self.pacing {
@@ -166,7 +166,7 @@ impl Schedule {
         }
     }
 
-    /// The request that was due at `due` is taken.
+    /// Marks the request that was due at `due` as taken.
     #[inline]
     fn advance(&mut self, own: usize, due: u64) {
         if due >= self.warmup_ns {
@@ -186,8 +186,8 @@ impl Schedule {
         }
     }
 
-    /// How long overdue requests are still sent after the end: a stall at the end must show like any other, but a server that
-    /// is too slow would never get through.
+    /// How long overdue requests are still sent after the end. A stall at the end must be visible like any other, but a server that
+    /// is too slow would never catch up.
     fn overtime_ns(&self, end_ns: u64) -> u64 {
         ((end_ns - self.warmup_ns) / OVERTIME_PART).clamp(OVERTIME_NS_MIN, OVERTIME_NS_MAX)
     }
@@ -196,7 +196,7 @@ impl Schedule {
         match self.pacing {
             Pacing::Open { rate, arrivals: Arrivals::Constant } => (self.share.request(own) as f64 / rate * NS_PER_SECOND) as u64,
             Pacing::Open { rate, arrivals: Arrivals::Poisson } => {
-                // The threads' processes add up to one of the whole rate.
+                // The processes of the threads add up to one process at the total rate.
                 let own_rate = rate * self.share.own_workers() as f64 / self.share.workers as f64;
                 before_ns + (self.random.exponential() / own_rate * NS_PER_SECOND) as u64
             }

@@ -1,5 +1,4 @@
-//! Whether a second result of `load` is worse than a first. One run each says little on a noisy machine; the threshold is the
-//! reader's judgement of the noise.
+//! Compares two results of `load`. Single runs prove little on a noisy machine; the threshold is the user's estimate of the noise.
 
 use super::LoadResult;
 use super::file;
@@ -7,18 +6,18 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// One figure of both results.
+/// One figure in both results.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FigureChange {
     name: &'static str,
     before: f64,
     after: f64,
-    /// Relative change; above 0 is more.
+    /// Relative change; positive means more.
     change: f64,
     pub worse: bool,
 }
 
-/// Prints the comparison of two files; the exit code says whether the second is worse.
+/// Prints the comparison of two files; the exit code tells whether the second is worse.
 pub(crate) fn files(before_file: &Path, after_file: &Path, threshold: f64) -> Result<ExitCode, String> {
     let (before, after) = (file::read(before_file)?, file::read(after_file)?);
     let mut out = std::io::stdout().lock();
@@ -50,7 +49,7 @@ pub(crate) fn files(before_file: &Path, after_file: &Path, threshold: f64) -> Re
     Ok(if worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The figures that count, each judged by `threshold`.
+/// The relevant figures, each compared with `threshold`.
 pub(crate) fn compare(before: &LoadResult, after: &LoadResult, threshold: f64) -> Vec<FigureChange> {
     let line = |name, before: f64, after: f64, more_is_better: bool| {
         let change = match before {

@@ -1,4 +1,4 @@
-//! Reading results that were written before.
+//! Reads results from files.
 
 use super::{FORMAT, LoadResult, VERSION};
 use std::path::Path;

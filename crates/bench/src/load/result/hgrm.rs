@@ -1,10 +1,10 @@
-//! HdrHistogram's text format, which its plotter and wrk2's users know.
+//! HdrHistogram's text format, as used by its plotter and wrk2.
 
 use super::LoadResult;
 use crate::stats::distribution::LatencyDistribution;
 use std::io::{self, Write};
 
-/// Lines for each halving of the distance to 100 %.
+/// Lines per halving of the distance to 100 %.
 const TICKS_PER_HALF: u32 = 5;
 
 /// Writes the response-time distribution, in milliseconds.

@@ -1,5 +1,5 @@
-//! `tollgate-bench merge`: results of several processes or machines as one. Histograms and counts add up without loss; seconds
-//! are put side by side by the clocks of the machines.
+//! `tollgate-bench merge`: combines results of several processes or machines. Histograms and counts are added without loss; seconds
+//! are aligned by the clocks of the machines.
 
 use super::{LoadResult, Requests, TimeSummary};
 use super::{file, text};
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// Options of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeOptions {
-    /// Results that `load --json` has written
+    /// Files written by `load --json`
     #[arg(required = true, num_args = 2.., value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Write the merged result to this file as JSON
@@ -57,7 +57,7 @@ pub(crate) fn merge(results: Vec<LoadResult>) -> Result<LoadResult, String> {
     let first_ms = spans.started_ms;
     merged.requests_per_second_summed = Some(merged.requests_per_second_summed.unwrap_or(merged.requests_per_second));
     let shift = |result: &mut LoadResult| {
-        // To the nearest second: the grid of one machine is not that of another.
+        // Rounded to the nearest second, because the machines' seconds do not start at the same time.
         let late = (result.started_unix_ms.saturating_sub(first_ms) + 500) / 1000;
         result.series.iter_mut().for_each(|second| second.second += late);
     };
@@ -125,7 +125,7 @@ fn add(merged: &mut LoadResult, other: LoadResult) -> Result<(), String> {
     loader.user_seconds += more.user_seconds;
     loader.system_seconds += more.system_seconds;
     loader.run_queue_seconds += more.run_queue_seconds;
-    // Of figures that cannot be added, the worst stands.
+    // Figures that cannot be added keep the worst value.
     loader.busiest_thread_share = loader.busiest_thread_share.max(more.busiest_thread_share);
     loader.send_lag_p99_us = loader.send_lag_p99_us.max(more.send_lag_p99_us);
     loader.send_lag_max_us = loader.send_lag_max_us.max(more.send_lag_max_us);
@@ -140,7 +140,7 @@ fn add_times(a: &TimeSummary, b: &TimeSummary) -> Result<TimeSummary, String> {
     Ok(TimeSummary::of(&sum))
 }
 
-/// From the first beginning to the last end.
+/// Time from the first start to the last end.
 struct Span {
     started_ms: u64,
     measured_from: f64,

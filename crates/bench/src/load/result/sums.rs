@@ -1,10 +1,10 @@
-//! Results add up: figures of threads, and of runs that are merged.
+//! Adds up results: of threads, and of runs that are merged.
 
 use super::{Bytes, ConnectionCounts, Details, Errors, LoadSecond, PartTimes, Requests, TimeSummary};
 use crate::stats::distribution::LatencyDistribution;
 
 impl TimeSummary {
-    /// The figures of a distribution.
+    /// Summary of a distribution.
     pub(crate) fn of(times: &LatencyDistribution) -> TimeSummary {
         let at = |percent| times.percentile_us(percent);
         TimeSummary {
@@ -40,7 +40,7 @@ impl LoadSecond {
         }
     }
 
-    /// Two entries of the same second as one.
+    /// Merges two entries of the same second.
     pub(crate) fn join(&self, other: &LoadSecond) -> LoadSecond {
         let mut times = LatencyDistribution::decode(&self.histogram).unwrap_or_default();
         times.add(&LatencyDistribution::decode(&other.histogram).unwrap_or_default());
@@ -55,7 +55,7 @@ impl LoadSecond {
 }
 
 impl Errors {
-    /// Each with its name.
+    /// The counts with their names.
     pub(crate) fn named(&self) -> [(&'static str, u64); 6] {
         [
             ("connect", self.connect),
@@ -67,7 +67,7 @@ impl Errors {
         ]
     }
 
-    /// Adds another's.
+    /// Adds other counts.
     pub(crate) fn add(&mut self, other: &Errors) {
         self.connect += other.connect;
         self.tls += other.tls;

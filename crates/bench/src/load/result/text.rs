@@ -1,17 +1,17 @@
-//! The text report: hey's sections in hey's wording, then what hey does not know.
+//! The text report: hey's sections with hey's wording, then additional ones.
 
 use super::{LoadResult, PartTimes, SearchStep, TimeSummary};
 use crate::stats::distribution::LatencyDistribution;
 use std::fmt::{self, Write};
 
-/// Bars of hey's histogram.
+/// Number of bars in hey's histogram.
 const BARS: u32 = 10;
 const BAR_WIDTH: u64 = 40;
 
-/// The whole report.
+/// The complete report.
 pub(crate) fn text(result: &LoadResult) -> String {
     let mut out = String::new();
-    // Writing into a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write_report(result, &mut out);
     out
 }
@@ -152,7 +152,7 @@ fn loader(result: &LoadResult, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// A step as a line.
+/// A step as one line.
 pub(crate) fn search_step(step: &SearchStep) -> String {
     let rate = step.rate.map_or_else(|| "as fast as it goes".to_owned(), |rate| format!("{rate:.0}/s"));
     let verdict = match step.rate {

@@ -1,5 +1,5 @@
-//! The server of the self-test: answers requests without a body, and knows what it answered. `/delay` waits first, `/cycle`
-//! answers every seventh request with 503, and all of it stalls when it is told to.
+//! The server of the self-test: answers requests without a body, and counts its responses. `/delay` waits first, `/cycle` answers
+//! every seventh request with 503, and all paths stall on command.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,10 +12,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
 const CYCLE: u64 = 7;
-/// A request's head is far smaller.
+/// Maximum head size; a request's head is far smaller.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
 
-/// A running server; ends when dropped.
+/// A running server; stops when dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     state: Arc<SelftestState>,
@@ -61,24 +61,24 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// Answers nothing for `length`, beginning `after` from now.
+    /// Stops answering for `length`, starting `after` from now.
     pub(crate) fn stall(&self, after: Duration, length: Duration) {
         let begin = Instant::now() + after;
         *self.state.stall.lock().unwrap_or_else(PoisonError::into_inner) = Some((begin, begin + length));
     }
 
-    /// Responses sent.
+    /// Number of responses sent.
     pub(crate) fn answered(&self) -> u64 {
         self.state.answered.load(SeqCst)
     }
 
-    /// Of them with status 503.
+    /// Number of them with status 503.
     pub(crate) fn unavailable(&self) -> u64 {
         self.state.unavailable.load(SeqCst)
     }
 }
 
-/// Serves one connection until it ends; what goes wrong ends it.
+/// Serves one connection until it ends; any error ends it.
 async fn serve(mut stream: TcpStream, state: Arc<SelftestState>) {
     let _ = stream.set_nodelay(true);
     let mut head = Vec::new();

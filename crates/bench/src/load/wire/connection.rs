@@ -1,5 +1,5 @@
-//! One HTTP/1.1 connection: a request goes out, its response comes in, both in the same poll, so that an exchange of a small
-//! request costs one write, one read and no allocation.
+//! One HTTP/1.1 connection. Request and response are handled in the same poll, so that an exchange with a small request takes one
+//! write, one read and no allocation.
 
 use super::fault::{Cause, RequestFault};
 use super::stream::ClientStream;
@@ -14,47 +14,47 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tollgate_http::{BodyReader, HeaderStorage, Response};
 
-/// A longer response head is taken for an endless one.
+/// Maximum response head; a longer one counts as endless.
 const HEAD_BYTES_MAX: usize = 256 * 1024;
 
-/// What came back.
+/// A response with its timestamps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimedResponse {
     pub status: u16,
-    /// Where a redirect leads, if that was to be noted.
+    /// Target of a redirect, if requested.
     pub location: Option<String>,
     pub sent_bytes: u64,
     pub received_bytes: u64,
     pub body_bytes: u64,
-    /// The request was written.
+    /// When the request was fully written.
     pub written_ns: u64,
-    /// The first bytes of the response were read.
+    /// When the first bytes of the response were read.
     pub first_ns: u64,
-    /// The response was complete.
+    /// When the response was complete.
     pub done_ns: u64,
 }
 
 /// A failed exchange.
 pub(crate) struct ExchangeFailure {
     pub fault: RequestFault,
-    /// Not one byte of a response came.
+    /// Whether no byte of a response arrived.
     pub unanswered: bool,
 }
 
 /// An open connection between exchanges.
 pub(crate) struct Http1Connection {
     stream: ClientStream,
-    /// The beginning of a head that came in pieces.
+    /// The start of an incomplete head.
     partial: Vec<u8>,
-    /// It can carry another exchange.
+    /// Whether it can carry another exchange.
     pub reusable: bool,
-    /// Exchanges it has carried.
+    /// Number of exchanges so far.
     pub exchanges: u64,
-    /// The thread's count of open connections.
+    /// The thread's counter of open connections.
     open: Rc<Cell<u64>>,
 }
 
-/// One exchange under way.
+/// One exchange in progress.
 struct PendingExchange<'a> {
     request: &'a [u8],
     to_head: bool,
@@ -74,7 +74,7 @@ impl Http1Connection {
         Http1Connection { stream, partial: Vec::new(), reusable: true, exchanges: 0, open }
     }
 
-    /// Sends `request` and reads the response, using the thread's `scratch` while bytes are at hand.
+    /// Sends `request` and reads the response. Uses the thread's `scratch` buffer while bytes are available.
     pub(crate) async fn exchange(
         &mut self,
         request: &[u8],
@@ -96,7 +96,7 @@ impl Http1Connection {
             answer: TimedResponse::default(),
         };
         self.partial.clear();
-        // Whatever happens below, a connection whose exchange was broken off is not used again.
+        // Whatever happens below, a connection with an aborted exchange is not reused.
         self.reusable = false;
         let result = poll_fn(|cx| self.poll(cx, &mut exchange, &mut scratch.borrow_mut())).await;
         self.exchanges += 1;
@@ -128,7 +128,7 @@ impl Http1Connection {
             let bytes = buffer.filled();
             let ended = match read {
                 Ok(()) if bytes.is_empty() => exchange.ended(),
-                // An answer that came before the write failed counts; without one, the first error is the cause.
+                // A response that arrived before the write failed counts; without one, the first error is the cause.
                 Err(error) => Err(RequestFault::broken(exchange.write_error.as_ref().unwrap_or(&error))),
                 Ok(()) => match exchange.take(bytes, &mut self.partial) {
                     Ok(false) => continue,
@@ -140,7 +140,7 @@ impl Http1Connection {
         }
     }
 
-    /// Writes what can be written. A failure is noted only: the server may have answered before it closed.
+    /// Writes as much as possible. An error is only recorded: the server may have responded before it closed.
     fn poll_write(&mut self, cx: &mut Context<'_>, exchange: &mut PendingExchange<'_>) {
         while let Some(rest) = exchange.request.get(exchange.written..).filter(|rest| !rest.is_empty()) {
             match Pin::new(&mut self.stream).poll_write(cx, rest) {
@@ -172,7 +172,7 @@ impl Drop for Http1Connection {
 }
 
 impl PendingExchange<'_> {
-    /// Takes bytes of the response; true when it is complete.
+    /// Processes bytes of the response; true when it is complete.
     fn take(&mut self, mut bytes: &[u8], partial: &mut Vec<u8>) -> Result<bool, RequestFault> {
         let now = self.clock.now_ns();
         self.answer.done_ns = now;
@@ -214,12 +214,12 @@ impl PendingExchange<'_> {
         if !body.is_done() {
             return Ok(false);
         }
-        // Bytes that nobody asked for: the connection is out of step.
+        // Unexpected bytes: the connection is out of sync.
         self.keep_alive &= taken == bytes.len();
         Ok(true)
     }
 
-    /// Parses the heads at the start of `bytes` until the final one; how many bytes they took.
+    /// Parses the heads at the start of `bytes` up to the final one; returns the bytes consumed.
     fn heads(&mut self, bytes: &[u8]) -> Result<usize, RequestFault> {
         let mut taken = 0;
         loop {
@@ -248,7 +248,7 @@ impl PendingExchange<'_> {
         }
     }
 
-    /// The server closed the connection.
+    /// Handles the close of the connection by the server.
     fn ended(&mut self) -> Result<(), RequestFault> {
         if let Some(BodyReader::UntilClose) = self.body {
             self.answer.done_ns = self.clock.now_ns();

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// The kinds of failure that are counted apart.
+/// Kinds of failures with their own counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     Connect,
@@ -25,7 +25,7 @@ impl RequestFault {
         RequestFault { cause, message: message.into() }
     }
 
-    /// No connection to `what`.
+    /// The connection to `what` failed.
     pub(crate) fn connect(what: &str, error: &io::Error) -> Self {
         RequestFault::new(local_or(error, Cause::Connect), format!("connect {what}: {error}"))
     }
@@ -44,7 +44,7 @@ impl RequestFault {
     }
 }
 
-/// Files and ports that ran out here say nothing about the server.
+/// `Cause::Local` if this machine ran out of files or ports, which says nothing about the server.
 fn local_or(error: &io::Error, otherwise: Cause) -> Cause {
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;

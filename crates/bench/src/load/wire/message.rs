@@ -1,8 +1,8 @@
-//! A request with places for variables, in the parts that both protocols send it in.
+//! A request with variables, in a form that suits both protocols.
 
 use super::url::RequestUrl;
 
-/// One value that changes from request to request: `{name}` stands for the lines of a file in turn.
+/// A variable: `{name}` is replaced with the lines of a file in turn.
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateVariable {
     pub name: String,
@@ -10,7 +10,7 @@ pub(crate) struct TemplateVariable {
     pub lines: Vec<Vec<u8>>,
 }
 
-/// Text with places for variables.
+/// Text with variables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TemplateText {
     pieces: Vec<TemplatePart>,
@@ -24,7 +24,7 @@ enum TemplatePart {
 }
 
 impl TemplateText {
-    /// Text in which `{name}` of a variable is a place; every other brace stands for itself.
+    /// Parses text: `{name}` of a variable is replaced; every other brace is literal.
     pub(crate) fn parse(text: &[u8], variables: &[TemplateVariable]) -> Self {
         let mut pieces = Vec::new();
         let mut fixed = Vec::new();
@@ -54,29 +54,29 @@ impl TemplateText {
         TemplateText { pieces }
     }
 
-    /// Text without places.
+    /// Text without variables.
     pub(crate) fn fixed(text: impl Into<Vec<u8>>) -> Self {
         TemplateText { pieces: vec![TemplatePart::Fixed(text.into())] }
     }
 
-    /// There is no place in it.
+    /// Whether it contains no variable.
     pub(crate) fn is_fixed(&self) -> bool {
         self.pieces.iter().all(|piece| matches!(piece, TemplatePart::Fixed(_)))
     }
 
-    /// Appends it as request `number` has it.
+    /// Appends the text for request `number`.
     pub(crate) fn render(&self, variables: &[TemplateVariable], number: u64, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             out.extend_from_slice(piece.bytes(variables, number));
         }
     }
 
-    /// How long it is in request `number`.
+    /// Length of the text in request `number`.
     pub(crate) fn len(&self, variables: &[TemplateVariable], number: u64) -> usize {
         self.pieces.iter().map(|piece| piece.bytes(variables, number).len()).sum()
     }
 
-    /// As request `number` has it.
+    /// The text for request `number`.
     pub(crate) fn rendered(&self, variables: &[TemplateVariable], number: u64) -> Vec<u8> {
         let mut out = Vec::new();
         self.render(variables, number, &mut out);
@@ -106,15 +106,15 @@ pub(crate) struct RequestTemplate {
     pub path: TemplateText,
     /// The Host header or `:authority`.
     pub authority: TemplateText,
-    /// All other header lines but those of the framing.
+    /// All header lines except those for framing.
     pub headers: Vec<(String, TemplateText)>,
     pub body: TemplateText,
-    /// The body's length is announced even if it is 0.
+    /// Whether to announce the body's length even if it is 0.
     pub has_body: bool,
 }
 
 impl RequestTemplate {
-    /// It is the same each time.
+    /// Whether it is the same for every request.
     pub(crate) fn is_fixed(&self) -> bool {
         [&self.path, &self.authority, &self.body]
             .into_iter()
@@ -122,15 +122,15 @@ impl RequestTemplate {
             .all(TemplateText::is_fixed)
     }
 
-    /// A failed attempt can be repeated without harm (RFC 9110 §9.2.2).
+    /// Whether a failed attempt can safely be repeated (RFC 9110 §9.2.2).
     pub(crate) fn is_idempotent(&self) -> bool {
         !matches!(self.method.as_str(), "POST" | "PATCH")
     }
 
-    /// What follows from a redirect with `status` to `url` (RFC 9110 §15.4), as browsers and Go's client do it.
+    /// The request that follows a redirect with `status` to `url` (RFC 9110 §15.4), as browsers and Go's client send it.
     pub(crate) fn redirected(&self, status: u16, url: RequestUrl, variables: &[TemplateVariable], number: u64) -> RequestTemplate {
         let mut next = self.clone();
-        // Another host gets no credentials, and not the Host that was typed for this one.
+        // Another host gets neither credentials nor the Host header of this one.
         if !self.url.same_server(&url) {
             next.headers
                 .retain(|(name, _)| !["authorization", "cookie", "www-authenticate"].contains(&name.to_ascii_lowercase().as_str()));
@@ -152,18 +152,18 @@ impl RequestTemplate {
     }
 }
 
-/// A request as HTTP/1.1 sends it: ready bytes if nothing in it changes.
+/// A request in HTTP/1.1 form: prepared bytes if it is always the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
     ready: Option<Vec<u8>>,
     head: Vec<TemplateText>,
-    /// Where in `head` the body's length goes; none if it has no body.
+    /// Position of the body's length in `head`; none without a body.
     length_at: Option<usize>,
     body: TemplateText,
 }
 
 impl Wire {
-    /// Prepares `message`; a proxy for plain requests is asked with the absolute URL.
+    /// Prepares `message`; a proxy for plain requests gets the absolute URL.
     pub(crate) fn new(message: &RequestTemplate, keep_alive: bool, by_proxy: bool, variables: &[TemplateVariable]) -> Self {
         let mut head = vec![TemplateText::fixed(format!("{} ", message.method))];
         if by_proxy {
@@ -191,7 +191,7 @@ impl Wire {
         wire
     }
 
-    /// The bytes of request `number`, in `buffer` if they had to be put together.
+    /// The bytes of request `number`; in `buffer` if they had to be assembled.
     #[inline]
     pub(crate) fn bytes<'a>(&'a self, variables: &[TemplateVariable], number: u64, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         if let Some(ready) = &self.ready {
@@ -206,7 +206,7 @@ impl Wire {
         use std::io::Write;
         for (index, text) in self.head.iter().enumerate() {
             if self.length_at == Some(index) {
-                // Writing into memory does not fail.
+                // Writing to memory cannot fail.
                 let _ = write!(out, "{}", self.body.len(variables, number));
             }
             text.render(variables, number, out);

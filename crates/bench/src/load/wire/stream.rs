@@ -1,4 +1,4 @@
-//! The bytes of one connection, plain or TLS.
+//! The byte stream of one connection, plain or TLS.
 
 use super::fault::{Cause, RequestFault};
 use super::target::ServerTarget;
@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// A proxy that answers CONNECT with a longer head is not one.
+/// Maximum head of a response to CONNECT; a longer one is not from a proxy.
 const CONNECT_ANSWER_BYTES_MAX: usize = 16 * 1024;
 
 /// An open connection.
@@ -20,12 +20,12 @@ pub(crate) enum ClientStream {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// Opens a connection to `target`, and says how many nanoseconds it took.
+/// Opens a connection to `target`; also returns the time it took in nanoseconds.
 pub(crate) async fn dial(target: &ServerTarget, clock: RunClock) -> Result<(ClientStream, u64), RequestFault> {
     let begun = clock.now_ns();
     let mut tcp =
         TcpStream::connect(target.address).await.map_err(|error| RequestFault::connect(&target.address.to_string(), &error))?;
-    // A small request must not wait for the acknowledgement of the one before.
+    // A small request must not wait for the acknowledgement of the previous one.
     tcp.set_nodelay(true).map_err(|error| RequestFault::broken(&error))?;
     if let Some(request) = &target.tunnel {
         open_tunnel(&mut tcp, request).await?;
@@ -42,11 +42,11 @@ pub(crate) async fn dial(target: &ServerTarget, clock: RunClock) -> Result<(Clie
     Ok((stream, clock.now_ns() - begun))
 }
 
-/// Asks the proxy for a connection to the server (RFC 9110 §9.3.6).
+/// Requests a tunnel to the server from the proxy (RFC 9110 §9.3.6).
 async fn open_tunnel(tcp: &mut TcpStream, request: &[u8]) -> Result<(), RequestFault> {
     tcp.write_all(request).await.map_err(|error| RequestFault::broken(&error))?;
     let mut answer = Vec::new();
-    // Byte by byte: what follows the head belongs to TLS.
+    // Byte by byte, because the bytes after the head belong to TLS.
     while !answer.ends_with(b"\r\n\r\n") {
         let byte = tcp.read_u8().await.map_err(|error| RequestFault::connect("through the proxy", &error))?;
         answer.push(byte);
@@ -62,7 +62,7 @@ async fn open_tunnel(tcp: &mut TcpStream, request: &[u8]) -> Result<(), RequestF
 }
 
 impl ClientStream {
-    /// The server agreed to speak HTTP/2; without TLS nobody is asked.
+    /// Whether the server agreed to use HTTP/2. True without TLS, where nothing is negotiated.
     pub(crate) fn speaks_http2(&self) -> bool {
         match self {
             ClientStream::Plain(_) => true,

@@ -1,4 +1,4 @@
-//! A server as it is connected to: its address, directly or by a proxy, and its TLS session.
+//! A server and how to connect to it: its address, directly or through a proxy, and its TLS settings.
 
 use super::url::{RequestUrl, split_port};
 use crate::load::options::LoadOptions;
@@ -15,29 +15,29 @@ use tokio_rustls::TlsConnector;
 
 use super::unverified::Unverified;
 
-/// How long the first connection may take, whatever `-t` is.
+/// Time limit of the first connection, regardless of `-t`.
 const REACH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One server.
 #[derive(Clone)]
 pub(crate) struct ServerTarget {
-    /// As it is called in messages.
+    /// Name for messages.
     pub label: String,
-    /// What is connected to.
+    /// Address to connect to.
     pub address: SocketAddr,
     /// The CONNECT request for the proxy at `address`.
     pub tunnel: Option<Vec<u8>>,
     pub tls: Option<Tls>,
 }
 
-/// A TLS session's terms.
+/// TLS settings.
 #[derive(Clone)]
 pub(crate) struct Tls {
     pub connector: TlsConnector,
     pub name: ServerName<'static>,
 }
 
-/// How all servers are connected to.
+/// How to connect to servers.
 pub(crate) struct Connecting {
     tls: Arc<ClientConfig>,
     proxy: Option<(String, u16)>,
@@ -56,12 +56,12 @@ impl Connecting {
         Ok(Connecting { tls: Arc::new(client_config(options)?), proxy })
     }
 
-    /// Plain requests go to the proxy with their whole URL.
+    /// Whether plain requests go to a proxy with their absolute URL.
     pub(crate) fn has_proxy(&self) -> bool {
         self.proxy.is_some()
     }
 
-    /// The server of `url`, and how long looking it up took.
+    /// The server of `url`, and the time for resolving its name.
     pub(crate) fn target(&self, url: &RequestUrl) -> Result<(ServerTarget, Duration), String> {
         let begun = Instant::now();
         let (host, port) = self.reached_by(url);
@@ -74,7 +74,7 @@ impl Connecting {
         Ok((target, took))
     }
 
-    /// The server of `url` while the run goes on, where a redirect leads to it.
+    /// The server of `url` during the run, for a redirect.
     pub(crate) async fn target_later(&self, url: &RequestUrl) -> Result<ServerTarget, String> {
         let (host, port) = self.reached_by(url);
         let mut addresses =
@@ -82,7 +82,7 @@ impl Connecting {
         self.assemble(url, addresses.next().ok_or_else(|| format!("{host} has no address"))?)
     }
 
-    /// Host and port that are connected to.
+    /// Host and port to connect to.
     fn reached_by<'a>(&'a self, url: &'a RequestUrl) -> (&'a str, u16) {
         self.proxy.as_ref().map_or((url.host.as_str(), url.port), |(host, port)| (host.as_str(), *port))
     }
@@ -104,7 +104,7 @@ impl Connecting {
 }
 
 impl ServerTarget {
-    /// Takes the first of the addresses that accepts a connection, so that a dead server is noticed before the run.
+    /// Selects the first address that accepts a connection, so that a dead server is noticed before the run.
     fn choose(&mut self, addresses: &[SocketAddr]) -> Result<(), String> {
         let mut failed = None;
         for address in addresses {
@@ -152,7 +152,7 @@ fn client_config(options: &LoadOptions) -> Result<ClientConfig, String> {
     Ok(config)
 }
 
-/// What TLS is computed with: everything that there is, unless the options name one suite or group.
+/// The TLS algorithms: all, unless the options select one suite or group.
 fn provider(options: &LoadOptions) -> Result<CryptoProvider, String> {
     let mut provider = rustls::crypto::aws_lc_rs::default_provider();
     if let Some(wanted) = &options.tls_suite {

@@ -1,4 +1,4 @@
-//! A TLS client that takes any certificate, for the self-signed ones of test systems. hey does the same.
+//! A TLS client that accepts any certificate, for self-signed ones of test systems. hey does the same.
 
 use rustls::DigitallySignedStruct;
 use rustls::SignatureScheme;
@@ -6,7 +6,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 
-/// Checks nothing.
+/// Accepts any certificate.
 #[derive(Debug)]
 pub(crate) struct Unverified {
     schemes: Vec<SignatureScheme>,

@@ -1,15 +1,15 @@
-//! A URL as a load generator needs it: where to connect and what to ask for. It is not normalised; what was typed is sent.
+//! A URL for the load generator: where to connect and what to request. It is not normalised; it is sent as typed.
 
 /// An absolute http or https URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RequestUrl {
-    /// https.
+    /// Whether the scheme is https.
     pub tls: bool,
     /// Name or address, without the brackets of IPv6.
     pub host: String,
-    /// Port, 80 or 443 if none was written.
+    /// Port; 80 or 443 by default.
     pub port: u16,
-    /// What stands in the Host header: as written, without user information.
+    /// Value of the Host header: as written, without user information.
     pub authority: String,
     /// Path and query, at least `/`.
     pub path: String,
@@ -18,7 +18,7 @@ pub(crate) struct RequestUrl {
 }
 
 impl RequestUrl {
-    /// Parses `text`; `http://` is assumed where no scheme is written.
+    /// Parses `text`; `http://` is assumed if it has no scheme.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let wrong = |what: &str| format!("`{text}` is not a URL: {what}");
         if let Some(bad) = text.chars().find(|c| !c.is_ascii_graphic()) {
@@ -46,7 +46,7 @@ impl RequestUrl {
         Ok(RequestUrl { tls, host: host.to_owned(), port, authority: authority.to_owned(), path, userinfo })
     }
 
-    /// Where a `Location` leads from here.
+    /// Resolves a `Location` relative to this URL.
     pub(crate) fn join(&self, location: &str) -> Result<Self, String> {
         let scheme = if self.tls { "https" } else { "http" };
         if location.contains("://") {
@@ -67,12 +67,12 @@ impl RequestUrl {
         RequestUrl::parse(&format!("{scheme}://{}{path}", self.authority))
     }
 
-    /// Requests to both can use the same connection.
+    /// Whether requests to both can use the same connection.
     pub(crate) fn same_server(&self, other: &RequestUrl) -> bool {
         (self.tls, self.port) == (other.tls, other.port) && self.host.eq_ignore_ascii_case(&other.host)
     }
 
-    /// As it is written in full.
+    /// The absolute URL.
     pub(crate) fn absolute(&self) -> String {
         format!("{}://{}{}", if self.tls { "https" } else { "http" }, self.authority, self.path)
     }

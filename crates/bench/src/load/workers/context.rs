@@ -1,4 +1,4 @@
-//! What the workers of one thread share. Nothing in it is seen by another thread.
+//! State shared by the workers of one thread. Other threads do not access it.
 
 use super::deadline::DeadlineSlot;
 use super::shared_connection::SharedConnection;
@@ -11,10 +11,10 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What one read takes at most.
+/// Maximum bytes of one read.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
-/// What the workers of one thread share.
+/// State shared by the workers of one thread.
 pub(crate) struct ThreadContext {
     pub plan: Arc<LoadPlan>,
     pub share: ThreadShare,
@@ -24,13 +24,13 @@ pub(crate) struct ThreadContext {
     pub recorder: RefCell<ThreadRecorder>,
     pub scratch: RefCell<Box<[u8]>>,
     pub slots: Vec<DeadlineSlot>,
-    /// Requests that have been sent and have neither answer nor fault.
+    /// Requests sent without a response or error so far.
     pub under_way: Cell<u64>,
-    /// Of each server: HTTP/2 connections, each shared by `streams` workers.
+    /// HTTP/2 connections by server, each shared by `streams` workers.
     pub http2: Vec<Vec<SharedConnection>>,
-    /// Connections that are open.
+    /// Number of open connections.
     pub open: Rc<Cell<u64>>,
-    /// Of each worker: when the request is due that it waits to send.
+    /// By worker: due time of the request that it waits to send.
     pub due: Vec<Cell<Option<u64>>>,
     taken: Cell<u64>,
 }
@@ -64,7 +64,7 @@ impl ThreadContext {
         })
     }
 
-    /// The number among all requests of the next one, for variables and the list of URLs.
+    /// Global number of the next request, for variables and the list of URLs.
     #[inline]
     pub(crate) fn next_number(&self) -> u64 {
         let own = self.taken.get();

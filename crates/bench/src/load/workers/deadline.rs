@@ -1,5 +1,5 @@
-//! Time limits of requests without a timer for each: a worker notes its deadline in its slot, and the thread's sweep looks
-//! over all slots now and then.
+//! Time limits of requests without a timer per request: a worker writes its deadline to its slot, and the thread's sweep checks all
+//! slots periodically.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -9,7 +9,7 @@ use std::task::{Poll, Waker};
 /// No deadline.
 const NEVER: u64 = u64::MAX;
 
-/// The time limit of one worker.
+/// Deadline of one worker.
 pub(crate) struct DeadlineSlot {
     deadline_ns: Cell<u64>,
     expired: Cell<bool>,
@@ -21,7 +21,7 @@ impl DeadlineSlot {
         DeadlineSlot { deadline_ns: Cell::new(NEVER), expired: Cell::new(false), waker: RefCell::new(None) }
     }
 
-    /// Runs `work` until it is done or the deadline has passed: `None` then.
+    /// Runs `work` until it completes; `None` if the deadline passes first.
     #[inline]
     pub(crate) async fn limited<T>(&self, deadline_ns: Option<u64>, work: impl Future<Output = T>) -> Option<T> {
         self.deadline_ns.set(deadline_ns.unwrap_or(NEVER));
@@ -45,7 +45,7 @@ impl DeadlineSlot {
         done
     }
 
-    /// Ends the worker's request if it is late.
+    /// Ends the worker's request if its deadline has passed.
     pub(crate) fn sweep(&self, now_ns: u64) {
         if self.deadline_ns.get() <= now_ns {
             self.expired.set(true);

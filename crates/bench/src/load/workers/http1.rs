@@ -1,5 +1,5 @@
-//! A worker's HTTP/1.1 connections: one for each server, opened when it is needed, and what Go's client does around an
-//! exchange: follow redirects, and send again what a connection that died while idle has swallowed.
+//! A worker's HTTP/1.1 connections, one per server, opened on demand. Behaves like Go's client around an exchange: follows
+//! redirects, and resends a request that was lost on an idle connection.
 
 use super::context::ThreadContext;
 use crate::load::wire::connection::{ExchangeFailure, Http1Connection, TimedResponse};
@@ -10,17 +10,17 @@ use crate::load::wire::target::ServerTarget;
 use crate::load::wire::url::RequestUrl;
 use std::rc::Rc;
 
-/// As Go's client.
+/// Same limit as Go's client.
 const REDIRECTS_MAX: usize = 10;
 
 /// Sends one worker's requests.
 pub(crate) struct Http1Sender<'a> {
     context: &'a ThreadContext,
     connections: Vec<Option<Http1Connection>>,
-    /// Where the last redirect to another server led.
+    /// Target of the last redirect to another server.
     elsewhere: Option<Box<Elsewhere>>,
     buffer: Vec<u8>,
-    /// How long connecting took, of a request that had to.
+    /// Time to connect, if the request opened a connection.
     pub connect_ns: Option<u64>,
 }
 
@@ -37,12 +37,12 @@ impl<'a> Http1Sender<'a> {
         Http1Sender { context, connections, elsewhere: None, buffer: Vec::new(), connect_ns: None }
     }
 
-    /// Sends request `number` and reads its answer.
+    /// Sends request `number` and reads the response.
     pub(crate) async fn send(&mut self, number: u64) -> Result<TimedResponse, RequestFault> {
         let plan = &self.context.plan;
         self.connect_ns = None;
         let index = (number % plan.requests.len() as u64) as usize;
-        // The list is not empty and each request names one of the servers.
+        // The list is not empty, and each request refers to one of the servers.
         let Some(prepared) = plan.requests.get(index) else { return Err(RequestFault::new(Cause::Local, "no request")) };
         let (Some(target), Some(connection)) = (plan.targets.get(prepared.target), self.connections.get_mut(prepared.target))
         else {
@@ -54,11 +54,11 @@ impl<'a> Http1Sender<'a> {
         if answer.location.is_none() || !is_redirect(answer.status) {
             return Ok(answer);
         }
-        // What is rare is boxed here and below: it would make the future of every request larger, and that is moved each time.
+        // Rare paths are boxed, here and below: they would enlarge the future of every request, which is moved each time.
         Box::pin(self.follow(&prepared.message, prepared.target, number, answer)).await
     }
 
-    /// Closes what may be in the middle of something.
+    /// Closes connections with an unfinished exchange.
     pub(crate) fn forget(&mut self) {
         for connection in self.connections.iter_mut().chain(self.elsewhere.as_mut().map(|place| &mut place.connection)) {
             if connection.as_ref().is_some_and(|connection| !connection.reusable) {
@@ -67,7 +67,7 @@ impl<'a> Http1Sender<'a> {
         }
     }
 
-    /// Follows a redirect to its end. The whole way counts as one request.
+    /// Follows redirects to the end. The whole sequence counts as one request.
     async fn follow(
         &mut self,
         message: &RequestTemplate,
@@ -118,7 +118,7 @@ impl<'a> Http1Sender<'a> {
     }
 }
 
-/// One request to one server, on the connection that is kept for it.
+/// One request to one server, on its kept connection.
 struct Attempt<'a> {
     context: &'a ThreadContext,
     target: &'a ServerTarget,

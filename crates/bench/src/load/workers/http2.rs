@@ -1,5 +1,5 @@
-//! HTTP/2: several workers share a connection, each with a stream at a time. Made of the `h2` crate; a response's bytes are
-//! counted without their framing.
+//! HTTP/2: several workers share a connection, each with one stream at a time. Based on the `h2` crate; response bytes are counted
+//! without framing.
 
 use super::context::ThreadContext;
 use crate::load::pace::clock::RunClock;
@@ -16,12 +16,12 @@ use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Receive windows, large enough that the loader never holds a response up.
+/// Receive windows, large enough that the load generator never delays a response.
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 1 << 24;
 const REDIRECTS_MAX: usize = 10;
 
-/// A failed stream, and whether the server said that it has not touched the request.
+/// A failed stream, and whether the server reported that it did not process the request.
 struct StreamFailure {
     fault: RequestFault,
     refused: bool,
@@ -37,9 +37,9 @@ impl From<RequestFault> for StreamFailure {
 pub(crate) struct Http2Sender<'a> {
     context: &'a ThreadContext,
     own: usize,
-    /// Ready requests, of those without variables.
+    /// Prepared requests without variables.
     ready: Vec<Option<(Request<()>, Bytes)>>,
-    /// How long connecting took, of a request that had to.
+    /// Time to connect, if the request opened a connection.
     pub connect_ns: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Http2Sender<'a> {
         Http2Sender { context, own, ready: plan.requests.iter().map(ready).collect(), connect_ns: None }
     }
 
-    /// Sends request `number` and reads its answer.
+    /// Sends request `number` and reads the response.
     pub(crate) async fn send(&mut self, number: u64) -> Result<TimedResponse, RequestFault> {
         let plan = &self.context.plan;
         self.connect_ns = None;
@@ -81,7 +81,7 @@ impl<'a> Http2Sender<'a> {
         Err(RequestFault::new(Cause::Protocol, format!("redirect: stopped after {REDIRECTS_MAX}")))
     }
 
-    /// Sends it, and once more if the server refused it unseen (RFC 9113 §8.7).
+    /// Sends the request, and retries once if the server refused it unprocessed (RFC 9113 §8.7).
     async fn attempt(&mut self, prepared: &PreparedRequest, head: Request<()>, body: Bytes) -> Result<TimedResponse, RequestFault> {
         match self.exchange(prepared, head.clone(), body.clone()).await {
             Ok(answer) => Ok(answer),
@@ -136,7 +136,7 @@ impl<'a> Http2Sender<'a> {
         loop {
             let open = shared.sender.borrow().clone();
             if let Some((number, sender)) = open {
-                // Fails when the connection is closed or closing.
+                // Fails if the connection is closed or closing.
                 match sender.ready().await {
                     Ok(sender) => return Ok(sender),
                     Err(_) => drop(shared.sender.borrow_mut().take_if(|(current, _)| *current == number)),
@@ -187,7 +187,7 @@ fn failure(error: h2::Error) -> StreamFailure {
     StreamFailure { fault, refused }
 }
 
-/// `message` as request `number` has it.
+/// `message` rendered for request `number`.
 fn request(message: &RequestTemplate, plan: &LoadPlan, number: u64) -> Result<(Request<()>, Bytes), RequestFault> {
     let wrong = |error: &dyn std::fmt::Display| RequestFault::new(Cause::Local, format!("request: {error}"));
     let variables = &plan.variables;

@@ -1,5 +1,5 @@
-//! One thread of the load generator: a runtime of its own with its share of the workers. Nothing on the way of a request is
-//! shared with another thread.
+//! One thread of the load generator: its own runtime with its share of the workers. The path of a request shares nothing with other
+//! threads.
 
 use super::context::ThreadContext;
 use super::worker;
@@ -17,24 +17,24 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-/// How often deadlines, the end and the seconds are looked at.
+/// Interval between checks of deadlines, end and seconds.
 const SWEEP_MAX: Duration = Duration::from_millis(50);
 const SWEEP_MIN: Duration = Duration::from_millis(1);
-/// A time limit is kept to this part of itself.
+/// Sweeps per time limit, which determine its precision.
 const SWEEPS_PER_TIMEOUT: u32 = 20;
 
-/// What threads and the main thread tell each other.
+/// Signals between the threads and the main thread.
 #[derive(Default)]
 pub(crate) struct ThreadSignals {
-    /// Stop at once, with what is under way.
+    /// Stop at once, aborting requests in flight.
     pub cut: AtomicBool,
-    /// When a response last came, by the run's clock, in nanoseconds.
+    /// When the last response arrived, by the run's clock, in nanoseconds.
     pub answered_ns: AtomicU64,
-    /// Requests that failed so far.
+    /// Number of failed requests so far.
     pub failed: AtomicU64,
 }
 
-/// What a thread leaves behind.
+/// Outcome of a thread.
 pub(crate) struct ThreadOutcome {
     pub tally: RequestTally,
     pub time: ThreadTime,
@@ -68,7 +68,7 @@ pub(crate) fn run(
     Ok(ThreadOutcome { tally, time: ThreadTime::now().since(&before) })
 }
 
-/// Looks after deadlines and seconds, and returns when the run is cut off.
+/// Checks deadlines and seconds; returns when the run is aborted.
 async fn sweep(context: &ThreadContext, signals: &ThreadSignals) {
     let pause = context.plan.timeout.map_or(SWEEP_MAX, |timeout| (timeout / SWEEPS_PER_TIMEOUT).clamp(SWEEP_MIN, SWEEP_MAX));
     let mut failed_before = 0;
@@ -87,7 +87,7 @@ async fn sweep(context: &ThreadContext, signals: &ThreadSignals) {
     }
 }
 
-/// Counts what was left undone.
+/// Counts unfinished and unsent requests.
 fn finish(context: &ThreadContext) -> RequestTally {
     let now = context.clock.now_ns();
     let waiting = context.due.iter().filter(|due| due.get().is_some_and(|due| due <= now)).count() as u64;

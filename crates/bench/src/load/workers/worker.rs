@@ -1,4 +1,4 @@
-//! One worker: takes the next request when it is free, sends it when it is due, and records how it went.
+//! One worker: takes the next request when it is free, sends it when it is due, and records the result.
 
 use super::context::ThreadContext;
 use super::http1::Http1Sender;
@@ -10,8 +10,8 @@ use crate::load::wire::fault::{Cause, RequestFault};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How long a worker without a schedule rests after a connection was refused, growing with each: hammering a dead server
-/// would only measure the loader.
+/// Pause of a worker without a schedule after a refused connection, which grows with each failure: hammering a dead server would
+/// only measure the load generator.
 const REST_MIN: Duration = Duration::from_millis(5);
 const REST_MAX: Duration = Duration::from_millis(500);
 
@@ -75,7 +75,7 @@ fn set_due(context: &ThreadContext, own: usize, due: Option<u64>) {
     }
 }
 
-/// What sends a worker's requests.
+/// Sends a worker's requests, by protocol.
 enum ProtocolSender<'a> {
     Http1(Http1Sender<'a>),
     Http2(Http2Sender<'a>),
@@ -91,7 +91,7 @@ impl ProtocolSender<'_> {
         }
     }
 
-    /// The request was given up in the middle.
+    /// Cleans up after a request was abandoned.
     fn forget(&mut self) {
         match self {
             ProtocolSender::Http1(sender) => sender.forget(),
@@ -100,7 +100,7 @@ impl ProtocolSender<'_> {
         }
     }
 
-    /// How long connecting took, of a request that had to.
+    /// Time to connect, if the request opened a connection.
     fn connect_ns(&self) -> Option<u64> {
         match self {
             ProtocolSender::Http1(sender) => sender.connect_ns,

@@ -1,4 +1,4 @@
-//! One scenario of the page: bars of CPU time, latency by percentile, what the gateways introduce, behaviour over time, and all
+//! One scenario of the page: bars of CPU time, latency by percentile, latency that gateways add, behaviour over time, and all
 //! figures as tables.
 
 use super::class;
@@ -12,7 +12,7 @@ use crate::scenario::Draw;
 use crate::stats::rounds;
 use std::fmt::Write;
 
-/// Rounds this long are worth a plot over time.
+/// Minimum length of a round for a plot over time.
 const OVER_TIME_SECONDS: f64 = 3.0;
 
 pub(crate) fn scenario(summary: &ScenarioSummary) -> String {
@@ -36,7 +36,7 @@ pub(crate) fn scenario(summary: &ScenarioSummary) -> String {
     )
 }
 
-/// CPU time per request, gateways beside each other in each case.
+/// CPU time per request, with gateways side by side in each case.
 fn bars(summary: &ScenarioSummary) -> String {
     let load = summary.main_load();
     let most = summary.of_load(load).filter_map(|row| row.cpu_us).map(|cpu| cpu.high).fold(0.0, f64::max);
@@ -145,7 +145,7 @@ fn lines(summary: &ScenarioSummary) -> String {
     format!("<div class=\"plots\">{}</div>\n", plots.concat())
 }
 
-/// Values that differ by more than a decade are better seen on a logarithmic axis.
+/// Selects a logarithmic axis if the values differ by more than a decade.
 fn best_scale(lines: &[PlotLine]) -> Scale {
     let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
     let low = values().fold(f64::INFINITY, f64::min);
@@ -164,7 +164,7 @@ fn figure(plot: &Plot, caption: &str) -> String {
     format!("<figure>{caption}{svg}<figcaption>{legend}</figcaption></figure>\n")
 }
 
-/// For each load the latency by percentile, of the first case that more than the upstream can do.
+/// Latency by percentile, for each load and each of the interesting cases.
 fn latency_plots(summary: &ScenarioSummary) -> String {
     if summary.record.draw != Draw::Gateways {
         return String::new();
@@ -194,7 +194,7 @@ fn latency_plots(summary: &ScenarioSummary) -> String {
     if plots.is_empty() { plots } else { format!("<h3>Latency by percentile</h3>\n<div class=\"plots\">{plots}</div>\n") }
 }
 
-/// The first case with a gateway in it, and the last that is served as a whole: the least and the most that is asked.
+/// The first case with a gateway in it, and the last one in which every request is served: the smallest and the largest workload.
 fn interesting_cases(summary: &ScenarioSummary) -> Vec<usize> {
     let served = |case: &usize| summary.record.cases.get(*case).is_some_and(|case| case.expected.starts_with("all 200"));
     let all: Vec<usize> = (0..summary.record.cases.len()).filter(served).collect();
@@ -203,7 +203,7 @@ fn interesting_cases(summary: &ScenarioSummary) -> Vec<usize> {
     chosen
 }
 
-/// The published articles' own table.
+/// The table in the form of the published articles.
 fn introduced(summary: &ScenarioSummary) -> String {
     if summary.record.draw != Draw::Gateways {
         return String::new();
@@ -224,7 +224,7 @@ fn introduced(summary: &ScenarioSummary) -> String {
     text
 }
 
-/// Requests and busy CPUs over the time of a round, where rounds are long enough.
+/// Requests and busy CPUs over the time of a round, if rounds are long enough.
 fn over_time(summary: &ScenarioSummary) -> String {
     let mut plots = String::new();
     for (load, said) in summary.record.loads.iter().enumerate() {
@@ -252,7 +252,7 @@ fn over_time(summary: &ScenarioSummary) -> String {
     if plots.is_empty() { plots } else { format!("<h3>Over time</h3>\n<div class=\"plots\">{plots}</div>\n") }
 }
 
-/// The median over the rounds of a figure of each second. A last second that is not whole is left out.
+/// The median over the rounds of a figure per second. An incomplete last second is left out.
 fn each_second(series: &RoundSeries, figure: impl Fn(&crate::record::SecondRecord) -> f64) -> Vec<(f64, f64)> {
     let whole = |round: &Round| round.seconds_of_load.len().min(round.seconds.round() as usize);
     let seconds = series.rounds.iter().map(whole).min().unwrap_or(0);
@@ -264,7 +264,7 @@ fn each_second(series: &RoundSeries, figure: impl Fn(&crate::record::SecondRecor
         .collect()
 }
 
-/// Busy CPUs at each sample, the median over the rounds.
+/// Busy CPUs at each sample, as the median over the rounds.
 fn samples(series: &RoundSeries) -> Vec<(f64, f64)> {
     let count = series.rounds.iter().map(|round| round.samples.len()).min().unwrap_or(0);
     (0..count)

@@ -1,5 +1,5 @@
-//! A client and the one answer that it is given to whatever comes in one read. Nothing is looked at: a request that comes in two pieces is
-//! answered twice, and two that come in one piece once, so it is for clients that send one request at a time.
+//! A client, and the fixed answer to each read. Nothing is parsed: a request that arrives in two pieces is answered twice, and two
+//! that arrive together once, so clients must send one request at a time.
 
 use super::link::{LinkEnd, RelayLink};
 use mio::net::TcpStream;
@@ -42,7 +42,7 @@ impl RelayLink for Answering {
         [Some(&mut self.client), None]
     }
 
-    /// Breaks at the end of what the client sends, or when its connection failed.
+    /// Breaks at the end of the client's stream, or when its connection has failed.
     fn advance(&mut self, buffer: &mut [u8]) -> ControlFlow<()> {
         self.answer_all(buffer).unwrap_or(ControlFlow::Break(()))
     }

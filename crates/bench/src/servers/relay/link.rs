@@ -1,17 +1,17 @@
-//! What a client is served with, and its connections: what epoll said of each. epoll tells a change once (mio asks for edges), so what it
-//! said is remembered until a call comes back short. A short call is as good as `EAGAIN`, which then needs no call of its own.
+//! A client's connections and the readiness that epoll reported for each. epoll reports a change once (mio is edge-triggered), so
+//! readiness is remembered until a call returns short. A short call means the same as `EAGAIN` and saves the extra call.
 
 use mio::event::Event;
 use mio::net::TcpStream;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 
-/// What one client is served with.
+/// The connections that serve one client.
 pub(crate) trait RelayLink {
     /// Its connections.
     fn ends(&mut self) -> [Option<&mut LinkEnd>; 2];
 
-    /// Moves what can be moved. Breaks when nothing is left to do.
+    /// Moves as many bytes as possible. Breaks when nothing is left to do.
     fn advance(&mut self, buffer: &mut [u8]) -> ControlFlow<()>;
 }
 
@@ -20,24 +20,24 @@ pub(crate) struct LinkEnd {
     pub stream: TcpStream,
     readable: bool,
     pub writable: bool,
-    /// Nothing comes after what is there: a short read does not mean that epoll will tell more.
+    /// Whether the peer has closed its side: a short read does not mean that epoll will report more.
     last: bool,
 }
 
 impl LinkEnd {
-    /// One that can be written to at once, or when epoll says so.
+    /// A connection that is writable at once, or once epoll reports it.
     pub(crate) fn new(stream: TcpStream, writable: bool) -> LinkEnd {
         LinkEnd { stream, readable: false, writable, last: false }
     }
 
-    /// Remembers what epoll says. An error is found by the call that it makes fail.
+    /// Remembers what epoll reports. The next call that fails finds an error.
     pub(crate) fn hear(&mut self, event: &Event) {
         self.readable |= event.is_readable() || event.is_error();
         self.writable |= event.is_writable() || event.is_error();
         self.last |= event.is_read_closed();
     }
 
-    /// What is there; no bytes at the end of the stream, `None` when epoll will tell of more.
+    /// Reads available bytes; empty at the end of the stream, `None` if epoll will report more.
     pub(crate) fn read<'b>(&mut self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         while self.readable {
             match self.stream.read(buffer) {
@@ -53,7 +53,7 @@ impl LinkEnd {
         Ok(None)
     }
 
-    /// How much is taken. Less than everything means that epoll will tell when there is room.
+    /// Writes bytes and returns how many were accepted. If not all, epoll will report when there is room.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.stream.write(bytes) {
             Ok(taken) => {

@@ -1,4 +1,4 @@
-//! A client and its upstream, and the bytes between them.
+//! A client connection and its upstream connection, between which bytes are copied.
 
 use super::link::{LinkEnd, RelayLink};
 use mio::net::TcpStream;
@@ -17,19 +17,19 @@ pub(crate) struct Pair {
 /// One direction.
 #[derive(Default)]
 struct CopyLane {
-    /// Read and not yet taken by the receiver. Never more than one buffer, as nothing is read meanwhile.
+    /// Bytes read but not yet accepted by the receiver. At most one buffer, because nothing is read meanwhile.
     held: Vec<u8>,
     ended: bool,
 }
 
 impl Pair {
-    /// A client's connection and one to the upstream that is under way.
+    /// A client's connection, with an upstream connection being opened.
     pub(crate) fn new(client: TcpStream, upstream: SocketAddr) -> io::Result<Pair> {
         let upstream = TcpStream::connect(upstream)?;
-        // Without it a small message may wait for the peer's delayed acknowledgement.
+        // Otherwise a small message may wait for the peer's delayed acknowledgement.
         client.set_nodelay(true)?;
         upstream.set_nodelay(true)?;
-        // The upstream can be written to when it is connected; epoll says so.
+        // The upstream is writable once it is connected, which epoll reports.
         Ok(Pair {
             client: LinkEnd::new(client, true),
             upstream: LinkEnd::new(upstream, false),

@@ -6,10 +6,10 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// More than any socket's buffers hold.
+/// More bytes than the buffers of any socket hold.
 const LARGE_BYTES: usize = 32 << 20;
 
-/// A relay to this address, for as long as the tests run.
+/// A relay to this address, running as long as the tests.
 fn relay_to(upstream: SocketAddr) -> SocketAddr {
     let listener = listeners::open(SocketAddr::from(([127, 0, 0, 1], 0)), Some(1)).expect("a port").pop().expect("a listener");
     let address = listener.local_addr().expect("an address");
@@ -17,7 +17,7 @@ fn relay_to(upstream: SocketAddr) -> SocketAddr {
     address
 }
 
-/// A relay to a server that treats each of its connections so.
+/// A relay to a server that handles each connection with `serve`.
 fn relay_to_server(serve: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
     let upstream = listener.local_addr().expect("an address");
@@ -36,7 +36,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Bytes that tell where they stand.
+/// Bytes that reveal their position.
 fn large() -> Vec<u8> {
     (0..LARGE_BYTES / 8).flat_map(|number| number.to_le_bytes()).collect()
 }
@@ -47,7 +47,7 @@ fn read_all(mut stream: impl Read) -> Vec<u8> {
     bytes
 }
 
-/// Sends back what comes, as it comes.
+/// Sends received bytes back.
 fn echo(stream: TcpStream) {
     let (mut reader, mut writer) = (&stream, &stream);
     std::io::copy(&mut reader, &mut writer).expect("an echo");
@@ -77,7 +77,7 @@ fn requests_pass_one_after_the_other_on_each_of_many_connections() {
 
 #[test]
 fn an_end_of_one_side_leaves_the_other_open() {
-    // Answers when it has got everything, so only if the end comes through.
+    // The server responds after it has read everything, so only if the end of the stream is passed on.
     let relay = relay_to_server(|mut stream| {
         let request = read_all(&stream);
         stream.write_all(&request).expect("an answer");
@@ -87,7 +87,7 @@ fn an_end_of_one_side_leaves_the_other_open() {
     client.shutdown(Shutdown::Write).expect("an end");
     assert_eq!(read_all(&client), b"all of it");
 
-    // And the other way round: the server's end comes first, and what the client says then still arrives.
+    // The reverse: the server's end comes first, and what the client sends afterwards still arrives.
     let (sender, receiver) = std::sync::mpsc::channel();
     let relay = relay_to_server(move |stream| {
         stream.shutdown(Shutdown::Write).expect("an end");

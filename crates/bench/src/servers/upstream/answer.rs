@@ -1,4 +1,4 @@
-//! Which answer a path gets. The paths are go-bench-suite's, with a few beside them; every other path is dummy-api's.
+//! Selects the response for a path. The paths are go-bench-suite's, plus a few more; every other path is dummy-api's.
 
 use super::body::{AnswerBody, json, letters, typed};
 use super::parameter::{duration, query_value, size};
@@ -20,15 +20,15 @@ use tokio::time::sleep;
 const XML: &str = "<?xml version='1.0' encoding='us-ascii'?>\n<slideshow title=\"A sample\"><slide type=\"all\">\
                    <title>One</title></slide><slide type=\"all\"><title>Two</title></slide></slideshow>\n";
 
-/// What `/echo` holds in memory to say it again; longer bodies are for `/echo/body`.
+/// Maximum body that `/echo` keeps in memory; longer bodies are for `/echo/body`.
 const ECHO_BYTES_MAX: usize = 16 << 20;
-/// Events of one `/events` answer.
+/// Maximum events of one `/events` response.
 const EVENTS_MAX: u64 = 1_000_000;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 static RESOURCES: LazyLock<Vec<String>> = LazyLock::new(|| (1..=100).map(|seed| letters(10, seed)).collect());
 
-/// Answers one request, whose body has been read when this returns (but for `/echo/body`).
+/// Answers one request, whose body has been read when this returns (except for `/echo/body`).
 pub(crate) async fn answer(request: Request<Incoming>) -> Response<AnswerBody> {
     if websocket::is_wanted(request.headers()) {
         return websocket::accept(request);
@@ -43,7 +43,7 @@ pub(crate) async fn answer(request: Request<Incoming>) -> Response<AnswerBody> {
     if head.uri.path() == "/echo" {
         return echo(&head, body).await;
     }
-    // hyper closes a connection whose body nobody reads.
+    // hyper closes a connection whose body is not read.
     while let Some(Ok(_)) = next_frame(&mut body).await {}
 
     match segments(head.uri.path()) {
@@ -72,11 +72,11 @@ pub(crate) async fn answer(request: Request<Incoming>) -> Response<AnswerBody> {
     }
 }
 
-/// `X-Delay`, for a share of the requests when `X-Delay-Percent` says so.
+/// Handles `X-Delay`, for the share of requests in `X-Delay-Percent`.
 async fn delay(headers: &HeaderMap) -> Result<(), &'static str> {
-    /// Instead of a die, so that the share is exact over any hundred requests.
+    /// Counter instead of randomness, so that the share is exact over any hundred requests.
     static REQUESTS: AtomicU32 = AtomicU32::new(0);
-    /// Odd and prime to 100, which spreads the delayed ones over the hundred.
+    /// Coprime to 100, which distributes the delayed requests over the hundred.
     const STRIDE: u32 = 37;
 
     let Some(wanted) = headers.get("x-delay") else { return Ok(()) };
@@ -96,7 +96,7 @@ async fn delay(headers: &HeaderMap) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The time as Go prints it, which is what go-bench-suite's JSON holds: some seventy bytes.
+/// The time as Go prints it, as in go-bench-suite's JSON: about seventy bytes.
 fn time_json(open: &str) -> Bytes {
     const GO: DateTimePrinter = DateTimePrinter::new().separator(b' ').precision(Some(9));
     let up = START.elapsed();
@@ -129,7 +129,7 @@ async fn echo(head: &request::Parts, mut body: Incoming) -> Response<AnswerBody>
     typed("application/json", AnswerBody::Whole(json(&said)))
 }
 
-/// Sends the request's body back as it arrives, with the type it came with.
+/// Returns the request's body as it arrives, with its content type.
 fn echo_body(request: Request<Incoming>) -> Response<AnswerBody> {
     let content_type = request.headers().get(CONTENT_TYPE).cloned();
     let mut response = Response::new(AnswerBody::Echo(request.into_body()));

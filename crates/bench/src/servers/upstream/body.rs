@@ -1,4 +1,4 @@
-//! The bodies of answers. Those that are sent most are slices of static memory.
+//! Response bodies. The most frequent ones are slices of static memory.
 
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
@@ -14,20 +14,20 @@ use tokio::time::{Interval, MissedTickBehavior, Sleep, interval, sleep};
 /// A body of letters is sent in pieces of this many bytes from one block, whatever its length.
 const FILLER_BYTES: usize = 64 * 1024;
 
-/// Letters without a pattern, so that nothing on the way can compress them to nothing.
+/// Letters without a pattern, so that compression on the way has little effect.
 static FILLER: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(letters(FILLER_BYTES, 1)));
 
-/// What an answer carries.
+/// Kinds of response bodies.
 pub(crate) enum AnswerBody {
     /// Sent with a Content-Length.
     Whole(Bytes),
-    /// Sent in chunks, as its length is not said.
+    /// Sent in chunks, without a length.
     Chunked(Bytes),
-    /// So many letters still to send.
+    /// Number of letters still to send.
     Letters(u64),
     /// The request's own body.
     Echo(Incoming),
-    /// Begins only when the time is up; the head has left by then.
+    /// Starts only after the delay; the head is sent at once.
     Late(Pin<Box<Sleep>>, Bytes),
     /// Server-sent events.
     Events(Box<Events>),
@@ -52,12 +52,12 @@ impl AnswerBody {
     }
 }
 
-/// So many letters that follow from the seed.
+/// `count` letters derived from the seed.
 pub(crate) fn letters(count: usize, seed: u64) -> String {
     const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut letter = || {
-        // xorshift64: any sequence without a visible pattern will do.
+        // xorshift64: any sequence without a visible pattern is sufficient.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -126,7 +126,7 @@ pub(crate) fn typed(content_type: &'static str, body: AnswerBody) -> Response<An
     response
 }
 
-/// JSON with the line end that a terminal wants.
+/// JSON with a line end, for terminals.
 pub(crate) fn json(value: &Value) -> Bytes {
     Bytes::from(format!("{value}\n"))
 }

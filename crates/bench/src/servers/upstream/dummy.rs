@@ -1,5 +1,5 @@
-//! dummy-api's answer: a description of the request whose form is decided by parameters, in the query or as headers.
-//! A parameter that makes no sense is left out of the answer, as there.
+//! dummy-api's response: a description of the request whose form depends on parameters, in the query or as headers. As in
+//! dummy-api, an invalid parameter is ignored.
 
 use super::body::{AnswerBody, json, letters, typed};
 use super::parameter::query_value;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 const DELAY_MS_MAX: u64 = 300_000;
-/// More content than this is `/size`'s business.
+/// Maximum content; `/size` is for larger bodies.
 const CONTENT_BYTES_MAX: usize = 16 << 20;
 
 const FLAGS: [&str; 6] = ["must-revalidate", "public", "private", "no-store", "no-cache", "no-transform"];
@@ -34,7 +34,7 @@ predictable-content=N      N letters that do not
 response-status=N          status of the response
 ";
 
-/// What `random-content` starts from; every response takes the next.
+/// Seed of `random-content`; every response uses the next one.
 static SEED: AtomicU64 = AtomicU64::new(2);
 
 /// Answers by the request's parameters.

@@ -1,15 +1,15 @@
-//! Durations and sizes as go-bench-suite takes them in paths and headers, and the pairs of a query.
+//! Parses durations and sizes in go-bench-suite's format, and query parameters.
 
 use crate::amount;
 use std::time::Duration;
 
-/// Longer waits only pile up sleeping tasks.
+/// Maximum delay: longer waits only pile up sleeping tasks.
 const DELAY_MAX: Duration = Duration::from_secs(600);
 
-/// Larger bodies are a mistake in a scenario rather than a measurement.
+/// Maximum size: larger bodies are a mistake in a scenario.
 const SIZE_MAX: u64 = 1 << 40;
 
-/// `250us`, `100ms`, `1m30s`; a bare number is seconds. Above ten minutes there is no answer.
+/// `250us`, `100ms`, `1m30s`; a bare number is in seconds. `None` above ten minutes.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     amount::seconds(text).ok().filter(|wanted| *wanted <= DELAY_MAX)
 }
@@ -30,7 +30,7 @@ pub(crate) fn size(text: &str) -> Option<u64> {
     (0.0..=SIZE_MAX as f64).contains(&bytes).then_some(bytes as u64)
 }
 
-/// The value of a query's parameter, whatever the case of its name; a name without `=` has an empty value.
+/// The value of a query parameter, with any letter case of its name; a name without `=` has an empty value.
 pub(crate) fn query_value<'a>(query: &'a str, wanted: &str) -> Option<&'a str> {
     query
         .split('&')

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The upstream on a port of its own, for as long as the tests run.
+/// The upstream on its own port, running as long as the tests.
 fn start(options: &UpstreamOptions) -> u16 {
     let acceptor = tls::acceptor(options).expect("TLS");
     let listener = listeners::open(options.listen, Some(1)).expect("a port").pop().expect("a listener");
@@ -73,7 +73,7 @@ fn x_delay_delays_the_share_that_is_asked_for() {
     let began = Instant::now();
     assert_eq!(probe::send(port, "GET", "/json/valid", &delay("60ms", "100"), b"").expect("an answer").status, 200);
     assert!(began.elapsed() >= Duration::from_millis(60));
-    // Ten minutes would show if any of them waited.
+    // Ten minutes would be noticeable if any request waited.
     for _ in 0..20 {
         assert_eq!(probe::send(port, "GET", "/json/valid", &delay("10m", "0"), b"").expect("an answer").status, 200);
     }

@@ -1,4 +1,4 @@
-//! TLS of the upstream: the certificate that was given, or one made for this run.
+//! TLS of the upstream: a given certificate, or one generated for this run.
 
 use super::UpstreamOptions;
 use rustls::ServerConfig;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 
-/// `None` when plain HTTP is wanted.
+/// `None` for plain HTTP.
 pub(crate) fn acceptor(options: &UpstreamOptions) -> Result<Option<TlsAcceptor>, String> {
     let (chain, key) = match (&options.cert, &options.key) {
         (Some(cert), Some(key)) => (chain(cert)?, private_key(key)?),

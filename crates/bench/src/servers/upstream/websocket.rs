@@ -1,4 +1,4 @@
-//! WebSocket echo: every text and binary message goes back as it came.
+//! WebSocket echo: returns every text and binary message unchanged.
 
 use super::body::AnswerBody;
 use futures_util::{SinkExt, StreamExt};
@@ -36,7 +36,7 @@ pub(crate) fn accept(request: Request<Incoming>) -> Response<AnswerBody> {
 async fn echo(request: Request<Incoming>) {
     let Ok(upgraded) = hyper::upgrade::on(request).await else { return };
     let mut socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, None).await;
-    // Pings and closes are answered by the library while it reads.
+    // The library answers pings and closes while it reads.
     while let Some(Ok(message)) = socket.next().await {
         if (message.is_text() || message.is_binary()) && socket.send(message).await.is_err() {
             return;

@@ -28,7 +28,7 @@ fn cpu_time_of_children_that_have_ended_still_counts() {
         Command::new("sh").args(["-c", &format!("sh -c '{spin}'; read wait")]).stdin(Stdio::piped()).spawn().expect("a shell");
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
     let mut most = 0;
-    // Up to the moment at which only the waiting shell is left.
+    // Until only the waiting shell is left.
     while std::time::Instant::now() < deadline && !(most > 50_000_000 && tree(child.id()).len() == 1) {
         most = most.max(usage(child.id()).cpu_ns);
         std::thread::sleep(std::time::Duration::from_millis(10));

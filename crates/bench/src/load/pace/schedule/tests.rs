@@ -6,7 +6,7 @@ fn shares(workers: usize, threads: usize) -> impl Iterator<Item = ThreadShare> {
     (0..threads).map(move |thread| ThreadShare { workers, threads, thread })
 }
 
-/// Everything that is due, of all threads, in order.
+/// Due times of all threads, in order.
 fn due(pacing: Pacing, workers: usize, threads: usize, extent: Extent) -> Vec<u64> {
     let mut all = Vec::new();
     for share in shares(workers, threads) {

@@ -2,7 +2,7 @@ use super::merge;
 use crate::load::result::{FORMAT, LoadResult, LoadSecond, LoadSettings, LoaderUsage, Requests, TimeSummary, VERSION};
 use crate::stats::distribution::LatencyDistribution;
 
-/// A run of `requests` that took `us` each.
+/// A run of `requests` that each took `us`.
 pub(in crate::load) fn result(started_unix_ms: u64, requests: u64, us: u64) -> LoadResult {
     let mut recorded = LatencyDistribution::new();
     (0..requests).for_each(|_| recorded.record(us * 1000));

@@ -15,6 +15,7 @@ INSTRUCTIONS_ARGS ?=
 ENDPOINTS_ARGS ?=
 REDIS_ARGS ?=
 ATTACK_ARGS ?=
+SMUGGLING_ARGS ?=
 FUZZ_SECONDS ?= 20
 STRUCTURE_ARGS ?=
 # A macro declares these modules, so cargo fmt does not find them.
@@ -23,7 +24,7 @@ MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis attack structure fuzz-short
+.PHONY: help run build release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis attack smuggling structure fuzz-short
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,6 +104,10 @@ bench-redis: bench-build ## keys, limits and records through one Redis: cost, ro
 attack: release ## attack Tollgate, nginx and HAProxy with floods, slow clients, pattern bombs and more, 20 minutes (ATTACK_ARGS="--quick --only http2")
 	@scripts/test-deps.sh bench
 	PYTHONPATH=bench python3 -m attack $(ATTACK_ARGS)
+
+smuggling: release ## send 2,000 ambiguous requests through Tollgate to 13 real servers and compare what they read, 3 minutes (SMUGGLING_ARGS="--verbose")
+	@scripts/test-deps.sh bench
+	PYTHONPATH=bench python3 -m smuggling $(SMUGGLING_ARGS)
 
 structure: ## print import cycles, names declared twice, public items, files that features touch
 	@python3 scripts/structure.py --features 10 $(STRUCTURE_ARGS)

@@ -21,6 +21,8 @@ const BACKLOG: i32 = 4096;
 /// Pause after a failed accept, so that the loop does not spin. If no file descriptor is left, idle connections are closed
 /// meanwhile.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Number of accepted connections after which the core serves those it has: each one costs as much time as some requests.
+const ACCEPTS_PER_TURN: usize = 8;
 /// Minimum interval between log lines about failed accepts.
 const ACCEPT_LOG_EVERY: Duration = Duration::from_secs(1);
 
@@ -42,7 +44,13 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usize) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let mut logged: Option<Instant> = None;
+    let mut in_turn = 0;
     loop {
+        if in_turn == ACCEPTS_PER_TURN {
+            in_turn = 0;
+            tokio::task::yield_now().await;
+        }
+        in_turn += 1;
         let accepted = tokio::select! {
             biased;
             () = core.peers.drained() => break,

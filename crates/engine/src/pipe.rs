@@ -9,6 +9,10 @@ use std::task::{Context, Poll, Waker};
 /// Bytes buffered in one direction; as much as one read of a socket returns.
 const PIPE_BYTES_MAX: usize = 64 * 1024;
 
+/// Size from which a piece gets exactly the memory that it needs, because most of what is buffered for a slow reader is such pieces. Smaller
+/// pieces get room for those that follow.
+const LARGE_PIECE_BYTES: usize = 1024;
+
 /// One end of a pipe.
 pub(crate) struct Pipe {
     pub reader: PipeReader,
@@ -137,6 +141,10 @@ impl Channel {
             self.bytes.drain(..read);
         }
         let before = self.bytes.len();
+        let coming: usize = parts.iter().map(|part| part.len()).sum();
+        if coming >= LARGE_PIECE_BYTES {
+            self.bytes.reserve_exact(coming);
+        }
         parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
         let taken = self.bytes.len() - before;
         if let Some(account) = &self.account {

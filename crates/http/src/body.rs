@@ -20,8 +20,11 @@ pub enum Body {
     UntilClose,
 }
 
-/// Maximum digits of a chunk size; 15 hexadecimal digits stay far below 2^63.
+/// Maximum digits of a chunk size, leading zeros included.
 const SIZE_DIGITS_MAX: u8 = 15;
+/// Maximum bytes of one chunk. Servers that count in 32 bits, such as the JDK's, take a larger chunk for a small one, and the data
+/// behind that for another request.
+const CHUNK_BYTES_MAX: u64 = i32::MAX as u64;
 /// Maximum bytes of all chunk extensions of one body: nobody uses them, and endless ones cost CPU.
 const EXTENSION_BYTES_MAX: u32 = 16 * 1024;
 /// Maximum bytes of all trailer lines of one body.
@@ -170,8 +173,8 @@ trait BodyObserver {
     fn skip(&mut self, _: usize) {}
     /// A zero is missing before this position.
     fn zero(&mut self, _: usize) {}
-    /// A byte of a trailer line, with its position.
-    fn trailer(&mut self, _: usize, _: u8) {}
+    /// Bytes of a trailer line, with the position of the first.
+    fn trailer(&mut self, _: usize, _: &[u8]) {}
     /// The empty line after the trailer section starts here.
     fn end(&mut self, _: usize) {}
 }
@@ -190,9 +193,9 @@ impl BodyObserver for Decode<'_> {
         self.content.extend_from_slice(data);
     }
 
-    fn trailer(&mut self, _: usize, byte: u8) {
+    fn trailer(&mut self, _: usize, bytes: &[u8]) {
         if let Some(trailers) = &mut self.trailers {
-            trailers.push(byte);
+            trailers.extend_from_slice(bytes);
         }
     }
 }
@@ -225,9 +228,10 @@ impl<P: FnMut(&str) -> bool> BodyObserver for Relay<'_, '_, P> {
         self.out.push(b'0');
     }
 
-    fn trailer(&mut self, at: usize, byte: u8) {
-        self.skip(at);
-        self.trailers.push(byte);
+    fn trailer(&mut self, at: usize, bytes: &[u8]) {
+        self.copy_until(at);
+        self.start = at + bytes.len();
+        self.trailers.extend_from_slice(bytes);
     }
 
     fn end(&mut self, at: usize) {
@@ -277,15 +281,17 @@ impl Chunks {
                 }
                 BodyState::TrailerStart | BodyState::TrailerName => {
                     self.trailer_name_byte(byte)?;
-                    sink.trailer(at, byte);
+                    sink.trailer(at, &[byte]);
                 }
                 BodyState::TrailerValue => {
-                    self.trailer_value_byte(byte)?;
-                    sink.trailer(at, byte);
+                    let value = self.trailer_value(bytes.get(at..).unwrap_or_default())?;
+                    sink.trailer(at, value);
+                    at += value.len();
+                    continue;
                 }
                 BodyState::TrailerLf => {
                     expect(byte, b'\n')?;
-                    sink.trailer(at, byte);
+                    sink.trailer(at, &[byte]);
                     self.place = BodyState::TrailerStart;
                 }
                 BodyState::EndLf => {
@@ -320,6 +326,9 @@ impl Chunks {
         }
         // `left` is 0 here: the data of a chunk is consumed before the next size is parsed.
         self.left = self.left << 4 | u64::from(digit);
+        if self.left > CHUNK_BYTES_MAX {
+            return Err(Malformed::Chunk);
+        }
         self.digits += 1;
         if self.left != 0 {
             self.zero_withheld = false;
@@ -356,7 +365,7 @@ impl Chunks {
 
     /// A trailer line starts with a name and a colon, like a header line.
     fn trailer_name_byte(&mut self, byte: u8) -> Result<(), Malformed> {
-        self.count_trailer_byte()?;
+        self.count_trailer_bytes(1)?;
         self.place = match byte {
             b':' if self.place == BodyState::TrailerName => BodyState::TrailerValue,
             _ if is_token(&[byte]) => BodyState::TrailerName,
@@ -365,18 +374,22 @@ impl Chunks {
         Ok(())
     }
 
-    fn trailer_value_byte(&mut self, byte: u8) -> Result<(), Malformed> {
-        self.count_trailer_byte()?;
-        match byte {
-            b'\r' => self.place = BodyState::TrailerLf,
-            byte if is_value(&[byte]) => {}
-            _ => return Err(Malformed::Chunk),
+    /// The part of a trailer's value at the start of `bytes`, with the CR that ends it.
+    fn trailer_value<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Malformed> {
+        let end = bytes.iter().position(|byte| *byte == b'\r');
+        let taken = bytes.get(..end.map_or(bytes.len(), |end| end + 1)).unwrap_or_default();
+        if !is_value(taken.strip_suffix(b"\r").unwrap_or(taken)) {
+            return Err(Malformed::Chunk);
         }
-        Ok(())
+        self.count_trailer_bytes(taken.len())?;
+        if end.is_some() {
+            self.place = BodyState::TrailerLf;
+        }
+        Ok(taken)
     }
 
-    fn count_trailer_byte(&mut self) -> Result<(), Malformed> {
-        self.trailer_bytes += 1;
+    fn count_trailer_bytes(&mut self, bytes: usize) -> Result<(), Malformed> {
+        self.trailer_bytes = self.trailer_bytes.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
         if self.trailer_bytes > TRAILER_BYTES_MAX { Err(Malformed::Chunk) } else { Ok(()) }
     }
 }

@@ -49,6 +49,7 @@ fn classify(name: &[u8]) -> Option<KnownHeader> {
         6 if is(name, b"expect") => KnownHeader::Expect,
         7 if is(name, b"upgrade") => KnownHeader::Upgrade,
         9 if is(name, b"x-real-ip") => KnownHeader::RealIp,
+        9 if is(name, b"x_real_ip") => KnownHeader::HopByHop,
         10 if is(name, b"connection") => KnownHeader::Connection,
         10 if is(name, b"user-agent") => KnownHeader::UserAgent,
         10 if is(name, b"keep-alive") => KnownHeader::HopByHop,
@@ -57,9 +58,11 @@ fn classify(name: &[u8]) -> Option<KnownHeader> {
         12 if is(name, b"content-type") => KnownHeader::ContentType,
         13 if is(name, b"authorization") => KnownHeader::Authorization,
         14 if is(name, b"content-length") => KnownHeader::ContentLength,
-        // Servers that turn headers into variables could mistake these for framing headers. No legitimate client sends them.
+        // Servers that turn headers into variables could mistake names with underscores for headers that the gateway controls. No
+        // legitimate client sends them.
         14 if is(name, b"content_length") => KnownHeader::HopByHop,
         15 if is(name, b"x-forwarded-for") => KnownHeader::ForwardedFor,
+        15 if is(name, b"x_forwarded_for") => KnownHeader::HopByHop,
         16 if is(name, b"proxy-connection") => KnownHeader::HopByHop,
         17 if is(name, b"transfer-encoding") => KnownHeader::TransferEncoding,
         17 if is(name, b"transfer_encoding") => KnownHeader::HopByHop,
@@ -329,9 +332,14 @@ impl<'a> Headers<'a> {
         if self.has(known) { self.set_of(|line| line.known == known) } else { 0 }
     }
 
-    /// The set of lines with this name, in any letter case.
+    /// The set of lines with this name, in any letter case, and with underscores for dashes: servers that turn headers into variables
+    /// take both for one.
     pub(crate) fn lines_called(&self, name: &str) -> u128 {
-        self.set_of(|line| self.is_called(line, name))
+        let is_same = |(written, own): (&u8, &u8)| written.eq_ignore_ascii_case(own) || (*written == b'_' && *own == b'-');
+        self.set_of(|line| {
+            let written = self.slice(line.name());
+            written.len() == name.len() && written.iter().zip(name.as_bytes()).all(is_same)
+        })
     }
 
     fn set_of(&self, is_meant: impl Fn(&HeaderLine) -> bool) -> u128 {

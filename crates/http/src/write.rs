@@ -32,6 +32,10 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     out.extend_from_slice(head.host);
     out.extend_from_slice(b"\r\n");
     let mut dropped = headers.hop | headers.unusual | headers.host_line() | edits.dropped;
+    if request.body == Body::None {
+        // Some upstreams wait for content that never comes (RFC 9110 §10.1.1).
+        dropped |= headers.lines_of(KnownHeader::Expect);
+    }
     if let Some(client) = head.forwarded_for {
         dropped |= headers.lines_of(KnownHeader::ForwardedFor);
         out.extend_from_slice(b"X-Forwarded-For: ");

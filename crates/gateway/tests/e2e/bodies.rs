@@ -149,7 +149,7 @@ fn trailers_pass_in_both_directions() {
         b"HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 42\r\nX-More: a b\r\n\r\n"
             .to_vec()
     });
-    let gateway = gateway_for(&upstream);
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url()).set("tollgate/forward_request_trailers", true)]);
     let mut client = gateway.connect();
     for _ in 0..2 {
         let response = client.ask(

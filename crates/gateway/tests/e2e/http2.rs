@@ -86,7 +86,7 @@ fn answers_are_those_of_the_upstream_without_what_belongs_to_its_connection() {
 #[test]
 fn trailers_pass_both_ways() {
     let upstream = echo();
-    let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url())]);
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url()).set("tollgate/forward_request_trailers", true)]);
     converse(async {
         let client = connect(gateway.port).await;
         let answer = ask(&client, get("/a/chunks")).await.unwrap();

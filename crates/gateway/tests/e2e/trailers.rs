@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use serde_json::json;
 
 use crate::harness::http2::{Http2Upstream, collect, connect, converse, post, upload};
-use crate::harness::{Definition, Gateway, Upstream, api, get};
+use crate::harness::{self, Definition, Gateway, Upstream, get};
 use crate::real_clients;
 
 /// Trailers that no request may have, each said in a way of its own, and at the end one that passes.
@@ -27,6 +27,11 @@ const FORBIDDEN: [&str; 12] = [
     "Connection: close",
 ];
 
+/// An API that forwards the trailers of requests.
+fn api(id: &str, listen_path: &str, target: &str) -> Definition {
+    harness::api(id, listen_path, target).set("tollgate/forward_request_trailers", true)
+}
+
 /// A request with a chunked body and these lines.
 fn chunked(target: &str, headers: &[&str], trailers: &[&str]) -> String {
     let lines = |lines: &[&str]| lines.iter().map(|line| format!("{line}\r\n")).collect::<String>();
@@ -38,6 +43,19 @@ fn chunked(target: &str, headers: &[&str], trailers: &[&str]) -> String {
 
 fn names(trailers: &[(String, String)]) -> Vec<&str> {
     trailers.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn no_trailer_of_a_request_passes_unless_the_api_says_so() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [harness::api("a", "/a/", &upstream.url())]);
+    let response = gateway.send(chunked("/a/", &["Trailer: X-Sum"], &["X-Sum: 7"]));
+    assert_eq!((response.status, names(&upstream.last().trailers), upstream.last().text()), (200, vec![], "body".to_owned()));
+    converse(async {
+        let client = connect(gateway.port).await;
+        assert_eq!(upload(&client, post("/a/"), b"body", Some(http2_trailers())).await.unwrap().status, 200);
+    });
+    assert_eq!((names(&upstream.last().trailers), upstream.last().text()), (vec![], "body".to_owned()));
 }
 
 #[test]

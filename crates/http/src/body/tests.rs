@@ -35,6 +35,7 @@ fn a_body_ends_where_its_framing_says() {
     check(Body::Chunked, b"5\r\nhello\r\n0\r\n\r\nNEXT", Ok((15, b"hello")));
     check(Body::Chunked, b"1;a=b\r\nx\r\nA\r\n0123456789\r\n000\r\nT: x\r\nU: y\r\n\r\n", Ok((44, b"x0123456789")));
     check(Body::Chunked, b"0\r\n\r\n", Ok((5, b"")));
+    assert_eq!(BodyReader::new(Body::Chunked).feed(b"7fffffff\r\nx"), Ok(11));
 }
 
 #[test]
@@ -48,6 +49,9 @@ fn a_broken_chunked_coding_is_refused() {
         b"0x1\r\n",
         b"1 \r\n",
         b";a\r\n",
+        // More than a server can take that counts in 32 bits.
+        b"80000000\r\n",
+        b"100000005\r\n",
         b"1\nx\r\n",
         b"1\r\nxy\r\n",
         b"1\r\nx\n",

@@ -33,6 +33,25 @@ fn a_sender_cannot_have_framing_or_its_address_removed() {
 }
 
 #[test]
+fn names_with_underscores_do_not_get_past_what_is_set_or_removed() {
+    let bytes = "GET /a HTTP/1.1\r\nHost: x\r\nx_forwarded_for: 6.6.6.6\r\nX_Real_Ip: 6.6.6.6\r\nX_User: eve\r\nX-USER: eve\r\nX_Other: 1\r\n\r\n";
+    let written = rewritten(bytes, |headers, edits| edits.set(headers, "X-User", b"alice"));
+    assert_eq!(written, "GET /t HTTP/1.1\r\nHost: up\r\nX-Forwarded-For: 1.2.3.4\r\nX_Other: 1\r\nX-User: alice\r\n\r\n");
+    let written = rewritten(bytes, |headers, edits| edits.remove(headers, "X_User"));
+    assert!(written.contains("X-USER: eve") && !written.contains("X_User"), "{written}");
+}
+
+#[test]
+fn nobody_is_asked_to_expect_content_that_does_not_come() {
+    let bytes = |fields: &str| format!("POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n{fields}\r\n");
+    for (fields, passes) in
+        [("", false), ("Content-Length: 0\r\n", false), ("Content-Length: 1\r\n", true), ("Transfer-Encoding: chunked\r\n", true)]
+    {
+        assert_eq!(rewritten(&bytes(fields), |_, _| {}).contains("Expect"), passes, "{fields:?}");
+    }
+}
+
+#[test]
 fn later_edits_see_earlier_ones() {
     let bytes = "GET /a HTTP/1.1\r\nHost: x\r\nA: 1\r\na: 2\r\nB: 3\r\n\r\n";
     let written = rewritten(bytes, |headers, edits| {

@@ -13,6 +13,9 @@ pub struct ApiExtensions {
     /// Sets of authentication methods: a request must satisfy all methods of one set. Names as in `auth_configs`. Empty means all
     /// enabled methods.
     pub auth_alternatives: Vec<Vec<String>>,
+    /// Forward the trailers of requests, except those whose names frame, route, authenticate or are used by the API. Some servers add
+    /// them to the headers of the next request on the connection, so clients could change each other's requests.
+    pub forward_request_trailers: bool,
     /// Another HTTP service decides about access.
     pub forward_auth: Option<ForwardAuth>,
     /// Settings of the OAuth 2.0 server that are not in Tyk.

@@ -82,6 +82,10 @@ fn first_byte_ms(info: &VersionInfo) -> Option<u64> {
 
 fn header_names(definition: &ApiDefinition, chain: &[Box<dyn Middleware>]) -> HeaderNames {
     let mut names = HeaderNames::default();
+    if !definition.tollgate.forward_request_trailers {
+        names.add_all();
+        return names;
+    }
     chain.iter().for_each(|middleware| middleware.header_names(&mut names));
     for method in definition.auth_methods() {
         let places = definition.places(method);

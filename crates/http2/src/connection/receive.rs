@@ -462,7 +462,7 @@ impl Http2Connection {
         self.end_receiving(key).then_some(Http2Event::Trailers { stream: key })
     }
 
-    // --- The others ---
+    // --- Other frames ---
 
     /// Priorities have no effect any more (§5.3.2), but their format is checked.
     fn on_priority(&mut self, header: FrameHeader, content: &[u8]) -> Result<(), Http2Error> {
@@ -626,7 +626,7 @@ impl Http2Connection {
         Ok(())
     }
 
-    // --- What was taken ---
+    // --- Windows for received content ---
 
     /// The caller has taken bytes of a stream's content: the window reopens by as much.
     pub fn take(&mut self, key: StreamKey, bytes: usize) {

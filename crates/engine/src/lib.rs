@@ -57,8 +57,8 @@ pub use pace::Speed;
 pub use pending::{Completer, Pending};
 pub use server_name::accepting_ports;
 pub use service::{
-    Capture, ClientInfo, ClientTls, Ended, Forward, Handler, KeptBody, NotKept, Outgoing, ResponseVerdict, Service, ServiceFactory,
-    Times, Verdict, Work,
+    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, KeptBody, NotKept,
+    Outgoing, ResponseVerdict, Service, ServiceFactory, SourcedBody, Times, Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, Http2, LocalConnector, Target, TargetTls};

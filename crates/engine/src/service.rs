@@ -1,12 +1,14 @@
 //! The border between I/O and decisions. The engine calls, the gateway decides; both sides are synchronous here.
 
 use crate::{Fault, Moment, Target};
+use bytes::Bytes;
 use rustls::pki_types::CertificateDer;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tollgate_http::{HeaderEdits, Request, Response};
 
@@ -105,6 +107,10 @@ pub enum ResponseVerdict {
     Rewrite,
     /// The gateway's own response in `outgoing` replaces it.
     Reply,
+    /// The same, and the body goes to `outgoing`'s sink at the upstream's pace, whatever becomes of the client.
+    Detach,
+    /// The request is sent once more, without the conditions that [`Forward::is_conditional`] is about.
+    Again,
 }
 
 /// Why a body was not buffered.
@@ -144,6 +150,46 @@ pub struct Forward {
     pub timed: bool,
     /// Bytes to record in each direction; 0 for none.
     pub capture_bytes_max: usize,
+    /// The edits add conditions that are not the client's (`If-None-Match`, `If-Modified-Since`): a request that has to be sent again goes out
+    /// without them.
+    pub is_conditional: bool,
+}
+
+/// The body of a reply, in pieces that are written from where they lie. It may still be arriving.
+pub trait BodySource {
+    /// The next bytes, or `None` at the end. The task is woken when there are more.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>>;
+}
+
+/// The rest of a body will never come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyCut;
+
+/// Takes the body of a response that no client waits for. Dropped before [`BodySink::finish`], the body was cut.
+pub trait BodySink {
+    /// The next bytes, without framing.
+    fn push(&mut self, bytes: &[u8]);
+
+    /// The last byte was pushed.
+    fn finish(self: Box<Self>);
+}
+
+/// A reply's body from a source. The reply's lines say how long it is.
+pub struct SourcedBody {
+    /// Where it comes from. It is not read for a request with HEAD.
+    pub source: Box<dyn BodySource>,
+    /// Bytes that it has, for figures.
+    pub len: u64,
+    /// What is sent to an upstream meanwhile.
+    pub detached: Option<DetachedExchange>,
+}
+
+/// An exchange without a client.
+pub struct DetachedExchange {
+    /// The head of a request with GET and `Connection: close`.
+    pub head: Vec<u8>,
+    /// Decides about it.
+    pub handler: Box<dyn Handler>,
 }
 
 /// The engine's summary of a finished exchange.
@@ -227,6 +273,10 @@ pub struct Outgoing {
     pub lacks_length: bool,
     /// Whether the connection closes after this reply.
     pub close: bool,
+    /// The body of a reply, in place of `body`. Whoever replies takes it.
+    pub sourced: Option<SourcedBody>,
+    /// Where the body of a detached response goes. Whoever detaches it takes it.
+    pub sink: Option<Box<dyn BodySink>>,
 }
 
 impl Outgoing {

@@ -2,6 +2,7 @@
 
 pub(crate) mod api;
 pub(crate) mod breaker;
+pub(crate) mod caching;
 pub(crate) mod client_address;
 pub(crate) mod credentials;
 pub(crate) mod endpoints;

@@ -88,7 +88,8 @@ impl HeaderEdits {
         }
     }
 
-    fn remove_added(&mut self, name: &str) {
+    /// Removes every added line with this name, in any letter case.
+    pub fn remove_added(&mut self, name: &str) {
         while let Some(range) = self.find_added(name) {
             self.added.drain(range);
         }

@@ -38,7 +38,7 @@ pub use auth::{
     AuthConfig, BasicAuth, ExternalOAuth, ExternalProvider, Introspection, IntrospectionCache, OpenIdOptions, OpenIdProvider,
     SignatureAlgorithm, SignatureConfig,
 };
-pub use cache::CacheOptions;
+pub use cache::{CacheOptions, SharedCache};
 pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointEntry, EndpointMark,

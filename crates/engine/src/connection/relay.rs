@@ -33,6 +33,10 @@ pub(super) enum HeadStep {
     Switch(usize),
     /// The handler's own response replaces it. True if the upstream's response was read completely.
     Replaced(bool),
+    /// The same, and the body goes on without its client; bytes used.
+    Detached(usize),
+    /// The request is sent again. Of the response nothing is still to come.
+    Again(bool),
 }
 
 impl Connection {
@@ -238,6 +242,14 @@ impl Connection {
                     self.send_to_client(cx, out, &[])?;
                     self.reply_instead(cx, is_read, outgoing, out);
                     return Ok(());
+                }
+                HeadStep::Detached(used) => {
+                    self.send_to_client(cx, out, &[])?;
+                    return self.detach_response(cx, rest.get(used..).unwrap_or_default(), outgoing, out);
+                }
+                HeadStep::Again(is_read) => {
+                    self.send_to_client(cx, out, &[])?;
+                    return self.ask_again(is_read);
                 }
             }
             if self.exchange.kept.is_some() {

@@ -6,6 +6,7 @@ mod forward;
 mod in_flight;
 mod observed;
 mod reply;
+mod revalidation;
 mod select;
 mod steps;
 mod walk;
@@ -349,6 +350,9 @@ impl Handler for GatewayHandler {
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
         if self.response_chain.is_empty() || !self.response_chain.on_fault(fault.kind, outgoing) {
             self.answer_fault(fault, outgoing);
+        } else if outgoing.sourced.is_some() {
+            self.note_fault(fault);
+            self.complete_stored(outgoing);
         }
         if let Some(id) = &self.request_id {
             outgoing.edits.add("X-Request-Id", id.as_bytes());
@@ -402,14 +406,15 @@ impl GatewayHandler {
     #[inline]
     fn end_response(&mut self, verdict: ResponseVerdict, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         match verdict {
-            ResponseVerdict::Keep(_) => return verdict,
-            ResponseVerdict::Reply => self.end_replaced(outgoing),
+            ResponseVerdict::Keep(_) | ResponseVerdict::Again => return verdict,
+            ResponseVerdict::Reply | ResponseVerdict::Detach => {
+                self.end_replaced(&response.headers, outgoing);
+                return verdict;
+            }
             ResponseVerdict::Rewrite => self.note_status(outgoing.status),
             ResponseVerdict::Pass | ResponseVerdict::Watch => {}
         }
-        if verdict != ResponseVerdict::Reply {
-            self.edit_response(&response.headers, &mut outgoing.edits);
-        }
+        self.edit_response(&response.headers, &mut outgoing.edits);
         verdict
     }
 
@@ -435,7 +440,12 @@ impl GatewayHandler {
 
     /// Replaces the response by a step's reply or refusal.
     #[cold]
-    fn end_replaced(&mut self, outgoing: &mut Outgoing) {
+    fn end_replaced(&mut self, headers: &Headers<'_>, outgoing: &mut Outgoing) {
+        if outgoing.sourced.is_some() {
+            self.label_response(headers, &mut outgoing.edits);
+            self.complete_stored(outgoing);
+            return self.note_status(outgoing.status);
+        }
         if let Some(refusal) = self.response_chain.take_refusal() {
             let settings = &self.core.shared.settings;
             let xml = self.in_flight.as_ref().and_then(|in_flight| in_flight.xml_type.as_deref());
@@ -449,6 +459,13 @@ impl GatewayHandler {
             outgoing.edits.add("X-Request-Id", id.as_bytes());
         }
         self.note_status(outgoing.status);
+    }
+
+    /// Completes a cached response like an upstream's response.
+    fn complete_stored(&self, outgoing: &mut Outgoing) {
+        if let Some(version) = self.in_flight.as_ref().and_then(InFlight::version) {
+            reply::complete_stored(&mut outgoing.edits, version, &self.limit_lines, &self.changes);
+        }
     }
 
     /// Notes the status that the client receives, if it differs from the upstream's.
@@ -467,25 +484,25 @@ impl GatewayHandler {
             FaultKind::TooManyTunnels => return reply::plain(outgoing, settings, 503, "Too Many Connections"),
             // The client is gone.
             FaultKind::ClientGone => return,
-            FaultKind::Lookup => refusal::UPSTREAM_LOOKUP,
-            FaultKind::UpstreamTimeout | FaultKind::ConnectTimeout => refusal::UPSTREAM_TIMEOUT,
-            FaultKind::Connect
-            | FaultKind::Tls
-            | FaultKind::UpstreamClosed
-            | FaultKind::UpstreamMalformed(_)
-            | FaultKind::UpstreamHeadTooLarge => refusal::UPSTREAM_FAILED,
+            kind => refusal::of_upstream(kind).unwrap_or(refusal::UPSTREAM_FAILED),
         };
+        self.note_fault(fault);
         let in_flight = self.in_flight.as_ref();
-        if let Some(in_flight) = in_flight {
-            in_flight.record(&self.core.shared, true);
-        }
-        let api = in_flight.and_then(InFlight::api).map_or("", |api| api.id.as_str());
-        tracing::warn!(api, %fault, cause = refusal.cause, trace_id = self.trace_id(), "request failed");
         let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
         reply::refuse(outgoing, settings, &refusal, xml, &self.changes);
         if let Some(version) = in_flight.and_then(InFlight::version) {
             outgoing.edits.add_lines(&version.response_lines);
         }
+    }
+
+    /// Reports a failed exchange to the breaker and the log.
+    fn note_fault(&self, fault: &Fault) {
+        if let Some(in_flight) = &self.in_flight {
+            in_flight.record(&self.core.shared, true);
+        }
+        let api = self.in_flight.as_ref().and_then(InFlight::api).map_or("", |api| api.id.as_str());
+        let cause = refusal::of_upstream(fault.kind).map_or("", |refusal| refusal.cause);
+        tracing::warn!(api, %fault, cause, trace_id = self.trace_id(), "request failed");
     }
 
     /// Trace id of the current request, for the log.
@@ -511,6 +528,7 @@ impl GatewayHandler {
             upgrade: false,
             timed: false,
             capture_bytes_max: 0,
+            is_conditional: false,
         })
     }
 }

@@ -78,6 +78,7 @@ middlewares! {
         response_headers: ResponseHeaders;
         // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
         response_cache: ResponseCache;
+        shared_cache: SharedCache;
         // Settings of the call to the upstream.
         endpoint_timeout: EndpointTimeout;
         circuit_break: CircuitBreak;

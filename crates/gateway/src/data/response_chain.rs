@@ -5,8 +5,8 @@
 //! makes to every response come last, so that cached responses hold nothing that belongs to one request.
 
 use crate::data::refusal::Refusal;
-use tollgate_engine::{FaultKind, KeptBody, Outgoing, ResponseVerdict};
-use tollgate_http::{HeaderEdits, Headers, KnownHeader, Response};
+use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing, ResponseVerdict};
+use tollgate_http::{Body, HeaderEdits, Headers, KnownHeader, Response};
 
 /// A middleware's part in one response.
 pub(crate) trait ResponseStep {
@@ -38,8 +38,11 @@ pub(crate) enum ResponseAction {
     /// Replaces the body and continues with the next step.
     Rewrite(Vec<u8>),
     /// Replaces the response by [`ResponseHead::reply`]. Later steps are skipped.
-    #[allow(dead_code)] // for steps that store responses
     Reply,
+    /// As `Reply`, and the sink receives the body, even if the client leaves. Not if [`ResponseHead::is_held`].
+    Detach(Box<dyn BodySink>),
+    /// Sends the request again, without its conditions; the steps see the new response.
+    Again,
     /// Replaces the response by a refusal. Later steps are skipped.
     Refuse(Refusal),
 }
@@ -48,6 +51,8 @@ pub(crate) enum ResponseAction {
 pub(crate) struct ResponseHead<'a> {
     /// The response from the upstream.
     pub upstream: &'a Response<'a>,
+    /// Whether an earlier step asked for the body, so that it no longer comes from the upstream.
+    pub is_held: bool,
     outgoing: &'a mut Outgoing,
 }
 
@@ -76,11 +81,28 @@ impl ResponseHead<'_> {
         (&self.upstream.headers, &self.outgoing.edits)
     }
 
+    /// Adds whole lines; `write` appends them.
+    pub(crate) fn add_lines(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.outgoing.edits.add_line(write);
+    }
+
+    /// The length of its body, if known.
+    pub(crate) fn body_len(&self) -> Option<u64> {
+        match self.upstream.body {
+            _ if !self.can_have_body() => Some(0),
+            // A step that replaces the body removes the line.
+            _ if self.header("Content-Length").is_none() => None,
+            Body::None => Some(0),
+            Body::Length(bytes) => Some(bytes),
+            Body::Chunked | Body::UntilClose => None,
+        }
+    }
+
     /// The empty message to fill before [`ResponseAction::Reply`].
-    #[allow(dead_code)] // for steps that store responses
     pub(crate) fn reply(&mut self) -> &mut Outgoing {
         self.outgoing.edits.clear();
         self.outgoing.body.clear();
+        (self.outgoing.is_dated, self.outgoing.lacks_length, self.outgoing.close) = (false, false, false);
         self.outgoing
     }
 
@@ -183,8 +205,8 @@ impl ResponseChain {
         // Size limit of the step that is called.
         let mut bytes_max = usize::MAX;
         while let Some(entry) = self.steps.get_mut(at) {
-            let mut head = ResponseHead { upstream: response, outgoing };
             let body = rewritten.as_deref().map(KeptBody::Whole).or(kept);
+            let mut head = ResponseHead { upstream: response, is_held: body.is_some(), outgoing };
             let action = match body.filter(|_| std::mem::take(&mut has_asked)) {
                 Some(body) => entry.step.on_body(&mut head, bounded(body, bytes_max)),
                 None => entry.step.on_head(&mut head),
@@ -209,6 +231,11 @@ impl ResponseChain {
                     }
                 },
                 ResponseAction::Reply => return ResponseVerdict::Reply,
+                ResponseAction::Detach(sink) => {
+                    outgoing.sink = Some(sink);
+                    return ResponseVerdict::Detach;
+                }
+                ResponseAction::Again => return ResponseVerdict::Again,
                 ResponseAction::Refuse(refusal) => {
                     self.refusal = Some(refusal);
                     return ResponseVerdict::Reply;

@@ -18,6 +18,7 @@ mod bodies;
 mod body_conditions;
 mod body_transforms;
 mod breaker;
+mod browser_cache;
 mod cache;
 mod certs;
 mod client_addresses;
@@ -90,6 +91,8 @@ mod secrets;
 #[allow(dead_code)]
 #[path = "../../../store/tests/store/servers.rs"]
 mod servers;
+mod shared_cache;
+mod shared_cache_waits;
 mod shared_keys;
 mod shared_limits;
 mod shared_outages;

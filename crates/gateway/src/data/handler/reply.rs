@@ -1,12 +1,11 @@
 //! Replies of the gateway itself, in Tyk's wording and form.
 
-use crate::data::exchange::Exchange;
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{Refusal, is_plain};
 use crate::data::settings::Settings;
 use crate::data::snapshot::{ApiVersion, NO_QUOTA_LINES};
 use tollgate_engine::Outgoing;
-use tollgate_http::{KnownHeader, Request};
+use tollgate_http::{HeaderEdits, KnownHeader, Request};
 
 /// The request's content type if it is an XML type.
 pub(super) fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
@@ -79,23 +78,19 @@ fn write_problem(status: u16, message: &str, is_limit: bool, body: &mut Vec<u8>)
 }
 
 /// Completes a cached response like an upstream's response: limits, lines and changes of this request.
-pub(super) fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
-    let headers = &exchange.request.headers;
-    // A reply has only added lines.
-    let edits = &mut exchange.outgoing.edits;
-    if version.replaces_rate_limit || !exchange.limit_lines.is_empty() {
+pub(super) fn complete_stored(edits: &mut HeaderEdits, version: &ApiVersion, limit_lines: &[u8], changes: &[HeaderChange]) {
+    if version.replaces_rate_limit || !limit_lines.is_empty() {
         for name in ["X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"] {
-            edits.remove(headers, name);
+            edits.remove_added(name);
         }
-        if !exchange.limit_lines.is_empty() {
-            edits.remove(headers, "RateLimit");
-            edits.remove(headers, "RateLimit-Policy");
+        if !limit_lines.is_empty() {
+            edits.remove_added("RateLimit");
+            edits.remove_added("RateLimit-Policy");
         }
-        edits.add_lines(if exchange.limit_lines.is_empty() { NO_QUOTA_LINES } else { exchange.limit_lines });
+        edits.add_lines(if limit_lines.is_empty() { NO_QUOTA_LINES } else { limit_lines });
     }
     edits.add_lines(&version.response_lines);
-    version.response_changes.iter().chain(&*exchange.response_changes).for_each(|change| change.apply(headers, edits));
-    exchange.response_changes.clear();
+    version.response_changes.iter().chain(changes).for_each(|change| change.apply_to_stored(edits));
 }
 
 /// Replies in plain text, for cases where Tyk has no other form, or as a problem document.

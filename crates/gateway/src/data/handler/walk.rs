@@ -2,13 +2,15 @@
 
 use super::arrival::RequestContext;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
-use super::{GatewayHandler, draft, forward, reply, select};
+use super::{GatewayHandler, draft, forward, reply, revalidation, select};
 use crate::auth::keys::CountedRequest;
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
+use crate::data::caching;
 use crate::data::exchange::{Exchange, Redirect, Step, Track};
 use crate::data::refusal::{self, Refusal};
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
+use crate::data::upstream::Upstream;
 use crate::data::url::Url;
 use crate::observe::method_number;
 use std::borrow::Cow;
@@ -153,6 +155,7 @@ impl GatewayHandler {
             check_limits: turn.check_limits,
             counted: CountedRequest::default(),
             from_cache: false,
+            is_conditional: false,
             redirected: None,
             first_byte_ms: version.first_byte_ms,
             breaker: None,
@@ -183,11 +186,28 @@ impl GatewayHandler {
                 }
                 Step::Reply => {
                     self.record = if exchange.from_cache {
-                        reply::complete_stored(&mut exchange, version);
+                        complete_stored(&mut exchange, version);
                         draft::draft(arrival, &exchange, "")
                     } else {
                         draft::draft_of_trace(arrival, &exchange)
                     };
+                    return Ok(Run::Reply);
+                }
+                Step::Revalidate(answer) => {
+                    let detached = match destination(&mut exchange, version)? {
+                        Destination::Upstream(chosen) => {
+                            let upstream = upstream_of(&chosen, version)?;
+                            Some(revalidation::detached(&mut exchange, version, upstream, arrival.peer.ip()))
+                        }
+                        Destination::Control | Destination::Loop(_) => None,
+                    };
+                    caching::serve(exchange.outgoing, &answer);
+                    if let Some(sourced) = &mut exchange.outgoing.sourced {
+                        sourced.detached = detached;
+                    }
+                    exchange.from_cache = true;
+                    complete_stored(&mut exchange, version);
+                    self.record = draft::draft(arrival, &exchange, "");
                     return Ok(Run::Reply);
                 }
                 Step::Wait(time) => return Ok(Run::Wait(time)),
@@ -202,11 +222,7 @@ impl GatewayHandler {
                 Ok(Run::Forward(Verdict::Forward(forward), Chosen::Control, None))
             }
             Destination::Upstream(chosen) => {
-                let upstream = match &chosen {
-                    Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED)?,
-                    Chosen::Named(upstream) => upstream,
-                    Chosen::Control => return Err(refusal::UPSTREAM_FAILED),
-                };
+                let upstream = upstream_of(&chosen, version)?;
                 let mut forward = forward::fill(&mut exchange, version, upstream);
                 self.record = draft::draft(arrival, &exchange, &upstream.host);
                 if let Some(record) = &self.record {
@@ -232,6 +248,21 @@ enum Run {
     Read(usize),
     Forward(Verdict, Chosen, Option<Passage>),
     Loop { name: String, url: Url<'static>, method: String, body: Option<Vec<u8>> },
+}
+
+/// Completes a cached response like an upstream's response.
+fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
+    reply::complete_stored(&mut exchange.outgoing.edits, version, exchange.limit_lines, exchange.response_changes);
+    exchange.response_changes.clear();
+}
+
+#[inline]
+fn upstream_of<'u>(chosen: &'u Chosen, version: &'u ApiVersion) -> Result<&'u Upstream, Refusal> {
+    match chosen {
+        Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED),
+        Chosen::Named(upstream) => Ok(upstream),
+        Chosen::Control => Err(refusal::UPSTREAM_FAILED),
+    }
 }
 
 fn destination(exchange: &mut Exchange<'_>, version: &ApiVersion) -> Result<Destination, Refusal> {

@@ -821,3 +821,6 @@ impl Drop for Connection {
         self.core.deadlines.release(self.deadline);
     }
 }
+
+#[cfg(test)]
+mod tests;

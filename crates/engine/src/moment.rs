@@ -15,6 +15,10 @@ impl Moment {
     /// Reads the clock.
     #[inline]
     pub fn now() -> Self {
+        #[cfg(test)]
+        if let Some(now) = virtual_time::NOW.get() {
+            return now;
+        }
         let time = clock_gettime(ClockId::Monotonic);
         // The clock starts at 0, so the conversion is safe for centuries.
         Moment(time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64)
@@ -44,6 +48,28 @@ impl Add<Duration> for Moment {
 
     fn add(self, time: Duration) -> Moment {
         Moment(self.0.saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)))
+    }
+}
+
+/// A clock that a test moves.
+#[cfg(test)]
+pub(crate) mod virtual_time {
+    use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// The time on this thread; the system's until a test has stopped it.
+        pub(super) static NOW: Cell<Option<Moment>> = const { Cell::new(None) };
+    }
+
+    /// Stops the clock of this thread.
+    pub(crate) fn stop() {
+        NOW.set(Some(Moment::now()));
+    }
+
+    /// Moves the clock of this thread, which stands still otherwise.
+    pub(crate) fn advance(time: Duration) {
+        NOW.set(Some(Moment::now() + time));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Stored passwords, and the threads that check them: a hash that is slow by design must not block a data thread. The queue is bounded, and
 //! a client that sends many passwords waits behind its own: see `queue`.
 
+mod pending_checks;
 mod queue;
 
 use argon2::Argon2;
@@ -15,6 +16,7 @@ use tollgate_engine::{Completer, Pending};
 use tollgate_model::key::KeyFunction;
 use tollgate_model::session::BasicAuthData;
 
+pub(crate) use pending_checks::PendingChecks;
 pub(crate) use queue::PasswordWaiter;
 
 /// How long a request is held for a password check.

@@ -9,7 +9,7 @@ mod body;
 
 use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::HeldKey;
-use crate::auth::passwords::{CHECK_TIME_MAX, PasswordWaiter, Passwords, StoredPassword};
+use crate::auth::passwords::{CHECK_TIME_MAX, PasswordWaiter, Passwords, PendingChecks, StoredPassword};
 use crate::base::answers::GRACE;
 use crate::base::digest::Digest;
 use crate::base::recent::Recent;
@@ -20,7 +20,7 @@ use crate::data::refusal::{self, Refusal};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use body::BodyPatterns;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
 use tollgate_model::api::AuthMethod;
@@ -28,8 +28,8 @@ use tollgate_model::session::BasicAuthData;
 
 /// Capacity of the cache of correct passwords, in each of its two generations.
 const REMEMBERED_MAX: usize = 16_384;
-/// Capacity of the cache of wrong passwords, in each of its two generations, and of checks in flight. Guesses are all different and
-/// displace each other; a client that repeats one password does not displace others.
+/// Capacity of the cache of wrong passwords, in each of its two generations. Guesses are all different and displace each other; a client
+/// that repeats one password does not displace others.
 const WRONG_MAX: usize = 4_096;
 /// Default time to live of a correct password in the cache, as in Tyk.
 const REMEMBERED: Duration = Duration::from_secs(60);
@@ -47,8 +47,7 @@ pub(super) struct BasicAuthCheck {
     right: Recent<VerifiedPassword>,
     /// Wrong passwords. An entry stays valid: the digest includes the stored password.
     wrong: Recent<()>,
-    /// Checks in flight.
-    pending: Recent<Weak<Pending<bool>>>,
+    pending: PendingChecks,
     /// Time to live of a correct password; `None` disables the cache.
     remembered: Option<Duration>,
     /// Key of the digests, so that they reveal nothing about passwords.
@@ -96,7 +95,7 @@ impl BasicAuthCheck {
             passwords,
             right: Recent::new(REMEMBERED_MAX),
             wrong: Recent::new(WRONG_MAX),
-            pending: Recent::new(WRONG_MAX),
+            pending: PendingChecks::default(),
             remembered: (!basic.disable_caching).then(|| seconds.map_or(REMEMBERED, Duration::from_secs)),
             secret,
             serial: source.context.registry.new_serial(),
@@ -123,17 +122,18 @@ impl BasicAuthCheck {
 
     /// Starts a check or joins the one in flight, and holds the request.
     fn check(&self, exchange: &mut Exchange<'_>, digest: Digest, stored: StoredPassword, password: Vec<u8>) -> Step {
-        let answer = match self.pending.get(&digest).and_then(|pending| pending.upgrade()) {
-            Some(answer) => answer,
-            None => {
-                let asker = PasswordWaiter::at(exchange.client_ip);
-                let Some(answer) = self.passwords.check(asker, stored, password) else {
-                    return self.refuse(exchange, refusal::AUTH_BUSY);
-                };
-                let answer = Arc::new(answer);
-                self.pending.put(digest, Arc::new(Arc::downgrade(&answer)));
-                answer
+        let asker = PasswordWaiter::at(exchange.client_ip);
+        let start = || {
+            // A check may have ended since the cache was read.
+            if self.wrong.get(&digest).is_some() {
+                let (completer, answer) = Pending::pair();
+                completer.complete(false);
+                return Some(answer);
             }
+            self.passwords.check(asker, stored, password)
+        };
+        let Some(answer) = self.pending.join_or(digest, start) else {
+            return self.refuse(exchange, refusal::AUTH_BUSY);
         };
         let work = answer.work();
         exchange.answers.put(self.serial, PasswordVerdict { digest, answer });

@@ -9,6 +9,7 @@ mod cache;
 mod certs;
 mod document;
 mod examples;
+mod failures;
 mod health;
 mod keys;
 mod metrics;

@@ -3,6 +3,7 @@
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
+use super::failures::NoSuchApi;
 use crate::observe::{Meter, Meters};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -131,7 +132,7 @@ fn is_key_failure(cause: &str) -> bool {
     responses(
         (status = 200, body = Recently, description = "Figures of the last `health_check_value_timeouts` seconds."),
         (status = 400, body = Error, description = "`enable_health_checks` is off, or `api_id` is missing."),
-        (status = 404, body = Error, description = "No such API."),
+        NoSuchApi,
     )
 )]
 pub(super) async fn health(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {

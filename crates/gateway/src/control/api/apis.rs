@@ -2,6 +2,7 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, no_such_api, ok};
+use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::parameters::ApiId;
 use super::versions::{self, NewVersion};
 use super::{document, examples};
@@ -40,7 +41,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
     params(ApiId),
     responses(
         (status = 200, body = document::ApiDefinition, description = "The definition as it was written."),
-        (status = 404, body = Error, description = "No such API."),
+        NoSuchApi,
     )
 )]
 pub(super) async fn show(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
@@ -66,7 +67,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(ApiId { id })
         (status = 200, body = Changed, description = "The definition is written to `app_path` and served."),
         (status = 400, body = Error, description = "The body is not a definition, or has an error; the message names the JSON path."),
         (status = 422, body = Error, description = "`base_api_id` without `new_version_name`."),
-        (status = 500, body = Error, description = "The file could not be written."),
+        DefinitionNotWritten,
     )
 )]
 pub(super) async fn create(
@@ -109,7 +110,7 @@ pub(super) async fn create(
         (status = 200, body = Changed, description = "The definition is served."),
         (status = 400, body = Error, description = "The body is not a definition, or has an error."),
         (status = 422, body = Error, description = "`base_api_id` without `new_version_name`."),
-        (status = 500, body = Error, description = "The file could not be written."),
+        DefinitionNotWritten,
     )
 )]
 pub(super) async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, String>>, body: Bytes) -> ControlAnswer {
@@ -124,8 +125,7 @@ pub(super) async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<S
     responses(
         (status = 200, body = Changed, description = "The new definition is served."),
         (status = 400, body = Error, description = "The body is not a definition, has an error, or has another id."),
-        (status = 404, body = Error, description = "No such API."),
-        (status = 500, body = Error, description = "The file could not be written."),
+        NoSuchApi, DefinitionNotWritten,
     )
 )]
 pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>, body: Bytes) -> ControlAnswer {
@@ -151,7 +151,7 @@ pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id 
     params(ApiId),
     responses(
         (status = 200, body = Changed, description = "The API is not served any more."),
-        (status = 404, body = Error, description = "No such API."),
+        NoSuchApi,
         (status = 500, body = Error, description = "The file could not be removed."),
     )
 )]

@@ -4,6 +4,7 @@
 use super::Control;
 use super::answer::{ControlAnswer, Done, Error, Success, error, message, ok};
 use super::examples;
+use super::failures::ChangeNotStored;
 use crate::auth::certificates::{self, CertificateInfo, CertificateRejection, CertificateSummary};
 use crate::base::clock::unix_s;
 use axum::body::Bytes;
@@ -95,7 +96,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Cert
     responses(
         (status = 200, body = CertificateAdded, description = "The certificate is stored."),
         (status = 403, body = Error, description = "The body is not a certificate; or it has expired, exists already, or has the private key of another one; or the secret of the request is wrong."),
-        (status = 500, body = Error, description = "The store could not be written to."),
+        ChangeNotStored,
     )
 )]
 pub(super) async fn add(State(control): State<Arc<Control>>, Query(query): CertQuery, body: Bytes) -> ControlAnswer {
@@ -126,7 +127,7 @@ pub(super) async fn add(State(control): State<Arc<Control>>, Query(query): CertQ
     responses(
         (status = 200, body = CertificateAdded, description = "The certificate is stored."),
         (status = 403, body = Error, description = "The body is not a certificate; or it has expired, exists already, or has the private key of another one; or the secret of the request is wrong."),
-        (status = 500, body = Error, description = "The store could not be written to."),
+        ChangeNotStored,
     )
 )]
 pub(super) async fn add_at(state: State<Arc<Control>>, query: CertQuery, body: Bytes) -> ControlAnswer {

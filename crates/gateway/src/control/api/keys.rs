@@ -2,6 +2,7 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Done, Error, changed, error, ok};
+use super::failures::{ChangeNotStored, InvalidSession, NoSuchKey, SessionNotStored};
 use super::{document, examples};
 use crate::auth::keys::{KeyName, KeyView, Keys, in_place_of, prepared};
 use crate::base::clock::unix_s;
@@ -139,8 +140,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = KeyAdded, description = "The change is in effect."),
-        (status = 400, body = Error, description = "The body is not a session, or has no access rights."),
-        (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
+        InvalidSession, SessionNotStored,
     )
 )]
 pub(super) async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
@@ -181,8 +181,7 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> Contr
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = KeyAdded, description = "The change is in effect."),
-        (status = 400, body = Error, description = "The body is not a session, or has no access rights."),
-        (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
+        InvalidSession, SessionNotStored,
     )
 )]
 pub(super) async fn add(
@@ -214,9 +213,7 @@ pub(super) async fn add(
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = Changed, description = "The session applies from the next request."),
-        (status = 400, body = Error, description = "The body is not a session, or has no access rights."),
-        (status = 500, body = Error, description = "The policies of the session can't be applied, or the store could not be written to."),
-        (status = 404, body = Error, description = "No such key."),
+        InvalidSession, SessionNotStored, NoSuchKey,
     )
 )]
 pub(super) async fn update(
@@ -274,7 +271,7 @@ pub(super) async fn update(
     responses(
         (status = 200, body = document::Session, description = "The session."),
         (status = 400, body = Error, description = "The request names the key by its hash, but keys are not hashed."),
-        (status = 404, body = Error, description = "No such key."),
+        NoSuchKey,
     )
 )]
 pub(super) async fn show(
@@ -314,7 +311,7 @@ pub(super) async fn show(
     responses(
         (status = 200, body = Changed, description = "The key is removed. The next request with it is refused."),
         (status = 400, body = Error, description = "The removal failed."),
-        (status = 404, body = Error, description = "No such key."),
+        NoSuchKey,
     )
 )]
 pub(super) async fn remove(
@@ -374,8 +371,7 @@ pub(super) async fn preview(State(control): State<Arc<Control>>, body: Bytes) ->
     responses(
         (status = 200, body = Changed, description = "The policies apply. A key with an unknown policy is refused until that policy exists."),
         (status = 400, body = Error, description = "The body is not a JSON object."),
-        (status = 404, body = Error, description = "No such key."),
-        (status = 500, body = Error, description = "The store could not be written to."),
+        NoSuchKey, ChangeNotStored,
     )
 )]
 pub(super) async fn set_policies(

@@ -2,7 +2,8 @@
 //! them, because thousands of APIs take a while.
 
 use super::Control;
-use super::answer::{ControlAnswer, Error, error};
+use super::answer::{ControlAnswer, error};
+use super::failures::MetricsOff;
 use crate::report::{ExpositionFormat, live, scrape};
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
@@ -36,7 +37,7 @@ const SWITCHED_OFF: &str = "Figures are switched off: tollgate.metrics.enabled";
     get, path = "/tyk/metrics", tag = "Figures", operation_id = "scrapeMetricsHere",
     responses(
         (status = 200, description = "The metrics.", content((String = "text/plain"), (String = "application/openmetrics-text"))),
-        (status = 404, body = Error, description = "Metrics are switched off."),
+        MetricsOff,
     )
 )]
 pub(super) async fn metrics(State(control): State<Arc<Control>>, headers: HeaderMap) -> Response {
@@ -55,7 +56,7 @@ pub(super) async fn metrics(State(control): State<Arc<Control>>, headers: Header
     get, path = "/tyk/live", tag = "Figures", operation_id = "getFigures",
     responses(
         (status = 200, body = LiveFigures, description = "The metrics."),
-        (status = 404, body = Error, description = "Metrics are switched off."),
+        MetricsOff,
     )
 )]
 pub(super) async fn figures(State(control): State<Arc<Control>>) -> ControlAnswer {

@@ -3,6 +3,7 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, Success, changed, error, message, ok};
+use super::failures::{NoSuchApi, NoSuchClient, StoreFailed};
 use super::keys::KeyQuery as Query;
 use crate::auth::oauth::{self, ClientShown, ClientWritten, Listed, OauthClient, OauthParameters};
 use crate::base::clock::unix_s;
@@ -177,8 +178,7 @@ fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<
     params(ProviderId),
     responses(
         (status = 200, body = Vec<ClientShown>, description = "The clients."),
-        (status = 404, body = Error, description = "There is no such API."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        NoSuchApi, StoreFailed,
     )
 )]
 pub(super) async fn list(State(control): State<Arc<Control>>, Path(ProviderId { id }): Path<ProviderId>) -> ControlAnswer {
@@ -198,8 +198,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Path(ProviderId { 
     params(ClientOfApi),
     responses(
         (status = 200, body = ClientShown, description = "The client."),
-        (status = 404, body = Error, description = "There is no such API or client."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        NoSuchClient, StoreFailed,
     )
 )]
 pub(super) async fn show(
@@ -261,8 +260,7 @@ pub(super) async fn update(
     params(ClientOfApi),
     responses(
         (status = 200, body = ClientShown, description = "The change is in effect."),
-        (status = 404, body = Error, description = "There is no such API or client."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        NoSuchClient, StoreFailed,
     )
 )]
 pub(super) async fn rotate(
@@ -298,8 +296,7 @@ async fn replace(control: &Control, api: &CompiledApi, old: &OauthClient, new: O
     params(ClientOfApi),
     responses(
         (status = 200, body = Changed, description = "The client does not exist any more. The answer is the same if it never did."),
-        (status = 404, body = Error, description = "There is no such API."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        NoSuchApi, StoreFailed,
     )
 )]
 pub(super) async fn remove(
@@ -322,8 +319,7 @@ pub(super) async fn remove(
     ),
     responses(
         (status = 200, body = Tokens, description = "All tokens, or one page of them."),
-        (status = 404, body = Error, description = "There is no such API."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        NoSuchApi, StoreFailed,
     )
 )]
 pub(super) async fn tokens(
@@ -356,8 +352,7 @@ pub(super) async fn tokens(
     params(ClientOfApi),
     responses(
         (status = 200, body = Changed, description = "The change is in effect."),
-        (status = 404, body = Error, description = "There is no such API or client."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        NoSuchClient, StoreFailed,
     )
 )]
 pub(super) async fn revoke_tokens(
@@ -382,7 +377,7 @@ pub(super) async fn revoke_tokens(
     ),
     responses(
         (status = 200, body = Vec<String>, description = "The ids of the APIs."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        StoreFailed,
     )
 )]
 pub(super) async fn apis_of_client(
@@ -407,8 +402,7 @@ pub(super) async fn apis_of_client(
     responses(
         (status = 200, body = Changed, description = "The token is not valid any more. The answer is the same if it never was."),
         (status = 400, body = Error, description = "`api_id` is missing, or the API does not use OAuth."),
-        (status = 404, body = Error, description = "There is no such API."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        NoSuchApi, StoreFailed,
     )
 )]
 pub(super) async fn remove_refresh(
@@ -436,7 +430,7 @@ pub(super) async fn remove_refresh(
     responses(
         (status = 200, body = Success, description = "The token is not valid any more. The answer is the same if it never was."),
         (status = 400, body = Error, description = "A parameter is missing, or there is no such client."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        StoreFailed,
     )
 )]
 pub(super) async fn revoke(
@@ -474,7 +468,7 @@ pub(super) async fn revoke(
         (status = 400, body = Error, description = "The form can't be read."),
         (status = 401, body = Error, description = "A parameter is missing, or the secret is wrong."),
         (status = 404, body = Error, description = "There is no such client."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        StoreFailed,
     )
 )]
 pub(super) async fn revoke_all(
@@ -518,7 +512,7 @@ pub(super) async fn revoke_all(
         (status = 200, body = Success, description = "The request was carried out."),
         (status = 400, body = Error, description = "`scope` is unknown."),
         (status = 422, body = Error, description = "`scope` is missing."),
-        (status = 500, body = Error, description = "The store does not answer, or could not be written to."),
+        StoreFailed,
     )
 )]
 pub(super) async fn purge(State(control): State<Arc<Control>>, Extract(query): Query) -> ControlAnswer {

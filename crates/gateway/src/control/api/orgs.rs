@@ -3,6 +3,7 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
+use super::failures::ChangeNotStored;
 use super::keys::{KeyList, KeyQuery, unremoved};
 use super::{document, examples};
 use crate::base::clock::unix_s;
@@ -66,7 +67,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(OrgId { id })
         (status = 200, body = Changed, description = "The change is in effect."),
         (status = 400, body = Error, description = "The body is not a session."),
         (status = 404, body = Error, description = "The organisation has no API, and `suppress_default_org_store` is on."),
-        (status = 500, body = Error, description = "The store could not be written to."),
+        ChangeNotStored,
     )
 )]
 pub(super) async fn add(
@@ -90,7 +91,7 @@ pub(super) async fn add(
         (status = 200, body = Changed, description = "The change is in effect."),
         (status = 400, body = Error, description = "The body is not a session."),
         (status = 404, body = Error, description = "The organisation has no API, and `suppress_default_org_store` is on."),
-        (status = 500, body = Error, description = "The store could not be written to."),
+        ChangeNotStored,
     )
 )]
 pub(super) async fn update(

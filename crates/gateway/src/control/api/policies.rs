@@ -3,6 +3,7 @@
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::apis::{is_file_name, write_file};
+use super::failures::{InvalidPolicy, PolicyNotWritten};
 use super::{document, examples};
 use crate::base::secret::random_text;
 use axum::body::Bytes;
@@ -58,8 +59,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
         (status = 200, body = Changed, description = "The policy is written to `policy_path` and in effect."),
-        (status = 400, body = Error, description = "The body is not a policy, or its id can't be a file name."),
-        (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
+        InvalidPolicy, PolicyNotWritten,
     )
 )]
 pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
@@ -75,8 +75,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
         (status = 200, body = Changed, description = "The change is in effect."),
-        (status = 400, body = Error, description = "The body is not a policy, or its id can't be a file name."),
-        (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
+        InvalidPolicy, PolicyNotWritten,
     )
 )]
 pub(super) async fn create_at(state: State<Arc<Control>>, body: Bytes) -> ControlAnswer {
@@ -90,8 +89,7 @@ pub(super) async fn create_at(state: State<Arc<Control>>, body: Bytes) -> Contro
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
         (status = 200, body = Changed, description = "The policy applies from each key's next request."),
-        (status = 400, body = Error, description = "The body is not a policy, or its id can't be a file name."),
-        (status = 500, body = Error, description = "There is no `policy_path`, or the file could not be written."),
+        InvalidPolicy, PolicyNotWritten,
     )
 )]
 pub(super) async fn update(

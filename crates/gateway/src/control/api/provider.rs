@@ -3,6 +3,7 @@
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, message};
+use super::failures::NoSuchApi;
 use crate::auth::oauth::{self, Credentials, NotAsked, OauthParameters, OauthProvider, OauthRefusal, Rules};
 use crate::base::clock::unix_s;
 use crate::data::snapshot::CompiledApi;
@@ -139,7 +140,7 @@ pub(super) async fn answer(
     responses(
         (status = 200, body = CodeGiven, description = "The code, or with `response_type=token` the token itself, and where to send the user."),
         (status = 400, body = OAuthError, description = "The request can't be read."),
-        (status = 404, body = Error, description = "There is no such API."),
+        NoSuchApi,
         (status = 403, body = inline(Denied), description = "The secret is missing or wrong, or the request is refused. `oauth_error_status_code` sets another status for refusals."),
         (status = 503, body = OAuthError, description = "The store does not answer."),
     )

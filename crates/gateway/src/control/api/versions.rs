@@ -2,7 +2,8 @@
 //! `base_api_version_name`, `new_version_name` and `set_default` of a new API on its base API.
 
 use super::Control;
-use super::answer::{ControlAnswer, Error, error, no_such_api, ok};
+use super::answer::{ControlAnswer, error, no_such_api, ok};
+use super::failures::NoSuchApi;
 use super::parameters::ApiId;
 use crate::data::snapshot::{CompiledApi, Snapshot};
 use axum::extract::{Path, Query, State};
@@ -59,7 +60,7 @@ struct ListedVersion {
     ),
     responses(
         (status = 200, body = VersionList, description = "The versions; the API itself comes first."),
-        (status = 404, body = Error, description = "No such API."),
+        NoSuchApi,
     )
 )]
 pub(super) async fn list(

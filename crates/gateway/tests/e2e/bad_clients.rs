@@ -6,7 +6,13 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::harness::wire::Broken;
-use crate::harness::{Connection, Gateway, Response, Setup, Upstream, api, eventually, get, ok, reply};
+use crate::harness::{Connection, Gateway, Response, Setup, Shared, Upstream, api, eventually, get, ok, reply};
+
+static SHARED: Shared = Shared::new(|| {
+    let upstream = Upstream::ok();
+    let gateway = gateway_for(&upstream);
+    (upstream, gateway)
+});
 
 fn gateway_for(upstream: &Upstream) -> Gateway {
     Gateway::start(json!({}), [api("a", "/a/", &upstream.url())])
@@ -26,10 +32,10 @@ fn refused(gateway: &Gateway, bytes: &[u8], statuses: &[u16]) -> Response {
 
 /// Runs the table and makes sure that none of it reached the upstream.
 fn all_refused(rows: &[&str], statuses: &[u16]) {
-    let upstream = Upstream::ok();
-    let gateway = gateway_for(&upstream);
+    let shared = SHARED.turn();
+    let (upstream, gateway) = (&shared.upstream, &shared.gateway);
     for row in rows {
-        refused(&gateway, row.as_bytes(), statuses);
+        refused(gateway, row.as_bytes(), statuses);
         assert_eq!(upstream.requests(), 0, "{row:?}");
     }
     assert_eq!(gateway.get("/a/").status, 200);
@@ -37,8 +43,9 @@ fn all_refused(rows: &[&str], statuses: &[u16]) {
 
 #[test]
 fn a_malformed_request_gets_a_plain_400() {
-    let gateway = Gateway::start(json!({}), []);
-    let response = refused(&gateway, b"GET / HTTP/1.1\r\nHost : h\r\n\r\n", &[400]);
+    let shared = SHARED.turn();
+    let gateway = &shared.gateway;
+    let response = refused(gateway, b"GET / HTTP/1.1\r\nHost : h\r\n\r\n", &[400]);
     assert_eq!(response.head.first, "HTTP/1.1 400 Bad Request");
     assert!(response.text().is_empty() || response.text().starts_with("400 Bad Request"), "{response}");
 }
@@ -194,8 +201,8 @@ fn a_host_must_be_there_once_and_be_one() {
 
 #[test]
 fn well_formed_hosts_are_accepted() {
-    let upstream = Upstream::ok();
-    let gateway = gateway_for(&upstream);
+    let shared = SHARED.turn();
+    let gateway = &shared.gateway;
     for host in ["h", "a.b.test:80", "127.0.0.1:8080", "[::1]", "[::1]:8080", "under_score.test", "UPPER.test", "a-b.test."] {
         assert_eq!(gateway.send(format!("GET /a/ HTTP/1.1\r\nHost: {host}\r\n\r\n")).status, 200, "{host}");
     }
@@ -203,7 +210,8 @@ fn well_formed_hosts_are_accepted() {
 
 #[test]
 fn a_tunnel_to_anywhere_is_not_opened() {
-    let gateway = Gateway::start(json!({}), []);
+    let shared = SHARED.turn();
+    let gateway = &shared.gateway;
     let mut client = gateway.connect();
     client.send("CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n");
     let response = client.response("GET");
@@ -212,8 +220,8 @@ fn a_tunnel_to_anywhere_is_not_opened() {
 
 #[test]
 fn broken_chunks_end_the_connection_and_never_become_a_request() {
-    let upstream = Upstream::ok();
-    let gateway = gateway_for(&upstream);
+    let shared = SHARED.turn();
+    let (upstream, gateway) = (&shared.upstream, &shared.gateway);
     let long = "x".repeat(100_000);
     let many: String = (0..500).map(|number| format!("X-T{number}: {}\r\n", "v".repeat(100))).collect();
     let hidden = "GET /a/hidden HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -266,8 +274,8 @@ fn broken_chunks_end_the_connection_and_never_become_a_request() {
 
 #[test]
 fn fields_about_the_message_are_not_taken_from_a_trailer() {
-    let upstream = Upstream::ok();
-    let gateway = gateway_for(&upstream);
+    let shared = SHARED.turn();
+    let (upstream, gateway) = (&shared.upstream, &shared.gateway);
     for line in ["Content-Length: 5", "Transfer-Encoding: chunked", "Host: evil.test"] {
         let mut client = gateway.connect();
         client.send(format!("POST /a/ HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n{line}\r\n\r\n"));
@@ -281,8 +289,8 @@ fn fields_about_the_message_are_not_taken_from_a_trailer() {
 
 #[test]
 fn a_cut_request_is_no_request() {
-    let upstream = Upstream::ok();
-    let gateway = gateway_for(&upstream);
+    let shared = SHARED.turn();
+    let (upstream, gateway) = (&shared.upstream, &shared.gateway);
     let whole = "POST /a/cut HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello";
     for end in 0..whole.len() {
         let answer = gateway.raw(&whole.as_bytes()[..end]);
@@ -299,8 +307,8 @@ fn a_cut_request_is_no_request() {
 
 #[test]
 fn good_requests_before_a_bad_one_are_answered() {
-    let upstream = Upstream::ok();
-    let gateway = gateway_for(&upstream);
+    let shared = SHARED.turn();
+    let (upstream, gateway) = (&shared.upstream, &shared.gateway);
     let mut client = gateway.connect();
     client.send(format!("{}{}GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n{}", get("/a/1"), get("/a/2"), get("/a/3")));
     let statuses: Vec<u16> = (0..3).map(|_| client.response("GET").status).collect();
@@ -311,19 +319,19 @@ fn good_requests_before_a_bad_one_are_answered() {
 
 #[test]
 fn heads_have_a_greatest_size_and_a_greatest_number_of_lines() {
-    let upstream = Upstream::ok();
-    let gateway = gateway_for(&upstream);
+    let shared = SHARED.turn();
+    let (upstream, gateway) = (&shared.upstream, &shared.gateway);
     let lines = |count: usize| (0..count).map(|number| format!("X-{number}: v\r\n")).collect::<String>();
     let with = |lines: &str| format!("GET /a/ HTTP/1.1\r\nHost: h\r\n{lines}\r\n");
     assert_eq!(gateway.send(with(&lines(90))).status, 200);
     assert_eq!(gateway.send(with(&format!("X: {}\r\n", "v".repeat(30_000)))).status, 200);
     assert_eq!(upstream.last().header("x").map(str::len), Some(30_000));
-    refused(&gateway, with(&lines(200)).as_bytes(), &[431]);
-    refused(&gateway, with(&lines(20_000)).as_bytes(), &[431]);
-    refused(&gateway, with(&format!("X: {}\r\n", "v".repeat(40_000))).as_bytes(), &[431]);
-    refused(&gateway, with(&format!("X: {}\r\n", "v".repeat(4_000_000))).as_bytes(), &[431]);
-    refused(&gateway, format!("GET /a/{} HTTP/1.1\r\nHost: h\r\n\r\n", "p".repeat(40_000)).as_bytes(), &[414, 431]);
-    refused(&gateway, "x".repeat(100_000).as_bytes(), &[400, 431]);
+    refused(gateway, with(&lines(200)).as_bytes(), &[431]);
+    refused(gateway, with(&lines(20_000)).as_bytes(), &[431]);
+    refused(gateway, with(&format!("X: {}\r\n", "v".repeat(40_000))).as_bytes(), &[431]);
+    refused(gateway, with(&format!("X: {}\r\n", "v".repeat(4_000_000))).as_bytes(), &[431]);
+    refused(gateway, format!("GET /a/{} HTTP/1.1\r\nHost: h\r\n\r\n", "p".repeat(40_000)).as_bytes(), &[414, 431]);
+    refused(gateway, "x".repeat(100_000).as_bytes(), &[400, 431]);
     assert_eq!(upstream.requests(), 2);
 }
 

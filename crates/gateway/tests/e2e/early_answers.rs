@@ -5,36 +5,32 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{Connection, Gateway, Upstream, api, get, request};
+use crate::harness::{Connection, Gateway, Shared, Upstream, api, get, request};
 
-struct Stage {
-    upstream: Upstream,
-    gateway: Gateway,
+static SHARED: Shared = Shared::new(start);
+
+fn start() -> (Upstream, Gateway) {
+    let upstream = Upstream::ok();
+    let apis = [api("open", "/open/", &upstream.url()), api("keyed", "/keyed/", &upstream.url()).with_keys()];
+    let gateway = Gateway::start(json!({}), apis);
+    (upstream, gateway)
 }
 
-impl Stage {
-    fn new() -> Stage {
-        let upstream = Upstream::ok();
-        let apis = [api("open", "/open/", &upstream.url()), api("keyed", "/keyed/", &upstream.url()).with_keys()];
-        Stage { gateway: Gateway::start(json!({}), apis), upstream }
-    }
+/// A client whose request's head was answered with a refusal.
+fn refused(gateway: &Gateway, framing: &str) -> Connection {
+    let mut client = gateway.connect();
+    client.send(format!("POST /keyed/ HTTP/1.1\r\nHost: h\r\n{framing}\r\n\r\n"));
+    let response = client.response("POST");
+    assert_eq!(response.status, 401, "{response}");
+    assert!(!response.announces_close(), "{response}");
+    client
+}
 
-    /// A client whose request's head was answered with a refusal.
-    fn refused(&self, framing: &str) -> Connection {
-        let mut client = self.gateway.connect();
-        client.send(format!("POST /keyed/ HTTP/1.1\r\nHost: h\r\n{framing}\r\n\r\n"));
-        let response = client.response("POST");
-        assert_eq!(response.status, 401, "{response}");
-        assert!(!response.announces_close(), "{response}");
-        client
-    }
-
-    /// The connection goes on with the next request, and only that one reached the upstream.
-    fn expect_next(&self, client: &mut Connection) {
-        let response = client.ask(get("/open/next"));
-        assert_eq!(response.status, 200, "{response}");
-        assert_eq!(self.upstream.take_targets(), ["/next"]);
-    }
+/// The connection goes on with the next request, and only that one reached the upstream.
+fn expect_next(upstream: &Upstream, client: &mut Connection) {
+    let response = client.ask(get("/open/next"));
+    assert_eq!(response.status, 200, "{response}");
+    assert_eq!(upstream.take_targets(), ["/next"]);
 }
 
 /// A body that would be a request if anybody took it for one.
@@ -42,41 +38,41 @@ const BODY: &str = "GET /open/smuggled HTTP/1.1\r\nHost: h\r\n\r\n";
 
 #[test]
 fn a_small_body_that_comes_after_its_answer_is_read_and_forgotten() {
-    let stage = Stage::new();
-    let mut client = stage.refused(&format!("Content-Length: {}", BODY.len()));
+    let shared = SHARED.turn();
+    let mut client = refused(&shared.gateway, &format!("Content-Length: {}", BODY.len()));
     client.send(BODY);
-    stage.expect_next(&mut client);
+    expect_next(&shared.upstream, &mut client);
     // In pieces, and the next request with the last of them.
-    let mut client = stage.refused(&format!("Content-Length: {}", BODY.len()));
+    let mut client = refused(&shared.gateway, &format!("Content-Length: {}", BODY.len()));
     let (first, last) = BODY.split_at(9);
     client.send(first);
     std::thread::sleep(Duration::from_millis(50));
     client.send(format!("{last}{}", get("/open/next")));
     assert_eq!(client.response("GET").status, 200);
-    assert_eq!(stage.upstream.take_targets(), ["/next"]);
-    stage.expect_next(&mut client);
+    assert_eq!(shared.upstream.take_targets(), ["/next"]);
+    expect_next(&shared.upstream, &mut client);
 }
 
 #[test]
 fn the_chunks_of_a_small_body_are_read_and_forgotten() {
-    let stage = Stage::new();
-    let mut client = stage.refused("Transfer-Encoding: chunked");
+    let shared = SHARED.turn();
+    let mut client = refused(&shared.gateway, "Transfer-Encoding: chunked");
     for piece in [format!("{:x}\r\n{BODY}", BODY.len()), "\r\n0\r\n".to_owned(), "X-Trailer: 1\r\n\r\n".to_owned()] {
         client.send(piece);
         std::thread::sleep(Duration::from_millis(20));
     }
-    stage.expect_next(&mut client);
+    expect_next(&shared.upstream, &mut client);
 }
 
 #[test]
 fn a_body_at_the_bound_is_read_and_a_larger_one_closes() {
-    let stage = Stage::new();
+    let shared = SHARED.turn();
     let bytes_max = 64 * 1024;
-    let mut client = stage.refused(&format!("Content-Length: {bytes_max}"));
+    let mut client = refused(&shared.gateway, &format!("Content-Length: {bytes_max}"));
     client.send("x".repeat(bytes_max));
-    stage.expect_next(&mut client);
+    expect_next(&shared.upstream, &mut client);
 
-    let mut client = stage.gateway.connect();
+    let mut client = shared.gateway.connect();
     client.send(format!("POST /keyed/ HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", bytes_max + 1));
     let response = client.response("POST");
     assert!(response.status == 401 && response.announces_close(), "{response}");
@@ -85,31 +81,31 @@ fn a_body_at_the_bound_is_read_and_a_larger_one_closes() {
 
 #[test]
 fn chunks_without_end_close() {
-    let stage = Stage::new();
-    let mut client = stage.refused("Transfer-Encoding: chunked");
+    let shared = SHARED.turn();
+    let mut client = refused(&shared.gateway, "Transfer-Encoding: chunked");
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
     // More than the gateway reads before it closes, and less than it takes afterwards so that the end is an orderly one.
     for _ in 0..20 {
         let _ = client.try_send(&chunk);
     }
     client.expect_close();
-    assert_eq!(stage.upstream.requests(), 0);
+    assert_eq!(shared.upstream.requests(), 0);
 }
 
 #[test]
 fn what_is_no_chunk_closes() {
-    let stage = Stage::new();
-    let mut client = stage.refused("Transfer-Encoding: chunked");
+    let shared = SHARED.turn();
+    let mut client = refused(&shared.gateway, "Transfer-Encoding: chunked");
     client.send(BODY);
     client.expect_close();
-    assert_eq!(stage.upstream.requests(), 0);
+    assert_eq!(shared.upstream.requests(), 0);
 }
 
 #[test]
 fn a_body_that_does_not_come_soon_closes() {
-    let stage = Stage::new();
-    let mut silent = stage.refused("Content-Length: 10");
-    let mut slow = stage.refused("Content-Length: 1000");
+    let (_upstream, gateway) = start();
+    let mut silent = refused(&gateway, "Content-Length: 10");
+    let mut slow = refused(&gateway, "Content-Length: 1000");
     // Each piece comes in time and all of them do not.
     let is_closed = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
@@ -121,8 +117,8 @@ fn a_body_that_does_not_come_soon_closes() {
 
 #[test]
 fn who_waits_to_be_told_to_send_the_body_is_closed() {
-    let stage = Stage::new();
-    let mut client = stage.gateway.connect();
+    let shared = SHARED.turn();
+    let mut client = shared.gateway.connect();
     client.send("POST /keyed/ HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 50\r\n\r\n");
     let response = client.response("POST");
     assert!(response.status == 401 && response.announces_close(), "{response}");
@@ -131,8 +127,8 @@ fn who_waits_to_be_told_to_send_the_body_is_closed() {
 
 #[test]
 fn who_asks_for_the_close_gets_it() {
-    let stage = Stage::new();
-    let mut client = stage.gateway.connect();
+    let shared = SHARED.turn();
+    let mut client = shared.gateway.connect();
     let response = client.ask("POST /keyed/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 50\r\n\r\n");
     assert!(response.status == 401 && response.announces_close(), "{response}");
     client.expect_close();
@@ -140,12 +136,12 @@ fn who_asks_for_the_close_gets_it() {
 
 #[test]
 fn a_drain_does_not_wait_for_such_bodies() {
-    let mut stage = Stage::new();
-    let mut client = stage.refused("Content-Length: 10");
-    stage.gateway.signal("TERM");
+    let (_upstream, mut gateway) = start();
+    let mut client = refused(&gateway, "Content-Length: 10");
+    gateway.signal("TERM");
     client.send("0123456789");
     client.expect_close();
-    assert!(stage.gateway.wait_for_exit().success());
+    assert!(gateway.wait_for_exit().success());
 }
 
 #[test]

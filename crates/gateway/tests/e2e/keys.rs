@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, request};
+use crate::harness::{Definition, Gateway, Response, Shared, Upstream, api, error_json, request};
 
 /// An API that asks for a key.
 pub(crate) fn keyed(id: &str, upstream: &Upstream) -> Definition {
@@ -59,6 +59,10 @@ pub(crate) fn start(conf: Value) -> (Upstream, Gateway) {
     (upstream, gateway)
 }
 
+/// For tests whose keys no other test names, and that list none.
+static PLAIN: Shared = Shared::new(|| start(json!({})));
+static HASHED: Shared = Shared::new(|| start(hashed()));
+
 pub(crate) fn hashed() -> Value {
     json!({"hash_keys": true, "enable_hashed_keys_listing": true})
 }
@@ -69,28 +73,30 @@ fn is_hex(text: &str) -> bool {
 
 #[test]
 fn a_created_key_is_told_and_serves_at_once() {
-    let (upstream, gateway) = start(json!({}));
+    let shared = PLAIN.turn();
+    let (upstream, gateway) = (&shared.upstream, &shared.gateway);
     let answer = gateway.control("POST", "/tyk/keys/create", &session(json!({})).to_string());
     let key = answer.json()["key"].as_str().expect("a key").to_owned();
     assert_eq!(told(&answer), (200, done(&key, "added")));
     let random = key.strip_prefix("default").expect("the organisation first");
     assert!(random.len() == 32 && is_hex(random), "{key}");
-    assert_eq!(call(&gateway, "/a/x", &key).status, 200);
+    assert_eq!(call(gateway, "/a/x", &key).status, 200);
     assert_eq!(upstream.last().target, "/x");
-    assert_ne!(create(&gateway, &session(json!({}))), key, "no two are alike");
+    assert_ne!(create(gateway, &session(json!({}))), key, "no two are alike");
 }
 
 #[test]
 fn a_created_key_comes_with_its_hash_when_keys_are_hashed() {
-    let (_upstream, gateway) = start(hashed());
+    let shared = HASHED.turn();
+    let gateway = &shared.gateway;
     let answer = gateway.control("POST", "/tyk/keys/create", &session(json!({})).to_string());
     let (key, hash) = (answer.json()["key"].clone(), answer.json()["key_hash"].clone());
     let (key, hash) = (key.as_str().expect("a key"), hash.as_str().expect("a hash"));
     assert!(hash.len() == 8 && is_hex(hash), "{answer}");
     let expect = format!("{{\"key\":\"{key}\",\"status\":\"ok\",\"action\":\"added\",\"key_hash\":\"{hash}\"}}\n");
     assert_eq!(told(&answer), (200, expect));
-    assert_eq!(call(&gateway, "/a/", key).status, 200);
-    assert_eq!(call(&gateway, "/a/", hash).status, 403, "the hash is no key");
+    assert_eq!(call(gateway, "/a/", key).status, 200);
+    assert_eq!(call(gateway, "/a/", hash).status, 403, "the hash is no key");
 }
 
 #[test]
@@ -142,40 +148,43 @@ fn a_key_may_be_named_by_its_operator_and_is_accepted_with_and_without_the_organ
 
 #[test]
 fn a_key_is_changed_and_the_change_holds_for_the_next_request() {
-    let (_upstream, gateway) = start(hashed());
-    let key = create(&gateway, &session(json!({})));
+    let shared = HASHED.turn();
+    let gateway = &shared.gateway;
+    let key = create(gateway, &session(json!({})));
     let path = format!("/tyk/keys/{key}");
     let inactive = session(json!({"is_inactive": true})).to_string();
     assert_eq!(told(&gateway.control("PUT", &path, &inactive)), (200, done(&key, "modified")), "and no hash is told");
-    assert_eq!(call(&gateway, "/a/", &key).status, 403);
+    assert_eq!(call(gateway, "/a/", &key).status, 403);
     assert_eq!(gateway.control("GET", &path, "").json()["is_inactive"], true);
     assert_eq!(gateway.control("PUT", &path, &session(json!({"alias": "back"})).to_string()).status, 200);
-    assert_eq!(call(&gateway, "/a/", &key).status, 200);
+    assert_eq!(call(gateway, "/a/", &key).status, 200);
     assert_eq!(gateway.control("GET", &path, "").json()["alias"], "back");
 }
 
 #[test]
 fn a_change_begins_the_quota_anew_unless_it_is_told_not_to() {
-    let (_upstream, gateway) = start(json!({}));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
     let quota = session(json!({"quota_max": 10, "quota_renewal_rate": 3600}));
-    let key = create(&gateway, &quota);
+    let key = create(gateway, &quota);
     let left = || gateway.control("GET", &format!("/tyk/keys/{key}"), "").json()["quota_remaining"].clone();
     assert_eq!(left(), 10);
     for expect in [9, 8, 7] {
-        assert_eq!(call(&gateway, "/a/", &key).status, 200);
+        assert_eq!(call(gateway, "/a/", &key).status, 200);
         assert_eq!(left(), expect, "what is shown is live");
     }
     assert_eq!(gateway.control("PUT", &format!("/tyk/keys/{key}?suppress_reset=1"), &quota.to_string()).status, 200);
     assert_eq!(left(), 7);
-    assert_eq!(call(&gateway, "/a/", &key).header("x-ratelimit-remaining"), Some("6"));
+    assert_eq!(call(gateway, "/a/", &key).header("x-ratelimit-remaining"), Some("6"));
     assert_eq!(gateway.control("PUT", &format!("/tyk/keys/{key}"), &quota.to_string()).status, 200);
     assert_eq!(left(), 10);
-    assert_eq!(call(&gateway, "/a/", &key).header("x-ratelimit-remaining"), Some("9"));
+    assert_eq!(call(gateway, "/a/", &key).header("x-ratelimit-remaining"), Some("9"));
 }
 
 #[test]
 fn a_key_is_found_by_its_hash() {
-    let (_upstream, gateway) = start(hashed());
+    let shared = HASHED.turn();
+    let gateway = &shared.gateway;
     let answer = gateway.control("POST", "/tyk/keys/create", &session(json!({"alias": "found"})).to_string()).json();
     let (key, hash) = (answer["key"].as_str().unwrap(), answer["key_hash"].as_str().unwrap());
     for target in [format!("/tyk/keys/{key}"), format!("/tyk/keys/{hash}?hashed=true")] {
@@ -186,14 +195,15 @@ fn a_key_is_found_by_its_hash() {
     let changed = session(json!({"alias": "changed"})).to_string();
     assert_eq!(gateway.control("PUT", &format!("/tyk/keys/{hash}?hashed=1"), &changed).status, 200);
     assert_eq!(gateway.control("GET", &format!("/tyk/keys/{key}"), "").json()["alias"], "changed");
-    assert_eq!(call(&gateway, "/a/", key).status, 200);
+    assert_eq!(call(gateway, "/a/", key).status, 200);
     assert_eq!(told(&gateway.control("DELETE", &format!("/tyk/keys/{hash}?hashed=true"), "")), (200, done(hash, "deleted")));
-    assert_eq!(call(&gateway, "/a/", key).status, 403);
+    assert_eq!(call(gateway, "/a/", key).status, 403);
 }
 
 #[test]
 fn without_hashing_nothing_is_found_by_a_hash() {
-    let (_upstream, gateway) = start(json!({}));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
     let message = "Key requested by hash but key hashing is not enabled";
     assert_eq!(told(&gateway.control("GET", "/tyk/keys/49cb96ec?hashed=true", "")), (400, refused(message)));
 }
@@ -247,11 +257,12 @@ fn a_deleted_key_is_refused_by_the_next_request_on_every_connection() {
 
 #[test]
 fn a_key_that_is_made_again_begins_with_a_whole_quota() {
-    let (_upstream, gateway) = start(json!({}));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
     let quota = session(json!({"quota_max": 2, "quota_renewal_rate": 3600})).to_string();
     for _ in 0..3 {
         assert_eq!(gateway.control("POST", "/tyk/keys/again", &quota).status, 200);
-        let statuses = [0; 3].map(|_| call(&gateway, "/a/", "again").status);
+        let statuses = [0; 3].map(|_| call(gateway, "/a/", "again").status);
         assert_eq!(statuses, [200, 200, 403]);
         assert_eq!(gateway.control("DELETE", "/tyk/keys/again?org_id=default", "").status, 200);
     }
@@ -297,7 +308,8 @@ fn a_body_that_is_no_session_makes_no_key() {
 
 #[test]
 fn a_number_that_fits_nowhere_is_no_session() {
-    let (_upstream, gateway) = start(json!({}));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
     for field in ["quota_max", "quota_renewal_rate", "expires"] {
         for number in ["99999999999999999999999", "-99999999999999999999999", "9223372036854775808"] {
             let fields = format!("\"org_id\":\"default\",\"{field}\":{number}");
@@ -362,8 +374,9 @@ fn a_preview_shows_a_session_and_makes_nothing() {
 
 #[test]
 fn keys_are_handled_only_with_the_secret_and_the_right_method() {
-    let (_upstream, gateway) = start(json!({}));
-    let key = create(&gateway, &session(json!({})));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
+    let key = create(gateway, &session(json!({})));
     let own = format!("/tyk/keys/{key}");
     for (method, target) in
         [("GET", "/tyk/keys"), ("POST", "/tyk/keys/create"), ("GET", &own), ("DELETE", &own), ("POST", "/tyk/keys/preview")]
@@ -376,13 +389,14 @@ fn keys_are_handled_only_with_the_secret_and_the_right_method() {
         let answer = gateway.control(method, target, "");
         assert_eq!(told(&answer), (405, refused("Method not supported")), "{method} {target}");
     }
-    assert_eq!(call(&gateway, "/a/", &key).status, 200);
+    assert_eq!(call(gateway, "/a/", &key).status, 200);
 }
 
 #[test]
 fn unknown_fields_of_a_session_are_kept() {
-    let (_upstream, gateway) = start(json!({}));
-    let key = create(&gateway, &session(json!({"from_elsewhere": {"x": [1]}, "meta_data": {"team": "blue"}, "tags": ["t"]})));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
+    let key = create(gateway, &session(json!({"from_elsewhere": {"x": [1]}, "meta_data": {"team": "blue"}, "tags": ["t"]})));
     let shown = gateway.control("GET", &format!("/tyk/keys/{key}"), "").json();
     assert_eq!(
         (&shown["from_elsewhere"], &shown["meta_data"], &shown["tags"]),
@@ -418,18 +432,20 @@ fn keys_are_listed_by_the_api_that_they_may_call_and_by_how_they_begin() {
 
 #[test]
 fn a_key_is_also_made_under_the_path_of_all_keys() {
-    let (_upstream, gateway) = start(json!({}));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
     let answer = gateway.control("POST", "/tyk/keys", &session(json!({})).to_string());
     let key = answer.json()["key"].as_str().expect("a key").to_owned();
     assert_eq!(told(&answer), (200, done(&key, "added")));
-    assert_eq!(call(&gateway, "/a/", &key).status, 200);
+    assert_eq!(call(gateway, "/a/", &key).status, 200);
     assert_eq!(told(&gateway.control("POST", "/tyk/keys", "{")), (400, refused("Request malformed")));
 }
 
 #[test]
 fn a_key_remembers_when_it_was_made() {
-    let (_upstream, gateway) = start(json!({}));
-    let key = create(&gateway, &session(json!({})));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
+    let key = create(gateway, &session(json!({})));
     let path = format!("/tyk/keys/{key}");
     let made = gateway.control("GET", &path, "").json()["date_created"].clone();
     assert!(made.as_str().is_some_and(|date| date.len() == 20 && date.ends_with('Z')), "{made}");
@@ -440,7 +456,8 @@ fn a_key_remembers_when_it_was_made() {
 
 #[test]
 fn deleting_a_key_tells_its_whole_name() {
-    let (_upstream, gateway) = start(json!({}));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
     gateway.control("POST", "/tyk/keys/mykey", &session(json!({})).to_string());
     assert_eq!(told(&gateway.control("DELETE", "/tyk/keys/mykey?org_id=default", "")), (200, done("defaultmykey", "deleted")));
 }
@@ -456,7 +473,8 @@ fn other_policies_do_not_change_how_a_hashed_key_is_shown() {
 
 #[test]
 fn a_preview_needs_no_rights_and_says_what_is_no_session() {
-    let (_upstream, gateway) = start(json!({}));
+    let shared = PLAIN.turn();
+    let gateway = &shared.gateway;
     assert_eq!(gateway.control("POST", "/tyk/keys/preview", "{\"org_id\":\"default\"}").status, 200);
     assert_eq!(told(&gateway.control("POST", "/tyk/keys/preview", "{")), (500, refused("Unmarshalling failed")));
 }

@@ -1,6 +1,7 @@
 //! The gateway as its users meet it: the real program, real sockets, and upstreams that are scripted by the test or are real nginx.
 //!
-//! One binary, so that it links once. A test starts a gateway of its own; nothing is shared between tests.
+//! One binary, so that it links once. A test starts a gateway of its own, or takes a turn with its module's (`Shared`) if it leaves nothing
+//! behind.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 

@@ -150,6 +150,10 @@ impl Gateway {
         apis.into_iter().fold(Setup::new(conf), Setup::api).start()
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
     pub(crate) fn connect(&self) -> Connection {
         Connection::open(self.port)
     }
@@ -243,9 +247,7 @@ impl Gateway {
 
     /// The processes that were started to take over, as the log names them.
     pub(crate) fn successors(&self) -> Vec<u32> {
-        let log = self.log();
-        let lines = log.lines().filter(|line| line.contains("new process started"));
-        lines.filter_map(|line| line.split("pid=").nth(1)?.trim().parse().ok()).collect()
+        successors_in(&self.log())
     }
 
     /// Waits for the process that was started first to end by itself.
@@ -262,16 +264,23 @@ impl Gateway {
 
     /// The log, once no more is written to it: a thread of the gateway's own does, behind whoever logs.
     pub(crate) fn log(&self) -> String {
-        let read = || fs::read_to_string(&self.log).unwrap_or_default();
-        let mut before = read();
+        let mut before = self.log_so_far();
         loop {
             thread::sleep(Duration::from_millis(30));
-            let now = read();
+            let now = self.log_so_far();
             if now == before {
                 return now;
             }
             before = now;
         }
+    }
+
+    pub(crate) fn expect_no_panic(&self) {
+        expect_no_panic(&self.log_so_far());
+    }
+
+    fn log_so_far(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
     }
 
     /// A figure of `/proc/<pid>/status` in KiB, such as `VmRSS` or `VmHWM`.
@@ -311,16 +320,27 @@ impl Drop for Gateway {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        for pid in self.successors() {
+        // Nobody writes to the log any more, but for a successor.
+        let successors = successors_in(&self.log_so_far());
+        for pid in &successors {
             let _ = Command::new("kill").arg("-KILL").arg(pid.to_string()).stderr(Stdio::null()).status();
         }
-        let log = self.log();
+        let log = if successors.is_empty() { self.log_so_far() } else { self.log() };
         if thread::panicking() {
             eprintln!("--- the gateway's log ---\n{}", tail(&log));
         } else {
-            assert!(!log.contains("panicked at"), "the gateway panicked:\n{}", tail(&log));
+            expect_no_panic(&log);
         }
     }
+}
+
+fn expect_no_panic(log: &str) {
+    assert!(!log.contains("panicked at"), "the gateway panicked:\n{}", tail(log));
+}
+
+fn successors_in(log: &str) -> Vec<u32> {
+    let lines = log.lines().filter(|line| line.contains("new process started"));
+    lines.filter_map(|line| line.split("pid=").nth(1)?.trim().parse().ok()).collect()
 }
 
 /// Whether a process holds a socket that listens for TCP.

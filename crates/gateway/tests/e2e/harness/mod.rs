@@ -10,11 +10,13 @@ pub(crate) mod frames;
 pub(crate) mod gateway;
 pub(crate) mod http2;
 pub(crate) mod jws;
+pub(crate) mod shared;
 pub(crate) mod upstream;
 pub(crate) mod wire;
 
 pub(crate) use definition::{Definition, api};
 pub(crate) use gateway::{Gateway, Setup};
+pub(crate) use shared::Shared;
 pub(crate) use upstream::{Seen, Upstream};
 pub(crate) use wire::{Connection, Response};
 

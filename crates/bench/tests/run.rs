@@ -1,4 +1,4 @@
-//! `tollgate-bench run` as a user starts it: the real program, nginx, and the real gateway where one is built.
+//! `tollgate-bench run` as a user starts it: the real program, nginx, and the real gateway.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use serde_json::Value;
@@ -69,10 +69,13 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The gateway beside this program, where `cargo build --workspace` puts it.
-fn tollgate() -> Option<PathBuf> {
-    let program = Path::new(env!("CARGO_BIN_EXE_tollgate-bench")).parent()?.join("tollgate");
-    program.is_file().then_some(program)
+const GATEWAYS: [&str; 2] = ["tollgate", "nginx"];
+
+/// `tollgate-bench` runs the gateway beside it. Cargo builds that only with the whole workspace.
+fn expect_gateway() {
+    let program = Path::new(env!("CARGO_BIN_EXE_tollgate-bench")).with_file_name("tollgate");
+    let hint = "no gateway is built: run `cargo build --bin tollgate` with this profile, or `make test`";
+    assert!(program.is_file(), "{}: {hint}", program.display());
 }
 
 fn series<'a>(kept: &'a Value, peer: &str) -> Vec<&'a Value> {
@@ -83,8 +86,8 @@ fn series<'a>(kept: &'a Value, peer: &str) -> Vec<&'a Value> {
 #[test]
 fn a_tiny_scenario_is_judged_measured_and_reported() {
     let bench = Bench::new(SCENARIO);
-    let gateways: &[&str] = if tollgate().is_some() { &["tollgate", "nginx"] } else { &["nginx"] };
-    let peers = format!("direct,{}", gateways.join(","));
+    expect_gateway();
+    let peers = format!("direct,{}", GATEWAYS.join(","));
     let output = bench.run(&["--peers", &peers, "--rounds", "2", "--seconds", "0.3"]);
     assert!(output.status.success(), "{}", said(&output));
 
@@ -92,7 +95,7 @@ fn a_tiny_scenario_is_judged_measured_and_reported() {
     assert_eq!(kept["end"], Value::Null);
     assert_eq!(kept["scenarios"][0]["failures"], serde_json::json!([]));
     assert_eq!(series(&kept, "direct").len(), 2, "one case, two loads: it refuses nothing");
-    for gateway in gateways {
+    for gateway in GATEWAYS {
         assert_eq!(series(&kept, gateway).len(), 4, "two cases, two loads");
         for series in series(&kept, gateway) {
             let rounds = series["rounds"].as_array().expect("rounds");
@@ -213,20 +216,13 @@ fn assert_measured(scenario: &str, peers: &[&str]) {
     }
 }
 
-/// nginx, and the real gateway where one is built.
-fn gateways() -> Vec<&'static str> {
-    if tollgate().is_none() {
-        eprintln!("only nginx is checked: no tollgate is built here");
-    }
-    tollgate().map(|_| "tollgate").into_iter().chain(["nginx"]).collect()
-}
-
 #[test]
 fn clients_speak_tls_and_http2_where_the_scenario_says_so() {
-    assert_measured(&one_case("", "api.tls = \"ecdsa\"", "200"), &gateways());
-    assert_measured(&one_case("new_connections = true", "api.tls = \"rsa\"", "200"), &gateways());
-    assert_measured(&one_case("streams = 5", "api.tls = \"ecdsa\"\napi.http2 = true", "200"), &gateways());
-    assert_measured(&one_case("streams = 5", "api.http2 = true", "200"), &gateways());
+    expect_gateway();
+    assert_measured(&one_case("", "api.tls = \"ecdsa\"", "200"), &GATEWAYS);
+    assert_measured(&one_case("new_connections = true", "api.tls = \"rsa\"", "200"), &GATEWAYS);
+    assert_measured(&one_case("streams = 5", "api.tls = \"ecdsa\"\napi.http2 = true", "200"), &GATEWAYS);
+    assert_measured(&one_case("streams = 5", "api.http2 = true", "200"), &GATEWAYS);
 }
 
 #[test]
@@ -240,10 +236,7 @@ fn the_floor_relays_what_is_served_and_answers_what_is_refused() {
 
 #[test]
 fn tokens_passwords_and_signatures_are_made_and_accepted() {
-    if tollgate().is_none() {
-        eprintln!("not checked: no tollgate is built here");
-        return;
-    }
+    expect_gateway();
     for method in ["oauth", "jwt", "basic", "hmac-signature", "rsa-signature"] {
         assert_measured(&one_case("", &format!("api.auth_method = \"{method}\""), "200"), &["tollgate"]);
     }
@@ -285,10 +278,7 @@ expect = { 200 = "all" }
 
 #[test]
 fn cases_are_measured_beside_the_first_one_and_their_records_are_counted() {
-    if tollgate().is_none() {
-        eprintln!("not checked: no tollgate is built here");
-        return;
-    }
+    expect_gateway();
     let round_of_log = |scenario: &str| {
         let bench = Bench::new(scenario);
         let output = bench.run(&["--peers", "tollgate", "--rounds", "1", "--seconds", "0.3"]);

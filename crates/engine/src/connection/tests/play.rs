@@ -108,14 +108,14 @@ impl Play {
         let peers = Rc::new(Peers::new(0, Vec::new(), drained, Arc::default()));
         let resolver = Resolver::new(Vec::new());
         let core = Rc::new(Core::new(limits, service, resolver, peers, Rc::new([]), Arc::<CoreStats>::default(), None));
-        let own = core.clone();
-        let connection = runtime.block_on(async move {
-            near.set_nonblocking(true).unwrap();
-            let stream = Stream::Local(tokio::net::UnixStream::from_std(near).unwrap());
-            let client = ClientInfo { address: "192.0.2.1:5000".parse().unwrap(), tls: None, http2: false };
-            let counted = own.peers.count(None);
-            tokio::task::spawn_local(async move { assert!(Connection::new(own, stream, client, counted).await.is_none()) })
-        });
+        near.set_nonblocking(true).unwrap();
+        let stream = {
+            let _entered = runtime.enter();
+            Stream::Local(tokio::net::UnixStream::from_std(near).unwrap())
+        };
+        let client = ClientInfo { address: "192.0.2.1:5000".parse().unwrap(), tls: None, http2: false };
+        let (own, counted) = (core.clone(), core.peers.count(None));
+        let connection = runtime.spawn_local(async move { assert!(Connection::new(own, stream, client, counted).await.is_none()) });
         let play = Play { core, client: End::of(far), upstream: End::default(), stage, dialed, connection, runtime, _drain: drain };
         play.settle();
         play

@@ -47,6 +47,12 @@ impl HeaderEdits {
         self.add(name, value);
     }
 
+    /// Replaces every added line with this name by `name: value`: for a reply, whose lines are all added.
+    pub fn set_added(&mut self, name: &str, value: &[u8]) {
+        self.remove_added(name);
+        self.add(name, value);
+    }
+
     /// Adds `name: value`; existing lines stay.
     #[inline]
     pub fn add(&mut self, name: &str, value: &[u8]) {
@@ -88,8 +94,7 @@ impl HeaderEdits {
         }
     }
 
-    /// Removes every added line with this name, in any letter case.
-    pub fn remove_added(&mut self, name: &str) {
+    fn remove_added(&mut self, name: &str) {
         while let Some(range) = self.find_added(name) {
             self.added.drain(range);
         }

@@ -256,7 +256,7 @@ impl<'a> Headers<'a> {
         self.lines.len()
     }
 
-    /// Whether there are no lines.
+    /// There are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

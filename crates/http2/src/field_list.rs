@@ -151,7 +151,7 @@ impl FieldList {
         self.count
     }
 
-    /// Whether there is no field.
+    /// There is no field.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

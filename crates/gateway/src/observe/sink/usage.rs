@@ -1,4 +1,5 @@
-//! Writes sums per minute to the embedded store, for `/tyk/usage`. Requests beyond the limits of rows and paths are summed as `_other`.
+//! Writes sums per minute to the embedded store, for `/tyk/usage`. Paths beyond a limit are summed as `_other`, to bound the number
+//! of rows.
 
 use super::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread};
 use crate::observe::analytics::Analyst;

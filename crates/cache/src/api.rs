@@ -18,7 +18,7 @@ pub struct CacheSettings {
 }
 
 /// Settings of the cache of one API.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApiCacheSettings {
     /// Memory reserved for this API, out of the gateway's; `None` shares the rest with other APIs.
     pub memory_bytes: Option<u64>,
@@ -48,6 +48,12 @@ pub struct Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoomForApi;
 
+impl std::fmt::Display for NoRoomForApi {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("is more than half of the memory that the gateway's cache has left")
+    }
+}
+
 impl Cache {
     /// Makes an empty cache.
     pub fn new(settings: CacheSettings) -> Arc<Self> {
@@ -62,12 +68,16 @@ impl Cache {
     /// # Errors
     /// There is not enough memory for the API's reservation.
     pub fn api(self: &Arc<Self>, id: &str, settings: ApiCacheSettings) -> Result<Arc<ApiCache>, NoRoomForApi> {
-        let partition = match settings.memory_bytes {
-            None => Arc::clone(&self.shared),
-            Some(bytes) => Arc::new(self.shared.split_off(bytes, self.settings.object_bytes_max).ok_or(NoRoomForApi)?),
-        };
+        let partition = self.partition(settings.memory_bytes)?;
         let counters = Arc::new(ApiCounters::default());
         Ok(Arc::new(ApiCache { cache: Arc::clone(self), id: id.into(), settings, partition, counters }))
+    }
+
+    fn partition(&self, memory_bytes: Option<u64>) -> Result<Arc<Partition>, NoRoomForApi> {
+        match memory_bytes {
+            None => Ok(Arc::clone(&self.shared)),
+            Some(bytes) => self.shared.split_off(bytes, self.settings.object_bytes_max).map(Arc::new).ok_or(NoRoomForApi),
+        }
     }
 
     /// Memory in use by the APIs without reserved memory, in bytes.
@@ -95,6 +105,24 @@ impl ApiCache {
     /// Id of the API.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &ApiCacheSettings {
+        &self.settings
+    }
+
+    /// The same part with other settings. What is stored stays unless the memory is another one.
+    ///
+    /// # Errors
+    /// There is not enough memory for what the API wants for itself.
+    pub fn with_settings(&self, settings: ApiCacheSettings) -> Result<Arc<ApiCache>, NoRoomForApi> {
+        let partition = match settings.memory_bytes == self.settings.memory_bytes {
+            true => Arc::clone(&self.partition),
+            false => self.cache.partition(settings.memory_bytes)?,
+        };
+        let (cache, counters) = (Arc::clone(&self.cache), Arc::clone(&self.counters));
+        Ok(Arc::new(ApiCache { cache, id: self.id.clone(), settings, partition, counters }))
     }
 
     pub(crate) fn labels(&self) -> Labels<'_> {

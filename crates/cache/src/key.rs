@@ -103,6 +103,8 @@ impl KeyHasher {
 /// The parts that distinguish requests to one API.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyParts<'a> {
+    /// The configuration that shapes responses: what was stored under another one is not used. Purges by URL don't ask for it.
+    pub origin: &'a [u8],
     /// Host of the request in lower case, if the API's answers depend on it; otherwise `None`, so that invented Host values do not fill the
     /// cache.
     pub host: Option<&'a [u8]>,
@@ -120,6 +122,7 @@ impl KeyParts<'_> {
     pub(crate) fn key(&self, secret: &[u8; 32], api: &str) -> CacheKey {
         let mut hasher = KeyHasher::keyed(secret, "response");
         hasher.add(api.as_bytes());
+        hasher.add(self.origin);
         hasher.add_optional(self.host);
         hasher.add(self.target);
         hasher.add_optional(self.caller);

@@ -2,9 +2,12 @@
 //! drives. Between polls it holds no buffer unless a socket is full.
 
 mod collect;
+mod detach;
+mod detached_exchange;
 mod exchange;
 mod keep;
 mod relay;
+mod sourced;
 
 use crate::core::{Buffers, Core};
 use crate::deadlines::NEVER;
@@ -23,6 +26,7 @@ use crate::tunnel::Tunnel;
 use crate::turn::Turn;
 use collect::Collected;
 use exchange::ExchangeState;
+use sourced::SourcedReply;
 use std::future::Future;
 use std::io::Write;
 use std::net::SocketAddr;
@@ -88,6 +92,8 @@ enum Stage {
     Dial(Dial),
     /// Relaying request and response.
     Relay,
+    /// Sending a reply whose body comes from a source.
+    Sourced(Box<SourcedReply>),
     /// The protocol was switched; bytes pass in both directions.
     Tunnel(Box<Tunnel>),
     /// The response is sent: discards the rest of the request's body to reach the next request. Holds the number of bytes
@@ -173,13 +179,19 @@ impl Connection {
 
     /// A connection that serves one HTTP/2 stream.
     pub(crate) fn of_stream(core: Rc<Core>, stream: Stream, client: ClientInfo) -> Self {
+        let handler = core.service.handler(&client);
+        Connection::with_handler(core, stream, client.address, handler)
+    }
+
+    /// One whose requests this handler decides about.
+    pub(crate) fn with_handler(core: Rc<Core>, stream: Stream, client: SocketAddr, handler: Box<dyn Handler>) -> Self {
         core.deadlines.set_now(Moment::now());
         Connection {
             client: stream,
-            client_address: client.address,
-            client_ip: ClientIp::new(client.address),
+            client_address: client,
+            client_ip: ClientIp::new(client),
             counted: None,
-            handler: core.service.handler(&client),
+            handler,
             deadline: core.deadlines.register(),
             since_ms: core.deadlines.now_ms(),
             input: Vec::new(),
@@ -224,6 +236,7 @@ impl Connection {
                 Stage::Collect(_) => self.poll_collect(cx, buffers),
                 Stage::Dial(_) => self.poll_dial(cx, buffers),
                 Stage::Relay => self.poll_relay(cx, buffers),
+                Stage::Sourced(_) => self.poll_sourced(cx),
                 Stage::Tunnel(tunnel) => {
                     let poll = tunnel.poll(cx, &mut self.client, &mut buffers.scratch, &mut self.turn);
                     if tunnel.take_progress() {
@@ -449,7 +462,7 @@ impl Connection {
         }
         let stage = self.counted.take().map_or(Stage::Closed, |counted| {
             let stream = std::mem::replace(&mut self.client, Stream::Pipe(Pipe::new().0));
-            let client = ClientInfo { address: self.client_address, tls: None, http2: true, is_own: false };
+            let client = ClientInfo { address: self.client_address, tls: None, http2: true };
             Stage::Http2(Box::new(Http2Start { stream, bytes: bytes.to_vec(), client, counted }))
         });
         self.enter(stage);
@@ -464,7 +477,7 @@ impl Connection {
         forward: &Forward,
         body: [&[u8]; 2],
         out: &mut Vec<u8>,
-        outgoing: &Outgoing,
+        outgoing: &mut Outgoing,
     ) {
         let upgrade = self.exchange.upgrade;
         let head = RequestHead {
@@ -479,7 +492,14 @@ impl Connection {
         write_request(request, &head, &outgoing.edits, out);
         body.iter().for_each(|part| out.extend_from_slice(part));
         self.exchange.upstream_head = head.method == b"HEAD";
-        let replayable = !upgrade && request.is_idempotent() && self.exchange.request_body.is_done();
+        let mut replayable = !upgrade && request.is_idempotent() && self.exchange.request_body.is_done();
+        if forward.is_conditional {
+            ["If-None-Match", "If-Modified-Since"].iter().for_each(|name| outgoing.edits.remove(&request.headers, name));
+            let mut replay = self.core.spare();
+            write_request(request, &head, &outgoing.edits, &mut replay);
+            self.exchange.replay = replay;
+            replayable = false;
+        }
         loop {
             let pooled = self.core.pool.borrow_mut().take(forward.target_serial, self.core.deadlines.now_ms(), &self.core.limits);
             let Some(mut upstream) = pooled else {
@@ -561,10 +581,13 @@ impl Connection {
     }
 
     /// Sends the handler's own response.
-    fn reply(&mut self, cx: &mut Context<'_>, outgoing: &Outgoing, out: &mut Vec<u8>) {
-        self.handler.on_end(self.exchange.ended());
+    fn reply(&mut self, cx: &mut Context<'_>, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
         // Does not wait for a body that has not arrived: the response is meant to spare the client from sending it.
         let close = outgoing.close || !self.exchange.keep_alive || !(self.exchange.request_body.is_done() || self.can_drain());
+        if let Some(sourced) = outgoing.sourced.take() {
+            return self.reply_from_source(cx, sourced, outgoing, close, out);
+        }
+        self.handler.on_end(self.exchange.ended());
         self.send_reply(cx, outgoing, close, out);
     }
 
@@ -604,6 +627,7 @@ impl Connection {
             self.exchange.upstream = None;
             self.reply(cx, outgoing, out);
         } else {
+            outgoing.sourced = None;
             // A truncated response tells the client more than no response.
             let _ = self.send_held_head(cx);
             self.handler.on_end(self.exchange.ended());
@@ -676,7 +700,8 @@ impl Connection {
             Stage::Relay if client_is_late && self.exchange.response_body.is_none() => {
                 self.exchange.wait_ms(limits).min(limits.client_write_ms)
             }
-            _ if client_is_late => return self.looks.due_ms(self.since_ms, limits.client_write_ms).min(self.pace_end_ms()),
+            _ if client_is_late => return self.client_due_ms(),
+            Stage::Sourced(reply) if reply.is_client_late() => return self.client_due_ms(),
             Stage::Head { .. } if self.input.is_empty() => return self.idle_end_ms(),
             Stage::Head { .. } => limits.head_ms,
             Stage::Collect(collected) if collected.waits() => return self.core.deadlines.now_ms().saturating_add(ROOM_LOOK_MS),
@@ -687,6 +712,7 @@ impl Connection {
             }
             Stage::Relay if !self.exchange.held_head.is_empty() => HEAD_HELD_MS,
             Stage::Relay => self.exchange.wait_ms(limits),
+            Stage::Sourced(_) => limits.body_stall_ms,
             Stage::Tunnel(_) => limits.tunnel_idle_ms,
             Stage::Drain(_) => DRAIN_MS,
             Stage::Linger(_) => LINGER_MS,
@@ -694,6 +720,11 @@ impl Connection {
             Stage::Dial(_) | Stage::Http2(_) | Stage::Closed => return NEVER,
         };
         self.since_ms.saturating_add(wait_ms).min(self.pace_end_ms())
+    }
+
+    /// When to look at a client that does not read, or to cut it, in coarse time.
+    fn client_due_ms(&self) -> u64 {
+        self.looks.due_ms(self.since_ms, self.core.limits.client_write_ms).min(self.pace_end_ms())
     }
 
     /// When a connection without a request times out, in coarse time. An HTTP/2 stream ends with its request, even during a drain.
@@ -714,6 +745,7 @@ impl Connection {
         if self.core.deadlines.now_ms() < self.due_ms() {
             return;
         }
+        let is_client_late = !self.to_client.is_empty() || matches!(&self.stage, Stage::Sourced(reply) if reply.is_client_late());
         match &self.stage {
             Stage::Relay if !self.exchange.held_head.is_empty() => {
                 if let Err(fault) = self.send_held_head(cx) {
@@ -725,7 +757,7 @@ impl Connection {
                 let fault = Fault::new(self.exchange.wait_fault());
                 self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
             }
-            _ if !self.to_client.is_empty() => {
+            _ if is_client_late => {
                 self.look_at_client();
                 if self.core.deadlines.now_ms() >= self.due_ms() {
                     self.client.abort();
@@ -750,6 +782,8 @@ impl Connection {
                 self.client.say_goodbye(cx);
                 self.enter(Stage::Closed);
             }
+            // The source is silent: what was sent is cut.
+            Stage::Sourced(_) => self.enter(Stage::Closed),
             Stage::Tunnel(_) | Stage::Drain(_) | Stage::Linger(_) | Stage::Http2(_) | Stage::Closed => self.enter(Stage::Closed),
         }
     }

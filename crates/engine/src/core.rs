@@ -46,6 +46,8 @@ pub(crate) struct Core {
     pub kept_bodies: Rc<KeptBodies>,
     /// Tunnels that are open or reserved.
     pub tunnels_open: Rc<Cell<usize>>,
+    /// Exchanges without a client.
+    pub detached_open: Rc<Cell<usize>>,
     pub deadlines: Deadlines,
     pub resolver: Resolver,
     pub draining: Cell<bool>,
@@ -114,6 +116,7 @@ impl Core {
             http2_buffers: OutputBuffers::default(),
             upstreams_open: Rc::default(),
             tunnels_open: Rc::default(),
+            detached_open: Rc::default(),
             deadlines: Deadlines::new(Moment::now()),
             resolver,
             draining: Cell::new(false),

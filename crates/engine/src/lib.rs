@@ -28,7 +28,6 @@ mod moment;
 mod mutation;
 mod outbox;
 mod output_buffers;
-mod own_requests;
 mod pace;
 mod peers;
 mod pending;
@@ -50,7 +49,7 @@ mod unsent;
 pub use addresses::{AddressLimit, client_network};
 pub use counter::Counter;
 pub use engine::{Engine, EngineConfig};
-pub use fault::{Fault, FaultKind, FaultReason};
+pub use fault::{Fault, FaultKind};
 pub use limits::Limits;
 pub use listen::{Listen, TlsTerms, TrustedProxies};
 pub use moment::Moment;
@@ -58,8 +57,8 @@ pub use pace::Speed;
 pub use pending::{Completer, Pending};
 pub use server_name::accepting_ports;
 pub use service::{
-    Capture, ClientInfo, ClientTls, Ended, Forward, Handler, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests,
-    OwnResponse, ResponseVerdict, Service, ServiceFactory, Times, Verdict, Work,
+    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, KeptBody, NotKept,
+    Outgoing, ResponseVerdict, Service, ServiceFactory, SourcedBody, Times, Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, Http2, LocalConnector, Target, TargetTls};

@@ -1,14 +1,14 @@
 //! The border between I/O and decisions. The engine calls, the gateway decides; both sides are synchronous here.
 
-use crate::kept_bodies::Room;
 use crate::{Fault, Moment, Target};
+use bytes::Bytes;
 use rustls::pki_types::CertificateDer;
-use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tollgate_http::{HeaderEdits, Request, Response};
 
@@ -20,59 +20,8 @@ pub trait Service {
     /// Creates the handler for a new client connection.
     fn handler(&self, client: &ClientInfo) -> Box<dyn Handler>;
 
-    /// Called before the first client connects. Through `_own_requests` the service can send requests to its own core.
-    fn start(&self, _own_requests: Rc<dyn OwnRequests>) {}
-
     /// Called about every 100 milliseconds, for work that does not depend on requests.
     fn tick(&self) {}
-}
-
-/// Sends requests to the core itself, on behalf of clients.
-pub trait OwnRequests {
-    /// Sends the bytes of one request as `client`. `to_head`: its method is HEAD. The body of the response has at most `bytes_max` bytes.
-    fn send(&self, client: ClientInfo, request: Vec<u8>, to_head: bool, bytes_max: usize) -> OwnExchange;
-}
-
-/// The response to such a request, when it is complete.
-pub type OwnExchange = Pin<Box<dyn Future<Output = Result<OwnResponse, OwnFault>>>>;
-
-/// A response without its framing.
-pub struct OwnResponse {
-    /// The status code.
-    pub status: u16,
-    /// The header lines.
-    pub headers: Vec<(String, Vec<u8>)>,
-    /// The body.
-    pub body: Vec<u8>,
-    /// Counts the body among the bodies that are kept, as long as it is.
-    _room: Room,
-}
-
-impl OwnResponse {
-    pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Vec<u8>, room: Room) -> Self {
-        OwnResponse { status, headers, body, _room: room }
-    }
-}
-
-/// The reason why there is no response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnFault {
-    /// The connection ended before the response was complete.
-    Closed,
-    /// The body is larger than allowed.
-    TooLarge,
-    /// Other bodies use all the memory for bodies.
-    NoRoom,
-}
-
-impl fmt::Display for OwnFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            OwnFault::Closed => "the response is not complete",
-            OwnFault::TooLarge => "the body of the response is too large",
-            OwnFault::NoRoom => "too many bodies are kept",
-        })
-    }
 }
 
 /// A client connection, as known before its first request.
@@ -84,8 +33,6 @@ pub struct ClientInfo {
     pub tls: Option<Rc<ClientTls>>,
     /// Whether requests arrive over HTTP/2.
     pub http2: bool,
-    /// Whether the gateway itself sends the requests, on behalf of this client.
-    pub is_own: bool,
 }
 
 /// What a TLS handshake revealed about a client.
@@ -152,7 +99,7 @@ pub enum Verdict {
 pub enum ResponseVerdict {
     /// It passes as received, with the edits.
     Pass,
-    /// It passes as received, with the edits and the status of `outgoing` unless that is 0, and [`Handler::on_response_bytes`] sees its body.
+    /// It passes as received, with the edits, and [`Handler::on_response_bytes`] sees its body.
     Watch,
     /// It is held until its body of at most this many bytes is complete. [`Handler::on_response_body`] is called next.
     Keep(usize),
@@ -160,6 +107,10 @@ pub enum ResponseVerdict {
     Rewrite,
     /// The gateway's own response in `outgoing` replaces it.
     Reply,
+    /// The same, and the body goes to `outgoing`'s sink at the upstream's pace, whatever becomes of the client.
+    Detach,
+    /// The request is sent once more, without the conditions that [`Forward::is_conditional`] is about.
+    Again,
 }
 
 /// Why a body was not buffered.
@@ -199,6 +150,46 @@ pub struct Forward {
     pub timed: bool,
     /// Bytes to record in each direction; 0 for none.
     pub capture_bytes_max: usize,
+    /// The edits add conditions that are not the client's (`If-None-Match`, `If-Modified-Since`): a request that has to be sent again goes out
+    /// without them.
+    pub is_conditional: bool,
+}
+
+/// The body of a reply, in pieces that are written from where they lie. It may still be arriving.
+pub trait BodySource {
+    /// The next bytes, or `None` at the end. The task is woken when there are more.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>>;
+}
+
+/// The rest of a body will never come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyCut;
+
+/// Takes the body of a response that no client waits for. Dropped before [`BodySink::finish`], the body was cut.
+pub trait BodySink {
+    /// The next bytes, without framing.
+    fn push(&mut self, bytes: &[u8]);
+
+    /// The last byte was pushed.
+    fn finish(self: Box<Self>);
+}
+
+/// A reply's body from a source. The reply's lines say how long it is.
+pub struct SourcedBody {
+    /// Where it comes from. It is not read for a request with HEAD.
+    pub source: Box<dyn BodySource>,
+    /// Bytes that it has, for figures.
+    pub len: u64,
+    /// What is sent to an upstream meanwhile.
+    pub detached: Option<DetachedExchange>,
+}
+
+/// An exchange without a client.
+pub struct DetachedExchange {
+    /// The head of a request with GET and `Connection: close`.
+    pub head: Vec<u8>,
+    /// Decides about it.
+    pub handler: Box<dyn Handler>,
 }
 
 /// The engine's summary of a finished exchange.
@@ -282,6 +273,10 @@ pub struct Outgoing {
     pub lacks_length: bool,
     /// Whether the connection closes after this reply.
     pub close: bool,
+    /// The body of a reply, in place of `body`. Whoever replies takes it.
+    pub sourced: Option<SourcedBody>,
+    /// Where the body of a detached response goes. Whoever detaches it takes it.
+    pub sink: Option<Box<dyn BodySink>>,
 }
 
 impl Outgoing {

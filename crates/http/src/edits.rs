@@ -47,12 +47,6 @@ impl HeaderEdits {
         self.add(name, value);
     }
 
-    /// Replaces every added line with this name by `name: value`: for a reply, whose lines are all added.
-    pub fn set_added(&mut self, name: &str, value: &[u8]) {
-        self.remove_added(name);
-        self.add(name, value);
-    }
-
     /// Adds `name: value`; existing lines stay.
     #[inline]
     pub fn add(&mut self, name: &str, value: &[u8]) {
@@ -94,7 +88,8 @@ impl HeaderEdits {
         }
     }
 
-    fn remove_added(&mut self, name: &str) {
+    /// Removes every added line with this name, in any letter case.
+    pub fn remove_added(&mut self, name: &str) {
         while let Some(range) = self.find_added(name) {
             self.added.drain(range);
         }

@@ -256,7 +256,7 @@ impl<'a> Headers<'a> {
         self.lines.len()
     }
 
-    /// There are no lines.
+    /// Whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

@@ -25,6 +25,6 @@ pub use request::{Request, Version};
 pub use response::Response;
 pub use trailer::may_be_trailer;
 pub use write::{
-    ClientBody, LAST_CHUNK, ReplyBody, RequestHead, reason, write_chunk, write_reply, write_request, write_response,
-    write_rewritten,
+    ClientBody, LAST_CHUNK, ReplyBody, RequestHead, reason, write_chunk, write_reply, write_reply_head, write_request,
+    write_response, write_rewritten,
 };

@@ -199,6 +199,16 @@ pub fn write_reply(
     }
 }
 
+/// Appends the head of a response that the gateway generates and whose body follows. The edits say how long that is, unless the status has no
+/// body. `date` and `connection` are whole lines, or empty.
+pub fn write_reply_head(status: u16, edits: &HeaderEdits, date: &[u8], connection: &[u8], out: &mut Vec<u8>) {
+    status_line(status, out);
+    append(&edits.added, out);
+    out.extend_from_slice(date);
+    append(connection, out);
+    out.extend_from_slice(b"\r\n");
+}
+
 fn write_upgrade(protocol: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: ");
     out.extend_from_slice(protocol);

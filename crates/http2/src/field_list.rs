@@ -151,7 +151,7 @@ impl FieldList {
         self.count
     }
 
-    /// There is no field.
+    /// Whether there is no field.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

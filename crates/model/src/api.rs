@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::config::OnStoreFailure;
 use crate::decode::{Decoded, decode};
-use crate::error_override::ErrorOverrides;
 use crate::known_field;
 use crate::number::whole;
 use crate::openapi::openapi_problem;
@@ -39,7 +38,7 @@ pub use auth::{
     AuthConfig, BasicAuth, ExternalOAuth, ExternalProvider, Introspection, IntrospectionCache, OpenIdOptions, OpenIdProvider,
     SignatureAlgorithm, SignatureConfig,
 };
-pub use cache::CacheOptions;
+pub use cache::{CacheOptions, SharedCache};
 pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointEntry, EndpointMark,
@@ -238,12 +237,6 @@ pub struct ApiDefinition {
     pub graphql: Value,
     /// Response processors, by name.
     pub response_processors: Vec<ResponseProcessor>,
-    /// Other responses in place of errors, by status.
-    pub error_overrides: ErrorOverrides,
-    /// Disables `error_overrides`; those of the configuration apply.
-    pub error_overrides_disabled: bool,
-    /// `POST {listen_path}/tyk/batch/` sends several requests to this API.
-    pub enable_batch_request_support: bool,
     /// Server certificates, as identifiers or file names; each is used for the hosts in it.
     pub certificates: Vec<String>,
     /// Accepted client certificates, or authorities that issued them, as identifiers or file names.

@@ -15,6 +15,8 @@ pub(crate) enum ReportWhen {
     Member(&'static str),
     /// Never: it has no effect by itself, or its parent is reported.
     Never,
+    /// Always, as an error: what its author wants instead may protect somebody.
+    Refuse,
 }
 
 /// Path (dotted, `*` for any key, without list positions) and when to report.
@@ -31,6 +33,10 @@ pub(crate) fn judge(unknown: &[(JsonPath, Value)], table: &[KnownField], finding
             ReportWhen::Set => is_set(value),
             ReportWhen::Member(name) => value.get(name).is_some_and(is_set),
             ReportWhen::Never => false,
+            ReportWhen::Refuse => {
+                findings.error(path, "unknown field");
+                false
+            }
         };
         if is_set {
             findings.ignored(path, "not supported yet, ignored");

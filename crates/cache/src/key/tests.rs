@@ -1,6 +1,6 @@
 use super::{CacheKey, KeyParts};
 
-const PLAIN: KeyParts<'static> = KeyParts { host: None, target: b"/a/b?x=1&y=2", caller: None, headers: &[] };
+const PLAIN: KeyParts<'static> = KeyParts { origin: b"v1", host: None, target: b"/a/b?x=1&y=2", caller: None, headers: &[] };
 
 fn key(parts: KeyParts<'_>) -> CacheKey {
     parts.key(&[7; 32], "api")
@@ -43,6 +43,7 @@ fn what_an_upstream_may_tell_apart_has_keys_of_its_own() {
     let mut keys: Vec<(String, CacheKey)> =
         targets.iter().map(|target| (target.to_string(), key(KeyParts { target: target.as_bytes(), ..PLAIN }))).collect();
     let others: &[(&str, KeyParts<'_>)] = &[
+        ("origin", KeyParts { origin: b"v2", ..PLAIN }),
         ("empty host", KeyParts { host: Some(b""), ..PLAIN }),
         ("host", KeyParts { host: Some(b"a.example"), ..PLAIN }),
         ("host with port", KeyParts { host: Some(b"a.example:80"), ..PLAIN }),

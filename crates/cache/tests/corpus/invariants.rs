@@ -123,7 +123,7 @@ fn through_the_cache(request: &[u8], response: &[u8]) {
     let target = INPUTS.fetch_add(1, Ordering::Relaxed).to_string();
     let asked = CacheRequest {
         method: "GET",
-        parts: KeyParts { host: None, target: target.as_bytes(), caller: None, headers: &[] },
+        parts: KeyParts { origin: b"", host: None, target: target.as_bytes(), caller: None, headers: &[] },
         lines: &request_lines,
         is_authorised: false,
         has_body: false,

@@ -94,7 +94,7 @@ pub(crate) fn api(settings: ApiCacheSettings) -> Arc<ApiCache> {
 pub(crate) fn request(exchange: &Exchange) -> CacheRequest<'_> {
     CacheRequest {
         method: exchange.method,
-        parts: KeyParts { host: None, target: exchange.target.as_bytes(), caller: None, headers: &[] },
+        parts: KeyParts { origin: b"", host: None, target: exchange.target.as_bytes(), caller: None, headers: &[] },
         lines: &exchange.lines,
         is_authorised: exchange.is_authorised,
         has_body: exchange.has_body,

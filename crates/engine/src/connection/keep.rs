@@ -97,6 +97,11 @@ impl Connection {
                 HeadStep::Used(response.head_len)
             }
             ResponseVerdict::Reply => HeadStep::Replaced(response.body == Body::None),
+            ResponseVerdict::Again => HeadStep::Again(response.body == Body::None),
+            ResponseVerdict::Detach => {
+                self.exchange.response_body = Some(BodyReader::new(response.body));
+                HeadStep::Detached(response.head_len)
+            }
             _ => {
                 self.rewrite_response(response, response.body == Body::None, outgoing, out);
                 out.extend_from_slice(self.rewritten_body(outgoing));
@@ -217,8 +222,6 @@ impl Connection {
             verdict => {
                 let ended_by_closing = is_read && response.body == Body::UntilClose;
                 self.exchange.is_watched = verdict == ResponseVerdict::Watch;
-                let status = if outgoing.status == 0 { response.status } else { outgoing.status };
-                let response = if status == response.status { response } else { response.with_status(status) };
                 self.start_response(&response, &outgoing.edits, out);
                 self.exchange.upstream_keep_alive &= !kept.has_more;
                 self.relay_body(cx, body, out)?;
@@ -250,14 +253,34 @@ impl Connection {
     }
 
     /// Sends the handler's own response instead of the upstream's.
-    pub(super) fn reply_instead(&mut self, cx: &mut Context<'_>, is_read: bool, outgoing: &Outgoing, out: &mut Vec<u8>) {
+    pub(super) fn reply_instead(&mut self, cx: &mut Context<'_>, is_read: bool, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
+        self.give_back_upstream(is_read);
+        self.exchange.response_body = None;
+        self.reply(cx, outgoing, out);
+    }
+
+    /// Sends the request again, as it was kept for that, because the response is of no use.
+    pub(super) fn ask_again(&mut self, is_read: bool) -> Result<(), Fault> {
+        let replay = std::mem::take(&mut self.exchange.replay);
+        if replay.is_empty() {
+            return Err(Fault::with(FaultKind::UpstreamClosed, "it confirmed another version than it was asked about"));
+        }
+        self.give_back_upstream(is_read);
+        self.exchange.response_body = None;
+        self.exchange.upstream_heard = false;
+        self.exchange.to_upstream.put(&replay);
+        self.core.give_back(replay);
+        self.start_dial();
+        Ok(())
+    }
+
+    /// Releases the upstream connection. `is_read`: the response is complete, so the connection can be used again.
+    fn give_back_upstream(&mut self, is_read: bool) {
         let upstream = self.exchange.upstream.take();
         let can_stay = is_read && self.exchange.upstream_keep_alive && self.exchange.request_body.is_done();
         if let Some(upstream) = upstream.filter(|_| can_stay && self.exchange.to_upstream.is_empty()) {
             self.core.pool.borrow_mut().put(upstream, self.core.deadlines.now_ms(), &self.core.limits);
         }
-        self.exchange.response_body = None;
-        self.reply(cx, outgoing, out);
     }
 }
 

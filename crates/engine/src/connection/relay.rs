@@ -33,6 +33,10 @@ pub(super) enum HeadStep {
     Switch(usize),
     /// The handler's own response replaces it. True if the upstream's response was read completely.
     Replaced(bool),
+    /// The same, and the body goes on without its client; bytes used.
+    Detached(usize),
+    /// The request is sent again. Of the response nothing is still to come.
+    Again(bool),
 }
 
 impl Connection {
@@ -239,6 +243,14 @@ impl Connection {
                     self.reply_instead(cx, is_read, outgoing, out);
                     return Ok(());
                 }
+                HeadStep::Detached(used) => {
+                    self.send_to_client(cx, out, &[])?;
+                    return self.detach_response(cx, rest.get(used..).unwrap_or_default(), outgoing, out);
+                }
+                HeadStep::Again(is_read) => {
+                    self.send_to_client(cx, out, &[])?;
+                    return self.ask_again(is_read);
+                }
             }
             if self.exchange.kept.is_some() {
                 self.send_to_client(cx, out, &[])?;
@@ -303,9 +315,6 @@ impl Connection {
                 return Ok(self.hold_response(verdict, &response, head, outgoing, out));
             }
             exchange.is_watched = true;
-            if outgoing.status != 0 {
-                return Ok(self.start_response(&response.with_status(outgoing.status), &outgoing.edits, out));
-            }
         }
         Ok(self.start_response(&response, &outgoing.edits, out))
     }
@@ -425,7 +434,7 @@ impl Connection {
         }
         Err(match end {
             Ok(()) => Fault::new(FaultKind::UpstreamClosed),
-            Err(error) => Fault::with(FaultKind::UpstreamClosed, &error).because(&error),
+            Err(error) => Fault::with(FaultKind::UpstreamClosed, error),
         })
     }
 

@@ -24,6 +24,12 @@ impl Answers {
         self.0.push((serial, Box::new(value)));
     }
 
+    /// Removes the value of a number, and returns it.
+    pub(crate) fn take<T: 'static>(&mut self, serial: u64) -> Option<T> {
+        let at = self.0.iter().position(|(known, value)| *known == serial && value.is::<T>())?;
+        self.0.swap_remove(at).1.downcast().ok().map(|value| *value)
+    }
+
     /// Stores the request's body, or the reason why it is not available.
     pub(crate) fn put_body(&mut self, body: Result<Vec<u8>, NotKept>) {
         self.put(BODY, body);

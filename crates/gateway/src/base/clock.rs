@@ -11,6 +11,11 @@ pub(crate) fn unix_s() -> u64 {
     since_1970().as_secs()
 }
 
+/// Milliseconds since 1970; before that the clock stands still.
+pub(crate) fn unix_ms() -> u64 {
+    u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX)
+}
+
 fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -63,7 +63,7 @@ const FIGURES_THREADS_MAX: usize = 2;
 /// Time from the start of a connection to the end of a head.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 
-/// How long an idle connection is kept after its own port was closed.
+/// How long an idle connection to an own port is kept after the port was closed.
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
 /// State of the control API.

@@ -21,6 +21,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_cache::CachedResponse;
 use tollgate_engine::Pending;
 use tollgate_engine::{Outgoing, Work};
 use tollgate_http::Request;
@@ -82,6 +83,8 @@ pub(crate) struct Exchange<'a> {
     pub counted: CountedRequest,
     /// Whether the answer is a cached response.
     pub from_cache: bool,
+    /// Whether the request has conditions that are not the client's.
+    pub is_conditional: bool,
     /// Target of a rewrite, in place of the API's target.
     pub redirected: Option<Redirect>,
     pub first_byte_ms: Option<u64>,
@@ -90,8 +93,6 @@ pub(crate) struct Exchange<'a> {
     pub outgoing: &'a mut Outgoing,
     /// Changes to the response's headers, beyond the version's own.
     pub response_changes: &'a mut Vec<HeaderChange>,
-    /// The same, but only for responses of upstreams: the gateway's own errors do not get these changes.
-    pub upstream_changes: &'a mut Vec<HeaderChange>,
     /// Middlewares that process the response.
     pub response_chain: &'a mut ResponseChain,
     /// The body that replaces the request's own.
@@ -132,6 +133,8 @@ pub(crate) enum Step {
     Refuse(Refusal),
     /// Ends with the reply in `outgoing`.
     Reply,
+    /// Ends with this stored response, and the request goes to its upstream without the client.
+    Revalidate(Box<CachedResponse>),
 }
 
 impl<'a> Exchange<'a> {

@@ -31,6 +31,18 @@ impl HeaderChange {
         }
     }
 
+    /// Applies the change to a cached response.
+    pub(crate) fn apply_to_stored(&self, edits: &mut HeaderEdits) {
+        match self {
+            HeaderChange::Remove(name) => edits.remove_added(name),
+            HeaderChange::Set(name, value) => {
+                edits.remove_added(name);
+                edits.add(name, value);
+            }
+            HeaderChange::Add(name, value) => edits.add(name, value),
+        }
+    }
+
     /// Applies the change to a reply of the gateway itself.
     pub(crate) fn apply_to_reply(&self, edits: &mut HeaderEdits) {
         match self {

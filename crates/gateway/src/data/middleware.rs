@@ -76,10 +76,9 @@ middlewares! {
         // Changes to the response.
         transform_response: TransformResponse;
         response_headers: ResponseHeaders;
-        // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
-        override_errors: OverrideErrors;
         // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
         response_cache: ResponseCache;
+        shared_cache: SharedCache;
         // Settings of the call to the upstream.
         endpoint_timeout: EndpointTimeout;
         circuit_break: CircuitBreak;

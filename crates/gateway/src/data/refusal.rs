@@ -4,6 +4,7 @@
 use crate::base::tls::Disallowed;
 use std::borrow::Cow;
 use std::ops::Deref;
+use tollgate_engine::FaultKind;
 
 /// A reply of the gateway that ends an exchange. Small, because functions pass it by value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,10 +196,29 @@ catalogue! {
     METHOD_NOT_ALLOWED = 405, "method_not_allowed", "Method not allowed";
     LOOP_TOO_DEEP = 500, "loop_too_deep", "Loop level too deep. Found more than 5 loops in single request";
     LOOP_TARGET_UNKNOWN = 500, "loop_target_unknown", "Can't detect loop target";
+    NOT_CACHED = 504, "not_cached", "The response is not in the cache";
     BREAKER_OPEN = 503, "breaker_open", "Service temporarily unavailable.";
     UPSTREAM_TIMEOUT = 504, "upstream_timeout", "Upstream service reached hard timeout.";
     UPSTREAM_FAILED = 500, "upstream_failed", "There was a problem proxying the request";
     UPSTREAM_LOOKUP = 500, "upstream_lookup", "Upstream host lookup failed";
+}
+
+/// Refusal for an exchange that failed before a response; `None` if the failure is not the upstream's.
+pub(crate) fn of_upstream(fault: FaultKind) -> Option<Refusal> {
+    match fault {
+        FaultKind::Lookup => Some(UPSTREAM_LOOKUP),
+        FaultKind::UpstreamTimeout | FaultKind::ConnectTimeout => Some(UPSTREAM_TIMEOUT),
+        FaultKind::Connect
+        | FaultKind::Tls
+        | FaultKind::UpstreamClosed
+        | FaultKind::UpstreamMalformed(_)
+        | FaultKind::UpstreamHeadTooLarge => Some(UPSTREAM_FAILED),
+        FaultKind::BodyTooLarge
+        | FaultKind::ClientTimeout
+        | FaultKind::BodyMalformed(_)
+        | FaultKind::TooManyTunnels
+        | FaultKind::ClientGone => None,
+    }
 }
 
 /// Refusal of a token that does not name its user.

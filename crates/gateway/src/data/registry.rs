@@ -75,15 +75,13 @@ impl<K: Eq + Hash, V> Interned<K, V> {
     }
 
     fn get_or_try<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
-        self.get_or_share(key, || make().map(Arc::new))
+        self.get_or_replace(key, |known| known.map_or_else(|| make().map(Arc::new), Ok))
     }
 
-    fn get_or_share<E>(&self, key: K, make: impl FnOnce() -> Result<Arc<V>, E>) -> Result<Arc<V>, E> {
+    /// Gives out what `choose` makes of the value that is known.
+    fn get_or_replace<E>(&self, key: K, choose: impl FnOnce(Option<Arc<V>>) -> Result<Arc<V>, E>) -> Result<Arc<V>, E> {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = values.get(&key).and_then(Weak::upgrade) {
-            return Ok(value);
-        }
-        let value = make()?;
+        let value = choose(values.get(&key).and_then(Weak::upgrade))?;
         values.insert(key, Arc::downgrade(&value));
         Ok(value)
     }
@@ -166,8 +164,35 @@ impl Registry {
     /// # Errors
     /// The system has no randomness.
     pub(crate) fn api_cache(&self, api: &str, limits: CacheMemory) -> Result<Arc<ApiCache>, String> {
-        let cache = match self.cache.get() {
-            Some(cache) => cache,
+        let cache = self.cache(limits)?;
+        self.api_caches.get_or_replace(api.to_owned(), |known| match known {
+            Some(known) => Ok(known),
+            None => cache.api(api, ApiCacheSettings::default()).map_err(|error| error.to_string()),
+        })
+    }
+
+    /// The same with settings of the API's own, from now on.
+    ///
+    /// # Errors
+    /// The same, or there is not as much memory as the API wants for itself.
+    pub(crate) fn api_cache_with(
+        &self,
+        api: &str,
+        limits: CacheMemory,
+        settings: ApiCacheSettings,
+    ) -> Result<Arc<ApiCache>, String> {
+        let cache = self.cache(limits)?;
+        self.api_caches.get_or_replace(api.to_owned(), |known| match known {
+            Some(known) if *known.settings() == settings => Ok(known),
+            Some(known) => known.with_settings(settings).map_err(|error| error.to_string()),
+            None => cache.api(api, settings).map_err(|error| error.to_string()),
+        })
+    }
+
+    /// The response cache of all APIs, made when it is first used.
+    fn cache(&self, limits: CacheMemory) -> Result<&Arc<Cache>, String> {
+        match self.cache.get() {
+            Some(cache) => Ok(cache),
             None => {
                 let halves = [random_bytes(), random_bytes()].map(|half| half.map_err(|error| error.to_string()));
                 let [one, other] = halves;
@@ -177,11 +202,9 @@ impl Registry {
                 high.copy_from_slice(&other?);
                 let memory_bytes = limits.memory_bytes_max;
                 let made = CacheSettings { memory_bytes, object_bytes_max: limits.body_bytes_max, secret };
-                self.cache.get_or_init(|| Cache::new(made))
+                Ok(self.cache.get_or_init(|| Cache::new(made)))
             }
-        };
-        let made = || cache.api(api, ApiCacheSettings::default());
-        self.api_caches.get_or_share(api.to_owned(), made).map_err(|error| format!("{error:?}"))
+        }
     }
 
     /// The response caches of all APIs, and the memory that they use together.

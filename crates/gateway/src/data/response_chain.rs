@@ -2,11 +2,11 @@
 //! all data that it needs, to the exchange's [`ResponseChain`]. Without steps, a response costs one check for an empty list.
 //!
 //! Steps run in the order of their middlewares. Each sees the upstream's head with the changes of earlier steps. Changes that a version
-//! makes to every response come after all steps, so that cached responses hold nothing that belongs to one request.
+//! makes to every response come last, so that cached responses hold nothing that belongs to one request.
 
 use crate::data::refusal::Refusal;
-use tollgate_engine::{FaultKind, KeptBody, Outgoing, ResponseVerdict};
-use tollgate_http::{HeaderEdits, Headers, KnownHeader, Response};
+use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing, ResponseVerdict};
+use tollgate_http::{Body, HeaderEdits, Headers, KnownHeader, Response};
 
 /// A middleware's part in one response.
 pub(crate) trait ResponseStep {
@@ -38,8 +38,11 @@ pub(crate) enum ResponseAction {
     /// Replaces the body and continues with the next step.
     Rewrite(Vec<u8>),
     /// Replaces the response by [`ResponseHead::reply`]. Later steps are skipped.
-    #[allow(dead_code)] // for steps that store responses
     Reply,
+    /// As `Reply`, and the sink receives the body, even if the client leaves. Not if [`ResponseHead::is_held`].
+    Detach(Box<dyn BodySink>),
+    /// Sends the request again, without its conditions; the steps see the new response.
+    Again,
     /// Replaces the response by a refusal. Later steps are skipped.
     Refuse(Refusal),
 }
@@ -48,8 +51,9 @@ pub(crate) enum ResponseAction {
 pub(crate) struct ResponseHead<'a> {
     /// The response from the upstream.
     pub upstream: &'a Response<'a>,
+    /// Whether an earlier step asked for the body, so that it no longer comes from the upstream.
+    pub is_held: bool,
     outgoing: &'a mut Outgoing,
-    last_headers: &'a mut Vec<(String, Vec<u8>)>,
 }
 
 impl ResponseHead<'_> {
@@ -63,20 +67,9 @@ impl ResponseHead<'_> {
         self.outgoing.edits.current(&self.upstream.headers, name)
     }
 
-    /// Replaces the status. If the response has a body, the new status must allow one.
-    pub(crate) fn set_status(&mut self, status: u16) {
-        self.outgoing.status = status;
-    }
-
     /// Replaces all headers with this name. The caller has checked both arguments with `is_token` and `is_value`.
     pub(crate) fn set_header(&mut self, name: &str, value: &[u8]) {
         self.outgoing.edits.set(&self.upstream.headers, name, value);
-    }
-
-    /// The same; changes that the version makes to every response do not override it.
-    pub(crate) fn set_header_last(&mut self, name: &str, value: &[u8]) {
-        self.set_header(name, value);
-        self.last_headers.push((name.to_owned(), value.to_vec()));
     }
 
     pub(crate) fn remove_header(&mut self, name: &str) {
@@ -88,11 +81,28 @@ impl ResponseHead<'_> {
         (&self.upstream.headers, &self.outgoing.edits)
     }
 
+    /// Adds whole lines; `write` appends them.
+    pub(crate) fn add_lines(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.outgoing.edits.add_line(write);
+    }
+
+    /// The length of its body, if known.
+    pub(crate) fn body_len(&self) -> Option<u64> {
+        match self.upstream.body {
+            _ if !self.can_have_body() => Some(0),
+            // A step that replaces the body removes the line.
+            _ if self.header("Content-Length").is_none() => None,
+            Body::None => Some(0),
+            Body::Length(bytes) => Some(bytes),
+            Body::Chunked | Body::UntilClose => None,
+        }
+    }
+
     /// The empty message to fill before [`ResponseAction::Reply`].
-    #[allow(dead_code)] // for steps that store responses
     pub(crate) fn reply(&mut self) -> &mut Outgoing {
         self.outgoing.edits.clear();
         self.outgoing.body.clear();
+        (self.outgoing.is_dated, self.outgoing.lacks_length, self.outgoing.close) = (false, false, false);
         self.outgoing
     }
 
@@ -126,7 +136,6 @@ pub(crate) struct ResponseChain {
     edits: HeaderEdits,
     status: u16,
     refusal: Option<Refusal>,
-    last_headers: Vec<(String, Vec<u8>)>,
 }
 
 struct ResponseChainEntry {
@@ -156,11 +165,6 @@ impl ResponseChain {
     /// Takes the refusal that replaces the response.
     pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
         self.refusal.take()
-    }
-
-    /// Sets the headers that no other change overrides.
-    pub(crate) fn set_last_headers(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
-        self.last_headers.iter().for_each(|(name, value)| edits.set(headers, name, value));
     }
 
     /// Processes the head. A verdict of `Reply` without a refusal has filled `outgoing`.
@@ -201,8 +205,8 @@ impl ResponseChain {
         // Size limit of the step that is called.
         let mut bytes_max = usize::MAX;
         while let Some(entry) = self.steps.get_mut(at) {
-            let mut head = ResponseHead { upstream: response, outgoing, last_headers: &mut self.last_headers };
             let body = rewritten.as_deref().map(KeptBody::Whole).or(kept);
+            let mut head = ResponseHead { upstream: response, is_held: body.is_some(), outgoing };
             let action = match body.filter(|_| std::mem::take(&mut has_asked)) {
                 Some(body) => entry.step.on_body(&mut head, bounded(body, bytes_max)),
                 None => entry.step.on_head(&mut head),
@@ -227,6 +231,11 @@ impl ResponseChain {
                     }
                 },
                 ResponseAction::Reply => return ResponseVerdict::Reply,
+                ResponseAction::Detach(sink) => {
+                    outgoing.sink = Some(sink);
+                    return ResponseVerdict::Detach;
+                }
+                ResponseAction::Again => return ResponseVerdict::Again,
                 ResponseAction::Refuse(refusal) => {
                     self.refusal = Some(refusal);
                     return ResponseVerdict::Reply;
@@ -238,8 +247,7 @@ impl ResponseChain {
             outgoing.body = body;
             return ResponseVerdict::Rewrite;
         }
-        let is_watched = outgoing.status != 0 || self.steps.iter().any(|entry| entry.watches);
-        if is_watched { ResponseVerdict::Watch } else { ResponseVerdict::Pass }
+        if self.steps.iter().any(|entry| entry.watches) { ResponseVerdict::Watch } else { ResponseVerdict::Pass }
     }
 }
 

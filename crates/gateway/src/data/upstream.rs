@@ -1,7 +1,9 @@
 //! An upstream of an API: a URL, parsed once, and the engine's target for it.
 
 use crate::base::tls::{TlsRules, TlsSettings};
+use crate::data::api::Api;
 use crate::data::registry::Registry;
+use crate::data::url::Url;
 use rustls::pki_types::ServerName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -87,9 +89,23 @@ fn host_and_port(authority: &str, default_port: u16) -> Result<(&str, u16), Stri
     if host.is_empty() { Err("the URL has no host".to_owned()) } else { Ok((host, port)) }
 }
 
+/// Appends path and query of a request to an upstream whose own URL has this path and query.
+#[inline]
+pub(crate) fn write_target(api: &Api, url: &Url<'_>, path: &str, query: &str, out: &mut Vec<u8>) {
+    join_path(path, api.stripped(url), api.disable_strip_slash, out);
+    if !query.is_empty() {
+        out.push(b'?');
+        out.extend_from_slice(query.as_bytes());
+    }
+    if let Some(own) = url.query.as_deref().filter(|own| query.is_empty() || !own.is_empty()) {
+        out.push(if query.is_empty() { b'?' } else { b'&' });
+        out.extend_from_slice(own.as_bytes());
+    }
+}
+
 /// Joins an upstream's path and the rest of the request's path with one slash.
 #[inline]
-pub(crate) fn join_path(target: &str, rest: &str, disable_strip_slash: bool, out: &mut Vec<u8>) {
+fn join_path(target: &str, rest: &str, disable_strip_slash: bool, out: &mut Vec<u8>) {
     let start = out.len();
     if disable_strip_slash && (rest.is_empty() || rest == "/") {
         out.extend_from_slice(target.as_bytes());

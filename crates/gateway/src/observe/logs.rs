@@ -143,7 +143,7 @@ fn say(summary: Summary) {
     }
 }
 
-/// Passes lines that the limiter admits. At level `debug`, every line passes.
+/// Passes lines that the limiter admits. Lines of level `debug` and `trace` always pass: whoever enables them wants every line.
 struct Limited(Arc<LogFigures>);
 
 impl<S: Subscriber> Layer<S> for Limited {

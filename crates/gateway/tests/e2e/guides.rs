@@ -32,16 +32,6 @@ fn the_minute_of_the_readme_runs() {
     run("README.md", &["TOLLGATE_LISTEN_PORT"]);
 }
 
-#[test]
-fn the_example_of_error_responses_runs() {
-    run("docs/errors.md", &[]);
-}
-
-#[test]
-fn the_example_of_batches_runs() {
-    run("docs/batches.md", &[]);
-}
-
 macro_rules! pages {
     ($($test:ident: $page:literal,)*) => {
         $(#[test]

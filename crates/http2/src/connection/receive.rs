@@ -432,12 +432,15 @@ impl Http2Connection {
             self.spoil(key, Http2ErrorCode::STREAM_CLOSED);
             return None;
         }
-        let is_whole = !self.fields.is_too_large() && self.fields.check_response().is_ok();
+        if block.depends_on_itself || self.fields.is_too_large() || self.fields.check_response().is_err() {
+            self.spoil(key, Http2ErrorCode::PROTOCOL_ERROR);
+            return None;
+        }
         let status = self.fields.status();
         let is_interim = (100..200).contains(&status);
         let has_content = !stream.is_head_request && !matches!(status, 204 | 304);
         let content_length = self.fields.content_length().filter(|_| has_content);
-        if !is_whole || block.depends_on_itself || block.ends && (is_interim || content_length.is_some_and(|length| length > 0)) {
+        if block.ends && (is_interim || content_length.is_some_and(|length| length > 0)) {
             self.spoil(key, Http2ErrorCode::PROTOCOL_ERROR);
             return None;
         }
@@ -462,7 +465,7 @@ impl Http2Connection {
         self.end_receiving(key).then_some(Http2Event::Trailers { stream: key })
     }
 
-    // --- The others ---
+    // --- Other frames ---
 
     /// Priorities have no effect any more (§5.3.2), but their format is checked.
     fn on_priority(&mut self, header: FrameHeader, content: &[u8]) -> Result<(), Http2Error> {
@@ -626,7 +629,7 @@ impl Http2Connection {
         Ok(())
     }
 
-    // --- What was taken ---
+    // --- Windows for received content ---
 
     /// The caller has taken bytes of a stream's content: the window reopens by as much.
     pub fn take(&mut self, key: StreamKey, bytes: usize) {

@@ -1,7 +1,7 @@
 //! Fields of Tyk's API definition without effect, except the typed ones that validation reports.
 
 use crate::known_field::KnownField;
-use crate::known_field::ReportWhen::{Member, Never, Set};
+use crate::known_field::ReportWhen::{Member, Never, Refuse, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[
     ("_id", Never),
@@ -32,8 +32,12 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Middleware.
     ("config_data", Set),
     ("config_data_disabled", Never),
+    ("enable_batch_request_support", Set),
+    ("error_overrides", Set),
+    ("error_overrides_disabled", Never),
     ("x-tyk-streaming", Set),
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),
+    ("tollgate.cache.*", Refuse),
     ("proxy.service_discovery", Member("use_discovery_service")),
 ];

@@ -151,6 +151,17 @@ fn authentication() {
             "$.tollgate.forward_auth.request_headers: warning: is empty: the service sees no credentials, and answers for everybody the same",
         ],
     );
+    check(
+        with("/tollgate", json!({"cache": {"by_caler": true, "by_headers": ["X Y"], "wait_ms_max": 70_000, "hit_for_miss_ms": 1}})),
+        &[
+            "$.tollgate.cache.by_caler: error: unknown field",
+            "$.tollgate.cache.by_headers[0]: error: \"X Y\" is not a header name",
+            "$.tollgate.cache.wait_ms_max: error: must be at most 60000",
+        ],
+    );
+    let mut both = with("/tollgate", json!({"cache": {}}));
+    both["cache_options"] = json!({"enable_cache": true});
+    check(both, &["$.tollgate.cache: error: cache_options.enable_cache is on as well: an API has one cache"]);
     let unknown_word = "must be one of \"allow\", \"local\", \"deny\", not \"open\"";
     for place in ["/tollgate/on_store_failure", "/global_rate_limit/on_store_failure"] {
         let mut document = with("/tollgate", json!({}));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::OAuthRules;
+use super::{OAuthRules, SharedCache};
 use crate::config::OnStoreFailure;
 
 /// `tollgate`.
@@ -13,6 +13,8 @@ pub struct ApiExtensions {
     /// Sets of authentication methods: a request must satisfy all methods of one set. Names as in `auth_configs`. Empty means all
     /// enabled methods.
     pub auth_alternatives: Vec<Vec<String>>,
+    /// Responses are cached by RFC 9111.
+    pub cache: Option<SharedCache>,
     /// Forward the trailers of requests, except those whose names frame, route, authenticate or are used by the API. Some servers add
     /// them to the headers of the next request on the connection, so clients could change each other's requests.
     pub forward_request_trailers: bool,

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SignatureConfig, VersionData, VersionLocation, proxy};
-use crate::error_override;
+use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, proxy};
 use crate::expiry::{WrittenExpiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
@@ -26,7 +25,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_cors(api, findings);
     check_protocol(&api.protocol, findings);
     check_rate(&api.global_rate_limit, findings);
-    error_override::check(&api.error_overrides, &JsonPath::of("error_overrides"), findings);
+    check_cache(api, findings);
     check_unsupported(api, findings);
     protections::check_names(&api.tollgate.serve_without, findings);
 }
@@ -343,6 +342,26 @@ fn check_rate(limit: &super::GlobalRateLimit, findings: &mut Findings) {
     }
     if limit.per < 0.0 {
         findings.error(&at.key("per"), "must not be negative");
+    }
+}
+
+fn check_cache(api: &ApiDefinition, findings: &mut Findings) {
+    let at = JsonPath::of("tollgate.cache");
+    let Some(cache) = &api.tollgate.cache else { return };
+    if api.cache_options.enable_cache {
+        findings.error(&at, "cache_options.enable_cache is on as well: an API has one cache");
+    }
+    if cache.by_caller && api.use_keyless {
+        findings.warning(&at.key("by_caller"), "has no effect on an API without keys");
+    }
+    check_names(&at.key("by_headers"), &cache.by_headers, findings);
+    for (field, number, most) in [
+        ("wait_ms_max", cache.wait_ms_max, SharedCache::WAIT_MS_MAX),
+        ("hit_for_miss_ms", cache.hit_for_miss_ms, SharedCache::HIT_FOR_MISS_MS_MAX),
+    ] {
+        if number > most {
+            findings.error(&at.key(field), format!("must be at most {most}"));
+        }
     }
 }
 

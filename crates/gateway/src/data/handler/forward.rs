@@ -4,7 +4,7 @@ use crate::base::form::encode_form;
 use crate::base::path::Path;
 use crate::data::exchange::Exchange;
 use crate::data::snapshot::{ApiVersion, ProviderEndpoints};
-use crate::data::upstream::{Upstream, join_path};
+use crate::data::upstream::{Upstream, write_target};
 use crate::data::url::Url;
 use std::borrow::Cow;
 use tollgate_engine::{Forward, Outgoing};
@@ -21,16 +21,7 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
     if exchange.method != exchange.request.method {
         outgoing.method = Some(exchange.method.as_bytes().to_vec());
     }
-    join_path(&upstream.path, api.stripped(&exchange.url), api.disable_strip_slash, &mut outgoing.target);
-    let query = exchange.url.query.as_deref();
-    if !upstream.query.is_empty() {
-        outgoing.target.push(b'?');
-        outgoing.target.extend_from_slice(upstream.query.as_bytes());
-    }
-    if let Some(query) = query.filter(|query| upstream.query.is_empty() || !query.is_empty()) {
-        outgoing.target.push(if upstream.query.is_empty() { b'?' } else { b'&' });
-        outgoing.target.extend_from_slice(query.as_bytes());
-    }
+    write_target(api, &exchange.url, &upstream.path, &upstream.query, &mut outgoing.target);
     let host = if api.preserve_host && !exchange.request.authority.is_empty() {
         exchange.request.authority
     } else {
@@ -48,6 +39,7 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
         upgrade: exchange.settings.websockets,
         timed: exchange.counting_core.is_some(),
         capture_bytes_max: 0,
+        is_conditional: exchange.is_conditional,
     }
 }
 
@@ -79,6 +71,7 @@ pub(super) fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64)
         upgrade: false,
         timed: exchange.counting_core.is_some(),
         capture_bytes_max: 0,
+        is_conditional: false,
     }
 }
 

@@ -1,16 +1,16 @@
 //! Processes one request: version, chain, and target; loops from API to API as rewrites demand.
 
 use super::arrival::RequestContext;
-use super::batch::is_batch;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
-use super::{GatewayHandler, draft, forward, reply, select};
+use super::{GatewayHandler, draft, forward, reply, revalidation, select};
 use crate::auth::keys::CountedRequest;
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
-use crate::data::error_body::xml_type;
+use crate::data::caching;
 use crate::data::exchange::{Exchange, Redirect, Step, Track};
 use crate::data::refusal::{self, Refusal};
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
+use crate::data::upstream::Upstream;
 use crate::data::url::Url;
 use crate::observe::method_number;
 use std::borrow::Cow;
@@ -51,15 +51,11 @@ impl GatewayHandler {
         let mut turn = ApiTurn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true, body: None };
         let mut looped_through = Vec::new();
         self.changes.clear();
-        self.upstream_changes.clear();
         self.limit_lines.clear();
         self.steps.start();
         for level in 0..=LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
             self.place = VersionPlace { api: turn.api, version: 0 };
-            if level == 0 && api.batches && is_batch(&turn.url) {
-                return self.batch(arrival, &turn.url, outgoing);
-            }
             let is_for_provider = level == 0 && api.provider.is_some() && ProviderEndpoints::endpoint(&turn.url).is_some();
             let selected = match is_for_provider {
                 // Token requests do not name a version.
@@ -89,13 +85,14 @@ impl GatewayHandler {
                 Run::Await(work, time_max) => return Ok(Verdict::Await(work, time_max)),
                 Run::Read(bytes_max) => return Ok(Verdict::Read(bytes_max)),
                 Run::Forward(verdict, chosen, breaker) => {
+                    let xml_type = reply::xml_type(arrival.request);
                     self.in_flight = Some(InFlight {
                         snapshot: snapshot.clone(),
                         place: selected,
                         looped_through,
                         chosen,
                         breaker,
-                        xml_type: xml_type(arrival.request),
+                        xml_type,
                         began: arrival.began,
                         sent: None,
                         method: method_number(arrival.request.method),
@@ -158,12 +155,12 @@ impl GatewayHandler {
             check_limits: turn.check_limits,
             counted: CountedRequest::default(),
             from_cache: false,
+            is_conditional: false,
             redirected: None,
             first_byte_ms: version.first_byte_ms,
             breaker: None,
             outgoing,
             response_changes: &mut self.changes,
-            upstream_changes: &mut self.upstream_changes,
             response_chain: &mut self.response_chain,
             new_body: turn.body,
         };
@@ -189,11 +186,28 @@ impl GatewayHandler {
                 }
                 Step::Reply => {
                     self.record = if exchange.from_cache {
-                        reply::complete_stored(&mut exchange, version);
+                        complete_stored(&mut exchange, version);
                         draft::draft(arrival, &exchange, "")
                     } else {
                         draft::draft_of_trace(arrival, &exchange)
                     };
+                    return Ok(Run::Reply);
+                }
+                Step::Revalidate(answer) => {
+                    let detached = match destination(&mut exchange, version)? {
+                        Destination::Upstream(chosen) => {
+                            let upstream = upstream_of(&chosen, version)?;
+                            Some(revalidation::detached(&mut exchange, version, upstream, arrival.peer.ip()))
+                        }
+                        Destination::Control | Destination::Loop(_) => None,
+                    };
+                    caching::serve(exchange.outgoing, &answer);
+                    if let Some(sourced) = &mut exchange.outgoing.sourced {
+                        sourced.detached = detached;
+                    }
+                    exchange.from_cache = true;
+                    complete_stored(&mut exchange, version);
+                    self.record = draft::draft(arrival, &exchange, "");
                     return Ok(Run::Reply);
                 }
                 Step::Wait(time) => return Ok(Run::Wait(time)),
@@ -208,11 +222,7 @@ impl GatewayHandler {
                 Ok(Run::Forward(Verdict::Forward(forward), Chosen::Control, None))
             }
             Destination::Upstream(chosen) => {
-                let upstream = match &chosen {
-                    Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED)?,
-                    Chosen::Named(upstream) => upstream,
-                    Chosen::Control => return Err(refusal::UPSTREAM_FAILED),
-                };
+                let upstream = upstream_of(&chosen, version)?;
                 let mut forward = forward::fill(&mut exchange, version, upstream);
                 self.record = draft::draft(arrival, &exchange, &upstream.host);
                 if let Some(record) = &self.record {
@@ -238,6 +248,21 @@ enum Run {
     Read(usize),
     Forward(Verdict, Chosen, Option<Passage>),
     Loop { name: String, url: Url<'static>, method: String, body: Option<Vec<u8>> },
+}
+
+/// Completes a cached response like an upstream's response.
+fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
+    reply::complete_stored(&mut exchange.outgoing.edits, version, exchange.limit_lines, exchange.response_changes);
+    exchange.response_changes.clear();
+}
+
+#[inline]
+fn upstream_of<'u>(chosen: &'u Chosen, version: &'u ApiVersion) -> Result<&'u Upstream, Refusal> {
+    match chosen {
+        Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED),
+        Chosen::Named(upstream) => Ok(upstream),
+        Chosen::Control => Err(refusal::UPSTREAM_FAILED),
+    }
 }
 
 fn destination(exchange: &mut Exchange<'_>, version: &ApiVersion) -> Result<Destination, Refusal> {

@@ -7,6 +7,7 @@
 use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
 use crate::base::re2;
+use crate::data::caching::{self, ResponseLines};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::HeaderNames;
@@ -14,11 +15,8 @@ use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use std::task::Waker;
-use tollgate_cache::{
-    ApiCache, BodyRead, BodyWriter, CachedResponse, Decision, Fill, Filled, HeaderLines, TykRequest, TykRules, is_safe_method,
-};
-use tollgate_http::{Body, HeaderEdits, Headers};
+use tollgate_cache::{ApiCache, BodyWriter, Decision, Fill, Filled, TykRequest, TykRules, is_safe_method};
+use tollgate_http::Body;
 use tollgate_model::api::CachedEndpoint;
 use tollgate_model::hexadecimal;
 
@@ -173,16 +171,18 @@ impl Middleware for ResponseCache {
             Ok(None) => return Step::Next,
             Err(step) => return step,
         };
+        let Some(target) = caching::target(exchange) else { return Step::Next };
         let request = TykRequest {
             key: &key,
             method: &exchange.method,
-            target: exchange.url.path.raw.as_bytes(),
+            target: &target,
             if_none_match: exchange.outgoing.edits.current(&exchange.request.headers, "If-None-Match"),
             rules,
         };
-        match self.cache.lookup_tyk(&request, exchange.unix_s.saturating_mul(1000)) {
+        match self.cache.lookup_tyk(&request, clock::unix_ms()) {
             Decision::Serve(answer) => {
-                serve(exchange, &answer);
+                caching::serve(exchange.outgoing, &answer);
+                exchange.from_cache = true;
                 Step::Reply
             }
             Decision::Fetch(fill) => {
@@ -195,28 +195,6 @@ impl Middleware for ResponseCache {
     }
 }
 
-/// Replies with the stored response. Headers that every response gets are added after the chain.
-fn serve(exchange: &mut Exchange<'_>, answer: &CachedResponse) {
-    let headers = &exchange.request.headers;
-    let outgoing = &mut *exchange.outgoing;
-    let edits = &mut outgoing.edits;
-    edits.clear();
-    let mut lines = Vec::new();
-    answer.write_lines(&mut lines);
-    outgoing.is_dated =
-        lines.split(|byte| *byte == b'\n').any(|line| line.get(..5).is_some_and(|name| name.eq_ignore_ascii_case(b"date:")));
-    edits.add_lines(&lines);
-    // A reply has only added lines, and is framed anew.
-    edits.remove(headers, "Content-Length");
-    outgoing.status = answer.status();
-    outgoing.lacks_length = true;
-    let mut body = answer.body();
-    while let BodyRead::Data(bytes) = body.next(Waker::noop()) {
-        outgoing.body.extend_from_slice(&bytes);
-    }
-    exchange.from_cache = true;
-}
-
 /// Stores a response as it passes. One that is truncated, too large or purged meanwhile is dropped together with this step.
 struct Storing {
     fill: Option<Fill>,
@@ -227,10 +205,9 @@ struct Storing {
 impl ResponseStep for Storing {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         let Some(fill) = self.fill.take() else { return ResponseAction::Pass };
-        let written = || std::str::from_utf8(head.header("Content-Length")?).ok()?.parse().ok();
-        let body_len = if self.is_head || !head.can_have_body() { Some(0) } else { written() };
+        let body_len = if self.is_head { Some(0) } else { head.body_len() };
         let (headers, edits) = head.lines();
-        match fill.head(head.status(), &EditedLines { headers, edits }, body_len, clock::unix_s().saturating_mul(1000)) {
+        match fill.head(head.status(), &ResponseLines { headers, edits }, body_len, clock::unix_ms()) {
             // No body bytes follow that could complete the entry.
             Filled::Store(writer, _) if body_len == Some(0) => {
                 writer.finish();
@@ -251,17 +228,5 @@ impl ResponseStep for Storing {
         if let Some(writer) = self.writer.take_if(|_| is_end) {
             writer.finish();
         }
-    }
-}
-
-/// The head's lines as the client receives them.
-struct EditedLines<'a> {
-    headers: &'a Headers<'a>,
-    edits: &'a HeaderEdits,
-}
-
-impl HeaderLines for EditedLines<'_> {
-    fn each(&self, visit: &mut dyn FnMut(&str, &[u8])) {
-        self.edits.each_line(self.headers, visit);
     }
 }

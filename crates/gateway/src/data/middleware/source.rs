@@ -147,7 +147,12 @@ impl MiddlewareSource<'_, '_> {
             || !paths.transform.is_empty()
             || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())
             || self.uses_forms();
-        self.context.settings.shares_limits || reads_bodies || target.iter().any(|url| is_sent_on(url)) || rewritten.any(is_sent_on)
+        let waits_for_others = self.definition.tollgate.cache.is_some();
+        self.context.settings.shares_limits
+            || reads_bodies
+            || waits_for_others
+            || target.iter().any(|url| is_sent_on(url))
+            || rewritten.any(is_sent_on)
     }
 
     /// Whether variables of the definition may refer to fields of a form.

@@ -121,6 +121,45 @@ fn an_answer_in_place_of_the_response_ends_the_chain() {
     assert_eq!((told.len(), verdict), (1, ResponseVerdict::Reply));
 }
 
+struct Sink;
+
+impl BodySink for Sink {
+    fn push(&mut self, _: &[u8]) {}
+
+    fn finish(self: Box<Self>) {}
+}
+
+#[test]
+fn a_detached_response_leaves_its_sink_in_the_message() {
+    let detach: OnHead = |head| {
+        assert_eq!((head.is_held, head.body_len()), (false, Some(5)));
+        head.reply().status = 206;
+        ResponseAction::Detach(Box::new(Sink))
+    };
+    let (_, verdict, outgoing) = run(&[("a", detach, PASS), ("b", PASS_HEAD, PASS)], KeptBody::Whole(b""));
+    assert_eq!((verdict, outgoing.status, outgoing.sink.is_some()), (ResponseVerdict::Detach, 206, true));
+    let (_, verdict, _) = run(&[("a", |_| ResponseAction::Again, PASS)], KeptBody::Whole(b""));
+    assert_eq!(verdict, ResponseVerdict::Again);
+}
+
+#[test]
+fn a_body_that_was_asked_for_is_held_and_another_ones_length_is_not_known() {
+    let held: OnHead = |head| {
+        assert_eq!((head.is_held, head.body_len()), (true, Some(5)));
+        ResponseAction::Pass
+    };
+    run(&[("a", KEEP, PASS), ("b", held, PASS)], KeptBody::Whole(b"hello"));
+    let changed: OnHead = |head| {
+        head.body_changes();
+        ResponseAction::Keep(10)
+    };
+    let other: OnHead = |head| {
+        assert_eq!((head.is_held, head.body_len()), (true, None));
+        ResponseAction::Pass
+    };
+    run(&[("a", changed, UPPER), ("b", other, PASS)], KeptBody::Whole(b"hello"));
+}
+
 #[test]
 fn what_describes_the_upstreams_own_body_goes_with_it() {
     let changes: OnHead = |head| {

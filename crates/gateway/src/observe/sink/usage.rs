@@ -1,5 +1,4 @@
-//! Writes sums per minute to the embedded store, for `/tyk/usage`. Paths beyond a limit are summed as `_other`, to bound the number
-//! of rows.
+//! Writes sums per minute to the embedded store, for `/tyk/usage`. Requests beyond the limits of rows and paths are summed as `_other`.
 
 use super::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread};
 use crate::observe::analytics::Analyst;

@@ -23,6 +23,8 @@ pub(crate) struct CompiledBodyTemplate {
     input: TemplateInput,
     enable_session: bool,
     context: bool,
+    /// Whether the template uses `_tyk_context`.
+    names_context: bool,
     /// Variables such as `$tyk_context.x` outside of the template's actions.
     variables: Vec<Variables>,
 }
@@ -69,9 +71,19 @@ impl CompiledBodyTemplate {
             true => marked(&text, |written| Variables::new(written, source.variable_scope())),
             false => (text, Vec::new()),
         };
+        let names_context = text.contains("_tyk_context");
         let template = Template::parse(&text).map_err(|error| (SOURCE, format!("not a template: {error}")))?;
         let context = source.definition.enable_context_vars;
-        Ok(CompiledBodyTemplate { template, input, enable_session: data.enable_session, context, variables })
+        Ok(CompiledBodyTemplate { template, input, enable_session: data.enable_session, context, names_context, variables })
+    }
+
+    /// The field that makes the result depend on more than the body, if there is one.
+    pub(crate) fn depends_on_caller(&self) -> Option<&'static str> {
+        match () {
+            () if self.enable_session => Some("template_data.enable_session"),
+            () if self.context && self.names_context => Some("template_data.template_source"),
+            () => None,
+        }
     }
 
     /// Captures the request data that the template uses.

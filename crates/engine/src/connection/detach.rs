@@ -1,0 +1,97 @@
+//! A response whose body is read without its client: at the upstream's pace, by a task of its own, into a sink. The client gets a reply.
+
+use super::Connection;
+use crate::core::Core;
+use crate::fault::{Fault, FaultKind};
+use crate::pool::PooledConnection;
+use crate::service::{BodySink, Outgoing};
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::timeout;
+use tollgate_http::BodyReader;
+
+/// A body on its way from an upstream.
+struct DetachedBody {
+    upstream: PooledConnection,
+    reader: BodyReader,
+    sink: Box<dyn BodySink>,
+    /// The connection can be used again behind it.
+    keep_alive: bool,
+}
+
+impl Connection {
+    /// Gives the body of the response to the sink, beginning with `bytes`, and the reply to the client.
+    #[cold]
+    pub(super) fn detach_response(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        outgoing: &mut Outgoing,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let exchange = &mut self.exchange;
+        let parts = (exchange.upstream.take(), exchange.response_body.take(), outgoing.sink.take());
+        let (Some(upstream), Some(reader), Some(sink)) = parts else { return Err(Fault::new(FaultKind::UpstreamClosed)) };
+        let keep_alive = exchange.upstream_keep_alive && exchange.request_body.is_done() && exchange.to_upstream.is_empty();
+        let mut body = DetachedBody { upstream, reader, sink, keep_alive };
+        // A body that is malformed from its beginning on is cut: the sink is dropped, and the reply finds out.
+        if let Ok(is_whole) = body.take(bytes) {
+            exchange.at_once = is_whole;
+            if is_whole {
+                body.end(&self.core);
+            } else {
+                tokio::task::spawn_local(body.receive(self.core.clone()));
+            }
+        }
+        self.reply(cx, outgoing, out);
+        Ok(())
+    }
+}
+
+impl DetachedBody {
+    /// Hands the next bytes over; `true` when the body is complete.
+    fn take(&mut self, bytes: &[u8]) -> Result<bool, ()> {
+        let mut decoded = Vec::new();
+        let (used, content) = match self.reader {
+            BodyReader::Chunked(_) => (self.reader.decode(bytes, &mut decoded).map_err(|_| ())?, decoded.as_slice()),
+            _ => {
+                let used = self.reader.feed(bytes).map_err(|_| ())?;
+                (used, bytes.get(..used).unwrap_or_default())
+            }
+        };
+        self.sink.push(content);
+        // What follows the response was not asked for.
+        self.keep_alive &= used == bytes.len();
+        Ok(self.reader.is_done())
+    }
+
+    /// Reads it to its end. Whatever goes wrong, the sink is dropped.
+    async fn receive(mut self, core: Rc<Core>) {
+        let stall = Duration::from_millis(core.limits.body_stall_ms);
+        loop {
+            match timeout(stall, std::future::poll_fn(|cx| self.poll_read(cx, &core))).await {
+                Ok(Ok(true)) => return self.end(&core),
+                Ok(Ok(false)) => {}
+                Ok(Err(())) | Err(_) => return,
+            }
+        }
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>, core: &Core) -> Poll<Result<bool, ()>> {
+        let mut buffers = core.buffers.borrow_mut();
+        let read = ready!(self.upstream.stream.poll_read(cx, &mut buffers.scratch));
+        let Ok(read) = read else { return Poll::Ready(Err(())) };
+        if read == 0 {
+            return Poll::Ready(Err(()));
+        }
+        Poll::Ready(self.take(buffers.scratch.get(..read).unwrap_or_default()))
+    }
+
+    fn end(self, core: &Core) {
+        if self.keep_alive {
+            core.pool.borrow_mut().put(self.upstream, core.deadlines.now_ms(), &core.limits);
+        }
+        self.sink.finish();
+    }
+}

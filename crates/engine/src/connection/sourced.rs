@@ -1,0 +1,170 @@
+//! Replies whose body comes from a source: shared bytes that are written from where they lie, each piece when the client has taken the one
+//! before. A small body leaves in one write with its head.
+
+use super::{Connection, Stage, detached_exchange};
+use crate::service::{BodySource, Outgoing, SourcedBody};
+use bytes::{Buf, Bytes};
+use std::task::{Context, Poll, ready};
+use tollgate_http::write_reply_head;
+
+/// Pieces are copied behind the head up to this size together, and gathered by the kernel above it.
+const COPY_BYTES_MAX: usize = 4 * 1024;
+
+/// What is left of such a reply.
+pub(super) struct SourcedReply {
+    source: Box<dyn BodySource>,
+    /// What the client has not taken of the last piece.
+    piece: Bytes,
+    /// The client is waited for.
+    is_client_late: bool,
+    /// The connection ends with the reply.
+    close: bool,
+}
+
+impl SourcedReply {
+    /// The client does not take what is there for it.
+    #[inline]
+    pub(super) fn is_client_late(&self) -> bool {
+        self.is_client_late
+    }
+}
+
+impl Connection {
+    /// Begins a reply, and ends it if its body is small and there.
+    pub(super) fn reply_from_source(
+        &mut self,
+        cx: &mut Context<'_>,
+        sourced: SourcedBody,
+        outgoing: &Outgoing,
+        close: bool,
+        out: &mut Vec<u8>,
+    ) {
+        let close = close || self.core.draining.get();
+        if let Some(detached) = sourced.detached {
+            detached_exchange::start(&self.core, self.client_address, detached);
+        }
+        out.clear();
+        let connection = self.exchange.connection_line(close);
+        self.core.with_date_line(|date| {
+            let date = if outgoing.is_dated { b"" } else { date };
+            write_reply_head(outgoing.status, &outgoing.edits, date, connection, out);
+        });
+        let mut reply = SourcedReply { source: sourced.source, piece: Bytes::new(), is_client_late: false, close };
+        let head_bytes = out.len();
+        let mut is_whole = self.exchange.client_head;
+        while !is_whole {
+            match reply.source.poll_next(cx) {
+                Poll::Ready(Ok(Some(piece))) if out.len() - head_bytes + piece.len() <= COPY_BYTES_MAX => {
+                    out.extend_from_slice(&piece)
+                }
+                Poll::Ready(Ok(Some(piece))) => {
+                    reply.piece = piece;
+                    break;
+                }
+                Poll::Ready(Ok(None)) => is_whole = true,
+                // Asked again, it says so again.
+                Poll::Ready(Err(_)) | Poll::Pending => break,
+            }
+        }
+        self.exchange.response_started = true;
+        if self.send_beginning(cx, &mut reply, out).is_err() {
+            self.enter(Stage::Closed);
+        } else if is_whole {
+            self.end_sourced(close);
+        } else {
+            self.enter(Stage::Sourced(Box::new(reply)));
+        }
+    }
+
+    /// Sends the head, and what the client takes of the piece behind it.
+    fn send_beginning(&mut self, cx: &mut Context<'_>, reply: &mut SourcedReply, head: &[u8]) -> Result<(), ()> {
+        if reply.piece.is_empty() || !self.to_client.is_empty() {
+            return self.send_to_client(cx, head, &[]).map_err(|_| ());
+        }
+        let sent = match self.client.poll_write(cx, head, &reply.piece) {
+            Poll::Ready(sent) => sent.map_err(|_| ())?,
+            Poll::Pending => 0,
+        };
+        self.to_client.put(head.get(sent..).unwrap_or_default());
+        let of_piece = sent.saturating_sub(head.len());
+        self.count_sent(head);
+        self.count_sent(reply.piece.get(..of_piece).unwrap_or_default());
+        reply.piece.advance(of_piece);
+        Ok(())
+    }
+
+    /// Sends the next of a reply's body.
+    pub(super) fn poll_sourced(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Stage::Sourced(mut reply) = std::mem::replace(&mut self.stage, Stage::Closed) else { return Poll::Ready(()) };
+        let polled = self.poll_piece(cx, &mut reply);
+        let now_ms = self.core.deadlines.now_ms();
+        match polled {
+            Poll::Pending => {
+                if reply.is_client_late {
+                    self.exchange.download.wait(now_ms);
+                }
+                self.stage = Stage::Sourced(reply);
+                return Poll::Pending;
+            }
+            // What was sent so far is no whole body, and must not look like one.
+            Poll::Ready(Err(())) => self.enter(Stage::Closed),
+            Poll::Ready(Ok(is_over)) => {
+                self.exchange.download.go_on(now_ms);
+                match is_over {
+                    true => self.end_sourced(reply.close),
+                    false => self.enter(Stage::Sourced(reply)),
+                }
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// Moves one piece, or a part of it; ready with `true` when all is sent.
+    fn poll_piece(&mut self, cx: &mut Context<'_>, reply: &mut SourcedReply) -> Poll<Result<bool, ()>> {
+        reply.is_client_late = true;
+        if !self.to_client.is_empty() {
+            return self.to_client.poll_flush(cx, &mut self.client).map(|flushed| flushed.map(|()| false).map_err(|_| ()));
+        }
+        if !reply.piece.is_empty() {
+            let taken = match ready!(self.client.poll_write(cx, &reply.piece, &[])) {
+                Ok(taken) if taken > 0 => taken,
+                _ => return Poll::Ready(Err(())),
+            };
+            self.count_sent(reply.piece.get(..taken).unwrap_or_default());
+            reply.piece.advance(taken);
+            return Poll::Ready(Ok(false));
+        }
+        reply.is_client_late = false;
+        let polled = reply.source.poll_next(cx);
+        if let Poll::Ready(Ok(Some(piece))) = polled {
+            reply.piece = piece;
+            return Poll::Ready(Ok(false));
+        }
+        // What the TLS layer holds leaves before anything is waited for.
+        reply.is_client_late = true;
+        match ready!(self.client.poll_flush(cx)) {
+            Ok(()) => reply.is_client_late = false,
+            Err(_) => return Poll::Ready(Err(())),
+        }
+        polled.map(|end| end.map(|_| true).map_err(|_| ()))
+    }
+
+    fn count_sent(&mut self, bytes: &[u8]) {
+        self.exchange.response_bytes += bytes.len() as u64;
+        if let Some(capture) = &mut self.exchange.capture {
+            capture.add_response(bytes);
+        }
+    }
+
+    /// The reply is given.
+    fn end_sourced(&mut self, close: bool) {
+        self.handler.on_end(self.exchange.ended());
+        let is_read = self.exchange.request_body.is_done();
+        self.exchange.end(&self.core);
+        match close {
+            true => self.enter(Stage::Linger(0)),
+            false if !is_read => self.enter(Stage::Drain(0)),
+            false => self.enter(Stage::Head { unread: true }),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A request for a stored response that has become stale: it goes to its upstream without the client, who has its answer.
+
+use super::forward;
+use crate::data::exchange::Exchange;
+use crate::data::response_chain::ResponseChain;
+use crate::data::snapshot::ApiVersion;
+use crate::data::upstream::Upstream;
+use std::net::IpAddr;
+use std::sync::Arc;
+use tollgate_engine::{
+    DetachedExchange, Ended, Fault, Forward, Handler, KeptBody, Moment, NotKept, Outgoing, ResponseVerdict, Target, Verdict,
+};
+use tollgate_http::{Request, RequestHead, Response, write_request};
+
+/// Decides about such an exchange: the request is the upstream's already, and the steps of its response are those of the chain.
+struct Revalidation {
+    api: String,
+    target: Arc<Target>,
+    forward: Option<Forward>,
+    response_chain: ResponseChain,
+}
+
+/// The exchange that sends a request to this upstream. Its chain is done.
+pub(super) fn detached(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: &Upstream, client: IpAddr) -> DetachedExchange {
+    let forward = forward::fill(exchange, version, upstream);
+    let outgoing = &mut *exchange.outgoing;
+    outgoing.edits.add("Connection", b"close");
+    let client = client.to_string();
+    let head = RequestHead {
+        method: b"GET",
+        target: &outgoing.target,
+        host: &outgoing.host,
+        forwarded_for: (!outgoing.keep_forwarded_for).then_some(client.as_bytes()),
+        upgrade: false,
+        replaces_body: false,
+    };
+    let mut bytes = Vec::new();
+    write_request(exchange.request, &head, &outgoing.edits, &mut bytes);
+    let handler = Revalidation {
+        api: exchange.api.id.clone(),
+        target: upstream.target.clone(),
+        forward: Some(Forward { upgrade: false, timed: false, ..forward }),
+        response_chain: std::mem::take(exchange.response_chain),
+    };
+    DetachedExchange { head: bytes, handler: Box::new(handler) }
+}
+
+impl Handler for Revalidation {
+    fn on_request(&mut self, request: &Request<'_>, _: Moment, outgoing: &mut Outgoing) -> Verdict {
+        outgoing.target.extend_from_slice(request.target.as_bytes());
+        outgoing.host.extend_from_slice(request.authority);
+        // The client's address is in it.
+        outgoing.keep_forwarded_for = true;
+        match self.forward.take() {
+            Some(forward) => Verdict::Forward(forward),
+            None => {
+                outgoing.status = 500;
+                Verdict::Reply
+            }
+        }
+    }
+
+    fn on_body(&mut self, _: Result<Vec<u8>, NotKept>) {}
+
+    fn target(&self) -> Option<Arc<Target>> {
+        Some(self.target.clone())
+    }
+
+    fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+        self.response_chain.on_head(response, outgoing)
+    }
+
+    fn on_response_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+        self.response_chain.on_body(response, body, outgoing)
+    }
+
+    fn on_response_bytes(&mut self, bytes: &[u8], is_end: bool) {
+        self.response_chain.on_bytes(bytes, is_end);
+    }
+
+    fn passes_request_trailer(&self, _: &str) -> bool {
+        false
+    }
+
+    fn passes_response_trailer(&self, _: &str) -> bool {
+        false
+    }
+
+    fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+        tracing::warn!(api = self.api, %fault, "a stored response could not be refreshed");
+        self.response_chain.on_fault(fault.kind, outgoing);
+        outgoing.status = 502;
+    }
+
+    fn on_end(&mut self, _: Ended) {
+        self.response_chain.clear();
+    }
+}

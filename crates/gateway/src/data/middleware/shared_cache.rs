@@ -1,0 +1,174 @@
+//! A shared cache by RFC 9111. Reads `tollgate.cache`. The client of a hit sees the stored response with `Age`, `Cache-Status` says what the cache
+//! did, and what upstreams say in their responses decides what is stored. Simultaneous requests for one thing become one request: the others are
+//! held until its response is there. Responses are in this process, within `tollgate.cache` of the gateway.
+//!
+//! A definition that has changed begins with nothing stored: it is in the key.
+
+mod key;
+mod steps;
+
+use super::{Middleware, MiddlewareSource};
+use crate::base::clock;
+use crate::data::caching::{self, RequestLines};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::header_names::HeaderNames;
+use crate::data::refusal::{self, RefusalText};
+use key::{RequestKey, header_values, names_in_key};
+use sha2::{Digest, Sha256};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use steps::{Bypassed, Fetched, LOOKUP_FAILED};
+use tollgate_cache::{ANSWERED_HERE, ApiCache, ApiCacheSettings, CacheRequest, Decision, Fill, Follower};
+use tollgate_engine::Work;
+use tollgate_http::Body;
+use tollgate_model::api::SharedCache as Rules;
+use tollgate_model::hexadecimal;
+
+pub(super) struct SharedCache {
+    cache: Arc<ApiCache>,
+    /// Request headers in the key.
+    headers: Vec<String>,
+    by_caller: bool,
+    /// The version and what the definition says: the first part of the key.
+    origin: String,
+    is_keyless: bool,
+    wait_ms_max: u64,
+    body_bytes_max: usize,
+    serial: u64,
+}
+
+impl SharedCache {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        let rules = definition.tollgate.cache.as_ref()?;
+        let memory = source.context.settings.cache;
+        let cache = match source.context.registry.api_cache_with(&definition.api_id, memory, settings(rules)) {
+            Ok(cache) => cache,
+            Err(error) => {
+                source.context.error("$.tollgate.cache.memory_mib", error);
+                return None;
+            }
+        };
+        let written = hexadecimal(&Sha256::digest(definition.raw.to_string()));
+        Some(Box::new(SharedCache {
+            cache,
+            headers: names_in_key(&rules.by_headers),
+            by_caller: rules.by_caller,
+            origin: format!("{written} {}", source.version_name),
+            is_keyless: definition.use_keyless,
+            wait_ms_max: rules.wait_ms_max,
+            body_bytes_max: usize::try_from(memory.body_bytes_max).unwrap_or(usize::MAX),
+            serial: source.context.registry.new_serial(),
+        }))
+    }
+
+    /// What distinguishes the request from others. `None` when nothing stored can be its answer.
+    fn key(&self, exchange: &Exchange<'_>, lines: &RequestLines<'_>) -> Option<RequestKey> {
+        // The upstream's answer to one would be the client's to the other.
+        let changes_head = (exchange.method == "HEAD") != (exchange.request.method == "HEAD");
+        if changes_head || exchange.request.upgrade.is_some() {
+            return None;
+        }
+        // Somebody who is known by other means than a key has a name all the same, but it may be anybody's.
+        let is_known = !self.is_keyless && !exchange.ignored;
+        let caller = match &exchange.key {
+            _ if !self.by_caller || !is_known => None,
+            Some(key) if !key.shown.is_empty() => Some(key.shown.as_bytes().to_vec()),
+            _ => return None,
+        };
+        let authority = exchange.request.authority;
+        Some(RequestKey {
+            host: (exchange.api.preserve_host && !authority.is_empty()).then(|| authority.to_ascii_lowercase()),
+            target: caching::target(exchange)?,
+            headers: header_values(&self.headers, lines),
+            // Who has responses of their own gets no one else's, whatever the upstream knows of them.
+            is_authorised: is_known && caller.is_none(),
+            caller,
+            has_body: exchange.request.body != Body::None,
+        })
+    }
+
+    fn decide(&self, request: &CacheRequest<'_>, follower: Option<Follower>, now_ms: u64) -> Decision {
+        match follower {
+            Some(follower) => self.cache.resume(request, follower, now_ms),
+            None => self.cache.lookup(request, now_ms),
+        }
+    }
+
+    /// Has the request go to its upstream for the cache, which wants the whole response and answers conditions itself.
+    fn fetch(&self, exchange: &mut Exchange<'_>, fill: Fill) {
+        let headers = &exchange.request.headers;
+        let edits = &mut exchange.outgoing.edits;
+        ANSWERED_HERE.iter().for_each(|name| edits.remove(headers, name));
+        for (name, value) in fill.conditions() {
+            edits.add(name, &value);
+            exchange.is_conditional = true;
+        }
+        exchange.response_chain.push(Fetched::new(fill, self.body_bytes_max));
+    }
+
+    /// Holds the request until another one has brought what may be its answer as well.
+    fn wait(&self, exchange: &mut Exchange<'_>, follower: Follower, now_ms: u64) -> Step {
+        let left_ms = follower.deadline_ms().saturating_sub(now_ms).min(self.wait_ms_max);
+        let follower = Rc::new(follower);
+        exchange.answers.put(self.serial, follower.clone());
+        let work: Work = Box::pin(std::future::poll_fn(move |cx| match follower.is_ready(cx.waker()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }));
+        Step::Await(work, Duration::from_millis(left_ms.saturating_add(1)))
+    }
+}
+
+fn settings(rules: &Rules) -> ApiCacheSettings {
+    ApiCacheSettings {
+        memory_bytes: Some(rules.memory_mib.saturating_mul(1 << 20)).filter(|bytes| *bytes > 0),
+        honours_requests: !rules.ignore_request_directives,
+        wait_ms_max: rules.wait_ms_max,
+        hit_for_miss_ms: rules.hit_for_miss_ms,
+    }
+}
+
+impl Middleware for SharedCache {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.headers.iter().for_each(|name| names.add(name));
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        // Nothing else holds it: what waited for it is over.
+        let follower = exchange.answers.take::<Rc<Follower>>(self.serial).and_then(Rc::into_inner);
+        let now_ms = clock::unix_ms();
+        let (headers, client_ip) = (&exchange.request.headers, exchange.client_ip.to_string());
+        let lines = RequestLines { headers, edits: &exchange.outgoing.edits, client_ip: &client_ip };
+        let Some(key) = self.key(exchange, &lines) else { return Step::Next };
+        let decision = key.with_request(&self.origin, &exchange.method, &lines, |request| self.decide(request, follower, now_ms));
+        match decision {
+            Decision::Serve(answer) => {
+                caching::serve(exchange.outgoing, &answer);
+                exchange.from_cache = true;
+                Step::Reply
+            }
+            Decision::Revalidate(answer, fill) => {
+                self.fetch(exchange, fill);
+                Step::Revalidate(Box::new(answer))
+            }
+            Decision::Fetch(fill) => {
+                self.fetch(exchange, fill);
+                Step::Next
+            }
+            Decision::Wait(follower) => self.wait(exchange, follower, now_ms),
+            Decision::Bypass(status) => {
+                let step = Bypassed::new(&self.cache, &self.origin, key, &exchange.method, &lines, status);
+                exchange.response_chain.push(step);
+                Step::Next
+            }
+            Decision::Refuse => Step::Refuse(refusal::NOT_CACHED),
+            Decision::Fail(LOOKUP_FAILED) => Step::Refuse(refusal::UPSTREAM_LOOKUP),
+            Decision::Fail(504) => Step::Refuse(refusal::UPSTREAM_TIMEOUT),
+            Decision::Fail(500) => Step::Refuse(refusal::UPSTREAM_FAILED),
+            Decision::Fail(status) => Step::Refuse(RefusalText { status, ..(*refusal::UPSTREAM_FAILED).clone() }.into()),
+        }
+    }
+}

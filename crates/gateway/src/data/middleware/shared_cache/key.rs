@@ -1,0 +1,89 @@
+//! What distinguishes requests to one API: target, host, caller, and the values of some headers.
+
+use tollgate_cache::{CacheRequest, HeaderLines, KeyParts};
+
+/// Headers that upstreams are known to build links, redirects or routes from without saying so in `Vary`. In the key, a client that makes one up
+/// poisons nothing but its own answers.
+const ALWAYS_IN_KEY: [&str; 9] = [
+    "X-Forwarded-Host",
+    "X-Forwarded-Proto",
+    "X-Forwarded-Port",
+    "X-Forwarded-Prefix",
+    "X-Original-URL",
+    "X-Rewrite-URL",
+    "X-HTTP-Method-Override",
+    "X-Host",
+    "Forwarded",
+];
+
+/// The headers that are in the key, each once.
+pub(super) fn names_in_key(configured: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in ALWAYS_IN_KEY.into_iter().chain(configured.iter().map(String::as_str)) {
+        if !names.iter().any(|known| is_same(known, name)) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// The values of these headers, all of one name together.
+pub(super) fn header_values(names: &[String], lines: &dyn HeaderLines) -> Vec<Option<Vec<u8>>> {
+    let mut values: Vec<Option<Vec<u8>>> = vec![None; names.len()];
+    lines.each(&mut |name, value| {
+        let named = names.iter().zip(&mut values).find(|(known, _)| is_same(known, name));
+        if let Some((_, known)) = named {
+            let known = known.get_or_insert_default();
+            known.extend_from_slice(value);
+            // No value has it.
+            known.push(b'\n');
+        }
+    });
+    values
+}
+
+/// Two names that a server may take for the same.
+fn is_same(one: &str, other: &str) -> bool {
+    let normal = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+    one.len() == other.len() && one.bytes().map(normal).eq(other.bytes().map(normal))
+}
+
+/// The parts of a request's key.
+pub(super) struct RequestKey {
+    pub host: Option<Vec<u8>>,
+    pub target: Vec<u8>,
+    pub caller: Option<Vec<u8>>,
+    pub headers: Vec<Option<Vec<u8>>>,
+    /// The upstream may know who asks.
+    pub is_authorised: bool,
+    pub has_body: bool,
+}
+
+impl RequestKey {
+    /// The request as the cache asks for it.
+    pub(super) fn with_request<R>(
+        &self,
+        origin: &str,
+        method: &str,
+        lines: &dyn HeaderLines,
+        look: impl FnOnce(&CacheRequest<'_>) -> R,
+    ) -> R {
+        let headers: Vec<Option<&[u8]>> = self.headers.iter().map(Option::as_deref).collect();
+        look(&CacheRequest {
+            method,
+            parts: KeyParts {
+                origin: origin.as_bytes(),
+                host: self.host.as_deref(),
+                target: &self.target,
+                caller: self.caller.as_deref(),
+                headers: &headers,
+            },
+            lines,
+            is_authorised: self.is_authorised,
+            has_body: self.has_body,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! What the cache does with responses: it takes those that it has asked for, and learns from those that it has not.
+
+use super::key::RequestKey;
+use crate::base::clock;
+use crate::data::caching::{self, ResponseLines};
+use crate::data::refusal;
+use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use std::sync::Arc;
+use tollgate_cache::{ApiCache, BodyWriter, CacheStatus, CachedResponse, Fill, Filled, HeaderLines, LineBlock, MethodClass};
+use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing};
+
+/// No status: what those who waited are told when an upstream has no address, which has a wording of its own.
+pub(super) const LOOKUP_FAILED: u16 = 0;
+
+/// The response to a request that the cache has sent.
+pub(super) struct Fetched {
+    fill: Option<Fill>,
+    writer: Option<BodyWriter>,
+    /// The client's answer, where it is not the response.
+    answer: Option<CachedResponse>,
+    body_bytes_max: usize,
+}
+
+impl Fetched {
+    pub(super) fn new(fill: Fill, body_bytes_max: usize) -> Self {
+        Fetched { fill: Some(fill), writer: None, answer: None, body_bytes_max }
+    }
+
+    /// The response is stored while it passes, or while the client gets its answer from what is stored.
+    fn store(&mut self, head: &mut ResponseHead<'_>, writer: BodyWriter, answer: CachedResponse) -> ResponseAction {
+        match head.body_len() {
+            // No bytes will come that could end it.
+            Some(0) => {
+                writer.finish();
+                if answer.is_whole() {
+                    head.add_lines(|out| answer.cache_status.write(out));
+                    return ResponseAction::Pass;
+                }
+                caching::serve(head.reply(), &answer);
+                ResponseAction::Reply
+            }
+            // Nobody waits for a slow client, and one that leaves takes nothing along.
+            Some(_) if !head.is_held => {
+                caching::serve(head.reply(), &answer);
+                ResponseAction::Detach(Box::new(Storing(writer)))
+            }
+            _ if answer.is_whole() => {
+                head.add_lines(|out| answer.cache_status.write(out));
+                self.writer = Some(writer);
+                ResponseAction::Watch
+            }
+            _ => {
+                (self.writer, self.answer) = (Some(writer), Some(answer));
+                ResponseAction::Keep(self.body_bytes_max)
+            }
+        }
+    }
+}
+
+impl ResponseStep for Fetched {
+    fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        let Some(fill) = self.fill.take() else { return ResponseAction::Pass };
+        let (status, body_len) = (head.status(), head.body_len());
+        let (headers, edits) = head.lines();
+        match fill.head(status, &ResponseLines { headers, edits }, body_len, clock::unix_ms()) {
+            Filled::Store(writer, answer) => self.store(head, writer, answer),
+            Filled::Pass(status) => {
+                head.add_lines(|out| status.write(out));
+                ResponseAction::Pass
+            }
+            Filled::Serve(answer) => {
+                caching::serve(head.reply(), &answer);
+                ResponseAction::Reply
+            }
+            Filled::Again(fill) => {
+                self.fill = Some(fill);
+                ResponseAction::Again
+            }
+        }
+    }
+
+    fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
+        let (Some(mut writer), Some(answer)) = (self.writer.take(), self.answer.take()) else { return ResponseAction::Pass };
+        // A body that is too large passes as it is, which clients must be prepared for.
+        let KeptBody::Whole(bytes) = body else { return ResponseAction::Pass };
+        writer.push(bytes);
+        writer.finish();
+        caching::serve(head.reply(), &answer);
+        ResponseAction::Reply
+    }
+
+    fn on_bytes(&mut self, bytes: &[u8], is_end: bool) {
+        if let Some(writer) = &mut self.writer {
+            writer.push(bytes);
+        }
+        if let Some(writer) = self.writer.take_if(|_| is_end) {
+            writer.finish();
+        }
+    }
+
+    fn on_fault(&mut self, fault: FaultKind, outgoing: &mut Outgoing) -> bool {
+        // A client that left says nothing of the upstream: those who wait start over.
+        let (Some(fill), Some(refusal)) = (self.fill.take(), refusal::of_upstream(fault)) else { return false };
+        let status = if refusal == refusal::UPSTREAM_LOOKUP { LOOKUP_FAILED } else { refusal.status };
+        let Some(answer) = fill.failed(status, clock::unix_ms()) else { return false };
+        caching::serve(outgoing, &answer);
+        true
+    }
+}
+
+/// Stores a body. One that is cut is dropped with it.
+struct Storing(BodyWriter);
+
+impl BodySink for Storing {
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.push(bytes);
+    }
+
+    fn finish(self: Box<Self>) {
+        self.0.finish();
+    }
+}
+
+/// The response to a request that the cache lets pass.
+pub(super) struct Bypassed {
+    status: CacheStatus,
+    /// What the response may say about stored ones.
+    observed: Option<Box<Observed>>,
+}
+
+struct Observed {
+    cache: Arc<ApiCache>,
+    origin: String,
+    key: RequestKey,
+    method: String,
+    lines: LineBlock,
+}
+
+impl Bypassed {
+    pub(super) fn new(
+        cache: &Arc<ApiCache>,
+        origin: &str,
+        key: RequestKey,
+        method: &str,
+        lines: &dyn HeaderLines,
+        status: CacheStatus,
+    ) -> Self {
+        let lines = match MethodClass::read(method) {
+            MethodClass::Unsafe => Some(LineBlock::default()),
+            MethodClass::Head => Some(LineBlock::copy(lines)),
+            MethodClass::Get | MethodClass::OtherSafe => None,
+        };
+        let observed = lines.map(|lines| {
+            Box::new(Observed { cache: cache.clone(), origin: origin.to_owned(), key, method: method.to_owned(), lines })
+        });
+        Bypassed { status, observed }
+    }
+}
+
+impl ResponseStep for Bypassed {
+    fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        if let Some(observed) = self.observed.take() {
+            let Observed { cache, origin, key, method, lines } = &*observed;
+            let (status, (headers, edits)) = (head.status(), head.lines());
+            key.with_request(origin, method, lines, |request| match MethodClass::read(method) {
+                MethodClass::Head => cache.after_head(request, status, &ResponseLines { headers, edits }, clock::unix_ms()),
+                _ => cache.after_unsafe(request, status),
+            });
+        }
+        head.add_lines(|out| self.status.write(out));
+        ResponseAction::Pass
+    }
+}

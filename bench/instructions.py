@@ -11,8 +11,10 @@ Valgrind has none of the processor's instructions for SHA-256 and long multiplic
 from __future__ import annotations
 
 import argparse
+import base64
 import dataclasses
 import itertools
+import json
 import pathlib
 import re
 import shutil
@@ -27,6 +29,22 @@ from rig import Rig, RigError, Tollgate
 
 CONNECTIONS = 8
 PATH = "json/valid"
+# An order of 1 KiB, and the same work for it in each way: the order's id, its customer, and number and price of each item.
+ITEMS = [{"sku": f"item-{n:04}", "count": n % 7, "price": 10.5 + n, "note": "x" * 40} for n in range(8)]
+BODY = json.dumps({"id": 123456, "customer": {"name": "Ann Lee", "mail": "ann@example.org"}, "items": ITEMS}).encode().ljust(1024)
+SCHEMA = {
+    "type": "object", "required": ["id", "customer", "items"],
+    "properties": {
+        "id": {"type": "integer", "minimum": 1},
+        "customer": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "minLength": 1}}},
+        "items": {"type": "array", "maxItems": 100, "items": {
+            "type": "object", "required": ["sku", "count"],
+            "properties": {"sku": {"type": "string"}, "count": {"type": "integer"}, "price": {"type": "number"}}}},
+    },
+}
+TEMPLATE = ('{"id": {{.id}}, "name": "{{.customer.name}}", "items": '
+            '[{{range $i, $item := .items}}{{if $i}}, {{end}}{"n": {{$item.count}}, "p": {{$item.price}}}{{end}}]}')
+FILTER = "{body: {id: .body.id, name: .body.customer.name, items: [.body.items[] | {n: .count, p: .price}]}}"
 # The function that drives a connection.
 COUNTED = "*tollgate_engine::connection::Connection*Future*poll*"
 # Seconds; a program runs some fifty times slower under valgrind.
@@ -41,12 +59,16 @@ class Shape:
     status: int
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
     tokens: Iterator[str] | None = None
+    body: bytes = b""
 
     def bytes(self, port: int) -> bytes:
         token = {"Authorization": next(self.tokens)} if self.tokens else {}
         lines = {"Host": f"{bench.HOST}:{port}", "User-Agent": "instructions", "Accept": "*/*"} | self.headers | token
+        if self.body:
+            lines |= {"Content-Type": "application/json", "Content-Length": str(len(self.body))}
         fields = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        return f"GET /{self.api}/{PATH} HTTP/1.1\r\n{fields}\r\n".encode()
+        method = "POST" if self.body else "GET"
+        return f"{method} /{self.api}/{PATH} HTTP/1.1\r\n{fields}\r\n".encode() + self.body
 
 
 def main() -> int:
@@ -72,11 +94,15 @@ def main() -> int:
             "no key": Shape("key", 401),
             "unknown key": Shape("key", 403, {"Authorization": "0123456789abcdef0123456789abcdef"}),
             "over the limit": Shape("full", 429),
+            "1 KiB": Shape("open", 200, body=BODY),
+            "1 KiB, validate_json": Shape("validate", 200, body=BODY),
+            "1 KiB, template": Shape("template", 200, body=BODY),
+            "1 KiB, jq": Shape("jq", 200, body=BODY),
         }
         counter = Counter(gateway, out)
         figures = {name: measure(gateway, counter, name, shape, args) for name, shape in shapes.items()}
         for name, figure in figures.items():
-            print(f"  {name:20} {figure:8.0f}")
+            print(f"  {name:20} {figure:8.0f} {figure / figures['keyless']:6.2f}")
         if args.keep:
             args.keep.mkdir(parents=True, exist_ok=True)
             for name, dump in counter.kept.items():
@@ -97,6 +123,11 @@ def definitions(target: str, issuer: str) -> list[dict]:
     def api(name: str, **fields) -> dict:
         return bench.api_definition(name, f"/{name}/", target) | fields
 
+    def endpoint(name: str, field: str, **fields) -> dict:
+        definition = api(name)
+        definition["version_data"]["versions"]["Default"]["extended_paths"] = {field: [{"path": f"/{PATH}", "method": "POST"} | fields]}
+        return definition
+
     return [
         api("open"),
         api("key", use_keyless=False, auth={"auth_header_name": "Authorization"}),
@@ -104,6 +135,10 @@ def definitions(target: str, issuer: str) -> list[dict]:
         api("jwt", use_keyless=False, enable_jwt=True, jwt_signing_method="rsa", jwt_source=issuer,
             jwt_default_policies=[credentials.POLICY]),
         api("full", global_rate_limit={"rate": 1, "per": 3600}),
+        endpoint("validate", "validate_json", schema=SCHEMA),
+        endpoint("template", "transform", template_data={
+            "input_type": "json", "template_mode": "blob", "template_source": base64.b64encode(TEMPLATE.encode()).decode()}),
+        endpoint("jq", "transform_jq", filter=FILTER),
     ]
 
 

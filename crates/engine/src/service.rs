@@ -107,9 +107,9 @@ pub enum ResponseVerdict {
     Rewrite,
     /// The gateway's own response in `outgoing` replaces it.
     Reply,
-    /// As `Reply`, and `outgoing`'s sink receives the upstream's body at the upstream's pace, even if the client leaves.
+    /// The same, and the body goes to `outgoing`'s sink at the upstream's pace, whatever becomes of the client.
     Detach,
-    /// Send the request again, without the conditions of [`Forward::is_conditional`].
+    /// The request is sent once more, without the conditions that [`Forward::is_conditional`] is about.
     Again,
 }
 
@@ -150,44 +150,45 @@ pub struct Forward {
     pub timed: bool,
     /// Bytes to record in each direction; 0 for none.
     pub capture_bytes_max: usize,
-    /// The edits add `If-None-Match` or `If-Modified-Since`. A request that is sent again goes out without them.
+    /// The edits add conditions that are not the client's (`If-None-Match`, `If-Modified-Since`): a request that has to be sent again goes out
+    /// without them.
     pub is_conditional: bool,
 }
 
-/// Body of a reply that the engine writes without copying it. It may still be arriving.
+/// The body of a reply, in pieces that are written from where they lie. It may still be arriving.
 pub trait BodySource {
-    /// The next bytes, or `None` at the end. If the result is pending, the task is woken when more bytes arrive.
+    /// The next bytes, or `None` at the end. The task is woken when there are more.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>>;
 }
 
-/// The rest of a body will never arrive.
+/// The rest of a body will never come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyCut;
 
-/// Receives the body of a response that no client waits for. If it is dropped before [`BodySink::finish`], the body was truncated.
+/// Takes the body of a response that no client waits for. Dropped before [`BodySink::finish`], the body was cut.
 pub trait BodySink {
     /// The next bytes, without framing.
     fn push(&mut self, bytes: &[u8]);
 
-    /// Called after the last byte.
+    /// The last byte was pushed.
     fn finish(self: Box<Self>);
 }
 
-/// Body of a reply from a source. The reply's header lines contain its length.
+/// A reply's body from a source. The reply's lines say how long it is.
 pub struct SourcedBody {
-    /// The source. It is not read for HEAD requests.
+    /// Where it comes from. It is not read for a request with HEAD.
     pub source: Box<dyn BodySource>,
-    /// Length of the body, for figures.
+    /// Bytes that it has, for figures.
     pub len: u64,
-    /// An exchange to start with this reply.
+    /// What is sent to an upstream meanwhile.
     pub detached: Option<DetachedExchange>,
 }
 
 /// An exchange without a client.
 pub struct DetachedExchange {
-    /// Head of a GET request with `Connection: close`.
+    /// The head of a request with GET and `Connection: close`.
     pub head: Vec<u8>,
-    /// The handler of the exchange.
+    /// Decides about it.
     pub handler: Box<dyn Handler>,
 }
 
@@ -272,9 +273,9 @@ pub struct Outgoing {
     pub lacks_length: bool,
     /// Whether the connection closes after this reply.
     pub close: bool,
-    /// Body of a reply, in place of `body`. The engine takes it when it replies.
+    /// The body of a reply, in place of `body`. Whoever replies takes it.
     pub sourced: Option<SourcedBody>,
-    /// Receiver of a detached response's body. The engine takes it when it detaches the body.
+    /// Where the body of a detached response goes. Whoever detaches it takes it.
     pub sink: Option<Box<dyn BodySink>>,
 }
 

@@ -326,6 +326,11 @@ pub struct ResponseProcessor {
 }
 
 impl ApiDefinition {
+    /// `transform_jq_response` acts, as its response processor is listed.
+    pub fn filters_responses(&self) -> bool {
+        self.response_processors.iter().any(|processor| processor.name == "response_body_transform_jq")
+    }
+
     /// Reads a definition without references to secrets: any reference is an error.
     ///
     /// The result is the definition with its warnings and ignored fields, or all its problems.

@@ -4,7 +4,7 @@ use crate::json_path::JsonPath;
 use crate::problem::Findings;
 
 /// The values of [`MissingProtection::field`](crate::api::MissingProtection::field) and `serve_without`.
-pub const PROTECTIONS: [&str; 11] = [
+pub const PROTECTIONS: [&str; 10] = [
     "application_protocol",
     "custom_middleware",
     "custom_middleware_bundle",
@@ -13,13 +13,12 @@ pub const PROTECTIONS: [&str; 11] = [
     "listen_port",
     "persist_graphql",
     "protocol",
-    "transform_jq_response",
     "validate_request",
     "virtual",
 ];
 
 /// Former values of `serve_without` whose protection is supported now. Documents that still name them are valid.
-const SUPPORTED_SINCE: [&str; 2] = ["transform_response", "validate_json"];
+const SUPPORTED_SINCE: [&str; 3] = ["transform_jq_response", "transform_response", "validate_json"];
 
 /// Adds the problems of the names in `tollgate.serve_without` to `findings`.
 pub(crate) fn check_names(names: &[String], findings: &mut Findings) {

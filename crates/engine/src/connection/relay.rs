@@ -33,9 +33,9 @@ pub(super) enum HeadStep {
     Switch(usize),
     /// The handler's own response replaces it. True if the upstream's response was read completely.
     Replaced(bool),
-    /// As `Replaced`, and the body is read without the client; bytes used.
+    /// The same, and the body goes on without its client; bytes used.
     Detached(usize),
-    /// The request is sent again. `true`: the response is complete.
+    /// The request is sent again. Of the response nothing is still to come.
     Again(bool),
 }
 

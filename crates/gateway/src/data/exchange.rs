@@ -17,6 +17,7 @@ use crate::data::settings::Settings;
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
 use crate::observe::trace::TraceId;
+use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -26,6 +27,9 @@ use tollgate_engine::Pending;
 use tollgate_engine::{Outgoing, Work};
 use tollgate_http::Request;
 use tollgate_limit::Patience;
+
+/// The number under which a request keeps the variables that middlewares set.
+const VARIABLES: u64 = (1 << 62) + 2;
 
 /// A request, and the state that the chain adds to it.
 pub(crate) struct Exchange<'a> {
@@ -138,6 +142,18 @@ pub(crate) enum Step {
 }
 
 impl<'a> Exchange<'a> {
+    /// Variables that middlewares have set beside those that every request has.
+    pub(crate) fn variables(&self) -> Option<&Map<String, Json>> {
+        self.answers.get(VARIABLES)
+    }
+
+    /// Sets variables, in place of others of their names.
+    pub(crate) fn set_variables(&mut self, variables: Map<String, Json>) {
+        let mut all = self.variables().cloned().unwrap_or_default();
+        all.extend(variables);
+        self.answers.put(VARIABLES, all);
+    }
+
     /// The current query, without `?`.
     pub(crate) fn query(&self) -> Option<&str> {
         self.url.query.as_deref()

@@ -69,12 +69,14 @@ middlewares! {
         validate_json: ValidateJson;
         // Validation sees the body that the client sent.
         transform_request: TransformRequest;
+        transform_jq: TransformJq;
         // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
         request_headers: RequestHeaders;
         rewrite_url: RewriteUrl;
         transform_method: TransformMethod;
         // Changes to the response.
         transform_response: TransformResponse;
+        transform_jq_response: TransformJqResponse;
         response_headers: ResponseHeaders;
         // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
         response_cache: ResponseCache;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Barrier};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::http2::{connect, converse, post, upload};
 use crate::harness::{Gateway, Upstream, api, error_json, request};
@@ -62,15 +62,23 @@ fn fields_of_a_form_are_variables() {
 #[test]
 fn all_bodies_that_are_kept_at_one_time_are_bounded() {
     use base64::Engine as _;
+    let source = base64::engine::general_purpose::STANDARD.encode("{{len .text}}");
+    let data = json!({"input_type": "json", "template_mode": "blob", "template_source": source});
+    check_bound("transform", json!([{"path": "/t", "method": "POST", "template_data": data}]));
+}
+
+#[test]
+fn all_bodies_that_filters_read_at_one_time_are_bounded() {
+    check_bound("transform_jq", json!([{"path": "/t", "method": "POST", "filter": "{body: (.body.text | length)}"}]));
+}
+
+fn check_bound(list: &str, entry: Value) {
     const CLIENTS: usize = 200;
     const BODY_BYTES: usize = 1 << 20;
     const ALL_BYTES: usize = 32 << 20;
     let upstream = Upstream::ok();
-    let source = base64::engine::general_purpose::STANDARD.encode("{{len .text}}");
-    let data = json!({"input_type": "json", "template_mode": "blob", "template_source": source});
-    let entry = json!([{"path": "/t", "method": "POST", "template_data": data}]);
     let conf = json!({"tollgate": {"threads": 2, "limits": {"bodies_bytes_max": ALL_BYTES}}});
-    let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url()).list("transform", entry)]);
+    let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url()).list(list, entry)]);
     assert_eq!(gateway.send(request("POST", "/a/t", &[], "{\"text\": \"warm\"}")).status, 200);
     let before = gateway.rss_kib();
     let body = Arc::new(format!("{{\"text\": \"{}\"}}", "x".repeat(BODY_BYTES - 20)));

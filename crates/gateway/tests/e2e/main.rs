@@ -44,6 +44,7 @@ mod http2_readers;
 mod http2_spec;
 mod http2_upstreams;
 mod image;
+mod jq_transforms;
 mod jwt;
 mod jwt_issuers;
 mod jwt_key_sets;

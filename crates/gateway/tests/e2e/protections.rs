@@ -21,7 +21,7 @@ fn guarded(upstream: &Upstream) -> Vec<(&'static str, Definition)> {
         ("custom_middleware_bundle", made("custom_middleware_bundle").set("custom_middleware_bundle", "b.zip")),
         ("graphql", made("graphql").set("graphql", json!({"enabled": true}))),
     ];
-    for list in ["validate_request", "virtual", "go_plugin", "persist_graphql", "transform_jq_response"] {
+    for list in ["validate_request", "virtual", "go_plugin", "persist_graphql"] {
         all.push((list, made(list).list(list, entry.clone())));
     }
     all
@@ -132,7 +132,7 @@ fn other_fields_without_effect_are_one_warning_for_each_api_at_start_and_reload(
         api(id, &format!("/{id}/"), &upstream.url())
             .set("request_signing", json!({"is_enabled": true}))
             .set("my_own", 1)
-            .list("transform_jq", json!([{"path": "/x", "method": "POST"}]))
+            .set("proxy/transport/proxy_url", "http://localhost:1")
     };
     let gateway = Gateway::start(json!({}), [of("a"), of("b"), api("plain", "/plain/", &upstream.url())]);
     gateway.reload();
@@ -141,7 +141,7 @@ fn other_fields_without_effect_are_one_warning_for_each_api_at_start_and_reload(
         let warned: Vec<&str> = log.lines().filter(|line| line.contains("WARN") && line.contains(file)).collect();
         assert_eq!(warned.len(), lines, "{file} in\n{log}");
         for line in warned {
-            let names = ["request_signing", "my_own", "version_data.versions.Default.extended_paths.transform_jq"];
+            let names = ["request_signing", "my_own", "proxy.transport.proxy_url"];
             assert!(names.iter().all(|name| line.contains(name)), "{line}");
         }
     }

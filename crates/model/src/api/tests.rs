@@ -336,7 +336,6 @@ fn endpoint_lists() {
         ),
         ("method_transforms", json!({"path": "/"}), "[0].to_method: error: \"\" is not a method"),
         ("advance_cache_config", json!({"path": "/", "method": "G T"}), "[0].method: error: \"G T\" is not a method"),
-        ("transform_jq", json!({}), ": ignored: not supported yet, ignored"),
     ] {
         check(with_paths(list, json!([entry])), &[&format!("{at}.{list}{expect}")]);
     }

@@ -376,8 +376,8 @@ fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
         }
     }
     for (index, processor) in api.response_processors.iter().enumerate() {
-        // These two work through `extended_paths` whether they are listed here or not.
-        if !matches!(processor.name.as_str(), "header_injector" | "response_body_transform") {
+        // The first two work through `extended_paths` whether they are listed here or not.
+        if !matches!(processor.name.as_str(), "header_injector" | "response_body_transform" | "response_body_transform_jq") {
             let message = format!("response processor {:?} is not supported yet, ignored", processor.name);
             findings.ignored(&JsonPath::of("response_processors").index(index), message);
         }

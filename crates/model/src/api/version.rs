@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::endpoint::{
-    AccessEntry, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointMark, EndpointRateLimit, HardTimeout,
-    HeaderTransform, MethodTransform, MockResponse, SizeLimit,
+    AccessEntry, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointMark, EndpointRateLimit,
+    HardTimeout, HeaderTransform, MethodTransform, MockResponse, SizeLimit,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::{seconds, seconds_schema};
@@ -131,17 +131,16 @@ pub struct ExtendedPaths {
     pub transform: Vec<BodyTemplate>,
     /// Templates that replace response bodies.
     pub transform_response: Vec<BodyTemplate>,
+    /// Other bodies for requests, by a jq filter.
+    pub transform_jq: Vec<BodyFilter>,
+    /// Other bodies for responses, by a jq filter, if `response_processors` names `response_body_transform_jq`.
+    pub transform_jq_response: Vec<BodyFilter>,
 
     /// Paths whose responses to GET, HEAD and OPTIONS are cached, if `cache_options.enable_cache` is set.
     pub cache: Vec<String>,
     /// Endpoints whose responses are cached, if `cache_options.enable_cache` is set.
     pub advance_cache_config: Vec<CachedEndpoint>,
 
-    /// `jq` filters for request bodies; not supported yet.
-    pub transform_jq: Vec<Value>,
-    /// Transforms of response bodies by a `jq` filter; not supported: such an API is served only if `tollgate.serve_without` names the
-    /// field.
-    pub transform_jq_response: Vec<Value>,
     /// Responses of a script.
     #[serde(rename = "virtual")]
     pub virtual_endpoints: Vec<Value>,
@@ -154,15 +153,9 @@ pub struct ExtendedPaths {
 }
 
 impl ExtendedPaths {
-    /// The lists without effect that would protect nothing, with their Tyk names.
-    pub(crate) fn unsupported(&self) -> [(&'static str, &[Value]); 1] {
-        [("transform_jq", &self.transform_jq)]
-    }
-
-    /// The lists without effect that would protect something, with their Tyk names.
-    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 5] {
+    /// The lists without effect that protect something, with their Tyk names.
+    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 4] {
         [
-            ("transform_jq_response", &self.transform_jq_response),
             ("virtual", &self.virtual_endpoints),
             ("validate_request", &self.validate_request),
             ("go_plugin", &self.go_plugin),

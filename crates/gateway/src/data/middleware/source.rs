@@ -145,6 +145,7 @@ impl MiddlewareSource<'_, '_> {
         let reads_bodies = caches_bodies
             || !paths.validate_json.is_empty()
             || !paths.transform.is_empty()
+            || !paths.transform_jq.is_empty()
             || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())
             || self.uses_forms();
         let waits_for_others = self.definition.tollgate.cache.is_some();
@@ -155,9 +156,9 @@ impl MiddlewareSource<'_, '_> {
             || rewritten.any(is_sent_on)
     }
 
-    /// Whether variables of the definition may refer to fields of a form.
+    /// Whether variables or filters of the definition may refer to fields of a form.
     pub(crate) fn uses_forms(&self) -> bool {
-        self.definition.enable_context_vars && self.definition.raw.to_string().contains("$tyk_context.request_data")
+        self.definition.enable_context_vars && self.definition.raw.to_string().contains("tyk_context.request_data")
     }
 
     /// A name for state that survives reloads: of this version, or of one of its endpoints.

@@ -2,10 +2,9 @@
 //! format counts as empty, as in Tyk. A response that is too large gets 500 `Response body too large`.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::coding::{Coding, OpenError, open};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::bodies::{CompiledBodyTemplate, Surroundings};
+use crate::data::middleware::bodies::{CompiledBodyTemplate, Surroundings, Unopened, opened, rewrite};
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;
@@ -67,19 +66,11 @@ impl ResponseStep for Transform {
     }
 
     fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
-        let body = match body {
-            KeptBody::Whole(body) => body,
-            KeptBody::Part(_) => return ResponseAction::Refuse(refusal::RESPONSE_TOO_LARGE),
-            KeptBody::NoRoom => return ResponseAction::Refuse(refusal::BODIES_FULL),
+        let members = match opened(head, body, self.bytes_max) {
+            Ok(body) => self.template.parse(&body),
+            Err(Unopened::Refused(refusal)) => return ResponseAction::Refuse(refusal),
+            Err(Unopened::Unreadable(why)) => Err(why),
         };
-        let codings = head.header("Content-Encoding").map(<[u8]>::to_vec);
-        let opened = match codings.as_deref().map(|codings| open(codings, body, self.bytes_max)) {
-            None => Ok(None),
-            Some(Ok(opened)) => Ok(Some(opened)),
-            Some(Err(OpenError::TooLarge)) => return ResponseAction::Refuse(refusal::RESPONSE_TOO_LARGE),
-            Some(Err(error)) => Err(format!("{error:?} Content-Encoding")),
-        };
-        let members = opened.and_then(|opened| self.template.parse(opened.as_deref().unwrap_or(body)));
         let members = members.unwrap_or_else(|error| {
             tracing::warn!(api = &*self.api, %error, "a response's body could not be read for its template");
             Vec::new()
@@ -91,10 +82,6 @@ impl ResponseStep for Transform {
                 return ResponseAction::Refuse(refusal::RESPONSE_NOT_TRANSFORMED);
             }
         };
-        let closed = codings.as_deref().and_then(Coding::to_close).and_then(|coding| coding.close(&made));
-        if closed.is_none() && codings.is_some() {
-            head.remove_header("Content-Encoding");
-        }
-        ResponseAction::Rewrite(closed.unwrap_or(made))
+        rewrite(head, made)
     }
 }

@@ -9,6 +9,7 @@ mod mismatch;
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::bodies::parse_error;
 use crate::data::refusal::{self, RefusalText};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -92,14 +93,6 @@ impl Middleware for ValidateJson {
 
 fn refused(status: u16, cause: &'static str, message: String) -> Step {
     Step::Refuse(RefusalText { status, cause, message: message.into(), id: None }.into())
-}
-
-/// Go's wording for a body that ends too early; other errors say where they are.
-fn parse_error(body: &[u8], error: &serde_json::Error) -> String {
-    if body.trim_ascii().is_empty() {
-        return "EOF".to_owned();
-    }
-    if error.is_eof() { "unexpected EOF".to_owned() } else { error.to_string() }
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub(super) enum Variable {
     Meta(String),
     Quota(Figure),
     Rate(Figure),
+    /// One that a middleware sets.
+    Set(String),
     Nothing,
 }
 
@@ -58,7 +60,7 @@ impl Variable {
                 .or_else(|| prefixed(CLAIM).map(Variable::Claim))
                 .or_else(|| Figure::named(name.strip_prefix("quota_")?).map(Variable::Quota))
                 .or_else(|| Figure::named(name.strip_prefix("rate_limit_")?).map(Variable::Rate))
-                .unwrap_or(Variable::Nothing),
+                .unwrap_or_else(|| Variable::Set(name.to_owned())),
         }
     }
 
@@ -91,6 +93,7 @@ impl Variable {
             }
             Variable::Quota(figure) => exchange.quota_figures().map(|figures| figure.of(figures)).unwrap_or_default(),
             Variable::Rate(figure) => exchange.rate_figures().map(|figures| figure.of(figures)).unwrap_or_default(),
+            Variable::Set(name) => exchange.variables().and_then(|set| set.get(name)).map(value_text).unwrap_or_default(),
             Variable::Nothing => String::new(),
         }
     }

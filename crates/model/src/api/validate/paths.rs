@@ -1,7 +1,6 @@
 //! The lists of `extended_paths`.
 
 use super::{check_headers, check_method, check_names};
-use crate::api::protection;
 use crate::api::version::ExtendedPaths;
 use crate::api::{AccessEntry, Action};
 use crate::json_path::JsonPath;
@@ -14,11 +13,6 @@ pub(super) fn check(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Finding
     check_answers(paths, at, findings);
     check_numbers(paths, at, findings);
     check_transforms(paths, at, findings);
-    for (list, entries) in paths.unsupported() {
-        if entries.iter().any(protection::is_in_effect) {
-            findings.ignored(&at.key(list), "not supported yet, ignored");
-        }
-    }
 }
 
 /// Path and method of every entry of every list.
@@ -33,7 +27,7 @@ fn check_endpoints(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Findings
     }
     let lists = endpoints! { ignored white_list black_list mock_response hard_timeouts size_limits method_transforms
     url_rewrites transform_headers transform_response_headers circuit_breakers internal do_not_track_endpoints
-    track_endpoints rate_limit validate_json transform transform_response advance_cache_config };
+    track_endpoints rate_limit validate_json transform transform_response transform_jq transform_jq_response advance_cache_config };
     for (list, endpoints) in lists {
         for (index, (path, method)) in endpoints.into_iter().enumerate() {
             let at = at.key(list).index(index);

@@ -44,6 +44,10 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
     for (name, value) in exchange.claims.iter().flat_map(|claims| claims.iter()) {
         context.insert(format!("{CLAIM}{name}"), value.into());
     }
+    // What a filter has set replaces what is known.
+    for (name, value) in exchange.variables().into_iter().flatten() {
+        context.insert(name.clone(), value.clone());
+    }
     context
 }
 
@@ -59,7 +63,7 @@ fn add(lists: &mut Map<String, Value>, name: String, value: Value) {
 }
 
 /// A header's name in Go's form: `X-My-Header`.
-fn canonical(name: &str) -> String {
+pub(crate) fn canonical(name: &str) -> String {
     let mut starts = true;
     let letter = |c: char| {
         let written = if starts { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };

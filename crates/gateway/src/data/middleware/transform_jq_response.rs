@@ -1,0 +1,122 @@
+//! Other bodies for responses, by a jq filter. Reads `transform_jq_response`, which acts if `response_processors` names
+//! `response_body_transform_jq`, as in Tyk. The client sees the `body` of what the filter makes, and its `rewrite_headers`. A response that is
+//! no JSON, or that the filter fails for, is refused with 500; one that is too large with `Response body too large`.
+
+use super::{Middleware, MiddlewareSource};
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Step};
+use crate::data::middleware::bodies::{BodyFilterError, CompiledBodyFilter, FilteredBody, Unopened, canonical, opened, rewrite};
+use crate::data::refusal;
+use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use std::sync::Arc;
+use tollgate_engine::KeptBody;
+use tollgate_jq::JqValue;
+
+/// The response processor without which the filters do nothing.
+const PROCESSOR: &str = "response_body_transform_jq";
+
+pub(super) struct TransformJqResponse {
+    by_endpoint: EndpointList<Arc<CompiledBodyFilter>>,
+}
+
+/// The filter of one response.
+struct FilterStep {
+    filter: Arc<CompiledBodyFilter>,
+    context: JqValue,
+    api: Arc<str>,
+    is_head: bool,
+    bytes_max: usize,
+    unix_s: u64,
+}
+
+impl TransformJqResponse {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.transform_jq_response;
+        let by_endpoint = source.checked_endpoints("transform_jq_response", entries, |source, entry| {
+            CompiledBodyFilter::for_responses(entry, source).map(Arc::new)
+        });
+        if by_endpoint.is_empty() {
+            return None;
+        }
+        if !source.definition.filters_responses() {
+            let version = source.version_name;
+            let path = format!("$.version_data.versions.{version}.extended_paths.transform_jq_response");
+            source.context.warning(path, format!("has no effect, as no entry of response_processors has the name {PROCESSOR:?}"));
+            return None;
+        }
+        Some(Box::new(TransformJqResponse { by_endpoint }))
+    }
+}
+
+impl Middleware for TransformJqResponse {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some(filter) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        // A part of a document is none.
+        exchange.ask_for_whole();
+        let step = FilterStep {
+            filter: filter.clone(),
+            context: filter.context(exchange),
+            api: exchange.api.id.as_str().into(),
+            is_head: exchange.method == "HEAD" || exchange.request.method == "HEAD",
+            bytes_max: exchange.settings.response_bytes_max,
+            unix_s: exchange.unix_s,
+        };
+        exchange.response_chain.push(step);
+        Step::Next
+    }
+}
+
+impl ResponseStep for FilterStep {
+    fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        head.body_changes();
+        if self.is_head {
+            head.remove_header("Content-Encoding");
+        }
+        if self.is_head || !head.can_have_body() { ResponseAction::Pass } else { ResponseAction::Keep(self.bytes_max) }
+    }
+
+    fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
+        let made = match opened(head, body, self.bytes_max) {
+            Ok(body) => self.filtered(head, &body),
+            Err(Unopened::Refused(refusal)) => return ResponseAction::Refuse(refusal),
+            Err(Unopened::Unreadable(why)) => Err(BodyFilterError::NotJson(why)),
+        };
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => {
+                tracing::warn!(api = &*self.api, %error, "a response's body was not transformed");
+                return ResponseAction::Refuse(refusal::RESPONSE_NOT_TRANSFORMED);
+            }
+        };
+        for (name, value) in &made.headers {
+            head.set_header(name, value);
+        }
+        rewrite(head, made.body)
+    }
+}
+
+impl FilterStep {
+    fn filtered(&mut self, head: &ResponseHead<'_>, body: &[u8]) -> Result<FilteredBody, BodyFilterError> {
+        let body = CompiledBodyFilter::parse(body)?.ok_or_else(|| BodyFilterError::NotJson("EOF".to_owned()))?;
+        let input = JqValue::object([
+            ("body", body),
+            ("_tyk_context", std::mem::take(&mut self.context)),
+            ("_tyk_response_headers", headers_of(head)),
+        ]);
+        self.filter.apply(input, self.unix_s, self.bytes_max)
+    }
+}
+
+/// The header lines so far: a list of values for each name.
+fn headers_of(head: &ResponseHead<'_>) -> JqValue {
+    let mut lists: Vec<(String, Vec<JqValue>)> = Vec::new();
+    let (headers, edits) = head.lines();
+    edits.each_line(headers, &mut |name, value| {
+        let (name, value) = (canonical(name), JqValue::string(&String::from_utf8_lossy(value)));
+        match lists.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value),
+            None => lists.push((name, vec![value])),
+        }
+    });
+    JqValue::object(lists.into_iter().map(|(name, values)| (name, JqValue::array(values))))
+}

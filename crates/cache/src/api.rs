@@ -112,10 +112,10 @@ impl ApiCache {
         &self.settings
     }
 
-    /// The same part with other settings. What is stored stays unless the memory is another one.
+    /// The same part with other settings. Stored responses stay unless the memory changes.
     ///
     /// # Errors
-    /// There is not enough memory for what the API wants for itself.
+    /// There is not enough memory to reserve.
     pub fn with_settings(&self, settings: ApiCacheSettings) -> Result<Arc<ApiCache>, NoRoomForApi> {
         let partition = match settings.memory_bytes == self.settings.memory_bytes {
             true => Arc::clone(&self.partition),

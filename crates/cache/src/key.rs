@@ -103,7 +103,7 @@ impl KeyHasher {
 /// The parts that distinguish requests to one API.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyParts<'a> {
-    /// The configuration that shapes responses: what was stored under another one is not used. Purges by URL don't ask for it.
+    /// The configuration that shapes responses. Responses of another configuration are not used. Purges by URL ignore it.
     pub origin: &'a [u8],
     /// Host of the request in lower case, if the API's answers depend on it; otherwise `None`, so that invented Host values do not fill the
     /// cache.

@@ -183,7 +183,7 @@ impl Connection {
         Connection::with_handler(core, stream, client.address, handler)
     }
 
-    /// One whose requests this handler decides about.
+    /// A connection with this handler.
     pub(crate) fn with_handler(core: Rc<Core>, stream: Stream, client: SocketAddr, handler: Box<dyn Handler>) -> Self {
         core.deadlines.set_now(Moment::now());
         Connection {
@@ -402,6 +402,7 @@ impl Connection {
         let (used, mut body) = match exchange.request_body.relay(rest, &mut exchange.request_trailers, passes, &mut rewritten) {
             Ok(relayed) => relayed,
             Err(_) => {
+                outgoing.sourced = None;
                 self.handler.on_end(self.exchange.ended());
                 return self.refuse_head(cx, bytes, 400, out);
             }
@@ -620,6 +621,8 @@ impl Connection {
         tracing::debug!(%fault, "exchange failed");
         let can_answer = !self.exchange.response_started && fault.kind != FaultKind::ClientGone;
         outgoing.clear();
+        // Left over if the client went away before they were used.
+        (outgoing.sourced, outgoing.sink) = (None, None);
         self.handler.on_fault(&fault, outgoing);
         if can_answer {
             outgoing.close |=
@@ -627,7 +630,6 @@ impl Connection {
             self.exchange.upstream = None;
             self.reply(cx, outgoing, out);
         } else {
-            outgoing.sourced = None;
             // A truncated response tells the client more than no response.
             let _ = self.send_held_head(cx);
             self.handler.on_end(self.exchange.ended());
@@ -782,7 +784,7 @@ impl Connection {
                 self.client.say_goodbye(cx);
                 self.enter(Stage::Closed);
             }
-            // The source is silent: what was sent is cut.
+            // The source has stalled: the reply is truncated.
             Stage::Sourced(_) => self.enter(Stage::Closed),
             Stage::Tunnel(_) | Stage::Drain(_) | Stage::Linger(_) | Stage::Http2(_) | Stage::Closed => self.enter(Stage::Closed),
         }

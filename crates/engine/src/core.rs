@@ -46,7 +46,7 @@ pub(crate) struct Core {
     pub kept_bodies: Rc<KeptBodies>,
     /// Tunnels that are open or reserved.
     pub tunnels_open: Rc<Cell<usize>>,
-    /// Exchanges without a client.
+    /// Number of exchanges without a client.
     pub detached_open: Rc<Cell<usize>>,
     pub deadlines: Deadlines,
     pub resolver: Resolver,

@@ -107,9 +107,9 @@ pub enum ResponseVerdict {
     Rewrite,
     /// The gateway's own response in `outgoing` replaces it.
     Reply,
-    /// The same, and the body goes to `outgoing`'s sink at the upstream's pace, whatever becomes of the client.
+    /// As `Reply`, and `outgoing`'s sink receives the upstream's body at the upstream's pace, even if the client leaves.
     Detach,
-    /// The request is sent once more, without the conditions that [`Forward::is_conditional`] is about.
+    /// Send the request again, without the conditions of [`Forward::is_conditional`].
     Again,
 }
 
@@ -150,45 +150,44 @@ pub struct Forward {
     pub timed: bool,
     /// Bytes to record in each direction; 0 for none.
     pub capture_bytes_max: usize,
-    /// The edits add conditions that are not the client's (`If-None-Match`, `If-Modified-Since`): a request that has to be sent again goes out
-    /// without them.
+    /// The edits add `If-None-Match` or `If-Modified-Since`. A request that is sent again goes out without them.
     pub is_conditional: bool,
 }
 
-/// The body of a reply, in pieces that are written from where they lie. It may still be arriving.
+/// Body of a reply that the engine writes without copying it. It may still be arriving.
 pub trait BodySource {
-    /// The next bytes, or `None` at the end. The task is woken when there are more.
+    /// The next bytes, or `None` at the end. If the result is pending, the task is woken when more bytes arrive.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>>;
 }
 
-/// The rest of a body will never come.
+/// The rest of a body will never arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyCut;
 
-/// Takes the body of a response that no client waits for. Dropped before [`BodySink::finish`], the body was cut.
+/// Receives the body of a response that no client waits for. If it is dropped before [`BodySink::finish`], the body was truncated.
 pub trait BodySink {
     /// The next bytes, without framing.
     fn push(&mut self, bytes: &[u8]);
 
-    /// The last byte was pushed.
+    /// Called after the last byte.
     fn finish(self: Box<Self>);
 }
 
-/// A reply's body from a source. The reply's lines say how long it is.
+/// Body of a reply from a source. The reply's header lines contain its length.
 pub struct SourcedBody {
-    /// Where it comes from. It is not read for a request with HEAD.
+    /// The source. It is not read for HEAD requests.
     pub source: Box<dyn BodySource>,
-    /// Bytes that it has, for figures.
+    /// Length of the body, for figures.
     pub len: u64,
-    /// What is sent to an upstream meanwhile.
+    /// An exchange to start with this reply.
     pub detached: Option<DetachedExchange>,
 }
 
 /// An exchange without a client.
 pub struct DetachedExchange {
-    /// The head of a request with GET and `Connection: close`.
+    /// Head of a GET request with `Connection: close`.
     pub head: Vec<u8>,
-    /// Decides about it.
+    /// The handler of the exchange.
     pub handler: Box<dyn Handler>,
 }
 
@@ -273,9 +272,9 @@ pub struct Outgoing {
     pub lacks_length: bool,
     /// Whether the connection closes after this reply.
     pub close: bool,
-    /// The body of a reply, in place of `body`. Whoever replies takes it.
+    /// Body of a reply, in place of `body`. The engine takes it when it replies.
     pub sourced: Option<SourcedBody>,
-    /// Where the body of a detached response goes. Whoever detaches it takes it.
+    /// Receiver of a detached response's body. The engine takes it when it detaches the body.
     pub sink: Option<Box<dyn BodySink>>,
 }
 

@@ -199,7 +199,7 @@ pub fn write_reply(
     }
 }
 
-/// Appends the head of a response that the gateway generates and whose body follows. The edits say how long that is, unless the status has no
+/// Appends the head of a response that the gateway generates and whose body follows. The edits contain its length, unless the status allows no
 /// body. `date` and `connection` are whole lines, or empty.
 pub fn write_reply_head(status: u16, edits: &HeaderEdits, date: &[u8], connection: &[u8], out: &mut Vec<u8>) {
     status_line(status, out);

@@ -1,4 +1,4 @@
-//! A response whose body is read without its client: at the upstream's pace, by a task of its own, into a sink. The client gets a reply.
+//! Reads a response's body without its client: a separate task reads it into a sink at the upstream's pace. The client gets a reply.
 
 use super::Connection;
 use crate::core::Core;
@@ -11,17 +11,17 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tollgate_http::BodyReader;
 
-/// A body on its way from an upstream.
+/// A body that is read from an upstream.
 struct DetachedBody {
     upstream: PooledConnection,
     reader: BodyReader,
     sink: Box<dyn BodySink>,
-    /// The connection can be used again behind it.
+    /// Whether the connection can be used again after it.
     keep_alive: bool,
 }
 
 impl Connection {
-    /// Gives the body of the response to the sink, beginning with `bytes`, and the reply to the client.
+    /// Sends the reply to the client and the response's body, of which `bytes` have arrived, to the sink.
     #[cold]
     pub(super) fn detach_response(
         &mut self,
@@ -35,7 +35,7 @@ impl Connection {
         let (Some(upstream), Some(reader), Some(sink)) = parts else { return Err(Fault::new(FaultKind::UpstreamClosed)) };
         let keep_alive = exchange.upstream_keep_alive && exchange.request_body.is_done() && exchange.to_upstream.is_empty();
         let mut body = DetachedBody { upstream, reader, sink, keep_alive };
-        // A body that is malformed from its beginning on is cut: the sink is dropped, and the reply finds out.
+        // If the body is malformed, the sink is dropped, which truncates the reply.
         if let Ok(is_whole) = body.take(bytes) {
             exchange.at_once = is_whole;
             if is_whole {
@@ -50,7 +50,7 @@ impl Connection {
 }
 
 impl DetachedBody {
-    /// Hands the next bytes over; `true` when the body is complete.
+    /// Passes the next bytes to the sink. Returns `true` when the body is complete.
     fn take(&mut self, bytes: &[u8]) -> Result<bool, ()> {
         let mut decoded = Vec::new();
         let (used, content) = match self.reader {
@@ -61,12 +61,12 @@ impl DetachedBody {
             }
         };
         self.sink.push(content);
-        // What follows the response was not asked for.
+        // Bytes after the response were not requested.
         self.keep_alive &= used == bytes.len();
         Ok(self.reader.is_done())
     }
 
-    /// Reads it to its end. Whatever goes wrong, the sink is dropped.
+    /// Reads the body to its end. After an error the sink is dropped.
     async fn receive(mut self, core: Rc<Core>) {
         let stall = Duration::from_millis(core.limits.body_stall_ms);
         loop {

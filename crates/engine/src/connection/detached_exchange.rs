@@ -1,5 +1,5 @@
-//! An exchange without a client: a connection over a pipe whose other end sends one request and throws the response away. What becomes of that
-//! is for its handler to decide.
+//! An exchange without a client: a connection over a pipe whose other end sends one request and discards the response. Its handler uses the
+//! response.
 
 use super::Connection;
 use crate::core::Core;
@@ -10,10 +10,10 @@ use crate::stream::Stream;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// Exchanges without a client that one core has at one time. Each one holds a connection to an upstream; one that finds no place is not made.
+/// Maximum exchanges without a client per core, because each one holds an upstream connection. Further ones are not started.
 const DETACHED_MAX: usize = 64;
 
-/// Starts it, if there is a place for it. `client` is whose request it goes back to.
+/// Starts an exchange, unless the core has its maximum of them. `client` is the client whose request caused it.
 pub(super) fn start(core: &Rc<Core>, client: SocketAddr, exchange: DetachedExchange) {
     let Some(slot) = PoolSlot::take(&core.detached_open, DETACHED_MAX) else { return };
     let (near, far) = Pipe::new();
@@ -26,7 +26,7 @@ pub(super) fn start(core: &Rc<Core>, client: SocketAddr, exchange: DetachedExcha
     tokio::task::spawn_local(async move {
         let Pipe { mut reader, mut writer } = near;
         if writer.write_all(&head).await.is_ok() {
-            // Its end of the pipe stays open until the response is complete: one that closes is a client that leaves.
+            // This end stays open until the response is complete; closing it earlier would look like a client that leaves.
             while !std::future::poll_fn(|cx| reader.poll_take(cx)).await.is_empty() {}
         }
     });

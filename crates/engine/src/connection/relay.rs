@@ -33,9 +33,9 @@ pub(super) enum HeadStep {
     Switch(usize),
     /// The handler's own response replaces it. True if the upstream's response was read completely.
     Replaced(bool),
-    /// The same, and the body goes on without its client; bytes used.
+    /// As `Replaced`, and the body is read without the client; bytes used.
     Detached(usize),
-    /// The request is sent again. Of the response nothing is still to come.
+    /// The request is sent again. `true`: the response is complete.
     Again(bool),
 }
 

@@ -1,5 +1,5 @@
-//! Replies whose body comes from a source: shared bytes that are written from where they lie, each piece when the client has taken the one
-//! before. A small body leaves in one write with its head.
+//! Replies whose body comes from a source. Pieces of shared bytes are written without copying them, each when the client has taken the one
+//! before. A small body is written together with its head.
 
 use super::{Connection, Stage, detached_exchange};
 use crate::service::{BodySource, Outgoing, SourcedBody};
@@ -7,22 +7,22 @@ use bytes::{Buf, Bytes};
 use std::task::{Context, Poll, ready};
 use tollgate_http::write_reply_head;
 
-/// Pieces are copied behind the head up to this size together, and gathered by the kernel above it.
+/// Up to this size, pieces are copied behind the head. Larger ones are written from where they are.
 const COPY_BYTES_MAX: usize = 4 * 1024;
 
-/// What is left of such a reply.
+/// The unsent rest of a reply.
 pub(super) struct SourcedReply {
     source: Box<dyn BodySource>,
-    /// What the client has not taken of the last piece.
+    /// The unsent rest of the current piece.
     piece: Bytes,
-    /// The client is waited for.
+    /// Whether the reply waits for the client.
     is_client_late: bool,
-    /// The connection ends with the reply.
+    /// Whether the connection ends with the reply.
     close: bool,
 }
 
 impl SourcedReply {
-    /// The client does not take what is there for it.
+    /// Whether the client does not read.
     #[inline]
     pub(super) fn is_client_late(&self) -> bool {
         self.is_client_late
@@ -30,7 +30,7 @@ impl SourcedReply {
 }
 
 impl Connection {
-    /// Begins a reply, and ends it if its body is small and there.
+    /// Starts a reply, and completes it if its body is small and available.
     pub(super) fn reply_from_source(
         &mut self,
         cx: &mut Context<'_>,
@@ -62,7 +62,7 @@ impl Connection {
                     break;
                 }
                 Poll::Ready(Ok(None)) => is_whole = true,
-                // Asked again, it says so again.
+                // The source repeats its answer at the next poll.
                 Poll::Ready(Err(_)) | Poll::Pending => break,
             }
         }
@@ -76,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Sends the head, and what the client takes of the piece behind it.
+    /// Sends the head and the first part of the piece behind it.
     fn send_beginning(&mut self, cx: &mut Context<'_>, reply: &mut SourcedReply, head: &[u8]) -> Result<(), ()> {
         if reply.piece.is_empty() || !self.to_client.is_empty() {
             return self.send_to_client(cx, head, &[]).map_err(|_| ());
@@ -93,7 +93,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends the next of a reply's body.
+    /// Continues a reply.
     pub(super) fn poll_sourced(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Stage::Sourced(mut reply) = std::mem::replace(&mut self.stage, Stage::Closed) else { return Poll::Ready(()) };
         let polled = self.poll_piece(cx, &mut reply);
@@ -106,7 +106,7 @@ impl Connection {
                 self.stage = Stage::Sourced(reply);
                 return Poll::Pending;
             }
-            // What was sent so far is no whole body, and must not look like one.
+            // The body is truncated, and closing the connection shows that.
             Poll::Ready(Err(())) => self.enter(Stage::Closed),
             Poll::Ready(Ok(is_over)) => {
                 self.exchange.download.go_on(now_ms);
@@ -119,7 +119,7 @@ impl Connection {
         Poll::Ready(())
     }
 
-    /// Moves one piece, or a part of it; ready with `true` when all is sent.
+    /// Sends one piece or a part of it; ready with `true` when the reply is complete.
     fn poll_piece(&mut self, cx: &mut Context<'_>, reply: &mut SourcedReply) -> Poll<Result<bool, ()>> {
         reply.is_client_late = true;
         if !self.to_client.is_empty() {
@@ -140,7 +140,7 @@ impl Connection {
             reply.piece = piece;
             return Poll::Ready(Ok(false));
         }
-        // What the TLS layer holds leaves before anything is waited for.
+        // The TLS layer must not hold bytes while the source is waited for.
         reply.is_client_late = true;
         match ready!(self.client.poll_flush(cx)) {
             Ok(()) => reply.is_client_late = false,
@@ -156,7 +156,7 @@ impl Connection {
         }
     }
 
-    /// The reply is given.
+    /// Ends the exchange after the reply.
     fn end_sourced(&mut self, close: bool) {
         self.handler.on_end(self.exchange.ended());
         let is_read = self.exchange.request_body.is_done();

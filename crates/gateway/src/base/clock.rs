@@ -11,7 +11,7 @@ pub(crate) fn unix_s() -> u64 {
     since_1970().as_secs()
 }
 
-/// Milliseconds since 1970; before that the clock stands still.
+/// Wall-clock time in Unix milliseconds; 0 before 1970.
 pub(crate) fn unix_ms() -> u64 {
     u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX)
 }

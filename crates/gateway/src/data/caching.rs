@@ -1,4 +1,4 @@
-//! Requests and responses as the cache sees them, and stored responses as replies.
+//! Shows requests and responses to the cache, and makes replies of cached responses.
 
 use crate::data::exchange::{Exchange, Redirect};
 use crate::data::upstream::write_target;
@@ -7,7 +7,7 @@ use tollgate_cache::{BodyRead, CachedBody, CachedResponse, HeaderLines};
 use tollgate_engine::{BodyCut, BodySource, Outgoing, SourcedBody};
 use tollgate_http::{HeaderEdits, Headers};
 
-/// Makes a stored response the reply. What belongs to the version and to one request is put in behind it.
+/// Replies with a cached response. Header lines of the version and of the request are added later.
 pub(crate) fn serve(outgoing: &mut Outgoing, answer: &CachedResponse) {
     let mut is_dated = false;
     outgoing.edits.clear();
@@ -19,7 +19,7 @@ pub(crate) fn serve(outgoing: &mut Outgoing, answer: &CachedResponse) {
     outgoing.is_dated = is_dated;
     outgoing.status = answer.status();
     outgoing.body.clear();
-    // Nothing else would tell where it ends.
+    // Without a length, only the end of the connection ends the body.
     outgoing.close = answer.body_len().is_none();
     let source = Box::new(StoredBody(answer.body()));
     outgoing.sourced = Some(SourcedBody { source, len: answer.body_len().unwrap_or(0), detached: None });
@@ -38,8 +38,8 @@ impl BodySource for StoredBody {
     }
 }
 
-/// Path and query as they go upstream, without what the upstream's own URL puts before them: all upstreams of an API serve one thing. An
-/// upstream that a rewrite names stands in front. `None` when another API gets the request.
+/// Path and query as sent upstream, without the base path of the upstream's URL, because all upstreams of an API serve the same resources. If
+/// a rewrite names an upstream, its URL comes first. `None` if the request goes to another API.
 pub(crate) fn target(exchange: &Exchange<'_>) -> Option<Vec<u8>> {
     let mut target = Vec::new();
     match &exchange.redirected {
@@ -57,7 +57,7 @@ pub(crate) fn target(exchange: &Exchange<'_>) -> Option<Vec<u8>> {
     Some(target)
 }
 
-/// The lines of a response as clients get them.
+/// Header lines of a response as the client receives them.
 pub(crate) struct ResponseLines<'a> {
     pub headers: &'a Headers<'a>,
     pub edits: &'a HeaderEdits,
@@ -69,7 +69,7 @@ impl HeaderLines for ResponseLines<'_> {
     }
 }
 
-/// The lines of a request as its upstream gets them.
+/// Header lines of a request as the upstream receives them.
 pub(crate) struct RequestLines<'a> {
     pub headers: &'a Headers<'a>,
     pub edits: &'a HeaderEdits,
@@ -79,7 +79,7 @@ pub(crate) struct RequestLines<'a> {
 impl HeaderLines for RequestLines<'_> {
     fn each(&self, visit: &mut dyn FnMut(&str, &[u8])) {
         self.edits.each_line(self.headers, visit);
-        // The address is added to the line when the request is sent.
+        // The engine adds the address when it sends the request.
         visit("X-Forwarded-For", self.client_ip.as_bytes());
     }
 }

@@ -12,7 +12,7 @@ use crate::keys::{call, create, keyed, session_for};
 use crate::oauth_clients::{make_client, policy, provider, with_policies};
 
 /// The library that stands between a program and the time of day.
-fn library() -> PathBuf {
+pub(crate) fn library() -> PathBuf {
     let path = format!("/usr/lib/{}-linux-gnu/faketime/libfaketime.so.1", std::env::consts::ARCH);
     assert!(Path::new(&path).exists(), "{path} is missing: run scripts/test-deps.sh tests");
     path.into()

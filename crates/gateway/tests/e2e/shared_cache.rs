@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
+use crate::clock_jumps::library;
 use crate::harness::http2::{ask, connect, converse};
-use crate::harness::{Definition, Gateway, Response, Seen, Upstream, api, eventually, get, reply, request};
+use crate::harness::{Definition, Gateway, Response, Seen, Setup, Upstream, api, eventually, get, reply, request};
 use crate::keys::{call, create, keyed, session};
 
 const FRESH: &str = "Cache-Control: max-age=60";
@@ -311,6 +312,68 @@ fn each_rule_of_rfc_9111_that_concerns_a_shared_cache_holds() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n---\n"));
+}
+
+#[test]
+fn responses_age_as_time_passes() {
+    let rows: Vec<(&str, &str, Answered, Asked, &str)> = vec![
+        ("§4.2", "a fresh one", ok(&["Cache-Control: max-age=500"]), GET, "hit 200"),
+        ("§4.2", "a stale one", ok(&["Cache-Control: max-age=50"]), GET, "fetch 200"),
+        ("§4.2", "a stale one with a validator", ok(&["Cache-Control: max-age=50", TAG]), GET, "validate 200"),
+        ("§4.2.3", "Age and the time here add up", ok(&["Cache-Control: max-age=500", "Age: 450"]), GET, "fetch 200"),
+        ("§4.2.1", "s-maxage", ok(&["Cache-Control: s-maxage=500, max-age=1"]), GET, "hit 200"),
+        (
+            "§4.2.4",
+            "max-stale within its bound",
+            ok(&["Cache-Control: max-age=50"]),
+            ("GET", &["Cache-Control: max-stale=100"]),
+            "hit 200",
+        ),
+        (
+            "§4.2.4",
+            "max-stale beyond its bound",
+            ok(&["Cache-Control: max-age=50"]),
+            ("GET", &["Cache-Control: max-stale=10"]),
+            "fetch 200",
+        ),
+        (
+            "§5.2.1.1",
+            "max-age of the request",
+            ok(&["Cache-Control: max-age=500"]),
+            ("GET", &["Cache-Control: max-age=50"]),
+            "fetch 200",
+        ),
+        (
+            "RFC 5861 §3",
+            "too stale to be served meanwhile",
+            ok(&["Cache-Control: max-age=50, stale-while-revalidate=20"]),
+            GET,
+            "fetch 200",
+        ),
+    ];
+    let upstream = scripted(rows.iter().map(|row| row.2).collect());
+    let folder = tempfile::tempdir().unwrap();
+    let clock = folder.path().join("clock");
+    std::fs::write(&clock, "+0").unwrap();
+    let gateway = Setup::new(json!({}))
+        .api(shared(&upstream, json!({})))
+        .env("LD_PRELOAD", library().to_str().unwrap())
+        .env("FAKETIME_TIMESTAMP_FILE", clock.to_str().unwrap())
+        .env("FAKETIME_NO_CACHE", "1")
+        .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+        .env("DONT_FAKE_MONOTONIC", "1")
+        .start();
+    let path = |index: usize| format!("/a/{index}");
+    (0..rows.len()).for_each(|index| drop(gateway.get(&path(index))));
+    std::fs::write(&clock, "+100").unwrap();
+    let outcomes = rows.iter().enumerate().map(|(index, row)| (row, outcome(&gateway, &upstream, row.3, &path(index))));
+    let wrong: Vec<String> = outcomes
+        .filter(|(row, (found, _))| found != row.4)
+        .map(|((section, rule, .., expect), (found, answer))| format!("{section}: {rule}: {found}, not {expect}\n{answer}"))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n---\n"));
+    let age: u64 = gateway.get("/a/0").header("age").expect("Age").parse().unwrap();
+    assert!((100..150).contains(&age), "{age}");
 }
 
 #[test]

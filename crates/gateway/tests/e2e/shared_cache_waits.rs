@@ -10,7 +10,8 @@ use bytes::Bytes;
 use h2::client::SendRequest;
 use serde_json::json;
 
-use crate::harness::http2::{ask, connect, converse, get as get_http2};
+use crate::harness::certificates::{self, Authority};
+use crate::harness::http2::{Http2Upstream, ask, connect, converse, get as get_http2, write};
 use crate::harness::wire::Broken;
 use crate::harness::{Connection, Gateway, PATIENCE, Seen, Upstream, api, eventually, get, reply};
 use crate::keys::{create, keyed, session};
@@ -296,6 +297,55 @@ fn a_large_hit_is_whole_for_slow_and_fast_readers_over_both_protocols() {
         let raw = gateway.raw(format!("GET {target} HTTP/1.0\r\nHost: gateway.test\r\n\r\n"));
         assert!(raw.ends_with(&body));
         assert_eq!(upstream.requests() - before, 1, "{target}");
+    }
+}
+
+#[test]
+fn a_large_hit_is_whole_over_tls() {
+    let body = "0123456789".repeat(100_000);
+    let sent = body.clone();
+    let upstream = Upstream::start(move |_| reply("200 OK", &["Cache-Control: max-age=60"], &sent));
+    let (authority, folder) = (Authority::new("tests"), tempfile::tempdir().unwrap());
+    let file = authority.issue(&["api.test"]).write(folder.path(), "own.pem");
+    let options = json!({"use_ssl": true, "certificates": [{"cert_file": file, "key_file": file}]});
+    let gateway = Gateway::start(json!({"http_server_options": options}), [shared(&upstream, json!({}))]);
+    let mut client = certificates::connect(&Arc::new(certificates::client(&authority, None)), gateway.port, "api.test");
+    // Nothing is read until all of it was asked for: the TLS layer's buffers are full in between.
+    (0..4).for_each(|_| client.send(get("/a/x")));
+    settle();
+    for _ in 0..4 {
+        assert_eq!(client.response("GET").body, body.as_bytes());
+    }
+    assert_eq!(upstream.requests(), 1);
+}
+
+#[test]
+fn responses_over_http2_and_in_chunks_are_stored_as_they_come() {
+    async fn answer(request: http::Request<h2::RecvStream>, mut respond: h2::server::SendResponse<Bytes>) {
+        let mut head = http::Response::builder().header("cache-control", "max-age=60");
+        if request.uri().path() == "/sized" {
+            head = head.header("content-length", "400000");
+        }
+        let Ok(mut stream) = respond.send_response(head.body(()).unwrap(), false) else { return };
+        for piece in 0..4 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let _ = write(&mut stream, &[b'a' + piece; 100_000], piece == 3).await;
+        }
+    }
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let upstream = Http2Upstream::start(None, move |request, respond| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        answer(request, respond)
+    });
+    let definition = with_cache(api("a", "/a/", &format!("h2c://{}", upstream.address)), json!({}));
+    let gateway = Gateway::start(json!({}), [definition]);
+    for (count, target) in ["/a/sized", "/a/unsized"].into_iter().enumerate() {
+        for mut client in crowd(&gateway, 10, target) {
+            let body = client.response("GET").body;
+            assert_eq!((body.len(), body.first(), body.last()), (400_000, Some(&b'a'), Some(&b'd')), "{target}");
+        }
+        assert_eq!(asked.load(Ordering::SeqCst), count + 1, "{target}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A request for a stored response that has become stale: it goes to its upstream without the client, who has its answer.
+//! Revalidates a stale cached response: the request goes upstream without its client, who has received the stale response.
 
 use super::forward;
 use crate::data::exchange::Exchange;
@@ -12,7 +12,7 @@ use tollgate_engine::{
 };
 use tollgate_http::{Request, RequestHead, Response, write_request};
 
-/// Decides about such an exchange: the request is the upstream's already, and the steps of its response are those of the chain.
+/// The handler of such an exchange. The request is complete, and the steps of the response are those of the request's chain.
 struct Revalidation {
     api: String,
     target: Arc<Target>,
@@ -20,7 +20,7 @@ struct Revalidation {
     response_chain: ResponseChain,
 }
 
-/// The exchange that sends a request to this upstream. Its chain is done.
+/// The exchange that sends a request, which has passed its chain, to this upstream.
 pub(super) fn detached(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: &Upstream, client: IpAddr) -> DetachedExchange {
     let forward = forward::fill(exchange, version, upstream);
     let outgoing = &mut *exchange.outgoing;
@@ -49,7 +49,7 @@ impl Handler for Revalidation {
     fn on_request(&mut self, request: &Request<'_>, _: Moment, outgoing: &mut Outgoing) -> Verdict {
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(request.authority);
-        // The client's address is in it.
+        // It contains the client's address.
         outgoing.keep_forwarded_for = true;
         match self.forward.take() {
             Some(forward) => Verdict::Forward(forward),

@@ -1,8 +1,8 @@
-//! A shared cache by RFC 9111. Reads `tollgate.cache`. The client of a hit sees the stored response with `Age`, `Cache-Status` says what the cache
-//! did, and what upstreams say in their responses decides what is stored. Simultaneous requests for one thing become one request: the others are
-//! held until its response is there. Responses are in this process, within `tollgate.cache` of the gateway.
+//! A shared cache by RFC 9111. Reads `tollgate.cache`. Response headers of the upstream decide what is stored. The client of a hit sees the stored
+//! response with `Age`, and `Cache-Status` reports what the cache did. Simultaneous requests for one resource become one request; the others
+//! are held until its response arrives. Responses are stored in memory, within the gateway's `tollgate.cache`.
 //!
-//! A definition that has changed begins with nothing stored: it is in the key.
+//! The definition is part of the key, so a changed definition starts with an empty cache.
 
 mod key;
 mod steps;
@@ -28,10 +28,10 @@ use tollgate_model::hexadecimal;
 
 pub(super) struct SharedCache {
     cache: Arc<ApiCache>,
-    /// Request headers in the key.
+    /// Request headers that are part of the key.
     headers: Vec<String>,
     by_caller: bool,
-    /// The version and what the definition says: the first part of the key.
+    /// Digest of the definition and name of the version: the first part of the key.
     origin: String,
     is_keyless: bool,
     wait_ms_max: u64,
@@ -64,14 +64,14 @@ impl SharedCache {
         }))
     }
 
-    /// What distinguishes the request from others. `None` when nothing stored can be its answer.
+    /// The key of a request; `None` if no stored response can answer it.
     fn key(&self, exchange: &Exchange<'_>, lines: &RequestLines<'_>) -> Option<RequestKey> {
-        // The upstream's answer to one would be the client's to the other.
+        // A response to GET does not fit a client that sent HEAD, nor the reverse.
         let changes_head = (exchange.method == "HEAD") != (exchange.request.method == "HEAD");
         if changes_head || exchange.request.upgrade.is_some() {
             return None;
         }
-        // Somebody who is known by other means than a key has a name all the same, but it may be anybody's.
+        // Whether the API knows the caller.
         let is_known = !self.is_keyless && !exchange.ignored;
         let caller = match &exchange.key {
             _ if !self.by_caller || !is_known => None,
@@ -83,7 +83,7 @@ impl SharedCache {
             host: (exchange.api.preserve_host && !authority.is_empty()).then(|| authority.to_ascii_lowercase()),
             target: caching::target(exchange)?,
             headers: header_values(&self.headers, lines),
-            // Who has responses of their own gets no one else's, whatever the upstream knows of them.
+            // Callers with responses of their own share none.
             is_authorised: is_known && caller.is_none(),
             caller,
             has_body: exchange.request.body != Body::None,
@@ -97,7 +97,7 @@ impl SharedCache {
         }
     }
 
-    /// Has the request go to its upstream for the cache, which wants the whole response and answers conditions itself.
+    /// Sends the request upstream for the cache, which needs the whole response and evaluates conditions itself.
     fn fetch(&self, exchange: &mut Exchange<'_>, fill: Fill) {
         let headers = &exchange.request.headers;
         let edits = &mut exchange.outgoing.edits;
@@ -109,7 +109,7 @@ impl SharedCache {
         exchange.response_chain.push(Fetched::new(fill, self.body_bytes_max));
     }
 
-    /// Holds the request until another one has brought what may be its answer as well.
+    /// Holds the request until the response to another request arrives.
     fn wait(&self, exchange: &mut Exchange<'_>, follower: Follower, now_ms: u64) -> Step {
         let left_ms = follower.deadline_ms().saturating_sub(now_ms).min(self.wait_ms_max);
         let follower = Rc::new(follower);
@@ -137,7 +137,7 @@ impl Middleware for SharedCache {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        // Nothing else holds it: what waited for it is over.
+        // The work that shared it has ended.
         let follower = exchange.answers.take::<Rc<Follower>>(self.serial).and_then(Rc::into_inner);
         let now_ms = clock::unix_ms();
         let (headers, client_ip) = (&exchange.request.headers, exchange.client_ip.to_string());

@@ -1,9 +1,9 @@
-//! What distinguishes requests to one API: target, host, caller, and the values of some headers.
+//! The cache key of a request: target, host, caller and the values of some headers.
 
 use tollgate_cache::{CacheRequest, HeaderLines, KeyParts};
 
-/// Headers that upstreams are known to build links, redirects or routes from without saying so in `Vary`. In the key, a client that makes one up
-/// poisons nothing but its own answers.
+/// Headers that upstreams are known to use for links, redirects or routes without naming them in `Vary`. They are always part of the key, so a
+/// client that invents one cannot poison the responses of others.
 const ALWAYS_IN_KEY: [&str; 9] = [
     "X-Forwarded-Host",
     "X-Forwarded-Proto",
@@ -16,7 +16,7 @@ const ALWAYS_IN_KEY: [&str; 9] = [
     "Forwarded",
 ];
 
-/// The headers that are in the key, each once.
+/// The names of all headers in the key, without repetitions.
 pub(super) fn names_in_key(configured: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in ALWAYS_IN_KEY.into_iter().chain(configured.iter().map(String::as_str)) {
@@ -27,7 +27,7 @@ pub(super) fn names_in_key(configured: &[String]) -> Vec<String> {
     names
 }
 
-/// The values of these headers, all of one name together.
+/// The values of these headers; several lines of one name are joined.
 pub(super) fn header_values(names: &[String], lines: &dyn HeaderLines) -> Vec<Option<Vec<u8>>> {
     let mut values: Vec<Option<Vec<u8>>> = vec![None; names.len()];
     lines.each(&mut |name, value| {
@@ -35,14 +35,14 @@ pub(super) fn header_values(names: &[String], lines: &dyn HeaderLines) -> Vec<Op
         if let Some((_, known)) = named {
             let known = known.get_or_insert_default();
             known.extend_from_slice(value);
-            // No value has it.
+            // No value contains a line break.
             known.push(b'\n');
         }
     });
     values
 }
 
-/// Two names that a server may take for the same.
+/// Whether servers may treat two names as equal.
 fn is_same(one: &str, other: &str) -> bool {
     let normal = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
     one.len() == other.len() && one.bytes().map(normal).eq(other.bytes().map(normal))
@@ -54,13 +54,13 @@ pub(super) struct RequestKey {
     pub target: Vec<u8>,
     pub caller: Option<Vec<u8>>,
     pub headers: Vec<Option<Vec<u8>>>,
-    /// The upstream may know who asks.
+    /// Whether the upstream may know the caller.
     pub is_authorised: bool,
     pub has_body: bool,
 }
 
 impl RequestKey {
-    /// The request as the cache asks for it.
+    /// Shows the request to the cache.
     pub(super) fn with_request<R>(
         &self,
         origin: &str,

@@ -1,4 +1,4 @@
-//! What the cache does with responses: it takes those that it has asked for, and learns from those that it has not.
+//! Processes responses: those that the cache has requested, and those that may invalidate stored ones.
 
 use super::key::RequestKey;
 use crate::base::clock;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 use tollgate_cache::{ApiCache, BodyWriter, CacheStatus, CachedResponse, Fill, Filled, HeaderLines, LineBlock, MethodClass};
 use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing};
 
-/// No status: what those who waited are told when an upstream has no address, which has a wording of its own.
+/// Stands for a failed name lookup, which has its own refusal, in [`Fill::failed`]. It is no status code.
 pub(super) const LOOKUP_FAILED: u16 = 0;
 
-/// The response to a request that the cache has sent.
+/// Stores the response to a request that the cache has sent.
 pub(super) struct Fetched {
     fill: Option<Fill>,
     writer: Option<BodyWriter>,
-    /// The client's answer, where it is not the response.
+    /// The client's answer, if it differs from the response.
     answer: Option<CachedResponse>,
     body_bytes_max: usize,
 }
@@ -26,10 +26,10 @@ impl Fetched {
         Fetched { fill: Some(fill), writer: None, answer: None, body_bytes_max }
     }
 
-    /// The response is stored while it passes, or while the client gets its answer from what is stored.
+    /// Stores the response as it passes, or replies from the entry that is being stored.
     fn store(&mut self, head: &mut ResponseHead<'_>, writer: BodyWriter, answer: CachedResponse) -> ResponseAction {
         match head.body_len() {
-            // No bytes will come that could end it.
+            // No body bytes follow that could complete the entry.
             Some(0) => {
                 writer.finish();
                 if answer.is_whole() {
@@ -39,7 +39,7 @@ impl Fetched {
                 caching::serve(head.reply(), &answer);
                 ResponseAction::Reply
             }
-            // Nobody waits for a slow client, and one that leaves takes nothing along.
+            // A client that is slow or leaves does not affect those that wait.
             Some(_) if !head.is_held => {
                 caching::serve(head.reply(), &answer);
                 ResponseAction::Detach(Box::new(Storing(writer)))
@@ -81,7 +81,7 @@ impl ResponseStep for Fetched {
 
     fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
         let (Some(mut writer), Some(answer)) = (self.writer.take(), self.answer.take()) else { return ResponseAction::Pass };
-        // A body that is too large passes as it is, which clients must be prepared for.
+        // A body that is too large passes unchanged; clients must accept the whole in place of a range or a 304.
         let KeptBody::Whole(bytes) = body else { return ResponseAction::Pass };
         writer.push(bytes);
         writer.finish();
@@ -99,7 +99,7 @@ impl ResponseStep for Fetched {
     }
 
     fn on_fault(&mut self, fault: FaultKind, outgoing: &mut Outgoing) -> bool {
-        // A client that left says nothing of the upstream: those who wait start over.
+        // If the client left, those that wait start over.
         let (Some(fill), Some(refusal)) = (self.fill.take(), refusal::of_upstream(fault)) else { return false };
         let status = if refusal == refusal::UPSTREAM_LOOKUP { LOOKUP_FAILED } else { refusal.status };
         let Some(answer) = fill.failed(status, clock::unix_ms()) else { return false };
@@ -108,7 +108,7 @@ impl ResponseStep for Fetched {
     }
 }
 
-/// Stores a body. One that is cut is dropped with it.
+/// Stores a body. A truncated one is dropped together with this sink.
 struct Storing(BodyWriter);
 
 impl BodySink for Storing {
@@ -121,10 +121,10 @@ impl BodySink for Storing {
     }
 }
 
-/// The response to a request that the cache lets pass.
+/// Observes the response to a request that bypasses the cache.
 pub(super) struct Bypassed {
     status: CacheStatus,
-    /// What the response may say about stored ones.
+    /// Data to invalidate stored responses with.
     observed: Option<Box<Observed>>,
 }
 

@@ -1,7 +1,19 @@
 //! The record as MessagePack: a map with the names of Go's fields.
 
 use super::{AnalyticsRecord, Geo, RecordTime};
-use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil, write_sint};
+use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil};
+use std::sync::LazyLock;
+
+/// The parts that nearly all records have in common, encoded once: most have no location, and none has statistics of GraphQL and MCP.
+static NO_LOCATION: LazyLock<Vec<u8>> = LazyLock::new(|| encoded(|out| Geo::default().write_msgpack(out)));
+static NO_STATS: LazyLock<Vec<u8>> = LazyLock::new(|| encoded(write_no_stats));
+
+fn encoded(write: impl FnOnce(&mut Vec<u8>) -> Result<(), ValueWriteError>) -> Vec<u8> {
+    let mut out = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write(&mut out);
+    out
+}
 
 impl AnalyticsRecord<'_> {
     /// Adds the record as one MessagePack map.
@@ -31,13 +43,17 @@ impl AnalyticsRecord<'_> {
         number(out, "Year", self.year)?;
         number(out, "Hour", self.hour)?;
         write_str(out, "Geo")?;
-        self.geo.write_msgpack(out)?;
+        if self.geo == Geo::default() {
+            out.extend_from_slice(&NO_LOCATION);
+        } else {
+            self.geo.write_msgpack(out)?;
+        }
         write_str(out, "Tags")?;
         write_array_len(out, u32::try_from(self.tags.len()).unwrap_or(u32::MAX))?;
         for tag in &self.tags {
             write_str(out, tag)?;
         }
-        write_no_stats(out)?;
+        out.extend_from_slice(&NO_STATS);
         text(out, "Path", &self.path)?;
         text(out, "RawPath", &self.raw_path)?;
         text(out, "OriginalPath", &self.original_path)?;
@@ -121,21 +137,33 @@ fn text(out: &mut Vec<u8>, name: &'static str, value: &str) -> Result<(), ValueW
 #[inline(always)]
 fn number(out: &mut Vec<u8>, name: &'static str, value: i64) -> Result<(), ValueWriteError> {
     write_str(out, name)?;
-    write_sint(out, value).map(|_| ())
+    write_number(out, value)
 }
 
 /// Seconds and nanoseconds, as Tyk's encoder writes Go's times.
 fn time(out: &mut Vec<u8>, name: &'static str, time: RecordTime) -> Result<(), ValueWriteError> {
     write_str(out, name)?;
     write_array_len(out, 2)?;
-    write_sint(out, time.unix_s)?;
-    write_sint(out, time.ns.into()).map(|_| ())
+    write_number(out, time.unix_s)?;
+    write_number(out, time.ns.into())
 }
 
 #[inline(always)]
 fn flag(out: &mut Vec<u8>, name: &'static str, value: bool) -> Result<(), ValueWriteError> {
     write_str(out, name)?;
     write_bool(out, value).map_err(ValueWriteError::InvalidMarkerWrite)
+}
+
+/// Most numbers are below 128, and so one byte.
+#[inline(always)]
+fn write_number(out: &mut Vec<u8>, value: i64) -> Result<(), ValueWriteError> {
+    match u8::try_from(value) {
+        Ok(small @ 0..128) => {
+            out.push(small);
+            Ok(())
+        }
+        _ => rmp::encode::write_sint(out, value).map(|_| ()),
+    }
 }
 
 /// Most strings are shorter than 32 bytes, and so need one byte for their length. Inlined, because names are constants: rmp's own

@@ -5,6 +5,7 @@ mod bodies;
 mod heads;
 mod keep_alive;
 mod play;
+mod sourced;
 mod time_limits;
 mod tunnels;
 mod upstream_failures;

@@ -8,10 +8,14 @@ use crate::limits::Limits;
 use crate::moment::{Moment, virtual_time};
 use crate::peers::Peers;
 use crate::resolver::Resolver;
-use crate::service::{ClientInfo, Ended, Forward, Handler, KeptBody, NotKept, Outgoing, ResponseVerdict, Service, Verdict};
+use crate::service::{
+    BodyCut, BodySink, BodySource, ClientInfo, DetachedExchange, Ended, Forward, Handler, KeptBody, NotKept, Outgoing,
+    ResponseVerdict, Service, SourcedBody, Verdict,
+};
 use crate::stats::CoreStats;
 use crate::stream::Stream;
 use crate::target::{Address, Http2, Target};
+use bytes::Bytes;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -19,6 +23,7 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::LocalRuntime;
 use tokio::sync::{Notify, watch};
@@ -50,6 +55,10 @@ pub(super) enum Step {
     Pass(u64),
     /// What the handler of `/work` waits for is done.
     WorkEnds,
+    /// The source of a reply has these bytes.
+    Source(&'static str),
+    SourceEnds,
+    SourceIsCut,
     /// The core drains; connections without a request stay for so many milliseconds.
     Drain(u64),
     /// Nothing of the connection is left.
@@ -78,6 +87,72 @@ struct PlayState {
     /// An exchange has begun and has not ended.
     in_exchange: Cell<bool>,
     ended: RefCell<Vec<Ended>>,
+    source: Rc<RefCell<ScriptedBytes>>,
+}
+
+/// The bytes of a reply's source. The next reply starts with an empty source.
+#[derive(Default)]
+struct ScriptedBytes {
+    pieces: VecDeque<Bytes>,
+    end: Option<Result<(), BodyCut>>,
+    waker: Option<Waker>,
+}
+
+impl ScriptedBytes {
+    fn put(&mut self, piece: &[u8]) {
+        self.pieces.push_back(Bytes::copy_from_slice(piece));
+        self.wake();
+    }
+
+    fn end(&mut self, end: Result<(), BodyCut>) {
+        self.end.get_or_insert(end);
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        self.waker.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+struct ScriptedSource(Rc<RefCell<ScriptedBytes>>);
+
+impl BodySource for ScriptedSource {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
+        let mut bytes = self.0.borrow_mut();
+        match (bytes.pieces.pop_front(), bytes.end) {
+            (Some(piece), _) => Poll::Ready(Ok(Some(piece))),
+            (None, Some(end)) => Poll::Ready(end.map(|()| None)),
+            (None, None) => {
+                bytes.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for ScriptedSource {
+    fn drop(&mut self) {
+        self.0.take();
+    }
+}
+
+/// Hands a body over to a source.
+struct ScriptedSink(Rc<RefCell<ScriptedBytes>>);
+
+impl BodySink for ScriptedSink {
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.borrow_mut().put(bytes);
+    }
+
+    fn finish(self: Box<Self>) {
+        self.0.borrow_mut().end(Ok(()));
+    }
+}
+
+impl Drop for ScriptedSink {
+    fn drop(&mut self) {
+        self.0.borrow_mut().end(Err(BodyCut));
+    }
 }
 
 /// Plays a script with the default limits, and tunnels.
@@ -156,6 +231,9 @@ impl Play {
             Step::UpstreamSeesEnd => self.upstream.expect_end()?,
             Step::Pass(ms) => self.pass(ms),
             Step::WorkEnds => self.stage.work.notify_one(),
+            Step::Source(text) => self.stage.source.borrow_mut().put(text.as_bytes()),
+            Step::SourceEnds => self.stage.source.borrow_mut().end(Ok(())),
+            Step::SourceIsCut => self.stage.source.borrow_mut().end(Err(BodyCut)),
             Step::Drain(idle_ms) => self.core.drain(Duration::from_millis(idle_ms)),
             Step::Over if !self.connection.is_finished() => return Err("the connection is still there".to_owned()),
             Step::Over => {}
@@ -185,6 +263,7 @@ impl Play {
         let idle = self.core.pool.borrow().len();
         assert_eq!(self.core.upstreams_open.get(), idle, "a connection to the upstream outlives its exchange");
         assert_eq!((self.core.tunnels_open.get(), self.core.kept_bodies.bytes()), (0, 0), "tunnels and bytes of bodies");
+        assert_eq!(self.core.detached_open.get(), 0, "exchanges without a client");
     }
 }
 
@@ -274,12 +353,18 @@ struct Scripted {
 
 impl Service for Scripted {
     fn handler(&self, _: &ClientInfo) -> Box<dyn Handler> {
+        self.new_handler()
+    }
+}
+
+impl Scripted {
+    fn new_handler(&self) -> Box<dyn Handler> {
         Box::new(ScriptedHandler { all: self.clone(), path: String::new(), was_held: false, body: None })
     }
 }
 
-/// Does what the path says: `/reply`, `/wait/MS`, `/work`, `/read/BYTES`, `/keep/BYTES`, `/most/BYTES`, `/quick/MS`, `/upgrade`. Requests
-/// for anything else are sent on.
+/// Does what the path says: `/reply`, `/wait/MS`, `/work`, `/read/BYTES`, `/keep/BYTES`, `/most/BYTES`, `/quick/MS`, `/upgrade`, `/sourced/BYTES`,
+/// `/behind/BYTES` (with an exchange of its own), `/detach/BYTES`, `/again`. Requests for anything else are sent on.
 struct ScriptedHandler {
     all: Scripted,
     path: String,
@@ -297,6 +382,15 @@ impl ScriptedHandler {
     }
 }
 
+/// A reply of this length from the script's source.
+fn reply_from_source(all: &Scripted, bytes: u64, outgoing: &mut Outgoing) {
+    outgoing.edits.clear();
+    outgoing.edits.add("Content-Length", bytes.to_string().as_bytes());
+    outgoing.status = 200;
+    let source = Box::new(ScriptedSource(all.stage.source.clone()));
+    outgoing.sourced = Some(SourcedBody { source, len: bytes, detached: None });
+}
+
 fn reply(outgoing: &mut Outgoing, status: u16, body: &str) -> Verdict {
     outgoing.status = status;
     outgoing.body = body.as_bytes().to_vec();
@@ -311,6 +405,15 @@ impl Handler for ScriptedHandler {
         let (order, number) = self.orders();
         match order {
             "reply" => return reply(outgoing, 200, "own"),
+            "sourced" | "behind" => {
+                reply_from_source(&self.all, number, outgoing);
+                if let Some(sourced) = outgoing.sourced.as_mut().filter(|_| order == "behind") {
+                    let head = b"GET /a HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n".to_vec();
+                    sourced.detached = Some(DetachedExchange { head, handler: self.all.new_handler() });
+                }
+                return Verdict::Reply;
+            }
+            "again" => outgoing.edits.add("If-None-Match", b"\"one\""),
             "wait" if is_new => return Verdict::Wait(Duration::from_millis(number)),
             "work" if is_new => {
                 let stage = self.all.stage.clone();
@@ -329,7 +432,7 @@ impl Handler for ScriptedHandler {
             upgrade: order == "upgrade",
             timed: true,
             capture_bytes_max: 0,
-            is_conditional: false,
+            is_conditional: order == "again",
         })
     }
 
@@ -341,9 +444,15 @@ impl Handler for ScriptedHandler {
         Some(self.all.target.clone())
     }
 
-    fn on_response(&mut self, _: &Response<'_>, _: &mut Outgoing) -> ResponseVerdict {
+    fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         match self.orders() {
             ("keep", bytes) => ResponseVerdict::Keep(bytes as usize),
+            ("detach", bytes) => {
+                reply_from_source(&self.all, bytes, outgoing);
+                outgoing.sink = Some(Box::new(ScriptedSink(self.all.stage.source.clone())));
+                ResponseVerdict::Detach
+            }
+            ("again", _) if response.status == 304 => ResponseVerdict::Again,
             _ => ResponseVerdict::Pass,
         }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod cli;
 pub(crate) mod handover;
+pub(crate) mod manual;
 pub(crate) mod migrate;
 pub(crate) mod notify;
 pub(crate) mod run;

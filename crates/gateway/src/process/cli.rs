@@ -2,6 +2,7 @@
 
 use crate::observe::logs::LogFormat;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -48,6 +49,10 @@ pub(crate) enum CliCommand {
     Migrate(MigrateOptions),
     /// Run a small upstream for trying things out: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
+    /// Print the completion script of a shell.
+    Completions(CompletionsOptions),
+    /// Print the manual page, or write a page for each command.
+    Man(ManOptions),
     #[command(flatten)]
     Ask(Box<tollgate_client::CliRequest>),
 }
@@ -139,6 +144,22 @@ pub(crate) enum SchemaName {
     Config,
     /// The control API, as OpenAPI
     ControlApi,
+}
+
+/// Options of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsOptions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// Options of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManOptions {
+    /// Existing directory for a page of each command; without it, the page of tollgate is printed
+    #[arg(value_name = "DIRECTORY")]
+    pub directory: Option<PathBuf>,
 }
 
 /// Options of `migrate`.

@@ -24,7 +24,8 @@ impl Notifier {
     /// Reports that the gateway serves. `pid` is the id of a process that replaced the one known to the manager.
     pub(crate) fn ready(&self, pid: Option<u32>) {
         let main = pid.map_or(String::new(), |pid| format!("MAINPID={pid}\n"));
-        self.tell(&format!("{main}READY=1\nSTATUS=serving"));
+        // The watchdog's time starts again: between two quick restarts, no process lives long enough for a report of its own.
+        self.tell(&format!("{main}READY=1\nWATCHDOG=1\nSTATUS=serving"));
     }
 
     /// Reports that definitions are being reloaded.

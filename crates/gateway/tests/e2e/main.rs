@@ -60,6 +60,7 @@ mod limits;
 mod limits_once;
 mod links;
 mod log_lines;
+mod manual;
 mod message_forms;
 mod metrics;
 mod metrics_states;

@@ -125,6 +125,7 @@ fn it_is_told_which_process_is_the_main_one_after_a_restart() {
     let told = manager.wait_for("MAINPID=");
     assert_eq!(told[0], format!("MAINPID={}", gateway.successors()[0]));
     assert!(told.contains(&"READY=1".to_owned()), "{told:?}");
+    assert!(told.contains(&"WATCHDOG=1".to_owned()), "the manager's patience starts again: {told:?}");
     assert!(gateway.wait_for_exit().success());
     // The service does not stop, and the new process is the one that lives.
     assert!(!manager.wait_for("WATCHDOG=1").contains(&"STOPPING=1".to_owned()));

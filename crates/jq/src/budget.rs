@@ -10,7 +10,7 @@ const WORK: usize = 16 << 20;
 /// Units of work for each unit of weight of the input: a filter may look at everything several times.
 const WORK_FOR_WEIGHT: usize = 16;
 
-/// No run has more, as its core does nothing else meanwhile: about half a second.
+/// No run has more, as its core does nothing else meanwhile: one to two seconds.
 const WORK_MAX: usize = 128 << 20;
 
 /// The name of the function that takes from the budget. No filter can write it.

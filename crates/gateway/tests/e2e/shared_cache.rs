@@ -4,6 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::clock_jumps::library;
@@ -699,6 +701,11 @@ fn what_a_transform_makes_is_what_is_stored() {
     let has_it = gateway.send(request("GET", "/a/x", &["If-None-Match: \"e\""], ""));
     assert_eq!((has_it.status, has_it.body.len()), (304, 0));
     assert_eq!(gateway.get("/a/x").text(), "hello x");
+    // One that shows all that it sees does not see who asks.
+    let all = STANDARD.encode("{{range $name, $value := .}}{{$name}} {{end}}");
+    let showing = entry(json!({"template_source": all}));
+    let definition = shared(&upstream, json!({})).set("enable_context_vars", true).list("transform_response", showing);
+    assert_eq!(Gateway::start(json!({}), [definition]).get("/a/x").text(), "name ");
     // One that depends on who asks can't be for all.
     gateway.write_api(&shared(&upstream, json!({})).list("transform_response", entry(json!({"enable_session": true}))));
     gateway.control("GET", "/tyk/reload/?block=true", "");

@@ -27,13 +27,7 @@ impl TransformResponse {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.transform_response;
         let by_endpoint = source.checked_endpoints("transform_response", entries, |source, entry| {
-            let template = CompiledBodyTemplate::new(&entry.template_data, source, false)?;
-            match template.depends_on_caller().filter(|_| source.definition.tollgate.cache.is_some()) {
-                Some(field) => {
-                    Err((field, "makes another response of each request, which tollgate.cache would give to all".to_owned()))
-                }
-                None => Ok(Arc::new(template)),
-            }
+            CompiledBodyTemplate::for_responses(&entry.template_data, source).map(Arc::new)
         });
         if by_endpoint.is_empty() { None } else { Some(Box::new(TransformResponse { by_endpoint })) }
     }

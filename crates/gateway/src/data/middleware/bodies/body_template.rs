@@ -77,13 +77,19 @@ impl CompiledBodyTemplate {
         Ok(CompiledBodyTemplate { template, input, enable_session: data.enable_session, context, names_context, variables })
     }
 
-    /// The field that makes the result depend on more than the body, if there is one.
-    pub(crate) fn depends_on_caller(&self) -> Option<&'static str> {
-        match () {
-            () if self.enable_session => Some("template_data.enable_session"),
-            () if self.context && self.names_context => Some("template_data.template_source"),
-            () => None,
+    /// A template for responses. If the API has a shared cache, its result must not depend on the request.
+    pub(crate) fn for_responses(data: &TemplateData, source: &MiddlewareSource<'_, '_>) -> Result<Self, (&'static str, String)> {
+        let compiled = CompiledBodyTemplate::new(data, source, false)?;
+        if source.definition.tollgate.cache.is_none() {
+            return Ok(compiled);
         }
+        let field = match () {
+            () if compiled.enable_session => "template_data.enable_session",
+            () if compiled.context && compiled.names_context => "template_data.template_source",
+            // A template that shows all data that it has is given none of the request.
+            () => return Ok(CompiledBodyTemplate { context: false, ..compiled }),
+        };
+        Err((field, "makes another response of each request, which tollgate.cache would give to all".to_owned()))
     }
 
     /// Captures the request data that the template uses.

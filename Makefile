@@ -24,7 +24,7 @@ MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis attack smuggling structure fuzz-short deb
+.PHONY: help run build release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis bench-cache attack smuggling structure fuzz-short deb
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,6 +103,9 @@ bench-instructions: release ## user-space instructions per request, the most sta
 bench-redis: bench-build ## keys, limits and records through one Redis: cost, round trips, what three gateways admit (REDIS_ARGS)
 	$(BENCH) run --suite redis
 	python3 bench/redis.py $(REDIS_ARGS)
+
+bench-cache: bench-build ## CPU per cached response of Tollgate, Varnish and nginx, compared with a proxied request (CACHE_ARGS="--rounds 9")
+	$(BENCH) run --suite cache $(CACHE_ARGS)
 
 attack: release ## attack Tollgate, nginx and HAProxy with floods, slow clients, pattern bombs and more, 20 minutes (ATTACK_ARGS="--quick --only http2")
 	@scripts/test-deps.sh bench

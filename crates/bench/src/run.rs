@@ -5,6 +5,7 @@ mod certificate;
 mod child;
 mod facts;
 mod gate;
+mod keys;
 mod loader;
 mod measure;
 mod options;

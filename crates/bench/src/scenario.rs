@@ -73,10 +73,12 @@ pub(crate) enum Suite {
     Observe,
     /// Keys, limits and records through a shared Redis.
     Redis,
+    /// Stored responses.
+    Cache,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 9] = [
+    pub(crate) const ALL: [Suite; 10] = [
         Suite::Published,
         Suite::Features,
         Suite::Scaling,
@@ -86,6 +88,7 @@ impl Suite {
         Suite::Auth,
         Suite::Observe,
         Suite::Redis,
+        Suite::Cache,
     ];
 
     /// Name in a scenario file.
@@ -100,6 +103,7 @@ impl Suite {
             Suite::Auth => "auth",
             Suite::Observe => "observe",
             Suite::Redis => "redis",
+            Suite::Cache => "cache",
         }
     }
 
@@ -115,6 +119,7 @@ impl Suite {
             Suite::Auth => "Tokens, passwords and signatures",
             Suite::Observe => "Records, figures, traces and logs",
             Suite::Redis => "Keys, limits and records through a shared Redis",
+            Suite::Cache => "Responses from a cache, compared with a proxied request",
         }
     }
 }
@@ -223,6 +228,9 @@ pub(crate) struct ApiSpec {
     pub http2: bool,
     /// Limit for all callers together.
     pub limit: Option<LimitSpec>,
+    /// Whether responses are stored and used again as their `Cache-Control` allows.
+    #[serde(default)]
+    pub cache: bool,
     /// Whether each request is recorded.
     #[serde(default)]
     pub analytics: bool,
@@ -328,6 +336,8 @@ pub(crate) struct RequestSpec {
     pub host: Option<String>,
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
+    /// Values of `{key}` in the path.
+    pub keys: Option<KeySpace>,
     /// Size of the request body.
     #[serde(default)]
     pub body_bytes: u64,
@@ -335,6 +345,16 @@ pub(crate) struct RequestSpec {
     /// request.
     #[serde(default)]
     pub tokens: u32,
+}
+
+/// Values that requests choose from: a few popular ones that follow Zipf's law, and values that no other request has.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeySpace {
+    /// Number of popular values.
+    pub popular: u32,
+    /// Percentage of requests with a value of their own: the misses of a cache that has the popular ones.
+    pub unique_percent: u32,
 }
 
 fn get() -> String {

@@ -135,13 +135,13 @@ impl ApiCache {
     }
 
     /// Purges the responses of one URL, in every variant: path and query as in [`crate::KeyParts::target`].
-    pub fn purge_url(&self, host: Option<&[u8]>, target: &[u8], purge: Purge) {
-        self.cache.generations.purge(self.labels().url(host, target), purge);
+    pub fn purge_url(&self, target: &[u8], purge: Purge) {
+        self.cache.generations.purge(self.labels().url(target), purge);
     }
 
     /// Purges a path and everything below it: `/a` and `/a/` both mean `/a`, `/a?x` and `/a/b`, and not `/ab`.
-    pub fn purge_prefix(&self, host: Option<&[u8]>, path: &[u8], purge: Purge) {
-        self.cache.generations.purge(self.labels().folder(host, path), purge);
+    pub fn purge_prefix(&self, path: &[u8], purge: Purge) {
+        self.cache.generations.purge(self.labels().folder(path), purge);
     }
 
     /// Purges the responses that carry a tag in `Surrogate-Key`, `xkey` or `Cache-Tag`.

@@ -26,6 +26,10 @@ pub enum Purge {
     Soft,
 }
 
+/// The number of the last purge at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PurgeMark(pub(crate) u64);
+
 /// Effect that purges had on a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purged {
@@ -90,41 +94,40 @@ pub(crate) struct Labels<'a> {
 }
 
 impl Labels<'_> {
-    fn label(&self, kind: &str, host: Option<&[u8]>, text: &[u8]) -> Label {
+    fn label(&self, kind: &str, text: &[u8]) -> Label {
         let mut hasher = KeyHasher::keyed(self.secret, kind);
         hasher.add(self.api.as_bytes());
-        hasher.add_optional(host);
         hasher.add(text);
         Label((hasher.finish().hash64() % PLACES as u64) as u16)
     }
 
     /// Label of all responses of the API.
     pub(crate) fn all(&self) -> Label {
-        self.label("api", None, b"")
+        self.label("api", b"")
     }
 
     /// Label of one URL, with all variants and callers.
-    pub(crate) fn url(&self, host: Option<&[u8]>, target: &[u8]) -> Label {
-        self.label("url", host, target)
+    pub(crate) fn url(&self, target: &[u8]) -> Label {
+        self.label("url", target)
     }
 
     /// Label of a path and everything below it.
-    pub(crate) fn folder(&self, host: Option<&[u8]>, path: &[u8]) -> Label {
+    pub(crate) fn folder(&self, path: &[u8]) -> Label {
         let path = path.strip_suffix(b"/").unwrap_or(path);
         let end = folder_ends(path).last().unwrap_or(0);
-        self.label("folder", host, path.get(..end).unwrap_or(path))
+        self.label("folder", path.get(..end).unwrap_or(path))
     }
 
     /// The label of a tag.
     pub(crate) fn tag(&self, tag: &[u8]) -> Label {
-        self.label("tag", None, tag)
+        self.label("tag", tag)
     }
 
     /// Labels that the response to a request has, whatever the response says.
-    pub(crate) fn of_request(&self, host: Option<&[u8]>, target: &[u8]) -> Vec<Label> {
+    pub(crate) fn of_request(&self, target: &[u8]) -> Vec<Label> {
         let path = target.split(|&byte| byte == b'?').next().unwrap_or_default();
-        let mut labels = vec![self.all(), self.url(host, target)];
-        labels.extend(folder_ends(path).map(|end| self.label("folder", host, path.get(..end).unwrap_or(path))));
+        let mut labels = vec![self.all(), self.url(target)];
+        labels.extend(folder_ends(path).map(|end| self.label("folder", path.get(..end).unwrap_or(path))));
         labels
     }
 }

@@ -55,7 +55,7 @@ pub use cache_status::{CacheStatus, ForwardReason};
 pub use directives::{DeltaSeconds, RequestDirectives, ResponseDirectives};
 pub use figures::CacheFigures;
 pub use fill::{ANSWERED_HERE, BodyWriter, Fill, Filled};
-pub use generations::Purge;
+pub use generations::{Purge, PurgeMark};
 pub use head::{Freshness, Head, NotStored};
 pub use key::{CacheKey, KeyParts};
 pub use lines::{HeaderLines, LineBlock};

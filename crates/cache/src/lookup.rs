@@ -384,14 +384,14 @@ impl ApiCache {
 
     fn labels_of<'l>(&self, looked: &'l LookupContext<'_>) -> &'l Arc<[Label]> {
         let parts = &looked.request.parts;
-        looked.labels.get_or_init(|| self.labels().of_request(parts.host, parts.target).into())
+        looked.labels.get_or_init(|| self.labels().of_request(parts.target).into())
     }
 
     /// Handles the end of a request with an unsafe method: success invalidates the responses for its URL (RFC 9111 §4.4). The caller may
     /// follow `Location` and `Content-Location`, since it knows which of them lead to this API; the RFC does not require it.
     pub fn after_unsafe(&self, request: &CacheRequest<'_>, status: u16) {
         if MethodClass::read(request.method) == MethodClass::Unsafe && matches!(status, 200..=399) {
-            self.purge_url(request.parts.host, request.parts.target, Purge::Hard);
+            self.purge_url(request.parts.target, Purge::Hard);
         }
     }
 

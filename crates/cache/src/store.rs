@@ -63,6 +63,11 @@ impl Stored {
         Stored { key, head, body, labels, born, checked, counters, is_counted, _charge: charge }
     }
 
+    /// The second since 1970 in which it expires.
+    pub fn expires_s(&self, now_ms: u64) -> u64 {
+        (now_ms / 1000).saturating_add(u64::try_from(self.head.freshness(now_ms).ttl_s()).unwrap_or(0))
+    }
+
     /// Memory of the complete response, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         Self::fixed_bytes(&self.head, self.labels.len()) + self.body.weight()

@@ -136,7 +136,7 @@ pub(crate) struct TykFill {
 impl TykFill {
     pub(crate) fn head(&self, status: u16, lines: &dyn HeaderLines, now_ms: u64) -> Result<Head, NotStored> {
         // Tyk stores these two as well, and then gives the next client a part, or nothing, instead of the complete response.
-        if matches!(status, 206 | 304) {
+        if is_part(status) {
             return Err(NotStored::Status);
         }
         let ttl_s = self.rules.ttl_s(status, lines).ok_or(NotStored::Status)?;
@@ -150,6 +150,11 @@ pub(crate) fn tyk_head(status: u16, lines: &dyn HeaderLines, ttl_s: u64, now_ms:
         return Err(NotStored::Useless);
     }
     Head::with_lifetime(status, lines, ttl_s, now_ms / 1000 * 1000)
+}
+
+/// Whether responses with a status are not the whole.
+pub(crate) fn is_part(status: u16) -> bool {
+    matches!(status, 206 | 304)
 }
 
 #[cfg(test)]

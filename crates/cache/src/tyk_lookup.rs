@@ -6,15 +6,16 @@ use crate::body::StoredBody;
 use crate::cache_status::ForwardReason;
 use crate::figures::count;
 use crate::fill::{Fill, FillRules, FillTask};
-use crate::generations::Purged;
+use crate::generations::{PurgeMark, Purged, tags};
 use crate::head::RequestTerms;
 use crate::key::{CacheKey, KeyHasher};
 use crate::lines::LineBlock;
 use crate::lookup::Decision;
 use crate::request::{MethodClass, RequestFacts};
 use crate::store::{Stored, TableEntry};
-use crate::tyk::{TykFill, TykPayload, TykRules, tyk_head};
+use crate::tyk::{TykFill, TykPayload, TykRules, is_part, tyk_head};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A request that Tyk's cache handles: its method and path are configured.
 #[derive(Clone, Copy)]
@@ -47,21 +48,47 @@ impl ApiCache {
         Decision::Fetch(self.tyk_fill(request, key, now_ms))
     }
 
-    /// Stores the entry of a second cache tier, and answers with it. `None` when there is no memory for it.
-    pub fn adopt_tyk(self: &Arc<Self>, request: &TykRequest<'_>, payload: &TykPayload, now_ms: u64) -> Option<CachedResponse> {
+    /// Stores what the second tier had when it was asked, and answers with it. `None` when there is no memory for it, or when it was purged
+    /// meanwhile.
+    pub fn adopt_tyk(
+        self: &Arc<Self>,
+        request: &TykRequest<'_>,
+        payload: &TykPayload,
+        asked: PurgeMark,
+        now_ms: u64,
+    ) -> Option<CachedResponse> {
+        if is_part(payload.status) {
+            return None;
+        }
         let ttl_s = payload.expires_s.saturating_sub(now_ms / 1000);
         let head = tyk_head(payload.status, &payload.lines, ttl_s, now_ms).ok()?;
-        let labels = self.labels().of_request(None, request.target).into();
+        let mut labels = self.labels().of_request(request.target);
+        labels.extend(tags(&payload.lines)?.iter().map(|tag| self.labels().tag(tag)));
         let charge = self.partition.charge(StoredBody::bytes_max(payload.body.len() as u64))?;
         let body = StoredBody::new(None, charge);
         body.push(&payload.body, self.partition.object_bytes_max()).ok()?;
         body.finish();
-        let fixed = self.partition.charge(Stored::fixed_bytes(&head, 0))?;
-        let born = (labels, self.cache.generations.now());
+        let fixed = self.partition.charge(Stored::fixed_bytes(&head, labels.len()))?;
+        let born = (labels.into(), asked.0);
         let stored = Arc::new(Stored::new(self.tyk_key(request), head, Arc::new(body), born, &self.counters, fixed));
+        if stored.purged(&self.cache.generations) != Purged::No {
+            return None;
+        }
         self.partition.insert(Arc::clone(&stored));
+        // It was counted as a miss when memory had nothing.
+        self.counters.misses.fetch_sub(1, Ordering::Relaxed);
         count(&self.counters.hits);
         Some(tyk_answer(stored, request))
+    }
+
+    /// The purges so far: for what is asked of the second tier now.
+    pub fn purge_mark(&self) -> PurgeMark {
+        PurgeMark(self.cache.generations.now())
+    }
+
+    /// Whether no purge has met a response since its request went out.
+    pub fn is_current(&self, stored: &Stored) -> bool {
+        stored.purged(&self.cache.generations) == Purged::No
     }
 
     fn tyk_key(&self, request: &TykRequest<'_>) -> CacheKey {
@@ -82,7 +109,7 @@ impl ApiCache {
             asked: RequestTerms { sent_ms: now_ms, ..RequestTerms::default() },
             facts: RequestFacts::default(),
             request_lines: LineBlock::default(),
-            labels: self.labels().of_request(None, request.target),
+            labels: self.labels().of_request(request.target),
             born: self.cache.generations.now(),
             rules: FillRules::Tyk(TykFill { rules: request.rules.clone() }),
         })

@@ -266,8 +266,8 @@ fn followers_judge_the_response_for_themselves() {
 #[test]
 fn a_purge_in_flight_is_not_forgotten() {
     let purges: [fn(&ApiCache); 4] = [
-        |api| api.purge_url(None, b"/x", Purge::Hard),
-        |api| api.purge_prefix(None, b"/", Purge::Hard),
+        |api| api.purge_url(b"/x", Purge::Hard),
+        |api| api.purge_prefix(b"/", Purge::Hard),
         |api| api.purge_tag(b"t", Purge::Hard),
         |api| api.purge_all(Purge::Hard),
     ];
@@ -394,7 +394,7 @@ fn under_stress_nobody_hangs_and_nobody_gets_a_foreign_answer() {
                     }
                     match round % 50 {
                         10 => api.purge_tag(b"t", Purge::Hard),
-                        30 => api.purge_prefix(None, b"/a", Purge::Hard),
+                        30 => api.purge_prefix(b"/a", Purge::Hard),
                         _ => {}
                     }
                 }

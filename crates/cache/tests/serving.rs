@@ -200,8 +200,8 @@ type PurgeFn = fn(&tollgate_cache::ApiCache, Purge);
 fn soft_purges_make_stale_and_hard_ones_make_nothing() {
     let lines: Lines = &[("Cache-Control", "max-age=60, stale-if-error=60"), ("ETag", "\"a\""), ("xkey", "t u")];
     let purges: [(&str, PurgeFn); 4] = [
-        ("URL", |api, purge| api.purge_url(None, b"/x", purge)),
-        ("prefix", |api, purge| api.purge_prefix(None, b"/", purge)),
+        ("URL", |api, purge| api.purge_url(b"/x", purge)),
+        ("prefix", |api, purge| api.purge_prefix(b"/", purge)),
         ("tag", |api, purge| api.purge_tag(b"u", purge)),
         ("API", |api, purge| api.purge_all(purge)),
     ];

@@ -2,6 +2,7 @@
 //! resources have the requests.
 
 mod apis;
+mod cache;
 mod certs;
 mod clients;
 mod connection;
@@ -40,6 +41,8 @@ pub enum CliRequest {
     Certs(About<certs::Certs>),
     /// Create, list, show and delete clients of the OAuth 2.0 server.
     Clients(About<clients::ClientCommand>),
+    /// Purge cached responses, and show what the response cache holds and did.
+    Cache(About<cache::CacheCommand>),
     /// Reload definitions and policies, and report errors in them.
     Reload(GatewayOptions),
     /// Show whether the gateway is up and ready, and what it serves.
@@ -143,6 +146,7 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
         CliRequest::Apis(About { command, gateway }) => apis::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Certs(About { command, gateway }) => certs::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Clients(About { command, gateway }) => clients::run(command, &Gateway::new(&gateway, tls)?),
+        CliRequest::Cache(About { command, gateway }) => cache::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { ready: true, gateway } => status::ready(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { ready: false, gateway } => status::status(&Gateway::new(&gateway, tls)?),

@@ -11,6 +11,7 @@ pub(crate) mod form;
 pub(crate) mod outside;
 pub(crate) mod path;
 pub(crate) mod pattern;
+pub(crate) mod purge_log;
 pub(crate) mod re2;
 pub(crate) mod recent;
 pub(crate) mod redis_settings;

@@ -2,6 +2,7 @@
 
 pub(crate) mod api;
 pub(crate) mod breaker;
+pub(crate) mod cache_purger;
 pub(crate) mod caching;
 pub(crate) mod client_address;
 pub(crate) mod credentials;
@@ -17,6 +18,7 @@ pub(crate) mod refusal;
 pub(crate) mod registry;
 pub(crate) mod response_chain;
 pub(crate) mod route;
+pub(crate) mod second_tier;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
 pub(crate) mod template;

@@ -9,6 +9,7 @@ use crate::question::{CounterValue, DocumentSpace, QUESTION_BYTES_MAX, Question}
 use crate::timings::Timings;
 use crate::{PendingAnswer, Store};
 use ::redis::{Cmd, ErrorKind, ServerErrorKind, Value};
+use ear::Topics;
 use futures_util::future::try_join;
 use link::Link;
 use std::future::ready;
@@ -19,18 +20,22 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
 mod answer;
+mod cached;
 mod collections;
 mod connection;
 mod ear;
 mod link;
 mod list;
+mod log;
 mod names;
 mod read;
 mod scan;
 mod settings;
 mod walk;
 
+pub use cached::CachedValue;
 pub use ear::Heard;
+pub use log::LogId;
 pub use settings::{RedisSettings, RedisShape, RedisTls};
 
 /// Capacity for questions that wait or are being answered, as in the embedded store. Callers wait if it is exhausted.
@@ -103,7 +108,13 @@ impl Redis {
 
     /// Subscribes to a channel and to changes of sessions, on the store's thread, for as long as the store lives.
     pub fn listen(&self, channel: &str, hear: impl FnMut(Heard) + Send + 'static) {
-        self.runtime.spawn(ear::listen(self.link.clone(), channel.to_owned(), hear));
+        self.runtime.spawn(ear::listen(self.link.clone(), Topics::MessagesAndSessions(channel.to_owned()), hear));
+    }
+
+    /// Subscribes to channels, on the store's thread, for as long as the store lives.
+    pub fn listen_to_channels(&self, channels: &[&str], hear: impl FnMut(Heard) + Send + 'static) {
+        let channels = channels.iter().map(|channel| (*channel).to_owned()).collect();
+        self.runtime.spawn(ear::listen(self.link.clone(), Topics::Messages(channels), hear));
     }
 
     /// A document, and its remaining lifetime unless it never expires.

@@ -27,6 +27,8 @@ pub(crate) enum Need {
     Http2,
     /// Fields of Tyk's configuration.
     Settings,
+    /// Stored responses.
+    Cache,
 }
 
 /// The features of nginx and HAProxy as shipped.
@@ -62,6 +64,7 @@ impl Need {
             Need::Tls => "TLS",
             Need::Http2 => "HTTP/2",
             Need::Settings => "settings written as Tyk's configuration",
+            Need::Cache => "stored responses",
         }
     }
 }
@@ -80,6 +83,7 @@ pub(crate) fn needs(case: &Case) -> Vec<Need> {
         auth_method,
         tls,
         http2,
+        cache,
         ..
     } = &case.api;
     let key = case.key.as_ref();
@@ -100,6 +104,7 @@ pub(crate) fn needs(case: &Case) -> Vec<Need> {
         (Need::Tls, tls.is_some()),
         (Need::Http2, *http2),
         (Need::Settings, !case.settings.is_empty()),
+        (Need::Cache, *cache),
     ];
     debug_assert!(limit.is_none() || limits > 0);
     asked.into_iter().filter_map(|(need, is_asked)| is_asked.then_some(need)).collect()

@@ -150,6 +150,9 @@ fn definition(case: &Case, id: &str, listen: &str, setup: &Setup) -> Value {
     if !api.set_response_headers.is_empty() {
         definition["response_processors"] = json!([{"name": "header_injector"}]);
     }
+    if api.cache {
+        definition["tollgate"] = json!({"cache": {}});
+    }
     if let Ok(extra) = serde_json::to_value(&api.definition) {
         merge(&mut definition, extra);
     }

@@ -1,4 +1,4 @@
-//! Varnish without caching, as in the published scenarios. Keys and methods are conditions in VCL; limits need the module
+//! Varnish, without caching unless a case wants it: the published scenarios were measured without. Keys and methods are conditions in VCL; limits need the module
 //! vsthrottle, which Debian ships in varnish-modules. It has no quota.
 
 use super::settings::{Need, beyond, key, limits};
@@ -7,8 +7,8 @@ use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use std::path::{Path, PathBuf};
 
-const CAN: [Need; 6] =
-    [Need::Keys, Need::Methods, Need::AllowedAddresses, Need::RequestHeaders, Need::ResponseHeaders, Need::ManyApis];
+const CAN: [Need; 7] =
+    [Need::Keys, Need::Methods, Need::AllowedAddresses, Need::RequestHeaders, Need::ResponseHeaders, Need::ManyApis, Need::Cache];
 
 pub(crate) struct VarnishAdapter;
 
@@ -38,7 +38,7 @@ impl PeerAdapter for VarnishAdapter {
         let state = setup.directory("state")?;
         let listen = format!("{HOST}:{}", setup.port);
         let program = Program::new("varnish", &setup.program)
-            .args(["-F", "-j", "none", "-a", &listen, "-T", "none", "-s", "malloc,64m", "-p", "listen_depth=4096"])
+            .args(["-F", "-j", "none", "-a", &listen, "-T", "none", "-s", "malloc,256m", "-p", "listen_depth=4096"])
             .args(["-p", "timeout_idle=600", "-n"])
             .args([&state])
             .args(["-f"])
@@ -58,10 +58,12 @@ fn vcl(setup: &Setup) -> String {
 {import}backend default {{ .host = \"{HOST}\"; .port = \"{}\"; }}
 {acls}sub vcl_recv {{
   unset req.http.X-Case;
+  unset req.http.X-Cached;
 {cases}  if (!req.http.X-Case) {{ return (synth(404)); }}
+  if (req.http.X-Cached) {{ return (hash); }}
   return (pass);
 }}
-sub vcl_backend_fetch {{ unset bereq.http.X-Case; }}
+sub vcl_backend_fetch {{ unset bereq.http.X-Case; unset bereq.http.X-Cached; }}
 sub vcl_deliver {{
 {delivered}}}
 ",
@@ -108,6 +110,9 @@ fn recv(index: usize, case: &Case) -> String {
         lines.push(format!("if (vsthrottle.is_denied({name}, {}, {}s)) {{ return (synth(429)); }}", limit.requests, limit.seconds));
     }
     lines.extend(case.api.set_headers.iter().map(|(name, value)| format!("set req.http.{name} = \"{value}\";")));
+    if case.api.cache {
+        lines.push("set req.http.X-Cached = \"1\";".to_owned());
+    }
     lines.push(format!("set req.url = regsub(req.url, \"{pattern}\", \"/\");"));
     let body: String = lines.iter().map(|line| format!("    {line}\n")).collect();
     format!("  if (!req.http.X-Case && req.url ~ \"{pattern}\") {{\n{body}  }}\n")

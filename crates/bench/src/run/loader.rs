@@ -1,6 +1,7 @@
 //! Runs `tollgate-bench load` as a child process: its arguments for a load, and its result.
 
 use super::child::Child;
+use super::keys;
 use super::plan::Length;
 use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
@@ -100,6 +101,10 @@ fn program(job: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String> 
         if let Some(tokens) = &credential.tokens {
             add(&["--vars", &format!("token={}", tokens.path.display())]);
         }
+    }
+    if let Some(space) = request.keys {
+        let file = keys::write(space, job.length, dir)?;
+        add(&["--vars", &format!("key={}", file.display())]);
     }
     if request.body_bytes > 0 {
         let body = dir.join("body");

@@ -12,6 +12,9 @@ const STREAMS_MAX: u32 = 100;
 /// Maximum tokens: signing one takes a millisecond.
 const TOKENS_MAX: u32 = 20_000;
 
+/// Maximum popular keys: a cache of 256 MiB still has all of them with bodies of 1 KiB.
+const POPULAR_MAX: u32 = 100_000;
+
 pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
     let mut problems = Vec::new();
     if scenario.load.is_empty() {
@@ -35,6 +38,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
     for (index, case) in scenario.case.iter().enumerate() {
         let at = |key: &str, reason: &str| format!("case[{index}] ({}): {key}: {reason}", case.name);
         check_case(case, &at, &mut problems);
+        check_keys(case, &at, &mut problems);
         if !listens.insert(&case.api.listen) {
             problems.push(at("api.listen", "another case has the same path"));
         }
@@ -61,6 +65,19 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n  ")) }
+}
+
+fn check_keys(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {
+    let has_place = case.request.path.contains("{key}");
+    match case.request.keys {
+        Some(_) if !has_place => problems.push(at("request.keys", "the path has no {key}")),
+        Some(space) if space.popular == 0 || space.popular > POPULAR_MAX => {
+            problems.push(at("request.keys.popular", &format!("must be 1 to {POPULAR_MAX}")));
+        }
+        Some(space) if space.unique_percent > 100 => problems.push(at("request.keys.unique_percent", "must be 0 to 100")),
+        None if has_place => problems.push(at("request.path", "{key} needs request.keys")),
+        _ => {}
+    }
 }
 
 fn check_load(load: &LoadSpec, full_speed_before: bool, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {

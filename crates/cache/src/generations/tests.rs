@@ -25,9 +25,9 @@ fn a_purge_meets_what_is_below_it_and_nothing_else() {
     for (prefix, target, expect) in cases {
         let generations = Generations::new();
         let born = generations.now();
-        let labels = LABELS.of_request(None, target.as_bytes());
+        let labels = LABELS.of_request(target.as_bytes());
         assert_eq!(generations.check(&labels, born), Purged::No);
-        generations.purge(LABELS.folder(None, prefix.as_bytes()), Purge::Hard);
+        generations.purge(LABELS.folder(prefix.as_bytes()), Purge::Hard);
         assert_eq!(generations.check(&labels, born) == Purged::Hard, *expect, "{prefix} {target}");
         assert_eq!(generations.check(&labels, generations.now()), Purged::No, "what comes later stays");
     }
@@ -37,19 +37,17 @@ fn a_purge_meets_what_is_below_it_and_nothing_else() {
 fn a_prefix_that_is_deeper_than_labels_go_purges_more_and_never_less() {
     let generations = Generations::new();
     let path = "/x".repeat(40);
-    let labels = LABELS.of_request(None, path.as_bytes());
-    generations.purge(LABELS.folder(None, "/x".repeat(30).as_bytes()), Purge::Hard);
+    let labels = LABELS.of_request(path.as_bytes());
+    generations.purge(LABELS.folder("/x".repeat(30).as_bytes()), Purge::Hard);
     assert_eq!(generations.check(&labels, 0), Purged::Hard);
 }
 
 #[test]
-fn hosts_and_apis_are_purged_apart() {
+fn apis_are_purged_apart() {
     let generations = Generations::new();
-    generations.purge(LABELS.url(Some(b"a.example"), b"/x"), Purge::Soft);
-    let met = |labels: &Labels<'_>, host: Option<&[u8]>| generations.check(&labels.of_request(host, b"/x"), 0);
-    assert_eq!(met(&LABELS, Some(b"a.example")), Purged::Soft);
-    assert_eq!(met(&LABELS, Some(b"b.example")), Purged::No);
-    assert_eq!(met(&Labels { api: "b", ..LABELS }, Some(b"a.example")), Purged::No);
+    generations.purge(LABELS.url(b"/x"), Purge::Soft);
+    assert_eq!(generations.check(&LABELS.of_request(b"/x"), 0), Purged::Soft);
+    assert_eq!(generations.check(&Labels { api: "b", ..LABELS }.of_request(b"/x"), 0), Purged::No);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use super::TykRequest;
 use crate::api::{ApiCache, ApiCacheSettings, Cache, CacheSettings};
 use crate::fill::Filled;
+use crate::generations::Purge;
 use crate::lookup::Decision;
 use crate::tyk::{TykPayload, TykRules};
 use std::sync::Arc;
@@ -77,13 +78,33 @@ fn what_tyk_wrote_is_read() {
         let rules = TykRules::default();
         let api = api();
         let request = request(&rules, "GET", None);
-        let answer = api.adopt_tyk(&request, &payload, NOW_MS).unwrap();
+        let answer = api.adopt_tyk(&request, &payload, api.purge_mark(), NOW_MS).unwrap();
         assert_eq!(answer.body_len(), Some(body.len() as u64));
         assert!(matches!(api.lookup_tyk(&request, 1_800_000_059_999), Decision::Serve(_)));
         assert!(matches!(api.lookup_tyk(&request, 1_800_000_060_000), Decision::Fetch(_)));
     }
     let to_head = encoded("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", 1_800_000_060);
     assert_eq!(TykPayload::decode(to_head.as_bytes(), true, NOW_MS).map(|payload| payload.body), Ok(Vec::new()));
+}
+
+#[test]
+fn what_the_second_tier_had_is_purged_like_what_was_stored_here() {
+    let rules = TykRules::default();
+    let api = api();
+    let request = request(&rules, "GET", None);
+    let text = encoded("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nxkey: shoes red\r\n\r\nhi", 1_800_000_060);
+    let payload = TykPayload::decode(text.as_bytes(), false, NOW_MS).unwrap();
+    let is_served = || matches!(api.lookup_tyk(&request, NOW_MS), Decision::Serve(_));
+    assert!(!is_served());
+    let asked = api.purge_mark();
+    assert!(api.adopt_tyk(&request, &payload, asked, NOW_MS).is_some() && is_served());
+    // It counts once, as a hit.
+    assert_eq!((api.figures().hits, api.figures().misses), (2, 0));
+    api.purge_tag(b"red", Purge::Hard);
+    assert!(!is_served());
+    // Asked before the purge: perhaps what was purged.
+    assert!(api.adopt_tyk(&request, &payload, asked, NOW_MS).is_none() && !is_served());
+    assert!(api.adopt_tyk(&request, &payload, api.purge_mark(), NOW_MS).is_some() && is_served());
 }
 
 fn encoded(wire: &str, expires_s: u64) -> String {

@@ -43,6 +43,9 @@ pub(super) struct ApiView {
     pub p99_ms: f64,
     /// The gateway's own part of the latency.
     pub gateway_p99_ms: f64,
+    /// Share of the requests in the response cache that the upstream did not see; `None` without such requests.
+    pub cache_hit_ratio: Option<f64>,
+    pub cache_bytes: u64,
 }
 
 impl Sample {
@@ -104,6 +107,8 @@ impl View {
                 "p50_ms": api.p50_ms,
                 "p99_ms": api.p99_ms,
                 "gateway_p99_ms": api.gateway_p99_ms,
+                "cache_hit_ratio": api.cache_hit_ratio,
+                "cache_bytes": api.cache_bytes,
             })
         });
         json!({
@@ -125,6 +130,8 @@ impl ApiView {
         let request_time = times(old, new, "/request_time/buckets");
         let own_time = times(old, new, "/gateway_time/buckets");
         let ms = |ns: u64| ns as f64 / 1e6;
+        let answered = per_s("/cache/hits") + per_s("/cache/stale") + per_s("/cache/coalesced");
+        let looked_up = answered + per_s("/cache/misses");
         ApiView {
             id: id.to_owned(),
             name: new.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -135,6 +142,8 @@ impl ApiView {
             p50_ms: ms(request_time.quantile_ns(&REQUEST_NS, 0.5)),
             p99_ms: ms(request_time.quantile_ns(&REQUEST_NS, 0.99)),
             gateway_p99_ms: ms(own_time.quantile_ns(&OWN_NS, 0.99)),
+            cache_hit_ratio: (looked_up > 0.0).then(|| answered / looked_up),
+            cache_bytes: number(new, "/cache/bytes") as u64,
         }
     }
 }

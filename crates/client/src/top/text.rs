@@ -4,7 +4,7 @@ use super::sample::View;
 use std::fmt::Write;
 
 /// The header of the table of APIs and its rows.
-pub(super) const COLUMNS: [&str; 8] = ["API", "req/s", "4xx/s", "5xx/s", "in flight", "p50 ms", "p99 ms", "own p99 ms"];
+pub(super) const COLUMNS: [&str; 9] = ["API", "req/s", "4xx/s", "5xx/s", "in flight", "p50 ms", "p99 ms", "own p99 ms", "cached"];
 
 /// The lines above the table.
 pub(super) fn summary(view: &View) -> String {
@@ -17,7 +17,7 @@ pub(super) fn summary(view: &View) -> String {
 }
 
 /// The cells of the table, row by row.
-pub(super) fn rows(view: &View) -> Vec<[String; 8]> {
+pub(super) fn rows(view: &View) -> Vec<[String; 9]> {
     let row = |api: &super::sample::ApiView| {
         let name = if api.name.is_empty() || api.name == api.id { api.id.clone() } else { format!("{} ({})", api.name, api.id) };
         // The name of an API, which an operator chose, must not contain terminal control characters.
@@ -31,6 +31,7 @@ pub(super) fn rows(view: &View) -> Vec<[String; 8]> {
             format!("{:.2}", api.p50_ms),
             format!("{:.2}", api.p99_ms),
             format!("{:.3}", api.gateway_p99_ms),
+            api.cache_hit_ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:.1}%", ratio * 100.0)),
         ]
     };
     view.apis.iter().map(row).collect()

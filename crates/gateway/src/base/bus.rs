@@ -43,15 +43,22 @@ pub(crate) enum BusMessage {
 
 /// Signs messages and verifies signatures.
 #[derive(Clone)]
-struct Signer {
+pub(super) struct Signer {
     secret: String,
     accepts_everything: bool,
 }
 
+/// A message as it was received, before its signature is checked.
+pub(super) struct UncheckedMessage(Value);
+
 impl Bus {
     pub(crate) fn new(redis: Arc<Redis>, config: &GatewayConfig) -> Self {
-        let signer = Signer { secret: config.node_secret.clone(), accepts_everything: config.allow_insecure_configs };
-        Bus { redis, signer, reloads_on_signal: !config.suppress_redis_signal_reload, on_reload: OnceLock::new() }
+        Bus {
+            redis,
+            signer: Signer::new(config),
+            reloads_on_signal: !config.suppress_redis_signal_reload,
+            on_reload: OnceLock::new(),
+        }
     }
 
     /// Sets the reload callback: from now on messages can make this gateway reload.
@@ -86,34 +93,65 @@ impl Bus {
 }
 
 impl Signer {
-    fn message(&self, command: &str, payload: &str) -> String {
+    pub(super) fn new(config: &GatewayConfig) -> Self {
+        Signer { secret: config.node_secret.clone(), accepts_everything: config.allow_insecure_configs }
+    }
+
+    pub(super) fn message(&self, command: &str, payload: &str) -> String {
         let signature = self.signature(command, payload);
         json!({ "command": command, "payload": payload, "signature": signature, "algorithm": SHA256_NUMBER }).to_string()
+    }
+
+    /// The same, and who sends it; Tyk's nodes ignore that.
+    pub(super) fn message_from(&self, sender: &str, command: &str, payload: &str) -> String {
+        let signature = self.signature(command, payload);
+        json!({ "command": command, "payload": payload, "signature": signature, "algorithm": SHA256_NUMBER, "from": sender })
+            .to_string()
     }
 
     fn signature(&self, command: &str, payload: &str) -> String {
         hexadecimal(&Sha256::digest(format!("{command}{payload}{}", self.secret)))
     }
 
+    /// Whether one of these gateways has sent a message.
+    pub(super) fn check(&self, message: &UncheckedMessage) -> Result<(), &'static str> {
+        let expected = self.signature(message.command(), message.payload());
+        let is_signed = bool::from(message.text("signature").as_bytes().ct_eq(expected.as_bytes()));
+        if self.accepts_everything || is_signed { Ok(()) } else { Err("its signature is not that of this node_secret") }
+    }
+
     fn read(&self, message: &[u8]) -> Result<BusMessage, &'static str> {
-        let message: Value = serde_json::from_slice(message).map_err(|_| "it is not JSON")?;
-        let text = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (command, payload) = (text("command"), text("payload"));
-        let is_signed = || bool::from(text("signature").as_bytes().ct_eq(self.signature(command, payload).as_bytes()));
-        match command {
-            SESSIONS_CHANGED => {}
-            command if RELOADS.contains(&command) => {}
-            _ => return Ok(BusMessage::Other),
+        let message = UncheckedMessage::parse(message)?;
+        let (command, payload) = (message.command(), message.payload());
+        if command != SESSIONS_CHANGED && !RELOADS.contains(&command) {
+            return Ok(BusMessage::Other);
         }
-        if !self.accepts_everything && !is_signed() {
-            return Err("its signature is not that of this node_secret");
-        }
+        self.check(&message)?;
         if command != SESSIONS_CHANGED {
             return Ok(BusMessage::Reload);
         }
         // A suffix after a colon says more about a name; but the key itself may contain a colon.
         let names = payload.split(',').flat_map(|name| [Some(name), name.rsplit_once(':').map(|(name, _)| name)]);
         Ok(BusMessage::SessionsChanged(names.flatten().filter(|name| !name.is_empty()).map(str::to_owned).collect()))
+    }
+}
+
+impl UncheckedMessage {
+    pub(super) fn parse(message: &[u8]) -> Result<Self, &'static str> {
+        serde_json::from_slice(message).map(UncheckedMessage).map_err(|_| "it is not JSON")
+    }
+
+    pub(super) fn command(&self) -> &str {
+        self.text("command")
+    }
+
+    pub(super) fn payload(&self) -> &str {
+        self.text("payload")
+    }
+
+    /// A member; empty when there is none.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 }
 

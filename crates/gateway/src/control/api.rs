@@ -29,6 +29,7 @@ mod workers;
 use crate::auth::oauth::{Ledger, Notices};
 use crate::base::secret::ControlSecret;
 use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
+use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
 use answer::error;
 use axum::Router;
@@ -81,6 +82,8 @@ pub(crate) struct Control {
     pub api_health: Option<ApiHealth>,
     /// The token store of the OAuth 2.0 provider.
     pub ledger: Ledger,
+    /// Purges stored responses on all gateways.
+    pub purger: Arc<CachePurger>,
     /// Sends notifications about its tokens.
     pub notices: Arc<Notices>,
 }
@@ -182,6 +185,8 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(oauth::revoke))
         .routes(routes!(oauth::revoke_all))
         .routes(routes!(oauth::purge))
+        .routes(routes!(cache::status))
+        .routes(routes!(cache::purge))
         .routes(routes!(cache::invalidate))
         .routes(routes!(cache::forget_all_key_sets))
         .routes(routes!(cache::forget_key_sets))

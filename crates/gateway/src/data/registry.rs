@@ -6,9 +6,11 @@ use crate::auth::oauth::OauthClients;
 use crate::auth::passwords::LazyPasswords;
 use crate::base::outside::LazyOutside;
 use crate::base::pattern::PatternPool;
+use crate::base::purge_log::CachePurge;
 use crate::base::secret::random_bytes;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::breaker::{Breaker, BreakerPlace};
+use crate::data::second_tier::SecondTier;
 use crate::data::settings::CacheMemory;
 use crate::observe::Meters;
 use rustls::pki_types::ServerName;
@@ -47,6 +49,7 @@ pub(crate) struct Registry {
     /// The response cache, made when the first API uses it.
     cache: OnceLock<Arc<Cache>>,
     api_caches: Interned<String, ApiCache>,
+    second_tier: OnceLock<Arc<SecondTier>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -212,10 +215,33 @@ impl Registry {
         (self.api_caches.all(), self.cache.get().map_or(0, |cache| cache.bytes_used()))
     }
 
-    /// Purges the stored responses of an API, including those in flight, even if the API is not served now.
-    pub(crate) fn purge_api_cache(&self, api: &str) {
-        let cache = self.cache.get().and_then(|cache| cache.api(api, ApiCacheSettings::default()).ok());
-        cache.iter().for_each(|cache| cache.purge_all(Purge::Hard));
+    /// Purges stored responses in memory, including those in flight, even if the API is not served now.
+    pub(crate) fn purge_responses(&self, purge: &CachePurge) {
+        let Some(cache) = self.cache.get() else { return };
+        let caches = match &purge.api {
+            Some(api) => cache.api(api, ApiCacheSettings::default()).into_iter().collect(),
+            None => self.api_caches.all(),
+        };
+        let scope = &purge.scope;
+        let kind = if scope.soft { Purge::Soft } else { Purge::Hard };
+        for cache in caches {
+            if scope.everything {
+                cache.purge_all(kind);
+            }
+            scope.urls.iter().for_each(|url| cache.purge_url(url.as_bytes(), kind));
+            scope.prefixes.iter().for_each(|path| cache.purge_prefix(path.as_bytes(), kind));
+            scope.tags.iter().for_each(|tag| cache.purge_tag(tag.as_bytes(), kind));
+        }
+    }
+
+    /// From now on responses that are stored by Tyk's rules are shared with other gateways.
+    pub(crate) fn share_responses(&self, tier: Arc<SecondTier>) {
+        let _ = self.second_tier.set(tier);
+    }
+
+    /// Where responses that are stored by Tyk's rules are shared with other gateways, if they are.
+    pub(crate) fn second_tier(&self) -> Option<&Arc<SecondTier>> {
+        self.second_tier.get()
     }
 
     /// Drops all unused entries.

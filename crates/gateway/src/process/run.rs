@@ -1,14 +1,17 @@
 //! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
 use crate::auth::oauth::Ledger;
+use crate::base::purge_log::PurgeLog;
 use crate::base::secret;
 use crate::base::tls::{AllowList, ClientTerms, Library};
 use crate::control::api::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::control::loader::{Loader, Reloads};
+use crate::data::cache_purger::CachePurger;
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
 use crate::data::registry;
+use crate::data::second_tier::SecondTier;
 use crate::data::settings::Settings;
 use crate::observe::logs;
 use crate::observe::logs::{Log, LogFormat};
@@ -35,6 +38,7 @@ use tollgate_engine::{
 use tollgate_limit::{AddressRates, Rate};
 use tollgate_model::Problem;
 use tollgate_model::config::{GatewayConfig, Timeouts};
+use tollgate_store::Redis;
 
 /// Interval between checks of the certificate files.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
@@ -112,6 +116,11 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         address_rates: address_rates(&config),
         control: Arc::new(control_target),
     });
+    let cache_redis = storage::open_cache(&config, &keys)?;
+    if let Some(redis) = &cache_redis {
+        let answer_time_max = Duration::from_millis(config.tollgate.shared_store.answer_ms_max);
+        shared.registry.share_responses(Arc::new(SecondTier::new(redis.clone(), answer_time_max)));
+    }
     let loader = Arc::new(Loader::new(shared.clone(), &config));
     loader.reload();
     // Tyk sends nothing unless this variable is set; here the server's name is enough, and the variable can only switch it off.
@@ -158,6 +167,12 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         let reloads = reloads.clone();
         shared.bus.on_reload(move || reloads.request_later());
     }
+    let purger = start_purger(
+        &config,
+        shared.registry.clone(),
+        keys.shared_keys().map(|shared| shared.redis.clone()).or(cache_redis),
+        &engine.addresses,
+    );
     let health = Arc::new(Health::default());
     let api_health = ApiHealth::new(&config);
     let control = Control {
@@ -170,6 +185,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         health: health.clone(),
         api_health,
         ledger,
+        purger: purger.clone(),
         notices: Arc::default(),
     };
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
@@ -223,6 +239,9 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     observer.recording.iter().for_each(Recording::stop);
     pusher.into_iter().for_each(Pusher::stop);
+    if let Some(log) = purger.log() {
+        runtime.block_on(log.leave());
+    }
     if let Some(shared) = keys.shared_keys() {
         runtime.block_on(shared.limits.settle(true));
     }
@@ -372,6 +391,23 @@ fn address_rates(config: &GatewayConfig) -> Option<AddressRates> {
 fn control_callers(config: &GatewayConfig, library: &Library) -> Option<Arc<AllowList>> {
     let security = &config.security;
     security.control_api_use_mutual_tls.then(|| Arc::new(AllowList::new(&security.certificates.control_api, library)))
+}
+
+/// Purges stored responses here, and on the other gateways if they share a Redis.
+fn start_purger(
+    config: &GatewayConfig,
+    registry: Arc<registry::Registry>,
+    redis: Option<Arc<Redis>>,
+    addresses: &[SocketAddr],
+) -> Arc<CachePurger> {
+    let purger = CachePurger::new(registry);
+    if let Some(redis) = redis {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let port = addresses.first().map_or(config.listen_port, SocketAddr::port);
+        let name = format!("{}:{port} (process {})", host.trim(), std::process::id());
+        purger.share(PurgeLog::start(redis, config, name, purger.clone()));
+    }
+    purger
 }
 
 /// Starts pushing metrics to a collector, if configured.

@@ -47,6 +47,15 @@ pub(crate) fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<Pat
     Ok(Opened { store: redis, keys, lock: None })
 }
 
+/// The Redis in which gateways share cached responses: a separate one, else that of the keys, else none.
+pub(crate) fn open_cache(config: &GatewayConfig, keys: &Keys) -> Result<Option<Arc<Redis>>, Box<dyn Error>> {
+    if !config.enable_separate_cache_store || !config.cache_storage.is_redis() {
+        return Ok(keys.shared_keys().map(|shared| shared.redis.clone()));
+    }
+    let settings = redis_settings(&config.cache_storage).map_err(|reason| format!("cache_{reason}"))?;
+    Ok(Some(Arc::new(Redis::open(settings)?)))
+}
+
 /// The certificates in the store. If a shared store does not respond at the start, they are read later.
 pub(crate) fn open_certificates(store: Arc<dyn Store>, keys: &Keys) -> Result<Certificates, StoreFault> {
     let certificates = Certificates::new(store);

@@ -1,6 +1,7 @@
 //! All metrics as JSON, for `tollgate top` and scripts. Counts are totals since the start, so two calls show what happened in
 //! between; percentiles cover the whole time.
 
+use super::response_cache::response_caches;
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, Sum};
 use serde_json::{Map, Value, json};
@@ -10,12 +11,19 @@ use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 /// The current values of all metrics.
 pub(crate) fn live(shared: &GatewayState) -> Value {
     let observer = &shared.observer;
+    let caches = response_caches(shared);
     let apis: Vec<Value> = shared
         .registry
         .meters
         .all()
         .iter()
-        .filter_map(|meter| Some(api(&meter.api, name(shared, &meter.api), &meter.sum()?)))
+        .filter_map(|meter| {
+            let mut figures = api(&meter.api, name(shared, &meter.api), &meter.sum()?);
+            if let (Some(figures), Some(cache)) = (figures.as_object_mut(), caches.get(&*meter.api)) {
+                figures.insert("cache".to_owned(), json!(cache));
+            }
+            Some(figures)
+        })
         .collect();
     let engine = |read: fn(&tollgate_engine::CoreStats) -> u64| observer.engine.iter().map(|core| read(core)).sum::<u64>();
     json!({

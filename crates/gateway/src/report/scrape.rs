@@ -2,6 +2,7 @@
 
 use super::exposition::{Exposition, ExpositionFormat, ExpositionText, MetricKind};
 use super::process::ProcessFigures;
+use super::response_cache::{ResponseCacheFigures, response_cache_series};
 use super::states;
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, METHODS, Sum};
@@ -56,39 +57,47 @@ fn about(text: &mut Exposition, shared: &GatewayState) {
         .sample(&[], unix_s(shared.observer.started));
 }
 
-/// APIs without their own series share one here too.
 fn caches(text: &mut Exposition, shared: &GatewayState) {
-    let (caches, bytes) = shared.registry.api_caches();
-    if caches.is_empty() {
+    let series = response_cache_series(shared);
+    if series.is_empty() {
         return;
     }
-    let meters = shared.registry.meters.all();
-    let mut sums: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
-    for cache in &caches {
-        let figures = cache.figures();
-        let api = meters.iter().find(|meter| *meter.api == *cache.id()).map_or("_other", |_| cache.id());
-        let of_api = [figures.hits, figures.misses, figures.stored, figures.evicted];
-        sums.entry(api).or_default().iter_mut().zip(of_api).for_each(|(sum, figure)| *sum += figure);
-    }
+    type Read = fn(&ResponseCacheFigures) -> u64;
+    let results: [(&str, Read); 5] = [
+        ("hit", |api| api.hits),
+        ("miss", |api| api.misses),
+        ("stale", |api| api.stale),
+        ("coalesced", |api| api.coalesced),
+        ("bypass", |api| api.bypassed),
+    ];
     text.family(
         "tollgate_cache_lookups",
         MetricKind::Counter,
         "Requests that were looked up in the response cache, by API and result.",
     );
-    for (api, [hits, misses, ..]) in &sums {
-        text.sample(&[("api", api), ("result", "hit")], *hits as f64);
-        text.sample(&[("api", api), ("result", "miss")], *misses as f64);
+    for (api, figures) in &series {
+        for (result, read) in results {
+            text.sample(&[("api", api), ("result", result)], read(figures) as f64);
+        }
     }
-    text.family("tollgate_cache_stored", MetricKind::Counter, "Responses that were stored.");
-    for (api, [_, _, stored, _]) in &sums {
-        text.sample(&[("api", api)], *stored as f64);
-    }
-    text.family("tollgate_cache_evicted", MetricKind::Counter, "Stored responses that were dropped to make room.");
-    for (api, [.., evicted]) in &sums {
-        text.sample(&[("api", api)], *evicted as f64);
+    let families: [(&str, MetricKind, &str, Read); 6] = [
+        ("tollgate_cache_stored", MetricKind::Counter, "Responses that were stored.", |api| api.stored),
+        ("tollgate_cache_not_stored", MetricKind::Counter, "Responses that were considered and not stored.", |api| api.not_stored),
+        ("tollgate_cache_validated", MetricKind::Counter, "Stored responses that the upstream confirmed.", |api| api.validated),
+        ("tollgate_cache_evicted", MetricKind::Counter, "Stored responses that were dropped to make room.", |api| api.evicted),
+        ("tollgate_cache_entries", MetricKind::Gauge, "Stored responses.", |api| api.entries),
+        ("tollgate_cache_entry_bytes", MetricKind::Gauge, "Memory of stored responses.", |api| api.bytes),
+    ];
+    for (name, kind, help, read) in families {
+        text.family(name, kind, help);
+        for (api, figures) in &series {
+            text.sample(&[("api", api)], read(figures) as f64);
+        }
     }
     text.family("tollgate_cache_bytes", MetricKind::Gauge, "Memory of the response cache, all APIs together.")
-        .sample(&[], bytes as f64);
+        .sample(&[], shared.registry.api_caches().1 as f64);
+    text.family("tollgate_cache_bytes_max", MetricKind::Gauge, "Limit for the memory of the response cache.")
+        .sample(&[], shared.settings.cache.memory_bytes_max as f64);
 }
 
 fn requests(text: &mut Exposition, shared: &GatewayState) {

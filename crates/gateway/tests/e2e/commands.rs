@@ -10,7 +10,7 @@ use crate::harness::{Gateway, Setup, Upstream, api};
 use crate::keys::{call, keyed};
 
 /// What a command came to.
-struct Outcome {
+pub(crate) struct Outcome {
     code: i32,
     out: String,
     err: String,
@@ -26,20 +26,20 @@ impl Outcome {
 
     /// What was printed by a command that went well.
     #[track_caller]
-    fn ok(self) -> String {
+    pub(crate) fn ok(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
 
     #[track_caller]
-    fn json(self) -> Value {
+    pub(crate) fn json(self) -> Value {
         let out = self.ok();
         serde_json::from_str(&out).unwrap_or_else(|fault| panic!("{fault}: {out}"))
     }
 
     /// Checks exit code and a part of the message of one that failed.
     #[track_caller]
-    fn fails(self, code: i32, part: &str) {
+    pub(crate) fn fails(self, code: i32, part: &str) {
         assert!(
             self.code == code && self.err.contains(part),
             "{} instead of {code} {part:?}:\n{}{}",
@@ -62,7 +62,7 @@ fn bare() -> Command {
 }
 
 /// A command line for a gateway that is named by the environment.
-fn tollgate(gateway: &Gateway, line: &str) -> Outcome {
+pub(crate) fn tollgate(gateway: &Gateway, line: &str) -> Outcome {
     let mut command = bare();
     command
         .current_dir(gateway.dir())

@@ -32,6 +32,11 @@ fn the_minute_of_the_readme_runs() {
     run("README.md", &["TOLLGATE_LISTEN_PORT"]);
 }
 
+#[test]
+fn the_example_of_two_nodes_with_a_cache_runs() {
+    run("docs/caching.md", &[]);
+}
+
 macro_rules! pages {
     ($($test:ident: $page:literal,)*) => {
         $(#[test]

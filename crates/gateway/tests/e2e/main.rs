@@ -21,6 +21,8 @@ mod body_transforms;
 mod breaker;
 mod browser_cache;
 mod cache;
+mod cache_purges;
+mod cache_tier;
 mod certs;
 mod client_addresses;
 mod client_certificates;

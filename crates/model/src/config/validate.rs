@@ -17,6 +17,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_listeners(config, findings);
     check_metrics(config, findings);
     check_analytics(config, findings);
+    check_cache_storage(config, findings);
     check_secret(config, findings);
     check_messages(config, findings);
     check_words(config, findings);
@@ -102,6 +103,20 @@ fn check_analytics(config: &GatewayConfig, findings: &mut Findings) {
     }
     if !server.is_empty() && !config.tollgate.metrics.enabled {
         findings.warning(&JsonPath::of("statsd_connection_string"), "has no effect: tollgate.metrics.enabled is false");
+    }
+}
+
+fn check_cache_storage(config: &GatewayConfig, findings: &mut Findings) {
+    match (config.enable_separate_cache_store, config.cache_storage.is_redis()) {
+        (true, false) => {
+            let message = "has no effect: cache_storage says where no Redis is";
+            findings.warning(&JsonPath::of("enable_separate_cache_store"), message);
+        }
+        (false, true) => {
+            let message = "has no effect without enable_separate_cache_store";
+            findings.warning(&JsonPath::of("cache_storage"), message);
+        }
+        _ => {}
     }
 }
 
@@ -267,7 +282,6 @@ fn check_clients(own: &TollgateSettings, at: &JsonPath, findings: &mut Findings)
 /// Typed settings without effect.
 fn check_unsupported(config: &GatewayConfig, findings: &mut Findings) {
     for (field, is_set) in [
-        ("enable_separate_cache_store", config.enable_separate_cache_store),
         ("dns_cache", config.dns_cache.enabled),
         ("http_server_options.ssl_insecure_skip_verify", config.http_server_options.ssl_insecure_skip_verify),
     ] {

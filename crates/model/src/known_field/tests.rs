@@ -23,7 +23,7 @@ const RENAMED: [(&str, &str); 4] =
 const SHARED: &str = include_str!("shared.txt");
 
 /// Fields without effect that checks of their own report, with a value that triggers the report.
-const REPORTED: [(&str, &str); 10] = [
+const REPORTED: [(&str, &str); 9] = [
     ("definition.response_processors", r#"[{"name": "header_transform"}]"#),
     ("definition.proxy.transport.proxy_url", r#""http://proxy/""#),
     ("definition.proxy.check_host_against_uptime_tests", "true"),
@@ -31,20 +31,18 @@ const REPORTED: [(&str, &str); 10] = [
     ("configuration.dns_cache.enabled", "true"),
     ("configuration.http_server_options.ssl_insecure_skip_verify", "true"),
     ("configuration.drl_threshold", "7"),
-    ("configuration.enable_separate_cache_store", "true"),
     ("session.max_query_depth", "3"),
     ("policy.max_query_depth", "3"),
 ];
 
 /// Fields without effect that are not reported, each with a reason.
-const SILENT: [&str; 18] = [
+const SILENT: [&str; 17] = [
     // For people only.
     "definition.slug",
     // Tyk ignores it too.
     "definition.definition.base_id",
     "definition.version_data.versions.*.extended_paths.transform_headers.act_on",
     // The report of a field in `REPORTED` covers these.
-    "configuration.cache_storage",
     "configuration.dns_cache",
     "configuration.dns_cache.check_interval",
     "configuration.dns_cache.multiple_ips_handle_strategy",

@@ -147,7 +147,7 @@ async fn save_counters(link: &Link, counters: &[CounterValue]) -> Result<Answer,
     Ok(Answer::Done { existed: false })
 }
 
-async fn delete(link: &Link, keys: &[String]) -> Result<bool, StoreFault> {
+pub(super) async fn delete(link: &Link, keys: &[String]) -> Result<bool, StoreFault> {
     let mut gone = 0;
     for some in keys.chunks(TOGETHER_MAX) {
         let commands = some.iter().map(|key| redis::cmd("DEL").arg(key).to_owned()).collect();

@@ -30,7 +30,7 @@ pub enum Heard {
     Up,
     /// Push messages may be missed from here on, for this reason.
     Down(String),
-    /// A message of the channel.
+    /// A message of a channel.
     Message(Vec<u8>),
     /// A document was changed or deleted. Only a single server reports this, not a cluster.
     Changed(DocumentSpace, String),
@@ -47,11 +47,28 @@ impl AsyncPushSender for InvalidationLine {
     }
 }
 
+/// What is subscribed to.
+pub(super) enum Topics {
+    /// These channels.
+    Messages(Vec<String>),
+    /// This channel, and changes of sessions.
+    MessagesAndSessions(String),
+}
+
+impl Topics {
+    fn channels(&self) -> &[String] {
+        match self {
+            Topics::Messages(channels) => channels,
+            Topics::MessagesAndSessions(channel) => std::slice::from_ref(channel),
+        }
+    }
+}
+
 /// Listens for the lifetime of the process.
-pub(super) async fn listen(link: Arc<Link>, channel_name: String, mut hear: impl FnMut(Heard) + Send) {
+pub(super) async fn listen(link: Arc<Link>, topics: Topics, mut hear: impl FnMut(Heard) + Send) {
     let mut was_up = true;
     loop {
-        let why = match hold(&link, &channel_name, &mut hear, &mut was_up).await {
+        let why = match hold(&link, &topics, &mut hear, &mut was_up).await {
             Ok(why) => why,
             Err(error) => error.to_string(),
         };
@@ -64,11 +81,15 @@ pub(super) async fn listen(link: Arc<Link>, channel_name: String, mut hear: impl
 }
 
 /// Listens on one connection; returns the reason for its end.
-async fn hold(link: &Link, channel_name: &str, hear: &mut impl FnMut(Heard), up: &mut bool) -> RedisResult<String> {
+async fn hold(link: &Link, topics: &Topics, hear: &mut impl FnMut(Heard), up: &mut bool) -> RedisResult<String> {
     let (sender, mut line) = channel(HEARD_MAX);
     let mut connection = open_ear(link.settings(), InvalidationLine(sender)).await?;
-    connection.subscribe(channel_name).await?;
-    watch_documents(&mut connection).await;
+    for channel in topics.channels() {
+        connection.subscribe(channel).await?;
+    }
+    if let Topics::MessagesAndSessions(_) = topics {
+        watch_documents(&mut connection).await;
+    }
     hear(Heard::Up);
     *up = true;
     let mut ping = tokio::time::interval(PING_EVERY);

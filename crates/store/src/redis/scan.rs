@@ -29,7 +29,8 @@ pub(super) async fn counter_names(link: &Link, prefix: &str) -> Result<BTreeSet<
     Ok(found)
 }
 
-async fn keys(link: &Link, pattern: &str) -> Result<BTreeSet<String>, StoreFault> {
+/// The names that a pattern matches, sorted.
+pub(super) async fn keys(link: &Link, pattern: &str) -> Result<BTreeSet<String>, StoreFault> {
     let connection = link.connection()?;
     let mut keys = BTreeSet::new();
     for part in link.notice(connection.parts().await)? {

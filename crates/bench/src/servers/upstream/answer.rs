@@ -3,7 +3,7 @@
 use super::body::{AnswerBody, json, letters, typed};
 use super::parameter::{duration, query_value, size};
 use super::{dummy, websocket};
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode, request};
 use hyper::body::{Body, Bytes, Incoming};
 use jiff::Timestamp;
@@ -58,7 +58,10 @@ pub(crate) async fn answer(request: Request<Incoming>) -> Response<AnswerBody> {
             None => with_status(StatusCode::BAD_REQUEST, "not a duration such as 100ms or 2s, of at most 10 minutes"),
         },
         ("size", wanted) => match size(wanted) {
-            Some(bytes) => typed("text/plain; charset=utf-8", AnswerBody::Letters(bytes)),
+            Some(bytes) => {
+                let response = typed("text/plain; charset=utf-8", AnswerBody::Letters(bytes));
+                may_be_cached(response, head.uri.query().unwrap_or(""))
+            }
             None => with_status(StatusCode::BAD_REQUEST, "not a size such as 500, 64K, 10MB or 1G"),
         },
         ("status", wanted) => match wanted.parse().ok().filter(|code| (200..=599).contains(code)) {
@@ -70,6 +73,16 @@ pub(crate) async fn answer(request: Request<Incoming>) -> Response<AnswerBody> {
         ("events", "") => events(head.uri.query().unwrap_or("")),
         _ => dummy::answer(&head).await,
     }
+}
+
+/// Adds the lifetime that `?max-age=` asks for, for caches between client and upstream.
+fn may_be_cached(mut response: Response<AnswerBody>, query: &str) -> Response<AnswerBody> {
+    if let Some(seconds) = query_value(query, "max-age").and_then(|seconds| seconds.parse::<u32>().ok())
+        && let Ok(value) = HeaderValue::from_str(&format!("public, max-age={seconds}"))
+    {
+        response.headers_mut().insert(CACHE_CONTROL, value);
+    }
+    response
 }
 
 /// Handles `X-Delay`, for the share of requests in `X-Delay-Percent`.

@@ -32,6 +32,22 @@ fn a_view_is_what_happened_in_between() {
 }
 
 #[test]
+fn the_hit_ratio_is_that_of_the_time_in_between() {
+    let with = |hits: u64, misses: u64| {
+        let mut api = api("a", 100, 0);
+        api["cache"] = json!({"hits": hits, "misses": misses, "stale": 0, "coalesced": hits, "bytes": 77});
+        api
+    };
+    let view = View::between(
+        &sample(10_000, json!([with(50, 500), api("b", 1, 0)])),
+        &sample(12_000, json!([with(51, 502), api("b", 9, 0)])),
+    );
+    assert_eq!((view.apis[1].cache_hit_ratio, view.apis[1].cache_bytes), (Some(0.5), 77));
+    assert_eq!(view.apis[0].cache_hit_ratio, None);
+    assert_eq!(view.to_json()["apis"][1]["cache_hit_ratio"], json!(0.5));
+}
+
+#[test]
 fn a_gateway_that_was_restarted_does_not_count_backwards() {
     let view = View::between(&sample(10_000, json!([api("a", 100, 5)])), &sample(9_000, json!([api("a", 3, 0)])));
     assert_eq!(view.apis[0].requests_per_s, 0.0);

@@ -1,8 +1,10 @@
 //! Response cache with Tyk's rules. Reads `cache_options`, `cache` and `advance_cache_config`. On a hit the client sees the stored response
-//! with `x-tyk-cached-response: 1`, or 304 when it has it already. Each caller has its own entries. They are per process, within
-//! `tollgate.cache`.
+//! with `x-tyk-cached-response: 1`, or 304 when it has it already. Each caller has its own entries. They are in memory, within
+//! `tollgate.cache`, and in a Redis that gateways share, if there is one.
 //!
-//! A changed definition starts with an empty cache, because it is part of the key.
+//! A changed definition starts with an empty memory, because it is part of the key there. In Redis it is not: names and values are Tyk's.
+
+mod tier;
 
 use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
@@ -15,6 +17,7 @@ use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use tier::{Tier, TierPlace};
 use tollgate_cache::{ApiCache, BodyWriter, Decision, Fill, Filled, TykRequest, TykRules, is_safe_method};
 use tollgate_http::Body;
 use tollgate_model::api::CachedEndpoint;
@@ -34,6 +37,7 @@ pub(super) struct ResponseCache {
     /// Version and digest of the definition: the first part of the key.
     origin: String,
     is_keyless: bool,
+    tier: Option<Tier>,
 }
 
 /// Rules of one entry of `advance_cache_config`.
@@ -79,6 +83,7 @@ impl ResponseCache {
             headers: options.cache_by_headers.clone(),
             origin: format!("{written} {}", source.version_name),
             is_keyless: definition.use_keyless,
+            tier: Tier::compile(source),
         }))
     }
 
@@ -134,6 +139,22 @@ impl ResponseCache {
     }
 }
 
+impl ResponseCache {
+    /// Asks the second tier once, then the upstream.
+    fn fetch(&self, exchange: &mut Exchange<'_>, mut fill: Fill, body_part: Option<&Regex>, has_asked: bool) -> Step {
+        let place = self.tier.as_ref().and_then(|tier| tier.place(exchange, &self.cache, &self.headers, body_part));
+        if let (Some(tier), Some(place), false) = (&self.tier, &place, has_asked) {
+            match tier.ask(exchange, place, fill) {
+                Ok(step) => return step,
+                Err(unasked) => fill = unasked,
+            }
+        }
+        let is_head = exchange.method == "HEAD";
+        exchange.response_chain.push(Storing { fill: Some(fill), writer: None, is_head, place });
+        Step::Next
+    }
+}
+
 /// The paths of the plain list, for each safe method.
 fn plain_paths(source: &mut MiddlewareSource<'_, '_>) -> EndpointList<()> {
     let info = source.info;
@@ -172,6 +193,8 @@ impl Middleware for ResponseCache {
             Err(step) => return step,
         };
         let Some(target) = caching::target(exchange) else { return Step::Next };
+        let question = self.tier.as_ref().and_then(|tier| tier.question(exchange));
+        let has_asked = question.is_some();
         let request = TykRequest {
             key: &key,
             method: &exchange.method,
@@ -179,17 +202,18 @@ impl Middleware for ResponseCache {
             if_none_match: exchange.outgoing.edits.current(&exchange.request.headers, "If-None-Match"),
             rules,
         };
-        match self.cache.lookup_tyk(&request, clock::unix_ms()) {
+        let now_ms = clock::unix_ms();
+        let decision = match question {
+            Some(question) => question.decide(&self.cache, &request, now_ms),
+            None => self.cache.lookup_tyk(&request, now_ms),
+        };
+        match decision {
             Decision::Serve(answer) => {
                 caching::serve(exchange.outgoing, &answer);
                 exchange.from_cache = true;
                 Step::Reply
             }
-            Decision::Fetch(fill) => {
-                let is_head = exchange.method == "HEAD";
-                exchange.response_chain.push(Storing { fill: Some(fill), writer: None, is_head });
-                Step::Next
-            }
+            Decision::Fetch(fill) => self.fetch(exchange, fill, body_part, has_asked),
             _ => Step::Next,
         }
     }
@@ -200,6 +224,17 @@ struct Storing {
     fill: Option<Fill>,
     writer: Option<BodyWriter>,
     is_head: bool,
+    /// Where it goes in the second tier.
+    place: Option<TierPlace>,
+}
+
+impl Storing {
+    fn finish(&mut self, writer: BodyWriter) {
+        match self.place.take() {
+            Some(place) => place.finish(writer),
+            None => drop(writer.finish()),
+        }
+    }
 }
 
 impl ResponseStep for Storing {
@@ -210,7 +245,7 @@ impl ResponseStep for Storing {
         match fill.head(head.status(), &ResponseLines { headers, edits }, body_len, clock::unix_ms()) {
             // No body bytes follow that could complete the entry.
             Filled::Store(writer, _) if body_len == Some(0) => {
-                writer.finish();
+                self.finish(writer);
                 ResponseAction::Pass
             }
             Filled::Store(writer, _) => {
@@ -226,7 +261,7 @@ impl ResponseStep for Storing {
             writer.push(bytes);
         }
         if let Some(writer) = self.writer.take_if(|_| is_end) {
-            writer.finish();
+            self.finish(writer);
         }
     }
 }

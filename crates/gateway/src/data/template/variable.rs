@@ -118,13 +118,13 @@ impl Figure {
     }
 }
 
-/// Whether a definition uses `$tyk_context.token`: authentication then keeps the key.
+/// Whether a definition uses `$tyk_context.token`, or the names of cached responses in Redis contain the key: authentication then keeps it.
 pub(crate) fn uses_token(definition: &ApiDefinition) -> bool {
     let stands_there = || {
         let text = definition.raw.to_string();
         text.contains("$tyk_context.token") || text.contains("\"token\":")
     };
-    definition.enable_context_vars && stands_there()
+    definition.cache_options.enable_cache || definition.enable_context_vars && stands_there()
 }
 
 /// Whether a name, in which `_` stands for `-`, means this cookie or parameter.

@@ -297,7 +297,6 @@ fn of_several_limiters_the_one_that_counts_in_tyk_counts() {
 fn settings_without_effect_are_reported_when_they_are_set() {
     for (text, expect) in [
         (r#"{"storage": {"iam_auth": {"enabled": true}}}"#, "$.storage.iam_auth: ignored: not supported yet, ignored"),
-        (r#"{"enable_separate_cache_store": true}"#, "$.enable_separate_cache_store: ignored: not supported yet, ignored"),
         (
             r#"{"analytics_config": {"serializer_type": "xml"}}"#,
             "$.analytics_config.serializer_type: ignored: neither msgpack nor protobuf: msgpack is what is written, as by Tyk",

@@ -1,0 +1,82 @@
+//! Purges of the response cache: in the memory of this gateway, in the second tier, and on all other gateways.
+
+use crate::base::purge_log::{CachePurge, NotEverywhere, PurgeLog, PurgeTarget};
+use crate::data::registry::Registry;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use tokio::runtime::Handle;
+
+/// Purges everywhere.
+pub(crate) struct CachePurger {
+    registry: Arc<Registry>,
+    /// What the gateways on one Redis share; nothing without Redis.
+    log: OnceLock<Arc<PurgeLog>>,
+}
+
+impl CachePurger {
+    pub(crate) fn new(registry: Arc<Registry>) -> Arc<Self> {
+        Arc::new(CachePurger { registry, log: OnceLock::new() })
+    }
+
+    /// From now on there are other gateways.
+    pub(crate) fn share(&self, log: Arc<PurgeLog>) {
+        let _ = self.log.set(log);
+    }
+
+    pub(crate) fn log(&self) -> Option<&Arc<PurgeLog>> {
+        self.log.get()
+    }
+
+    /// Purges, and waits until no gateway that is known to be alive uses what is purged.
+    ///
+    /// # Errors
+    /// Why it is not, or not certainly, in effect everywhere.
+    pub(crate) async fn purge(&self, purge: &CachePurge) -> Result<(), String> {
+        self.registry.purge_responses(purge);
+        let Some(log) = self.log.get() else { return Ok(()) };
+        let told = log.spread(purge).await;
+        let (Some(tier), Some(api)) = (self.registry.second_tier(), &purge.api) else { return told.map_err(|why| why.to_string()) };
+        // Nobody who has confirmed writes what is purged any more. The names in Redis say nothing of URLs and tags, so that all of the API's
+        // responses go.
+        tier.settle().await;
+        let deleted = tier.delete(api).await.map_err(|fault| format!("responses in Redis can't be deleted: {fault}"));
+        // Meanwhile somebody may have read one of them.
+        self.registry.purge_responses(purge);
+        let told_again = match &told {
+            Ok(()) => log.spread(purge).await,
+            // They have been waited for once.
+            Err(NotEverywhere::Unconfirmed(_)) => log.tell(purge).await.map(|_| ()).map_err(NotEverywhere::Untold),
+            Err(NotEverywhere::Untold(_)) => Ok(()),
+        };
+        told.map_err(|why| why.to_string()).and(deleted).and(told_again.map_err(|why| why.to_string()))
+    }
+}
+
+impl PurgeTarget for CachePurger {
+    fn purge(&self, purge: &CachePurge) {
+        self.registry.purge_responses(purge);
+    }
+
+    fn purge_with_redis(&self, api: &str) {
+        let purge = CachePurge::everything(Some(api.to_owned()));
+        self.registry.purge_responses(&purge);
+        let (Some(tier), Ok(runtime)) = (self.registry.second_tier().cloned(), Handle::try_current()) else { return };
+        let registry = self.registry.clone();
+        let api = api.to_owned();
+        runtime.spawn(async move {
+            tier.settle().await;
+            if let Err(fault) = tier.delete(&api).await {
+                tracing::warn!(%fault, api, "cached responses in Redis can't be deleted");
+            }
+            registry.purge_responses(&purge);
+        });
+    }
+
+    fn settle(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {
+            if let Some(tier) = self.registry.second_tier() {
+                tier.settle().await;
+            }
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! How the response cache uses the second tier: the name of an entry there, the question that holds a request, and what is written.
+
+use super::MiddlewareSource;
+use crate::base::answers::GRACE;
+use crate::base::clock;
+use crate::data::exchange::{Exchange, Redirect, Step};
+use crate::data::second_tier::{SecondTier, TierEntry};
+use regex::bytes::Regex;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use tollgate_cache::{ApiCache, BodyWriter, Decision, Fill, PurgeMark, TykBody, TykKeyParts, TykPayload, TykRequest};
+use tollgate_engine::Pending;
+use tollgate_model::hexadecimal;
+
+/// The second tier for one version of an API.
+pub(super) struct Tier {
+    shared: Arc<SecondTier>,
+    api_id: String,
+    /// The version of an API with several.
+    version: Option<String>,
+    serial: u64,
+}
+
+/// What a request that memory has no answer to has asked the second tier.
+pub(super) struct TierQuestion {
+    pending: Pending<Option<Arc<TykPayload>>>,
+    /// The purges before the question.
+    mark: PurgeMark,
+    /// For the upstream, when the second tier has nothing either.
+    fill: Fill,
+}
+
+/// Where a response goes in the second tier.
+pub(super) struct TierPlace {
+    shared: Arc<SecondTier>,
+    cache: Arc<ApiCache>,
+    key: String,
+}
+
+impl Tier {
+    pub(super) fn compile(source: &MiddlewareSource<'_, '_>) -> Option<Self> {
+        let registry = source.context.registry;
+        let versions = &source.definition.version_data;
+        Some(Tier {
+            shared: registry.second_tier()?.clone(),
+            api_id: source.definition.api_id.clone(),
+            version: (!versions.not_versioned).then(|| source.version_name.to_owned()),
+            serial: registry.new_serial(),
+        })
+    }
+
+    /// The question of a request that was held for it.
+    pub(super) fn question(&self, exchange: &mut Exchange<'_>) -> Option<TierQuestion> {
+        exchange.answers.take(self.serial)
+    }
+
+    /// The place of the request's response; `None` when Tyk has no name for it.
+    pub(super) fn place(
+        &self,
+        exchange: &Exchange<'_>,
+        cache: &Arc<ApiCache>,
+        names: &[String],
+        body_part: Option<&Regex>,
+    ) -> Option<TierPlace> {
+        let caller = match (&exchange.key, &exchange.token) {
+            (Some(_), Some(token)) => token.to_string(),
+            (Some(key), None) => key.shown.to_string(),
+            (None, _) => exchange.client_ip.to_string(),
+        };
+        let mut headers = Vec::with_capacity(names.len());
+        for name in names {
+            let value = exchange.outgoing.edits.current(&exchange.request.headers, name).unwrap_or_default();
+            headers.push((name.as_str(), std::str::from_utf8(value).ok()?));
+        }
+        let body = match body_part {
+            Some(part) => TykBody::Match(part.find(exchange.body()).map(|found| found.as_bytes())),
+            None => TykBody::Whole(exchange.body()),
+        };
+        let url = exchange.uri();
+        let parts =
+            TykKeyParts { api_id: &self.api_id, caller: &caller, method: &exchange.method, url: &url, headers: &headers, body };
+        let key = format!("{}{}", parts.redis_key(), self.distinction(exchange));
+        Some(TierPlace { shared: self.shared.clone(), cache: cache.clone(), key })
+    }
+
+    /// A suffix for what Tyk's names do not distinguish: versions, hosts, and upstreams that rewrites choose. Where an API has none of these, the
+    /// name is Tyk's.
+    fn distinction(&self, exchange: &Exchange<'_>) -> String {
+        let host = exchange.api.preserve_host.then(|| exchange.request.authority.to_ascii_lowercase());
+        let upstream = match &exchange.redirected {
+            Some(Redirect::Upstream(upstream)) => Some((&upstream.host, &upstream.path, &upstream.query)),
+            _ => None,
+        };
+        if self.version.is_none() && host.is_none() && upstream.is_none() {
+            return String::new();
+        }
+        let digest = hexadecimal(&Sha256::digest(format!("{:?}", (&self.version, host, upstream))));
+        format!("-{}", digest.get(..32).unwrap_or_default())
+    }
+
+    /// Holds the request for the answer of the second tier; gives `fill` back when that can't be asked.
+    pub(super) fn ask(&self, exchange: &mut Exchange<'_>, place: &TierPlace, fill: Fill) -> Result<Step, Fill> {
+        let mark = place.cache.purge_mark();
+        let Some(pending) = self.shared.read(place.key.clone(), exchange.method == "HEAD") else { return Err(fill) };
+        let work = pending.work();
+        exchange.answers.put(self.serial, TierQuestion { pending, mark, fill });
+        Ok(Step::Await(work, self.shared.answer_time_max + GRACE))
+    }
+}
+
+impl TierQuestion {
+    /// The decision with the answer.
+    pub(super) fn decide(self, cache: &Arc<ApiCache>, request: &TykRequest<'_>, now_ms: u64) -> Decision {
+        let payload = self.pending.get().flatten();
+        match payload.and_then(|payload| cache.adopt_tyk(request, &payload, self.mark, now_ms)) {
+            Some(answer) => Decision::Serve(answer),
+            None => Decision::Fetch(self.fill),
+        }
+    }
+}
+
+impl TierPlace {
+    /// Completes a response in memory, and writes it here if memory keeps it.
+    pub(super) fn finish(self, writer: BodyWriter) {
+        let stored = writer.stored().clone();
+        if writer.finish() {
+            let TierPlace { shared, cache, key } = self;
+            shared.write(TierEntry { cache, key, stored, now_ms: clock::unix_ms() });
+        }
+    }
+}

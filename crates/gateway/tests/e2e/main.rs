@@ -32,6 +32,7 @@ mod connections;
 mod control;
 mod cores;
 mod cors;
+mod deploy;
 mod documents;
 mod drain;
 mod early_answers;

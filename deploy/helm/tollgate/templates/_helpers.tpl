@@ -1,0 +1,38 @@
+{{- define "tollgate.name" -}}
+{{- if contains "tollgate" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-tollgate" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{- define "tollgate.selector" -}}
+app.kubernetes.io/name: tollgate
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "tollgate.labels" -}}
+{{ include "tollgate.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "tollgate.hasRedis" -}}
+{{- if or .Values.redis.host .Values.redis.addresses }}true{{ end }}
+{{- end }}
+
+{{- /* The chart's tyk.conf, with the values of config merged over it. */ -}}
+{{- define "tollgate.config" -}}
+{{- $conf := dict
+  "listen_port" 8080
+  "control_api_port" 8081
+  "app_path" "apps"
+  "hash_keys" true
+  "log_format" "json"
+  "policies" (dict "policy_source" "file" "policy_path" "policies")
+  "tollgate" (dict "metrics" (dict "listen" "0.0.0.0:9091")) }}
+{{- if include "tollgate.hasRedis" . }}
+{{- $storage := dict "type" "redis" "port" (int .Values.redis.port) "enable_cluster" .Values.redis.cluster }}
+{{- if .Values.redis.host }}{{ $_ := set $storage "host" .Values.redis.host }}{{ end }}
+{{- if .Values.redis.addresses }}{{ $_ := set $storage "addrs" .Values.redis.addresses }}{{ end }}
+{{- $_ := set $conf "storage" $storage }}
+{{- end }}
+{{- mergeOverwrite $conf (deepCopy .Values.config) | toPrettyJson }}
+{{- end }}

@@ -73,7 +73,7 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Poole
         Some(tls) => {
             let connector = tokio_rustls::TlsConnector::from(config(tls, http2));
             let shaken = connector.connect(tls.name.clone(), tcp).await;
-            Stream::Tls(Box::new(shaken.map_err(|error| Fault::with(FaultKind::Tls, error))?.into()))
+            Stream::Tls(Box::new(shaken.map_err(|error| Fault::with(FaultKind::Tls, &error).because(&error))?.into()))
         }
     };
     if http2 == Http2::Always || stream.speaks_http2() {
@@ -108,7 +108,9 @@ async fn any_of(core: &Core, addresses: &[SocketAddr]) -> Result<TcpStream, Faul
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }
-            Ok(Err(error)) => last = Fault::with(FaultKind::Connect, format_args!("{address}: {error}")),
+            Ok(Err(error)) => {
+                last = Fault::with(FaultKind::Connect, format_args!("{address}: {error}")).because(&error);
+            }
             Err(_) => last = Fault::with(FaultKind::ConnectTimeout, address),
         }
     }

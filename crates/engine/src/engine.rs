@@ -5,6 +5,7 @@ use crate::core::Core;
 use crate::limits::Limits;
 use crate::listen::Listen;
 use crate::listener::{accept, adopt, bind};
+use crate::own_requests::CoreEntrance;
 use crate::peers::{FileShortage, INBOX_MAX, Peer, PeerMessage, Peers};
 use crate::resolver::Resolver;
 use crate::service::ServiceFactory;
@@ -137,6 +138,7 @@ fn run_core(
         let listens = config.listen.as_slice().into();
         let address_limit = config.address_limit.clone();
         let core = Rc::new(Core::new(config.limits.clone(), service, resolver, peers.clone(), listens, stats, address_limit));
+        core.service.start(CoreEntrance::new(&core));
         tokio::task::spawn_local(core.clone().keep_time());
         let accepting: Vec<_> = listeners
             .into_iter()

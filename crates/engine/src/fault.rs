@@ -1,6 +1,7 @@
 //! I/O error of one exchange: which side failed, and how. Created where it happens, reported to the client once.
 
 use rustix::io::Errno;
+use rustls::{AlertDescription, CertificateError};
 use std::fmt;
 use std::io;
 use tollgate_http::Malformed;
@@ -12,6 +13,34 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Error text of the operating system or library, for the log.
     pub detail: String,
+    /// What the operating system or the TLS library said, as far as it is told apart.
+    pub reason: FaultReason,
+}
+
+/// The reason for a fault, where somebody may want to know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FaultReason {
+    /// None of those below.
+    #[default]
+    Other,
+    /// An error of the operating system, by number.
+    Os(i32),
+    /// The upstream's certificate has expired.
+    CertificateExpired,
+    /// The upstream's certificate is for other names.
+    CertificateName,
+    /// Nobody trusted has issued the upstream's certificate.
+    CertificateIssuer,
+    /// Something else is wrong with the upstream's certificate.
+    CertificateInvalid,
+    /// The upstream does not speak TLS, or none of our versions and suites.
+    TlsProtocol,
+    /// The upstream ended the handshake.
+    TlsRefused,
+    /// The upstream sent another alert.
+    TlsAlert,
+    /// The handshake failed for another reason.
+    TlsHandshake,
 }
 
 /// Kinds of I/O errors.
@@ -48,12 +77,53 @@ pub enum FaultKind {
 impl Fault {
     /// A fault without detail.
     pub fn new(kind: FaultKind) -> Self {
-        Fault { kind, detail: String::new() }
+        Fault { kind, detail: String::new(), reason: FaultReason::Other }
     }
 
     /// A fault with the text of its cause.
     pub fn with(kind: FaultKind, detail: impl fmt::Display) -> Self {
-        Fault { kind, detail: detail.to_string() }
+        Fault { kind, detail: detail.to_string(), reason: FaultReason::Other }
+    }
+
+    /// The same fault with the reason that an I/O error tells.
+    #[must_use]
+    pub(crate) fn because(self, error: &io::Error) -> Self {
+        Fault { reason: FaultReason::of(error), ..self }
+    }
+}
+
+impl FaultReason {
+    fn of(error: &io::Error) -> Self {
+        if let Some(number) = error.raw_os_error() {
+            return FaultReason::Os(number);
+        }
+        let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        tls.map_or(FaultReason::Other, FaultReason::of_tls)
+    }
+
+    fn of_tls(error: &rustls::Error) -> Self {
+        match error {
+            rustls::Error::InvalidCertificate(fault) => FaultReason::of_certificate(fault),
+            rustls::Error::AlertReceived(alert) => match alert {
+                AlertDescription::ProtocolVersion => FaultReason::TlsProtocol,
+                AlertDescription::HandshakeFailure
+                | AlertDescription::BadCertificate
+                | AlertDescription::CertificateRequired
+                | AlertDescription::InternalError => FaultReason::TlsRefused,
+                _ => FaultReason::TlsAlert,
+            },
+            rustls::Error::PeerIncompatible(_) | rustls::Error::InvalidMessage(_) => FaultReason::TlsProtocol,
+            _ => FaultReason::TlsHandshake,
+        }
+    }
+
+    fn of_certificate(fault: &CertificateError) -> Self {
+        match fault {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => FaultReason::CertificateExpired,
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => FaultReason::CertificateName,
+            CertificateError::UnknownIssuer => FaultReason::CertificateIssuer,
+            _ => FaultReason::CertificateInvalid,
+        }
     }
 }
 

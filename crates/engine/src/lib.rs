@@ -28,6 +28,7 @@ mod moment;
 mod mutation;
 mod outbox;
 mod output_buffers;
+mod own_requests;
 mod pace;
 mod peers;
 mod pending;
@@ -49,7 +50,7 @@ mod unsent;
 pub use addresses::{AddressLimit, client_network};
 pub use counter::Counter;
 pub use engine::{Engine, EngineConfig};
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultKind, FaultReason};
 pub use limits::Limits;
 pub use listen::{Listen, TlsTerms, TrustedProxies};
 pub use moment::Moment;
@@ -58,7 +59,8 @@ pub use pending::{Completer, Pending};
 pub use server_name::accepting_ports;
 pub use service::{
     BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, KeptBody, NotKept,
-    Outgoing, ResponseVerdict, Service, ServiceFactory, SourcedBody, Times, Verdict, Work,
+    Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, ResponseVerdict, Service, ServiceFactory, SourcedBody, Times,
+    Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, Http2, LocalConnector, Target, TargetTls};

@@ -1,8 +1,10 @@
 //! The border between I/O and decisions. The engine calls, the gateway decides; both sides are synchronous here.
 
+use crate::kept_bodies::Room;
 use crate::{Fault, Moment, Target};
 use bytes::Bytes;
 use rustls::pki_types::CertificateDer;
+use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -20,8 +22,59 @@ pub trait Service {
     /// Creates the handler for a new client connection.
     fn handler(&self, client: &ClientInfo) -> Box<dyn Handler>;
 
+    /// Called before the first client connects. Through `_own_requests` the service can send requests to its own core.
+    fn start(&self, _own_requests: Rc<dyn OwnRequests>) {}
+
     /// Called about every 100 milliseconds, for work that does not depend on requests.
     fn tick(&self) {}
+}
+
+/// Sends requests to the core itself, on behalf of clients.
+pub trait OwnRequests {
+    /// Sends the bytes of one request as `client`. `to_head`: its method is HEAD. The body of the response has at most `bytes_max` bytes.
+    fn send(&self, client: ClientInfo, request: Vec<u8>, to_head: bool, bytes_max: usize) -> OwnExchange;
+}
+
+/// The response to such a request, when it is complete.
+pub type OwnExchange = Pin<Box<dyn Future<Output = Result<OwnResponse, OwnFault>>>>;
+
+/// A response without its framing.
+pub struct OwnResponse {
+    /// The status code.
+    pub status: u16,
+    /// The header lines.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Counts the body among the bodies that are kept, as long as it is.
+    _room: Room,
+}
+
+impl OwnResponse {
+    pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Vec<u8>, room: Room) -> Self {
+        OwnResponse { status, headers, body, _room: room }
+    }
+}
+
+/// The reason why there is no response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnFault {
+    /// The connection ended before the response was complete.
+    Closed,
+    /// The body is larger than allowed.
+    TooLarge,
+    /// Other bodies use all the memory for bodies.
+    NoRoom,
+}
+
+impl fmt::Display for OwnFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OwnFault::Closed => "the response is not complete",
+            OwnFault::TooLarge => "the body of the response is too large",
+            OwnFault::NoRoom => "too many bodies are kept",
+        })
+    }
 }
 
 /// A client connection, as known before its first request.
@@ -33,6 +86,8 @@ pub struct ClientInfo {
     pub tls: Option<Rc<ClientTls>>,
     /// Whether requests arrive over HTTP/2.
     pub http2: bool,
+    /// Whether the gateway itself sends the requests, on behalf of this client.
+    pub is_own: bool,
 }
 
 /// What a TLS handshake revealed about a client.
@@ -99,7 +154,7 @@ pub enum Verdict {
 pub enum ResponseVerdict {
     /// It passes as received, with the edits.
     Pass,
-    /// It passes as received, with the edits, and [`Handler::on_response_bytes`] sees its body.
+    /// It passes as received, with the edits and the status of `outgoing` unless that is 0, and [`Handler::on_response_bytes`] sees its body.
     Watch,
     /// It is held until its body of at most this many bytes is complete. [`Handler::on_response_body`] is called next.
     Keep(usize),

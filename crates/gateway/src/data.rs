@@ -1,12 +1,16 @@
 //! The data plane: a request on its way from the connection to its upstream, and the compiled configuration that decides about it.
 
 pub(crate) mod api;
+pub(crate) mod batch;
 pub(crate) mod breaker;
 pub(crate) mod cache_purger;
 pub(crate) mod caching;
 pub(crate) mod client_address;
 pub(crate) mod credentials;
 pub(crate) mod endpoints;
+pub(crate) mod error_body;
+pub(crate) mod error_flags;
+pub(crate) mod error_overrides;
 pub(crate) mod error_templates;
 pub(crate) mod exchange;
 pub(crate) mod gateway_state;

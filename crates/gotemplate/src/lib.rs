@@ -8,6 +8,7 @@ mod arguments;
 mod ast;
 mod builtins;
 mod compare;
+mod fields;
 mod float;
 mod functions;
 mod json;
@@ -23,7 +24,7 @@ mod xml;
 pub use render::{RenderError, RenderLimits};
 pub use value::Value;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// A parsed template, with the templates that it defines.
 #[derive(Debug)]
@@ -56,6 +57,12 @@ impl Template {
     /// The first error: syntax, an unknown function or variable, or a `template` action whose name is not defined.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         parser::parse(text)
+    }
+
+    /// The names of the members that the template reads of its data: `A` for `{{.A.B}}` and `{{$.A}}`. A name that it reads of another dot, in
+    /// `with` or `range`, is among them.
+    pub fn field_names(&self) -> BTreeSet<&str> {
+        fields::of_template(self)
     }
 
     /// Renders the template with `data` as its dot and `$`.

@@ -47,6 +47,12 @@ impl HeaderEdits {
         self.add(name, value);
     }
 
+    /// Replaces every added line with this name by `name: value`: for a reply, whose lines are all added.
+    pub fn set_added(&mut self, name: &str, value: &[u8]) {
+        self.remove_added(name);
+        self.add(name, value);
+    }
+
     /// Adds `name: value`; existing lines stay.
     #[inline]
     pub fn add(&mut self, name: &str, value: &[u8]) {

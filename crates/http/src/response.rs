@@ -50,6 +50,12 @@ impl<'a> Response<'a> {
         let head_len = headers.head_len();
         Ok(Some(Response { status, behind_version, headers, body, keep_alive, upgrade, head_len }))
     }
+
+    /// The same response with another status, without the reason of its own.
+    #[must_use]
+    pub fn with_status(self, status: u16) -> Self {
+        Response { status, behind_version: None, ..self }
+    }
 }
 
 /// The first line of a response.

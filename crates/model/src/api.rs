@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::config::OnStoreFailure;
 use crate::decode::{Decoded, decode};
+use crate::error_override::ErrorOverrides;
 use crate::known_field;
 use crate::number::whole;
 use crate::openapi::openapi_problem;
@@ -237,6 +238,12 @@ pub struct ApiDefinition {
     pub graphql: Value,
     /// Response processors, by name.
     pub response_processors: Vec<ResponseProcessor>,
+    /// Other responses in place of errors, by status.
+    pub error_overrides: ErrorOverrides,
+    /// Disables `error_overrides`; those of the configuration apply.
+    pub error_overrides_disabled: bool,
+    /// `POST {listen_path}/tyk/batch/` sends several requests to this API.
+    pub enable_batch_request_support: bool,
     /// Server certificates, as identifiers or file names; each is used for the hosts in it.
     pub certificates: Vec<String>,
     /// Accepted client certificates, or authorities that issued them, as identifiers or file names.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error_override::ErrorOverrides;
 use crate::key::KeyFunction;
 use crate::span;
 
@@ -125,6 +126,8 @@ pub struct GatewayConfig {
     pub hide_generator_header: bool,
     /// Status and text of rejections, by identifier.
     pub override_messages: BTreeMap<String, MessageOverride>,
+    /// Other responses in place of errors, for all APIs; those of an API come first.
+    pub error_overrides: ErrorOverrides,
     /// The content of the `X-RateLimit-*` response headers: `quotas` (also if empty) or `rate_limits`.
     pub rate_limit_response_headers: String,
 
@@ -372,6 +375,7 @@ impl GatewayConfig {
             close_connections: false,
             hide_generator_header: false,
             override_messages: BTreeMap::new(),
+            error_overrides: ErrorOverrides::new(),
             rate_limit_response_headers: String::new(),
             proxy_default_timeout: 30.0,
             proxy_ssl_insecure_skip_verify: false,

@@ -15,6 +15,12 @@ pub(crate) fn is_header_value(text: &str) -> bool {
     !text.bytes().any(|b| (b < 0x20 && b != b'\t') || b == 0x7f)
 }
 
+/// Whether a header frames or routes a message. A definition cannot change it; nor can it in Tyk, whose HTTP library writes it.
+pub fn is_framing_header(name: &str) -> bool {
+    const FRAMING: [&str; 6] = ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Trailer"];
+    FRAMING.iter().any(|framing| framing.eq_ignore_ascii_case(name))
+}
+
 /// Why `url` is not a valid target; `None` if it is.
 pub(crate) fn target_url_fault(url: &str) -> Option<&'static str> {
     if url.bytes().any(|b| b <= 0x20 || b == 0x7f) {

@@ -222,6 +222,8 @@ impl Connection {
             verdict => {
                 let ended_by_closing = is_read && response.body == Body::UntilClose;
                 self.exchange.is_watched = verdict == ResponseVerdict::Watch;
+                let status = if outgoing.status == 0 { response.status } else { outgoing.status };
+                let response = if status == response.status { response } else { response.with_status(status) };
                 self.start_response(&response, &outgoing.edits, out);
                 self.exchange.upstream_keep_alive &= !kept.has_more;
                 self.relay_body(cx, body, out)?;

@@ -315,6 +315,9 @@ impl Connection {
                 return Ok(self.hold_response(verdict, &response, head, outgoing, out));
             }
             exchange.is_watched = true;
+            if outgoing.status != 0 {
+                return Ok(self.start_response(&response.with_status(outgoing.status), &outgoing.edits, out));
+            }
         }
         Ok(self.start_response(&response, &outgoing.edits, out))
     }
@@ -434,7 +437,7 @@ impl Connection {
         }
         Err(match end {
             Ok(()) => Fault::new(FaultKind::UpstreamClosed),
-            Err(error) => Fault::with(FaultKind::UpstreamClosed, error),
+            Err(error) => Fault::with(FaultKind::UpstreamClosed, &error).because(&error),
         })
     }
 

@@ -67,16 +67,19 @@ impl Coding {
         match self {
             // An empty body is empty in every coding: senders omit the frame.
             _ if body.is_empty() => Ok(Vec::new()),
-            Coding::Gzip => read(MultiGzDecoder::new(body), bytes_max),
-            // The coding has a zlib frame, which some senders omit.
-            Coding::Deflate if has_zlib_frame(body) => read(ZlibDecoder::new(body), bytes_max),
-            Coding::Deflate => read(DeflateDecoder::new(body), bytes_max),
-            Coding::Brotli => read(brotli_decompressor::Decompressor::new(body, 4096), bytes_max),
-            Coding::Zstd => {
-                let decoder = ruzstd::decoding::StreamingDecoder::new(body).map_err(|_| OpenError::Malformed)?;
-                read(decoder, bytes_max)
-            }
+            coding => read(coding.decoder(body)?, bytes_max),
         }
+    }
+
+    fn decoder(self, body: &[u8]) -> Result<Box<dyn Read + '_>, OpenError> {
+        Ok(match self {
+            Coding::Gzip => Box::new(MultiGzDecoder::new(body)),
+            // The coding has a zlib frame, which some senders omit.
+            Coding::Deflate if has_zlib_frame(body) => Box::new(ZlibDecoder::new(body)),
+            Coding::Deflate => Box::new(DeflateDecoder::new(body)),
+            Coding::Brotli => Box::new(brotli_decompressor::Decompressor::new(body, 4096)),
+            Coding::Zstd => Box::new(ruzstd::decoding::StreamingDecoder::new(body).map_err(|_| OpenError::Malformed)?),
+        })
     }
 }
 
@@ -86,18 +89,34 @@ impl Coding {
 /// Why it can't be decoded; at most `bytes_max` are produced before that is known.
 pub(crate) fn open(codings: &[u8], body: &[u8], bytes_max: usize) -> Result<Vec<u8>, OpenError> {
     let mut opened = None;
-    let named = codings.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
-    let named = named.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"));
-    let layers: Vec<_> = named.collect();
-    if layers.len() > LAYERS_MAX {
-        return Err(OpenError::Unknown);
-    }
-    // The last coding was applied last.
-    for name in layers.iter().rev() {
-        let coding = Coding::named(name).ok_or(OpenError::Unknown)?;
+    for coding in layers(codings)? {
         opened = Some(coding.open(opened.as_deref().unwrap_or(body), bytes_max)?);
     }
     Ok(opened.unwrap_or_else(|| body.to_vec()))
+}
+
+/// Decodes the beginning of a body as far as possible, up to `bytes_max` bytes. `body` may end anywhere.
+pub(crate) fn open_beginning(codings: &[u8], body: &[u8], bytes_max: usize) -> Vec<u8> {
+    let bound = u64::try_from(bytes_max).unwrap_or(u64::MAX);
+    let mut opened = body.to_vec();
+    for coding in layers(codings).unwrap_or_default() {
+        let mut beginning = Vec::new();
+        if let Ok(decoder) = coding.decoder(&opened) {
+            // The rest of a cut body cannot be decoded.
+            let _ = decoder.take(bound).read_to_end(&mut beginning);
+        }
+        opened = beginning;
+    }
+    opened.truncate(bytes_max);
+    opened
+}
+
+/// The codings in a `Content-Encoding`, in decoding order: the coding that was applied last comes first.
+fn layers(codings: &[u8]) -> Result<Vec<Coding>, OpenError> {
+    let named = codings.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    let named = named.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity"));
+    let layers: Option<Vec<_>> = named.rev().map(Coding::named).collect();
+    layers.filter(|layers| layers.len() <= LAYERS_MAX).ok_or(OpenError::Unknown)
 }
 
 fn read(decoder: impl Read, bytes_max: usize) -> Result<Vec<u8>, OpenError> {

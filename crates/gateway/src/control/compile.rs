@@ -9,6 +9,7 @@ use crate::auth::keys::KeyTerms;
 use crate::auth::oauth::Rules;
 use crate::base::re2;
 use crate::data::api::Api;
+use crate::data::error_overrides::{ErrorOverrides, OverrideRules};
 use crate::data::middleware::Context;
 use crate::data::registry::Registry;
 use crate::data::route::{RouterBuilder, listen_path_weight};
@@ -77,6 +78,8 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         preserve_host: definition.proxy.preserve_host_header,
         disable_strip_slash: definition.proxy.disable_strip_slash,
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
+        batches: definition.enable_batch_request_support,
+        error_overrides: error_overrides(definition, context),
         meter: context.registry.meters.get(&definition.api_id),
         facts: ApiFacts::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
         key_terms: KeyTerms {
@@ -89,6 +92,19 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         raw: definition.raw.clone(),
     };
     Some(CompiledApi { api, versions: versions?, provider })
+}
+
+/// The rules for errors of the API and of the gateway.
+fn error_overrides(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Arc<ErrorOverrides>> {
+    let (own, problems) = match definition.error_overrides_disabled {
+        true => Default::default(),
+        false => OverrideRules::compile(&definition.error_overrides, &context.settings.error_templates),
+    };
+    for problem in problems {
+        let path = format!("$.error_overrides{}", problem.path);
+        if problem.is_error { context.error(path, problem.message) } else { context.warning(path, problem.message) }
+    }
+    ErrorOverrides::new(own, &context.settings.error_overrides)
 }
 
 fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Versions> {

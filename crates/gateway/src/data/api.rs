@@ -3,6 +3,7 @@
 use crate::auth::keys::KeyTerms;
 use crate::base::path::raw_offset;
 use crate::base::tls::CertificateSlot;
+use crate::data::error_overrides::ErrorOverrides;
 use crate::data::url::Url;
 use crate::observe::{ApiFacts, Meter};
 use serde_json::Value;
@@ -28,6 +29,10 @@ pub(crate) struct Api {
     pub preserve_host: bool,
     pub disable_strip_slash: bool,
     pub options_passthrough: bool,
+    /// Whether the API accepts batch requests.
+    pub batches: bool,
+    /// Rules that replace error responses; `None` if there are none.
+    pub error_overrides: Option<Arc<ErrorOverrides>>,
     /// Counters of the API.
     pub meter: Arc<Meter>,
     /// Data that records need.

@@ -97,6 +97,8 @@ pub(crate) struct Exchange<'a> {
     pub outgoing: &'a mut Outgoing,
     /// Changes to the response's headers, beyond the version's own.
     pub response_changes: &'a mut Vec<HeaderChange>,
+    /// The same, but only for responses of upstreams: the gateway's own errors do not get these changes.
+    pub upstream_changes: &'a mut Vec<HeaderChange>,
     /// Middlewares that process the response.
     pub response_chain: &'a mut ResponseChain,
     /// The body that replaces the request's own.

@@ -1,6 +1,7 @@
 //! The gateway's interface to the engine: one service per core, and per connection a handler that takes requests through their chains.
 
 mod arrival;
+mod batch;
 mod draft;
 mod forward;
 mod in_flight;
@@ -17,6 +18,7 @@ use crate::base::path::{self, Path};
 use crate::base::request_id::RequestId;
 use crate::base::tls::CallerTls;
 use crate::data::endpoints::Hits;
+use crate::data::error_body::xml_type;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::gateway_state::GatewayState;
 use crate::data::header_change::HeaderChange;
@@ -32,15 +34,15 @@ use crate::observe::{Recorder, RequestRecord};
 use arrival::RequestContext;
 use in_flight::{Chosen, InFlight, VersionPlace};
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use steps::Steps;
 use tollgate_engine::{
-    ClientInfo, Ended, Fault, FaultKind, Forward, Handler, KeptBody, Moment, NotKept, Outgoing, ResponseVerdict, Service, Target,
-    Verdict,
+    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, KeptBody, Moment, NotKept, Outgoing, OwnRequests,
+    ResponseVerdict, Service, Target, Verdict,
 };
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
 use tracing::field::DisplayValue;
@@ -58,6 +60,8 @@ pub(crate) struct CoreService {
     /// This core's reference to the newest snapshot.
     snapshot: RefCell<Rc<CoreSnapshot>>,
     random: Cell<u128>,
+    /// Sends requests to this core itself.
+    own_requests: OnceCell<Rc<dyn OwnRequests>>,
     /// Index of this core.
     index: usize,
     recorder: Option<Recorder>,
@@ -74,6 +78,7 @@ impl CoreService {
             generation: Cell::new(shared.generation.load(Ordering::Acquire)),
             snapshot: RefCell::new(Rc::new(CoreSnapshot(shared.current.load_full()))),
             random: Cell::new(u128::from(high) << 64 | u128::from(low) | 1),
+            own_requests: OnceCell::new(),
             index: core,
             chains: Cell::new(0),
             time_of_day: TimeOfDay::new(),
@@ -141,12 +146,15 @@ impl Service for CoreHandle {
             peer,
             peer_text: if is_logged { peer.to_string().into() } else { Box::default() },
             http2: client.http2,
+            client_tls: client.tls.clone(),
+            is_own: client.is_own,
             record: None,
             request_id: None,
             tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
             trace: None,
             hits: Hits::default(),
             changes: Vec::new(),
+            upstream_changes: Vec::new(),
             response_chain: ResponseChain::default(),
             limit_lines: Vec::new(),
             tries: 0,
@@ -156,6 +164,11 @@ impl Service for CoreHandle {
             steps: Steps::default(),
             in_flight: None,
         })
+    }
+
+    fn start(&self, own_requests: Rc<dyn OwnRequests>) {
+        // A core starts once.
+        let _ = self.0.own_requests.set(own_requests);
     }
 
     fn tick(&self) {
@@ -172,6 +185,9 @@ struct GatewayHandler {
     peer_text: Box<str>,
     http2: bool,
     tls: Option<Rc<CallerTls>>,
+    client_tls: Option<Rc<ClientTls>>,
+    /// Whether the gateway itself sends the requests.
+    is_own: bool,
     /// Position of the current request in its trace, if requests are traced.
     trace: Option<RequestTrace>,
     /// Record of the current request.
@@ -182,6 +198,8 @@ struct GatewayHandler {
     hits: Hits,
     /// Changes to the response's headers, beyond the version's own.
     changes: Vec<HeaderChange>,
+    /// The same, but only for responses of upstreams.
+    upstream_changes: Vec<HeaderChange>,
     /// Middlewares that process the response.
     response_chain: ResponseChain,
     /// Complete header lines about limits, for the response.
@@ -214,7 +232,7 @@ impl Handler for GatewayHandler {
             && let Err(wait) = rates.admit(client_ip, now.since(core.shared.start))
         {
             totals.iter().for_each(|totals| totals.too_many.add(1));
-            reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, reply::xml_type(request).as_deref(), &[]);
+            reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, xml_type(request).as_deref(), &[]);
             let seconds = wait.as_millis().div_ceil(1000).max(1);
             outgoing.edits.add("Retry-After", seconds.to_string().as_bytes());
             return Verdict::Reply;
@@ -289,7 +307,9 @@ impl Handler for GatewayHandler {
             }
             Err(refusal) => {
                 tracing::debug!(cause = refusal.cause, path = request.path(), trace_id = self.trace_id(), "request refused");
-                reply::refuse(outgoing, settings, &refusal, reply::xml_type(request).as_deref(), &self.changes);
+                let rules = snapshot.apis.get(self.place.api).and_then(|api| api.error_overrides.as_deref());
+                let xml = xml_type(request);
+                reply::refuse_by_rules(outgoing, settings, rules, (&refusal, None), xml.as_deref(), &self.changes);
                 outgoing.edits.add_lines(&self.limit_lines);
                 self.label_reply(&arrival, outgoing);
                 self.count_reply(&arrival, &snapshot, outgoing, Some(refusal.cause));
@@ -317,16 +337,16 @@ impl Handler for GatewayHandler {
             in_flight.upstream_status = response.status;
             in_flight.record(&self.core.shared, response.status >= 500);
         }
-        let verdict = match self.response_chain.is_empty() || response.status == 101 {
-            true => ResponseVerdict::Pass,
-            false => self.response_chain.on_head(response, outgoing),
-        };
-        self.end_response(verdict, response, outgoing)
+        if self.response_chain.is_empty() || response.status == 101 {
+            return self.end_response(ResponseVerdict::Pass, response, outgoing);
+        }
+        let verdict = self.response_chain.on_head(response, outgoing);
+        self.end_chained(verdict, response, outgoing)
     }
 
     fn on_response_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         let verdict = self.response_chain.on_body(response, body, outgoing);
-        self.end_response(verdict, response, outgoing)
+        self.end_chained(verdict, response, outgoing)
     }
 
     fn on_response_bytes(&mut self, bytes: &[u8], is_end: bool) {
@@ -344,7 +364,8 @@ impl Handler for GatewayHandler {
         let is_own = (settings.request_id && is_same_name(name, "X-Request-Id"))
             || (settings.server_timing && is_same_name(name, "Server-Timing"));
         let of_version = self.in_flight.as_ref().and_then(InFlight::version).map_or(&[][..], |version| &version.response_changes);
-        !is_own && !of_version.iter().chain(&self.changes).any(|change| is_same_name(change.name(), name))
+        !is_own
+            && !of_version.iter().chain(&self.changes).chain(&self.upstream_changes).any(|change| is_same_name(change.name(), name))
     }
 
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
@@ -369,6 +390,7 @@ impl Handler for GatewayHandler {
         self.request_id = None;
         self.trace = None;
         self.changes.clear();
+        self.upstream_changes.clear();
         self.response_chain.clear();
         self.tries = 0;
         self.answers.clear();
@@ -411,10 +433,19 @@ impl GatewayHandler {
                 self.end_replaced(&response.headers, outgoing);
                 return verdict;
             }
-            ResponseVerdict::Rewrite => self.note_status(outgoing.status),
-            ResponseVerdict::Pass | ResponseVerdict::Watch => {}
+            ResponseVerdict::Rewrite | ResponseVerdict::Watch => self.note_status(outgoing.status),
+            ResponseVerdict::Pass => {}
         }
         self.edit_response(&response.headers, &mut outgoing.edits);
+        verdict
+    }
+
+    /// The same for a response that went through the response chain.
+    fn end_chained(&mut self, verdict: ResponseVerdict, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+        let verdict = self.end_response(verdict, response, outgoing);
+        if matches!(verdict, ResponseVerdict::Pass | ResponseVerdict::Watch | ResponseVerdict::Rewrite) {
+            self.response_chain.set_last_headers(&response.headers, &mut outgoing.edits);
+        }
         verdict
     }
 
@@ -433,7 +464,7 @@ impl GatewayHandler {
             edits.add_lines(&self.limit_lines);
         }
         edits.add_lines(&version.response_lines);
-        for change in version.response_changes.iter().chain(&self.changes) {
+        for change in version.response_changes.iter().chain(&self.changes).chain(&self.upstream_changes) {
             change.apply(headers, edits);
         }
     }
@@ -448,11 +479,14 @@ impl GatewayHandler {
         }
         if let Some(refusal) = self.response_chain.take_refusal() {
             let settings = &self.core.shared.settings;
-            let xml = self.in_flight.as_ref().and_then(|in_flight| in_flight.xml_type.as_deref());
+            let in_flight = self.in_flight.as_ref();
+            let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
             tracing::debug!(cause = refusal.cause, trace_id = self.trace_id(), "response refused");
-            reply::refuse(outgoing, settings, &refusal, xml, &self.changes);
+            let rules = in_flight.and_then(InFlight::error_overrides);
+            reply::refuse_by_rules(outgoing, settings, rules, (&refusal, None), xml, &self.changes);
         } else {
-            self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
+            let changes = self.changes.iter().chain(&self.upstream_changes);
+            changes.for_each(|change| change.apply_to_reply(&mut outgoing.edits));
         }
         outgoing.edits.add_lines(&self.limit_lines);
         if let Some(id) = &self.request_id {
@@ -464,7 +498,8 @@ impl GatewayHandler {
     /// Completes a cached response like an upstream's response.
     fn complete_stored(&self, outgoing: &mut Outgoing) {
         if let Some(version) = self.in_flight.as_ref().and_then(InFlight::version) {
-            reply::complete_stored(&mut outgoing.edits, version, &self.limit_lines, &self.changes);
+            let changes = self.changes.iter().chain(&self.upstream_changes);
+            reply::complete_stored(&mut outgoing.edits, version, &self.limit_lines, changes);
         }
     }
 
@@ -489,7 +524,8 @@ impl GatewayHandler {
         self.note_fault(fault);
         let in_flight = self.in_flight.as_ref();
         let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
-        reply::refuse(outgoing, settings, &refusal, xml, &self.changes);
+        let rules = in_flight.and_then(InFlight::error_overrides);
+        reply::refuse_by_rules(outgoing, settings, rules, (&refusal, Some(fault)), xml, &self.changes);
         if let Some(version) = in_flight.and_then(InFlight::version) {
             outgoing.edits.add_lines(&version.response_lines);
         }

@@ -33,3 +33,14 @@ pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
 fn normal(name: &str) -> String {
     name.to_ascii_lowercase().replace('_', "-")
 }
+
+/// A header's name in Go's form: `X-My-Header`.
+pub(crate) fn canonical_name(name: &str) -> String {
+    let mut starts = true;
+    let letter = |c: char| {
+        let written = if starts { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+        starts = c == '-';
+        written
+    };
+    name.chars().map(letter).collect()
+}

@@ -2,7 +2,7 @@
 //! all data that it needs, to the exchange's [`ResponseChain`]. Without steps, a response costs one check for an empty list.
 //!
 //! Steps run in the order of their middlewares. Each sees the upstream's head with the changes of earlier steps. Changes that a version
-//! makes to every response come last, so that cached responses hold nothing that belongs to one request.
+//! makes to every response come after all steps, so that cached responses hold nothing that belongs to one request.
 
 use crate::data::refusal::Refusal;
 use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing, ResponseVerdict};
@@ -54,6 +54,7 @@ pub(crate) struct ResponseHead<'a> {
     /// Whether an earlier step asked for the body, so that it no longer comes from the upstream.
     pub is_held: bool,
     outgoing: &'a mut Outgoing,
+    last_headers: &'a mut Vec<(String, Vec<u8>)>,
 }
 
 impl ResponseHead<'_> {
@@ -67,9 +68,20 @@ impl ResponseHead<'_> {
         self.outgoing.edits.current(&self.upstream.headers, name)
     }
 
+    /// Replaces the status. If the response has a body, the new status must allow one.
+    pub(crate) fn set_status(&mut self, status: u16) {
+        self.outgoing.status = status;
+    }
+
     /// Replaces all headers with this name. The caller has checked both arguments with `is_token` and `is_value`.
     pub(crate) fn set_header(&mut self, name: &str, value: &[u8]) {
         self.outgoing.edits.set(&self.upstream.headers, name, value);
+    }
+
+    /// The same; changes that the version makes to every response do not override it.
+    pub(crate) fn set_header_last(&mut self, name: &str, value: &[u8]) {
+        self.set_header(name, value);
+        self.last_headers.push((name.to_owned(), value.to_vec()));
     }
 
     pub(crate) fn remove_header(&mut self, name: &str) {
@@ -136,6 +148,7 @@ pub(crate) struct ResponseChain {
     edits: HeaderEdits,
     status: u16,
     refusal: Option<Refusal>,
+    last_headers: Vec<(String, Vec<u8>)>,
 }
 
 struct ResponseChainEntry {
@@ -165,6 +178,11 @@ impl ResponseChain {
     /// Takes the refusal that replaces the response.
     pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
         self.refusal.take()
+    }
+
+    /// Sets the headers that no other change overrides.
+    pub(crate) fn set_last_headers(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
+        self.last_headers.iter().for_each(|(name, value)| edits.set(headers, name, value));
     }
 
     /// Processes the head. A verdict of `Reply` without a refusal has filled `outgoing`.
@@ -206,7 +224,8 @@ impl ResponseChain {
         let mut bytes_max = usize::MAX;
         while let Some(entry) = self.steps.get_mut(at) {
             let body = rewritten.as_deref().map(KeptBody::Whole).or(kept);
-            let mut head = ResponseHead { upstream: response, is_held: body.is_some(), outgoing };
+            let last_headers = &mut self.last_headers;
+            let mut head = ResponseHead { upstream: response, is_held: body.is_some(), outgoing, last_headers };
             let action = match body.filter(|_| std::mem::take(&mut has_asked)) {
                 Some(body) => entry.step.on_body(&mut head, bounded(body, bytes_max)),
                 None => entry.step.on_head(&mut head),
@@ -247,7 +266,8 @@ impl ResponseChain {
             outgoing.body = body;
             return ResponseVerdict::Rewrite;
         }
-        if self.steps.iter().any(|entry| entry.watches) { ResponseVerdict::Watch } else { ResponseVerdict::Pass }
+        let is_watched = outgoing.status != 0 || self.steps.iter().any(|entry| entry.watches);
+        if is_watched { ResponseVerdict::Watch } else { ResponseVerdict::Pass }
     }
 }
 

@@ -4,17 +4,20 @@ use crate::auth::oauth::OAuthSettings;
 use crate::base::pattern::PatternRules;
 use crate::base::tls::TlsSettings;
 use crate::data::client_address::ClientAddress;
+use crate::data::error_overrides::OverrideRules;
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::header_names::is_same_name;
 use crate::data::refusal::{QUOTA_EXCEEDED, RefusalText};
 use crate::observe::trace::Tracer;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tollgate_http::Request;
 use tollgate_limit::LimitAlgorithm;
 use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
 use tollgate_model::reference::SecretSources;
+use tollgate_model::{Level, Problem};
 
 /// Default age at which a key set is fetched again, as in Tyk.
 const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
@@ -25,6 +28,14 @@ pub(crate) struct CacheMemory {
     pub memory_bytes_max: u64,
     /// Largest body of one cached response.
     pub body_bytes_max: u64,
+}
+
+/// Limits of batch requests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchLimits {
+    pub requests_max: usize,
+    /// Bytes of the batch, and of the bodies of all its responses together.
+    pub body_bytes_max: usize,
 }
 
 /// Settings that all APIs share.
@@ -50,6 +61,7 @@ pub(crate) struct Settings {
     pub body_bytes_max: usize,
     /// Largest response body that a transform reads, in bytes.
     pub response_bytes_max: usize,
+    pub batch: BatchLimits,
     /// Limits of the response cache of all APIs together.
     pub cache: CacheMemory,
     pub close_connections: bool,
@@ -97,6 +109,8 @@ pub(crate) struct Settings {
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
+    /// Rules that replace error responses, for all APIs.
+    pub error_overrides: Arc<OverrideRules>,
     /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
     pub control_paths: Vec<String>,
 }
@@ -124,6 +138,10 @@ impl Settings {
             response_bytes_max: match usize::try_from(http.max_response_body_size) {
                 Ok(bytes) if bytes > 0 => bytes.min(config.tollgate.limits.body_bytes_max),
                 _ => config.tollgate.limits.body_bytes_max,
+            },
+            batch: BatchLimits {
+                requests_max: config.tollgate.limits.batch_requests_max,
+                body_bytes_max: config.tollgate.limits.body_bytes_max,
             },
             cache: CacheMemory {
                 memory_bytes_max: config.tollgate.cache.memory_mib_max.saturating_mul(1 << 20),
@@ -163,13 +181,20 @@ impl Settings {
             serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),
             error_templates: ErrorTemplates::default(),
+            error_overrides: Arc::default(),
             control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
         }
     }
 
-    /// Adds the operator's own error bodies.
-    pub(crate) fn with_error_templates(self, error_templates: ErrorTemplates) -> Self {
-        Settings { error_templates, ..self }
+    /// Adds the operator's own error bodies and the rules that use them; also returns their problems.
+    pub(crate) fn with_errors(self, config: &GatewayConfig) -> (Self, Vec<Problem>) {
+        let (error_templates, mut problems) = ErrorTemplates::load(&config.template_path);
+        let (rules, more) = OverrideRules::compile(&config.error_overrides, &error_templates);
+        problems.extend(more.into_iter().map(|problem| {
+            let level = if problem.is_error { Level::Error } else { Level::Warning };
+            Problem::new(level, format!("$.error_overrides{}", problem.path), problem.message)
+        }));
+        (Settings { error_templates, error_overrides: Arc::new(rules), ..self }, problems)
     }
 
     /// Whether the gateway sets or reads this request header for all APIs.
@@ -177,6 +202,11 @@ impl Settings {
         let own = [self.request_id.then_some("X-Request-Id"), Some(self.client_address.header.as_str())];
         let of_traces = self.tracer.as_ref().and_then(Tracer::header);
         own.into_iter().flatten().chain(of_traces).any(|own| is_same_name(own, name))
+    }
+
+    /// The header in which trusted proxies report the client; empty for the usual headers.
+    pub(crate) fn client_address_header(&self) -> &str {
+        &self.client_address.header
     }
 
     /// Whether a path on this port belongs to the control plane.

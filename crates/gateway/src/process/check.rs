@@ -2,7 +2,6 @@
 
 use crate::base::definition_files::definition_files;
 use crate::control::compile::compile;
-use crate::data::error_templates::ErrorTemplates;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::process::cli::CheckOptions;
@@ -29,7 +28,7 @@ fn settings(options: &CheckOptions) -> (Settings, bool) {
     let found = options.conf.clone().or_else(among_files).or_else(GatewayConfig::default_file);
     let Some(file) = found else { return (Settings::new(&GatewayConfig::default()), false) };
     match GatewayConfig::load(Some(&file), std::env::vars()) {
-        Ok((config, _)) => (Settings::new(&config), false),
+        Ok((config, _)) => (Settings::new(&config).with_errors(&config).0, false),
         Err(problems) => {
             // A file in the list is reported when it is checked itself.
             let is_reported = options.files.contains(&file);
@@ -94,7 +93,10 @@ fn config_problems(file: &Path) -> Vec<Problem> {
     match GatewayConfig::load(Some(file), std::env::vars()) {
         Err(problems) => problems,
         Ok((config, mut problems)) => {
-            problems.extend(ErrorTemplates::load(&config.template_path).1);
+            problems.extend(Settings::new(&config).with_errors(&config).1.into_iter().map(|problem| match problem.file {
+                None => problem.within(Some(file)),
+                Some(_) => problem,
+            }));
             problems
         }
     }

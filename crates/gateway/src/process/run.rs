@@ -7,7 +7,6 @@ use crate::base::tls::{AllowList, ClientTerms, Library};
 use crate::control::api::{self, ApiHealth, Control, Health, OwnPort, Ports};
 use crate::control::loader::{Loader, Reloads};
 use crate::data::cache_purger::CachePurger;
-use crate::data::error_templates::ErrorTemplates;
 use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
 use crate::data::registry;
@@ -65,8 +64,12 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     for flag in options.without_effect.names() {
         tracing::warn!(flag, "a flag of Tyk's has no effect here");
     }
-    let (error_templates, problems) = ErrorTemplates::load(&config.template_path);
+    let (settings, problems) = Settings::new(&config).with_errors(&config);
+    let (errors, problems): (Vec<_>, Vec<_>) = problems.into_iter().partition(Problem::is_error);
     logs::problems(&problems);
+    if !errors.is_empty() {
+        return Err(unusable(&errors).into());
+    }
     raise_open_files_limit();
 
     let (secret, secret_file) = secret::configured_or_made(&config.secret, config.made_secret_file())?;
@@ -103,7 +106,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
     let client_terms = ClientTerms::new(&config, &registry.certificates, !certificates.are_read())?.map(Arc::new);
     let shared = Arc::new(GatewayState {
-        settings: Settings::new(&config).with_error_templates(error_templates),
+        settings,
         control_callers: control_callers(&config, &registry.certificates),
         client_terms: client_terms.clone(),
         registry,
@@ -281,10 +284,7 @@ pub(crate) fn load_config_file(file: Option<&Path>) -> Result<GatewayConfig, Box
 fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Box<dyn Error>> {
     let file = options.conf.clone().or_else(GatewayConfig::default_file);
     let loaded = GatewayConfig::load(file.as_deref(), std::env::vars());
-    let (mut config, problems) = loaded.map_err(|problems| {
-        let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
-        format!("the configuration is not usable\n{}", lines.join("\n"))
-    })?;
+    let (mut config, problems) = loaded.map_err(|problems| unusable(&problems))?;
     if let Some(port) = options.port {
         config.listen_port = port;
     }
@@ -292,6 +292,11 @@ fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Bo
         config.listen_address = address.to_string();
     }
     Ok((config, problems))
+}
+
+fn unusable(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    format!("the configuration is not usable\n{}", lines.join("\n"))
 }
 
 fn start_log(options: &RunOptions, config: &GatewayConfig) -> Log {

@@ -37,6 +37,16 @@ fn the_example_of_two_nodes_with_a_cache_runs() {
     run("docs/caching.md", &[]);
 }
 
+#[test]
+fn the_example_of_error_responses_runs() {
+    run("docs/errors.md", &[]);
+}
+
+#[test]
+fn the_example_of_batches_runs() {
+    run("docs/batches.md", &[]);
+}
+
 macro_rules! pages {
     ($($test:ident: $page:literal,)*) => {
         $(#[test]

@@ -32,9 +32,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Middleware.
     ("config_data", Set),
     ("config_data_disabled", Never),
-    ("enable_batch_request_support", Set),
-    ("error_overrides", Set),
-    ("error_overrides_disabled", Never),
     ("x-tyk-streaming", Set),
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, proxy};
+use crate::error_override;
 use crate::expiry::{WrittenExpiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
@@ -26,6 +27,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_protocol(&api.protocol, findings);
     check_rate(&api.global_rate_limit, findings);
     check_cache(api, findings);
+    error_override::check(&api.error_overrides, &JsonPath::of("error_overrides"), findings);
     check_unsupported(api, findings);
     protections::check_names(&api.tollgate.serve_without, findings);
 }

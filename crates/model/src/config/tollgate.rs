@@ -138,6 +138,8 @@ pub struct SizeLimits {
     /// Maximum bytes of all such bodies that are buffered at the same time; default 256 MiB. Above it, a body waits for room, and
     /// its request is rejected if there is none.
     pub bodies_bytes_max: usize,
+    /// Requests in one batch (`enable_batch_request_support`); 100.
+    pub batch_requests_max: usize,
     /// Maximum open connections of one client address (for IPv6, one /64 network); 0 for no limit. Proxies are not counted.
     pub connections_per_ip_max: u32,
     /// Rate of one client address.
@@ -256,6 +258,7 @@ impl Default for SizeLimits {
             http2_buffer_bytes_max: 128 * 1024 * 1024,
             body_bytes_max: 10 * 1024 * 1024,
             bodies_bytes_max: 256 * 1024 * 1024,
+            batch_requests_max: 100,
             tunnels_max: 8_192,
             upload_rate_min: 500,
             download_rate_min: 500,

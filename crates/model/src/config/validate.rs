@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use super::{GatewayConfig, TollgateSettings, WELL_KNOWN_SECRET};
+use crate::error_override;
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
@@ -140,6 +141,7 @@ fn check_messages(config: &GatewayConfig, findings: &mut Findings) {
             findings.error(&at, "must be a status code from 100 to 599");
         }
     }
+    error_override::check(&config.error_overrides, &JsonPath::of("error_overrides"), findings);
     if !config.version_header.is_empty() && !is_token(&config.version_header) {
         findings.error(&JsonPath::of("version_header"), "is not a header name");
     }
@@ -232,6 +234,7 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
         ("limits", "http2_buffer_bytes_max", own.limits.http2_buffer_bytes_max as u64),
         ("limits", "body_bytes_max", own.limits.body_bytes_max as u64),
         ("limits", "bodies_bytes_max", own.limits.bodies_bytes_max as u64),
+        ("limits", "batch_requests_max", own.limits.batch_requests_max as u64),
         ("limits", "tunnels_max", own.limits.tunnels_max as u64),
         ("cache", "memory_mib_max", own.cache.memory_mib_max),
         ("cache", "body_bytes_max", own.cache.body_bytes_max),

@@ -16,8 +16,13 @@ use crate::schema::schema_of;
 use crate::session::Session;
 
 /// JSON names with a different Rust name.
-const RENAMED: [(&str, &str); 4] =
-    [("virtual", "virtual_endpoints"), ("CORS", "cors"), ("_id", "database_id"), ("cacheTimeout", "cache_timeout_camel")];
+const RENAMED: [(&str, &str); 5] = [
+    ("virtual", "virtual_endpoints"),
+    ("CORS", "cors"),
+    ("_id", "database_id"),
+    ("cacheTimeout", "cache_timeout_camel"),
+    ("match", "matcher"),
+];
 
 /// Fields whose names several objects share, so that a name after a dot does not identify the object. Each was checked by hand.
 const SHARED: &str = include_str!("shared.txt");

@@ -2,7 +2,9 @@ use super::*;
 
 #[test]
 fn a_file_name_says_the_status_and_the_format() {
-    let check = |name, expect| assert_eq!(what_for(name), expect, "{name}");
+    let check = |name, expect: Option<(Option<u16>, bool)>| {
+        assert_eq!(use_for(name), expect.map(|(status, is_xml)| TemplateUse { status, is_xml }), "{name}");
+    };
     check("error.json", Some((None, false)));
     check("error_429.json", Some((Some(429), false)));
     check("error_500.xml", Some((Some(500), true)));
@@ -12,9 +14,10 @@ fn a_file_name_says_the_status_and_the_format() {
 }
 
 fn written(text: &str, status: u16, message: &str) -> String {
-    let template = ErrorTemplate { status: None, is_xml: false, template: parse(text).unwrap() };
+    let template = ErrorTemplate::parse(text).unwrap();
     let mut body = Vec::new();
-    template.write(status, message, |text, out| out.extend_from_slice(text.to_uppercase().as_bytes()), &mut body);
+    let data = ErrorData { status, message, invalid_params: "" };
+    template.write(&data, |text, out| out.extend_from_slice(text.to_uppercase().as_bytes()), &mut body);
     String::from_utf8(body).unwrap()
 }
 
@@ -37,8 +40,9 @@ fn a_mistake_is_told_with_its_line() {
         ("{{nope .Message}}", "line 1: function \"nope\" not defined"),
         ("{{.Message.Text}}", "line 1: can't evaluate field Text in type string"),
         ("{{template \"other\"}}", "line 1: template \"other\" not defined"),
+        ("{{if .Reason}}{{end}}", "\"Reason\" is not a field; the fields are Message, StatusCode, InvalidParams"),
     ];
     for (text, mistake) in mistakes {
-        assert_eq!(parse(text).unwrap_err(), mistake, "{text}");
+        assert_eq!(ErrorTemplate::parse(text).unwrap_err(), mistake, "{text}");
     }
 }

@@ -1,6 +1,7 @@
 //! State of an exchange while its upstream works.
 
 use crate::data::breaker::Passage;
+use crate::data::error_overrides::ErrorOverrides;
 use crate::data::gateway_state::GatewayState;
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, Versions};
 use crate::data::upstream::Upstream;
@@ -58,6 +59,11 @@ pub(super) const PROVIDER: usize = usize::MAX;
 impl InFlight {
     pub(super) fn api(&self) -> Option<&CompiledApi> {
         self.snapshot.apis.get(self.place.api).map(Arc::as_ref)
+    }
+
+    /// The rules for errors of its API.
+    pub(super) fn error_overrides(&self) -> Option<&ErrorOverrides> {
+        self.api()?.error_overrides.as_deref()
     }
 
     pub(super) fn version(&self) -> Option<&ApiVersion> {

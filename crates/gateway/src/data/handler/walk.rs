@@ -1,12 +1,14 @@
 //! Processes one request: version, chain, and target; loops from API to API as rewrites demand.
 
 use super::arrival::RequestContext;
+use super::batch::is_batch;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
 use super::{GatewayHandler, draft, forward, reply, revalidation, select};
 use crate::auth::keys::CountedRequest;
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
 use crate::data::caching;
+use crate::data::error_body::xml_type;
 use crate::data::exchange::{Exchange, Redirect, Step, Track};
 use crate::data::refusal::{self, Refusal};
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
@@ -51,11 +53,15 @@ impl GatewayHandler {
         let mut turn = ApiTurn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true, body: None };
         let mut looped_through = Vec::new();
         self.changes.clear();
+        self.upstream_changes.clear();
         self.limit_lines.clear();
         self.steps.start();
         for level in 0..=LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
             self.place = VersionPlace { api: turn.api, version: 0 };
+            if level == 0 && api.batches && is_batch(&turn.url) {
+                return self.batch(arrival, &turn.url, outgoing);
+            }
             let is_for_provider = level == 0 && api.provider.is_some() && ProviderEndpoints::endpoint(&turn.url).is_some();
             let selected = match is_for_provider {
                 // Token requests do not name a version.
@@ -85,14 +91,13 @@ impl GatewayHandler {
                 Run::Await(work, time_max) => return Ok(Verdict::Await(work, time_max)),
                 Run::Read(bytes_max) => return Ok(Verdict::Read(bytes_max)),
                 Run::Forward(verdict, chosen, breaker) => {
-                    let xml_type = reply::xml_type(arrival.request);
                     self.in_flight = Some(InFlight {
                         snapshot: snapshot.clone(),
                         place: selected,
                         looped_through,
                         chosen,
                         breaker,
-                        xml_type,
+                        xml_type: xml_type(arrival.request),
                         began: arrival.began,
                         sent: None,
                         method: method_number(arrival.request.method),
@@ -161,6 +166,7 @@ impl GatewayHandler {
             breaker: None,
             outgoing,
             response_changes: &mut self.changes,
+            upstream_changes: &mut self.upstream_changes,
             response_chain: &mut self.response_chain,
             new_body: turn.body,
         };
@@ -252,8 +258,10 @@ enum Run {
 
 /// Completes a cached response like an upstream's response.
 fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
-    reply::complete_stored(&mut exchange.outgoing.edits, version, exchange.limit_lines, exchange.response_changes);
+    let changes = exchange.response_changes.iter().chain(exchange.upstream_changes.iter());
+    reply::complete_stored(&mut exchange.outgoing.edits, version, exchange.limit_lines, changes);
     exchange.response_changes.clear();
+    exchange.upstream_changes.clear();
 }
 
 #[inline]

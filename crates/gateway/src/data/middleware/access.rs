@@ -10,6 +10,7 @@ use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal;
 use std::collections::BTreeMap;
 use tollgate_model::api::{AccessEntry, Action};
+use tollgate_model::is_framing_header;
 
 #[derive(Default)]
 pub(super) struct AccessCheck {
@@ -99,7 +100,7 @@ impl Mock {
     fn new(code: u16, headers: &BTreeMap<String, String>, body: &str) -> Self {
         let mut headers: Vec<_> = headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         // The gateway frames its replies itself.
-        headers.retain(|(name, _)| super::header_plan::can_change(name));
+        headers.retain(|(name, _)| !is_framing_header(name));
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) && !body.is_empty() {
             headers.push(("Content-Type".to_owned(), sniffed_type(body).to_owned()));
         }

@@ -7,14 +7,7 @@ use crate::data::template::{ValueTemplate, VariableScope};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_http::is_value;
-
-/// Lines that frame or route a message; a definition cannot change them. Nor can it in Tyk, whose HTTP library writes them.
-const OWN_LINES: [&str; 6] = ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Upgrade", "Trailer"];
-
-/// Whether a definition may change lines with this name.
-pub(super) fn can_change(name: &str) -> bool {
-    !OWN_LINES.iter().any(|own| own.eq_ignore_ascii_case(name))
-}
+use tollgate_model::is_framing_header;
 
 /// Names to remove, then names to set.
 pub(super) struct HeaderPlan {
@@ -24,8 +17,8 @@ pub(super) struct HeaderPlan {
 
 impl HeaderPlan {
     pub(super) fn new(remove: &[String], set: &BTreeMap<String, String>, scope: VariableScope<'_>) -> Self {
-        let remove = remove.iter().filter(|name| can_change(name)).map(|name| name.as_str().into()).collect();
-        let set = set.iter().filter(|(name, _)| can_change(name));
+        let remove = remove.iter().filter(|name| !is_framing_header(name)).map(|name| name.as_str().into()).collect();
+        let set = set.iter().filter(|(name, _)| !is_framing_header(name));
         HeaderPlan { remove, set: set.map(|(name, value)| (name.as_str().into(), ValueTemplate::new(value, scope))).collect() }
     }
 

@@ -36,7 +36,7 @@ impl Middleware for ResponseHeaders {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
         let changes: Vec<HeaderChange> = self.global.iter().chain(endpoint).flat_map(|plan| plan.changes(exchange)).collect();
-        exchange.response_changes.extend(changes);
+        exchange.upstream_changes.extend(changes);
         Step::Next
     }
 }

@@ -3,6 +3,7 @@
 use crate::auth::jwt::CLAIM;
 use crate::base::form::{cookies, pairs};
 use crate::data::exchange::Exchange;
+use crate::data::header_names::canonical_name;
 use serde_json::{Map, Value};
 
 /// Tyk's `_tyk_context` of the request.
@@ -12,7 +13,7 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
     let mut headers: Map<String, Value> = Map::new();
     for (name, value) in request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
         let value = Value::from(String::from_utf8_lossy(value));
-        let name = canonical(name);
+        let name = canonical_name(name);
         let first = format!("headers_{}", name.replace('-', "_"));
         context.entry(first).or_insert_with(|| value.clone());
         add(&mut headers, name, value);
@@ -60,15 +61,4 @@ fn add(lists: &mut Map<String, Value>, name: String, value: Value) {
     if let Value::Array(list) = lists.entry(name).or_insert_with(|| Value::Array(Vec::new())) {
         list.push(value);
     }
-}
-
-/// A header's name in Go's form: `X-My-Header`.
-pub(crate) fn canonical(name: &str) -> String {
-    let mut starts = true;
-    let letter = |c: char| {
-        let written = if starts { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
-        starts = c == '-';
-        written
-    };
-    name.chars().map(letter).collect()
 }

@@ -78,6 +78,9 @@ bench-memory: release ## memory: idle, 10,000 connections, 1 GB each way (MEMORY
 	@scripts/test-deps.sh bench
 	python3 bench/memory.py $(MEMORY_ARGS)
 
+bench-bodies: release ## memory: 1,000 bodies of 1 MiB at once through a template (BODIES_ARGS="--clients 500")
+	python3 bench/bodies.py $(BODIES_ARGS)
+
 bench-reload: release ## 500 reloads under load and with open WebSockets (RELOAD_ARGS)
 	@scripts/test-deps.sh bench
 	python3 bench/reload.py $(RELOAD_ARGS)

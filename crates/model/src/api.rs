@@ -29,6 +29,7 @@ mod method;
 mod oauth;
 mod protection;
 mod proxy;
+mod response_processor;
 mod rewrite;
 mod tollgate;
 mod validate;
@@ -50,6 +51,7 @@ pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
 pub use protection::MissingProtection;
 pub use proxy::{Proxy, Transport};
+pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use tollgate::{ApiExtensions, ForwardAuth};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
@@ -320,16 +322,6 @@ pub struct GlobalRateLimit {
     pub dry_run: bool,
     /// What applies while the store does not answer; overrides the API's setting. Not in Tyk.
     pub on_store_failure: Option<OnStoreFailure>,
-}
-
-/// A response processor, which Tyk requires to be listed by name.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct ResponseProcessor {
-    /// `header_injector`, `header_transform`, `response_body_transform` and others.
-    pub name: String,
-    /// Its options, different for each.
-    pub options: Value,
 }
 
 impl ApiDefinition {

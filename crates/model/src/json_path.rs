@@ -63,6 +63,11 @@ impl JsonPath {
         std::iter::once("$".to_owned()).chain(steps)
     }
 
+    /// The place of `below` inside this one.
+    pub(crate) fn join(&self, below: &JsonPath) -> JsonPath {
+        JsonPath(self.0.iter().chain(&below.0).cloned().collect())
+    }
+
     fn then(&self, step: PathStep) -> JsonPath {
         let mut steps = self.0.clone();
         steps.push(step);

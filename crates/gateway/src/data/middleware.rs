@@ -78,6 +78,7 @@ middlewares! {
         transform_response: TransformResponse;
         transform_jq_response: TransformJqResponse;
         response_headers: ResponseHeaders;
+        reverse_headers: ReverseHeaders;
         // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
         override_errors: OverrideErrors;
         // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.

@@ -174,3 +174,27 @@ fn a_form_that_is_looked_into_still_reaches_the_upstream_whole() {
     gateway.send(request("POST", "/a/", &["Content-Type: application/x-www-form-urlencoded"], "a=b%20c&d=e"));
     assert_eq!(upstream.last().text(), "a=b%20c&d=e");
 }
+
+#[test]
+fn response_processors_change_every_response() {
+    let upstream = Upstream::start(|seen| {
+        let location = format!("Location: http://{}/next?a=b", seen.header("host").unwrap());
+        reply("302 Found", &[&location, "X-Secret: 1", "X-Both: upstream"], "")
+    });
+    let processors = json!([
+        {"name": "header_injector", "options": {
+            "add_headers": {"X-Added": "$tyk_context.path", "X-Both": "processor"}, "remove_headers": ["X-Secret", "Content-Length"]
+        }},
+        {"name": "header_transform", "options": {"rev_proxy_header_cleanup": {"headers": ["Location"], "target_host": "https://api.test"}}},
+        {"name": "response_body_transform", "options": {}}
+    ]);
+    let processed = api("a", "/a/", &upstream.url()).set("enable_context_vars", true).set("response_processors", processors);
+    let disabled = processed.clone().set("api_id", "b").set("name", "b").set("proxy/listen_path", "/b/");
+    let gateway = Gateway::start(json!({}), [processed, disabled.version("global_response_headers_disabled", true)]);
+    let answer = gateway.get("/a/next");
+    assert_eq!((answer.header("x-added"), answer.head.all("x-both")), (Some("/a/next"), vec!["processor"]));
+    assert_eq!((answer.header("x-secret"), answer.header("content-length")), (None, Some("0")));
+    assert_eq!(answer.header("location"), Some("https://api.test/a/next?a=b"));
+    let answer = gateway.get("/b/next");
+    assert_eq!((answer.header("x-added"), answer.header("x-secret")), (None, Some("1")));
+}

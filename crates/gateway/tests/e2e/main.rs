@@ -11,6 +11,7 @@ mod analytics;
 mod api_health;
 mod asked_servers;
 mod auth_alternatives;
+mod bad_bodies;
 mod bad_clients;
 mod bad_credentials;
 mod bad_upstreams;

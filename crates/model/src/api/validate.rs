@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiDefinition, AuthConfig, AuthMethod, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, proxy};
+use super::{
+    ApiDefinition, AuthConfig, AuthMethod, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, proxy,
+    response_processor,
+};
 use crate::error_override;
 use crate::expiry::{WrittenExpiry, expiry};
 use crate::json_path::JsonPath;
@@ -377,13 +380,7 @@ fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
             findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
         }
     }
-    for (index, processor) in api.response_processors.iter().enumerate() {
-        // The first two work through `extended_paths` whether they are listed here or not.
-        if !matches!(processor.name.as_str(), "header_injector" | "response_body_transform" | "response_body_transform_jq") {
-            let message = format!("response processor {:?} is not supported yet, ignored", processor.name);
-            findings.ignored(&JsonPath::of("response_processors").index(index), message);
-        }
-    }
+    response_processor::check(&api.response_processors, findings);
 }
 
 /// Headers to set: their names and their values.

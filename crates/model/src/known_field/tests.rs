@@ -29,7 +29,7 @@ const SHARED: &str = include_str!("shared.txt");
 
 /// Fields without effect that checks of their own report, with a value that triggers the report.
 const REPORTED: [(&str, &str); 9] = [
-    ("definition.response_processors", r#"[{"name": "header_transform"}]"#),
+    ("definition.response_processors", r#"[{"name": "custom_mw_res_hook"}]"#),
     ("definition.proxy.transport.proxy_url", r#""http://proxy/""#),
     ("definition.proxy.check_host_against_uptime_tests", "true"),
     ("configuration.policies.policy_source", r#""service""#),

@@ -101,7 +101,7 @@ fn start(outgoing: &mut Outgoing, settings: &Settings, status: u16, content_type
 /// Completes a cached response like an upstream's response: limits, lines and changes of this request.
 pub(super) fn complete_stored<'c>(
     edits: &mut HeaderEdits,
-    version: &ApiVersion,
+    version: &'c ApiVersion,
     limit_lines: &[u8],
     changes: impl Iterator<Item = &'c HeaderChange>,
 ) {

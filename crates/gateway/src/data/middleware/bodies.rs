@@ -7,7 +7,7 @@ mod response_body;
 
 pub(super) use body_filter::{BodyFilterError, CompiledBodyFilter, FilteredBody};
 pub(super) use body_template::{CompiledBodyTemplate, Surroundings};
-pub(super) use context::{canonical, tyk_context, tyk_meta};
+pub(super) use context::{tyk_context, tyk_meta};
 pub(super) use response_body::{Unopened, opened, rewrite};
 
 /// Go's words for a body that ends too early, and where anything else is wrong.

@@ -1,4 +1,5 @@
-//! Header changes to the response that depend on the request. Reads `transform_response_headers`, and values of `global_response_headers`
+//! Header changes to the response that depend on the request. Reads `transform_response_headers`, `header_injector` in
+//! `response_processors`, and values of `global_response_headers`
 //! with variables. The client sees the changed response. Does not use the store.
 
 use super::Middleware;
@@ -8,9 +9,12 @@ use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::MiddlewareSource;
+use tollgate_model::api::ProcessorAction;
 
 pub(super) struct ResponseHeaders {
     global: Option<HeaderPlan>,
+    /// Changes of `header_injector`, which come last.
+    injected: Vec<HeaderPlan>,
     by_endpoint: EndpointList<HeaderPlan>,
 }
 
@@ -24,18 +28,26 @@ impl ResponseHeaders {
         let by_endpoint = source.endpoints("transform_response_headers", entries, |source, _, entry| {
             Some(HeaderPlan::new(&entry.delete_headers, &entry.add_headers, source.variable_scope()))
         });
-        if global.is_none() && by_endpoint.is_empty() { None } else { Some(Box::new(ResponseHeaders { global, by_endpoint })) }
+        let actions = source.definition.response_processors.iter().filter_map(|processor| processor.action());
+        let injected = actions.filter_map(|action| match action {
+            ProcessorAction::Inject(headers) => Some(HeaderPlan::new(&headers.remove_headers, &headers.add_headers, source.variable_scope())),
+            ProcessorAction::Reverse(_) => None,
+        });
+        // As in Tyk, one field disables both.
+        let injected: Vec<_> = injected.filter(|plan| !info.global_response_headers_disabled && !plan.is_empty()).collect();
+        let is_used = global.is_some() || !injected.is_empty() || !by_endpoint.is_empty();
+        is_used.then(|| Box::new(ResponseHeaders { global, injected, by_endpoint }) as Box<dyn Middleware>)
     }
 }
 
 impl Middleware for ResponseHeaders {
     fn header_names(&self, names: &mut HeaderNames) {
-        self.global.iter().chain(self.by_endpoint.values()).for_each(|plan| plan.read_names(names));
+        self.global.iter().chain(&self.injected).chain(self.by_endpoint.values()).for_each(|plan| plan.read_names(names));
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
-        let changes: Vec<HeaderChange> = self.global.iter().chain(endpoint).flat_map(|plan| plan.changes(exchange)).collect();
+        let changes: Vec<HeaderChange> = self.global.iter().chain(endpoint).chain(&self.injected).flat_map(|plan| plan.changes(exchange)).collect();
         exchange.upstream_changes.extend(changes);
         Step::Next
     }

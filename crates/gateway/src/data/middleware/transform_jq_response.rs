@@ -5,7 +5,8 @@
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::bodies::{BodyFilterError, CompiledBodyFilter, FilteredBody, Unopened, canonical, opened, rewrite};
+use crate::data::header_names::canonical_name;
+use crate::data::middleware::bodies::{BodyFilterError, CompiledBodyFilter, FilteredBody, Unopened, opened, rewrite};
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;
@@ -112,7 +113,7 @@ fn headers_of(head: &ResponseHead<'_>) -> JqValue {
     let mut lists: Vec<(String, Vec<JqValue>)> = Vec::new();
     let (headers, edits) = head.lines();
     edits.each_line(headers, &mut |name, value| {
-        let (name, value) = (canonical(name), JqValue::string(&String::from_utf8_lossy(value)));
+        let (name, value) = (canonical_name(name), JqValue::string(&String::from_utf8_lossy(value)));
         match lists.iter_mut().find(|(known, _)| *known == name) {
             Some((_, values)) => values.push(value),
             None => lists.push((name, vec![value])),

@@ -4,11 +4,11 @@
 use super::parse_error;
 use crate::data::exchange::Exchange;
 use crate::data::middleware::MiddlewareSource;
-use crate::data::middleware::header_plan::can_change;
 use serde_json::{Map, Value as Json};
 use tollgate_http::{is_token, is_value};
 use tollgate_jq::{FilterFailure, JqFilter, JqValue};
 use tollgate_model::api::BodyFilter;
+use tollgate_model::is_framing_header;
 
 /// Tyk's words for a result that is no object.
 const NO_OBJECT: &str = "Invalid JSON object returned by JQ filter. Allowed field are 'body', 'rewrite_headers' and 'tyk_context'";
@@ -96,7 +96,7 @@ impl CompiledBodyFilter {
         let headers = made.member("rewrite_headers").and_then(JqValue::members).into_iter().flatten();
         // Values that are no strings are left out, as in Tyk, and so is what must not stand in a head.
         let header = |(name, value): (&str, &JqValue)| Some((name.to_owned(), value.as_str()?.as_bytes().to_vec()));
-        let allowed = |(name, value): &(String, Vec<u8>)| is_token(name.as_bytes()) && can_change(name) && is_value(value);
+        let allowed = |(name, value): &(String, Vec<u8>)| is_token(name.as_bytes()) && !is_framing_header(name) && is_value(value);
         Ok(FilteredBody { body, headers: headers.filter_map(header).filter(allowed).collect(), context })
     }
 }

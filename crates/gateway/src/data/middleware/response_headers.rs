@@ -30,7 +30,9 @@ impl ResponseHeaders {
         });
         let actions = source.definition.response_processors.iter().filter_map(|processor| processor.action());
         let injected = actions.filter_map(|action| match action {
-            ProcessorAction::Inject(headers) => Some(HeaderPlan::new(&headers.remove_headers, &headers.add_headers, source.variable_scope())),
+            ProcessorAction::Inject(headers) => {
+                Some(HeaderPlan::new(&headers.remove_headers, &headers.add_headers, source.variable_scope()))
+            }
             ProcessorAction::Reverse(_) => None,
         });
         // As in Tyk, one field disables both.
@@ -47,7 +49,8 @@ impl Middleware for ResponseHeaders {
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
-        let changes: Vec<HeaderChange> = self.global.iter().chain(endpoint).chain(&self.injected).flat_map(|plan| plan.changes(exchange)).collect();
+        let changes: Vec<HeaderChange> =
+            self.global.iter().chain(endpoint).chain(&self.injected).flat_map(|plan| plan.changes(exchange)).collect();
         exchange.upstream_changes.extend(changes);
         Step::Next
     }

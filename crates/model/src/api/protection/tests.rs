@@ -50,7 +50,7 @@ fn what_protects_and_does_not_act_is_found_with_its_place() {
     ] {
         assert_eq!(missing(&definition(over.clone(), json!({}))), [(field, place.to_owned())], "{over}");
     }
-    for list in ["transform_jq_response", "virtual", "validate_request", "go_plugin", "persist_graphql"] {
+    for list in ["virtual", "validate_request", "go_plugin", "persist_graphql"] {
         let paths = json!({list: [{"path": "/x", "disabled": true}, {"path": "/y", "enabled": true}]});
         let place = format!("$.version_data.versions.Default.extended_paths.{list}[1]");
         assert_eq!(missing(&definition(json!({}), paths)), [(list, place)]);

@@ -31,14 +31,14 @@ pub struct AddressLimit {
 }
 
 /// One connection in the count of its address; dropping it decrements the count.
-pub(crate) struct Seat {
+pub(crate) struct IpPermit {
     limit: Arc<AddressLimit>,
     network: u128,
 }
 
 /// Error: the address already has the maximum number of connections.
 #[derive(Debug)]
-pub(crate) struct Full;
+pub(crate) struct LimitReached;
 
 impl AddressLimit {
     /// Allows each address `connections_max` connections; exempt addresses are not limited.
@@ -48,7 +48,7 @@ impl AddressLimit {
     }
 
     /// Counts one more connection. `Ok(None)` if the address is exempt.
-    pub(crate) fn seat(self: &Arc<Self>, address: IpAddr) -> Result<Option<Seat>, Full> {
+    pub(crate) fn seat(self: &Arc<Self>, address: IpAddr) -> Result<Option<IpPermit>, LimitReached> {
         if (self.is_exempt)(address.to_canonical()) {
             return Ok(None);
         }
@@ -56,10 +56,10 @@ impl AddressLimit {
         self.with_part(network, |part| {
             let open = part.entry(network).or_default();
             if *open >= self.connections_max {
-                return Err(Full);
+                return Err(LimitReached);
             }
             *open += 1;
-            Ok(Some(Seat { limit: self.clone(), network }))
+            Ok(Some(IpPermit { limit: self.clone(), network }))
         })
     }
 
@@ -71,7 +71,7 @@ impl AddressLimit {
     }
 }
 
-impl Drop for Seat {
+impl Drop for IpPermit {
     fn drop(&mut self) {
         self.limit.with_part(self.network, |part| match part.get_mut(&self.network) {
             Some(open) if *open > 1 => *open -= 1,

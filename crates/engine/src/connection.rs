@@ -14,7 +14,7 @@ use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial};
 use crate::fault::{Fault, FaultKind};
 use crate::kept_bodies::ROOM_LOOK_MS;
-use crate::moment::Moment;
+use crate::mono_time::MonoTime;
 use crate::outbox::Outbox;
 use crate::pace::Looks;
 use crate::peers::{CountedConnection, HandedConnection};
@@ -185,7 +185,7 @@ impl Connection {
 
     /// A connection with this handler.
     pub(crate) fn with_handler(core: Rc<Core>, stream: Stream, client: SocketAddr, handler: Box<dyn Handler>) -> Self {
-        core.deadlines.set_now(Moment::now());
+        core.deadlines.set_now(MonoTime::now());
         Connection {
             client: stream,
             client_address: client,
@@ -336,10 +336,15 @@ impl Connection {
         if !self.input.is_empty() || self.core.draining.get() {
             return;
         }
-        let Some(peer) = self.core.peers.relief() else { return };
+        let Some(peer) = self.core.peers.offload_target() else { return };
         let Some(stream) = self.client.duplicate() else { return };
         let seat = self.counted.as_mut().and_then(|counted| counted.seat.take());
-        match peer.hand_over(HandedConnection { stream, client: self.client_address, entrance: None, counted: peer.count(seat) }) {
+        match peer.hand_over(HandedConnection {
+            stream,
+            client: self.client_address,
+            listener_index: None,
+            counted: peer.count(seat),
+        }) {
             Ok(()) => self.enter(Stage::Closed),
             Err(HandedConnection { counted: mut theirs, .. }) => {
                 if let Some(counted) = &mut self.counted {
@@ -381,7 +386,7 @@ impl Connection {
             Err(Malformed::Connect) => return self.refuse_head(cx, bytes, 501, out),
             Err(_) => return self.refuse_head(cx, bytes, 400, out),
         };
-        let now = Moment::now();
+        let now = MonoTime::now();
         self.core.deadlines.set_now(now);
         self.since_ms = self.core.deadlines.now_ms();
         self.exchange.begin(request);

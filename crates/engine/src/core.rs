@@ -3,13 +3,13 @@
 use crate::addresses::AddressLimit;
 use crate::buffer_account::BufferAccount;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
-use crate::handshakes::Handshakes;
+use crate::handshake_limit::Handshakes;
 use crate::kept_bodies::KeptBodies;
 use crate::limits::Limits;
 use crate::listen::Listen;
-use crate::moment::Moment;
+use crate::mono_time::MonoTime;
 use crate::output_buffers::OutputBuffers;
-use crate::peers::Peers;
+use crate::peers::CoreBalancer;
 use crate::pool::Pool;
 use crate::resolver::Resolver;
 use crate::service::{Outgoing, Service};
@@ -59,7 +59,7 @@ pub(crate) struct Core {
     /// Limits connections by client address, if configured.
     pub address_limit: Option<Arc<AddressLimit>>,
     /// The other cores.
-    pub peers: Rc<Peers>,
+    pub peers: Rc<CoreBalancer>,
     pub stats: Arc<CoreStats>,
     tidied: RefCell<Vec<Weak<dyn Tidied>>>,
     spare: RefCell<Vec<Vec<u8>>>,
@@ -94,7 +94,7 @@ impl Core {
         limits: Limits,
         service: Rc<dyn Service>,
         resolver: Resolver,
-        peers: Rc<Peers>,
+        peers: Rc<CoreBalancer>,
         listens: Rc<[Listen]>,
         stats: Arc<CoreStats>,
         address_limit: Option<Arc<AddressLimit>>,
@@ -117,7 +117,7 @@ impl Core {
             upstreams_open: Rc::default(),
             tunnels_open: Rc::default(),
             detached_open: Rc::default(),
-            deadlines: Deadlines::new(Moment::now()),
+            deadlines: Deadlines::new(MonoTime::now()),
             resolver,
             draining: Cell::new(false),
             idle_end_ms: Cell::new(NEVER),
@@ -135,7 +135,7 @@ impl Core {
 
     /// Starts to drain: connections close after their current request, and after `idle_time` even without one.
     pub(crate) fn drain(&self, idle_time: Duration) {
-        self.deadlines.set_now(Moment::now());
+        self.deadlines.set_now(MonoTime::now());
         self.draining.set(true);
         self.idle_end_ms.set(self.deadlines.now_ms().saturating_add(idle_time.as_millis() as u64));
         self.deadlines.wake_all();
@@ -217,7 +217,7 @@ impl Core {
         let prune_every = 1_000 / SWEEP_MS;
         for turn in 0u64.. {
             tokio::time::sleep(Duration::from_millis(SWEEP_MS)).await;
-            let now = Moment::now();
+            let now = MonoTime::now();
             self.deadlines.sweep(now);
             self.stats.sweeps.add(1);
             self.service.tick();

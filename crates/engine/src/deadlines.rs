@@ -1,7 +1,7 @@
 //! Time limits of one core's connections: one timestamp per connection in a dense list, swept every `SWEEP_MS`. Requests insert
 //! nothing into a timer.
 
-use crate::moment::Moment;
+use crate::mono_time::MonoTime;
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 use std::time::Duration;
@@ -14,10 +14,10 @@ pub(crate) const NEVER: u64 = u64::MAX;
 
 /// Timestamps and coarse clock of a core.
 pub(crate) struct Deadlines {
-    start: Moment,
+    start: MonoTime,
     now_ms: Cell<u64>,
     /// When `now_ms` must advance.
-    next: Cell<Moment>,
+    next: Cell<MonoTime>,
     entries: RefCell<Vec<DeadlineEntry>>,
     free: RefCell<Vec<usize>>,
 }
@@ -37,7 +37,7 @@ impl DeadlineEntry {
 }
 
 impl Deadlines {
-    pub(crate) fn new(now: Moment) -> Self {
+    pub(crate) fn new(now: MonoTime) -> Self {
         Deadlines { start: now, now_ms: Cell::new(0), next: Cell::new(now), entries: RefCell::default(), free: RefCell::default() }
     }
 
@@ -50,14 +50,14 @@ impl Deadlines {
     /// Advances the coarse clock. On a busy core, most requests arrive in the same millisecond as the one before and compute
     /// nothing here.
     #[inline]
-    pub(crate) fn set_now(&self, now: Moment) {
+    pub(crate) fn set_now(&self, now: MonoTime) {
         if now >= self.next.get() {
             self.move_to(now);
         }
     }
 
     #[cold]
-    fn move_to(&self, now: Moment) {
+    fn move_to(&self, now: MonoTime) {
         let now_ms = now.ns_since(self.start) / NS_PER_MS;
         self.now_ms.set(now_ms);
         self.next.set(self.start + Duration::from_millis(now_ms + 1));
@@ -104,7 +104,7 @@ impl Deadlines {
     }
 
     /// Wakes all tasks whose limit has passed.
-    pub(crate) fn sweep(&self, now: Moment) {
+    pub(crate) fn sweep(&self, now: MonoTime) {
         self.set_now(now);
         let now_ms = self.now_ms();
         for entry in self.entries.borrow_mut().iter_mut().filter(|entry| entry.at_ms <= now_ms) {

@@ -6,7 +6,7 @@ use crate::limits::Limits;
 use crate::listen::Listen;
 use crate::listener::{accept, adopt, bind};
 use crate::own_requests::CoreEntrance;
-use crate::peers::{FileShortage, INBOX_MAX, Peer, PeerMessage, Peers};
+use crate::peers::{CoreBalancer, FileShortage, INBOX_MAX, Peer, PeerMessage};
 use crate::resolver::Resolver;
 use crate::service::ServiceFactory;
 use crate::stats::CoreStats;
@@ -58,7 +58,7 @@ impl Engine {
         let mut addresses = Vec::new();
         let mut listeners = Vec::new();
         let mut sockets = sockets.into_iter();
-        for (entrance, wanted) in config.listen.iter().enumerate() {
+        for (listener_index, wanted) in config.listen.iter().enumerate() {
             let there = sockets.next().unwrap_or_default();
             let own = if there.is_empty() { bind_all(wanted.address, threads)? } else { there };
             for (socket, core) in own.into_iter().zip((0..threads).cycle()) {
@@ -69,7 +69,7 @@ impl Engine {
                 }
                 listeners.push(socket.try_clone()?);
                 if let Some(own) = by_core.get_mut(core) {
-                    own.push((entrance, socket));
+                    own.push((listener_index, socket));
                 }
             }
         }
@@ -83,7 +83,7 @@ impl Engine {
         let mut handles = Vec::new();
         let (config, shortage) = (Arc::new(config), Arc::<FileShortage>::default());
         for (index, (listeners, inbox)) in by_core.into_iter().zip(inboxes).enumerate() {
-            let peers = Peers::new(index, peers.clone(), drained.clone(), shortage.clone());
+            let peers = CoreBalancer::new(index, peers.clone(), drained.clone(), shortage.clone());
             let config = config.clone();
             let run = move || run_core(index, listeners, inbox, peers, &config);
             handles.push(std::thread::Builder::new().name(format!("core-{index}")).spawn(run)?);
@@ -122,7 +122,7 @@ fn run_core(
     index: usize,
     listeners: Vec<(usize, TcpListener)>,
     mut inbox: mpsc::Receiver<PeerMessage>,
-    peers: Peers,
+    peers: CoreBalancer,
     config: &EngineConfig,
 ) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default()) {
@@ -142,7 +142,7 @@ fn run_core(
         tokio::task::spawn_local(core.clone().keep_time());
         let accepting: Vec<_> = listeners
             .into_iter()
-            .map(|(entrance, listener)| tokio::task::spawn_local(accept(core.clone(), listener, entrance)))
+            .map(|(listener_index, listener)| tokio::task::spawn_local(accept(core.clone(), listener, listener_index)))
             .collect();
         loop {
             tokio::select! {

@@ -30,7 +30,7 @@ const CONNECTION_WINDOW: u32 = 1024 * 1024;
 const CONNECTION_BUFFER_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Streams that a client may reset, beyond one for each that it lets finish: enough for a browser that stops loading a page, too
 /// few for an attack that opens streams only to cause work (CVE-2023-44487).
-const THROWN_AWAY_MAX: u32 = 200;
+const RESET_STREAMS_MAX: u32 = 200;
 /// Shortest interval between checks for an idle connection.
 const IDLE_LOOK_MS: u64 = 100;
 /// How long the shutdown may take when a client's misbehaviour ends the connection.
@@ -253,7 +253,7 @@ struct ClientState {
     slots: RefCell<Vec<StreamSlot>>,
     open: Cell<usize>,
     /// Streams that the client reset, minus those that finished.
-    thrown_away: Cell<u32>,
+    reset_streams: Cell<u32>,
     /// Coarse time of the last stream's end.
     busy_ms: Cell<u64>,
     /// Whether the window was enlarged for content.
@@ -271,7 +271,7 @@ impl ClientState {
             client,
             slots: RefCell::default(),
             open: Cell::new(0),
-            thrown_away: Cell::new(0),
+            reset_streams: Cell::new(0),
             busy_ms: Cell::new(now_ms),
             is_wide: Cell::new(false),
             account: BufferAccount::of_connection(&core.buffered, CONNECTION_BUFFER_BYTES_MAX),
@@ -305,12 +305,12 @@ impl ClientState {
     /// Charges frames that the client sent.
     fn count(&self, counts: FrameCounts) {
         self.allowance.count(counts, self.core.deadlines.now_ms());
-        self.thrown_away.set(self.thrown_away.get().saturating_add(counts.spoilt_streams));
+        self.reset_streams.set(self.reset_streams.get().saturating_add(counts.spoilt_streams));
     }
 
     /// Whether the client has caused more pointless work than allowed.
     fn is_misused(&self) -> bool {
-        self.allowance.is_over() || self.thrown_away.get() > THROWN_AWAY_MAX
+        self.allowance.is_over() || self.reset_streams.get() > RESET_STREAMS_MAX
     }
 
     fn set_open(&self, open: usize) {
@@ -371,7 +371,7 @@ impl Drop for Serving {
         state.busy_ms.set(state.core.deadlines.now_ms());
         // Streams that the client reset were counted at the reset.
         if self.finished {
-            state.thrown_away.set(state.thrown_away.get().saturating_sub(1));
+            state.reset_streams.set(state.reset_streams.get().saturating_sub(1));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// Selects the TLS settings for a client; called once per handshake.
-pub trait TlsTerms: Send + Sync {
+pub trait TlsConfigSelector: Send + Sync {
     /// The settings for a client with this ClientHello.
     fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig>;
 }
@@ -20,7 +20,7 @@ pub struct Listen {
     /// The address; port 0 selects a free port.
     pub address: SocketAddr,
     /// TLS settings, if the port speaks TLS.
-    pub tls: Option<Arc<dyn TlsTerms>>,
+    pub tls: Option<Arc<dyn TlsConfigSelector>>,
     /// The proxies that announce clients in a PROXY header; none if absent.
     pub proxies: Option<TrustedProxies>,
 }

@@ -1,10 +1,10 @@
 //! Listening sockets, one per core on the same port. The kernel distributes new connections by hash; a core hands a connection over
 //! if another core should serve it.
 
-use crate::addresses::{Full, Seat};
+use crate::addresses::{IpPermit, LimitReached};
 use crate::core::Core;
-use crate::entrance::enter;
 use crate::fault::is_out_of_files;
+use crate::handshake::enter;
 use crate::peers::{CountedConnection, HandedConnection};
 use crate::serve::serve;
 use crate::service::ClientInfo;
@@ -41,7 +41,7 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Accepts until `core` drains, then accepts the connections that are already queued, so that none of them is refused.
-pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usize) -> io::Result<()> {
+pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, listener_index: usize) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let mut logged: Option<Instant> = None;
     let mut in_turn = 0;
@@ -57,9 +57,9 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, client)) => match seat(&core, client, entrance) {
-                Ok(seat) => place(&core, stream, client, entrance, seat),
-                Err(Full) => core.turn_away(&stream),
+            Ok((stream, client)) => match seat(&core, client, listener_index) {
+                Ok(seat) => place(&core, stream, client, listener_index, seat),
+                Err(LimitReached) => core.turn_away(&stream),
             },
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) if is_out_of_files(&error) => {
@@ -77,29 +77,29 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, entrance: usiz
     }
     let listener = listener.into_std()?;
     while let Ok((stream, client)) = listener.accept() {
-        if let Ok(seat) = seat(&core, client, entrance) {
+        if let Ok(seat) = seat(&core, client, listener_index) {
             let counted = core.peers.count(seat);
-            adopt(&core, HandedConnection { stream, client, entrance: Some(entrance), counted });
+            adopt(&core, HandedConnection { stream, client, listener_index: Some(listener_index), counted });
         }
     }
     Ok(())
 }
 
 /// Counts the connection for its address. Behind a PROXY header, the announced client is counted later.
-fn seat(core: &Core, client: SocketAddr, entrance: usize) -> Result<Option<Seat>, Full> {
+fn seat(core: &Core, client: SocketAddr, listener_index: usize) -> Result<Option<IpPermit>, LimitReached> {
     let Some(limit) = &core.address_limit else { return Ok(None) };
-    if core.listens.get(entrance).is_some_and(|listen| listen.trusts(client)) {
+    if core.listens.get(listener_index).is_some_and(|listen| listen.trusts(client)) {
         return Ok(None);
     }
     limit.seat(client.ip())
 }
 
-fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize, seat: Option<Seat>) {
+fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listener_index: usize, seat: Option<IpPermit>) {
     match core.peers.better_place() {
-        None => receive(core, stream, client, Some(entrance), core.peers.count(seat)),
+        None => receive(core, stream, client, Some(listener_index), core.peers.count(seat)),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
-                let arrival = HandedConnection { stream, client, entrance: Some(entrance), counted: peer.count(seat) };
+                let arrival = HandedConnection { stream, client, listener_index: Some(listener_index), counted: peer.count(seat) };
                 if let Err(mut arrival) = peer.hand_over(arrival) {
                     arrival.counted = core.peers.count(arrival.counted.seat.take());
                     adopt(core, arrival);
@@ -112,16 +112,16 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: usize
 
 /// Serves a connection that another core accepted.
 pub(crate) fn adopt(core: &Rc<Core>, arrival: HandedConnection) {
-    let HandedConnection { stream, client, entrance, counted } = arrival;
+    let HandedConnection { stream, client, listener_index, counted } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-        Ok(stream) => receive(core, stream, client, entrance, counted),
+        Ok(stream) => receive(core, stream, client, listener_index, counted),
         Err(error) => tracing::warn!(%error, "cannot adopt a connection"),
     }
 }
 
-fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entrance: Option<usize>, counted: CountedConnection) {
+fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listener_index: Option<usize>, counted: CountedConnection) {
     let _ = stream.set_nodelay(true);
-    match entrance.and_then(|entrance| core.listens.get(entrance)).filter(|listen| !listen.is_open_to(client)) {
+    match listener_index.and_then(|listener_index| core.listens.get(listener_index)).filter(|listen| !listen.is_open_to(client)) {
         Some(listen) => {
             tokio::task::spawn_local(enter(core.clone(), stream, client, listen.clone(), counted));
         }

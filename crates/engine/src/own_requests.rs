@@ -13,7 +13,7 @@ use tollgate_http::{Body, BodyReader, HeaderStorage, Response};
 /// Bytes that the gateway may add to the head of an upstream's response.
 const OWN_LINES_BYTES_MAX: usize = 64 * 1024;
 
-/// The entrance to a core. It does not keep the core alive.
+/// The listener_index to a core. It does not keep the core alive.
 pub(crate) struct CoreEntrance(Weak<Core>);
 
 impl CoreEntrance {

@@ -2,8 +2,8 @@
 //! protocol, and counts there from the moment it is handed over. Connections cause different loads, so an overloaded core also
 //! hands connections over between two of their requests.
 
-use crate::addresses::Seat;
-use crate::moment::Moment;
+use crate::addresses::IpPermit;
+use crate::mono_time::MonoTime;
 use std::cell::Cell;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub(crate) struct HandedConnection {
     /// The client's address, or that of the proxy until its header is read.
     pub client: SocketAddr,
     /// Index of the listener whose PROXY header and TLS handshake are still ahead; `None` for a connection that was served before.
-    pub entrance: Option<usize>,
+    pub listener_index: Option<usize>,
     /// Counts the connection for its core and address.
     pub counted: CountedConnection,
 }
@@ -60,7 +60,7 @@ pub(crate) struct HandedConnection {
 /// One connection in the count of its core and of its address; dropping it decrements both.
 pub(crate) struct CountedConnection {
     open: Arc<AtomicUsize>,
-    pub seat: Option<Seat>,
+    pub seat: Option<IpPermit>,
 }
 
 impl Drop for CountedConnection {
@@ -79,16 +79,16 @@ pub(crate) struct FileShortage {
 }
 
 /// All cores, seen from one of them.
-pub(crate) struct Peers {
+pub(crate) struct CoreBalancer {
     own: usize,
     all: Vec<Peer>,
     drain: watch::Receiver<Option<Duration>>,
     shortage: Arc<FileShortage>,
     /// Counts and time of the last log line about the shortage; used by the first core only.
-    logged: Cell<(u64, u64, Option<Moment>)>,
+    logged: Cell<(u64, u64, Option<MonoTime>)>,
     /// Connections that this core should still hand over.
     to_give: Cell<usize>,
-    last_look: Cell<(Moment, Duration)>,
+    last_look: Cell<(MonoTime, Duration)>,
 }
 
 impl Peer {
@@ -101,7 +101,7 @@ impl Peer {
     }
 
     /// Counts a connection for this core.
-    pub(crate) fn count(&self, seat: Option<Seat>) -> CountedConnection {
+    pub(crate) fn count(&self, seat: Option<IpPermit>) -> CountedConnection {
         self.open.fetch_add(1, Ordering::Relaxed);
         CountedConnection { open: self.open.clone(), seat }
     }
@@ -117,10 +117,10 @@ impl Peer {
     }
 }
 
-impl Peers {
+impl CoreBalancer {
     pub(crate) fn new(own: usize, all: Vec<Peer>, drain: watch::Receiver<Option<Duration>>, shortage: Arc<FileShortage>) -> Self {
         let (logged, to_give) = (Cell::new((0, 0, None)), Cell::new(0));
-        Peers { own, all, drain, shortage, logged, to_give, last_look: Cell::new((Moment::now(), Duration::ZERO)) }
+        CoreBalancer { own, all, drain, shortage, logged, to_give, last_look: Cell::new((MonoTime::now(), Duration::ZERO)) }
     }
 
     /// The core that should serve a new connection, if not this one.
@@ -132,7 +132,7 @@ impl Peers {
 
     /// The core to hand an idle connection over to, if this core is overloaded and another has capacity.
     #[inline]
-    pub(crate) fn relief(&self) -> Option<&Peer> {
+    pub(crate) fn offload_target(&self) -> Option<&Peer> {
         let to_give = self.to_give.get();
         if to_give == 0 {
             return None;
@@ -146,7 +146,7 @@ impl Peers {
     }
 
     /// Measures the load of this core's thread since the last call.
-    pub(crate) fn look_at_time(&self, now: Moment) {
+    pub(crate) fn look_at_time(&self, now: MonoTime) {
         let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let cpu = Duration::new(cpu.tv_sec.unsigned_abs(), u32::try_from(cpu.tv_nsec).unwrap_or_default());
         let (last, last_cpu) = self.last_look.replace((now, cpu));
@@ -161,7 +161,7 @@ impl Peers {
     }
 
     /// Counts a connection for this core.
-    pub(crate) fn count(&self, seat: Option<Seat>) -> CountedConnection {
+    pub(crate) fn count(&self, seat: Option<IpPermit>) -> CountedConnection {
         self.all
             .get(self.own)
             .map_or_else(|| CountedConnection { open: Arc::new(AtomicUsize::new(1)), seat: None }, |own| own.count(seat))
@@ -183,7 +183,7 @@ impl Peers {
     }
 
     /// Logs exhausted file descriptors and closed connections. One core logs for all.
-    pub(crate) fn log_shortage(&self, now: Moment) {
+    pub(crate) fn log_shortage(&self, now: MonoTime) {
         let (met, closed, at) = self.logged.get();
         let (met_now, closed_now) = (self.shortage.met.load(Ordering::Relaxed), self.shortage.closed.load(Ordering::Relaxed));
         let is_time = at.is_none_or(|at| now.since(at) >= FILES_LOG_EVERY);

@@ -30,14 +30,14 @@ struct Channel {
     ended: bool,
     writer_gone: bool,
     reader_gone: bool,
-    reader: Bell,
-    writer: Bell,
+    reader: PipeNotifier,
+    writer: PipeNotifier,
     /// Account charged for the bytes.
     account: Option<Rc<BufferAccount>>,
 }
 
 /// How a waiting side is notified that it can continue.
-enum Bell {
+enum PipeNotifier {
     /// Wakes its task.
     Task(Option<Waker>),
     /// Both sides belong to one task, which checks a shared mark after polling them: no wakeup needs to be scheduled.
@@ -47,29 +47,29 @@ enum Bell {
 /// Set when one side of a pipe within a task must be polled because of the other.
 pub(crate) type PipeMark = Rc<Cell<bool>>;
 
-impl Default for Bell {
+impl Default for PipeNotifier {
     fn default() -> Self {
-        Bell::Task(None)
+        PipeNotifier::Task(None)
     }
 }
 
-impl Bell {
+impl PipeNotifier {
     fn wait(&mut self, cx: &Context<'_>) {
         match self {
-            Bell::Task(Some(known)) if known.will_wake(cx.waker()) => {}
-            Bell::Task(waker) => *waker = Some(cx.waker().clone()),
-            Bell::Mark { waits, .. } => *waits = true,
+            PipeNotifier::Task(Some(known)) if known.will_wake(cx.waker()) => {}
+            PipeNotifier::Task(waker) => *waker = Some(cx.waker().clone()),
+            PipeNotifier::Mark { waits, .. } => *waits = true,
         }
     }
 
-    fn ring(&mut self) {
+    fn notify(&mut self) {
         match self {
-            Bell::Task(waker) => {
+            PipeNotifier::Task(waker) => {
                 if let Some(waker) = waker.take() {
                     waker.wake();
                 }
             }
-            Bell::Mark { waits, moved } => {
+            PipeNotifier::Mark { waits, moved } => {
                 if std::mem::take(waits) {
                     moved.set(true);
                 }
@@ -94,10 +94,10 @@ impl Pipe {
     /// Both ends of a pipe within one task, charged in the same way, and the mark that the task must check.
     pub(crate) fn within_task(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe, PipeMark) {
         let moved = PipeMark::default();
-        let bell = || Bell::Mark { waits: false, moved: moved.clone() };
+        let notifier = || PipeNotifier::Mark { waits: false, moved: moved.clone() };
         let channel = |account: &Rc<BufferAccount>| Channel {
-            reader: bell(),
-            writer: bell(),
+            reader: notifier(),
+            writer: notifier(),
             account: Some(account.clone()),
             ..Channel::default()
         };
@@ -150,7 +150,7 @@ impl Channel {
         if let Some(account) = &self.account {
             account.add(taken);
         }
-        self.reader.ring();
+        self.reader.notify();
         taken
     }
 
@@ -191,7 +191,7 @@ impl PipeReader {
             channel.read = 0;
         }
         channel.count_out(taken);
-        channel.writer.ring();
+        channel.writer.notify();
         Poll::Ready(taken)
     }
 
@@ -206,7 +206,7 @@ impl PipeReader {
         let mut bytes = std::mem::take(&mut channel.bytes);
         bytes.drain(..std::mem::take(&mut channel.read));
         channel.count_out(bytes.len());
-        channel.writer.ring();
+        channel.writer.notify();
         Poll::Ready(bytes)
     }
 
@@ -287,7 +287,7 @@ impl PipeWriter {
     pub(crate) fn end(&mut self) {
         let mut channel = self.0.borrow_mut();
         channel.ended = true;
-        channel.reader.ring();
+        channel.reader.notify();
     }
 }
 
@@ -296,7 +296,7 @@ impl Drop for PipeReader {
         let mut channel = self.0.borrow_mut();
         channel.reader_gone = true;
         channel.discard();
-        channel.writer.ring();
+        channel.writer.notify();
     }
 }
 
@@ -304,7 +304,7 @@ impl Drop for PipeWriter {
     fn drop(&mut self) {
         let mut channel = self.0.borrow_mut();
         channel.writer_gone = true;
-        channel.reader.ring();
+        channel.reader.notify();
     }
 }
 

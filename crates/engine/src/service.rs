@@ -1,7 +1,7 @@
 //! The border between I/O and decisions. The engine calls, the gateway decides; both sides are synchronous here.
 
 use crate::kept_bodies::Room;
-use crate::{Fault, Moment, Target};
+use crate::{Fault, MonoTime, Target};
 use bytes::Bytes;
 use rustls::pki_types::CertificateDer;
 use std::fmt;
@@ -104,7 +104,7 @@ pub struct ClientTls {
 pub trait Handler {
     /// Decides about a request whose head has arrived. With `Forward`, `outgoing`'s target and host are set; with `Reply`, its
     /// status and body.
-    fn on_request(&mut self, request: &Request<'_>, now: Moment, outgoing: &mut Outgoing) -> Verdict;
+    fn on_request(&mut self, request: &Request<'_>, now: MonoTime, outgoing: &mut Outgoing) -> Verdict;
 
     /// Receives the whole decoded body of the request after a verdict of `Read`. [`Handler::on_request`] is called next.
     fn on_body(&mut self, body: Result<Vec<u8>, NotKept>);
@@ -293,13 +293,13 @@ fn add(kept: &mut Vec<u8>, bytes: &[u8], bytes_max: usize) {
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// The request's head was sent, or a connection for it was requested.
-    pub sent: Option<Moment>,
+    pub sent: Option<MonoTime>,
     /// The final response head arrived.
-    pub answered: Option<Moment>,
+    pub answered: Option<MonoTime>,
     /// Whether the whole response arrived together with its head.
     pub at_once: bool,
     /// The exchange ended.
-    pub end: Moment,
+    pub end: MonoTime,
 }
 
 /// The handler's description of an outgoing message. One per core; its buffers are reused.

@@ -2,19 +2,19 @@
 //! a key or a request.
 
 pub(crate) mod answers;
+pub(crate) mod auth_http_client;
 pub(crate) mod bus;
 pub(crate) mod clock;
 pub(crate) mod coding;
 pub(crate) mod definition_files;
 pub(crate) mod digest;
 pub(crate) mod form;
-pub(crate) mod outside;
 pub(crate) mod path;
 pub(crate) mod pattern;
 pub(crate) mod purge_log;
 pub(crate) mod re2;
-pub(crate) mod recent;
 pub(crate) mod redis_settings;
 pub(crate) mod request_id;
 pub(crate) mod secret;
 pub(crate) mod tls;
+pub(crate) mod two_generation_cache;

@@ -1,13 +1,13 @@
 //! What an operator is shown of the whole process: the figures of all its parts as text for Prometheus, as JSON, over StatsD and as
 //! OpenTelemetry's metrics.
 
+mod component_metrics;
 mod exposition;
 mod live;
 mod otlp;
 mod process;
 mod response_cache;
 mod scrape;
-mod states;
 mod statsd;
 
 pub(crate) use exposition::ExpositionFormat;

@@ -17,7 +17,7 @@ pub enum LimitDecision {
 
 /// Whether a request may be held for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum WaitPolicy {
     /// It may be held.
     Waits,
     /// It has been held for the maximum time.

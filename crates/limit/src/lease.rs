@@ -35,7 +35,7 @@ const SINGLE_US_MAX: u64 = 100_000;
 
 /// A limit as all gateways know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Terms {
+pub(crate) struct LimitParams {
     /// Places per window.
     pub limit: u64,
     pub window_us: u64,
@@ -64,12 +64,12 @@ pub(crate) struct Ask {
     /// Use of the last window that the store does not know of yet.
     pub told: Vec<StoreReport>,
     /// Result of the last lease.
-    pub back: Option<Back>,
+    pub back: Option<ReturnedSlots>,
 }
 
 /// A lease that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Back {
+pub(crate) struct ReturnedSlots {
     /// Buckets of the lease.
     pub filed: Filed,
     pub places: u64,
@@ -157,7 +157,7 @@ struct Demand {
     per_window: u64,
 }
 
-impl Terms {
+impl LimitParams {
     pub(crate) fn asks_singly(&self) -> bool {
         self.singly || self.limit < ASKED_SINGLY_BELOW * self.gateways.max(1)
     }
@@ -175,7 +175,7 @@ impl Terms {
 
 impl Lease {
     /// Takes a place for a request.
-    pub(crate) fn take(&mut self, terms: &Terms, now_us: u64) -> Take {
+    pub(crate) fn take(&mut self, terms: &LimitParams, now_us: u64) -> Take {
         if self.window_us != terms.window_us {
             // Counts of another window length are meaningless for this one.
             *self = Lease { window_us: terms.window_us, ..Lease::default() };
@@ -206,7 +206,7 @@ impl Lease {
     }
 
     /// How long this gateway is over its share, while it must keep to it although the store is back.
-    fn over_share(&mut self, terms: &Terms, now_us: u64) -> Option<u64> {
+    fn over_share(&mut self, terms: &LimitParams, now_us: u64) -> Option<u64> {
         let settles_at_us = self.share?.settles_at_us?;
         if now_us >= settles_at_us {
             self.share = None;
@@ -218,7 +218,7 @@ impl Lease {
     }
 
     /// Takes a place while the store does not answer.
-    pub(crate) fn take_alone(&mut self, terms: &Terms, now_us: u64) -> Take {
+    pub(crate) fn take_alone(&mut self, terms: &LimitParams, now_us: u64) -> Take {
         let leaves_us = self.own.forget(terms.window_us, now_us);
         // If the store was back only briefly, nothing new is known of it.
         self.share.iter_mut().for_each(|share| share.settles_at_us = None);
@@ -232,7 +232,7 @@ impl Lease {
     /// Places that this gateway may use per window without the store. For the first window it follows the last known load, so that all
     /// gateways together keep to the limit. From the third window on, each gateway has an equal share, because nobody knows the load any
     /// more. In between, a gateway with more than an equal share goes down to it, to make room for the others.
-    fn share_places(&mut self, terms: &Terms, now_us: u64) -> u64 {
+    fn share_places(&mut self, terms: &LimitParams, now_us: u64) -> u64 {
         let even = terms.part_of(terms.limit);
         let knows = self.heard_at_us.is_some_and(|heard| now_us.saturating_sub(heard) < terms.window_us);
         let first = if knows { self.own.sum() + terms.part_of(self.free) } else { even };
@@ -255,11 +255,11 @@ impl Lease {
     }
 
     /// Makes a question; only for the caller that was told to ask.
-    pub(crate) fn ask(&mut self, terms: &Terms, now_us: u64) -> Ask {
+    pub(crate) fn ask(&mut self, terms: &LimitParams, now_us: u64) -> Ask {
         let waiting = self.waiting.max(1);
         self.since_ask = 0;
         self.own.forget(terms.window_us, now_us);
-        let back = self.filed.take().map(|(filed, places)| Back { filed, places, unused: self.places.min(places) });
+        let back = self.filed.take().map(|(filed, places)| ReturnedSlots { filed, places, unused: self.places.min(places) });
         self.places = 0;
         let memory = if self.own.sum() > 0 { self.memory } else { 0 };
         let told = self.own.untold(terms.window_us, now_us);
@@ -290,7 +290,7 @@ impl Lease {
     }
 
     /// Makes a report of use that the store does not know of; nobody waits for the answer.
-    pub(crate) fn tell(&mut self, terms: &Terms, now_us: u64) -> Option<Ask> {
+    pub(crate) fn tell(&mut self, terms: &LimitParams, now_us: u64) -> Option<Ask> {
         self.own.forget(terms.window_us, now_us);
         let told = self.own.untold(terms.window_us, now_us);
         if told.is_empty() || self.asked_at_us.is_some() {
@@ -303,7 +303,7 @@ impl Lease {
     }
 
     /// Applies the store's answer.
-    pub(crate) fn answered(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
+    pub(crate) fn answered(&mut self, terms: &LimitParams, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         let asked_at_us = self.asked_at_us.take().unwrap_or(now_us);
         self.waiting = 0;
         if self.window_us != terms.window_us {
@@ -332,7 +332,7 @@ impl Lease {
     }
 
     /// Applies an answer for which nobody waits any more. Its places are returned with the next question.
-    pub(crate) fn answered_late(&mut self, terms: &Terms, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
+    pub(crate) fn answered_late(&mut self, terms: &LimitParams, ask: &Ask, answer: &LeaseGrant, now_us: u64) {
         if self.window_us != terms.window_us {
             return;
         }
@@ -384,7 +384,7 @@ impl Lease {
 impl Demand {
     /// Takes the measured load, or the mean with the previous one if that is higher: a rising load counts at once, a falling one fades
     /// soon.
-    fn measure(&mut self, terms: &Terms, now_us: u64) {
+    fn measure(&mut self, terms: &LimitParams, now_us: u64) {
         let past_us = now_us.saturating_sub(self.since_us).max(1);
         // Measures over a minimum period, or one early request would look like a flood.
         if past_us < (terms.window_us / BUCKETS).min(MEASURE_US_MIN) {

@@ -17,7 +17,7 @@ mod shared_quota;
 mod shared_rate;
 mod sliding_window;
 
-pub use admission::{LimitDecision, Patience};
+pub use admission::{LimitDecision, WaitPolicy};
 pub use algorithm::LimitAlgorithm;
 pub use by_address::AddressRates;
 pub use limiter::Limiter;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
-use tollgate_engine::Moment;
+use tollgate_engine::MonoTime;
 use tollgate_model::config::{OnStoreFailure, SharedStore};
 use tollgate_store::{Redis, Script, StoreFault, StoreFaultKind};
 
@@ -27,7 +27,7 @@ pub(crate) struct LimitStore {
     gateways: AtomicU64,
     rank: AtomicU64,
     /// Origin of the limits' times.
-    start: Moment,
+    start: MonoTime,
     is_silent: AtomicBool,
     has_complained: AtomicBool,
     /// Called when the store answers again.
@@ -93,7 +93,7 @@ impl LimitStore {
             rules,
             gateways: AtomicU64::new(1),
             rank: AtomicU64::new(0),
-            start: Moment::now(),
+            start: MonoTime::now(),
             is_silent: AtomicBool::new(false),
             has_complained: AtomicBool::new(false),
             on_recovery: OnceLock::new(),
@@ -112,7 +112,7 @@ impl LimitStore {
     }
 
     /// Origin of the limits' times.
-    pub(crate) fn start_time(&self) -> Moment {
+    pub(crate) fn start_time(&self) -> MonoTime {
         self.start
     }
 

@@ -1,6 +1,6 @@
 //! State of one limit, under the gateway's algorithm.
 
-use super::admission::{LimitDecision, Patience};
+use super::admission::{LimitDecision, WaitPolicy};
 use super::algorithm::LimitAlgorithm;
 use super::fixed_window::FixedWindow;
 use super::gcra::Gcra;
@@ -40,7 +40,7 @@ impl Limiter {
             Limiter::Fixed(limit) => limit.admit(rate, now),
             Limiter::Sliding(limit) => limit.admit(rate, now),
             // Callers that can wait for an answer use [`Limiter::shared`].
-            Limiter::Shared(limit) => match limit.admit(rate, now, Patience::IsOver, None) {
+            Limiter::Shared(limit) => match limit.admit(rate, now, WaitPolicy::IsOver, None) {
                 LimitDecision::Admitted => Ok(()),
                 LimitDecision::Refused(wait) => Err(wait),
                 LimitDecision::Asked | LimitDecision::Silent => Err(Duration::ZERO),

@@ -6,7 +6,7 @@ use super::shared_quota::SharedQuota;
 use super::shared_rate::SharedRate;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use tollgate_engine::Moment;
+use tollgate_engine::MonoTime;
 use tollgate_model::config::SharedStore;
 use tollgate_store::Redis;
 
@@ -57,7 +57,7 @@ impl SharedLimits {
     }
 
     /// Origin of the limits' times.
-    pub fn start_time(&self) -> Moment {
+    pub fn start_time(&self) -> MonoTime {
         self.store.start_time()
     }
 

@@ -1,6 +1,6 @@
 //! A quota that several gateways use together, in Tyk's counter.
 
-use super::admission::{LimitDecision, Patience};
+use super::admission::{LimitDecision, WaitPolicy};
 use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits};
 use super::quota_lease::{QuotaAnswer, QuotaAsk, QuotaLease, QuotaTake, QuotaTerms, Settlement};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,7 +39,7 @@ impl SharedQuota {
         max: i64,
         renewal_s: i64,
         now: Duration,
-        patience: Patience,
+        patience: WaitPolicy,
         on_failure: Option<OnStoreFailure>,
     ) -> LimitDecision {
         let now_us = now.as_micros() as u64;
@@ -49,7 +49,7 @@ impl SharedQuota {
         match state.lease.take(now_us) {
             QuotaTake::Taken => LimitDecision::Admitted,
             QuotaTake::Refused => LimitDecision::Refused(Duration::ZERO),
-            QuotaTake::Wait { asks } if self.of.is_silent() || now_us < state.failed_until_us || patience == Patience::IsOver => {
+            QuotaTake::Wait { asks } if self.of.is_silent() || now_us < state.failed_until_us || patience == WaitPolicy::IsOver => {
                 if asks {
                     state.lease.unanswered(None);
                 }

@@ -1,9 +1,9 @@
 //! A rate that several gateways count together. A request that needs an answer is held for it; requests for one limit share the question,
 //! and simultaneous questions leave in one write.
 
-use super::admission::{LimitDecision, Patience};
+use super::admission::{LimitDecision, WaitPolicy};
 use super::algorithm::LimitAlgorithm;
-use super::lease::{Ask, BUCKETS, Filed, Lease, LeaseGrant, Take, Terms};
+use super::lease::{Ask, BUCKETS, Filed, Lease, LeaseGrant, LimitParams, Take};
 use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits};
 use super::rate::Rate;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,7 +30,7 @@ struct SharedRateState {
     failed_until_us: u64,
     /// Whether it is in the list of rates with something to report.
     is_open: bool,
-    terms: Option<Terms>,
+    terms: Option<LimitParams>,
 }
 
 impl SharedRate {
@@ -44,7 +44,7 @@ impl SharedRate {
         self: &Arc<Self>,
         rate: Rate,
         now: Duration,
-        patience: Patience,
+        patience: WaitPolicy,
         on_failure: Option<OnStoreFailure>,
     ) -> LimitDecision {
         let (now_us, terms) = (micros(now), self.terms(rate));
@@ -52,7 +52,7 @@ impl SharedRate {
         let mut taken = state.lease.take(&terms, now_us);
         if taken != Take::Taken {
             let is_alone = self.of.is_silent() || now_us < state.failed_until_us;
-            let is_late = patience == Patience::IsOver && matches!(taken, Take::Wait { .. });
+            let is_late = patience == WaitPolicy::IsOver && matches!(taken, Take::Wait { .. });
             if is_alone || is_late {
                 if taken == (Take::Wait { asks: true }) {
                     state.lease.unanswered();
@@ -107,7 +107,7 @@ impl SharedRate {
         }
     }
 
-    fn to_tell(self: &Arc<Self>) -> Option<(Terms, Ask, Completer<()>)> {
+    fn to_tell(self: &Arc<Self>) -> Option<(LimitParams, Ask, Completer<()>)> {
         let mut state = self.lock();
         state.is_open = false;
         let terms = state.terms.take()?;
@@ -119,20 +119,20 @@ impl SharedRate {
         Some((terms, ask?, state.completer()))
     }
 
-    fn remember(self: &Arc<Self>, state: &mut SharedRateState, terms: Terms) {
+    fn remember(self: &Arc<Self>, state: &mut SharedRateState, terms: LimitParams) {
         state.terms = Some(terms);
         if !std::mem::replace(&mut state.is_open, true) {
             self.open.remember(self);
         }
     }
 
-    fn terms(&self, rate: Rate) -> Terms {
+    fn terms(&self, rate: Rate) -> LimitParams {
         let (limit, window_us, gateways) = (rate.requests, rate.window_ns / 1_000, self.of.gateways());
         // An operator who selects an algorithm wants it exact.
-        Terms { limit, window_us, gateways, rank: self.of.rank(self.salt), singly: self.algorithm != LimitAlgorithm::Gcra }
+        LimitParams { limit, window_us, gateways, rank: self.of.rank(self.salt), singly: self.algorithm != LimitAlgorithm::Gcra }
     }
 
-    async fn fetch(self: Arc<Self>, terms: Terms, ask: Ask, completer: Completer<()>) {
+    async fn fetch(self: Arc<Self>, terms: LimitParams, ask: Ask, completer: Completer<()>) {
         let (script, letter) = match self.algorithm {
             LimitAlgorithm::FixedWindow => (&self.of.scripts.fixed, "f"),
             LimitAlgorithm::Gcra | LimitAlgorithm::SlidingWindow => (&self.of.scripts.window, ""),
@@ -149,7 +149,7 @@ impl SharedRate {
     }
 
     /// Applies an answer. Returns it if it is still outstanding.
-    fn hear(self: &Arc<Self>, terms: &Terms, ask: &Ask, asked: CountState) -> Option<Late> {
+    fn hear(self: &Arc<Self>, terms: &LimitParams, ask: &Ask, asked: CountState) -> Option<Late> {
         let now_us = self.of.now_us();
         let mut state = self.lock();
         state.answer = None;
@@ -189,7 +189,7 @@ impl SharedRateState {
 }
 
 /// Arguments of the script.
-fn arguments(terms: &Terms, ask: &Ask) -> Vec<String> {
+fn arguments(terms: &LimitParams, ask: &Ask) -> Vec<String> {
     let filed = ask.back.map(|back| back.filed).unwrap_or_default();
     let (places, unused) = ask.back.map_or((0, 0), |back| (back.places, back.unused));
     let window = [terms.limit, terms.window_us, BUCKETS, u64::from(ask.singly)];

@@ -9,8 +9,8 @@ use crate::question::{CounterValue, DocumentSpace, QUESTION_BYTES_MAX, Question}
 use crate::timings::Timings;
 use crate::{PendingAnswer, Store};
 use ::redis::{Cmd, ErrorKind, ServerErrorKind, Value};
-use ear::Topics;
 use futures_util::future::try_join;
+use invalidation::Topics;
 use link::Link;
 use std::future::ready;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ mod answer;
 mod cached;
 mod collections;
 mod connection;
-mod ear;
+mod invalidation;
 mod link;
 mod list;
 mod log;
@@ -34,7 +34,7 @@ mod settings;
 mod walk;
 
 pub use cached::CachedValue;
-pub use ear::Heard;
+pub use invalidation::Heard;
 pub use log::LogId;
 pub use settings::{RedisSettings, RedisShape, RedisTls};
 
@@ -108,13 +108,13 @@ impl Redis {
 
     /// Subscribes to a channel and to changes of sessions, on the store's thread, for as long as the store lives.
     pub fn listen(&self, channel: &str, hear: impl FnMut(Heard) + Send + 'static) {
-        self.runtime.spawn(ear::listen(self.link.clone(), Topics::MessagesAndSessions(channel.to_owned()), hear));
+        self.runtime.spawn(invalidation::listen(self.link.clone(), Topics::MessagesAndSessions(channel.to_owned()), hear));
     }
 
     /// Subscribes to channels, on the store's thread, for as long as the store lives.
     pub fn listen_to_channels(&self, channels: &[&str], hear: impl FnMut(Heard) + Send + 'static) {
         let channels = channels.iter().map(|channel| (*channel).to_owned()).collect();
-        self.runtime.spawn(ear::listen(self.link.clone(), Topics::Messages(channels), hear));
+        self.runtime.spawn(invalidation::listen(self.link.clone(), Topics::Messages(channels), hear));
     }
 
     /// A document, and its remaining lifetime unless it never expires.

@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::fault::FaultKind;
 use crate::kept_bodies::Room;
 use crate::limits::Limits;
-use crate::moment::Moment;
+use crate::mono_time::MonoTime;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::pool::{PoolSlot, PooledConnection};
@@ -67,8 +67,8 @@ pub(super) struct ExchangeState {
     pub client_body: ClientBody,
     /// Whether timestamps are taken during the exchange.
     pub timed: bool,
-    pub sent_at: Option<Moment>,
-    pub answered_at: Option<Moment>,
+    pub sent_at: Option<MonoTime>,
+    pub answered_at: Option<MonoTime>,
     /// The whole response arrived together with its head.
     pub at_once: bool,
     /// Bytes sent to the client.
@@ -151,8 +151,8 @@ impl ExchangeState {
 
     /// The current time, if the exchange is timed.
     #[inline]
-    pub(super) fn clock(&self) -> Option<Moment> {
-        self.timed.then(Moment::now)
+    pub(super) fn clock(&self) -> Option<MonoTime> {
+        self.timed.then(MonoTime::now)
     }
 
     /// Summary of the exchange at its end.

@@ -21,8 +21,8 @@ impl Cores {
         Cores { all, inboxes, _drain: drain, drained }
     }
 
-    fn seen_from(&self, core: usize) -> Peers {
-        Peers::new(core, self.all.clone(), self.drained.clone(), Arc::default())
+    fn seen_from(&self, core: usize) -> CoreBalancer {
+        CoreBalancer::new(core, self.all.clone(), self.drained.clone(), Arc::default())
     }
 
     fn loads(&self) -> Vec<usize> {
@@ -70,7 +70,7 @@ fn a_storm_that_no_core_has_adopted_yet_is_spread_too() {
             None => own.push(peers.count(None)),
             Some(peer) => {
                 let stream = client.try_clone().unwrap();
-                let arrival = HandedConnection { stream, client: address, entrance: None, counted: peer.count(None) };
+                let arrival = HandedConnection { stream, client: address, listener_index: None, counted: peer.count(None) };
                 assert!(peer.hand_over(arrival).is_ok());
             }
         }
@@ -91,8 +91,12 @@ fn a_core_that_takes_nothing_gives_connections_back() {
     let address = client.local_addr().unwrap();
     let mut cores = Cores::new(2);
     let peer = cores.all[1].clone();
-    let arrival =
-        || HandedConnection { stream: client.try_clone().unwrap(), client: address, entrance: None, counted: peer.count(None) };
+    let arrival = || HandedConnection {
+        stream: client.try_clone().unwrap(),
+        client: address,
+        listener_index: None,
+        counted: peer.count(None),
+    };
     for _ in 0..INBOX_MAX {
         peer.inbox.try_send(PeerMessage::CloseIdle(1)).unwrap();
     }
@@ -106,12 +110,12 @@ fn a_core_that_takes_nothing_gives_connections_back() {
 fn only_a_core_without_time_gives_connections_away_and_only_to_one_with_time() {
     let cores = Cores::new(2);
     let own = cores.seen_from(0);
-    assert!(own.relief().is_none());
+    assert!(own.offload_target().is_none());
     own.to_give.set(2);
-    assert!(own.relief().is_some());
+    assert!(own.offload_target().is_some());
     cores.all.iter().for_each(|peer| peer.busy.store(950, Ordering::Relaxed));
-    assert!(own.relief().is_none());
+    assert!(own.offload_target().is_none());
     own.to_give.set(0);
     cores.all.iter().for_each(|peer| peer.busy.store(0, Ordering::Relaxed));
-    assert!(own.relief().is_none());
+    assert!(own.offload_target().is_none());
 }

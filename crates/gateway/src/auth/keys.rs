@@ -2,10 +2,10 @@
 //! changes only after the store has acknowledged the change. With a store that several gateways share, memory holds only recently used
 //! sessions: see `shared`.
 
-mod ends;
 mod held_key;
 mod identities;
 mod key;
+mod key_expiry;
 mod limits;
 mod lookup;
 mod orgs;
@@ -25,8 +25,8 @@ use crate::base::digest::{Digest, DigestHasher, hex, parse_digest};
 use crate::base::pattern::PatternPool;
 use crate::base::pattern::PatternRules;
 use arc_swap::{ArcSwap, Guard};
-use ends::Ends;
 use identities::Identities;
+use key_expiry::Ends;
 use limits::LimitSource;
 use orgs::Org;
 use papaya::HashMap;
@@ -49,10 +49,10 @@ use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{CounterValue, DocumentSpace, Question, Store, StoreFault};
 use writes::WriteOrder;
 
-pub(crate) use ends::forgotten_at;
 pub(crate) use held_key::HeldKey;
 pub(crate) use identities::identity_digest;
 pub(crate) use key::{Key, KeyState, Permission};
+pub(crate) use key_expiry::forgotten_at;
 pub(crate) use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
 pub(crate) use policies::Policies;
 pub(crate) use presented::Presented;
@@ -169,7 +169,7 @@ impl Keys {
                     let is_named = keys.rules.hash_keys && key_format::digest(&shown) == digest;
                     keys.has_named.fetch_or(is_named, Ordering::Relaxed);
                     let entry = StoredKey::new(document.into(), None, false);
-                    if kept_until.is_some() || ends::may_be_forgotten(document) {
+                    if kept_until.is_some() || key_expiry::may_be_forgotten(document) {
                         keys.note_end(digest, entry.kept_until());
                     }
                     keys.table.insert(digest, &shown, entry);

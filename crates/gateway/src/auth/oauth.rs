@@ -12,7 +12,6 @@ mod family;
 mod given;
 mod grant;
 mod introspect;
-mod ledger;
 mod notice;
 mod parameters;
 mod pkce;
@@ -21,30 +20,31 @@ mod refused;
 mod revoke;
 mod rules;
 mod token;
+mod token_store;
 
 pub(crate) use authorize::{NotAsked, ask_for_code, check_request};
 pub(crate) use client::{ClientShown, ClientWritten, OauthClient, Written, new_client_id, new_client_secret};
 pub(crate) use client_auth::{Credentials, named_client};
 pub(crate) use clients::{ANSWER_TIME_MAX, ApiClients, OauthClients, Presence, is_client};
 pub(crate) use introspect::introspect;
-pub(crate) use ledger::{Ledger, Listed};
 pub(crate) use notice::Notices;
 pub(crate) use parameters::OauthParameters;
 pub(crate) use refused::{ErrorCode, OauthRefusal};
 pub(crate) use revoke::revoke;
 pub(crate) use rules::{OAuthSettings, Rules};
 pub(crate) use token::give_token;
+pub(crate) use token_store::{Listed, TokenStore};
 
 use crate::auth::passwords::LazyPasswords;
-use crate::base::outside::LazyOutside;
+use crate::base::auth_http_client::LazyAuthHttpClient;
 use std::sync::Arc;
 
 /// Everything that the endpoints of one API need.
 pub(crate) struct OauthProvider<'a> {
     pub rules: &'a Rules,
-    pub ledger: &'a Ledger,
+    pub token_store: &'a TokenStore,
     /// HTTP client for notices to other servers.
-    pub outside: &'a LazyOutside,
+    pub auth_client: &'a LazyAuthHttpClient,
     pub passwords: &'a LazyPasswords,
     pub notices: &'a Arc<Notices>,
     pub unix_s: u64,

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tollgate_engine::Moment;
+use tollgate_engine::MonoTime;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -24,7 +24,7 @@ fn since_1970() -> Duration {
 /// than most of its uses.
 pub(crate) struct TimeOfDay {
     /// A monotonic time and its Unix time in nanoseconds.
-    known: Cell<(Moment, u64)>,
+    known: Cell<(MonoTime, u64)>,
 }
 
 impl TimeOfDay {
@@ -40,20 +40,20 @@ impl TimeOfDay {
 
     /// Unix time in nanoseconds at a monotonic time.
     #[inline]
-    pub(crate) fn unix_ns(&self, moment: Moment) -> u64 {
+    pub(crate) fn unix_ns(&self, moment: MonoTime) -> u64 {
         let (then, unix_ns) = self.known.get();
         unix_ns.saturating_add(moment.ns_since(then)).saturating_sub(then.ns_since(moment))
     }
 
     /// Unix time in seconds at a monotonic time.
     #[inline]
-    pub(crate) fn unix_s(&self, moment: Moment) -> u64 {
+    pub(crate) fn unix_s(&self, moment: MonoTime) -> u64 {
         self.unix_ns(moment) / NS_PER_S
     }
 }
 
-fn read() -> (Moment, u64) {
-    (Moment::now(), u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX))
+fn read() -> (MonoTime, u64) {
+    (MonoTime::now(), u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ mod usage;
 mod versions;
 mod workers;
 
-use crate::auth::oauth::{Ledger, Notices};
+use crate::auth::oauth::{Notices, TokenStore};
 use crate::base::secret::ControlSecret;
 use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
 use crate::data::cache_purger::CachePurger;
@@ -81,7 +81,7 @@ pub(crate) struct Control {
     /// `None` if switched off.
     pub api_health: Option<ApiHealth>,
     /// The token store of the OAuth 2.0 provider.
-    pub ledger: Ledger,
+    pub token_store: TokenStore,
     /// Purges stored responses on all gateways.
     pub purger: Arc<CachePurger>,
     /// Sends notifications about its tokens.

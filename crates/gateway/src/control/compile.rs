@@ -15,7 +15,7 @@ use crate::data::registry::Registry;
 use crate::data::route::{RouterBuilder, listen_path_weight};
 use crate::data::settings::Settings;
 use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
-use crate::observe::ApiFacts;
+use crate::observe::ApiMetadata;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         batches: definition.enable_batch_request_support,
         error_overrides: error_overrides(definition, context),
         meter: context.registry.meters.get(&definition.api_id),
-        facts: ApiFacts::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
+        facts: ApiMetadata::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
         key_terms: KeyTerms {
             lifetime: ApiLifetime {
                 seconds: definition.session_lifetime,

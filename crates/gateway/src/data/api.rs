@@ -5,7 +5,7 @@ use crate::base::path::raw_offset;
 use crate::base::tls::CertificateSlot;
 use crate::data::error_overrides::ErrorOverrides;
 use crate::data::url::Url;
-use crate::observe::{ApiFacts, Meter};
+use crate::observe::{ApiMetadata, Meter};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) struct Api {
     /// Counters of the API.
     pub meter: Arc<Meter>,
     /// Data that records need.
-    pub facts: ApiFacts,
+    pub facts: ApiMetadata,
     /// Settings for the API's keys.
     pub key_terms: KeyTerms,
     /// The definition as written.

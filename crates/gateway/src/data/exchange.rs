@@ -26,7 +26,7 @@ use tollgate_cache::CachedResponse;
 use tollgate_engine::Pending;
 use tollgate_engine::{Outgoing, Work};
 use tollgate_http::Request;
-use tollgate_limit::Patience;
+use tollgate_limit::WaitPolicy;
 
 /// The number under which a request keeps the variables that middlewares set.
 const VARIABLES: u64 = (1 << 62) + 2;
@@ -215,10 +215,10 @@ impl<'a> Exchange<'a> {
     }
 
     /// Whether the request may be held until the shared store answers about limits.
-    pub(crate) fn patience(&self) -> Patience {
+    pub(crate) fn patience(&self) -> WaitPolicy {
         let held = self.answers.held_for_limits(self.now);
         let is_over = self.keys.shared_keys().is_some_and(|shared| held >= shared.limits.answer_time_max());
-        if is_over { Patience::IsOver } else { Patience::Waits }
+        if is_over { WaitPolicy::IsOver } else { WaitPolicy::Waits }
     }
 
     /// Holds the request until there is an answer about its limits. All holds together last no longer than one answer may take.

@@ -10,7 +10,7 @@ use crate::observe::Observer;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tollgate_engine::{Moment, Target};
+use tollgate_engine::{MonoTime, Target};
 use tollgate_limit::AddressRates;
 
 /// State that all parts of the process share.
@@ -23,7 +23,7 @@ pub(crate) struct GatewayState {
     pub current: ArcSwap<Snapshot>,
     /// Grows with each new snapshot, so that a core needs one load to see whether its own is the newest.
     pub generation: AtomicU64,
-    pub start: Moment,
+    pub start: MonoTime,
     /// Rate limit per client address, if there is one.
     pub address_rates: Option<AddressRates>,
     /// TLS configuration towards clients, if they use TLS.

@@ -2,10 +2,10 @@
 
 mod arrival;
 mod batch;
-mod draft;
 mod forward;
 mod in_flight;
 mod observed;
+mod record_builder;
 mod reply;
 mod revalidation;
 mod select;
@@ -41,7 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use steps::Steps;
 use tollgate_engine::{
-    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, KeptBody, Moment, NotKept, Outgoing, OwnRequests,
+    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, KeptBody, MonoTime, NotKept, Outgoing, OwnRequests,
     ResponseVerdict, Service, Target, Verdict,
 };
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
@@ -109,9 +109,9 @@ impl CoreService {
     /// Runs a middleware's step and times it.
     #[cold]
     fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
-        let start = Moment::now();
+        let start = MonoTime::now();
         let step = middleware.on_request(exchange);
-        let ns = Moment::now().ns_since(start);
+        let ns = MonoTime::now().ns_since(start);
         if let Some(totals) = self.shared.observer.totals(self.index) {
             totals.middleware_samples.add(middleware.name());
             totals.middleware_ns.add_many(middleware.name(), ns);
@@ -207,7 +207,7 @@ struct GatewayHandler {
     /// How often the current request was held and retried.
     tries: u32,
     /// Arrival time of the current request, if it was held.
-    began: Option<Moment>,
+    began: Option<MonoTime>,
     /// Last API and version that the current request reached.
     place: VersionPlace,
     /// Answers to the current request's questions from the time when it was held.
@@ -219,7 +219,7 @@ struct GatewayHandler {
 }
 
 impl Handler for GatewayHandler {
-    fn on_request(&mut self, request: &Request<'_>, now: Moment, outgoing: &mut Outgoing) -> Verdict {
+    fn on_request(&mut self, request: &Request<'_>, now: MonoTime, outgoing: &mut Outgoing) -> Verdict {
         let core = self.core.clone();
         let tls = self.tls.clone();
         let settings = &core.shared.settings;
@@ -288,7 +288,7 @@ impl Handler for GatewayHandler {
             request_id: core.next_id(),
         };
         if settings.request_id {
-            self.request_id = Some(draft::request_id(&arrival));
+            self.request_id = Some(record_builder::request_id(&arrival));
         }
         match self.walk(&arrival, &snapshot, found.api, url, outgoing) {
             Ok(Verdict::Reply) => {

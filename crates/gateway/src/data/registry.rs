@@ -4,7 +4,7 @@
 use crate::auth::jwt::{KeySet, SetRules};
 use crate::auth::oauth::OauthClients;
 use crate::auth::passwords::LazyPasswords;
-use crate::base::outside::LazyOutside;
+use crate::base::auth_http_client::LazyAuthHttpClient;
 use crate::base::pattern::PatternPool;
 use crate::base::purge_log::CachePurge;
 use crate::base::secret::random_bytes;
@@ -37,7 +37,7 @@ pub(crate) struct Registry {
     turns: Interned<String, AtomicUsize>,
     key_sets: Interned<(String, SetRules), KeySet>,
     /// HTTP client for calls to other servers.
-    pub outside: LazyOutside,
+    pub auth_client: LazyAuthHttpClient,
     /// The threads that check passwords.
     pub passwords: LazyPasswords,
     /// The clients of the OAuth 2.0 provider.
@@ -159,7 +159,7 @@ impl Registry {
 
     /// The key set at a URL.
     pub(crate) fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
-        self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.outside))
+        self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.auth_client))
     }
 
     /// The response cache of an API. Stored responses survive a reload of the API.

@@ -1,9 +1,9 @@
 //! Converts the record of a request to Tyk's analytics record: the displayed key, tags, normalised paths, locations.
 
-use super::facts::ApiFacts;
-use super::hit::Hit;
+use super::facts::ApiMetadata;
 use super::places::GeoDatabase;
 use super::record::{RequestRecord, Text};
+use super::record_ref::RecordRef;
 use crate::base::re2;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -65,7 +65,7 @@ impl Analyst {
     }
 
     /// The request as Tyk's record.
-    pub(crate) fn record<'h>(&self, hit: &Hit<'h>) -> AnalyticsRecord<'h> {
+    pub(crate) fn record<'h>(&self, hit: &RecordRef<'h>) -> AnalyticsRecord<'h> {
         let (record, facts) = (hit.record, hit.facts);
         let version = record.text(Text::Version);
         let session = record.key.as_ref().map(|key| &key.session);
@@ -111,7 +111,7 @@ impl Analyst {
     }
 
     /// Time in seconds after which records of an API expire; 0 for never.
-    fn expire_after_s(&self, facts: &ApiFacts) -> i64 {
+    fn expire_after_s(&self, facts: &ApiMetadata) -> i64 {
         let data_age_s = self.data_ages.get().map_or(0, |ages| ages(&facts.org_id));
         if data_age_s > 0 { data_age_s } else { facts.expire_after_s }
     }
@@ -135,7 +135,7 @@ impl Analyst {
         if count > 4 { Cow::Owned(format!("****{}", key.chars().skip(count - 4).collect::<String>())) } else { Cow::Borrowed("--") }
     }
 
-    fn tags<'h>(&self, hit: &Hit<'h>) -> Vec<Cow<'h, str>> {
+    fn tags<'h>(&self, hit: &RecordRef<'h>) -> Vec<Cow<'h, str>> {
         let (record, facts) = (hit.record, hit.facts);
         let mut tags: Vec<Cow<'h, str>> = Vec::with_capacity(4);
         let named = |name: &str, value: &str| Cow::Owned([name, value].concat());

@@ -4,7 +4,7 @@ use tollgate_model::api::ApiDefinition;
 
 /// Facts of one version of an API.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ApiFacts {
+pub(crate) struct ApiMetadata {
     pub serial: u64,
     pub id: String,
     pub name: String,
@@ -33,13 +33,13 @@ pub(crate) struct Secrets {
     pub parameters: Vec<String>,
 }
 
-impl ApiFacts {
+impl ApiMetadata {
     /// The facts of a definition. `serial` is unique among all versions of all APIs.
     pub(crate) fn new(serial: u64, definition: &ApiDefinition, listen_path: &str) -> Self {
         let places = || std::iter::once(&definition.auth).chain(definition.auth_configs.values());
         let always = ["authorization", "cookie", "proxy-authorization"].into_iter();
         let headers = always.chain(places().filter_map(|place| place.header()));
-        ApiFacts {
+        ApiMetadata {
             serial,
             id: definition.api_id.clone(),
             name: definition.name.clone(),

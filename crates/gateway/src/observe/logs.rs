@@ -13,7 +13,7 @@ use lines::LogLines;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tollgate_engine::Moment;
+use tollgate_engine::MonoTime;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
@@ -48,7 +48,7 @@ pub(crate) struct Log {
 pub(crate) struct LogFigures {
     lines: LogLines,
     limiter: Mutex<LineLimiter>,
-    start: Moment,
+    start: MonoTime,
 }
 
 impl LogFigures {
@@ -87,7 +87,7 @@ pub(crate) fn start(format: LogFormat, level: &str) -> Log {
     let level = if level.is_empty() { "info" } else { level };
     let filter = EnvFilter::try_new(format!("{QUIET},{level}")).unwrap_or_else(|_| EnvFilter::new(format!("{QUIET},info")));
     let (lines, writer) = LogLines::new();
-    let figures = Arc::new(LogFigures { lines, limiter: Mutex::default(), start: Moment::now() });
+    let figures = Arc::new(LogFigures { lines, limiter: Mutex::default(), start: MonoTime::now() });
     let layer = fmt::layer().with_writer(figures.lines.clone()).with_target(false);
     let layer: Box<dyn Layer<_> + Send + Sync> = match format {
         LogFormat::Json => Box::new(layer.json().flatten_event(true)),

@@ -1,9 +1,9 @@
 //! Recording on one core: a pool of records, and the core's own sinks, which see a record while it is still in the CPU cache. Other
 //! cores and threads receive only the batches that sinks hand over.
 
-use super::facts::ApiFacts;
-use super::hit::Hit;
+use super::facts::ApiMetadata;
 use super::record::RequestRecord;
+use super::record_ref::RecordRef;
 use super::sink::RecordWriter;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -40,10 +40,10 @@ impl Recorder {
 
     /// Takes the record of a request from `peer` that ended at `unix_ns`, in nanoseconds since 1970.
     #[inline]
-    pub(crate) fn take(&self, mut record: Box<RequestRecord>, facts: &ApiFacts, peer: &str, unix_ns: u64) {
+    pub(crate) fn take(&self, mut record: Box<RequestRecord>, facts: &ApiMetadata, peer: &str, unix_ns: u64) {
         self.recorded.add(1);
         let time = RecordTime::from_unix_ns(unix_ns);
-        let hit = Hit { record: &record, facts, peer, time };
+        let hit = RecordRef { record: &record, facts, peer, time };
         self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.take(&hit));
         record.clear();
         let mut spare = self.spare.borrow_mut();

@@ -13,7 +13,7 @@ pub(crate) use log_file::{FileLineWriter, LogFile};
 pub(crate) use redis_list::RedisList;
 pub(crate) use usage::UsageSink;
 
-use super::hit::Hit;
+use super::record_ref::RecordRef;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -24,7 +24,7 @@ const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
 
 /// Accepts the records of one core.
 pub(crate) trait RecordWriter: Send {
-    fn take(&mut self, hit: &Hit<'_>);
+    fn take(&mut self, hit: &RecordRef<'_>);
 
     /// Passes on buffered records; called about once a second, and at the end with `last`.
     fn flush(&mut self, last: bool);
@@ -53,7 +53,7 @@ pub(crate) struct SinkFigures {
 }
 
 /// A core's handle of a sink's thread.
-pub(crate) struct Handoff<T> {
+pub(crate) struct BatchSender<T> {
     batches: SyncSender<(T, u64)>,
     records_max: u64,
     figures: Arc<SinkFigures>,
@@ -101,7 +101,7 @@ impl SinkFigures {
     }
 }
 
-impl<T: Send + 'static> Handoff<T> {
+impl<T: Send + 'static> BatchSender<T> {
     /// Starts a thread that writes batches.
     pub(crate) fn start(
         figures: Arc<SinkFigures>,
@@ -129,7 +129,7 @@ impl<T: Send + 'static> Handoff<T> {
         };
         std::thread::Builder::new().name(figures.name.to_owned()).spawn(run)?;
         let writer = SinkThread { name: figures.name, ended, end: None };
-        Ok((Handoff { batches, records_max: room.records, figures, complaints: Complaints::default() }, writer))
+        Ok((BatchSender { batches, records_max: room.records, figures, complaints: Complaints::default() }, writer))
     }
 
     /// Hands over a batch of `count` records. If it does not fit, drops it and returns false.
@@ -151,10 +151,10 @@ impl<T: Send + 'static> Handoff<T> {
     }
 }
 
-impl<T> Clone for Handoff<T> {
+impl<T> Clone for BatchSender<T> {
     /// A handle for another core.
     fn clone(&self) -> Self {
-        Handoff {
+        BatchSender {
             batches: self.batches.clone(),
             records_max: self.records_max,
             figures: self.figures.clone(),

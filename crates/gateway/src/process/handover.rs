@@ -10,7 +10,7 @@ mod inherited;
 mod successor;
 
 pub(crate) use inherited::{Inherited, Predecessor};
-pub(crate) use successor::Estate;
+pub(crate) use successor::HandoverState;
 
 /// Environment variable that tells a successor the purpose of each descriptor that it receives: role names separated by commas.
 const VARIABLE: &str = "TOLLGATE_HANDOVER";

@@ -1,6 +1,6 @@
 //! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
-use crate::auth::oauth::Ledger;
+use crate::auth::oauth::TokenStore;
 use crate::base::purge_log::PurgeLog;
 use crate::base::secret;
 use crate::base::tls::{AllowList, ClientTerms, Library};
@@ -16,7 +16,7 @@ use crate::observe::logs;
 use crate::observe::logs::{Log, LogFormat};
 use crate::observe::{Meters, Observer, Recording};
 use crate::process::cli::RunOptions;
-use crate::process::handover::{Estate, Inherited, Predecessor, Role};
+use crate::process::handover::{HandoverState, Inherited, Predecessor, Role};
 use crate::process::notify::Notifier;
 use crate::process::signals::{Signals, StopCause};
 use crate::process::storage;
@@ -31,8 +31,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_client::MockOptions;
 use tollgate_engine::{
-    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, Moment, ServiceFactory, Speed, Target, TlsTerms,
-    TrustedProxies,
+    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, MonoTime, ServiceFactory, Speed, Target,
+    TlsConfigSelector, TrustedProxies,
 };
 use tollgate_limit::{AddressRates, Rate};
 use tollgate_model::Problem;
@@ -97,7 +97,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         recording.enforce_data_ages(Box::new(move |org| keys.data_age_s(org)));
     }
     registry.oauth_clients.connect(store.as_ref(), keys.shared_keys().map(|shared| shared.redis.clone()))?;
-    let ledger = Ledger::new(store.clone(), keys.clone(), registry.oauth_clients.clone());
+    let token_store = TokenStore::new(store.clone(), keys.clone(), registry.oauth_clients.clone());
     if let Some(shared) = keys.shared_keys() {
         registry.share_limits(shared.limits.clone());
     }
@@ -115,7 +115,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         certificates,
         current: Default::default(),
         generation: Default::default(),
-        start: keys.shared_keys().map_or_else(Moment::now, |shared| shared.limits.start_time()),
+        start: keys.shared_keys().map_or_else(MonoTime::now, |shared| shared.limits.start_time()),
         address_rates: address_rates(&config),
         control: Arc::new(control_target),
     });
@@ -187,7 +187,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         secret,
         health: health.clone(),
         api_health,
-        ledger,
+        token_store,
         purger: purger.clone(),
         notices: Arc::default(),
     };
@@ -216,7 +216,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     notifier.ready(predecessor.map(|_| std::process::id()));
     let time_max = Duration::from_millis(config.tollgate.timeouts.restart_ms);
-    let estate = Estate { sockets, lock, keys: keys.clone(), health: health.clone(), time_max };
+    let estate = HandoverState { sockets, lock, keys: keys.clone(), health: health.clone(), time_max };
     let end = signals.wait_for_end(&reloads, &estate, &notifier, is_alive(observer.engine.clone()));
     // Connections would wait on sockets that still listen but are never accepted.
     drop(estate);
@@ -372,7 +372,7 @@ fn listen(config: &GatewayConfig, terms: Option<Arc<ClientTerms>>) -> Listen {
     let proxies: TrustedProxies = Arc::new(is_announcing);
     Listen {
         address: address(&config.listen_address, config.listen_port),
-        tls: terms.map(|terms| terms as Arc<dyn TlsTerms>),
+        tls: terms.map(|terms| terms as Arc<dyn TlsConfigSelector>),
         proxies: Some(proxies).filter(|_| !config.tollgate.proxy_protocol.is_empty()),
     }
 }

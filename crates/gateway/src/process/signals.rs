@@ -2,7 +2,7 @@
 //! process, and tells the service manager that it is alive.
 
 use crate::control::loader::Reloads;
-use crate::process::handover::Estate;
+use crate::process::handover::HandoverState;
 use crate::process::notify::Notifier;
 use std::future::{Future, pending};
 use std::io;
@@ -47,7 +47,7 @@ impl Signals {
     pub(crate) fn wait_for_end(
         self,
         reloads: &Reloads,
-        estate: &Estate,
+        estate: &HandoverState,
         notifier: &Arc<Notifier>,
         mut is_alive: impl FnMut() -> bool,
     ) -> StopCause {

@@ -1,9 +1,9 @@
 //! All metrics as one text. This file lists the metric families; each is written in one place.
 
+use super::component_metrics;
 use super::exposition::{Exposition, ExpositionFormat, ExpositionText, MetricKind};
 use super::process::ProcessFigures;
 use super::response_cache::{ResponseCacheFigures, response_cache_series};
-use super::states;
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, METHODS, Sum};
 use std::collections::BTreeMap;
@@ -44,9 +44,9 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     connections(text, &shared.observer.engine);
     records(text, &shared.observer);
     configuration(text, shared);
-    states::certificates(text, &shared.registry.certificates.all());
-    states::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
-    states::stores(text, shared);
+    component_metrics::certificates(text, &shared.registry.certificates.all());
+    component_metrics::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
+    component_metrics::stores(text, shared);
     process(text);
 }
 

@@ -2,7 +2,7 @@
 //! the store fails. The test checks the promises, and prints the figures of `docs/limits.md`:
 //! `cargo test -p tollgate-limit simulation -- --nocapture`.
 
-use super::{Ask, BUCKETS, Back, Filed, Lease, LeaseGrant, Take, Terms};
+use super::{Ask, BUCKETS, Filed, Lease, LeaseGrant, LimitParams, ReturnedSlots, Take};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -15,7 +15,7 @@ struct Window {
 }
 
 impl Window {
-    fn ask(&mut self, terms: &Terms, ask: &Ask, now_us: u64) -> LeaseGrant {
+    fn ask(&mut self, terms: &LimitParams, ask: &Ask, now_us: u64) -> LeaseGrant {
         let (limit, window) = (terms.limit, terms.window_us);
         let width = (window / BUCKETS).max(1);
         let (bucket, oldest) = (now_us / width, now_us.saturating_sub(window) / width);
@@ -28,7 +28,7 @@ impl Window {
             let filed = Filed::default();
             return LeaseGrant { places: 0, life_us: 0, filed, again_us: 0, free: 0, memory, forgot: true };
         }
-        if let Some(Back { filed, places, unused }) = ask.back
+        if let Some(ReturnedSlots { filed, places, unused }) = ask.back
             && let Some(until) = self.usable.get_mut(&filed.until).filter(|until| **until >= places)
         {
             *until -= if filed.until > bucket { places } else { unused };
@@ -74,7 +74,7 @@ impl Window {
 #[derive(Clone, Copy)]
 struct Scenario {
     name: &'static str,
-    terms: Terms,
+    terms: LimitParams,
     /// Length of the run, in windows.
     windows: f64,
     /// Requests per window, as a multiple of the limit.
@@ -128,7 +128,7 @@ struct Outcome {
 /// One gateway: its lease, its clock (a rate, and how far it has jumped ahead), and whether it knows that the store is unavailable.
 struct Node {
     lease: Lease,
-    terms: Terms,
+    terms: LimitParams,
     rate: f64,
     ahead_us: f64,
     is_silent: bool,
@@ -160,7 +160,7 @@ fn run(scenario: &Scenario, seed: u64) -> Outcome {
     let mut window = Window::default();
     let node = |rank: u64, random: &mut Random| Node {
         lease: Lease::default(),
-        terms: Terms { rank, ..terms },
+        terms: LimitParams { rank, ..terms },
         rate: if scenario.clocks_differ { 0.99 + random.below(21) as f64 / 1_000.0 } else { 1.0 },
         ahead_us: random.below(1_000_000) as f64,
         is_silent: false,
@@ -288,7 +288,7 @@ impl Random {
     }
 }
 
-fn scenarios(terms: Terms, load: f64) -> Vec<Scenario> {
+fn scenarios(terms: LimitParams, load: f64) -> Vec<Scenario> {
     let plain = Scenario {
         name: "even",
         terms,
@@ -312,11 +312,11 @@ fn scenarios(terms: Terms, load: f64) -> Vec<Scenario> {
     ]
 }
 
-const fn terms(limit: u64, window_us: u64, gateways: u64) -> Terms {
-    Terms { limit, window_us, gateways, rank: 0, singly: false }
+const fn terms(limit: u64, window_us: u64, gateways: u64) -> LimitParams {
+    LimitParams { limit, window_us, gateways, rank: 0, singly: false }
 }
 
-const LARGE: [Terms; 4] =
+const LARGE: [LimitParams; 4] =
     [terms(1_000, 1_000_000, 3), terms(1_000, 1_000_000, 10), terms(6_000, 60_000_000, 10), terms(20_000, 1_000_000, 10)];
 
 fn print_head() {
@@ -330,7 +330,7 @@ fn worst(scenario: &Scenario, seeds: u64) -> Outcome {
     let any = worst(|outcome| outcome.any, f64::max);
     let served = worst(|outcome| outcome.served, f64::min);
     let questions_per_request = worst(|outcome| outcome.questions_per_request, f64::max);
-    let Terms { limit, window_us, gateways, .. } = scenario.terms;
+    let LimitParams { limit, window_us, gateways, .. } = scenario.terms;
     let (window_s, name) = (window_us / 1_000_000, scenario.name);
     println!("| {limit} in {window_s} s | {gateways} | {name} | {any:.3} | {served:.3} | {questions_per_request:.3} |");
     Outcome { any, served, questions_per_request }

@@ -1,12 +1,12 @@
-use super::{Filed, Lease, LeaseGrant, Take, Terms};
+use super::{Filed, Lease, LeaseGrant, LimitParams, Take};
 
-const TERMS: Terms = Terms { limit: 5, window_us: 1_000_000, gateways: 3, rank: 0, singly: false };
+const TERMS: LimitParams = LimitParams { limit: 5, window_us: 1_000_000, gateways: 3, rank: 0, singly: false };
 
 fn answer(places: u64, again_us: u64) -> LeaseGrant {
     LeaseGrant { places, life_us: 10_000, filed: Filed::default(), again_us, free: 0, memory: 1, forgot: false }
 }
 
-fn alone(lease: &mut Lease, terms: &Terms, requests: u64, now_us: u64) -> usize {
+fn alone(lease: &mut Lease, terms: &LimitParams, requests: u64, now_us: u64) -> usize {
     (0..requests).filter(|_| lease.take_alone(terms, now_us) == Take::Taken).count()
 }
 
@@ -77,18 +77,18 @@ fn places_that_came_too_late_are_given_back_and_the_next_last_longer() {
 #[test]
 fn the_shares_of_all_gateways_are_the_limit() {
     for (limit, gateways) in [(9, 3), (10, 3), (1, 3), (2, 5), (1_000, 7)] {
-        let share = |rank| alone(&mut Lease::default(), &Terms { limit, gateways, rank, ..TERMS }, limit, 0);
+        let share = |rank| alone(&mut Lease::default(), &LimitParams { limit, gateways, rank, ..TERMS }, limit, 0);
         assert_eq!((0..gateways).map(share).sum::<usize>(), limit as usize, "{limit} of {gateways}");
     }
     let mut lease = Lease::default();
-    let terms = Terms { limit: 9, ..TERMS };
+    let terms = LimitParams { limit: 9, ..TERMS };
     assert_eq!(alone(&mut lease, &terms, 9, 0), 3);
     assert!(matches!(lease.take_alone(&terms, 500_000), Take::Refused(left) if left > 500_000));
     assert_eq!(lease.take_alone(&terms, 1_060_000), Take::Taken);
 }
 
 /// The store last answered that two of nine places are free, and this gateway has used five.
-fn five_of_nine(terms: &Terms) -> Lease {
+fn five_of_nine(terms: &LimitParams) -> Lease {
     let mut lease = Lease::default();
     lease.take(terms, 0);
     let ask = lease.ask(terms, 0);
@@ -99,7 +99,7 @@ fn five_of_nine(terms: &Terms) -> Lease {
 
 #[test]
 fn a_share_goes_on_as_the_load_was_and_becomes_equal_with_time() {
-    let terms = Terms { limit: 9, ..TERMS };
+    let terms = LimitParams { limit: 9, ..TERMS };
     let mut lease = five_of_nine(&terms);
     assert_eq!(alone(&mut lease, &terms, 9, 1_000), 1, "its part of what was free");
     assert_eq!(alone(&mut lease, &terms, 9, 1_150_000), 3, "it goes down to its equal part");
@@ -115,7 +115,7 @@ fn a_share_goes_on_as_the_load_was_and_becomes_equal_with_time() {
 
 #[test]
 fn what_passed_without_the_store_is_told_once_and_again_to_one_that_has_forgotten() {
-    let terms = Terms { limit: 900, ..TERMS };
+    let terms = LimitParams { limit: 900, ..TERMS };
     let mut lease = Lease::default();
     lease.take(&terms, 0);
     let ask = lease.ask(&terms, 0);
@@ -134,7 +134,7 @@ fn what_passed_without_the_store_is_told_once_and_again_to_one_that_has_forgotte
 
 #[test]
 fn after_a_silence_a_gateway_keeps_to_its_share_until_the_others_are_back() {
-    let terms = Terms { limit: 9, ..TERMS };
+    let terms = LimitParams { limit: 9, ..TERMS };
     let mut lease = five_of_nine(&terms);
     assert_eq!(alone(&mut lease, &terms, 9, 900_000), 1);
     assert!(matches!(lease.take(&terms, 950_000), Take::Wait { asks: true }));

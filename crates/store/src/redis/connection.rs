@@ -79,7 +79,10 @@ pub(super) enum SlotShare {
 }
 
 /// A connection that also receives messages: to the server, or to any one node of a cluster.
-pub(super) async fn open_ear(settings: &RedisSettings, ear: impl AsyncPushSender) -> RedisResult<MultiplexedConnection> {
+pub(super) async fn open_push_connection(
+    settings: &RedisSettings,
+    ear: impl AsyncPushSender,
+) -> RedisResult<MultiplexedConnection> {
     let config = times(settings).set_push_sender(ear);
     match &settings.shape {
         RedisShape::Single | RedisShape::Sentinel { .. } => {

@@ -5,8 +5,8 @@ use crate::core::Core;
 use crate::deadlines::SWEEP_MS;
 use crate::fault::{Fault, FaultKind};
 use crate::limits::Limits;
-use crate::moment::{Moment, virtual_time};
-use crate::peers::Peers;
+use crate::mono_time::{MonoTime, virtual_time};
+use crate::peers::CoreBalancer;
 use crate::resolver::Resolver;
 use crate::service::{
     BodyCut, BodySink, BodySource, ClientInfo, DetachedExchange, Ended, Forward, Handler, KeptBody, NotKept, Outgoing,
@@ -180,7 +180,7 @@ impl Play {
         let stage = Rc::<PlayState>::default();
         let service = Rc::new(Scripted { stage: stage.clone(), target: target(dialed.clone()) });
         let (drain, drained) = watch::channel(None);
-        let peers = Rc::new(Peers::new(0, Vec::new(), drained, Arc::default()));
+        let peers = Rc::new(CoreBalancer::new(0, Vec::new(), drained, Arc::default()));
         let resolver = Resolver::new(Vec::new());
         let core = Rc::new(Core::new(limits, service, resolver, peers, Rc::new([]), Arc::<CoreStats>::default(), None));
         near.set_nonblocking(true).unwrap();
@@ -208,7 +208,7 @@ impl Play {
     pub(super) fn pass(&self, ms: u64) {
         for passed in (0..ms).step_by(SWEEP_MS as usize) {
             virtual_time::advance(Duration::from_millis(SWEEP_MS.min(ms - passed)));
-            self.core.deadlines.sweep(Moment::now());
+            self.core.deadlines.sweep(MonoTime::now());
             self.settle();
         }
     }
@@ -398,7 +398,7 @@ fn reply(outgoing: &mut Outgoing, status: u16, body: &str) -> Verdict {
 }
 
 impl Handler for ScriptedHandler {
-    fn on_request(&mut self, request: &Request<'_>, _: Moment, outgoing: &mut Outgoing) -> Verdict {
+    fn on_request(&mut self, request: &Request<'_>, _: MonoTime, outgoing: &mut Outgoing) -> Verdict {
         self.all.stage.in_exchange.set(true);
         self.path = request.target.to_owned();
         let is_new = !std::mem::replace(&mut self.was_held, true);

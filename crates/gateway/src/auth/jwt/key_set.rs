@@ -2,7 +2,7 @@
 //! it lacks. If a fetch fails, the old set stays in use.
 
 use super::VerifyKey;
-use crate::base::outside::{Call, LazyOutside, Outside};
+use crate::base::auth_http_client::{AuthHttpClient, Call, LazyAuthHttpClient};
 use crate::base::tls::TlsRules;
 use arc_swap::ArcSwapOption;
 use http::Uri;
@@ -43,7 +43,7 @@ pub(crate) struct SetRules {
 pub(crate) struct KeySet {
     uri: Uri,
     rules: SetRules,
-    outside: Arc<Outside>,
+    auth_client: Arc<AuthHttpClient>,
     keys: ArcSwapOption<Fetched>,
     /// Grows when the keys change, so that tokens checked with the old keys are checked again.
     generation: AtomicU64,
@@ -69,13 +69,13 @@ struct Fetching {
 
 impl KeySet {
     /// Makes the set of a URL without fetching it.
-    pub(crate) fn new(url: &str, rules: &SetRules, outside: &LazyOutside) -> Result<Self, String> {
+    pub(crate) fn new(url: &str, rules: &SetRules, auth_client: &LazyAuthHttpClient) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("is not a URL: {error}"))?;
-        let outside = outside.get().ok_or("no thread to fetch it with")?;
+        let auth_client = auth_client.get().ok_or("no thread to fetch it with")?;
         Ok(KeySet {
             uri,
             rules: rules.clone(),
-            outside,
+            auth_client,
             keys: ArcSwapOption::empty(),
             generation: AtomicU64::new(0),
             due_ms: AtomicU64::new(0),
@@ -140,7 +140,7 @@ impl KeySet {
         fetching.last = Some(now);
         fetching.running = Some(answer.clone());
         let set = self.clone();
-        self.outside.spawn(async move {
+        self.auth_client.spawn(async move {
             set.refresh(now).await;
             completer.complete(());
         });
@@ -179,7 +179,7 @@ impl KeySet {
 
     async fn body(&self, uri: Uri) -> Result<Bytes, String> {
         let call = Call::get(uri.clone(), self.rules.tls.clone(), FETCH_TIME_MAX, SET_BYTES_MAX);
-        let reply = self.outside.call(call).await.map_err(|fault| format!("{uri}: {fault}"))?;
+        let reply = self.auth_client.call(call).await.map_err(|fault| format!("{uri}: {fault}"))?;
         if reply.status.is_success() { Ok(reply.body) } else { Err(format!("{uri} answered {}", reply.status)) }
     }
 

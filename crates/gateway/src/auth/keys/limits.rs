@@ -5,7 +5,7 @@ use super::rights::RightPatterns;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
-use tollgate_limit::{LimitDecision, Limiter, Patience, Rate};
+use tollgate_limit::{LimitDecision, Limiter, Rate, WaitPolicy};
 use tollgate_model::config::OnStoreFailure;
 use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit};
 
@@ -117,7 +117,7 @@ impl SessionLimits {
         now_unix_s: u64,
         checks: Checks,
         dry_run: DryRun,
-        patience: Patience,
+        patience: WaitPolicy,
     ) -> Result<Option<LimitRejection>, LimitRejection> {
         let mut would_refuse = None;
         // Indexes of rates in dry run that were exceeded and counted nothing. Allocates only when there are some.
@@ -197,7 +197,7 @@ impl QuotaRule {
         &self,
         now: Duration,
         now_unix_s: u64,
-        patience: Patience,
+        patience: WaitPolicy,
         on_failure: Option<OnStoreFailure>,
     ) -> Result<(), LimitRejection> {
         let Some(shared) = self.counter.shared() else {
@@ -213,7 +213,7 @@ impl QuotaRule {
 }
 
 impl RateRule {
-    fn admit(&self, now: Duration, patience: Patience, on_failure: Option<OnStoreFailure>) -> Result<(), LimitRejection> {
+    fn admit(&self, now: Duration, patience: WaitPolicy, on_failure: Option<OnStoreFailure>) -> Result<(), LimitRejection> {
         let Some(shared) = self.counter.shared() else { return self.counter.admit(self.rate, now).map_err(LimitRejection::Rate) };
         match shared.admit(self.rate, now, patience, self.on_store_failure.or(on_failure)) {
             LimitDecision::Admitted => Ok(()),

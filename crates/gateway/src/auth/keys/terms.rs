@@ -1,6 +1,6 @@
 //! Settings of APIs for the keys that may call them: how long the store keeps their sessions, and whether a write resets their quotas.
 
-use super::{Keys, ends};
+use super::{Keys, key_expiry};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_model::session::{ApiLifetime, Lifetime, Session};
@@ -39,7 +39,7 @@ impl Keys {
         match applied.lifetime(self.rules.lifetime, apis, now) {
             Lifetime::Forever => None,
             Lifetime::Seconds(seconds) => Some(now_unix_s.saturating_add(seconds)),
-            Lifetime::Unset => ends::forgotten_at(session),
+            Lifetime::Unset => key_expiry::forgotten_at(session),
         }
     }
 

@@ -74,7 +74,7 @@ pub(crate) async fn check_request(
     let state = parameters.get("state").to_owned();
     let refuse =
         |refused: OauthRefusal, uri: Option<&str>| NotAsked { refused, redirect_uri: uri.map(str::to_owned), state: state.clone() };
-    let client = provider.ledger.client(&rules.api_id, parameters.get("client_id")).await;
+    let client = provider.token_store.client(&rules.api_id, parameters.get("client_id")).await;
     let Some(client) = client.map_err(|fault| refuse(fault.into(), None))? else {
         return Err(refuse(ErrorCode::UnauthorizedClient.into(), None));
     };
@@ -119,7 +119,7 @@ async fn code(provider: &OauthProvider<'_>, request: AuthorizeRequest, session: 
     let text = URL_SAFE_NO_PAD.encode(random_bytes().map_err(|_| ErrorCode::ServerError)?);
     let AuthorizeRequest { client, redirect_uri, scope, state, challenge, .. } = request;
     let code = Code { client_id: client.id, redirect_uri, scope, state, session, challenge };
-    provider.ledger.put_code(&provider.rules.api_id, &text, &code, provider.unix_s).await?;
+    provider.token_store.put_code(&provider.rules.api_id, &text, &code, provider.unix_s).await?;
     let mut parameters = vec![("code", text.as_str())];
     if !code.state.is_empty() {
         parameters.push(("state", &code.state));

@@ -58,11 +58,11 @@ pub(crate) async fn named_client(
 ) -> Result<OauthClient, OauthRefusal> {
     let Some(Credentials { id, secret }) = credentials else { return Err(ErrorCode::InvalidRequest.into()) };
     let api = &provider.rules.api_id;
-    let mut client = provider.ledger.client(api, &id).await?;
+    let mut client = provider.token_store.client(api, &id).await?;
     if client.is_none()
         && let Some(unescaped) = decode_form(&id).filter(|unescaped| *unescaped != id)
     {
-        client = provider.ledger.client(api, &unescaped).await?;
+        client = provider.token_store.client(api, &unescaped).await?;
     }
     // Always compares with some secret, so that the check takes the same time.
     let nobody = OauthClient { secret: "nobody".to_owned(), ..OauthClient::default() };
@@ -76,7 +76,7 @@ pub(crate) async fn named_client(
 /// [`ErrorCode::InvalidRequest`] when the client does not exist or is not public.
 pub(super) async fn public_client(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<OauthClient, OauthRefusal> {
     let id = parameters.find("client_id").ok_or(ErrorCode::InvalidRequest)?;
-    let client = provider.ledger.client(&provider.rules.api_id, id).await?;
+    let client = provider.token_store.client(&provider.rules.api_id, id).await?;
     client.filter(|client| client.is_public).ok_or(ErrorCode::InvalidRequest.into())
 }
 

@@ -5,8 +5,8 @@ use super::access::AccessToken;
 use super::client::{OauthClient, new_opaque_text};
 use super::family::TokenFamily;
 use super::given::Given;
-use super::ledger::NewToken;
 use super::refused::{ErrorCode, OauthRefusal};
+use super::token_store::NewToken;
 use crate::base::secret::random_bytes;
 use serde_json::Value;
 use tollgate_model::session::Session;
@@ -30,7 +30,7 @@ pub(super) async fn give(
     grant: Grant,
     code: Option<&str>,
 ) -> Result<Given, OauthRefusal> {
-    let OauthProvider { rules, ledger, unix_s, .. } = provider;
+    let OauthProvider { rules, token_store, unix_s, .. } = provider;
     let mut session = session(provider, client, grant.session.as_deref())?;
     let expires_in_s = rules.settings.token_s;
     session.oauth_client_id.clone_from(&client.id);
@@ -42,13 +42,13 @@ pub(super) async fn give(
         }
     }
     let no_randomness = |_| OauthRefusal::from(ErrorCode::ServerError);
-    let token = ledger.keys().generate(&session.org_id, random_bytes().map_err(no_randomness)?);
+    let token = token_store.keys().generate(&session.org_id, random_bytes().map_err(no_randomness)?);
     let new_refresh = || grant.family.as_ref().map_or_else(new_opaque_text, TokenFamily::new_token);
     let refresh = grant.renewable.then(new_refresh).transpose().map_err(no_randomness)?;
     if let Some(code) = code
-        && !ledger.redeem(&rules.api_id, code, &token, *unix_s).await?
+        && !token_store.redeem(&rules.api_id, code, &token, *unix_s).await?
     {
-        ledger.punish_replay(&rules.api_id, code).await?;
+        token_store.punish_replay(&rules.api_id, code).await?;
         return Err(ErrorCode::InvalidGrant.into());
     }
     let access = AccessToken {
@@ -62,13 +62,13 @@ pub(super) async fn give(
     };
     let (refresh_s, retained_s) = (rules.settings.refresh_s, rules.settings.retained_s);
     let new = NewToken { token: &token, refresh: refresh.as_deref(), session, access, refresh_s, retained_s };
-    ledger.put_token(&rules.api_id, new).await?;
+    token_store.put_token(&rules.api_id, new).await?;
     Ok(Given { token, refresh, expires_in_s, scope: grant.scope })
 }
 
 /// The session of a new token: the one requested with the code, else the one of the client's policy.
 fn session(provider: &OauthProvider<'_>, client: &OauthClient, asked: Option<&str>) -> Result<Session, OauthRefusal> {
-    let keys = provider.ledger.keys();
+    let keys = provider.token_store.keys();
     if let Some((mut session, _)) = asked.and_then(|asked| Session::parse(asked.as_bytes()).ok()) {
         if session.org_id.is_empty() {
             session.org_id.clone_from(&provider.rules.org_id);

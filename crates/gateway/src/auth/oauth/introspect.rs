@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 pub(crate) async fn introspect(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<Value, OauthRefusal> {
     let (api, token) = (&provider.rules.api_id, parameters.get("token"));
     let of_refresh = || async {
-        let access = provider.ledger.refresh(api, token).await?;
+        let access = provider.token_store.refresh(api, token).await?;
         let ends = access.as_ref().map(|access| access.created_unix_s + provider.rules.settings.refresh_s);
         Ok::<_, OauthRefusal>(access.zip(ends).map(|found| (found, "refresh_token")))
     };
     let of_access = || async {
-        let ledger = provider.ledger;
-        let Some(access) = ledger.access(api, token).await? else { return Ok(None) };
-        let view = ledger.keys().view(token, "").await?;
+        let token_store = provider.token_store;
+        let Some(access) = token_store.access(api, token).await? else { return Ok(None) };
+        let view = token_store.keys().view(token, "").await?;
         // An operator may have deactivated or deleted the session.
         let session = view.digest_of(token).and_then(|digest| view.live_session(&digest, provider.unix_s));
         let session = session.filter(|session| !session.is_inactive && session.expires.unsigned_abs() > provider.unix_s);

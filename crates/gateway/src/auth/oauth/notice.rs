@@ -1,7 +1,7 @@
 //! Notifies an API's owner of new tokens, as Tyk does: a POST to `notifications.oauth_on_keychange_url`. It is sent in the background, with
 //! four attempts in half a minute; its content is never logged.
 
-use crate::base::outside::{Call, Outside};
+use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::tls::TlsRules;
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
@@ -37,7 +37,7 @@ pub(crate) struct Notices {
 
 impl Notices {
     /// Sends a notice in the background if the API has a URL for it; returns at once.
-    pub(crate) fn send(self: &Arc<Self>, outside: Option<Arc<Outside>>, to: &Notifications, notice: &TokenNotice) {
+    pub(crate) fn send(self: &Arc<Self>, auth_client: Option<Arc<AuthHttpClient>>, to: &Notifications, notice: &TokenNotice) {
         if to.oauth_on_keychange_url.is_empty() {
             return;
         }
@@ -45,7 +45,7 @@ impl Notices {
             tracing::warn!("nobody is notified of a new token: the URL or the secret of `notifications` is unusable");
             return;
         };
-        let Some(outside) = outside else { return };
+        let Some(auth_client) = auth_client else { return };
         if self.on_the_way.fetch_add(1, Ordering::AcqRel) >= ON_THE_WAY_MAX {
             self.on_the_way.fetch_sub(1, Ordering::AcqRel);
             tracing::warn!(url = to.oauth_on_keychange_url, "a notification of a new token is dropped: too many are waiting");
@@ -65,7 +65,7 @@ impl Notices {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert("x-tyk-shared-secret", secret);
         let body = hyper::body::Bytes::from(body.to_string());
-        let (notices, caller) = (self.clone(), outside.clone());
+        let (notices, caller) = (self.clone(), auth_client.clone());
         let call = move || Call {
             method: Method::POST,
             uri: uri.clone(),
@@ -76,7 +76,7 @@ impl Notices {
             body_bytes_max: ANSWER_BYTES_MAX,
             redirects_max: 0,
         };
-        outside.spawn(async move {
+        auth_client.spawn(async move {
             for attempt in 1..=ATTEMPTS {
                 let why = match caller.call(call()).await {
                     Ok(reply) if reply.status == StatusCode::OK => break,

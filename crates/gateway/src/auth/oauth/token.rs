@@ -67,7 +67,7 @@ pub(crate) async fn give_token(
         refresh_token: given.refresh.clone().unwrap_or_default(),
         old_refresh_token: parameters.get("refresh_token").to_owned(),
     };
-    provider.notices.send(provider.outside.get(), &provider.rules.notifications, &notice);
+    provider.notices.send(provider.auth_client.get(), &provider.rules.notifications, &notice);
     Ok(given)
 }
 
@@ -86,8 +86,8 @@ async fn redeem_code(
     parameters: &OauthParameters,
 ) -> Result<Given, OauthRefusal> {
     let (rules, text) = (provider.rules, parameters.get("code"));
-    let Some(code) = provider.ledger.code(&rules.api_id, text).await? else {
-        provider.ledger.punish_replay(&rules.api_id, text).await?;
+    let Some(code) = provider.token_store.code(&rules.api_id, text).await? else {
+        provider.token_store.punish_replay(&rules.api_id, text).await?;
         return Err(ErrorCode::InvalidGrant.into());
     };
     if code.client_id != client.id {
@@ -105,7 +105,7 @@ async fn redeem_code(
     let Code { redirect_uri, scope, session, .. } = code;
     let family = new_family(client)?;
     let given = give(provider, client, Grant { redirect_uri, scope, session, renewable: true, family }, Some(text)).await?;
-    provider.ledger.lead_family(provider, client, &given).await?;
+    provider.token_store.lead_family(provider, client, &given).await?;
     Ok(given)
 }
 
@@ -117,8 +117,8 @@ fn new_family(client: &OauthClient) -> Result<Option<TokenFamily>, OauthRefusal>
 /// Refreshes a token (section 6). The old tokens are revoked after the new ones are stored, so that a fault in between logs nobody out.
 async fn renew(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &OauthParameters) -> Result<Given, OauthRefusal> {
     let (api, text) = (&provider.rules.api_id, parameters.get("refresh_token"));
-    let Some(old) = provider.ledger.refresh(api, text).await? else {
-        provider.ledger.punish_reuse(provider, client, text).await?;
+    let Some(old) = provider.token_store.refresh(api, text).await? else {
+        provider.token_store.punish_reuse(provider, client, text).await?;
         return Err(ErrorCode::InvalidGrant.into());
     };
     if old.client_id != client.id {
@@ -134,14 +134,14 @@ async fn renew(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &
     };
     let grant = Grant { redirect_uri: old.redirect_uri, scope: asked.to_owned(), session: old.session, renewable: true, family };
     let given = give(provider, client, grant, None).await?;
-    if !provider.ledger.take_refresh(api, text).await? {
+    if !provider.token_store.take_refresh(api, text).await? {
         // Another request used the same refresh token at the same time.
         take_back(provider, &given).await?;
-        provider.ledger.punish_reuse(provider, client, text).await?;
+        provider.token_store.punish_reuse(provider, client, text).await?;
         return Err(ErrorCode::InvalidGrant.into());
     }
-    provider.ledger.revoke_kept(api, &old.token).await?;
-    if !provider.ledger.lead_family(provider, client, &given).await? {
+    provider.token_store.revoke_kept(api, &old.token).await?;
+    if !provider.token_store.lead_family(provider, client, &given).await? {
         take_back(provider, &given).await?;
         return Err(ErrorCode::InvalidGrant.into());
     }
@@ -151,16 +151,16 @@ async fn renew(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &
 /// Revokes tokens that were just made and have not been sent.
 async fn take_back(provider: &OauthProvider<'_>, given: &Given) -> Result<(), OauthRefusal> {
     let api = &provider.rules.api_id;
-    provider.ledger.take_refresh(api, given.refresh.as_deref().unwrap_or_default()).await?;
-    provider.ledger.revoke_access(api, &given.token).await?;
+    provider.token_store.take_refresh(api, given.refresh.as_deref().unwrap_or_default()).await?;
+    provider.token_store.revoke_access(api, &given.token).await?;
     Ok(())
 }
 
 /// Logs a user in with a password (section 4.3): the user is a key with a password, as in HTTP Basic, and the token gets a copy of its
 /// session.
 async fn log_in(provider: &OauthProvider<'_>, client: &OauthClient, parameters: &OauthParameters) -> Result<Given, OauthRefusal> {
-    let (ledger, org) = (provider.ledger, provider.rules.org_id.as_str());
-    let keys = ledger.keys();
+    let (token_store, org) = (provider.token_store, provider.rules.org_id.as_str());
+    let keys = token_store.keys();
     let user = parameters.get("username");
     let user = keys.rules.text_of(user, org);
     let view = keys.view(&user, org).await?;
@@ -174,14 +174,14 @@ async fn log_in(provider: &OauthProvider<'_>, client: &OauthClient, parameters: 
     };
     // A user has one token per client at a time, as in Tyk.
     if let Some(old) = session.oauth_keys.get(&client.id) {
-        ledger.revoke_kept(&provider.rules.api_id, old).await?;
+        token_store.revoke_kept(&provider.rules.api_id, old).await?;
     }
     let copy = Session { basic_auth_data: BasicAuthData::default(), oauth_keys: Default::default(), ..session.clone() };
     let mut grant = Grant::of(provider, client, parameters, true);
     grant.session = Some(copy.to_json().to_string());
     let given = give(provider, client, grant, None).await?;
     let name = KeyName { digest, shown: view.shown_of(&digest).unwrap_or(name) };
-    let (client, kept) = (client.id.clone(), ledger.kept(&given.token));
+    let (client, kept) = (client.id.clone(), token_store.kept(&given.token));
     // An operator may have changed the user meanwhile: only the token is added, and a user who may no longer log in gets none.
     let noted = move |user: Option<Session>| {
         let mut user = user.filter(|user| !user.is_inactive)?;

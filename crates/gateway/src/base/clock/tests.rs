@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn it_is_reckoned_from_one_moment_in_both_directions() {
-    let early = Moment::now();
+    let early = MonoTime::now();
     let then = early + Duration::from_secs(2);
     let own = TimeOfDay { known: Cell::new((then, 1_000 * NS_PER_S)) };
     let at = |ms| own.unix_ns(early + Duration::from_millis(ms)) / 1_000_000;
@@ -15,7 +15,7 @@ fn it_is_reckoned_from_one_moment_in_both_directions() {
 #[test]
 fn it_is_the_clocks() {
     let own = TimeOfDay::new();
-    let (before, now) = (since_1970(), Duration::from_nanos(own.unix_ns(Moment::now())));
+    let (before, now) = (since_1970(), Duration::from_nanos(own.unix_ns(MonoTime::now())));
     let after = since_1970();
     let slack = Duration::from_millis(50);
     assert!(before < now + slack && now < after + slack, "{before:?} {now:?} {after:?}");

@@ -15,7 +15,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureSc
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_engine::{TlsTerms, accepting_ports};
+use tollgate_engine::{TlsConfigSelector, accepting_ports};
 use tollgate_model::config::GatewayConfig;
 
 /// TLS configuration for all clients.
@@ -163,7 +163,7 @@ impl ClientCertificateHosts {
     }
 }
 
-impl TlsTerms for ClientTerms {
+impl TlsConfigSelector for ClientTerms {
     fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig> {
         let asked = self.asked.load();
         let is_asked = asked.everywhere

@@ -148,7 +148,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
         Err(text) => return error(StatusCode::BAD_REQUEST, text),
     };
     for api in apis {
-        if let Err(fault) = control.ledger.put_client(&api.id, org(&api), &client).await {
+        if let Err(fault) = control.token_store.put_client(&api.id, org(&api), &client).await {
             return unstored(&fault, "Failure in storing client data.");
         }
     }
@@ -186,7 +186,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Path(ProviderId { 
     if api.provider.is_none() {
         return ok(Vec::<ClientShown>::new());
     }
-    match control.ledger.clients(&id, org(&api)).await {
+    match control.token_store.clients(&id, org(&api)).await {
         Ok(clients) => ok(clients.iter().map(OauthClient::to_shown).collect::<Vec<_>>()),
         Err(fault) => silent(&fault),
     }
@@ -278,12 +278,12 @@ pub(super) async fn rotate(
 }
 
 async fn replace(control: &Control, api: &CompiledApi, old: &OauthClient, new: OauthClient) -> ControlAnswer {
-    if let Err(fault) = control.ledger.put_client(&api.id, org(api), &new).await {
+    if let Err(fault) = control.token_store.put_client(&api.id, org(api), &new).await {
         return unstored(&fault, "Failure in storing client data");
     }
     if !old.policy_id.is_empty()
         && old.policy_id != new.policy_id
-        && let Err(fault) = control.ledger.revoke_access_of(&api.id, &old.id, unix_s()).await
+        && let Err(fault) = control.token_store.revoke_access_of(&api.id, &old.id, unix_s()).await
     {
         return silent(&fault);
     }
@@ -304,7 +304,7 @@ pub(super) async fn remove(
     Path(ClientOfApi { id, client }): Path<ClientOfApi>,
 ) -> ControlAnswer {
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "OAuth Client ID not found") };
-    match control.ledger.remove_client(&id, org(&api), &client).await {
+    match control.token_store.remove_client(&id, org(&api), &client).await {
         Ok(()) => changed(client, Change::Deleted),
         Err(fault) => unstored(&fault, "Delete failed"),
     }
@@ -330,7 +330,7 @@ pub(super) async fn tokens(
     if find(&control, &id).is_none() {
         return error(StatusCode::NOT_FOUND, "OAuth Client ID not found");
     }
-    let Ok(tokens) = control.ledger.tokens(&id, &client, unix_s()).await else {
+    let Ok(tokens) = control.token_store.tokens(&id, &client, unix_s()).await else {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Get client tokens failed");
     };
     let shown = |tokens: &[Listed]| -> Vec<ListedToken> {
@@ -362,7 +362,7 @@ pub(super) async fn revoke_tokens(
     if let Err(answer) = known(&control, &id, &client, "OAuth Client ID not found").await {
         return answer;
     }
-    match control.ledger.revoke_all(&id, &client).await {
+    match control.token_store.revoke_all(&id, &client).await {
         Ok(_) => changed(client, Change::Deleted),
         Err(fault) => silent(&fault),
     }
@@ -417,7 +417,7 @@ pub(super) async fn remove_refresh(
     if api.provider.is_none() {
         return error(StatusCode::BAD_REQUEST, "OAuth is not enabled on this API");
     }
-    match control.ledger.take_refresh(id, &token).await {
+    match control.token_store.take_refresh(id, &token).await {
         Ok(_) => changed(token, Change::Deleted),
         Err(fault) => unstored(&fault, "Failed to invalidate refresh token"),
     }
@@ -451,7 +451,7 @@ pub(super) async fn revoke(
             return Err(error(StatusCode::BAD_REQUEST, "oauth client doesn't exist"));
         }
         for api in apis {
-            let revoked = oauth::revoke(&control.ledger, &api, token, parameters.get("token_type_hint"), None).await;
+            let revoked = oauth::revoke(&control.token_store, &api, token, parameters.get("token_type_hint"), None).await;
             revoked.map_err(|refused| error(StatusCode::INTERNAL_SERVER_ERROR, refused.description().to_owned()))?;
         }
         Ok(message("token revoked successfully"))
@@ -491,10 +491,10 @@ pub(super) async fn revoke_all(
         let mut is_somewhere_right = false;
         for api in apis {
             // The same client may have a different secret for another API.
-            let client = control.ledger.client(&api, id).await?;
+            let client = control.token_store.client(&api, id).await?;
             if client.is_some_and(|client| client.secret_is(secret)) {
                 is_somewhere_right = true;
-                control.ledger.revoke_all(&api, id).await?;
+                control.token_store.revoke_all(&api, id).await?;
             }
         }
         // Tyk reports success here.
@@ -520,7 +520,7 @@ pub(super) async fn purge(State(control): State<Arc<Control>>, Extract(query): Q
         None => error(StatusCode::UNPROCESSABLE_ENTITY, "scope parameter is required"),
         Some("lapsed") => {
             let retained = control.shared.settings.oauth.retained_s.max(control.shared.settings.oauth.refresh_s);
-            match control.ledger.purge(unix_s().saturating_sub(retained)).await {
+            match control.token_store.purge(unix_s().saturating_sub(retained)).await {
                 Ok(()) => message("lapsed tokens purged"),
                 Err(fault) => unstored(&fault, "error purging lapsed tokens"),
             }
@@ -534,7 +534,7 @@ async fn apis_with(control: &Control, client: &str, org_id: &str) -> Result<Vec<
     let snapshot = control.shared.current.load_full();
     let mut found = Vec::new();
     for api in snapshot.apis.iter().filter(|api| api.provider.is_some() && (org_id.is_empty() || org(api) == org_id)) {
-        if control.ledger.client(&api.id, client).await?.is_some() {
+        if control.token_store.client(&api.id, client).await?.is_some() {
             found.push(api.id.clone());
         }
     }
@@ -544,7 +544,7 @@ async fn apis_with(control: &Control, client: &str, org_id: &str) -> Result<Vec<
 /// An API and one of its clients; `no_api` is the error message for an unknown API.
 async fn known(control: &Control, id: &str, client: &str, no_api: &str) -> Result<(Arc<CompiledApi>, OauthClient), ControlAnswer> {
     let api = find(control, id).ok_or_else(|| error(StatusCode::NOT_FOUND, no_api))?;
-    match control.ledger.client(id, client).await {
+    match control.token_store.client(id, client).await {
         Ok(Some(client)) => Ok((api, client)),
         Ok(None) => Err(error(StatusCode::NOT_FOUND, "OAuth Client ID not found")),
         Err(fault) => Err(silent(&fault)),

@@ -170,8 +170,8 @@ fn provider<'a>(control: &'a Control, rules: &'a Rules) -> OauthProvider<'a> {
     let registry = &control.shared.registry;
     OauthProvider {
         rules,
-        ledger: &control.ledger,
-        outside: &registry.outside,
+        token_store: &control.token_store,
+        auth_client: &registry.auth_client,
         passwords: &registry.passwords,
         notices: &control.notices,
         unix_s: unix_s(),
@@ -276,7 +276,7 @@ async fn revoke(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Respon
             None => None,
         };
         let owner = client.as_ref().map(|client| client.id.as_str());
-        oauth::revoke(provider.ledger, &provider.rules.api_id, token, parameters.get("token_type_hint"), owner).await
+        oauth::revoke(provider.token_store, &provider.rules.api_id, token, parameters.get("token_type_hint"), owner).await
     };
     match revoked.await {
         Ok(()) => message("token revoked successfully").into_response(),
@@ -295,13 +295,13 @@ async fn revoke_all(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Re
     }
     let api = &provider.rules.api_id;
     let revoked = async {
-        let Some(client) = provider.ledger.client(api, id).await? else {
+        let Some(client) = provider.token_store.client(api, id).await? else {
             return Ok(error(StatusCode::NOT_FOUND, "error getting oauth client"));
         };
         if !client.secret_is(secret) {
             return Ok(error(StatusCode::UNAUTHORIZED, "client secret is wrong"));
         }
-        provider.ledger.revoke_all(api, id).await?;
+        provider.token_store.revoke_all(api, id).await?;
         Ok::<_, StoreFault>(message("tokens revoked successfully"))
     };
     revoked.await.unwrap_or_else(|fault| super::oauth::silent(&fault)).into_response()

@@ -6,7 +6,7 @@ use crate::base::tls::CallerTls;
 use crate::observe::trace::RequestTrace;
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
-use tollgate_engine::Moment;
+use tollgate_engine::MonoTime;
 use tollgate_http::Request;
 
 /// Data of a request that does not depend on the API.
@@ -15,7 +15,7 @@ pub(super) struct RequestContext<'a> {
     pub request: &'a Request<'a>,
     pub full_path: Cow<'a, str>,
     pub client_ip: IpAddr,
-    pub began: Moment,
+    pub began: MonoTime,
     /// Address of the connection's other end.
     pub peer: SocketAddr,
     /// Whether the client uses HTTP/2.
@@ -24,6 +24,6 @@ pub(super) struct RequestContext<'a> {
     /// Position in its trace, if requests are traced.
     pub trace: Option<RequestTrace>,
     /// When the request arrived, or was last retried.
-    pub now: Moment,
+    pub now: MonoTime,
     pub request_id: RequestId,
 }

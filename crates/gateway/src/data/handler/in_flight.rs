@@ -7,7 +7,7 @@ use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, Versions};
 use crate::data::upstream::Upstream;
 use std::rc::Rc;
 use std::sync::Arc;
-use tollgate_engine::{FaultKind, Moment};
+use tollgate_engine::{FaultKind, MonoTime};
 
 /// Status under which an exchange is counted when its client disconnected before the answer; no client sees it.
 const CLIENT_GONE: u16 = 499;
@@ -22,9 +22,9 @@ pub(super) struct InFlight {
     pub breaker: Option<Passage>,
     /// The request's content type if it is XML; refusals are XML then as well.
     pub xml_type: Option<Box<str>>,
-    pub began: Moment,
+    pub began: MonoTime,
     /// When it was forwarded, if the client is told the upstream's time.
-    pub sent: Option<Moment>,
+    pub sent: Option<MonoTime>,
     /// Index of the method among those that are counted separately.
     pub method: usize,
     /// Status of the answer; 0 before there is one.

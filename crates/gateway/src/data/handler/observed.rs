@@ -8,7 +8,7 @@ use crate::data::snapshot::CoreSnapshot;
 use crate::observe::{Cells, RequestRecord, Side, Tally, Text, method_number};
 use std::rc::Rc;
 use std::time::Duration;
-use tollgate_engine::{Ended, FaultKind, Moment, Outgoing, Times};
+use tollgate_engine::{Ended, FaultKind, MonoTime, Outgoing, Times};
 use tollgate_http::{HeaderEdits, Headers};
 
 impl GatewayHandler {
@@ -26,7 +26,7 @@ impl GatewayHandler {
         if cells.is_none() && record.is_none() {
             return;
         }
-        let now = Moment::now();
+        let now = MonoTime::now();
         let tally = Tally {
             status: outgoing.status,
             method: method_number(arrival.request.method),
@@ -62,7 +62,7 @@ impl GatewayHandler {
         if cells.is_none() && record.is_none() {
             return;
         }
-        let end = ended.times.map_or_else(Moment::now, |times| times.end);
+        let end = ended.times.map_or_else(MonoTime::now, |times| times.end);
         let tally = Tally {
             status: in_flight.status,
             method: in_flight.method,
@@ -93,7 +93,7 @@ impl GatewayHandler {
         place: VersionPlace,
         tally: &Tally,
         cause: Option<&'static str>,
-        ended: Moment,
+        ended: MonoTime,
     ) {
         let (Some(recorder), Some(api)) = (&self.core.recorder, snapshot.apis.get(place.api)) else { return };
         record.status = tally.status;
@@ -122,7 +122,7 @@ impl GatewayHandler {
         if self.core.shared.settings.server_timing
             && let Some(in_flight) = &mut self.in_flight
         {
-            in_flight.sent = Some(Moment::now());
+            in_flight.sent = Some(MonoTime::now());
         }
     }
 

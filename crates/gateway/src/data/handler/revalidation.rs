@@ -8,7 +8,7 @@ use crate::data::upstream::Upstream;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tollgate_engine::{
-    DetachedExchange, Ended, Fault, Forward, Handler, KeptBody, Moment, NotKept, Outgoing, ResponseVerdict, Target, Verdict,
+    DetachedExchange, Ended, Fault, Forward, Handler, KeptBody, MonoTime, NotKept, Outgoing, ResponseVerdict, Target, Verdict,
 };
 use tollgate_http::{Request, RequestHead, Response, write_request};
 
@@ -46,7 +46,7 @@ pub(super) fn detached(exchange: &mut Exchange<'_>, version: &ApiVersion, upstre
 }
 
 impl Handler for Revalidation {
-    fn on_request(&mut self, request: &Request<'_>, _: Moment, outgoing: &mut Outgoing) -> Verdict {
+    fn on_request(&mut self, request: &Request<'_>, _: MonoTime, outgoing: &mut Outgoing) -> Verdict {
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(request.authority);
         // It contains the client's address.

@@ -2,7 +2,7 @@
 //! passed keep their time, and the time of the one that held it lasts until it passes.
 
 use crate::observe::StepTime;
-use tollgate_engine::Moment;
+use tollgate_engine::MonoTime;
 
 #[derive(Default)]
 pub(super) struct Steps {
@@ -18,7 +18,7 @@ impl Steps {
     }
 
     /// Ends the next middleware's step. `request_began` is before `began`.
-    pub(super) fn end(&mut self, middleware: &'static str, request_began: Moment, began: Moment, ended: Moment) {
+    pub(super) fn end(&mut self, middleware: &'static str, request_began: MonoTime, began: MonoTime, ended: MonoTime) {
         let after_ns = began.ns_since(request_began);
         let is_last = self.walked + 1 == self.times.len();
         match self.times.get_mut(self.walked) {

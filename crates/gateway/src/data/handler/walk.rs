@@ -3,7 +3,7 @@
 use super::arrival::RequestContext;
 use super::batch::is_batch;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
-use super::{GatewayHandler, draft, forward, reply, revalidation, select};
+use super::{GatewayHandler, forward, record_builder, reply, revalidation, select};
 use crate::auth::keys::CountedRequest;
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
@@ -18,7 +18,7 @@ use crate::observe::method_number;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
-use tollgate_engine::{Moment, Outgoing, Verdict, Work};
+use tollgate_engine::{MonoTime, Outgoing, Verdict, Work};
 
 /// Most loops from API to API per request, as in Tyk.
 const LOOPS_MAX: usize = 5;
@@ -175,27 +175,27 @@ impl GatewayHandler {
         let sampled = arrival.core.is_sampled();
         let traced = api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken);
         for middleware in chain {
-            let began = traced.then(Moment::now);
+            let began = traced.then(MonoTime::now);
             let step = if sampled {
                 arrival.core.timed_step(middleware.as_ref(), &mut exchange)
             } else {
                 middleware.on_request(&mut exchange)
             };
             if let Some(began) = began {
-                self.steps.end(middleware.name(), arrival.began, began, Moment::now());
+                self.steps.end(middleware.name(), arrival.began, began, MonoTime::now());
             }
             match step {
                 Step::Next => {}
                 Step::Refuse(refusal) => {
-                    self.record = draft::draft(arrival, &exchange, "");
+                    self.record = record_builder::build_record(arrival, &exchange, "");
                     return Err(refusal);
                 }
                 Step::Reply => {
                     self.record = if exchange.from_cache {
                         complete_stored(&mut exchange, version);
-                        draft::draft(arrival, &exchange, "")
+                        record_builder::build_record(arrival, &exchange, "")
                     } else {
-                        draft::draft_of_trace(arrival, &exchange)
+                        record_builder::build_trace_record(arrival, &exchange)
                     };
                     return Ok(Run::Reply);
                 }
@@ -213,7 +213,7 @@ impl GatewayHandler {
                     }
                     exchange.from_cache = true;
                     complete_stored(&mut exchange, version);
-                    self.record = draft::draft(arrival, &exchange, "");
+                    self.record = record_builder::build_record(arrival, &exchange, "");
                     return Ok(Run::Reply);
                 }
                 Step::Wait(time) => return Ok(Run::Wait(time)),
@@ -230,7 +230,7 @@ impl GatewayHandler {
             Destination::Upstream(chosen) => {
                 let upstream = upstream_of(&chosen, version)?;
                 let mut forward = forward::fill(&mut exchange, version, upstream);
-                self.record = draft::draft(arrival, &exchange, &upstream.host);
+                self.record = record_builder::build_record(arrival, &exchange, &upstream.host);
                 if let Some(record) = &self.record {
                     forward.timed = true;
                     forward.capture_bytes_max = arrival.core.captured_bytes(record);

@@ -12,7 +12,7 @@ use crate::auth::keys::HeldKey;
 use crate::auth::passwords::{CHECK_TIME_MAX, PasswordWaiter, Passwords, PendingChecks, StoredPassword};
 use crate::base::answers::GRACE;
 use crate::base::digest::Digest;
-use crate::base::recent::Recent;
+use crate::base::two_generation_cache::TwoGenerationCache;
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
@@ -44,9 +44,9 @@ pub(super) struct BasicAuthCheck {
     gives_session: bool,
     passwords: Arc<Passwords>,
     /// Correct passwords, by a digest of the presented credentials.
-    right: Recent<VerifiedPassword>,
+    right: TwoGenerationCache<VerifiedPassword>,
     /// Wrong passwords. An entry stays valid: the digest includes the stored password.
-    wrong: Recent<()>,
+    wrong: TwoGenerationCache<()>,
     pending: PendingChecks,
     /// Time to live of a correct password; `None` disables the cache.
     remembered: Option<Duration>,
@@ -93,8 +93,8 @@ impl BasicAuthCheck {
             body: BodyPatterns::compile(source),
             gives_session: definition.takes_session_of(AuthMethod::Basic),
             passwords,
-            right: Recent::new(REMEMBERED_MAX),
-            wrong: Recent::new(WRONG_MAX),
+            right: TwoGenerationCache::new(REMEMBERED_MAX),
+            wrong: TwoGenerationCache::new(WRONG_MAX),
             pending: PendingChecks::default(),
             remembered: (!basic.disable_caching).then(|| seconds.map_or(REMEMBERED, Duration::from_secs)),
             secret,

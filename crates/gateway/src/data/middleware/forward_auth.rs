@@ -7,8 +7,8 @@
 use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
 use crate::base::answers::{GRACE, QuestionState};
-use crate::base::outside::{Call, CallReply, Outside};
-use crate::base::recent::Recent;
+use crate::base::auth_http_client::{Call, CallReply, AuthHttpClient};
+use crate::base::two_generation_cache::TwoGenerationCache;
 use crate::base::tls::TlsRules;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
@@ -32,12 +32,12 @@ const REFUSAL_HEADERS: [HeaderName; 4] = [WWW_AUTHENTICATE, LOCATION, SET_COOKIE
 pub(super) struct ForwardAuthCheck {
     rules: Rules,
     uri: Uri,
-    outside: Arc<Outside>,
+    auth_client: Arc<AuthHttpClient>,
     tls: TlsRules,
     org_id: String,
     right: Arc<AccessRight>,
     gives_session: bool,
-    admitted: Recent<Admitted>,
+    admitted: TwoGenerationCache<Admitted>,
     serial: u64,
 }
 
@@ -61,19 +61,19 @@ impl ForwardAuthCheck {
                 return None;
             }
         };
-        let Some(outside) = source.context.registry.outside.get() else {
+        let Some(auth_client) = source.context.registry.auth_client.get() else {
             source.context.error("$.tollgate.forward_auth", "the system has no thread to ask with");
             return None;
         };
         Some(Box::new(ForwardAuthCheck {
             uri,
-            outside,
+            auth_client,
             tls: TlsRules { insecure: rules.insecure_skip_verify, ..TlsRules::default() },
             org_id: definition.org_id.clone(),
             right: identity::right_to(definition),
             gives_session: definition.takes_session_of(AuthMethod::Forward),
             rules,
-            admitted: Recent::new(REMEMBERED_MAX),
+            admitted: TwoGenerationCache::new(REMEMBERED_MAX),
             serial: source.context.registry.new_serial(),
         }))
     }
@@ -113,9 +113,9 @@ impl ForwardAuthCheck {
             // A redirect is an answer for the client.
             redirects_max: 0,
         };
-        let outside = self.outside.clone();
-        self.outside.spawn(async move {
-            let said = outside.call(call).await;
+        let auth_client = self.auth_client.clone();
+        self.auth_client.spawn(async move {
+            let said = auth_client.call(call).await;
             completer.complete(said.map(Arc::new).inspect_err(|fault| tracing::warn!(%fault, "forward-auth failed")).ok());
         });
         answer

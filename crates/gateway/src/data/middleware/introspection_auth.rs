@@ -7,8 +7,8 @@ use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
 use crate::base::answers::{GRACE, QuestionState};
 use crate::base::form::encode_form;
-use crate::base::outside::{Call, Outside};
-use crate::base::recent::{Recent, digest_of};
+use crate::base::auth_http_client::{Call, AuthHttpClient};
+use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::base::tls::TlsRules;
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
@@ -37,10 +37,10 @@ pub(super) struct IntrospectionAuth {
     right: Arc<AccessRight>,
     rules: Introspection,
     uri: Uri,
-    outside: Arc<Outside>,
+    auth_client: Arc<AuthHttpClient>,
     tls: TlsRules,
     gives_session: bool,
-    verified: Recent<IntrospectedToken>,
+    verified: TwoGenerationCache<IntrospectedToken>,
     serial: u64,
 }
 
@@ -61,7 +61,7 @@ impl IntrospectionAuth {
                 return None;
             }
         };
-        let Some(outside) = source.context.registry.outside.get() else {
+        let Some(auth_client) = source.context.registry.auth_client.get() else {
             source.context.error(place, "the system has no thread to ask it with");
             return None;
         };
@@ -72,10 +72,10 @@ impl IntrospectionAuth {
             right: identity::right_to(definition),
             rules,
             uri,
-            outside,
+            auth_client,
             tls,
             gives_session: definition.takes_session_of(AuthMethod::ExternalOAuth),
-            verified: Recent::new(VERIFIED_MAX),
+            verified: TwoGenerationCache::new(VERIFIED_MAX),
             serial: source.context.registry.new_serial(),
         }))
     }
@@ -104,9 +104,9 @@ impl IntrospectionAuth {
     /// Asks the server about a token; the answer is `None` when it is unusable.
     fn ask(&self, token: &str) -> Pending<Option<Arc<Value>>> {
         let (completer, answer) = Pending::pair();
-        let (outside, call) = (self.outside.clone(), self.call(token));
-        self.outside.spawn(async move {
-            let said = match outside.call(call).await {
+        let (auth_client, call) = (self.auth_client.clone(), self.call(token));
+        self.auth_client.spawn(async move {
+            let said = match auth_client.call(call).await {
                 Ok(reply) if reply.status.is_success() => serde_json::from_slice(&reply.body).ok().map(Arc::new),
                 Ok(reply) => {
                     tracing::warn!(status = reply.status.as_u16(), "a token can't be introspected");

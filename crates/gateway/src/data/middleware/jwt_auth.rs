@@ -11,7 +11,7 @@ use crate::auth::jwt::{
     VerifyKey,
 };
 use crate::base::answers::GRACE;
-use crate::base::recent::{Recent, digest_of};
+use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::base::tls::TlsRules;
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
@@ -37,7 +37,7 @@ pub(super) struct JwtAuth {
     gives_session: bool,
     /// Whether a variable uses the key.
     keeps_token: bool,
-    verified: Recent<AdmittedToken>,
+    verified: TwoGenerationCache<AdmittedToken>,
     serial: u64,
 }
 
@@ -85,7 +85,7 @@ impl JwtAuth {
             },
             gives_session: definition.takes_session_of(AuthMethod::Jwt),
             keeps_token: uses_token(definition),
-            verified: Recent::new(VERIFIED_MAX),
+            verified: TwoGenerationCache::new(VERIFIED_MAX),
             serial: source.context.registry.new_serial(),
         }))
     }

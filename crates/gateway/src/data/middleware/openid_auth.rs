@@ -10,7 +10,7 @@ use crate::auth::jwt::{
     SigningAlgorithm, TimeChecks, Validity,
 };
 use crate::base::answers::GRACE;
-use crate::base::recent::{Recent, digest_of};
+use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::base::tls::TlsRules;
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
@@ -38,7 +38,7 @@ pub(super) struct OpenIdAuth {
     /// Whether the same user of two clients counts as two users.
     segregates: bool,
     gives_session: bool,
-    verified: Recent<AdmittedIdentity>,
+    verified: TwoGenerationCache<AdmittedIdentity>,
     serial: u64,
 }
 
@@ -91,7 +91,7 @@ impl OpenIdAuth {
             claims: ClaimNames::used_in(definition),
             segregates: definition.openid_options.segregate_by_client,
             gives_session: definition.takes_session_of(AuthMethod::OpenId),
-            verified: Recent::new(VERIFIED_MAX),
+            verified: TwoGenerationCache::new(VERIFIED_MAX),
             serial: source.context.registry.new_serial(),
         }))
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::observe::facts::{ApiFacts, tags};
+use crate::observe::facts::{ApiMetadata, tags};
 use serde_json::json;
 use tollgate_model::analytics::RecordTime;
 
@@ -18,12 +18,12 @@ fn of_path(path: &str) -> RequestRecord {
     record
 }
 
-fn facts() -> ApiFacts {
-    ApiFacts { id: "shop".to_owned(), org_id: "acme".to_owned(), tags: tags("acme", "shop"), ..ApiFacts::default() }
+fn facts() -> ApiMetadata {
+    ApiMetadata { id: "shop".to_owned(), org_id: "acme".to_owned(), tags: tags("acme", "shop"), ..ApiMetadata::default() }
 }
 
-fn made<'r>(analyst: &Analyst, record: &'r RequestRecord, facts: &'r ApiFacts) -> AnalyticsRecord<'r> {
-    analyst.record(&Hit { record, facts, peer: "", time: RecordTime { unix_s: 1_000, ns: 0 } })
+fn made<'r>(analyst: &Analyst, record: &'r RequestRecord, facts: &'r ApiMetadata) -> AnalyticsRecord<'r> {
+    analyst.record(&RecordRef { record, facts, peer: "", time: RecordTime { unix_s: 1_000, ns: 0 } })
 }
 
 #[test]

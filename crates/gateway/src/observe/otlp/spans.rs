@@ -4,10 +4,10 @@
 
 use super::attribute::{number, resource, scope, text};
 use super::collector::{Collector, Signal, deliver};
-use crate::observe::hit::Hit;
 use crate::observe::method_name;
 use crate::observe::record::{RequestRecord, StepTime, Text};
-use crate::observe::sink::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread};
+use crate::observe::record_ref::RecordRef;
+use crate::observe::sink::{BatchSender, RecordWriter, SinkFigures, SinkRoom, SinkThread};
 use crate::observe::trace::RequestTrace;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
@@ -36,7 +36,7 @@ pub(crate) struct SpanSink {
     spans_max: usize,
     time_max: Duration,
     sent: Instant,
-    handoff: Handoff<Vec<Span>>,
+    handoff: BatchSender<Vec<Span>>,
 }
 
 impl SpanSink {
@@ -56,7 +56,7 @@ impl SpanSink {
         };
         let is_simple = traces.span_processor_type.eq_ignore_ascii_case("simple");
         let room = SinkRoom { batches: batch.batches(), records: u64::MAX };
-        let (handoff, writer) = Handoff::start(figures, room, write).map_err(|error| error.to_string())?;
+        let (handoff, writer) = BatchSender::start(figures, room, write).map_err(|error| error.to_string())?;
         let sink = SpanSink {
             batch: Vec::new(),
             spans_max: batch.spans(),
@@ -81,7 +81,7 @@ impl SpanSink {
 }
 
 impl RecordWriter for SpanSink {
-    fn take(&mut self, hit: &Hit<'_>) {
+    fn take(&mut self, hit: &RecordRef<'_>) {
         let Some(trace) = hit.record.trace.filter(|trace| trace.taken) else { return };
         self.batch.push(server_span(hit, &trace));
         self.batch.extend(hit.record.steps.iter().enumerate().map(|(place, step)| middleware_span(hit, &trace, place, step)));
@@ -99,7 +99,7 @@ impl RecordWriter for SpanSink {
 }
 
 /// The request as its client saw it.
-fn server_span(hit: &Hit<'_>, trace: &RequestTrace) -> Span {
+fn server_span(hit: &RecordRef<'_>, trace: &RequestTrace) -> Span {
     let (record, facts) = (hit.record, hit.facts);
     let tracked = record.text(Text::TrackedPath);
     let route = if tracked.is_empty() { facts.listen_path.as_str() } else { tracked.as_ref() };
@@ -153,7 +153,7 @@ fn server_span(hit: &Hit<'_>, trace: &RequestTrace) -> Span {
 }
 
 /// The exchange with the upstream, if there was one.
-fn client_span(hit: &Hit<'_>, trace: &RequestTrace) -> Option<Span> {
+fn client_span(hit: &RecordRef<'_>, trace: &RequestTrace) -> Option<Span> {
     let record = hit.record;
     let start = nanoseconds(hit).saturating_sub(record.total_ns) + record.sent_after_ns?;
     let mut attributes = method(record);
@@ -180,7 +180,7 @@ fn client_span(hit: &Hit<'_>, trace: &RequestTrace) -> Option<Span> {
 }
 
 /// The time that one middleware took.
-fn middleware_span(hit: &Hit<'_>, trace: &RequestTrace, place: usize, step: &StepTime) -> Span {
+fn middleware_span(hit: &RecordRef<'_>, trace: &RequestTrace, place: usize, step: &StepTime) -> Span {
     let start = nanoseconds(hit).saturating_sub(hit.record.total_ns) + step.after_ns;
     Span {
         trace_id: trace.id.0.to_be_bytes().to_vec(),
@@ -252,7 +252,7 @@ fn short(key: &str, value: &[u8]) -> KeyValue {
 }
 
 /// When the request ended, in nanoseconds since 1970.
-fn nanoseconds(hit: &Hit<'_>) -> u64 {
+fn nanoseconds(hit: &RecordRef<'_>) -> u64 {
     u64::try_from(hit.time.unix_s).unwrap_or_default().saturating_mul(1_000_000_000).saturating_add(u64::from(hit.time.ns))
 }
 

@@ -12,7 +12,7 @@ enum Seen {
 struct Witness(Arc<Mutex<Vec<Seen>>>);
 
 impl RecordWriter for Witness {
-    fn take(&mut self, hit: &Hit<'_>) {
+    fn take(&mut self, hit: &RecordRef<'_>) {
         self.0.lock().unwrap().push(Seen::Record(hit.record.status, hit.time.unix_s));
     }
 
@@ -33,7 +33,7 @@ fn sinks_see_each_record_with_its_time_and_the_end() {
     for (status, ended_ns) in [(200, 5_001_000_000), (404, 4_000_000_000)] {
         let mut record = recorder.blank();
         record.status = status;
-        recorder.take(record, &ApiFacts::default(), "", ended_ns);
+        recorder.take(record, &ApiMetadata::default(), "", ended_ns);
     }
     drop(recorder);
     assert_eq!(*seen.lock().unwrap(), [Seen::Record(200, 5), Seen::Record(404, 4), Seen::Flush(true)]);
@@ -58,7 +58,7 @@ fn memory_is_used_again() {
     record.status = 200;
     record.write(Text::Method, b"GET");
     let place = std::ptr::from_ref(&*record);
-    recorder.take(record, &ApiFacts::default(), "", 0);
+    recorder.take(record, &ApiMetadata::default(), "", 0);
     let again = recorder.blank();
     assert_eq!(std::ptr::from_ref(&*again), place, "the same memory");
     assert_eq!((again.status, again.bytes(Text::Method)), (0, b"".as_slice()));

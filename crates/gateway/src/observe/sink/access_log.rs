@@ -3,13 +3,13 @@
 use super::{FileLineWriter, RecordWriter};
 use crate::base::request_id::RequestId;
 use crate::observe::analytics::{Analyst, append_ip, milliseconds};
-use crate::observe::hit::Hit;
 use crate::observe::record::Text;
+use crate::observe::record_ref::RecordRef;
 use std::sync::Arc;
 use tollgate_model::calendar::append_rfc3339_ms;
 
 /// Writes the value of a field.
-type FieldValue = fn(&mut AccessLogLine<'_>, &Hit<'_>, &Analyst);
+type FieldValue = fn(&mut AccessLogLine<'_>, &RecordRef<'_>, &Analyst);
 
 /// All fields that a line can contain, in order.
 const FIELDS: [(&str, FieldValue); 23] = [
@@ -88,7 +88,7 @@ fn wanted(template: &[String], known: Identifiers) -> impl Iterator<Item = (&'st
 }
 
 impl RecordWriter for AccessLogSink {
-    fn take(&mut self, hit: &Hit<'_>) {
+    fn take(&mut self, hit: &RecordRef<'_>) {
         if !hit.record.logged {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::{FileLineWriter, RecordWriter};
 use crate::observe::analytics::Analyst;
-use crate::observe::hit::Hit;
+use crate::observe::record_ref::RecordRef;
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -18,7 +18,7 @@ impl JsonLines {
 }
 
 impl RecordWriter for JsonLines {
-    fn take(&mut self, hit: &Hit<'_>) {
+    fn take(&mut self, hit: &RecordRef<'_>) {
         if !hit.record.analytics {
             return;
         }

@@ -1,6 +1,6 @@
 //! Writes lines to a rotating file, or to standard error.
 
-use super::{Handoff, SinkFigures, SinkRoom, SinkThread};
+use super::{BatchSender, SinkFigures, SinkRoom, SinkThread};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -46,7 +46,7 @@ struct OpenFile {
 pub(crate) struct FileLineWriter {
     lines: Vec<u8>,
     count: u64,
-    handoff: Handoff<Vec<u8>>,
+    handoff: BatchSender<Vec<u8>>,
 }
 
 impl LogFile {
@@ -157,7 +157,7 @@ impl FileLineWriter {
     pub(crate) fn start(mut file: LogFile, lines_max: u64, figures: Arc<SinkFigures>) -> io::Result<(Self, SinkThread)> {
         file.check()?;
         let write = move |lines: Vec<u8>| file.write(&lines).map_err(|error| error.to_string());
-        let (handoff, writer) = Handoff::start(figures, SinkRoom { batches: BATCHES_MAX, records: lines_max }, write)?;
+        let (handoff, writer) = BatchSender::start(figures, SinkRoom { batches: BATCHES_MAX, records: lines_max }, write)?;
         Ok((FileLineWriter { lines: Vec::new(), count: 0, handoff }, writer))
     }
 

@@ -1,8 +1,8 @@
 //! Pushes Tyk's records to the Redis list that tyk-pump drains. While Redis is unavailable, records wait up to a limit.
 
-use super::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread, Write};
+use super::{BatchSender, RecordWriter, SinkFigures, SinkRoom, SinkThread, Write};
 use crate::observe::analytics::Analyst;
-use crate::observe::hit::Hit;
+use crate::observe::record_ref::RecordRef;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -40,7 +40,7 @@ pub(crate) struct RedisList {
     is_protobuf: bool,
     turn: u32,
     waiting_bytes: Arc<AtomicUsize>,
-    handoff: Handoff<Batch>,
+    handoff: BatchSender<Batch>,
 }
 
 struct Batch {
@@ -79,7 +79,7 @@ impl RedisList {
             ends_since: None,
         };
         let room = SinkRoom { batches: WAITING_BATCHES_MAX, records: u64::MAX };
-        let (handoff, writer) = Handoff::start(figures, room, appender)?;
+        let (handoff, writer) = BatchSender::start(figures, room, appender)?;
         let list = RedisList {
             analyst,
             records: Vec::new(),
@@ -122,7 +122,7 @@ impl RedisList {
 }
 
 impl RecordWriter for RedisList {
-    fn take(&mut self, hit: &Hit<'_>) {
+    fn take(&mut self, hit: &RecordRef<'_>) {
         if !hit.record.analytics {
             return;
         }

@@ -14,7 +14,7 @@ fn a_slow_sink_loses_what_its_counter_says() {
         let _ = wait.recv();
         Ok(())
     };
-    let (mut handoff, writer) = Handoff::start(figures.clone(), ROOM, write).unwrap();
+    let (mut handoff, writer) = BatchSender::start(figures.clone(), ROOM, write).unwrap();
     handoff.give(0, 1);
     begins.recv().unwrap();
     // One batch is being written and the queue is full: the rest is dropped.
@@ -39,7 +39,7 @@ fn only_so_many_records_wait_but_one_batch_always_may() {
         let _ = wait.recv();
         Ok(())
     };
-    let (mut handoff, writer) = Handoff::start(figures.clone(), ROOM, write).unwrap();
+    let (mut handoff, writer) = BatchSender::start(figures.clone(), ROOM, write).unwrap();
     let other_core = handoff.clone();
     assert!(handoff.give((), 5_000));
     assert!(!handoff.give((), 1));
@@ -54,7 +54,7 @@ fn only_so_many_records_wait_but_one_batch_always_may() {
 fn what_can_not_be_written_is_counted() {
     let figures = SinkFigures::new("test");
     let write = |good: bool| if good { Ok(()) } else { Err("no".to_owned()) };
-    let (mut handoff, writer) = Handoff::start(figures.clone(), ROOM, write).unwrap();
+    let (mut handoff, writer) = BatchSender::start(figures.clone(), ROOM, write).unwrap();
     handoff.give(true, 3);
     handoff.give(false, 4);
     drop(handoff);

@@ -1,9 +1,9 @@
 //! Writes sums per minute to the embedded store, for `/tyk/usage`. Requests beyond the limits of rows and paths are summed as `_other`.
 
-use super::{Handoff, RecordWriter, SinkFigures, SinkRoom, SinkThread};
+use super::{BatchSender, RecordWriter, SinkFigures, SinkRoom, SinkThread};
 use crate::observe::analytics::Analyst;
-use crate::observe::hit::Hit;
 use crate::observe::record::{RequestRecord, Text};
+use crate::observe::record_ref::RecordRef;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) struct UsageSink {
     said: Vec<u8>,
     hits: u64,
     written: Instant,
-    handoff: Handoff<Vec<(UsageKey, UsageCounts)>>,
+    handoff: BatchSender<Vec<(UsageKey, UsageCounts)>>,
 }
 
 /// Writes the sums of all cores.
@@ -99,7 +99,7 @@ impl UsageSink {
     ) -> io::Result<(Self, SinkThread)> {
         let mut table = UsageTable { usage, days, forgot: None, paths: HashMap::new(), all_paths: 0 };
         let room = SinkRoom { batches: BATCHES_MAX, records: u64::MAX };
-        let (handoff, writer) = Handoff::start(figures, room, move |rows| table.write(rows))?;
+        let (handoff, writer) = BatchSender::start(figures, room, move |rows| table.write(rows))?;
         let sink = UsageSink {
             analyst,
             rows: HashMap::new(),
@@ -113,7 +113,7 @@ impl UsageSink {
     }
 
     /// Reads the fields that determine the row of a request.
-    fn read(&mut self, hit: &Hit<'_>) {
+    fn read(&mut self, hit: &RecordRef<'_>) {
         let said = &mut self.said;
         said.clear();
         said.extend_from_slice(&minute(hit).to_le_bytes());
@@ -128,7 +128,7 @@ impl UsageSink {
     }
 
     /// The row of a request.
-    fn key(&self, hit: &Hit<'_>) -> UsageKey {
+    fn key(&self, hit: &RecordRef<'_>) -> UsageKey {
         let (record, facts) = (hit.record, hit.facts);
         UsageKey {
             minute: minute(hit),
@@ -154,7 +154,7 @@ impl UsageSink {
 }
 
 impl RecordWriter for UsageSink {
-    fn take(&mut self, hit: &Hit<'_>) {
+    fn take(&mut self, hit: &RecordRef<'_>) {
         if !hit.record.analytics {
             return;
         }
@@ -182,7 +182,7 @@ impl RecordWriter for UsageSink {
     }
 }
 
-fn minute(hit: &Hit<'_>) -> i64 {
+fn minute(hit: &RecordRef<'_>) -> i64 {
     hit.time.unix_s.div_euclid(60)
 }
 

@@ -21,7 +21,7 @@ const LINE_BYTES_MAX: u64 = 16 * 1024;
 const END_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// What is handed over, and the state that must not change meanwhile.
-pub(crate) struct Estate {
+pub(crate) struct HandoverState {
     /// Listening sockets and their roles.
     pub sockets: Vec<(Role, TcpListener)>,
     /// The embedded store's lock.
@@ -35,7 +35,7 @@ pub(crate) struct Estate {
 /// A started process; killed on drop unless it is released.
 struct Successor(Option<Child>);
 
-impl Estate {
+impl HandoverState {
     /// Starts a successor, waits until it serves, and returns its process id. From then on, the successor owns the store.
     ///
     /// # Errors

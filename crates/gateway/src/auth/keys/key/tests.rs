@@ -36,7 +36,7 @@ fn room(key: &Key, api: &str, method: &str, path: &str) -> Option<u64> {
 
 fn admit(key: &Key, api: &str, method: &str, path: &str) -> bool {
     key.limits_at(api, method, || path.into())
-        .admit(Duration::from_secs(1), 1, Checks::ALL, DryRun::default(), tollgate_limit::Patience::Waits)
+        .admit(Duration::from_secs(1), 1, Checks::ALL, DryRun::default(), tollgate_limit::WaitPolicy::Waits)
         .is_ok()
 }
 

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 /// Steps of middlewares with start and end in milliseconds; `|` starts another run.
 fn check(turns: &[(&'static str, u64, u64)], expect: &[(&str, u64, u64)]) {
-    let began = Moment::now();
+    let began = MonoTime::now();
     let at = |ms| began + Duration::from_millis(ms);
     let mut steps = Steps::default();
     steps.start();
@@ -32,7 +32,7 @@ fn what_holds_a_request_lasts_until_it_lets_it_go() {
 
 #[test]
 fn nothing_is_left_for_the_next_request() {
-    let now = Moment::now();
+    let now = MonoTime::now();
     let mut steps = Steps::default();
     steps.end("A", now, now, now);
     steps.clear();

@@ -2,7 +2,7 @@
 //! not used.
 
 use crate::auth::jwt::{AlgorithmFamily, SigningAlgorithm, VerifyKey};
-use crate::base::recent::Recent;
+use crate::base::two_generation_cache::TwoGenerationCache;
 use crate::base::tls::{Facts, Library};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -17,7 +17,7 @@ const ALGORITHM: &str = "RS256";
 /// The keys that were used recently.
 pub(super) struct PublicKeys {
     certificates: Arc<Library>,
-    prepared: Recent<PublicKey>,
+    prepared: TwoGenerationCache<PublicKey>,
 }
 
 /// One key.
@@ -31,7 +31,7 @@ pub(super) struct PublicKey {
 
 impl PublicKeys {
     pub(super) fn new(certificates: Arc<Library>) -> Self {
-        PublicKeys { certificates, prepared: Recent::new(KEYS_MAX) }
+        PublicKeys { certificates, prepared: TwoGenerationCache::new(KEYS_MAX) }
     }
 
     /// The key of a certificate id.

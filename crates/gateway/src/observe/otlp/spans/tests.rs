@@ -1,5 +1,5 @@
 use super::*;
-use crate::observe::facts::ApiFacts;
+use crate::observe::facts::ApiMetadata;
 use crate::observe::trace::TraceId;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use std::collections::BTreeMap;
@@ -15,8 +15,9 @@ fn made(change: impl FnOnce(&mut RequestRecord)) -> (Span, Option<Span>) {
     (record.status, record.upstream_status) = (200, 200);
     (record.sent_after_ns, record.upstream_ns) = (Some(1_000_000), 20_000_000);
     change(&mut record);
-    let facts = ApiFacts { id: "1".to_owned(), name: "shop".to_owned(), listen_path: "/shop/".to_owned(), ..ApiFacts::default() };
-    let hit = Hit { record: &record, facts: &facts, peer: "", time: RecordTime { unix_s: 100, ns: 50_000_000 } };
+    let facts =
+        ApiMetadata { id: "1".to_owned(), name: "shop".to_owned(), listen_path: "/shop/".to_owned(), ..ApiMetadata::default() };
+    let hit = RecordRef { record: &record, facts: &facts, peer: "", time: RecordTime { unix_s: 100, ns: 50_000_000 } };
     let trace = RequestTrace { id: TraceId(7), parent: 5, server_span: 8, client_span: 9, taken: true, inherited: true };
     (server_span(&hit, &trace), client_span(&hit, &trace))
 }

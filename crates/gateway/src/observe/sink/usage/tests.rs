@@ -1,5 +1,5 @@
 use super::*;
-use crate::observe::facts::ApiFacts;
+use crate::observe::facts::ApiMetadata;
 use tollgate_model::analytics::RecordTime;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::usage::{UsageBy, UsageQuestion};
@@ -14,12 +14,12 @@ fn sink(days: u32) -> (tempfile::TempDir, Usage, UsageSink, SinkThread) {
 }
 
 fn take(sink: &mut UsageSink, minute: i64, path: &str) {
-    let facts = ApiFacts { id: "shop".to_owned(), ..ApiFacts::default() };
+    let facts = ApiMetadata { id: "shop".to_owned(), ..ApiMetadata::default() };
     let mut record = RequestRecord::default();
     (record.analytics, record.status) = (true, 200);
     record.write(Text::Method, b"GET");
     record.write(Text::Path, path.as_bytes());
-    sink.take(&Hit { record: &record, facts: &facts, peer: "", time: RecordTime { unix_s: minute * 60, ns: 0 } });
+    sink.take(&RecordRef { record: &record, facts: &facts, peer: "", time: RecordTime { unix_s: minute * 60, ns: 0 } });
 }
 
 fn by_path(usage: &Usage) -> Vec<(String, u64)> {

@@ -3,12 +3,12 @@
 use super::arrival::RequestContext;
 use crate::auth::keys::HeldKey;
 use crate::data::exchange::{Exchange, Track};
-use crate::observe::{ApiFacts, RequestRecord, Text};
+use crate::observe::{ApiMetadata, RequestRecord, Text};
 use tollgate_http::{Body, KnownHeader, Request, Version};
 
 /// Starts the record of a request; `None` when it is not recorded. `host` is the upstream's.
 #[inline]
-pub(super) fn draft(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
+pub(super) fn build_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
     let recorder = arrival.core.recorder.as_ref()?;
     let recording = arrival.core.shared.observer.recording.as_ref()?;
     let facts = &exchange.api.facts;
@@ -71,15 +71,15 @@ pub(super) fn draft(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host:
 }
 
 /// Starts a record for traces only, of a request that the gateway answers itself.
-pub(super) fn draft_of_trace(arrival: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
+pub(super) fn build_trace_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
     arrival.trace.filter(|trace| trace.taken)?;
-    let mut record = draft(arrival, exchange, "")?;
+    let mut record = build_record(arrival, exchange, "")?;
     (record.analytics, record.logged) = (false, false);
     Some(record)
 }
 
 /// Writes the request's head without its secrets, because everyone who reads analytics sees it.
-fn write_head(record: &mut RequestRecord, request: &Request<'_>, facts: &ApiFacts) {
+fn write_head(record: &mut RequestRecord, request: &Request<'_>, facts: &ApiMetadata) {
     record.write(Text::RawHead, request.method.as_bytes());
     record.append(b" ");
     record.append(request.path().as_bytes());

@@ -21,7 +21,7 @@ use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
 const KIND: DocumentSpace = DocumentSpace::OAuth;
 
 /// The provider's part of the store.
-pub(crate) struct Ledger {
+pub(crate) struct TokenStore {
     store: Arc<dyn Store>,
     keys: Arc<Keys>,
     clients: Arc<OauthClients>,
@@ -49,10 +49,10 @@ pub(crate) struct NewToken<'a> {
     pub retained_s: u64,
 }
 
-impl Ledger {
+impl TokenStore {
     pub(crate) fn new(store: Arc<dyn Store>, keys: Arc<Keys>, clients: Arc<OauthClients>) -> Self {
         let redis = keys.shared_keys().map(|shared| shared.redis.clone());
-        Ledger { store, keys, clients, redis }
+        TokenStore { store, keys, clients, redis }
     }
 
     /// The keys; each token is one of them.
@@ -319,7 +319,7 @@ impl Ledger {
     }
 }
 
-impl Ledger {
+impl TokenStore {
     /// Name that a token's session and its document are stored under.
     fn name(&self, token: &str) -> String {
         match &self.redis {

@@ -1,9 +1,9 @@
 //! Steps before a connection's first request: the PROXY header of a trusted proxy and the TLS handshake. One time limit covers
 //! both. Connections that need neither skip this module.
 
-use crate::addresses::Full;
+use crate::addresses::LimitReached;
 use crate::core::Core;
-use crate::listen::{Listen, TlsTerms};
+use crate::listen::{Listen, TlsConfigSelector};
 use crate::peers::CountedConnection;
 use crate::proxy_header::{self, Progress};
 use crate::serve::serve;
@@ -54,7 +54,7 @@ async fn pass(
 ) -> io::Result<(Stream, ClientInfo)> {
     let announced = if listen.trusts(peer) { read_proxy_header(&mut stream).await? } else { None };
     if let (Some(limit), Some(client)) = (&core.address_limit, announced) {
-        counted.seat = limit.seat(client.ip()).map_err(|Full| {
+        counted.seat = limit.seat(client.ip()).map_err(|LimitReached| {
             core.turn_away(&stream);
             io::Error::other("the announced client has as many connections as it may")
         })?;
@@ -83,7 +83,7 @@ async fn read_proxy_header(stream: &mut TcpStream) -> io::Result<Option<SocketAd
     }
 }
 
-async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsTerms) -> io::Result<(Stream, Rc<ClientTls>)> {
+async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsConfigSelector) -> io::Result<(Stream, Rc<ClientTls>)> {
     let mut first = [0];
     if stream.peek(&mut first).await? == 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());

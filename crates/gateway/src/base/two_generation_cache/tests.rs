@@ -8,7 +8,7 @@ fn digest(number: u64) -> Digest {
 
 #[test]
 fn never_more_than_two_halves_are_kept() {
-    let recent = Recent::new(10);
+    let recent = TwoGenerationCache::new(10);
     for number in 0..1000 {
         recent.put(digest(number), Arc::new(number));
     }
@@ -19,7 +19,7 @@ fn never_more_than_two_halves_are_kept() {
 
 #[test]
 fn what_is_used_stays() {
-    let recent = Recent::new(4);
+    let recent = TwoGenerationCache::new(4);
     recent.put(digest(7), Arc::new("used"));
     for number in 100..200 {
         recent.put(digest(number), Arc::new("other"));
@@ -29,7 +29,7 @@ fn what_is_used_stays() {
 
 #[test]
 fn what_is_removed_is_gone_from_both_halves() {
-    let recent = Recent::new(1);
+    let recent = TwoGenerationCache::new(1);
     recent.put(digest(1), Arc::new(()));
     recent.put(digest(2), Arc::new(()));
     recent.remove(&digest(1));

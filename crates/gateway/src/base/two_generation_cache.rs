@@ -14,7 +14,7 @@ use crate::base::digest::{Digest, DigestHasher};
 type Half<V> = HashMap<Digest, Arc<V>, BuildHasherDefault<DigestHasher>>;
 
 /// Values by digest, at most twice `half_max`.
-pub(crate) struct Recent<V> {
+pub(crate) struct TwoGenerationCache<V> {
     halves: ArcSwap<Halves<V>>,
     half_max: usize,
     turning: Mutex<()>,
@@ -25,11 +25,11 @@ struct Halves<V> {
     old: Arc<Half<V>>,
 }
 
-impl<V: Send + Sync + 'static> Recent<V> {
+impl<V: Send + Sync + 'static> TwoGenerationCache<V> {
     /// Makes an empty cache.
     pub(crate) fn new(half_max: usize) -> Self {
         let halves = Halves { young: Arc::default(), old: Arc::default() };
-        Recent { halves: ArcSwap::from_pointee(halves), half_max, turning: Mutex::default() }
+        TwoGenerationCache { halves: ArcSwap::from_pointee(halves), half_max, turning: Mutex::default() }
     }
 
     /// The value of a digest.

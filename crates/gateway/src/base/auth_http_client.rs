@@ -26,7 +26,7 @@ const REDIRECTS_MAX: usize = 3;
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The client thread and its connections.
-pub(crate) struct Outside {
+pub(crate) struct AuthHttpClient {
     runtime: Handle,
     clients: Mutex<HashMap<TlsRules, HttpClient>>,
     slots: Semaphore,
@@ -64,14 +64,14 @@ pub(crate) enum CallFault {
     Tls(String),
 }
 
-impl Outside {
+impl AuthHttpClient {
     /// Starts the thread.
     pub(crate) fn start() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
         let handle = runtime.handle().clone();
         let run = move || runtime.block_on(std::future::pending::<()>());
         std::thread::Builder::new().name("outside".to_owned()).spawn(run)?;
-        Ok(Outside { runtime: handle, clients: Mutex::default(), slots: Semaphore::new(CALLS_MAX) })
+        Ok(AuthHttpClient { runtime: handle, clients: Mutex::default(), slots: Semaphore::new(CALLS_MAX) })
     }
 
     /// Runs a task on the thread.
@@ -160,12 +160,13 @@ impl fmt::Display for CallFault {
 
 /// The client thread, started on first use.
 #[derive(Default)]
-pub(crate) struct LazyOutside(std::sync::OnceLock<Option<Arc<Outside>>>);
+pub(crate) struct LazyAuthHttpClient(std::sync::OnceLock<Option<Arc<AuthHttpClient>>>);
 
-impl LazyOutside {
+impl LazyAuthHttpClient {
     /// The client; `None` when the system cannot start the thread.
-    pub(crate) fn get(&self) -> Option<Arc<Outside>> {
-        let start = || Outside::start().map(Arc::new).inspect_err(|error| tracing::error!(%error, "no thread for calls")).ok();
+    pub(crate) fn get(&self) -> Option<Arc<AuthHttpClient>> {
+        let start =
+            || AuthHttpClient::start().map(Arc::new).inspect_err(|error| tracing::error!(%error, "no thread for calls")).ok();
         self.0.get_or_init(start).clone()
     }
 }

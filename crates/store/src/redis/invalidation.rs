@@ -1,7 +1,7 @@
 //! Push messages from Redis: messages of a channel, and notifications of changed documents, whoever changed them. They arrive on a second
 //! connection, which is monitored more closely than the first: a gateway that caches documents must know at once when notifications stop.
 
-use super::connection::open_ear;
+use super::connection::open_push_connection;
 use super::link::Link;
 use super::names;
 use crate::question::DocumentSpace;
@@ -83,7 +83,7 @@ pub(super) async fn listen(link: Arc<Link>, topics: Topics, mut hear: impl FnMut
 /// Listens on one connection; returns the reason for its end.
 async fn hold(link: &Link, topics: &Topics, hear: &mut impl FnMut(Heard), up: &mut bool) -> RedisResult<String> {
     let (sender, mut line) = channel(HEARD_MAX);
-    let mut connection = open_ear(link.settings(), InvalidationLine(sender)).await?;
+    let mut connection = open_push_connection(link.settings(), InvalidationLine(sender)).await?;
     for channel in topics.channels() {
         connection.subscribe(channel).await?;
     }

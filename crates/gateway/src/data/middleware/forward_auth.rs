@@ -7,9 +7,9 @@
 use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
 use crate::base::answers::{GRACE, QuestionState};
-use crate::base::auth_http_client::{Call, CallReply, AuthHttpClient};
-use crate::base::two_generation_cache::TwoGenerationCache;
+use crate::base::auth_http_client::{AuthHttpClient, Call, CallReply};
 use crate::base::tls::TlsRules;
+use crate::base::two_generation_cache::TwoGenerationCache;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::FORWARD_AUTH_FAILED;

@@ -6,10 +6,10 @@
 use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
 use crate::base::answers::{GRACE, QuestionState};
+use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
-use crate::base::auth_http_client::{Call, AuthHttpClient};
-use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::base::tls::TlsRules;
+use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{EXTERNAL_MISSING, EXTERNAL_REFUSED};

@@ -11,8 +11,8 @@ use crate::auth::jwt::{
     VerifyKey,
 };
 use crate::base::answers::GRACE;
-use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::base::tls::TlsRules;
+use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;

@@ -2,8 +2,8 @@
 //! not used.
 
 use crate::auth::jwt::{AlgorithmFamily, SigningAlgorithm, VerifyKey};
-use crate::base::two_generation_cache::TwoGenerationCache;
 use crate::base::tls::{Facts, Library};
+use crate::base::two_generation_cache::TwoGenerationCache;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::sync::Arc;

@@ -24,7 +24,7 @@ MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis bench-cache attack smuggling structure fuzz-short deb deploy-check
+.PHONY: help run build release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attack import traffic
-from attack.scenario import Bounds, Scenario, beside, not_far_from_nginx
+from attack.scenario import Bounds, Scenario, beside, not_far_from_peers
 
 FLOODERS = 20
 BLOCK_BYTES = 65536
@@ -39,7 +39,7 @@ CHUNKED = head("POST", "Transfer-Encoding: chunked\r\n\r\n")
 
 
 def scenario(name: str, title: str, attack) -> Scenario:
-    return Scenario("http1", name, title, beside(attack), Bounds(judge=not_far_from_nginx))
+    return Scenario("http1", name, title, beside(attack), Bounds(judge=not_far_from_peers))
 
 
 SCENARIOS = [

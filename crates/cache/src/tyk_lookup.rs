@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 /// A request that Tyk's cache handles: its method and path are configured.
 #[derive(Clone, Copy)]
 pub struct TykRequest<'a> {
-    /// [`TykKeyParts::key`].
+    /// [`TykKeyParts::key`](crate::tyk::TykKeyParts::key).
     pub key: &'a str,
     /// The method.
     pub method: &'a str,

@@ -106,7 +106,7 @@ thread_local! {
     static CUT: Cell<Option<CutName>> = const { Cell::new(None) };
 }
 
-/// The same algorithms, but with server names that include a port accepted by [`crate::TlsTerms`] made with them. The result is
+/// The same algorithms, but with server names that include a port accepted by [`crate::TlsConfigSelector`] made with them. The result is
 /// never freed: call this only for what lives as long as the process.
 pub fn accepting_ports(provider: CryptoProvider) -> CryptoProvider {
     let cipher_suites = provider.cipher_suites.iter().map(|suite| match suite {

@@ -1,4 +1,4 @@
-//! A policy: limits and access rights that many keys share. [`apply`] applies a key's policies to its session.
+//! A policy: limits and access rights that many keys share. [`apply()`] applies a key's policies to its session.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -281,7 +281,7 @@ impl TokenStore {
         self.revoke_named(api, &self.name(token)).await
     }
 
-    /// Like [`Ledger::revoke_access`], for a token in the form that its refresh token's document has.
+    /// Like [`TokenStore::revoke_access`], for a token in the form that its refresh token's document has.
     pub(crate) async fn revoke_kept(&self, api: &str, kept: &str) -> Result<bool, StoreFault> {
         self.revoke_named(api, &self.name_of_kept(kept)).await
     }
@@ -328,7 +328,7 @@ impl TokenStore {
         }
     }
 
-    /// Like [`Ledger::name`], for a token in the form that documents have.
+    /// Like [`TokenStore::name`], for a token in the form that documents have.
     fn name_of_kept(&self, kept: &str) -> String {
         if self.redis.is_some() { self.name(kept) } else { kept.to_owned() }
     }

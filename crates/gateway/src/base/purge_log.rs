@@ -5,7 +5,7 @@
 mod peers;
 
 use super::bus::{self, Signer, UncheckedMessage};
-use peers::{PeerTable, Presence, PresenceState};
+use peers::{PeerPresence, PeerTable, PresenceState};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::pin::Pin;
@@ -207,7 +207,7 @@ impl PurgeLog {
 
     async fn say(&self, state: PresenceState) -> Result<(), StoreFault> {
         let applied = lock(&self.applied).map(|id| id.to_string());
-        let presence = Presence { gateway: self.name.clone(), applied, state };
+        let presence = PeerPresence { gateway: self.name.clone(), applied, state };
         let payload = serde_json::to_string(&presence).unwrap_or_default();
         self.redis.publish(CHANNEL, self.signer.message(PRESENCE, &payload).as_bytes()).await
     }
@@ -261,7 +261,7 @@ impl PurgeLog {
         Ok(())
     }
 
-    fn hear_presence(&self, presence: Presence) {
+    fn hear_presence(&self, presence: PeerPresence) {
         if presence.gateway == self.name {
             return;
         }

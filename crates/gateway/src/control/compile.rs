@@ -9,7 +9,7 @@ use crate::auth::keys::KeyTerms;
 use crate::auth::oauth::Rules;
 use crate::base::re2;
 use crate::data::api::Api;
-use crate::data::error_overrides::{ErrorOverrides, OverrideRules};
+use crate::data::error_overrides::{CompiledOverrides, OverrideRules};
 use crate::data::middleware::Context;
 use crate::data::registry::Registry;
 use crate::data::route::{RouterBuilder, listen_path_weight};
@@ -95,7 +95,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
 }
 
 /// The rules for errors of the API and of the gateway.
-fn error_overrides(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Arc<ErrorOverrides>> {
+fn error_overrides(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Arc<CompiledOverrides>> {
     let (own, problems) = match definition.error_overrides_disabled {
         true => Default::default(),
         false => OverrideRules::compile(&definition.error_overrides, &context.settings.error_templates),
@@ -104,7 +104,7 @@ fn error_overrides(definition: &ApiDefinition, context: &mut Context<'_>) -> Opt
         let path = format!("$.error_overrides{}", problem.path);
         if problem.is_error { context.error(path, problem.message) } else { context.warning(path, problem.message) }
     }
-    ErrorOverrides::new(own, &context.settings.error_overrides)
+    CompiledOverrides::new(own, &context.settings.error_overrides)
 }
 
 fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Versions> {

@@ -3,7 +3,7 @@
 use crate::auth::keys::KeyTerms;
 use crate::base::path::raw_offset;
 use crate::base::tls::CertificateSlot;
-use crate::data::error_overrides::ErrorOverrides;
+use crate::data::error_overrides::CompiledOverrides;
 use crate::data::url::Url;
 use crate::observe::{ApiMetadata, Meter};
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub(crate) struct Api {
     /// Whether the API accepts batch requests.
     pub batches: bool,
     /// Rules that replace error responses; `None` if there are none.
-    pub error_overrides: Option<Arc<ErrorOverrides>>,
+    pub error_overrides: Option<Arc<CompiledOverrides>>,
     /// Counters of the API.
     pub meter: Arc<Meter>,
     /// Data that records need.

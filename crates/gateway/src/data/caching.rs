@@ -21,13 +21,13 @@ pub(crate) fn serve(outgoing: &mut Outgoing, answer: &CachedResponse) {
     outgoing.body.clear();
     // Without a length, only the end of the connection ends the body.
     outgoing.close = answer.body_len().is_none();
-    let source = Box::new(StoredBody(answer.body()));
+    let source = Box::new(StoredBodySource(answer.body()));
     outgoing.sourced = Some(SourcedBody { source, len: answer.body_len().unwrap_or(0), detached: None });
 }
 
-struct StoredBody(CachedBody);
+struct StoredBodySource(CachedBody);
 
-impl BodySource for StoredBody {
+impl BodySource for StoredBodySource {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<hyper::body::Bytes>, BodyCut>> {
         match self.0.next(cx.waker()) {
             BodyRead::Data(bytes) => Poll::Ready(Ok(Some(bytes))),

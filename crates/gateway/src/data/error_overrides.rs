@@ -22,7 +22,7 @@ const UPSTREAM_STATUS: &str = "URS";
 
 /// The rules that hold for an API: its own and the gateway's.
 #[derive(Debug)]
-pub(crate) struct ErrorOverrides {
+pub(crate) struct CompiledOverrides {
     levels: [Arc<OverrideRules>; 2],
 }
 
@@ -125,13 +125,13 @@ impl OverrideRules {
     }
 }
 
-impl ErrorOverrides {
+impl CompiledOverrides {
     /// The rules of an API and of the gateway; `None` when there are none.
     pub(crate) fn new(own: OverrideRules, gateway: &Arc<OverrideRules>) -> Option<Arc<Self>> {
         if own.is_empty() && gateway.is_empty() {
             return None;
         }
-        Some(Arc::new(ErrorOverrides { levels: [Arc::new(own), gateway.clone()] }))
+        Some(Arc::new(CompiledOverrides { levels: [Arc::new(own), gateway.clone()] }))
     }
 
     /// The rule for a refusal with this status and message.

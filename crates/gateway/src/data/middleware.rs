@@ -83,7 +83,7 @@ middlewares! {
         override_errors: OverrideErrors;
         // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
         response_cache: ResponseCache;
-        shared_cache: SharedCache;
+        shared_cache: SharedCacheLookup;
         // Settings of the call to the upstream.
         endpoint_timeout: EndpointTimeout;
         circuit_break: CircuitBreak;

@@ -12,7 +12,7 @@ const PEERS_MAX: usize = 4_096;
 
 /// What a gateway says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Presence {
+pub(super) struct PeerPresence {
     pub gateway: String,
     /// The last entry of the log that it has carried out.
     pub applied: Option<String>,
@@ -31,27 +31,27 @@ pub(super) enum PresenceState {
 
 /// The gateways that were heard.
 #[derive(Default)]
-pub(super) struct PeerTable(BTreeMap<String, Peer>);
+pub(super) struct PeerTable(BTreeMap<String, PurgePeer>);
 
-struct Peer {
+struct PurgePeer {
     heard: Instant,
     applied: Option<LogId>,
 }
 
 impl PeerTable {
-    pub(super) fn hear(&mut self, presence: Presence, now: Instant) {
+    pub(super) fn hear(&mut self, presence: PeerPresence, now: Instant) {
         self.0.retain(|_, peer| peer.is_alive(now));
         if presence.state == PresenceState::Gone {
             self.0.remove(&presence.gateway);
         } else if self.0.len() < PEERS_MAX || self.0.contains_key(&presence.gateway) {
             let applied = presence.applied.and_then(|id| id.parse().ok());
-            self.0.insert(presence.gateway, Peer { heard: now, applied });
+            self.0.insert(presence.gateway, PurgePeer { heard: now, applied });
         }
     }
 
     /// The gateways that are alive and have not carried out the log up to `id`.
     pub(super) fn unconfirmed(&self, id: LogId, now: Instant) -> Vec<String> {
-        let lacks = |peer: &Peer| peer.is_alive(now) && peer.applied.is_none_or(|applied| applied < id);
+        let lacks = |peer: &PurgePeer| peer.is_alive(now) && peer.applied.is_none_or(|applied| applied < id);
         self.0.iter().filter(|(_, peer)| lacks(peer)).map(|(name, _)| name.clone()).collect()
     }
 
@@ -61,7 +61,7 @@ impl PeerTable {
     }
 }
 
-impl Peer {
+impl PurgePeer {
     fn is_alive(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.heard) < ALIVE_FOR
     }

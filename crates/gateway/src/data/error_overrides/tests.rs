@@ -9,10 +9,10 @@ fn compiled(written: &Value) -> (OverrideRules, Vec<String>) {
 }
 
 /// Rules of an API and of the gateway; the status that a rule gives says which one it is.
-fn rules(own: &Value, gateway: &Value) -> Arc<ErrorOverrides> {
+fn rules(own: &Value, gateway: &Value) -> Arc<CompiledOverrides> {
     let (own, gateway) = (compiled(own), compiled(gateway));
     assert_eq!((own.1, gateway.1), (Vec::new(), Vec::new()));
-    ErrorOverrides::new(own.0, &Arc::new(gateway.0)).unwrap()
+    CompiledOverrides::new(own.0, &Arc::new(gateway.0)).unwrap()
 }
 
 fn rule(status: u16, matcher: Value) -> Value {
@@ -33,7 +33,7 @@ fn the_apis_rules_come_first_and_the_status_before_its_class() {
     assert_eq!(found(404, &[]), Some(205));
     assert_eq!(found(502, &[]), Some(206));
     assert_eq!(found(302, &[]), None);
-    assert!(ErrorOverrides::new(OverrideRules::default(), &Arc::default()).is_none());
+    assert!(CompiledOverrides::new(OverrideRules::default(), &Arc::default()).is_none());
 }
 
 #[test]

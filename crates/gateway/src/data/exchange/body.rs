@@ -66,6 +66,11 @@ impl Exchange<'_> {
         opened.or_else(|| self.answers.body().and_then(Result::ok))
     }
 
+    /// Whether the response has no content because either side uses HEAD.
+    pub(crate) fn is_head(&self) -> bool {
+        self.method == "HEAD" || self.request.method == "HEAD"
+    }
+
     /// Asks the upstream for its complete answer, because the gateway must see all of it.
     pub(crate) fn ask_for_whole(&mut self) {
         for name in ["Range", "If-Range"] {

@@ -1,7 +1,7 @@
 //! State of an exchange while its upstream works.
 
 use crate::data::breaker::Passage;
-use crate::data::error_overrides::ErrorOverrides;
+use crate::data::error_overrides::CompiledOverrides;
 use crate::data::gateway_state::GatewayState;
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, Versions};
 use crate::data::upstream::Upstream;
@@ -62,7 +62,7 @@ impl InFlight {
     }
 
     /// The rules for errors of its API.
-    pub(super) fn error_overrides(&self) -> Option<&ErrorOverrides> {
+    pub(super) fn error_overrides(&self) -> Option<&CompiledOverrides> {
         self.api()?.error_overrides.as_deref()
     }
 

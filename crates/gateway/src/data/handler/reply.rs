@@ -2,7 +2,7 @@
 
 use crate::data::error_body::{ErrorForm, write_problem};
 use crate::data::error_flags;
-use crate::data::error_overrides::{ErrorOverrides, MadeBody, OverrideRule};
+use crate::data::error_overrides::{CompiledOverrides, MadeBody, OverrideRule};
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::Refusal;
 use crate::data::settings::Settings;
@@ -32,7 +32,7 @@ pub(super) fn refuse(
 pub(super) fn refuse_by_rules(
     outgoing: &mut Outgoing,
     settings: &Settings,
-    rules: Option<&ErrorOverrides>,
+    rules: Option<&CompiledOverrides>,
     (refusal, fault): (&Refusal, Option<&Fault>),
     xml_type: Option<&str>,
     changes: &[HeaderChange],

@@ -7,7 +7,7 @@
 use super::{Middleware, MiddlewareSource};
 use crate::base::coding::open_beginning;
 use crate::data::error_body::{ErrorForm, xml_type};
-use crate::data::error_overrides::{BODY_BYTES_MAX, ErrorOverrides, FoundRule, MadeBody, OverrideRule};
+use crate::data::error_overrides::{BODY_BYTES_MAX, CompiledOverrides, FoundRule, MadeBody, OverrideRule};
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
@@ -27,8 +27,8 @@ pub(super) struct OverrideErrors {
 }
 
 /// The rules for one response.
-struct Override {
-    rules: Arc<ErrorOverrides>,
+struct OverrideStep {
+    rules: Arc<CompiledOverrides>,
     templates: ErrorTemplates,
     problem_details: bool,
     xml_type: Option<Box<str>>,
@@ -49,19 +49,19 @@ impl OverrideErrors {
 impl Middleware for OverrideErrors {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if let Some(rules) = &exchange.api.error_overrides {
-            exchange.response_chain.push(Override {
+            exchange.response_chain.push(OverrideStep {
                 rules: rules.clone(),
                 templates: self.templates.clone(),
                 problem_details: self.problem_details,
                 xml_type: xml_type(exchange.request),
-                is_head: exchange.method == "HEAD" || exchange.request.method == "HEAD",
+                is_head: exchange.is_head(),
             });
         }
         Step::Next
     }
 }
 
-impl ResponseStep for Override {
+impl ResponseStep for OverrideStep {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         if head.status() < ERROR_STATUS_MIN {
             return ResponseAction::Pass;
@@ -86,7 +86,7 @@ impl ResponseStep for Override {
     }
 }
 
-impl Override {
+impl OverrideStep {
     fn apply(&self, rule: &OverrideRule, head: &mut ResponseHead<'_>) -> ResponseAction {
         let status = rule.status(head.status());
         let form = ErrorForm::new(self.xml_type.as_deref(), self.problem_details);

@@ -150,7 +150,7 @@ impl ResponseCache {
             }
         }
         let is_head = exchange.method == "HEAD";
-        exchange.response_chain.push(Storing { fill: Some(fill), writer: None, is_head, place });
+        exchange.response_chain.push(StoringByTyk { fill: Some(fill), writer: None, is_head, place });
         Step::Next
     }
 }
@@ -220,7 +220,7 @@ impl Middleware for ResponseCache {
 }
 
 /// Stores a response as it passes. One that is truncated, too large or purged meanwhile is dropped together with this step.
-struct Storing {
+struct StoringByTyk {
     fill: Option<Fill>,
     writer: Option<BodyWriter>,
     is_head: bool,
@@ -228,7 +228,7 @@ struct Storing {
     place: Option<TierPlace>,
 }
 
-impl Storing {
+impl StoringByTyk {
     fn finish(&mut self, writer: BodyWriter) {
         match self.place.take() {
             Some(place) => place.finish(writer),
@@ -237,7 +237,7 @@ impl Storing {
     }
 }
 
-impl ResponseStep for Storing {
+impl ResponseStep for StoringByTyk {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         let Some(fill) = self.fill.take() else { return ResponseAction::Pass };
         let body_len = if self.is_head { Some(0) } else { head.body_len() };

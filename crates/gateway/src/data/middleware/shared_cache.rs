@@ -19,14 +19,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use steps::{Bypassed, Fetched, LOOKUP_FAILED};
+use steps::{Bypassed, FetchedResponse, LOOKUP_FAILED};
 use tollgate_cache::{ANSWERED_HERE, ApiCache, ApiCacheSettings, CacheRequest, Decision, Fill, Follower};
 use tollgate_engine::Work;
 use tollgate_http::Body;
 use tollgate_model::api::SharedCache as Rules;
 use tollgate_model::hexadecimal;
 
-pub(super) struct SharedCache {
+pub(super) struct SharedCacheLookup {
     cache: Arc<ApiCache>,
     /// Request headers that are part of the key.
     headers: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct SharedCache {
     serial: u64,
 }
 
-impl SharedCache {
+impl SharedCacheLookup {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let rules = definition.tollgate.cache.as_ref()?;
@@ -52,7 +52,7 @@ impl SharedCache {
             }
         };
         let written = hexadecimal(&Sha256::digest(definition.raw.to_string()));
-        Some(Box::new(SharedCache {
+        Some(Box::new(SharedCacheLookup {
             cache,
             headers: names_in_key(&rules.by_headers),
             by_caller: rules.by_caller,
@@ -106,7 +106,7 @@ impl SharedCache {
             edits.add(name, &value);
             exchange.is_conditional = true;
         }
-        exchange.response_chain.push(Fetched::new(fill, self.body_bytes_max));
+        exchange.response_chain.push(FetchedResponse::new(fill, self.body_bytes_max));
     }
 
     /// Holds the request until the response to another request arrives.
@@ -131,7 +131,7 @@ fn settings(rules: &Rules) -> ApiCacheSettings {
     }
 }
 
-impl Middleware for SharedCache {
+impl Middleware for SharedCacheLookup {
     fn header_names(&self, names: &mut HeaderNames) {
         self.headers.iter().for_each(|name| names.add(name));
     }

@@ -6,7 +6,7 @@ use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::canonical_name;
-use crate::data::middleware::bodies::{BodyFilterError, CompiledBodyFilter, FilteredBody, Unopened, opened, rewrite};
+use crate::data::middleware::bodies::{BodyFilterError, BodyReplacement, CompiledBodyFilter, FilteredBody, Unopened, rewrite};
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;
@@ -24,9 +24,7 @@ pub(super) struct TransformJqResponse {
 struct FilterStep {
     filter: Arc<CompiledBodyFilter>,
     context: JqValue,
-    api: Arc<str>,
-    is_head: bool,
-    bytes_max: usize,
+    replacement: BodyReplacement,
     unix_s: u64,
 }
 
@@ -52,14 +50,10 @@ impl TransformJqResponse {
 impl Middleware for TransformJqResponse {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(filter) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
-        // A part of a document is none.
-        exchange.ask_for_whole();
         let step = FilterStep {
             filter: filter.clone(),
             context: filter.context(exchange),
-            api: exchange.api.id.as_str().into(),
-            is_head: exchange.method == "HEAD" || exchange.request.method == "HEAD",
-            bytes_max: exchange.settings.response_bytes_max,
+            replacement: BodyReplacement::new(exchange),
             unix_s: exchange.unix_s,
         };
         exchange.response_chain.push(step);
@@ -69,15 +63,11 @@ impl Middleware for TransformJqResponse {
 
 impl ResponseStep for FilterStep {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
-        head.body_changes();
-        if self.is_head {
-            head.remove_header("Content-Encoding");
-        }
-        if self.is_head || !head.can_have_body() { ResponseAction::Pass } else { ResponseAction::Keep(self.bytes_max) }
+        self.replacement.on_head(head)
     }
 
     fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
-        let made = match opened(head, body, self.bytes_max) {
+        let made = match self.replacement.opened(head, body) {
             Ok(body) => self.filtered(head, &body),
             Err(Unopened::Refused(refusal)) => return ResponseAction::Refuse(refusal),
             Err(Unopened::Unreadable(why)) => Err(BodyFilterError::NotJson(why)),
@@ -85,7 +75,7 @@ impl ResponseStep for FilterStep {
         let made = match made {
             Ok(made) => made,
             Err(error) => {
-                tracing::warn!(api = &*self.api, %error, "a response's body was not transformed");
+                tracing::warn!(api = &*self.replacement.api, %error, "a response's body was not transformed");
                 return ResponseAction::Refuse(refusal::RESPONSE_NOT_TRANSFORMED);
             }
         };
@@ -104,7 +94,7 @@ impl FilterStep {
             ("_tyk_context", std::mem::take(&mut self.context)),
             ("_tyk_response_headers", headers_of(head)),
         ]);
-        self.filter.apply(input, self.unix_s, self.bytes_max)
+        self.filter.apply(input, self.unix_s, self.replacement.bytes_max)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::middleware::bodies::{CompiledBodyTemplate, Surroundings, Unopened, opened, rewrite};
+use crate::data::middleware::bodies::{BodyReplacement, CompiledBodyTemplate, Surroundings, Unopened, rewrite};
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;
@@ -18,9 +18,7 @@ pub(super) struct TransformResponse {
 struct Transform {
     template: Arc<CompiledBodyTemplate>,
     surroundings: Surroundings,
-    api: Arc<str>,
-    is_head: bool,
-    bytes_max: usize,
+    replacement: BodyReplacement,
 }
 
 impl TransformResponse {
@@ -36,14 +34,10 @@ impl TransformResponse {
 impl Middleware for TransformResponse {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(template) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
-        // A part of a document cannot be transformed.
-        exchange.ask_for_whole();
         let step = Transform {
             template: template.clone(),
             surroundings: template.surroundings(exchange),
-            api: exchange.api.id.as_str().into(),
-            is_head: exchange.method == "HEAD" || exchange.request.method == "HEAD",
-            bytes_max: exchange.settings.response_bytes_max,
+            replacement: BodyReplacement::new(exchange),
         };
         exchange.response_chain.push(step);
         Step::Next
@@ -52,27 +46,23 @@ impl Middleware for TransformResponse {
 
 impl ResponseStep for Transform {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
-        head.body_changes();
-        if self.is_head {
-            head.remove_header("Content-Encoding");
-        }
-        if self.is_head || !head.can_have_body() { ResponseAction::Pass } else { ResponseAction::Keep(self.bytes_max) }
+        self.replacement.on_head(head)
     }
 
     fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
-        let members = match opened(head, body, self.bytes_max) {
+        let members = match self.replacement.opened(head, body) {
             Ok(body) => self.template.parse(&body),
             Err(Unopened::Refused(refusal)) => return ResponseAction::Refuse(refusal),
             Err(Unopened::Unreadable(why)) => Err(why),
         };
         let members = members.unwrap_or_else(|error| {
-            tracing::warn!(api = &*self.api, %error, "a response's body could not be read for its template");
+            tracing::warn!(api = &*self.replacement.api, %error, "a response's body could not be read for its template");
             Vec::new()
         });
         let made = match self.template.render(members, &self.surroundings) {
             Ok(text) => text.into_bytes(),
             Err(error) => {
-                tracing::warn!(api = &*self.api, %error, "a response's template could not be rendered");
+                tracing::warn!(api = &*self.replacement.api, %error, "a response's template could not be rendered");
                 return ResponseAction::Refuse(refusal::RESPONSE_NOT_TRANSFORMED);
             }
         };

@@ -40,10 +40,10 @@ pub(crate) struct RedisList {
     is_protobuf: bool,
     turn: u32,
     waiting_bytes: Arc<AtomicUsize>,
-    handoff: BatchSender<Batch>,
+    handoff: BatchSender<ListBatch>,
 }
 
-struct Batch {
+struct ListBatch {
     list: String,
     records: Vec<Vec<u8>>,
     bytes: usize,
@@ -115,7 +115,7 @@ impl RedisList {
         }
         let list = self.next_list();
         self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
-        if !self.handoff.give(Batch { list, records, bytes }, count) {
+        if !self.handoff.give(ListBatch { list, records, bytes }, count) {
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
@@ -145,8 +145,8 @@ impl RecordWriter for RedisList {
     }
 }
 
-impl Write<Batch> for Appender {
-    fn write(&mut self, batch: Batch) -> Result<(), String> {
+impl Write<ListBatch> for Appender {
+    fn write(&mut self, batch: ListBatch) -> Result<(), String> {
         let written = self.append(&batch).map_err(|fault| fault.to_string());
         self.waiting_bytes.fetch_sub(batch.bytes, Ordering::Relaxed);
         written
@@ -156,7 +156,7 @@ impl Write<Batch> for Appender {
 impl Appender {
     /// Waits for Redis if it is unavailable, and appends once: a batch that may have arrived is not sent again, because it would be
     /// counted twice.
-    fn append(&mut self, batch: &Batch) -> Result<(), StoreFault> {
+    fn append(&mut self, batch: &ListBatch) -> Result<(), StoreFault> {
         loop {
             match self.redis.runtime().block_on(self.try_append(batch)) {
                 Err(fault) if fault.is_retryable() && self.may_wait() => std::thread::sleep(RETRY_EVERY),
@@ -165,7 +165,7 @@ impl Appender {
         }
     }
 
-    async fn try_append(&self, Batch { list, records, .. }: &Batch) -> Result<(), StoreFault> {
+    async fn try_append(&self, ListBatch { list, records, .. }: &ListBatch) -> Result<(), StoreFault> {
         // Also checks that there is a server: data sent over a dead connection may be lost.
         let length = self.redis.list_length(list).await?;
         if self.records_max > 0 && length >= self.records_max {

@@ -1,4 +1,4 @@
-use super::{ALIVE_FOR, PeerTable, Presence, PresenceState};
+use super::{ALIVE_FOR, PeerPresence, PeerTable, PresenceState};
 use std::time::{Duration, Instant};
 use tollgate_store::LogId;
 
@@ -6,8 +6,8 @@ fn id(text: &str) -> LogId {
     text.parse().unwrap()
 }
 
-fn presence(gateway: &str, applied: Option<&str>, state: PresenceState) -> Presence {
-    Presence { gateway: gateway.to_owned(), applied: applied.map(str::to_owned), state }
+fn presence(gateway: &str, applied: Option<&str>, state: PresenceState) -> PeerPresence {
+    PeerPresence { gateway: gateway.to_owned(), applied: applied.map(str::to_owned), state }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Bodies of responses that a step reads and replaces: opened, and with the coding put back on that they came in.
 
 use crate::base::coding::{Coding, OpenError, open};
+use crate::data::exchange::Exchange;
 use crate::data::refusal::{self, Refusal};
 use crate::data::response_chain::{ResponseAction, ResponseHead};
 use std::borrow::Cow;
+use std::sync::Arc;
 use tollgate_engine::KeptBody;
 
 /// Why there is no body to read.
@@ -14,18 +16,47 @@ pub(crate) enum Unopened {
     Unreadable(String),
 }
 
-/// The whole body without its coding.
-pub(crate) fn opened<'b>(head: &ResponseHead<'_>, body: KeptBody<'b>, bytes_max: usize) -> Result<Cow<'b, [u8]>, Unopened> {
-    let body = match body {
-        KeptBody::Whole(body) => body,
-        KeptBody::Part(_) => return Err(Unopened::Refused(refusal::RESPONSE_TOO_LARGE)),
-        KeptBody::NoRoom => return Err(Unopened::Refused(refusal::BODIES_FULL)),
-    };
-    match head.header("Content-Encoding").map(|codings| open(codings, body, bytes_max)) {
-        None => Ok(Cow::Borrowed(body)),
-        Some(Ok(opened)) => Ok(Cow::Owned(opened)),
-        Some(Err(OpenError::TooLarge)) => Err(Unopened::Refused(refusal::RESPONSE_TOO_LARGE)),
-        Some(Err(error)) => Err(Unopened::Unreadable(format!("{error:?} Content-Encoding"))),
+/// The part of a response step that reads the whole body to replace it.
+pub(crate) struct BodyReplacement {
+    /// Identifier of the API, for the log.
+    pub api: Arc<str>,
+    pub bytes_max: usize,
+    is_head: bool,
+}
+
+impl BodyReplacement {
+    /// Asks the upstream for the whole, since a part of a document cannot be read.
+    pub(crate) fn new(exchange: &mut Exchange<'_>) -> Self {
+        exchange.ask_for_whole();
+        BodyReplacement {
+            api: exchange.api.id.as_str().into(),
+            bytes_max: exchange.settings.response_bytes_max,
+            is_head: exchange.is_head(),
+        }
+    }
+
+    /// Keeps the body, if there is one to replace.
+    pub(crate) fn on_head(&self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        head.body_changes();
+        if self.is_head {
+            head.remove_header("Content-Encoding");
+        }
+        if self.is_head || !head.can_have_body() { ResponseAction::Pass } else { ResponseAction::Keep(self.bytes_max) }
+    }
+
+    /// The whole body without its coding.
+    pub(crate) fn opened<'b>(&self, head: &ResponseHead<'_>, body: KeptBody<'b>) -> Result<Cow<'b, [u8]>, Unopened> {
+        let body = match body {
+            KeptBody::Whole(body) => body,
+            KeptBody::Part(_) => return Err(Unopened::Refused(refusal::RESPONSE_TOO_LARGE)),
+            KeptBody::NoRoom => return Err(Unopened::Refused(refusal::BODIES_FULL)),
+        };
+        match head.header("Content-Encoding").map(|codings| open(codings, body, self.bytes_max)) {
+            None => Ok(Cow::Borrowed(body)),
+            Some(Ok(opened)) => Ok(Cow::Owned(opened)),
+            Some(Err(OpenError::TooLarge)) => Err(Unopened::Refused(refusal::RESPONSE_TOO_LARGE)),
+            Some(Err(error)) => Err(Unopened::Unreadable(format!("{error:?} Content-Encoding"))),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing};
 pub(super) const LOOKUP_FAILED: u16 = 0;
 
 /// Stores the response to a request that the cache has sent.
-pub(super) struct Fetched {
+pub(super) struct FetchedResponse {
     fill: Option<Fill>,
     writer: Option<BodyWriter>,
     /// The client's answer, if it differs from the response.
@@ -21,9 +21,9 @@ pub(super) struct Fetched {
     body_bytes_max: usize,
 }
 
-impl Fetched {
+impl FetchedResponse {
     pub(super) fn new(fill: Fill, body_bytes_max: usize) -> Self {
-        Fetched { fill: Some(fill), writer: None, answer: None, body_bytes_max }
+        FetchedResponse { fill: Some(fill), writer: None, answer: None, body_bytes_max }
     }
 
     /// Stores the response as it passes, or replies from the entry that is being stored.
@@ -57,7 +57,7 @@ impl Fetched {
     }
 }
 
-impl ResponseStep for Fetched {
+impl ResponseStep for FetchedResponse {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         let Some(fill) = self.fill.take() else { return ResponseAction::Pass };
         let (status, body_len) = (head.status(), head.body_len());

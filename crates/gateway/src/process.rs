@@ -6,6 +6,7 @@ pub(crate) mod handover;
 pub(crate) mod manual;
 pub(crate) mod migrate;
 pub(crate) mod notify;
+pub(crate) mod pid_file;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod signals;

@@ -170,6 +170,10 @@ pub struct GatewayConfig {
     pub readiness_check_endpoint_name: String,
     /// Seconds for requests in flight at shutdown; default 30.
     pub graceful_shutdown_timeout_duration: u64,
+    /// Seconds between the signal to stop and the end of accepting, so that load balancers notice; 0 for none.
+    pub graceful_shutdown_delay_seconds: u64,
+    /// File with the process ID; empty for none.
+    pub pid_file_location: PathBuf,
     /// Minimum seconds between two reloads for which no caller waits; at least 1.
     pub reload_interval: f64,
     /// Do not reload when another node asks for it.
@@ -178,6 +182,12 @@ pub struct GatewayConfig {
     pub log_level: String,
     /// `default` (also if empty) or `json`.
     pub log_format: String,
+    /// Send the log to a syslog server too.
+    pub use_syslog: bool,
+    /// `tcp`, `udp` or `unixgram`; empty for the socket of this machine.
+    pub syslog_transport: String,
+    /// `host:port` of the syslog server, or the path of its socket.
+    pub syslog_network_addr: String,
 
     /// The Redis that several gateways share; without it the embedded store is used.
     pub storage: Storage,
@@ -396,10 +406,15 @@ impl GatewayConfig {
             health_check_endpoint_name: "hello".to_owned(),
             readiness_check_endpoint_name: "ready".to_owned(),
             graceful_shutdown_timeout_duration: 30,
+            graceful_shutdown_delay_seconds: 0,
+            pid_file_location: PathBuf::new(),
             reload_interval: 1.0,
             suppress_redis_signal_reload: false,
             log_level: String::new(),
             log_format: String::new(),
+            use_syslog: false,
+            syslog_transport: String::new(),
+            syslog_network_addr: String::new(),
             storage: Storage::default(),
             enable_separate_analytics_store: false,
             analytics_storage: Storage::default(),

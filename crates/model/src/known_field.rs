@@ -26,7 +26,7 @@ pub(crate) type KnownField = (&'static str, ReportWhen);
 pub(crate) fn judge(unknown: &[(JsonPath, Value)], table: &[KnownField], findings: &mut Findings) {
     for (path, value) in unknown {
         let Some((_, report)) = table.iter().find(|(known, _)| path.matches(known)) else {
-            findings.ignored(path, "unknown field, ignored");
+            findings.ignored(path, "unknown field");
             continue;
         };
         let is_set = match report {
@@ -39,7 +39,7 @@ pub(crate) fn judge(unknown: &[(JsonPath, Value)], table: &[KnownField], finding
             }
         };
         if is_set {
-            findings.ignored(path, "not supported yet, ignored");
+            findings.ignored(path, "not supported yet");
         }
     }
 }

@@ -231,7 +231,7 @@ impl Policy {
             ("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set)),
         ] {
             if is_asked {
-                findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
+                findings.ignored(&JsonPath::of(field), "not supported yet");
             }
         }
     }

@@ -302,7 +302,7 @@ impl Session {
             ("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set)),
         ] {
             if is_asked {
-                findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
+                findings.ignored(&JsonPath::of(field), "not supported yet");
             }
         }
     }
@@ -331,7 +331,7 @@ pub(crate) fn check_rights(at: &JsonPath, rights: &BTreeMap<String, AccessRight>
         check_limits(&at, &limit.limits, findings);
         for (field, is_asked) in [("smoothing", is_set(&limit.smoothing)), ("max_query_depth", limit.max_query_depth > 0)] {
             if is_asked {
-                findings.ignored(&at.key(field), "not supported yet, ignored");
+                findings.ignored(&at.key(field), "not supported yet");
             }
         }
     }

@@ -1,11 +1,13 @@
-//! The log: text or JSON on standard error. A separate thread writes it, so that no one waits for a slow reader. Lines that clients
+//! The log: text or JSON on standard error, and for a syslog server if one is configured. A separate thread writes it, so that no one waits for a slow reader. Lines that clients
 //! can cause are limited by kind, with a count of the suppressed ones.
 
 mod limiter;
 mod lines;
 mod problems;
+mod syslog;
 
 pub(crate) use problems::problems;
+pub(crate) use syslog::SyslogServer;
 
 use clap::ValueEnum;
 use limiter::{LineKind, LineLimiter, Summary};
@@ -13,6 +15,7 @@ use lines::LogLines;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use syslog::{SyslogWriter, WithPriority};
 use tollgate_engine::MonoTime;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
@@ -42,6 +45,7 @@ pub(crate) enum LogFormat {
 /// The running log. Dropping it writes the remaining lines.
 pub(crate) struct Log {
     pub figures: Arc<LogFigures>,
+    syslog: Option<LogLines>,
 }
 
 /// Counts of written, suppressed and lost lines.
@@ -83,7 +87,7 @@ impl LogFigures {
 }
 
 /// Starts logging. `level` may contain directives like `RUST_LOG`; an unknown level means `info`.
-pub(crate) fn start(format: LogFormat, level: &str) -> Log {
+pub(crate) fn start(format: LogFormat, level: &str, syslog: Option<SyslogServer>) -> Log {
     let level = if level.is_empty() { "info" } else { level };
     let filter = EnvFilter::try_new(format!("{QUIET},{level}")).unwrap_or_else(|_| EnvFilter::new(format!("{QUIET},info")));
     let (lines, writer) = LogLines::new();
@@ -102,10 +106,29 @@ pub(crate) fn start(format: LogFormat, level: &str) -> Log {
     if let Err(error) = written.map(drop) {
         eprintln!("tollgate: no thread for the log, which stays empty: {error}");
     }
-    if let Err(error) = registry().with(layer).with(filter).with(Limited(figures.clone())).try_init() {
+    let (syslog, syslog_layer) = syslog.map(|server| start_syslog(format, server)).unzip();
+    if let Err(error) = registry().with(layer).with(syslog_layer).with(filter).with(Limited(figures.clone())).try_init() {
         eprintln!("tollgate: cannot start the log: {error}");
     }
-    Log { figures }
+    Log { figures, syslog }
+}
+
+/// Starts the thread that sends the log to a syslog server, which adds the time itself.
+fn start_syslog<S>(format: LogFormat, server: SyslogServer) -> (LogLines, Box<dyn Layer<S> + Send + Sync>)
+where
+    S: Subscriber + for<'l> registry::LookupSpan<'l>,
+{
+    let (lines, writer) = LogLines::new();
+    let sent = std::thread::Builder::new().name("syslog".to_owned()).spawn(move || writer.run(SyslogWriter::new(server), || ()));
+    if let Err(error) = sent.map(drop) {
+        eprintln!("tollgate: no thread for syslog, which gets no lines: {error}");
+    }
+    let layer = fmt::layer().with_writer(lines.clone()).with_target(false).without_time().with_ansi(false);
+    let layer: Box<dyn Layer<S> + Send + Sync> = match format {
+        LogFormat::Json => Box::new(layer.json().flatten_event(true).map_event_format(WithPriority)),
+        LogFormat::Text => Box::new(layer.map_event_format(WithPriority)),
+    };
+    (lines, layer)
 }
 
 /// Runs about once a second, unless standard error blocks.
@@ -128,6 +151,9 @@ impl Drop for Log {
     fn drop(&mut self) {
         self.figures.say_left_out(true);
         self.flush();
+        if let Some(lines) = &self.syslog {
+            lines.flush(FLUSH_TIME);
+        }
     }
 }
 

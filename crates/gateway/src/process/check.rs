@@ -5,7 +5,7 @@ use crate::control::compile::compile;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::process::cli::CheckOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
@@ -15,10 +15,24 @@ use tollgate_model::{Level, Problem};
 /// Checks each file and prints its problems; fails if one has errors.
 pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     let (settings, mut failed) = settings(options);
-    for file in &options.files {
+    let Some(files) = files(options) else {
+        println!("tollgate: no configuration is found: name one, or the files to check");
+        return ExitCode::FAILURE;
+    };
+    for file in &files {
         failed |= if file.is_dir() { check_directory(file, &settings) } else { check_file(file, &settings) };
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The files to check: those given, else the configuration with the directory of its definitions.
+fn files(options: &CheckOptions) -> Option<Vec<PathBuf>> {
+    if !options.files.is_empty() {
+        return Some(options.files.clone());
+    }
+    let conf = options.conf.clone().or_else(GatewayConfig::default_file)?;
+    let definitions = GatewayConfig::load(Some(&conf), std::env::vars()).ok().map(|(config, _)| config.app_path);
+    Some([conf].into_iter().chain(definitions.filter(|path| path.is_dir())).collect())
 }
 
 /// The settings to check definitions with, and whether reading them failed. They come from the given configuration, else from the
@@ -31,7 +45,7 @@ fn settings(options: &CheckOptions) -> (Settings, bool) {
         Ok((config, _)) => (Settings::new(&config).with_errors(&config).0, false),
         Err(problems) => {
             // A file in the list is reported when it is checked itself.
-            let is_reported = options.files.contains(&file);
+            let is_reported = options.files.is_empty() || options.files.contains(&file);
             problems.iter().filter(|_| !is_reported).for_each(|problem| println!("{problem}"));
             (Settings::new(&GatewayConfig::default()), !is_reported)
         }

@@ -40,6 +40,7 @@ pub(crate) enum CliCommand {
     /// Print the version.
     Version,
     /// Check configuration files and API definitions, and report errors and fields without effect.
+    #[command(visible_alias = "lint")]
     Check(CheckOptions),
     /// Print the JSON Schema of a document, or the OpenAPI description of the control API.
     Schema(SchemaOptions),
@@ -115,8 +116,8 @@ impl WithoutEffect {
 /// Options of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// Configuration files, API definitions, or directories of definitions
-    #[arg(required = true, value_name = "FILE")]
+    /// Configuration files, API definitions, or directories of definitions [default: the configuration and its app_path]
+    #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Configuration to check definitions against [default: the first among FILE, else the one that run finds]
     #[arg(long, short = 'c', value_name = "FILE")]

@@ -13,11 +13,12 @@ use crate::data::registry;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::Settings;
 use crate::observe::logs;
-use crate::observe::logs::{Log, LogFormat};
+use crate::observe::logs::{Log, LogFormat, SyslogServer};
 use crate::observe::{Meters, Observer, Recording};
 use crate::process::cli::RunOptions;
 use crate::process::handover::{HandoverState, Inherited, Predecessor, Role};
 use crate::process::notify::Notifier;
+use crate::process::pid_file::PidFile;
 use crate::process::signals::{Signals, StopCause};
 use crate::process::storage;
 use crate::report::{Pusher, StatsdSink};
@@ -206,8 +207,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     api::start(control, names, control_inbox, Ports { own: own_port, metrics: metrics_port, closed })?;
 
     // Installs the handlers before the announcement: a signal may follow it at once.
-    let signals = Signals::catch()?;
+    let mut signals = Signals::catch()?;
     let addresses = Addresses { data: &engine.addresses, control: &control_addresses, metrics: &metrics_addresses };
+    // Like the handlers, the file must be there before anyone learns that the gateway serves.
+    let _pid_file = PidFile::write(&config.pid_file_location);
     // Problems must be in the log before anyone learns that the gateway serves.
     log.flush();
     announce(&addresses, client_terms.is_some(), secret_file.as_deref());
@@ -218,19 +221,26 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let time_max = Duration::from_millis(config.tollgate.timeouts.restart_ms);
     let estate = HandoverState { sockets, lock, keys: keys.clone(), health: health.clone(), time_max };
     let end = signals.wait_for_end(&reloads, &estate, &notifier, is_alive(observer.engine.clone()));
-    // Connections would wait on sockets that still listen but are never accepted.
-    drop(estate);
+    // Once the engine accepts no more, connections would wait on these sockets, which still listen.
+    let stop_listening = move || drop(estate);
     let limit_ms = config.drain_timeout().as_millis() as u64;
     match end {
         StopCause::Stop => {
-            tracing::info!(limit_ms, "draining");
             notifier.stopping();
             health.drain();
+            let delay_s = config.graceful_shutdown_delay_seconds;
+            if delay_s > 0 {
+                tracing::info!(delay_s, "stopping after a delay: not ready, but still accepting; another signal ends the delay");
+                signals.wait_for_another(Duration::from_secs(delay_s));
+            }
+            tracing::info!(limit_ms, "draining");
+            stop_listening();
             engine.drain(Duration::ZERO);
         }
         StopCause::HandedOver(pid) => {
             tracing::info!(pid, limit_ms, "handed over; draining");
             let _ = close_ports.send(true);
+            stop_listening();
             engine.drain(LAST_REQUEST_TIME);
         }
     }
@@ -269,7 +279,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
 
 /// Runs the mock upstream.
 pub(crate) fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
-    let _log = logs::start(LogFormat::Text, "info");
+    let _log = logs::start(LogFormat::Text, "info", None);
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
     println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
     Ok(tollgate_client::serve_mock(listener)?)
@@ -301,7 +311,7 @@ fn unusable(problems: &[Problem]) -> String {
 
 fn start_log(options: &RunOptions, config: &GatewayConfig) -> Log {
     let level = if options.debug { "debug" } else { config.log_level.as_str() };
-    logs::start(log_format(options, config), level)
+    logs::start(log_format(options, config), level, SyslogServer::new(config))
 }
 
 fn log_format(options: &RunOptions, config: &GatewayConfig) -> LogFormat {

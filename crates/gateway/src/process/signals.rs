@@ -26,6 +26,7 @@ pub(crate) struct Signals {
     hangup: Signal,
     terminate: Signal,
     interrupt: Signal,
+    quit: Signal,
     restart: Signal,
 }
 
@@ -37,21 +38,22 @@ impl Signals {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let context = runtime.enter();
         let (hangup, terminate) = (signal(SignalKind::hangup())?, signal(SignalKind::terminate())?);
-        let (interrupt, restart) = (signal(SignalKind::interrupt())?, signal(SignalKind::user_defined2())?);
+        let (interrupt, quit) = (signal(SignalKind::interrupt())?, signal(SignalKind::quit())?);
+        let restart = signal(SignalKind::user_defined2())?;
         drop(context);
-        Ok(Signals { runtime, hangup, terminate, interrupt, restart })
+        Ok(Signals { runtime, hangup, terminate, interrupt, quit, restart })
     }
 
-    /// Reloads on SIGHUP and hands over on SIGUSR2; returns on SIGTERM or SIGINT, and when another process serves. Calls `is_alive`
+    /// Reloads on SIGHUP and hands over on SIGUSR2; returns on SIGTERM, SIGINT or SIGQUIT, and when another process serves. Calls `is_alive`
     /// at the interval that the service manager expects.
     pub(crate) fn wait_for_end(
-        self,
+        &mut self,
         reloads: &Reloads,
         estate: &HandoverState,
         notifier: &Arc<Notifier>,
         mut is_alive: impl FnMut() -> bool,
     ) -> StopCause {
-        let Signals { runtime, mut hangup, mut terminate, mut interrupt, mut restart } = self;
+        let Signals { runtime, hangup, terminate, interrupt, quit, restart } = self;
         let alive_every = notifier.alive_every();
         runtime.block_on(async {
             let mut handing_over: Option<HandingOver<'_>> = None;
@@ -60,6 +62,7 @@ impl Signals {
                     _ = hangup.recv() => reload(reloads, notifier),
                     _ = terminate.recv() => return StopCause::Stop,
                     _ = interrupt.recv() => return StopCause::Stop,
+                    _ = quit.recv() => return StopCause::Stop,
                     _ = restart.recv() => match handing_over {
                         Some(_) => tracing::warn!("a new process is starting already"),
                         None => {
@@ -83,6 +86,19 @@ impl Signals {
                 }
             }
         })
+    }
+
+    /// Waits for `time`, or for another signal to stop.
+    pub(crate) fn wait_for_another(&mut self, time: Duration) {
+        let Signals { runtime, terminate, interrupt, quit, .. } = self;
+        runtime.block_on(async {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+                _ = quit.recv() => {}
+                () = tokio::time::sleep(time) => {}
+            }
+        });
     }
 }
 

@@ -93,10 +93,24 @@ fn requests_already_sent_on_one_connection_are_answered() {
 }
 
 #[test]
-fn an_interrupt_ends_it_too() {
-    let mut gateway = Gateway::start(json!({}), []);
-    gateway.signal("INT");
-    assert!(gateway.wait_for_exit().success());
+fn an_interrupt_and_a_quit_end_it_too() {
+    for signal in ["INT", "QUIT"] {
+        let mut gateway = Gateway::start(json!({}), []);
+        gateway.signal(signal);
+        assert!(gateway.wait_for_exit().success());
+    }
+}
+
+#[test]
+fn with_a_delay_it_says_not_ready_and_still_serves_new_connections() {
+    let upstream = Upstream::ok();
+    let mut gateway = Gateway::start(json!({"graceful_shutdown_delay_seconds": 600}), [api("a", "/a/", &upstream.url())]);
+    assert_eq!(gateway.connect().ask(get("/ready")).status, 200);
+    gateway.signal("TERM");
+    eventually("it is no longer ready", || gateway.connect().ask(get("/ready")).status == 503);
+    assert_eq!(gateway.connect().ask(get("/a/")).status, 200, "load balancers have not noticed yet");
+    gateway.signal("TERM");
+    assert!(gateway.wait_for_exit().success(), "another signal ends the delay");
 }
 
 #[test]

@@ -111,6 +111,7 @@ mod start;
 mod store_failure;
 mod store_files;
 mod structure;
+mod syslog;
 mod systemd;
 mod tls;
 mod top;

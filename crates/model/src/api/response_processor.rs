@@ -80,9 +80,9 @@ pub(super) fn check(processors: &[ResponseProcessor], findings: &mut Findings) {
             // They act through `extended_paths`.
             "response_body_transform" | "response_body_transform_jq" => {}
             "custom_mw_res_hook" | "goplugin_res_hook" => {
-                findings.ignored(&at, format!("response processor {:?} is not supported yet, ignored", processor.name));
+                findings.ignored(&at, format!("response processor {:?} is not supported yet", processor.name));
             }
-            name => findings.ignored(&at, format!("there is no response processor {name:?}, ignored")),
+            name => findings.ignored(&at, format!("there is no response processor {name:?}")),
         }
     }
 }
@@ -128,7 +128,7 @@ fn decoded<T: serde::de::DeserializeOwned + Default>(options: &Value, at: &JsonP
         findings.error(&at.join(path), message.clone());
     }
     for (path, _) in &decoded.unknown {
-        findings.ignored(&at.join(path), "unknown field, ignored");
+        findings.ignored(&at.join(path), "unknown field");
     }
     decoded.value.unwrap_or_default()
 }

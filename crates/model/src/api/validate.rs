@@ -214,7 +214,7 @@ fn check_key_signature(places: &AuthConfig, method: AuthMethod, at: &JsonPath, f
     if method != AuthMethod::Token {
         // `auth` is for keys; other methods use it only if they have no entry.
         if at.to_string() != "$.auth" {
-            findings.ignored(&at.key("validate_signature"), "only keys have such signatures, ignored");
+            findings.ignored(&at.key("validate_signature"), "only keys have such signatures");
         }
         return;
     }
@@ -377,7 +377,7 @@ fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
         ("proxy.check_host_against_uptime_tests", api.proxy.check_host_against_uptime_tests),
     ] {
         if is_set {
-            findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
+            findings.ignored(&JsonPath::of(field), "not supported yet");
         }
     }
     response_processor::check(&api.response_processors, findings);

@@ -97,7 +97,7 @@ fn without_setting(variable: &str, text: &str, name: &SettingName) -> Option<Pro
         written.strip_prefix(&known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     });
     if is_known {
-        let message = "not supported yet, ignored";
+        let message = "not supported yet";
         return (!text.is_empty()).then(|| Problem::new(Level::Ignored, variable, message));
     }
     let is_other = NOT_SETTINGS.iter().any(|prefix| variable.starts_with(prefix));

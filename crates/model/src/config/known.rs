@@ -5,7 +5,6 @@ use crate::known_field::ReportWhen::{Member, Never, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[
     // Listening.
-    ("pid_file_location", Set),
     ("public_key_path", Set),
     ("enable_config_inspection", Set),
     ("ports_whitelist", Set),
@@ -73,7 +72,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("liveness_check", Never),
     ("uptime_tests", Never),
     ("monitor", Member("enable_trigger_monitors")),
-    ("graceful_shutdown_delay_seconds", Set),
     // Plugins.
     ("enable_jsvm", Set),
     ("jsvm_timeout", Never),
@@ -93,9 +91,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("use_sentry", Set),
     ("sentry_code", Never),
     ("sentry_log_level", Never),
-    ("use_syslog", Set),
-    ("syslog_transport", Never),
-    ("syslog_network_addr", Never),
     ("use_graylog", Set),
     ("graylog_network_addr", Never),
     ("use_logstash", Set),

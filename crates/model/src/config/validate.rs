@@ -159,10 +159,29 @@ fn check_words(config: &GatewayConfig, findings: &mut Findings) {
             findings.warning(&JsonPath::of(field), message);
         }
     }
+    check_syslog(config, findings);
     let source = &config.policies.policy_source;
     if !matches!(source.as_str(), "" | "file") {
-        let message = format!("policies from {source:?} are not supported yet, ignored");
+        let message = format!("policies from {source:?} are not supported yet");
         findings.ignored(&JsonPath::of("policies.policy_source"), message);
+    }
+}
+
+/// A server that cannot be reached as written is an error: the log would be missing where an operator looks for it.
+fn check_syslog(config: &GatewayConfig, findings: &mut Findings) {
+    if !config.use_syslog {
+        return;
+    }
+    let address = &config.syslog_network_addr;
+    let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    match config.syslog_transport.as_str() {
+        "" => {}
+        "tcp" | "udp" if port.is_some() => {}
+        "tcp" | "udp" => findings.error(&JsonPath::of("syslog_network_addr"), "must be host:port, such as localhost:514"),
+        "unix" | "unixgram" if address.starts_with('/') => {}
+        "unix" | "unixgram" => findings.error(&JsonPath::of("syslog_network_addr"), "must be the path of a socket"),
+        _ => findings
+            .error(&JsonPath::of("syslog_transport"), "must be tcp, udp, unix or unixgram, or empty for this machine's socket"),
     }
 }
 
@@ -289,7 +308,7 @@ fn check_unsupported(config: &GatewayConfig, findings: &mut Findings) {
         ("http_server_options.ssl_insecure_skip_verify", config.http_server_options.ssl_insecure_skip_verify),
     ] {
         if is_set {
-            findings.ignored(&JsonPath::of(field), "not supported yet, ignored");
+            findings.ignored(&JsonPath::of(field), "not supported yet");
         }
     }
 }

@@ -42,9 +42,9 @@ fn problems_of_a_file_name_the_policy() {
             r#"{"a": {"rate": "1"}, "b.c": {"partitions": {"per_api": true, "acl": true}, "what": 1, "smoothing": {"enabled": true}}, "d": 1}"#,
             &[
                 "p.json: $.a.rate: error: must be a number, not a string",
-                "p.json: $[\"b.c\"].what: ignored: unknown field, ignored",
+                "p.json: $[\"b.c\"].what: ignored: unknown field",
                 "p.json: $[\"b.c\"].partitions.per_api: warning: excludes the other partitions: keys with this policy are refused",
-                "p.json: $[\"b.c\"].smoothing: ignored: not supported yet, ignored",
+                "p.json: $[\"b.c\"].smoothing: ignored: not supported yet",
                 "p.json: $.d: error: must be an object",
             ],
         ),

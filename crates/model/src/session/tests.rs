@@ -101,9 +101,9 @@ fn fields_without_effect_are_reported_when_they_are_set() {
     check(
         json!({"hmac_enabled": true, "smoothing": {"enabled": true}, "monitor": {"trigger_limits": []}, "ratee": 1, "access_rights": {"2": {"restricted_types": [{}], "allowed_types": null, "disable_introspection": false}}}),
         &[
-            "$.ratee: ignored: unknown field, ignored",
-            "$.access_rights[\"2\"].restricted_types: ignored: not supported yet, ignored",
-            "$.smoothing: ignored: not supported yet, ignored",
+            "$.ratee: ignored: unknown field",
+            "$.access_rights[\"2\"].restricted_types: ignored: not supported yet",
+            "$.smoothing: ignored: not supported yet",
         ],
     );
 }

@@ -1,0 +1,34 @@
+//! The file with the process ID (`pid_file_location`), for scripts that send signals.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A written file. Dropping it removes the file, unless a successor has written its own ID.
+pub(crate) struct PidFile {
+    path: PathBuf,
+    text: String,
+}
+
+impl PidFile {
+    /// Writes the file, and its directory if that is missing. A failure is logged: like Tyk, the gateway serves without the file.
+    pub(crate) fn write(path: &Path) -> Option<Self> {
+        if path.as_os_str().is_empty() {
+            return None;
+        }
+        let text = format!("{}\n", std::process::id());
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        if let Err(error) = made.and_then(|()| fs::write(path, &text)) {
+            tracing::warn!(path = %path.display(), %error, "the file for the process ID cannot be written");
+            return None;
+        }
+        Some(PidFile { path: path.to_owned(), text })
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        if fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -24,7 +24,7 @@ MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies
+.PHONY: help run build web release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ deb: ## build a Debian package of an existing release build (make release), in t
 
 deploy-check: ## check the files of deploy/ and packaging/ with every program that is installed (make release)
 	@deploy/check.py
+
+web: ## build the console's pages, crates/console/web into crates/console/dist (Node.js; only after changing them)
+	cd crates/console/web && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
 
 test: test-deps ## install what the tests need and run every test; a failed test is run once more, alone
 	@scripts/test.py --workspace --profile $(PROFILE)

@@ -1,0 +1,65 @@
+// Builds ../dist from this folder: bundles, styles, the page that names them with their hashes, the licences of what is bundled, and a
+// sum over the sources, by which a test of the crate sees that dist is stale.
+
+import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const web = dirname(fileURLToPath(import.meta.url));
+const dist = join(web, "../dist");
+const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
+
+// Identifiers of the application stay as written, so that the diff of a rebuilt file can be read; the editor is almost only libraries.
+const shared = {
+  bundle: true, format: "esm", target: ["chrome120", "firefox120", "safari17"], charset: "utf8", metafile: true,
+  legalComments: "none", outdir: dist, absWorkingDir: web, logLevel: "warning", define: { "process.env.NODE_ENV": '"production"' },
+};
+await rm(dist, { recursive: true, force: true });
+await mkdir(dist, { recursive: true });
+const results = [
+  await build({ ...shared, entryPoints: { console: "src/main.tsx" }, jsx: "automatic", jsxImportSource: "preact", external: ["./editor.js"],
+    minifyWhitespace: true, minifySyntax: true, lineLimit: 160 }),
+  await build({ ...shared, entryPoints: { editor: "src/editor/editor.ts" }, minify: true, lineLimit: 1000 }),
+  await build({ ...shared, entryPoints: { console: "src/style/console.css" }, minify: true, lineLimit: 160 }),
+];
+
+let page = await readFile(join(web, "src/index.html"), "utf8");
+for (const name of ["console.js", "console.css"]) {
+  const hash = sha256(await readFile(join(dist, name))).slice(0, 16);
+  page = page.replace(`${name}"`, `${name}?v=${hash}"`);
+}
+await writeFile(join(dist, "index.html"), page);
+await writeFile(join(dist, "licences.txt"), await licences());
+await writeFile(join(dist, "web.sha256"), `${sha256((await lines(web)).sort().join(""))}\n`);
+
+/** The licences of the packages whose code is in a bundle. */
+async function licences() {
+  const packages = new Set();
+  for (const input of results.flatMap((result) => Object.keys(result.metafile.inputs))) {
+    const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
+    if (found) packages.add(found[1]);
+  }
+  const parts = [];
+  for (const name of [...packages].sort()) {
+    const folder = join(web, "node_modules", name);
+    const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    if (!file) throw new Error(`${name} has no licence file`);
+    parts.push(`${name} ${version}\n\n${(await readFile(join(folder, file), "utf8")).trim()}\n`);
+  }
+  return parts.join(`\n${"-".repeat(80)}\n\n`);
+}
+
+/** Path and sum of each source file. */
+async function lines(folder) {
+  const found = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...(await lines(path)));
+    else found.push(`${relative(web, path)} ${sha256(await readFile(path))}\n`);
+  }
+  return found;
+}

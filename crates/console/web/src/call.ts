@@ -1,0 +1,65 @@
+// Calls to the gateway's control API with the session's cookie. It knows no page; when the session has ended it says so through `ended`.
+
+import { signal } from "@preact/signals";
+
+/** Set when the gateway says that nobody is signed in any more; the shell shows the sign-in again. */
+export const ended = signal(false);
+
+export interface Problem { level: "error" | "warning" | "ignored"; path: string; message: string; line?: number; column?: number }
+
+/** What the gateway answered instead of doing what was asked, or that it did not answer. */
+export class Failure extends Error {
+  constructor(readonly status: number, message: string, readonly body: any = {}) { super(message); }
+  get kind(): string { return this.body?.cause ?? ""; }
+  get problems(): Problem[] { return this.body?.problems ?? []; }
+}
+
+export interface Options { headers?: Record<string, string>; signal?: AbortSignal; byItself?: boolean }
+export interface Answer<T> { value: T; etag: string | null }
+
+/** One call, with the version of what it returned. `byItself`: the page asks without a person, so it does not keep the session alive. */
+export async function ask<T = any>(method: string, path: string, body?: unknown, options: Options = {}): Promise<Answer<T>> {
+  const headers: Record<string, string> = { "X-Tollgate-Console": "1", ...options.headers };
+  if (options.byItself) headers["X-Tollgate-Idle"] = "1";
+  let content: string | undefined;
+  if (body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    content = typeof body === "string" ? body : JSON.stringify(body);
+  }
+  let response: Response;
+  try {
+    response = await fetch(`api/${path}`, { method, headers, body: content, signal: options.signal, credentials: "same-origin", cache: "no-store" });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new Failure(0, "The gateway does not answer. It may be restarting, or the connection is down.");
+  }
+  const text = await response.text();
+  let value: any = text;
+  try { value = JSON.parse(text); } catch { /* some answers are plain text */ }
+  if (response.ok) return { value, etag: response.headers.get("etag") };
+  const failure = new Failure(response.status, words(response.status, value), value);
+  if (failure.kind === "signed_out" && path !== "session") ended.value = true;
+  throw failure;
+}
+
+export async function call<T = any>(method: string, path: string, body?: unknown, options?: Options): Promise<T> {
+  return (await ask<T>(method, path, body, options)).value;
+}
+
+export const get = <T = any>(path: string, options?: Options): Promise<T> => call<T>("GET", path, undefined, options);
+
+function words(status: number, value: any): string {
+  if (typeof value === "object" && value) {
+    const said = value.message ?? value.error;
+    if (typeof said === "string" && said) return said;
+  }
+  return typeof value === "string" && value.trim() && value.length < 200 ? value.trim() : `The gateway answered with status ${status}.`;
+}
+
+/** A query string without empty members. */
+export function query(members: Record<string, string | number | boolean | undefined | null>): string {
+  const pairs = Object.entries(members).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return pairs.length ? `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}` : "";
+}
+
+export const segment = (text: string): string => encodeURIComponent(text);

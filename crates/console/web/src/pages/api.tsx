@@ -1,0 +1,168 @@
+// One API: what it does now, its definition, its chain with the cost of each step, its keys and usage.
+
+import { useEffect, useState } from "preact/hooks";
+import { Failure, ask, call, get, query, segment } from "../call";
+import * as format from "../format";
+import * as live from "../live";
+import { go, link, route } from "../route";
+import { may, session } from "../session";
+import { Ago, Badge, Button, Empty, ErrorBox, Fact, Facts, LinkButton, Note, Panel, Text } from "../ui/bits";
+import { Dialog } from "../ui/dialog";
+import { Icon } from "../ui/icons";
+import { useLoaded } from "../ui/loaded";
+import { say } from "../ui/toast";
+import { Definition } from "./definition";
+import { KeyTable } from "./keys";
+import { LatencyPlot, TrafficPlot, hour } from "./overview";
+import { Plot } from "../ui/plot";
+import { TryIt } from "./try";
+import { UsageOf } from "./usage";
+
+const TABS = [["live", "Live"], ["definition", "Definition"], ["chain", "Chain"], ["versions", "Versions"], ["keys", "Keys"], ["usage", "Usage"]] as const;
+
+export function ApiPage() {
+  const [, id = "", tab = "live"] = route.value.parts;
+  const loaded = useLoaded(() => ask("GET", `apis/${segment(id)}`), [id, tab === "definition"]);
+  const [trying, setTrying] = useState(false);
+  const [removing, setRemoving] = useState(false);
+  const definition = loaded.value?.value;
+  if (loaded.failure && !definition) {
+    return loaded.failure instanceof Failure && loaded.failure.status === 404
+      ? <Empty icon="alert" title="There is no such API."><LinkButton href="#/apis">All APIs</LinkButton></Empty>
+      : <ErrorBox failure={loaded.failure} retry={loaded.again} />;
+  }
+  const proxy = definition?.proxy ?? {};
+  const target = proxy.enable_load_balancing && proxy.target_list?.length ? `${proxy.target_list.length} targets` : proxy.target_url;
+  const can = may("editor") && session.value?.writable.apis;
+  return (
+    <>
+      <p class="crumbs"><a href="#/apis">APIs</a><Icon name="right" /><span><Text>{id}</Text></span></p>
+      <div class="page-head">
+        <h1><Text>{definition?.name || id}</Text>{definition && <small class="mono"><Text>{`${definition.domain ?? ""}${proxy.listen_path ?? ""}`}</Text> {"\u2192"} <Text>{target}</Text></small>}</h1>
+        {definition && definition.active === false && <Badge tone="muted">inactive</Badge>}
+        {can && <Button icon="trash" kind="quiet" aria-label="Delete this API" title="Delete this API" onClick={() => setRemoving(true)} />}
+        <Button icon="play" onClick={() => setTrying(true)}>Try it</Button>
+        {tab !== "definition" && <LinkButton icon="edit" kind="primary" data-key="e" href={link(["apis", id, "definition"])}>{can ? "Edit" : "View definition"}</LinkButton>}
+      </div>
+      <nav class="tabs" aria-label="Parts of this API">{TABS.map(([part, name]) => <a key={part} href={link(part === "live" ? ["apis", id] : ["apis", id, part])} aria-current={part === tab ? "page" : undefined}>{name}</a>)}</nav>
+      {tab === "live" && <Live id={id} definition={definition} />}
+      {tab === "definition" && loaded.value && <Definition key={id} id={id} stored={loaded.value} reload={loaded.again} />}
+      {tab === "chain" && <Chain id={id} />}
+      {tab === "versions" && definition && <Versions definition={definition} />}
+      {tab === "keys" && <KeyTable fixed={{ api: id }} />}
+      {tab === "usage" && <UsageOf api={id} />}
+      {trying && <TryIt id={id} definition={definition} close={() => setTrying(false)} />}
+      {removing && <Remove id={id} name={definition?.name || id} etag={loaded.value?.etag ?? null} close={() => setRemoving(false)} />}
+    </>
+  );
+}
+
+function Remove({ id, name, etag, close }: { id: string; name: string; etag: string | null; close: () => void }) {
+  const [failure, setFailure] = useState<unknown>(null);
+  const remove = async () => {
+    try {
+      await call("DELETE", `apis/${segment(id)}`, undefined, etag ? { headers: { "If-Match": etag } } : {});
+      await get("reload?block=true");
+      say("ok", <>API <b>{format.visible(name)}</b> is deleted. Its path is no longer served.</>);
+      go("#/apis");
+    } catch (failed) { setFailure(failed); }
+  };
+  return (
+    <Dialog title="Delete this API?" close={close} footer={<><Button onClick={close}>Keep it</Button><Button kind="danger" onClick={() => void remove()}>Delete</Button></>}>
+      <p>The definition of <b><Text>{name}</Text></b> is removed. Requests to its path get 404 from then on. Keys keep their other rights.</p>
+      {failure ? <ErrorBox failure={failure} /> : null}
+    </Dialog>
+  );
+}
+
+function Live({ id, definition }: { id: string; definition: any }) {
+  void live.tick.value;
+  const series = live.apis.get(id);
+  const past = useLoaded(() => (live.apis.has(id) ? Promise.resolve(null) : get(`history${query({ api: id, nodes: "all" })}`, { byItself: true })), [id]);
+  const detail = useLoaded(() => get(`live${query({ api: id })}`, { byItself: true }), [id, Math.floor(live.tick.value / 5)]);
+  if (past.failure && !series) return <Note tone="warn" icon="alert"><Text>{(past.failure as Error).message}</Text></Note>;
+  if (!series) return (
+    <>
+      <Empty icon="clock" title="No request within the past hour.">Send one, and it appears here: <code>curl -i {location.origin}{definition?.proxy?.listen_path ?? "/"}</code></Empty>
+      <Targets detail={detail.value} id={id} />
+    </>
+  );
+  const figure = (column: string) => live.latest(series, column, 30);
+  const requests = figure("requests"), failed = figure("server_errors"), timeouts = figure("timeouts");
+  const share = requests ? (failed ?? 0) / requests : requests === 0 ? 0 : null;
+  const breakers = (detail.value?.breakers ?? []).filter((one: any) => one.api_id === id);
+  const open = breakers.filter((one: any) => one.open);
+  const now = live.now.value;
+  return (
+    <>
+      <div class="figures">
+        <span class="figure panel"><span>Requests</span><strong>{format.rate(requests)}<small>/s</small></strong><em>{format.count(Math.round(figure("in_flight") ?? 0))} in flight</em></span>
+        <span class={`figure panel ${share && share >= 0.01 ? "bad" : ""}`}><span>Failed</span><strong>{format.percent(share)}</strong><em>timeouts {format.rate(timeouts)}/s</em></span>
+        <span class="figure panel"><span>Refused</span><strong>{format.rate(figure("refused"))}<small>/s</small></strong><em><a href={link(["live"], { api: id })}>why</a></em></span>
+        <span class="figure panel"><span>Upstream p99</span><strong>{format.percentile(live.highest(series, "upstream_p99_us", 30), live.ends.value.upstream)}</strong><em>p50 {format.percentile(live.highest(series, "upstream_p50_us", 30), live.ends.value.upstream)}</em></span>
+        <span class={`figure panel ${open.length ? "bad" : ""}`}><span>Circuit breakers</span><strong>{open.length ? "open" : breakers.length ? "closed" : "none"}</strong><em>{open[0] ? <Text>{open[0].endpoint}</Text> : now ? `served by ${now.nodes.length}/${now.nodes.length + now.missing.length}` : ""}</em></span>
+      </div>
+      <div class="two"><TrafficPlot series={series} /><LatencyPlot series={series} /></div>
+      <div class="two">
+        <Targets detail={detail.value} id={id} />
+        <Plot title="Transferred" unit="B/s" times={series.times} span={hour(series)} lines={[{ name: "in", values: series.columns.request_bytes!, color: "teal" }, { name: "out", values: series.columns.response_bytes!, color: "accent" }]} show={(value) => (value == null ? format.UNKNOWN : `${format.bytes(value)}/s`)} />
+      </div>
+      <Refusals detail={detail.value} id={id} />
+    </>
+  );
+}
+
+function Targets({ detail, id }: { detail: any; id: string }) {
+  const targets: any[] = detail?.apis?.find((one: any) => one.api_id === id)?.targets ?? [];
+  return (
+    <Panel title="Upstream targets">
+      {targets.length === 0 ? <div class="empty small">No request went to a target since the start.</div> : (
+        <table class="plain"><thead><tr><th scope="col">Target</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Errors</th><th scope="col">Last error</th></tr></thead>
+          <tbody>{targets.map((one) => <tr key={one.target}><th scope="row"><Text mono>{one.target}</Text></th><td class="number">{format.count(one.requests)}</td><td class={`number ${one.errors ? "bad" : ""}`}>{format.count(one.errors)}</td><td>{one.last_error ? <><Text>{one.last_error}</Text> <small><Ago at={one.last_error_unix_s} /></small></> : "none"}</td></tr>)}</tbody></table>
+      )}
+    </Panel>
+  );
+}
+
+function Refusals({ detail, id }: { detail: any; id: string }) {
+  const one = detail?.apis?.find((api: any) => api.api_id === id);
+  const causes = Object.entries({ ...one?.refusals, ...one?.upstream_errors } as Record<string, number>).filter(([, number]) => number > 0).sort((a, b) => b[1] - a[1]);
+  if (!causes.length) return null;
+  return <p class="strip"><span><b>Since the start</b> {causes.map(([cause, number]) => <a key={cause} href={link(["live"], { api: id, cause })}>{cause} {format.count(number)}</a>)}</span></p>;
+}
+
+/** The middlewares that this API's requests pass, with what a pass costs on this gateway. */
+function Chain({ id }: { id: string }) {
+  const chain = useLoaded(() => get(`apis/${segment(id)}/chain`), [id]);
+  const detail = useLoaded(() => get(`live${query({ api: id })}`, { byItself: true }), [id]);
+  const cost = new Map<string, any>((detail.value?.middlewares ?? []).map((one: any) => [one.middleware, one]));
+  if (chain.failure) return <ErrorBox failure={chain.failure} retry={chain.again} />;
+  const steps: any[] = chain.value?.middlewares ?? [];
+  const sum = steps.reduce((all, step) => all + (cost.get(step.name)?.mean_ns ?? 0), 0);
+  return (
+    <Panel title="Chain" note={sum ? `~${format.duration(sum / 1000)} per request, mean of samples of all APIs` : "in the order in which requests pass it"}>
+      {steps.length === 0 ? <div class="empty small">{chain.value ? "No middleware: requests go straight to the upstream." : "Loading"}</div> : (
+        <table class="plain"><thead><tr><th scope="col">Middleware</th><th scope="col" class="number">Mean</th><th scope="col">Share</th><th scope="col" class="number">Samples</th></tr></thead>
+          <tbody>{steps.map((step, at) => { const one = cost.get(step.name); return (
+            <tr key={step.name}><th scope="row"><small>{at + 1}</small> {step.name}</th><td class="number">{one?.samples ? format.duration(one.mean_ns / 1000) : format.UNKNOWN}</td>
+              <td>{one && sum ? <span class="share" aria-hidden="true"><span style={{ width: `${(100 * one.mean_ns) / sum}%` }} /></span> : null}{one && sum ? format.percent(one.mean_ns / sum) : ""}</td><td class="number">{format.count(one?.samples)}</td></tr>); })}</tbody></table>
+      )}
+    </Panel>
+  );
+}
+
+function Versions({ definition }: { definition: any }) {
+  const versions: [string, any][] = Object.entries(definition.version_data?.versions ?? {});
+  const single = definition.version_data?.not_versioned;
+  return (
+    <Panel title={single ? "Not versioned" : `${versions.length} versions`} note={single ? "all requests use this one" : `named by ${definition.definition?.location ?? "header"} ${definition.definition?.key ?? ""}`}>
+      <table class="plain"><thead><tr><th scope="col">Version</th><th scope="col">Expires</th><th scope="col">Target</th><th scope="col">Rules by path</th></tr></thead>
+        <tbody>{versions.map(([name, version]) => (
+          <tr key={name}><th scope="row"><Text>{name}</Text></th><td>{version.expires || "never"}</td><td>{version.override_target ? <Text mono>{version.override_target}</Text> : "the API's"}</td>
+            <td>{Object.entries(version.extended_paths ?? {}).filter(([, list]) => Array.isArray(list) && list.length).map(([kind, list]) => <Badge key={kind} tone="muted">{kind} {(list as unknown[]).length}</Badge>)}</td></tr>
+        ))}</tbody></table>
+    </Panel>
+  );
+}
+
+export { Fact, Facts, useEffect };

@@ -1,0 +1,1 @@
+export function Clients() { return null; }

@@ -1,0 +1,43 @@
+// Who is signed in, what they may do, and what this gateway lets be changed.
+
+import { signal } from "@preact/signals";
+import { Failure, call, ended, get } from "./call";
+
+export type Role = "viewer" | "editor" | "admin";
+export interface Session {
+  user: string; role: Role; by_secret: boolean; users: number | null; node: string; version: string; expires_unix_s: number;
+  writable: { apis: boolean; policies: boolean }; secret_file: string | null;
+}
+/** What the sign-in page is told before anybody signs in. */
+export interface Door { secret_file: string | null; users: boolean; insecure: boolean; ssh: string | null; version?: string }
+
+export const session = signal<Session | null>(null);
+export const door = signal<Door | null>(null);
+export const silent = signal<string | null>(null);
+
+const RANK: Record<Role, number> = { viewer: 0, editor: 1, admin: 2 };
+export const may = (role: Role): boolean => RANK[session.value?.role ?? "viewer"] >= RANK[role];
+
+export async function load(): Promise<void> {
+  try {
+    enter(await get<Session>("session"));
+  } catch (failure) {
+    session.value = null;
+    if (failure instanceof Failure && failure.status === 401) door.value = failure.body;
+    else silent.value = (failure as Error).message;
+  }
+}
+
+export function enter(found: Session): void {
+  silent.value = null;
+  ended.value = false;
+  session.value = found;
+}
+
+export async function signIn(body: { secret: string } | { user: string; password: string }): Promise<void> {
+  enter(await call<Session>("POST", "session", body));
+}
+
+export async function signOut(): Promise<void> {
+  try { await call("DELETE", "session"); } finally { location.reload(); }
+}

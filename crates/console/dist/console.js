@@ -1,144 +1,141 @@
-var n,t,r,u,i,f,o,e,l,c,a,s,h=Symbol.for("pv"),p={},y=[],v=/^m(i|n|o|s|text|space)$/,w=Array.isArray,d=y.slice,_=Object.assign;function g(n3){n3&&n3.parentNode&&
-n3.remove()}function k(n3,t4,r4){var u4,i4,f5,o5={},e4=arguments.length;for(f5 in t4)f5=="key"?u4=t4[f5]:f5=="ref"&&typeof n3!="function"?i4=t4[f5]:o5[f5]=t4[f5];
-return e4>2&&(o5.children=e4>3?d.call(arguments,2):r4),m(n3,o5,u4,i4,null)}function m(r4,u4,i4,f5,o5){var e4={type:r4,props:u4,key:i4,ref:f5,__k:null,__:null,__b:0,__e:null,__c:null,constructor:h,__v:o5||++t,__i:-1,__u:0};return!o5&&n.
-vnode&&n.vnode(e4),e4}function $(n3){return n3.children}function x(n3,t4){this.props=n3,this.context=t4,this.__g=0}function S(n3,t4){if(t4==null)return n3.__&&S(n3.__,n3.__i+1);for(var r4;t4<
-n3.__k.length;t4++)if((r4=n3.__k[t4])&&r4.__e)return r4.__e;return typeof n3.type!="function"||n3.props.__P?null:S(n3)}function C(t4){var r4,u4=t4.__v,i4=u4.__e,
-f5=[],o5=[],e4=t4.__P;e4&&((r4=_({constructor:h},u4)).__v=u4.__v+1,n.vnode&&n.vnode(r4),z(e4,r4,u4,t4.__n,e4.namespaceURI,32&u4.__u?[i4]:null,f5,i4||S(u4),32&u4.
-__u,o5),r4.__v=u4.__v,r4.__.__k[r4.__i]=r4,E(f5,r4,o5),u4.__=u4.__e=null,r4.__e!=i4&&j(r4))}function j(n3){if((n3=n3.__)&&n3.__c&&!n3.props.__P)return n3.__e=null,
-n3.__k.some(function(t4){return t4&&(n3.__e=t4.__e)}),j(n3)}function L(t4){(8&t4.__g||(t4.__g|=8,u.push(t4),f++))&&i==n.debounceRendering||((i=n.debounceRendering)||
-queueMicrotask)(H)}function H(){try{for(var n3,t4=1;u.length;)u.length>t4&&u.sort(o),n3=u.shift(),t4=u.length,8&n3.__g&&C(n3)}finally{(f=u.length)&&(i||queueMicrotask)(
-H)}}function I(n3,t4,r4,u4,i4,f5,o5,e4,l4,c4,a5){var s4,h5,v4,w5,d5,_5,g5=u4.__k||y,k4=t4.length;for(l4=q(r4,t4,g5,l4,k4),s4=0;s4<k4;s4++)(v4=r4.__k[s4])!=null&&
-(h5=~v4.__i&&g5[v4.__i]||p,v4.__i=s4,_5=z(n3,v4,h5,i4,f5,o5,e4,l4,c4,a5),w5=v4.__e,(h5.ref!=v4.ref||8&h5.__u)&&(h5.ref&&G(h5.ref,null,v4,h5),v4.ref&&a5.push(v4.
-ref,v4.__c||w5,v4)),d5=d5||w5,4&v4.__u?(l4=A(v4,l4,n3,!h5.__v),h5.__e&&(h5.__e=null)):typeof v4.type=="function"&&_5!==void 0?l4=_5:w5&&(l4=w5.nextSibling),v4.__u&=
--21);return r4.__e=d5,l4}function q(n3,t4,r4,u4,i4){var f5,o5,e4,l4,c4,a5,s4,p5,y5,v4=r4.length,d5=v4,_5=0,g5=0,k4=n3.__k=Array(i4);for(f5=0;f5<i4;f5++)(o5=t4[f5])!=
-null&&typeof o5!="boolean"&&typeof o5!="function"?(typeof o5!="object"||o5.constructor===String?o5=k4[f5]=m(null,o5):w(o5)?o5=k4[f5]=m($,{children:o5}):o5.constructor===
-h&&o5.__b?o5=k4[f5]=m(o5.type,o5.props,o5.key,o5.ref,o5.__v):k4[f5]=o5,l4=f5+_5,o5.__=n3,o5.__b=n3.__b+1,e4=null,~(c4=o5.__i=P(o5,r4,l4,d5))&&(d5--,(e4=r4[c4])&&
-(e4.__u|=2)),e4&&e4.__v?(o5.__u|=16,c4==l4-1?_5--:c4==l4+1?_5++:c4!=l4&&(c4>l4?_5--:_5++,g5=1)):(~c4||(i4>v4?_5--:i4<v4&&_5++),typeof o5.type!="function"&&(o5.__u|=
-4))):k4[f5]=null;if(g5){for(a5=[],s4=[],f5=0;f5<i4;f5++)if((o5=k4[f5])&&16&o5.__u){for(_5=0,p5=a5.length;_5<p5;)a5[y5=_5+p5>>1]<o5.__i?_5=y5+1:p5=y5;a5[_5]=o5.__i,
-s4[f5]=_5+1}for(_5=a5.length;f5--;)s4[f5]&&(s4[f5]==_5?_5--:k4[f5].__u|=4)}if(d5)for(f5=0;f5<v4;f5++)!(e4=r4[f5])||2&e4.__u||(e4.__e==u4&&(u4=S(e4)),J(e4,e4));return u4}
-function A(n3,t4,r4,u4){var i4,f5,o5,e4;if(typeof n3.type=="function"){if(n3.props.__P)return t4;if(i4=n3.__k)for(f5=0;f5<i4.length;f5++)i4[f5]&&(i4[f5].__=n3,t4=
-A(i4[f5],t4,r4,!1));return t4}for(t4&&!t4.parentNode&&(t4=S(n3))&&!t4.parentNode&&(t4=null),o5=n3.__e,e4=t4;e4&&e4.nodeType==8;)e4=e4.nextSibling;for(o5!=e4&&(!u4&&
-r4.moveBefore&&o5.parentNode?r4.moveBefore(o5,t4):r4.insertBefore(o5,t4||null)),t4=o5;(t4=t4&&t4.nextSibling)&&t4.nodeType==8&&!t4.data.startsWith("$s"););return t4}function P(n3,t4,r4,u4){var i4,f5=n3.key,o5=n3.type,e4=t4[r4],l4=e4&&!(2&e4.__u);if(e4===null&&f5==null||l4&&f5==e4.key&&o5==e4.type)return r4;if(u4>(l4?1:0)){for(i4=
-r4-1;i4>=0;i4--)if((e4=t4[i4])&&!(2&e4.__u)&&f5==e4.key&&o5==e4.type)return i4;for(i4=r4+1;i4<t4.length;i4++)if((e4=t4[i4])&&!(2&e4.__u)&&f5==e4.key&&o5==e4.type)
-return i4}return-1}function T(n3,t4,r4){r4==null&&(r4=""),t4[0]=="-"?n3.setProperty(t4,r4):n3[t4]=r4}function N(n3,t4,r4,u4,i4){var f5,o5;if(t4=="style")if(typeof r4==
-"string")n3.style.cssText=r4;else{if(typeof u4=="string"&&(n3.style.cssText=u4=""),u4)for(t4 in u4)r4&&t4 in r4||T(n3.style,t4);if(r4)for(t4 in r4)u4&&r4[t4]==u4[t4]||
-T(n3.style,t4,r4[t4])}else if(t4[0]=="o"&&t4[1]=="n")typeof r4!="function"&&(r4=null),typeof u4!="function"&&(u4=null),(n3.__e||(n3.__e={}))[t4]=r4,r4&&u4||(o5=
-a[t4]||(a[t4]=V(t4)),(n3.__a||(n3.__a={}))[t4]=c,f5=t4!=(t4=t4.replace(l,"$1")),(t4=t4.slice(2))[0]<"a"&&(t4=t4.toLowerCase()),r4?n3.addEventListener(t4,o5,f5):
-n3.removeEventListener(t4,o5,f5));else{if(i4=="http://www.w3.org/2000/svg")t4=t4.replace(/xlink(H|:h)/,"h").replace(/sName$/,"s");else if(t4!="width"&&t4!="heig\
-ht"&&t4!="href"&&t4!="list"&&t4!="form"&&t4!="tabIndex"&&t4!="download"&&t4!="rowSpan"&&t4!="colSpan"&&t4!="role"&&t4!="popover"&&t4 in n3)try{return void(n3[t4]=
-r4??"")}catch{}if(typeof r4=="function")return;r4==null||r4===!1&&t4[4]!="-"?n3.removeAttribute(t4):n3.setAttribute(t4,t4=="popover"&&r4==1?"":r4)}}function V(t4){
-return function(r4){var u4=this.__e;if(u4){if(u4=u4[t4],r4[e]==null)r4[e]=c++;else if(r4[e]<this.__a[t4])return;return u4(n.event?n.event(r4):r4)}}}function z(t4,r4,u4,i4,f5,o5,e4,l4,c4,a5){
-var s4,p5,v4,d5,k4,b3,m5,M3,C3,j3,L2,H2,q2,A4,O2,P2,T4,N2,V2=r4.type;if(r4.constructor!==h)return null;128&u4.__u&&(c4=32&u4.__u,s4=u4.__c.__z)&&(r4.__u|=c4,p5=
-o5=[],s4.nodeType==8?l4=B(s4,o5):o5.push(s4),l4=o5[0]||l4),(s4=n.__b)&&s4(r4);n:if(typeof V2=="function"){v4=e4.length;try{if(M3=r4.props,C3=(s4=V2.prototype)&&
-s4.render,j3=(s4=V2.contextType)&&i4[s4.__c],L2=s4?j3?j3.props.value:s4.__:i4,(d5=u4.__c)?(r4.__c=d5,2&d5.__g&&(d5.__g|=1)):(C3?r4.__c=d5=new V2(M3,L2):(r4.__c=
-d5=new x(M3,L2),d5.constructor=V2,d5.render=K),j3&&j3.sub(d5),d5.state||(d5.state={}),d5.__n=i4,d5.__g|=8,d5.__h=[],d5.__k=[]),C3&&(d5.__s||(d5.__s=d5.state),V2.
-getDerivedStateFromProps&&(d5.__s==d5.state&&(d5.__s=_({},d5.__s)),_(d5.__s,V2.getDerivedStateFromProps(M3,d5.__s)))),k4=d5.props,b3=d5.state,d5.__v=r4,u4.__c){
-if(M3!==k4&&C3&&!V2.getDerivedStateFromProps&&d5.componentWillReceiveProps&&d5.componentWillReceiveProps(M3,L2),r4.__v==u4.__v&&!(8&d5.__g)||!(4&d5.__g)&&d5.shouldComponentUpdate&&
-d5.shouldComponentUpdate(M3,d5.__s,L2)===!1){r4.__v!=u4.__v&&(d5.props=M3,d5.state=d5.__s,d5.__g&=-9),r4.__e=u4.__e,r4.__k=u4.__k,r4.__k.some(function(n3){n3&&(n3.
-__=r4)}),y.push.apply(d5.__h,d5.__k),d5.__k=[],d5.__h.length&&e4.push(d5),l4=S(u4);break n}d5.componentWillUpdate&&d5.componentWillUpdate(M3,d5.__s,L2),C3&&d5.componentDidUpdate&&
-d5.__h.push(function(){d5.componentDidUpdate(k4,b3,m5)})}else C3&&!V2.getDerivedStateFromProps&&d5.componentWillMount&&d5.componentWillMount(),C3&&d5.componentDidMount&&
-d5.__h.push(d5.componentDidMount);d5.context=L2,d5.props=M3,d5.__P=t4,d5.__g&=-5,H2=n.__r,q2=C3?25:0;do d5.__g&=-9,H2&&H2(r4),s4=d5.render(d5.props,d5.state=d5.
-__s,d5.context);while(8&d5.__g&&++q2<25);C3&&(y.push.apply(d5.__h,d5.__k),d5.__k=[]),d5.state=d5.__s,d5.getChildContext&&(i4=_({},i4,d5.getChildContext())),C3&&
-u4.__c&&d5.getSnapshotBeforeUpdate&&(m5=d5.getSnapshotBeforeUpdate(k4,b3)),A4=s4&&s4.type===$&&s4.key==null?s4.props.children:s4,M3.__P&&(s4=l4,f5=(t4=M3.__P).namespaceURI,
-c4=o5=null,u4.props&&u4.props.__P!=t4&&(u4.__k.some(function(n3){n3&&J(n3,n3)}),u4.__k=null),l4=u4.__k?S(u4,0):null),l4=I(t4,w(A4)?A4:[A4],r4,u4,i4,f5,o5,e4,l4,
-c4,a5),M3.__P&&(r4.__e=null,l4=s4),r4.__u&=-161,p5&&p5.some(g),d5.__h.length&&e4.push(d5),1&d5.__g&&(d5.__g&=-4)}catch(t5){if(e4.length=v4,r4.__v=null,c4||o5)if(t5&&
-t5.then){if(r4.__u|=128|c4,o5){for(~(T4=o5.indexOf(l4||void 0))||(T4=o5.length);(N2=o5[T4-1])&&N2.nodeType==8;)T4--;for(;T4<o5.length;T4++)if(N2=o5[T4])if(o5[T4]=
-null,O2){if(N2==P2)break}else{if(N2.nodeType!=8)break;N2.data.startsWith("$s")&&(P2=B(O2=N2))}}if(!O2){for(;l4&&l4.nodeType==8&&l4.nextSibling;)l4=l4.nextSibling;
-O2=l4}(s4=B(O2=r4.__c.__z||(r4.__c.__z=O2)))?(r4.__e=O2,l4=s4):r4.__e=l4,l4=l4&&l4.nextSibling}else o5&&o5.some(g);else r4.__e=u4.__e;r4.__k||(r4.__k=u4.__k||[]),
-t5&&t5.then||D(r4),n.__e(t5,r4,u4)}}else l4=r4.__e=F(u4.__e,r4,u4,i4,f5,o5,e4,c4,a5,t4);return(s4=n.diffed)&&s4(r4),l4}function B(n3,t4){if(n3&&n3.nodeType==8&&
-n3.data.startsWith("$s"))for(var r4=1;n3=n3.nextSibling;){if(n3.nodeType==8){if(n3.data.startsWith("$s"))r4++;else if(n3.data.startsWith("/$s")&&!--r4)return n3}
-t4&&t4.push(n3)}}function D(n3){n3&&(n3.__c&&(n3.__c.__g|=4),n3.__k&&n3.__k.some(D))}function E(t4,r4,u4){for(var i4=0;i4<u4.length;)G(u4[i4++],u4[i4++],u4[i4++]);
-n.__c&&n.__c(r4,t4),t4.some(function(r5){try{t4=r5.__h,r5.__h=[],t4.some(function(n3){n3.call(r5)})}catch(t5){n.__e(t5,r5.__v)}})}function F(t4,r4,u4,i4,f5,o5,e4,l4,c4,a5){
-var s4,h5,y5,_5,k4,b3,m5,M3,$2=u4.props||p,x3=r4.props,C3=r4.type;if(C3=="svg"?f5="http://www.w3.org/2000/svg":C3=="math"?f5="http://www.w3.org/1998/Math/MathML":
-f5||(f5="http://www.w3.org/1999/xhtml"),o5){for(s4=0;s4<o5.length;s4++)if((k4=o5[s4])&&(C3?k4.localName==C3:k4.nodeType==3)){t4=k4,o5[s4]=null;break}}if(!t4){if(M3=
-a5.ownerDocument||document,!C3)return M3.createTextNode(x3);t4=M3.createElementNS(f5,C3,x3.is?x3:a5),l4&&(n.__m&&n.__m(r4,o5),l4=!1),o5=null}if(C3){if(a5=C3=="t\
-emplate"&&t4.content||t4,o5=C3=="textarea"&&x3.defaultValue!=null?null:o5&&d.call(a5.childNodes),!l4&&o5)for($2={},s4=0;s4<t4.attributes.length;s4++)$2[(k4=t4.attributes[s4]).
-name]=k4.value;for(s4 in $2)k4=$2[s4],s4=="dangerouslySetInnerHTML"?y5=k4:s4=="children"||s4 in x3||s4=="value"&&"defaultValue"in x3||s4=="checked"&&"defaultChe\
-cked"in x3||N(t4,s4,null,k4,f5);for(s4 in x3)k4=x3[s4],s4=="children"?_5=k4:s4=="dangerouslySetInnerHTML"?h5=k4:s4=="value"?b3=k4:s4=="checked"?m5=k4:l4&&typeof k4!=
-"function"||$2[s4]===k4||N(t4,s4,k4,$2[s4],f5);h5?(l4||y5&&(h5.__html==y5.__html||h5.__html==t4.innerHTML)||(t4.innerHTML=h5.__html),r4.__k=[]):(y5&&(t4.textContent=
-""),(C3=="foreignObject"||f5=="http://www.w3.org/1998/Math/MathML"&&v.test(C3))&&(f5="http://www.w3.org/1999/xhtml"),I(a5,w(_5)?_5:[_5],r4,u4,i4,f5,o5,e4,o5?o5[0]:
-u4.__k&&S(u4,0),l4,c4),o5&&o5.some(g)),l4&&C3!="textarea"||(s4="value",C3=="progress"&&b3==null?t4.removeAttribute(s4):b3==null||b3===t4[s4]&&(C3!="progress"||b3)||
-N(t4,s4,b3,$2[s4],f5),s4="checked",m5!=null&&m5!=t4[s4]&&N(t4,s4,m5,$2[s4],f5))}else $2===x3||l4&&t4.data==x3||(t4.data=x3);return t4}function G(t4,r4,u4,i4){try{
-typeof t4=="function"?r4?r4.__x=t4(r4)||1:i4&&(i4=i4.__c||i4.__e)&&(r4=i4.__x)&&(i4.__x=null,typeof r4=="function"?r4():t4(null)):t4.current=r4}catch(t5){n.__e(
-t5,u4)}}function J(t4,r4,u4){var i4,f5,o5,e4;if(n.unmount&&n.unmount(t4),!(i4=t4.ref)||i4.current&&i4.current!=t4.__e||G(i4,null,r4,t4),i4=t4.__c){if(i4.componentWillUnmount)
-try{i4.componentWillUnmount()}catch(t5){n.__e(t5,r4)}i4.__P=i4.__n=null}if(i4=t4.__k)for(e4=0;e4<i4.length;e4++)i4[e4]&&J(i4[e4],r4,typeof t4.type!="function"||
-u4&&!t4.props.__P);!u4&&(i4=t4.__c)&&(i4=i4.__z)&&(f5=B(i4,o5=[]))&&(i4==t4.__e&&o5.some(g),g(f5),g(i4)),u4||g(t4.__e),t4.__e=t4.__c=t4.__=null}function K(n3,t4,r4){
-return this.constructor(n3,r4)}function Q(t4,r4){var u4,i4,f5,o5;n.__&&n.__(t4,r4),r4.nodeType==9&&(r4=r4.documentElement),i4=(u4=t4&&32&t4.__u)?null:r4.__k,r4.
-__k=m($,{children:[t4]}),f5=[],o5=[],z(r4,r4.__k,i4||p,p,r4.namespaceURI,i4?null:r4.firstChild?d.call(r4.childNodes):null,f5,i4?i4.__e:r4.firstChild,u4,o5),E(f5,
-r4.__k,o5),r4.__k.props.children=null}n={__e:function(n3,t4,r4,u4){for(var i4,o5,e4;t4=t4.__;)if((i4=t4.__c)&&!(1&i4.__g)){i4.__g|=4;try{if((e4=(o5=i4.constructor)&&o5.getDerivedStateFromError)&&i4.
-setState(o5.getDerivedStateFromError(n3)),i4.componentDidCatch&&(i4.componentDidCatch(n3,u4||{}),e4=1),e4&&8&i4.__g)return void(i4.__g|=2)}catch(t5){n3=t5}}throw f=
-0,n3}},t=0,r=function(n3){return n3!=null&&n3.constructor===h},x.prototype.setState=function(n3,t4){var r4=this.__s;r4&&r4!=this.state||(r4=this.__s=_({},this.state)),
-typeof n3=="function"&&(n3=n3(_({},r4),this.props)),n3&&(_(r4,n3),this.__v&&(t4&&this.__k.push(t4),L(this)))},x.prototype.forceUpdate=function(n3){this.__v&&(this.
-__g|=4,n3&&this.__h.push(n3),L(this))},x.prototype.render=$,u=[],f=0,o=function(n3,t4){return n3.__v.__b-t4.__v.__b},e=Symbol(),l=/(PointerCapture)$|Capture$/i,
-c=0,a={},s=0;var t2,r2,u2,i2,o2=Object.is,f2=0,c2=[],e2=[],a2=n,v2=a2.__b,l2=a2.__r,m2=a2.diffed,h2=a2.__c,s2=a2.unmount,p2=a2.__;function y2(n3,t4){a2.__h&&a2.__h(r2,n3,f2||
-t4),f2=0;var u4=r2.__H||(r2.__H={__:[],__h:[]});return n3>=u4.__.length&&u4.__.push({}),u4.__[n3]}function d2(n3){return f2=1,_2(G2,n3)}function _2(n3,u4,i4){var f5=y2(
-t2++,2);if(f5.t=n3,!f5.__c&&(f5.__=[i4?i4(u4):G2(void 0,u4),function(n4){var t4=(f5.__N||f5.__)[0],r4=f5.t(t4,n4);o2(t4,r4)||(f5.__N=[r4,f5.__[1]],f5.__c.setState(
-{}))}],f5.__c=r2,!r2.__f)){r2.__f=!0;var c4=r2.shouldComponentUpdate;r2.shouldComponentUpdate=function(n4,t4,r4){var u5=this.__H;if(!u5)return!0;var i5=!1,f6=this.
-props!=n4;if(u5.__.some(function(n5){n5.__N&&(i5=!0,o2(n5.__[0],n5.__N[0])||(f6=!0))}),c4){var e4=c4.call(this,n4,t4,r4);return i5?e4||f6:e4}return!i5||f6}}return f5.
-__}function A2(n3,u4){var i4=y2(t2++,3);!a2.__s&&E2(i4.__H,u4)&&(i4.__P=!0,i4.__=n3,i4.u=u4,r2.__H.__h.push(i4))}function T2(n3){return f2=5,w2(function(){return{current:n3}},[])}function w2(n3,r4){var u4=y2(t2++,7);return E2(u4.__H,r4)&&(u4.__=n3(),u4.__H=r4),u4.__}function g2(){var n3;do{for(;n3=e2.shift();)try{C2(n3)}catch(t5){a2.__e(t5,{__:(n3=n3.__P)&&n3.__v})}for(;n3=c2.shift();){var t4=n3.__H;if(n3.__P&&t4)try{t4.__h.
-some(C2),t4.__h.some(D2),t4.__h=[]}catch(r4){t4.__h=[],a2.__e(r4,n3.__v)}}}while(e2.length)}a2.__b=function(n3){r2=null,v2&&v2(n3)},a2.__=function(n3,t4){n3&&t4.
-__k&&t4.__k.__m&&(n3.__m=t4.__k.__m),p2&&p2(n3,t4)},a2.__r=function(n3){l2&&l2(n3),t2=0;var i4=(r2=n3.__c).__H;i4&&(u2==r2?r2.__h=[]:(i4.__h.some(C2),i4.__h.some(
-D2),t2=0),i4.__h=[],i4.__.some(function(n4){n4.__N&&(n4.__=n4.__N),n4.u=n4.__N=void 0})),u2=r2},a2.diffed=function(n3){m2&&m2(n3);var t4=n3.__c;t4&&t4.__H&&(t4.
-__H.__h.length&&B2(c2.push(t4)),t4.__H.__.some(function(n4){n4.u&&(n4.__H=n4.u)})),u2=r2=null},a2.__c=function(n3,t4){t4.some(function(n4){try{n4.__h.some(C2),n4.
-__h=n4.__h.filter(function(n5){return!n5.__||D2(n5)})}catch(t5){n4.__h=[function(){throw t5}]}}),h2&&h2(n3,t4)},a2.unmount=function(n3){s2&&s2(n3);var t4,r4,u4=n3.
-__c;u4&&u4.__H&&(u4.__H.__.some(function(u5){try{if(u5.__P&&u5.__c){if(r4===void 0){for(r4=n3.__;r4&&(!r4.__c||!r4.__c.__P);)r4=r4.__;r4=r4&&r4.__c}u5.__P=r4,B2(
-e2.push(u5))}else C2(u5)}catch(n4){t4=n4}}),u4.__H=void 0,t4&&a2.__e(t4,u4.__v))};var k2=typeof requestAnimationFrame=="function";function z2(n3){var t4,r4=function(){
-clearTimeout(u4),k2&&cancelAnimationFrame(t4),setTimeout(n3)},u4=setTimeout(r4,35);k2&&(t4=requestAnimationFrame(r4))}function B2(n3){n3!=1&&i2==a2.requestAnimationFrame||
-((i2=a2.requestAnimationFrame)||z2)(g2)}function C2(n3){var t4=r2,u4=n3.__c;typeof u4=="function"&&(n3.__c=void 0,u4()),r2=t4}function D2(n3){var t4=r2;n3.__c=n3.
-__(),r2=t4}function E2(n3,t4){return!n3||n3.length!=t4.length||t4.some(function(t5,r4){return!o2(t5,n3[r4])})}function G2(n3,t4){return typeof t4=="function"?t4(
-n3):t4}var i3=Symbol.for("preact-signals");function t3(){if(v3>1)v3--;else{var i4,t4=!1;for((function(){var i5=c3;for(c3=void 0;i5!==void 0;){var t5=i5.S;if(t5.v===i5.
-v)for(var r5=t5.t;r5!==void 0;r5=r5.x)r5.i===i5.i&&(r5.i=t5.i);i5=i5.o}})();h3!==void 0;){var r4=h3;for(h3=void 0,s3++;r4!==void 0;){var n3=r4.u;if(r4.u=void 0,
-r4.f&=-3,!(8&r4.f)&&w3(r4))try{r4.c()}catch(r5){t4||(i4=r5,t4=!0)}r4=n3}}if(s3=0,v3--,t4)throw i4}}function r3(i4){if(v3>0)return i4();u3=++e3,v3++;try{return i4()}finally{
-t3()}}var n2,o3=void 0;function f3(i4){var t4=o3,r4=n2;o3=void 0,n2=void 0;try{return i4()}finally{o3=t4,n2=r4}}var h3=void 0,v3=0,s3=0,e3=0,u3=0,c3=void 0,a3=0;
-function d3(i4){if(o3!==void 0){var t4=i4.n;if(t4===void 0||t4.t!==o3)return t4={i:0,S:i4,p:o3.s,n:void 0,t:o3,e:void 0,x:void 0,r:t4},o3.s!==void 0&&(o3.s.n=t4),
-o3.s=t4,i4.n=t4,32&o3.f&&i4.S(t4),t4;if(t4.i===-1)return t4.i=0,t4.n!==void 0&&(t4.n.p=t4.p,t4.p!==void 0&&(t4.p.n=t4.n),t4.p=o3.s,t4.n=void 0,o3.s.n=t4,o3.s=t4),
-t4}}function l3(i4,t4){this.v=i4,this.i=0,this.n=void 0,this.t=void 0,this.l=0,this.W=t4?.watched,this.Z=t4?.unwatched,this.name=t4?.name}l3.prototype.brand=i3;
-l3.prototype.h=function(){return!0};l3.prototype.S=function(i4){var t4=this,r4=this.t;r4!==i4&&i4.e===void 0&&(i4.x=r4,this.t=i4,r4!==void 0?r4.e=i4:f3(function(){
-var i5;(i5=t4.W)==null||i5.call(t4)}))};l3.prototype.U=function(i4){var t4=this;if(this.t!==void 0){var r4=i4.e,n3=i4.x;r4!==void 0&&(r4.x=n3,i4.e=void 0),n3!==
-void 0&&(n3.e=r4,i4.x=void 0),i4===this.t&&(this.t=n3,n3===void 0&&f3(function(){var i5;(i5=t4.Z)==null||i5.call(t4)}))}};l3.prototype.subscribe=function(i4){var t4=this;
-return x2(function(){var r4=t4.value;f3(function(){return i4(r4)})},{name:"sub"})};l3.prototype.valueOf=function(){return this.value};l3.prototype.toString=function(){
-return this.value+""};l3.prototype.toJSON=function(){return this.value};l3.prototype.peek=function(){var i4=this;return f3(function(){return i4.value})};Object.
-defineProperty(l3.prototype,"value",{get:function(){var i4=d3(this);return i4!==void 0&&(i4.i=this.i),this.v},set:function(i4){if(i4!==this.v){if(s3>100)throw new Error(
-"Cycle detected");(function(i5){v3!==0&&s3===0&&i5.l!==u3&&(i5.l=u3,c3={S:i5,v:i5.v,i:i5.i,o:c3})})(this),this.v=i4,this.i++,a3++,v3++;try{for(var r4=this.t;r4!==
-void 0;r4=r4.x)r4.t.N()}finally{t3()}}}});function y3(i4,t4){return new l3(i4,t4)}function w3(i4){for(var t4=i4.s;t4!==void 0;t4=t4.n)if(t4.S.i!==t4.i||!t4.S.h()||
-t4.S.i!==t4.i)return!0;return!1}function b(i4){for(var t4=i4.s;t4!==void 0;t4=t4.n){var r4=t4.S.n;if(r4!==void 0&&(t4.r=r4),t4.S.n=t4,t4.i=-1,t4.n===void 0){i4.
-s=t4;break}}}function _3(i4){for(var t4=i4.s,r4=void 0;t4!==void 0;){var n3=t4.p;t4.i===-1?(t4.S.U(t4),n3!==void 0&&(n3.n=t4.n),t4.n!==void 0&&(t4.n.p=n3)):r4=t4,
-t4.S.n=t4.r,t4.r!==void 0&&(t4.r=void 0),t4=n3}i4.s=r4}function j2(i4,t4){l3.call(this,void 0,t4),this.x=i4,this.s=void 0,this.g=a3-1,this.f=4}j2.prototype=new l3;
-j2.prototype.h=function(){if(this.f&=-3,1&this.f)return!1;if((36&this.f)==32||(this.f&=-5,this.g===a3))return!0;if(this.g=a3,this.f|=1,this.i>0&&!w3(this))return this.
-f&=-2,!0;var i4=o3;try{b(this),o3=this;var t4=this.x();(16&this.f||this.v!==t4||this.i===0)&&(this.v=t4,this.f&=-17,this.i++)}catch(i5){this.v=i5,this.f|=16,this.
-i++}return o3=i4,_3(this),this.f&=-2,!0};j2.prototype.S=function(i4){if(this.t===void 0){this.f|=36;for(var t4=this.s;t4!==void 0;t4=t4.n)t4.S.S(t4)}l3.prototype.
-S.call(this,i4)};j2.prototype.U=function(i4){if(this.t!==void 0&&(l3.prototype.U.call(this,i4),this.t===void 0)){this.f&=-33;for(var t4=this.s;t4!==void 0;t4=t4.
-n)t4.S.U(t4)}};j2.prototype.N=function(){if(!(2&this.f)){this.f|=6;for(var i4=this.t;i4!==void 0;i4=i4.x)i4.t.N()}};Object.defineProperty(j2.prototype,"value",{
-get:function(){if(1&this.f)throw new Error("Cycle detected");var i4=d3(this);if(this.h(),i4!==void 0&&(i4.i=this.i),16&this.f)throw this.v;return this.v}});function O(i4,t4){
-return new j2(i4,t4)}function p3(i4){var r4=i4.j;if(i4.j=void 0,typeof r4=="function"){v3++;var n3=o3;o3=void 0;try{r4()}catch(t4){throw i4.f&=-2,i4.f|=8,g3(i4),
-t4}finally{o3=n3,t3()}}}function g3(i4){for(var t4=i4.s;t4!==void 0;t4=t4.n)t4.S.U(t4);i4.x=void 0,i4.s=void 0,p3(i4)}function S2(i4){if(o3!==this)throw new Error(
-"Out-of-order effect");_3(this),o3=i4,this.f&=-2;try{8&this.f&&g3(this)}finally{t3()}}function m3(i4,t4){this.x=i4,this.j=void 0,this.s=void 0,this.u=void 0,this.
-f=32,this.name=t4?.name,n2&&n2.push(this)}m3.prototype.c=function(){var i4=this.S();try{if(8&this.f||this.x===void 0)return;var t4=this.x();typeof t4=="function"&&
-(this.j=t4)}finally{i4()}};m3.prototype.S=function(){if(1&this.f)throw new Error("Cycle detected");this.f|=1,this.f&=-9,p3(this),b(this),v3++;var i4=o3;return o3=
-this,S2.bind(this,i4)};m3.prototype.N=function(){2&this.f||(this.f|=2,this.u=h3,h3=this)};m3.prototype.d=function(){this.f|=8,1&this.f||g3(this)};m3.prototype.dispose=
-function(){this.d()};function x2(i4,t4){var r4=new m3(i4,t4);try{r4.c()}catch(i5){throw r4.d(),i5}var n3=r4.d.bind(r4);return n3[Symbol.dispose]=n3,n3}var h4,d4,p4,m4=typeof window<"u"&&!!window.__PREACT_SIGNALS_DEVTOOLS__;var g4=[];x2(function(){h4=this.N})();function b2(i4,n3){n[i4]=n3.bind(null,n[i4]||function(){})}function y4(i4){if(p4){var n3=p4;p4=void 0,n3()}p4=i4&&i4.S()}function w4(i4){
-var n3=this,r4=i4.data,t4=useSignal(r4);t4.name="ReactiveDom",t4.value=r4;var e4=w2(function(){for(var i5=n3,r5=n3.__v;r5=r5.__;)if(r5.__c){r5.__c.__$f|=4;break}
-var o5=O(function(){var i6=t4.value.value;return i6===0?0:i6===!0?"":i6||""}),e5=O(function(){return!Array.isArray(o5.value)&&!r(o5.value)}),u5=x2(function(){if(this.
-N=M,e5.value){var n4=o5.value;i5.__v&&i5.__v.__e&&i5.__v.__e.nodeType===3&&(i5.__v.__e.data=n4)}}),c5=n3.__$u.d;return n3.__$u.d=function(){u5(),c5.call(this)},
-[e5,o5]},[]),u4=e4[0],c4=e4[1];return u4.value?c4.peek():c4.value}w4.displayName="ReactiveTextNode";Object.defineProperties(l3.prototype,{constructor:{configurable:!0,
-value:k($,null).constructor},type:{configurable:!0,value:w4},props:{configurable:!0,get:function(){var i4=this;return{data:{get value(){return i4.value}}}}},__b:{
-configurable:!0,value:1}});b2("__b",function(i4,n3){if(y4(),d4=void 0,typeof n3.type=="string"){var r4,t4=n3.props;for(var f5 in t4)if(f5!=="children"){var o5=t4[f5];
-o5 instanceof l3&&(r4||(n3.__np=r4={}),r4[f5]=o5,t4[f5]=o5.peek())}}i4(n3)});b2("__r",function(i4,r4){if(i4(r4),r4.type!==$){y4();var t4,f5=r4.__c;f5&&(f5.__$f&=
--2,(t4=f5.__$u)===void 0&&(f5.__$u=t4=(function(i5,n3){var r5;return x2(function(){r5=this},{name:n3}),r5.c=i5,r5})((function(i5){return function(){var n3;m4&&((n3=
-this.y)==null||n3.call(this)),i5.__$f|=1,i5.setState({})}})(f5),typeof r4.type=="function"?r4.type.displayName||r4.type.name:""))),d4=f5,y4(t4)}});b2("__e",function(i4,n3,r4,t4){
-y4(),d4=void 0,i4(n3,r4,t4)});b2("diffed",function(i4,n3){y4(),d4=void 0;var r4;if(typeof n3.type=="string"&&(r4=n3.__e)){var t4=n3.__np,f5=n3.props,o5=r4.U;if(o5)
-for(var e4 in o5){var u4=o5[e4];u4===void 0||t4&&e4 in t4||(u4.d(),o5[e4]=void 0)}if(t4){o5||(o5={},r4.U=o5);for(var a5 in t4){var c4=o5[a5],v4=t4[a5];c4===void 0?
-(c4=k3(r4,a5,v4,f5),o5[a5]=c4):c4.o(v4,f5)}}}i4(n3)});function k3(i4,n3,r4,t4){var f5=n3 in i4&&i4.ownerSVGElement===void 0,o5=y3(r4);return{o:function(i5,n4){o5.
-value=i5,t4=n4},d:x2(function(){this.N=M;var r5=o5.value.value;t4[n3]!==r5&&(t4[n3]=r5,f5?i4[n3]=r5:r5!=null&&(r5!==!1||n3[4]==="-")?i4.setAttribute(n3,r5):i4.removeAttribute(
-n3))})}}b2("unmount",function(i4,n3){if(typeof n3.type=="string"){var r4=n3.__e;if(r4){var t4=r4.U;if(t4){r4.U=void 0;for(var f5 in t4){var o5=t4[f5];o5&&o5.d()}}}
-var e4=n3.__np;if(e4){var u4=n3.props;for(var a5 in e4)u4[a5]=e4[a5]}n3.__np=void 0}else{var c4=n3.__c;if(c4){c4.__$f|=8;var v4=c4.__$u;v4&&(c4.__$u=void 0,v4.d())}}
-i4(n3)});b2("__h",function(i4,n3,r4,t4){t4<3&&(n3.__$f|=2),i4(n3,r4,t4)});x.prototype.shouldComponentUpdate=function(i4,n3){if(this.__R)return!0;var r4=this.__$u,
-t4=r4&&r4.s!==void 0;for(var f5 in n3)return!0;if(this.__f||typeof this.u=="boolean"&&this.u===!0){var o5=2&this.__$f;if(!(t4||o5||4&this.__$f)||1&this.__$f)return!0}else if(!(t4||
-4&this.__$f)||3&this.__$f)return!0;for(var e4 in i4)if(e4!=="__source"&&i4[e4]!==this.props[e4])return!0;for(var u4 in this.props)if(!(u4 in i4))return!0;return!1};
-function useSignal(i4,n3){return w2(function(){return y3(i4,n3)},[])}var A3=function(i4){queueMicrotask(function(){queueMicrotask(i4)})};function F2(){r3(function(){for(var i4;i4=g4.shift();)h4.call(i4)})}function M(){g4.push(this)===1&&(n.requestAnimationFrame||A3)(F2)}var ended=y3(!1),Failure=class extends Error{constructor(status,message,body={}){super(message);this.status=status;this.body=body}status;body;get kind(){return this.
+var h,ee,_e,S,V,A,ne,R,te,q,G,oe,N=Symbol.for("pv"),F={},H=[],de=/^m(i|n|o|s|text|space)$/,I=Array.isArray,j=H.slice,P=Object.assign;function W(_3){_3&&_3.parentNode&&
+_3.remove()}function re(_3,e2,n){var r,l2,t,i3={},u2=arguments.length;for(t in e2)t=="key"?r=e2[t]:t=="ref"&&typeof _3!="function"?l2=e2[t]:i3[t]=e2[t];return u2>
+2&&(i3.children=u2>3?j.call(arguments,2):n),D(_3,i3,r,l2,null)}function D(_3,e2,n,r,l2){var t={type:_3,props:e2,key:n,ref:r,__k:null,__:null,__b:0,__e:null,__c:null,constructor:N,__v:l2||++ee,__i:-1,__u:0};return!l2&&h.vnode&&
+h.vnode(t),t}function $(_3){return _3.children}function E(_3,e2){this.props=_3,this.context=e2,this.__g=0}function T(_3,e2){if(e2==null)return _3.__&&T(_3.__,_3.__i+1);for(var n;e2<
+_3.__k.length;e2++)if((n=_3.__k[e2])&&n.__e)return n.__e;return typeof _3.type!="function"||_3.props.__P?null:T(_3)}function ve(_3){var e2,n=_3.__v,r=n.__e,l2=[],
+t=[],i3=_3.__P;i3&&((e2=P({constructor:N},n)).__v=n.__v+1,h.vnode&&h.vnode(e2),K(i3,e2,n,_3.__n,i3.namespaceURI,32&n.__u?[r]:null,l2,r||T(n),32&n.__u,t),e2.__v=
+n.__v,e2.__.__k[e2.__i]=e2,ae(l2,e2,t),n.__=n.__e=null,e2.__e!=r&&ie(e2))}function ie(_3){if((_3=_3.__)&&_3.__c&&!_3.props.__P)return _3.__e=null,_3.__k.some(function(e2){
+return e2&&(_3.__e=e2.__e)}),ie(_3)}function J(_3){(8&_3.__g||(_3.__g|=8,S.push(_3),A++))&&V==h.debounceRendering||((V=h.debounceRendering)||queueMicrotask)(le)}
+function le(){try{for(var _3,e2=1;S.length;)S.length>e2&&S.sort(ne),_3=S.shift(),e2=S.length,8&_3.__g&&ve(_3)}finally{(A=S.length)&&(V||queueMicrotask)(le)}}function ue(_3,e2,n,r,l2,t,i3,u2,p2,m3,s3){
+var v3,d4,o2,c3,k3,a3,g4=r.__k||H,f2=e2.length;for(p2=me(n,e2,g4,p2,f2),v3=0;v3<f2;v3++)(o2=n.__k[v3])!=null&&(d4=~o2.__i&&g4[o2.__i]||F,o2.__i=v3,a3=K(_3,o2,d4,
+l2,t,i3,u2,p2,m3,s3),c3=o2.__e,(d4.ref!=o2.ref||8&d4.__u)&&(d4.ref&&Q(d4.ref,null,o2,d4),o2.ref&&s3.push(o2.ref,o2.__c||c3,o2)),k3=k3||c3,4&o2.__u?(p2=se(o2,p2,
+_3,!d4.__v),d4.__e&&(d4.__e=null)):typeof o2.type=="function"&&a3!==void 0?p2=a3:c3&&(p2=c3.nextSibling),o2.__u&=-21);return n.__e=k3,p2}function me(_3,e2,n,r,l2){
+var t,i3,u2,p2,m3,s3,v3,d4,o2,c3=n.length,k3=c3,a3=0,g4=0,f2=_3.__k=Array(l2);for(t=0;t<l2;t++)(i3=e2[t])!=null&&typeof i3!="boolean"&&typeof i3!="function"?(typeof i3!=
+"object"||i3.constructor===String?i3=f2[t]=D(null,i3):I(i3)?i3=f2[t]=D($,{children:i3}):i3.constructor===N&&i3.__b?i3=f2[t]=D(i3.type,i3.props,i3.key,i3.ref,i3.
+__v):f2[t]=i3,p2=t+a3,i3.__=_3,i3.__b=_3.__b+1,u2=null,~(m3=i3.__i=ke(i3,n,p2,k3))&&(k3--,(u2=n[m3])&&(u2.__u|=2)),u2&&u2.__v?(i3.__u|=16,m3==p2-1?a3--:m3==p2+1?
+a3++:m3!=p2&&(m3>p2?a3--:a3++,g4=1)):(~m3||(l2>c3?a3--:l2<c3&&a3++),typeof i3.type!="function"&&(i3.__u|=4))):f2[t]=null;if(g4){for(s3=[],v3=[],t=0;t<l2;t++)if((i3=
+f2[t])&&16&i3.__u){for(a3=0,d4=s3.length;a3<d4;)s3[o2=a3+d4>>1]<i3.__i?a3=o2+1:d4=o2;s3[a3]=i3.__i,v3[t]=a3+1}for(a3=s3.length;t--;)v3[t]&&(v3[t]==a3?a3--:f2[t].
+__u|=4)}if(k3)for(t=0;t<c3;t++)!(u2=n[t])||2&u2.__u||(u2.__e==r&&(r=T(u2)),X(u2,u2));return r}function se(_3,e2,n,r){var l2,t,i3,u2;if(typeof _3.type=="function"){
+if(_3.props.__P)return e2;if(l2=_3.__k)for(t=0;t<l2.length;t++)l2[t]&&(l2[t].__=_3,e2=se(l2[t],e2,n,!1));return e2}for(e2&&!e2.parentNode&&(e2=T(_3))&&!e2.parentNode&&
+(e2=null),i3=_3.__e,u2=e2;u2&&u2.nodeType==8;)u2=u2.nextSibling;for(i3!=u2&&(!r&&n.moveBefore&&i3.parentNode?n.moveBefore(i3,e2):n.insertBefore(i3,e2||null)),e2=
+i3;(e2=e2&&e2.nextSibling)&&e2.nodeType==8&&!e2.data.startsWith("$s"););return e2}function ke(_3,e2,n,r){var l2,t=_3.key,i3=_3.type,u2=e2[n],p2=u2&&!(2&u2.__u);if(u2===null&&t==null||p2&&t==u2.key&&i3==u2.type)return n;if(r>(p2?1:0)){for(l2=n-
+1;l2>=0;l2--)if((u2=e2[l2])&&!(2&u2.__u)&&t==u2.key&&i3==u2.type)return l2;for(l2=n+1;l2<e2.length;l2++)if((u2=e2[l2])&&!(2&u2.__u)&&t==u2.key&&i3==u2.type)return l2}
+return-1}function fe(_3,e2,n){n==null&&(n=""),e2[0]=="-"?_3.setProperty(e2,n):_3[e2]=n}function B(_3,e2,n,r,l2){var t,i3;if(e2=="style")if(typeof n=="string")_3.
+style.cssText=n;else{if(typeof r=="string"&&(_3.style.cssText=r=""),r)for(e2 in r)n&&e2 in n||fe(_3.style,e2);if(n)for(e2 in n)r&&n[e2]==r[e2]||fe(_3.style,e2,n[e2])}else if(e2[0]==
+"o"&&e2[1]=="n")typeof n!="function"&&(n=null),typeof r!="function"&&(r=null),(_3.__e||(_3.__e={}))[e2]=n,n&&r||(i3=G[e2]||(G[e2]=be(e2)),(_3.__a||(_3.__a={}))[e2]=
+q,t=e2!=(e2=e2.replace(te,"$1")),(e2=e2.slice(2))[0]<"a"&&(e2=e2.toLowerCase()),n?_3.addEventListener(e2,i3,t):_3.removeEventListener(e2,i3,t));else{if(l2=="htt\
+p://www.w3.org/2000/svg")e2=e2.replace(/xlink(H|:h)/,"h").replace(/sName$/,"s");else if(e2!="width"&&e2!="height"&&e2!="href"&&e2!="list"&&e2!="form"&&e2!="tabI\
+ndex"&&e2!="download"&&e2!="rowSpan"&&e2!="colSpan"&&e2!="role"&&e2!="popover"&&e2 in _3)try{return void(_3[e2]=n??"")}catch{}if(typeof n=="function")return;n==
+null||n===!1&&e2[4]!="-"?_3.removeAttribute(e2):_3.setAttribute(e2,e2=="popover"&&n==1?"":n)}}function be(_3){return function(e2){var n=this.__e;if(n){if(n=n[_3],
+e2[R]==null)e2[R]=q++;else if(e2[R]<this.__a[_3])return;return n(h.event?h.event(e2):e2)}}}function K(_3,e2,n,r,l2,t,i3,u2,p2,m3){var s3,v3,d4,o2,c3,k3,a3,g4,f2,
+b3,y4,O3,Y,L,M3,Z2,C2,U3,x3=e2.type;if(e2.constructor!==N)return null;128&n.__u&&(p2=32&n.__u,s3=n.__c.__z)&&(e2.__u|=p2,v3=t=[],s3.nodeType==8?u2=z(s3,t):t.push(
+s3),u2=t[0]||u2),(s3=h.__b)&&s3(e2);e:if(typeof x3=="function"){d4=i3.length;try{if(g4=e2.props,f2=(s3=x3.prototype)&&s3.render,b3=(s3=x3.contextType)&&r[s3.__c],
+y4=s3?b3?b3.props.value:s3.__:r,(o2=n.__c)?(e2.__c=o2,2&o2.__g&&(o2.__g|=1)):(f2?e2.__c=o2=new x3(g4,y4):(e2.__c=o2=new E(g4,y4),o2.constructor=x3,o2.render=xe),
+b3&&b3.sub(o2),o2.state||(o2.state={}),o2.__n=r,o2.__g|=8,o2.__h=[],o2.__k=[]),f2&&(o2.__s||(o2.__s=o2.state),x3.getDerivedStateFromProps&&(o2.__s==o2.state&&(o2.
+__s=P({},o2.__s)),P(o2.__s,x3.getDerivedStateFromProps(g4,o2.__s)))),c3=o2.props,k3=o2.state,o2.__v=e2,n.__c){if(g4!==c3&&f2&&!x3.getDerivedStateFromProps&&o2.componentWillReceiveProps&&
+o2.componentWillReceiveProps(g4,y4),e2.__v==n.__v&&!(8&o2.__g)||!(4&o2.__g)&&o2.shouldComponentUpdate&&o2.shouldComponentUpdate(g4,o2.__s,y4)===!1){e2.__v!=n.__v&&
+(o2.props=g4,o2.state=o2.__s,o2.__g&=-9),e2.__e=n.__e,e2.__k=n.__k,e2.__k.some(function(w3){w3&&(w3.__=e2)}),H.push.apply(o2.__h,o2.__k),o2.__k=[],o2.__h.length&&
+i3.push(o2),u2=T(n);break e}o2.componentWillUpdate&&o2.componentWillUpdate(g4,o2.__s,y4),f2&&o2.componentDidUpdate&&o2.__h.push(function(){o2.componentDidUpdate(
+c3,k3,a3)})}else f2&&!x3.getDerivedStateFromProps&&o2.componentWillMount&&o2.componentWillMount(),f2&&o2.componentDidMount&&o2.__h.push(o2.componentDidMount);o2.
+context=y4,o2.props=g4,o2.__P=_3,o2.__g&=-5,O3=h.__r,Y=f2?25:0;do o2.__g&=-9,O3&&O3(e2),s3=o2.render(o2.props,o2.state=o2.__s,o2.context);while(8&o2.__g&&++Y<25);
+f2&&(H.push.apply(o2.__h,o2.__k),o2.__k=[]),o2.state=o2.__s,o2.getChildContext&&(r=P({},r,o2.getChildContext())),f2&&n.__c&&o2.getSnapshotBeforeUpdate&&(a3=o2.getSnapshotBeforeUpdate(
+c3,k3)),L=s3&&s3.type===$&&s3.key==null?s3.props.children:s3,g4.__P&&(s3=u2,l2=(_3=g4.__P).namespaceURI,p2=t=null,n.props&&n.props.__P!=_3&&(n.__k.some(function(w3){
+w3&&X(w3,w3)}),n.__k=null),u2=n.__k?T(n,0):null),u2=ue(_3,I(L)?L:[L],e2,n,r,l2,t,i3,u2,p2,m3),g4.__P&&(e2.__e=null,u2=s3),e2.__u&=-161,v3&&v3.some(W),o2.__h.length&&
+i3.push(o2),1&o2.__g&&(o2.__g&=-4)}catch(w3){if(i3.length=d4,e2.__v=null,p2||t)if(w3&&w3.then){if(e2.__u|=128|p2,t){for(~(C2=t.indexOf(u2||void 0))||(C2=t.length);(U3=
+t[C2-1])&&U3.nodeType==8;)C2--;for(;C2<t.length;C2++)if(U3=t[C2])if(t[C2]=null,M3){if(U3==Z2)break}else{if(U3.nodeType!=8)break;U3.data.startsWith("$s")&&(Z2=z(
+M3=U3))}}if(!M3){for(;u2&&u2.nodeType==8&&u2.nextSibling;)u2=u2.nextSibling;M3=u2}(s3=z(M3=e2.__c.__z||(e2.__c.__z=M3)))?(e2.__e=M3,u2=s3):e2.__e=u2,u2=u2&&u2.nextSibling}else
+t&&t.some(W);else e2.__e=n.__e;e2.__k||(e2.__k=n.__k||[]),w3&&w3.then||pe(e2),h.__e(w3,e2,n)}}else u2=e2.__e=we(n.__e,e2,n,r,l2,t,i3,p2,m3,_3);return(s3=h.diffed)&&
+s3(e2),u2}function z(_3,e2){if(_3&&_3.nodeType==8&&_3.data.startsWith("$s"))for(var n=1;_3=_3.nextSibling;){if(_3.nodeType==8){if(_3.data.startsWith("$s"))n++;else if(_3.
+data.startsWith("/$s")&&!--n)return _3}e2&&e2.push(_3)}}function pe(_3){_3&&(_3.__c&&(_3.__c.__g|=4),_3.__k&&_3.__k.some(pe))}function ae(_3,e2,n){for(var r=0;r<
+n.length;)Q(n[r++],n[r++],n[r++]);h.__c&&h.__c(e2,_3),_3.some(function(l2){try{_3=l2.__h,l2.__h=[],_3.some(function(t){t.call(l2)})}catch(t){h.__e(t,l2.__v)}})}
+function we(_3,e2,n,r,l2,t,i3,u2,p2,m3){var s3,v3,d4,o2,c3,k3,a3,g4,f2=n.props||F,b3=e2.props,y4=e2.type;if(y4=="svg"?l2="http://www.w3.org/2000/svg":y4=="math"?
+l2="http://www.w3.org/1998/Math/MathML":l2||(l2="http://www.w3.org/1999/xhtml"),t){for(s3=0;s3<t.length;s3++)if((c3=t[s3])&&(y4?c3.localName==y4:c3.nodeType==3)){
+_3=c3,t[s3]=null;break}}if(!_3){if(g4=m3.ownerDocument||document,!y4)return g4.createTextNode(b3);_3=g4.createElementNS(l2,y4,b3.is?b3:m3),u2&&(h.__m&&h.__m(e2,
+t),u2=!1),t=null}if(y4){if(m3=y4=="template"&&_3.content||_3,t=y4=="textarea"&&b3.defaultValue!=null?null:t&&j.call(m3.childNodes),!u2&&t)for(f2={},s3=0;s3<_3.attributes.
+length;s3++)f2[(c3=_3.attributes[s3]).name]=c3.value;for(s3 in f2)c3=f2[s3],s3=="dangerouslySetInnerHTML"?d4=c3:s3=="children"||s3 in b3||s3=="value"&&"defaultV\
+alue"in b3||s3=="checked"&&"defaultChecked"in b3||B(_3,s3,null,c3,l2);for(s3 in b3)c3=b3[s3],s3=="children"?o2=c3:s3=="dangerouslySetInnerHTML"?v3=c3:s3=="value"?
+k3=c3:s3=="checked"?a3=c3:u2&&typeof c3!="function"||f2[s3]===c3||B(_3,s3,c3,f2[s3],l2);v3?(u2||d4&&(v3.__html==d4.__html||v3.__html==_3.innerHTML)||(_3.innerHTML=
+v3.__html),e2.__k=[]):(d4&&(_3.textContent=""),(y4=="foreignObject"||l2=="http://www.w3.org/1998/Math/MathML"&&de.test(y4))&&(l2="http://www.w3.org/1999/xhtml"),
+ue(m3,I(o2)?o2:[o2],e2,n,r,l2,t,i3,t?t[0]:n.__k&&T(n,0),u2,p2),t&&t.some(W)),u2&&y4!="textarea"||(s3="value",y4=="progress"&&k3==null?_3.removeAttribute(s3):k3==
+null||k3===_3[s3]&&(y4!="progress"||k3)||B(_3,s3,k3,f2[s3],l2),s3="checked",a3!=null&&a3!=_3[s3]&&B(_3,s3,a3,f2[s3],l2))}else f2===b3||u2&&_3.data==b3||(_3.data=
+b3);return _3}function Q(_3,e2,n,r){try{typeof _3=="function"?e2?e2.__x=_3(e2)||1:r&&(r=r.__c||r.__e)&&(e2=r.__x)&&(r.__x=null,typeof e2=="function"?e2():_3(null)):
+_3.current=e2}catch(l2){h.__e(l2,n)}}function X(_3,e2,n){var r,l2,t,i3;if(h.unmount&&h.unmount(_3),!(r=_3.ref)||r.current&&r.current!=_3.__e||Q(r,null,e2,_3),r=
+_3.__c){if(r.componentWillUnmount)try{r.componentWillUnmount()}catch(u2){h.__e(u2,e2)}r.__P=r.__n=null}if(r=_3.__k)for(i3=0;i3<r.length;i3++)r[i3]&&X(r[i3],e2,typeof _3.
+type!="function"||n&&!_3.props.__P);!n&&(r=_3.__c)&&(r=r.__z)&&(l2=z(r,t=[]))&&(r==_3.__e&&t.some(W),W(l2),W(r)),n||W(_3.__e),_3.__e=_3.__c=_3.__=null}function xe(_3,e2,n){
+return this.constructor(_3,n)}function he(_3,e2){var n,r,l2,t;h.__&&h.__(_3,e2),e2.nodeType==9&&(e2=e2.documentElement),r=(n=_3&&32&_3.__u)?null:e2.__k,e2.__k=D(
+$,{children:[_3]}),l2=[],t=[],K(e2,e2.__k,r||F,F,e2.namespaceURI,r?null:e2.firstChild?j.call(e2.childNodes):null,l2,r?r.__e:e2.firstChild,n,t),ae(l2,e2.__k,t),e2.
+__k.props.children=null}h={__e:function(_3,e2,n,r){for(var l2,t,i3;e2=e2.__;)if((l2=e2.__c)&&!(1&l2.__g)){l2.__g|=4;try{if((i3=(t=l2.constructor)&&t.getDerivedStateFromError)&&l2.setState(
+t.getDerivedStateFromError(_3)),l2.componentDidCatch&&(l2.componentDidCatch(_3,r||{}),i3=1),i3&&8&l2.__g)return void(l2.__g|=2)}catch(u2){_3=u2}}throw A=0,_3}},
+ee=0,_e=function(_3){return _3!=null&&_3.constructor===N},E.prototype.setState=function(_3,e2){var n=this.__s;n&&n!=this.state||(n=this.__s=P({},this.state)),typeof _3==
+"function"&&(_3=_3(P({},n),this.props)),_3&&(P(n,_3),this.__v&&(e2&&this.__k.push(e2),J(this)))},E.prototype.forceUpdate=function(_3){this.__v&&(this.__g|=4,_3&&
+this.__h.push(_3),J(this))},E.prototype.render=$,S=[],A=0,ne=function(_3,e2){return _3.__v.__b-e2.__v.__b},R=Symbol(),te=/(PointerCapture)$|Capture$/i,q=0,G={},
+oe=0;var i,e,d,A2,H2=Object.is,a=0,D2=[],y=[],o=h,F2=o.__b,k=o.__r,q2=o.diffed,x=o.__c,E2=o.unmount,T2=o.__;function c(_3,t){o.__h&&o.__h(e,_3,a||t),a=0;var n=e.__H||
+(e.__H={__:[],__h:[]});return _3>=n.__.length&&n.__.push({}),n.__[_3]}function w(_3){return a=1,V2(O,_3)}function V2(_3,t,n){var u2=c(i++,2);if(u2.t=_3,!u2.__c&&
+(u2.__=[n?n(t):O(void 0,t),function(f2){var h2=(u2.__N||u2.__)[0],m3=u2.t(h2,f2);H2(h2,m3)||(u2.__N=[m3,u2.__[1]],u2.__c.setState({}))}],u2.__c=e,!e.__f)){e.__f=
+!0;var r=e.shouldComponentUpdate;e.shouldComponentUpdate=function(f2,h2,m3){var C2=this.__H;if(!C2)return!0;var v3=!1,l2=this.props!=f2;if(C2.__.some(function(p2){
+p2.__N&&(v3=!0,H2(p2.__[0],p2.__N[0])||(l2=!0))}),r){var N3=r.call(this,f2,h2,m3);return v3?N3||l2:N3}return!v3||l2}}return u2.__}function S2(_3,t){var n=c(i++,
+3);!o.__s&&P2(n.__H,t)&&(n.__P=!0,n.__=_3,n.u=t,e.__H.__h.push(n))}function U(_3){return a=5,b(function(){return{current:_3}},[])}function b(_3,t){var n=c(i++,7);return P2(n.__H,t)&&(n.__=_3(),n.__H=t),n.__}function Q2(){var _3;do{for(;_3=y.shift();)try{s(_3)}catch(n){o.__e(n,{__:(_3=_3.__P)&&_3.__v})}for(;_3=D2.shift();){var t=_3.__H;if(_3.__P&&t)try{t.__h.some(s),
+t.__h.some(g),t.__h=[]}catch(n){t.__h=[],o.__e(n,_3.__v)}}}while(y.length)}o.__b=function(_3){e=null,F2&&F2(_3)},o.__=function(_3,t){_3&&t.__k&&t.__k.__m&&(_3.__m=
+t.__k.__m),T2&&T2(_3,t)},o.__r=function(_3){k&&k(_3),i=0;var t=(e=_3.__c).__H;t&&(d==e?e.__h=[]:(t.__h.some(s),t.__h.some(g),i=0),t.__h=[],t.__.some(function(n){
+n.__N&&(n.__=n.__N),n.u=n.__N=void 0})),d=e},o.diffed=function(_3){q2&&q2(_3);var t=_3.__c;t&&t.__H&&(t.__H.__h.length&&I2(D2.push(t)),t.__H.__.some(function(n){
+n.u&&(n.__H=n.u)})),d=e=null},o.__c=function(_3,t){t.some(function(n){try{n.__h.some(s),n.__h=n.__h.filter(function(u2){return!u2.__||g(u2)})}catch(u2){n.__h=[function(){
+throw u2}]}}),x&&x(_3,t)},o.unmount=function(_3){E2&&E2(_3);var t,n,u2=_3.__c;u2&&u2.__H&&(u2.__H.__.some(function(r){try{if(r.__P&&r.__c){if(n===void 0){for(n=
+_3.__;n&&(!n.__c||!n.__c.__P);)n=n.__;n=n&&n.__c}r.__P=n,I2(y.push(r))}else s(r)}catch(f2){t=f2}}),u2.__H=void 0,t&&o.__e(t,u2.__v))};var B2=typeof requestAnimationFrame==
+"function";function W2(_3){var t,n=function(){clearTimeout(u2),B2&&cancelAnimationFrame(t),setTimeout(_3)},u2=setTimeout(n,35);B2&&(t=requestAnimationFrame(n))}
+function I2(_3){_3!=1&&A2==o.requestAnimationFrame||((A2=o.requestAnimationFrame)||W2)(Q2)}function s(_3){var t=e,n=_3.__c;typeof n=="function"&&(_3.__c=void 0,
+n()),e=t}function g(_3){var t=e;_3.__c=_3.__(),e=t}function P2(_3,t){return!_3||_3.length!=t.length||t.some(function(n,u2){return!H2(n,_3[u2])})}function O(_3,t){
+return typeof t=="function"?t(_3):t}var W3=Symbol.for("preact-signals");function y2(){if(u>1)u--;else{var t,i3=!1;for((function(){var r=w2;for(w2=void 0;r!==void 0;){var h2=r.S;if(h2.v===r.v)for(var e2=h2.
+t;e2!==void 0;e2=e2.x)e2.i===r.i&&(e2.i=h2.i);r=r.o}})();p!==void 0;){var o2=p;for(p=void 0,S3++;o2!==void 0;){var n=o2.u;if(o2.u=void 0,o2.f&=-3,!(8&o2.f)&&E3(
+o2))try{o2.c()}catch(r){i3||(t=r,i3=!0)}o2=n}}if(S3=0,u--,i3)throw t}}function g2(t){if(u>0)return t();x2=++Z,u++;try{return t()}finally{y2()}}var v,f=void 0;function l(t){
+var i3=f,o2=v;f=void 0,v=void 0;try{return t()}finally{f=i3,v=o2}}var p=void 0,u=0,S3=0,Z=0,x2=0,w2=void 0,b2=0;function m(t){if(f!==void 0){var i3=t.n;if(i3===
+void 0||i3.t!==f)return i3={i:0,S:t,p:f.s,n:void 0,t:f,e:void 0,x:void 0,r:i3},f.s!==void 0&&(f.s.n=i3),f.s=i3,t.n=i3,32&f.f&&t.S(i3),i3;if(i3.i===-1)return i3.
+i=0,i3.n!==void 0&&(i3.n.p=i3.p,i3.p!==void 0&&(i3.p.n=i3.n),i3.p=f.s,i3.n=void 0,f.s.n=i3,f.s=i3),i3}}function s2(t,i3){this.v=t,this.i=0,this.n=void 0,this.t=
+void 0,this.l=0,this.W=i3?.watched,this.Z=i3?.unwatched,this.name=i3?.name}s2.prototype.brand=W3,s2.prototype.h=function(){return!0},s2.prototype.S=function(t){
+var i3=this,o2=this.t;o2!==t&&t.e===void 0&&(t.x=o2,this.t=t,o2!==void 0?o2.e=t:l(function(){var n;(n=i3.W)==null||n.call(i3)}))},s2.prototype.U=function(t){var i3=this;
+if(this.t!==void 0){var o2=t.e,n=t.x;o2!==void 0&&(o2.x=n,t.e=void 0),n!==void 0&&(n.e=o2,t.x=void 0),t===this.t&&(this.t=n,n===void 0&&l(function(){var r;(r=i3.
+Z)==null||r.call(i3)}))}},s2.prototype.subscribe=function(t){var i3=this;return k2(function(){var o2=i3.value;l(function(){return t(o2)})},{name:"sub"})},s2.prototype.
+valueOf=function(){return this.value},s2.prototype.toString=function(){return this.value+""},s2.prototype.toJSON=function(){return this.value},s2.prototype.peek=
+function(){var t=this;return l(function(){return t.value})},Object.defineProperty(s2.prototype,"value",{get:function(){var t=m(this);return t!==void 0&&(t.i=this.
+i),this.v},set:function(t){if(t!==this.v){if(S3>100)throw new Error("Cycle detected");(function(o2){u!==0&&S3===0&&o2.l!==x2&&(o2.l=x2,w2={S:o2,v:o2.v,i:o2.i,o:w2})})(
+this),this.v=t,this.i++,b2++,u++;try{for(var i3=this.t;i3!==void 0;i3=i3.x)i3.t.N()}finally{y2()}}}});function D3(t,i3){return new s2(t,i3)}function E3(t){for(var i3=t.
+s;i3!==void 0;i3=i3.n)if(i3.S.i!==i3.i||!i3.S.h()||i3.S.i!==i3.i)return!0;return!1}function U2(t){for(var i3=t.s;i3!==void 0;i3=i3.n){var o2=i3.S.n;if(o2!==void 0&&
+(i3.r=o2),i3.S.n=i3,i3.i=-1,i3.n===void 0){t.s=i3;break}}}function C(t){for(var i3=t.s,o2=void 0;i3!==void 0;){var n=i3.p;i3.i===-1?(i3.S.U(i3),n!==void 0&&(n.n=
+i3.n),i3.n!==void 0&&(i3.n.p=n)):o2=i3,i3.S.n=i3.r,i3.r!==void 0&&(i3.r=void 0),i3=n}t.s=o2}function a2(t,i3){s2.call(this,void 0,i3),this.x=t,this.s=void 0,this.
+g=b2-1,this.f=4}a2.prototype=new s2,a2.prototype.h=function(){if(this.f&=-3,1&this.f)return!1;if((36&this.f)==32||(this.f&=-5,this.g===b2))return!0;if(this.g=b2,
+this.f|=1,this.i>0&&!E3(this))return this.f&=-2,!0;var t=f;try{U2(this),f=this;var i3=this.x();(16&this.f||this.v!==i3||this.i===0)&&(this.v=i3,this.f&=-17,this.
+i++)}catch(o2){this.v=o2,this.f|=16,this.i++}return f=t,C(this),this.f&=-2,!0},a2.prototype.S=function(t){if(this.t===void 0){this.f|=36;for(var i3=this.s;i3!==
+void 0;i3=i3.n)i3.S.S(i3)}s2.prototype.S.call(this,t)},a2.prototype.U=function(t){if(this.t!==void 0&&(s2.prototype.U.call(this,t),this.t===void 0)){this.f&=-33;
+for(var i3=this.s;i3!==void 0;i3=i3.n)i3.S.U(i3)}},a2.prototype.N=function(){if(!(2&this.f)){this.f|=6;for(var t=this.t;t!==void 0;t=t.x)t.t.N()}},Object.defineProperty(
+a2.prototype,"value",{get:function(){if(1&this.f)throw new Error("Cycle detected");var t=m(this);if(this.h(),t!==void 0&&(t.i=this.i),16&this.f)throw this.v;return this.
+v}});function J2(t,i3){return new a2(t,i3)}function N2(t){var i3=t.j;if(t.j=void 0,typeof i3=="function"){u++;var o2=f;f=void 0;try{i3()}catch(n){throw t.f&=-2,
+t.f|=8,j2(t),n}finally{f=o2,y2()}}}function j2(t){for(var i3=t.s;i3!==void 0;i3=i3.n)i3.S.U(i3);t.x=void 0,t.s=void 0,N2(t)}function M(t){if(f!==this)throw new Error(
+"Out-of-order effect");C(this),f=t,this.f&=-2;try{8&this.f&&j2(this)}finally{y2()}}function d2(t,i3){this.x=t,this.j=void 0,this.s=void 0,this.u=void 0,this.f=32,
+this.name=i3?.name,v&&v.push(this)}d2.prototype.c=function(){var t=this.S();try{if(8&this.f||this.x===void 0)return;var i3=this.x();typeof i3=="function"&&(this.
+j=i3)}finally{t()}},d2.prototype.S=function(){if(1&this.f)throw new Error("Cycle detected");this.f|=1,this.f&=-9,N2(this),U2(this),u++;var t=f;return f=this,M.bind(
+this,t)},d2.prototype.N=function(){2&this.f||(this.f|=2,this.u=p,p=this)},d2.prototype.d=function(){this.f|=8,1&this.f||j2(this)},d2.prototype.dispose=function(){
+this.d()};function k2(t,i3){var o2=new d2(t,i3);try{o2.c()}catch(r){throw o2.d(),r}var n=o2.d.bind(o2);return n[Symbol.dispose]=n,n}var g3,c2,y3,V3=typeof window<"u"&&!!window.__PREACT_SIGNALS_DEVTOOLS__;var q3=[];k2(function(){g3=this.N})();function v2(i3,e2){h[i3]=e2.bind(null,h[i3]||function(){})}function d3(i3){if(y3){var e2=y3;y3=void 0,e2()}y3=i3&&i3.S()}function E4(i3){
+var e2=this,n=i3.data,t=F3(n);t.name="ReactiveDom",t.value=n;var o2=b(function(){for(var a3=e2,_3=e2.__v;_3=_3.__;)if(_3.__c){_3.__c.__$f|=4;break}var f2=J2(function(){
+var l2=t.value.value;return l2===0?0:l2===!0?"":l2||""}),s3=J2(function(){return!Array.isArray(f2.value)&&!_e(f2.value)}),R2=k2(function(){if(this.N=M2,s3.value){
+var l2=f2.value;a3.__v&&a3.__v.__e&&a3.__v.__e.nodeType===3&&(a3.__v.__e.data=l2)}}),U3=e2.__$u.d;return e2.__$u.d=function(){R2(),U3.call(this)},[s3,f2]},[]),r=o2[0],
+u2=o2[1];return r.value?u2.peek():u2.value}E4.displayName="ReactiveTextNode",Object.defineProperties(s2.prototype,{constructor:{configurable:!0,value:re($,null).
+constructor},type:{configurable:!0,value:E4},props:{configurable:!0,get:function(){var i3=this;return{data:{get value(){return i3.value}}}}},__b:{configurable:!0,
+value:1}}),v2("__b",function(i3,e2){if(d3(),c2=void 0,typeof e2.type=="string"){var n,t=e2.props;for(var o2 in t)if(o2!=="children"){var r=t[o2];r instanceof s2&&
+(n||(e2.__np=n={}),n[o2]=r,t[o2]=r.peek())}}i3(e2)}),v2("__r",function(i3,e2){if(i3(e2),e2.type!==$){d3();var n,t=e2.__c;t&&(t.__$f&=-2,(n=t.__$u)===void 0&&(t.
+__$u=n=(function(o2,r){var u2;return k2(function(){u2=this},{name:r}),u2.c=o2,u2})((function(o2){return function(){var r;V3&&((r=this.y)==null||r.call(this)),o2.
+__$f|=1,o2.setState({})}})(t),typeof e2.type=="function"?e2.type.displayName||e2.type.name:""))),c2=t,d3(n)}}),v2("__e",function(i3,e2,n,t){d3(),c2=void 0,i3(e2,
+n,t)}),v2("diffed",function(i3,e2){d3(),c2=void 0;var n;if(typeof e2.type=="string"&&(n=e2.__e)){var t=e2.__np,o2=e2.props,r=n.U;if(r)for(var u2 in r){var a3=r[u2];
+a3===void 0||t&&u2 in t||(a3.d(),r[u2]=void 0)}if(t){r||(r={},n.U=r);for(var _3 in t){var f2=r[_3],s3=t[_3];f2===void 0?(f2=D4(n,_3,s3,o2),r[_3]=f2):f2.o(s3,o2)}}}
+i3(e2)});function D4(i3,e2,n,t){var o2=e2 in i3&&i3.ownerSVGElement===void 0,r=D3(n);return{o:function(u2,a3){r.value=u2,t=a3},d:k2(function(){this.N=M2;var u2=r.
+value.value;t[e2]!==u2&&(t[e2]=u2,o2?i3[e2]=u2:u2!=null&&(u2!==!1||e2[4]==="-")?i3.setAttribute(e2,u2):i3.removeAttribute(e2))})}}v2("unmount",function(i3,e2){if(typeof e2.
+type=="string"){var n=e2.__e;if(n){var t=n.U;if(t){n.U=void 0;for(var o2 in t){var r=t[o2];r&&r.d()}}}var u2=e2.__np;if(u2){var a3=e2.props;for(var _3 in u2)a3[_3]=
+u2[_3]}e2.__np=void 0}else{var f2=e2.__c;if(f2){f2.__$f|=8;var s3=f2.__$u;s3&&(f2.__$u=void 0,s3.d())}}i3(e2)}),v2("__h",function(i3,e2,n,t){t<3&&(e2.__$f|=2),i3(
+e2,n,t)}),E.prototype.shouldComponentUpdate=function(i3,e2){if(this.__R)return!0;var n=this.__$u,t=n&&n.s!==void 0;for(var o2 in e2)return!0;if(this.__f||typeof this.
+u=="boolean"&&this.u===!0){var r=2&this.__$f;if(!(t||r||4&this.__$f)||1&this.__$f)return!0}else if(!(t||4&this.__$f)||3&this.__$f)return!0;for(var u2 in i3)if(u2!==
+"__source"&&i3[u2]!==this.props[u2])return!0;for(var a3 in this.props)if(!(a3 in i3))return!0;return!1};function F3(i3,e2){return b(function(){return D3(i3,e2)},
+[])}var P3=function(i3){queueMicrotask(function(){queueMicrotask(i3)})};function z2(){g2(function(){for(var i3;i3=q3.shift();)g3.call(i3)})}function M2(){q3.push(this)===1&&(h.requestAnimationFrame||P3)(z2)}var ended=D3(!1),Failure=class extends Error{constructor(status,message,body={}){super(message);this.status=status;this.body=body}status;body;get kind(){return this.
 body?.cause??""}get problems(){return this.body?.problems??[]}};async function ask(method,path,body,options={}){let headers={"X-Tollgate-Console":"1",...options.
-headers};options.byItself&&(headers["X-Tollgate-Idle"]="1");let content;body!==void 0&&(headers["Content-Type"]="application/json",content=typeof body=="string"?
-body:JSON.stringify(body));let response;try{response=await fetch(`api/${path}`,{method,headers,body:content,signal:options.signal,credentials:"same-origin",cache:"\
+headers};options.byItself&&(headers["X-Tollgate-Idle"]="1");let content;body!==void 0&&(headers["Content-Type"]??="application/json",content=typeof body=="strin\
+g"?body:JSON.stringify(body));let response;try{response=await fetch(`api/${path}`,{method,headers,body:content,signal:options.signal,credentials:"same-origin",cache:"\
 no-store"})}catch(error){throw options.signal?.aborted?error:new Failure(0,"The gateway does not answer. It may be restarting, or the connection is down.")}let text=await response.
 text(),value=text;try{value=JSON.parse(text)}catch{}if(response.ok)return{value,etag:response.headers.get("etag")};let failure=new Failure(response.status,words(
 response.status,value),value);throw failure.kind==="signed_out"&&path!=="session"&&(ended.value=!0),failure}async function call(method,path,body,options){return(await ask(
@@ -146,9 +143,9 @@ method,path,body,options)).value}var get=(path,options)=>call("GET",path,void 0,
 message??value.error;if(typeof said2=="string"&&said2)return said2}return typeof value=="string"&&value.trim()&&value.length<200?value.trim():`The gateway answe\
 red with status ${status}.`}function query(members){let pairs=Object.entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length?`?${new URLSearchParams(
 pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeURIComponent(text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
-"in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],SPAN_S=3600,SERIES_MAX=200,now=y3(null),totals=y3(
-empty("")),apis=new Map,marks=y3([]),tick=y3(0),state=y3({kind:"starting",words:"",since:Date.now()}),ends=y3({upstream:3e7,gateway:2e6}),tailFilters=y3(null),tailListeners=new Set,
-changeListeners=new Set;function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,nodes="all";async function start(){
+"in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],SPAN_S=3600,SERIES_MAX=200,now=D3(null),totals=D3(
+empty("")),apis=new Map,marks=D3([]),tick=D3(0),state=D3({kind:"starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,
+changeListeners=new Set;function onTail(listener){return tailListeners.add(listener),()=>tailListeners.delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,nodes="all";async function start(){
 if(stop(),!document.hidden){try{let past=await get(`history${query({apis:50,nodes})}`,{byItself:!0});read(past)}catch(failure){if(!(failure instanceof Failure)||
 ended.value)return;if(failure.status===404||failure.status===400){state.value={kind:"off",words:failure.message,since:Date.now()};return}lost(failure.message);return}
 follow()}}function stop(){clearTimeout(retry),source?.close(),source=null}function follow(){let filters=tailFilters.value,topics=filters?"live,tail,changes":"li\
@@ -157,14 +154,15 @@ source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailList
 let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,data2]),changeListeners.forEach(listener=>listener(
 data2))}),source.onerror=()=>{stop(),lost("The gateway does not answer.")}}function lost(words2){state.value.kind!=="lost"&&(state.value={kind:"lost",words:words2,
 since:Date.now()}),clearTimeout(retry),retry=setTimeout(()=>{get("session",{byItself:!0}).then(start,failure=>{failure.kind==="signed_out"?ended.value=!0:lost(failure.
-message)})},2e3)}function read(past){let{from_unix_s:from,step_s:step,samples}=past;ends.value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.gateway_bounds_us?.
-at(-1)??2e6};let times=Array.from({length:samples},(_5,at)=>from+(at+1)*step),series=(name,columns)=>({name,times:[...times],columns:Object.fromEntries(COLUMNS.
-map(column=>[column,(columns[column]??times.map(()=>null)).map(value=>value==null?null:COUNTS.has(column)?value/step:value)]))});totals.value=series("",past.totals),
-apis.clear();for(let api of past.apis??[])apis.set(api.api_id,series(api.name,api));marks.value=past.marks??[],tick.value+=1}function sample(data2){now.value=data2;
-let time=data2.unix_ms/1e3,grown=totals.value;append(grown,time,data2.seconds,data2.totals),totals.value={...grown};let named=new Set;for(let api of data2.apis){
-named.add(api.api_id);let series=apis.get(api.api_id);if(!series){if(apis.size>=SERIES_MAX)continue;apis.set(api.api_id,series=empty(api.name))}append(series,time,
-data2.seconds,api)}let quiet=data2.apis.length<50?0:null;for(let[id,series]of apis)named.has(id)||append(series,time,data2.seconds,null,quiet);state.value={kind:"\
-live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds,from,absent=null){series.times.push(time);for(let column of COLUMNS){let value=from?
+message)})},2e3)}function read(past){ends.value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.gateway_bounds_us?.at(-1)??2e6},totals.value=converted(
+past,"",past.totals),apis.clear();for(let api of past.apis??[])apis.set(api.api_id,converted(past,api.name,api));marks.value=past.marks??[],tick.value+=1}function adopt(past){
+let[api]=past.apis??[];!api||apis.has(api.api_id)||apis.size>=SERIES_MAX||(apis.set(api.api_id,converted(past,api.name,api)),tick.value+=1)}function converted({
+from_unix_s:from,step_s:step2,samples},name,columns){let times=Array.from({length:samples},(_3,at)=>from+(at+1)*step2);return{name,times,columns:Object.fromEntries(
+COLUMNS.map(column=>[column,(columns[column]??times.map(()=>null)).map(value=>value==null?null:COUNTS.has(column)?value/step2:value)]))}}function sample(data2){
+now.value=data2;let time=data2.unix_ms/1e3,grown=totals.value;append(grown,time,data2.seconds,data2.totals),totals.value={...grown};let named=new Set;for(let api of data2.
+apis){named.add(api.api_id);let series=apis.get(api.api_id);if(!series){if(apis.size>=SERIES_MAX)continue;apis.set(api.api_id,series=empty(api.name))}append(series,
+time,data2.seconds,api)}let quiet=data2.apis.length<50?0:null;for(let[id,series]of apis)named.has(id)||append(series,time,data2.seconds,null,quiet);state.value=
+{kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds,from,absent=null){series.times.push(time);for(let column of COLUMNS){let value=from?
 from[column]??null:COUNTS.has(column)||column==="in_flight"?absent:null;series.columns[column].push(value==null?null:COUNTS.has(column)?value/seconds:value)}let old=0;
 for(;old<series.times.length&&series.times[old]<time-SPAN_S;)old+=1;if(old>60){series.times.splice(0,old);for(let column of COLUMNS)series.columns[column].splice(
 0,old)}}document.addEventListener("visibilitychange",()=>{document.hidden?stop():!ended.value&&state.value.kind!=="starting"&&start()});tailFilters.subscribe(()=>{
@@ -172,31 +170,34 @@ source&&(stop(),follow())});function latest(series,column,seconds=10){if(!series
 number=0;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(sum+=value,number+=1)}return number?sum/number:
 null}function highest(series,column,seconds=60){if(!series)return null;let values=series.columns[column],last3=series.times.at(-1)??0,found=null;for(let at=values.
 length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(found==null||value>found)&&(found=value)}return found}function lastSeen(series,column="\
-requests"){if(!series)return null;let values=series.columns[column];for(let at=values.length-1;at>=0;at-=1)if((values[at]??0)>0)return series.times[at];return null}var session=y3(null),door=y3(null),silent=y3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role];async function load(){
+requests"){if(!series)return null;let values=series.columns[column];for(let at=values.length-1;at>=0;at-=1)if((values[at]??0)>0)return series.times[at];return null}var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role];async function load(){
 try{enter(await get("session"))}catch(failure){session.value=null,failure instanceof Failure&&failure.status===401?door.value=failure.body:silent.value=failure.
 message}}function enter(found){silent.value=null,ended.value=!1,session.value=found}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){
-try{await call("DELETE","session")}finally{location.reload()}}var UNKNOWN="-",utc=y3(localStorage.getItem("utc")==="yes");utc.subscribe(yes=>localStorage.setItem("utc",yes?"yes":"no"));var grouped=new Intl.NumberFormat("en\
+try{await call("DELETE","session")}finally{location.reload()}}var UNKNOWN="-",utc=D3(localStorage.getItem("utc")==="yes");utc.subscribe(yes=>localStorage.setItem("utc",yes?"yes":"no"));var grouped=new Intl.NumberFormat("en\
 -US",{maximumFractionDigits:0});function count(value){return value==null?UNKNOWN:grouped.format(value)}function rate(value){return value==null?UNKNOWN:value===0?
 "0":value<.01?"<0.01":value<1?value.toFixed(2):value<10?value.toFixed(1):grouped.format(value)}function percent(value){return value==null?UNKNOWN:value===0?"0 %":
-value<.001?"<0.1 %":`${value<.1?(value*100).toFixed(1):Math.round(value*100)} %`}function duration(us){return us==null?UNKNOWN:us===0?"0":us<1?`${Math.round(us*
-1e3)} ns`:us<1e3?`${digits(us)} us`:us<1e6?`${digits(us/1e3)} ms`:us<6e7?`${digits(us/1e6)} s`:span(us/1e6)}function percentile(us,end){if(us==null)return UNKNOWN;
-if(us>=end)return`> ${duration(end)}`;let two2=us<=0?0:Number(us.toPrecision(2));return`~${duration(two2)}`}function digits(value){return value>=99.5?grouped.format(
-value):String(Number(value.toPrecision((value>=9.95,2))))}function bytes(value){if(value==null)return UNKNOWN;let units=["B","KiB","MiB","GiB","TiB"],at=0,rest=value;
-for(;rest>=1024&&at<units.length-1;)rest/=1024,at+=1;return`${at&&rest<10?rest.toFixed(1):Math.round(rest)} ${units[at]}`}function span(seconds){let whole=Math.
-max(0,Math.round(seconds)),parts2=[[Math.floor(whole/86400),"d"],[Math.floor(whole/3600)%24,"h"],[Math.floor(whole/60)%60,"min"],[whole%60,"s"]],first=parts2.findIndex(
-([amount])=>amount>0);return first<0?"0 s":parts2.slice(first,first+(first===0&&parts2[0][0]>9?1:2)).filter(([amount])=>amount>0).map(([amount,unit])=>`${amount}\
- ${unit}`).join(" ")}var two=value=>String(value).padStart(2,"0");function parts(unixS){let date2=new Date(unixS*1e3);return utc.value?{y:date2.getUTCFullYear(),
-mo:date2.getUTCMonth()+1,d:date2.getUTCDate(),h:date2.getUTCHours(),mi:date2.getUTCMinutes(),s:date2.getUTCSeconds()}:{y:date2.getFullYear(),mo:date2.getMonth()+
-1,d:date2.getDate(),h:date2.getHours(),mi:date2.getMinutes(),s:date2.getSeconds()}}function offset(unixS=Date.now()/1e3){if(utc.value)return"UTC";let minutes=-new Date(
+value<.001?"<0.1 %":`${value<.1?(value*100).toFixed(1):Math.round(value*100)} %`}function duration(us2){return us2==null?UNKNOWN:us2===0?"0":us2<1?`${Math.round(
+us2*1e3)} ns`:us2<1e3?`${digits(us2)} us`:us2<1e6?`${digits(us2/1e3)} ms`:us2<6e7?`${digits(us2/1e6)} s`:span(us2/1e6)}function percentile(us2,end){if(us2==null)
+return UNKNOWN;if(us2>=end)return`> ${duration(end)}`;let two2=us2<=0?0:Number(us2.toPrecision(2));return`~${duration(two2)}`}function digits(value){return value>=
+99.5?grouped.format(value):String(Number(value.toPrecision((value>=9.95,2))))}function bytes(value){if(value==null)return UNKNOWN;let units=["B","KiB","MiB","Gi\
+B","TiB"],at=0,rest=value;for(;rest>=1024&&at<units.length-1;)rest/=1024,at+=1;return`${at&&rest<10?rest.toFixed(1):Math.round(rest)} ${units[at]}`}function span(seconds){
+let whole=Math.max(0,Math.round(seconds)),parts2=[[Math.floor(whole/86400),"d"],[Math.floor(whole/3600)%24,"h"],[Math.floor(whole/60)%60,"min"],[whole%60,"s"]],
+first=parts2.findIndex(([amount])=>amount>0);return first<0?"0 s":parts2.slice(first,first+(first===0&&parts2[0][0]>9?1:2)).filter(([amount])=>amount>0).map(([amount,
+unit])=>`${amount} ${unit}`).join(" ")}var two=value=>String(value).padStart(2,"0");function parts(unixS){let date2=new Date(unixS*1e3);return utc.value?{y:date2.
+getUTCFullYear(),mo:date2.getUTCMonth()+1,d:date2.getUTCDate(),h:date2.getUTCHours(),mi:date2.getUTCMinutes(),s:date2.getUTCSeconds()}:{y:date2.getFullYear(),mo:date2.
+getMonth()+1,d:date2.getDate(),h:date2.getHours(),mi:date2.getMinutes(),s:date2.getSeconds()}}function offset(unixS=Date.now()/1e3){if(utc.value)return"UTC";let minutes=-new Date(
 unixS*1e3).getTimezoneOffset();return`${minutes<0?"-":"+"}${two(Math.floor(Math.abs(minutes)/60))}:${two(Math.abs(minutes)%60)}`}function clock(unixS,seconds=!1){
-if(unixS==null)return UNKNOWN;let{h:h5,mi,s:s4}=parts(unixS);return`${two(h5)}:${two(mi)}${seconds?`:${two(s4)}`:""}`}function date(unixS){if(unixS==null)return UNKNOWN;
-let{y:y5,mo,d:d5}=parts(unixS);return`${y5}-${two(mo)}-${two(d5)}`}function moment(unixS,seconds=!1){return unixS==null?UNKNOWN:date(Date.now()/1e3)===date(unixS)?
-clock(unixS,!0):`${date(unixS)} ${clock(unixS,seconds)}`}function full(unixS){return unixS==null?UNKNOWN:`${date(unixS)} ${clock(unixS,!0)} ${offset(unixS)}`}function ago(unixS){
-if(unixS==null)return UNKNOWN;let seconds=Date.now()/1e3-unixS;if(Math.abs(seconds)<1)return"now";let text=span(Math.abs(seconds)).split(" ").slice(0,2).join(" ");
-return seconds<0?`in ${text}`:`${text} ago`}function visible(text){return String(text??"").replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g,
-character=>`⟨${character.charCodeAt(0).toString(16).padStart(2,"0").toUpperCase()}⟩`)}var f4=Symbol.for("pv"),o4=0;function a4(t4,e4,n3,u4,a5,i4){e4||(e4={});var c4,l4,p5=e4;if("ref"in p5&&typeof t4!="function")for(l4 in p5={},e4)l4=="ref"?c4=e4[l4]:p5[l4]=e4[l4];var s4={type:t4,
-props:p5,key:n3,ref:c4,__k:null,__:null,__b:0,__e:null,__c:null,constructor:f4,__v:--o4,__i:-1,__u:0};return(a5||i4)&&(s4.__source=a5,s4.__self=i4),n.vnode&&n.vnode(
-s4),s4}var PATHS={overview:"M2 9l3-4 3 3 3-5 3 4M2 13.5h12",api:"M2 4.5h12M2 8h12M2 11.5h12M5 3v3M10 6.5v3M7 10v3",key:"M10.5 2a3.5 3.5 0 1 1-2.6 5.9L2.5 13.3h2.7v-2h2\
+if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{h:h2,mi:mi2,s:s3}=parts(unixS);return`${two(h2)}:${two(mi2)}${seconds?`:${two(s3)}`:""}`}function date(unixS){
+if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{y:y4,mo:mo2,d:d4}=parts(unixS);return`${y4}-${two(mo2)}-${two(d4)}`}function moment(unixS,seconds=!1){
+return unixS==null?UNKNOWN:date(Date.now()/1e3)===date(unixS)?clock(unixS,!0):`${date(unixS)} ${clock(unixS,seconds)}`}function full(unixS){return unixS==null||
+!Number.isFinite(unixS)?UNKNOWN:`${date(unixS)} ${clock(unixS,!0)} ${offset(unixS)}`}function ago(unixS){if(unixS==null)return UNKNOWN;let seconds=Date.now()/1e3-
+unixS;if(Math.abs(seconds)<1)return"now";let text=span(Math.abs(seconds)).split(" ").slice(0,2).join(" ");return seconds<0?`in ${text}`:`${text} ago`}function visible(text){
+return String(text??"").replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g,character=>`⟨${character.
+charCodeAt(0).toString(16).padStart(2,"0").toUpperCase()}⟩`)}function cell(value){let text=String(value??""),defused=typeof value!="number"&&/^[=+\-@\t\r]/.test(
+text)?`'${text}`:text;return/[",\n\r]/.test(defused)||defused!==text?`"${defused.replaceAll('"','""')}"`:defused}function shell(text){return`'${text.replaceAll(
+"'","'\\''")}'`}var _2=Symbol.for("pv"),m2=0;function i2(t,e2,n,o2,r,f2){e2||(e2={});var a3,l2,u2=e2;if("ref"in u2&&typeof t!="function")for(l2 in u2={},e2)l2=="ref"?a3=e2[l2]:u2[l2]=e2[l2];var s3={type:t,
+props:u2,key:n,ref:a3,__k:null,__:null,__b:0,__e:null,__c:null,constructor:_2,__v:--m2,__i:-1,__u:0};return(r||f2)&&(s3.__source=r,s3.__self=f2),h.vnode&&h.vnode(
+s3),s3}var PATHS={overview:"M2 9l3-4 3 3 3-5 3 4M2 13.5h12",api:"M2 4.5h12M2 8h12M2 11.5h12M5 3v3M10 6.5v3M7 10v3",key:"M10.5 2a3.5 3.5 0 1 1-2.6 5.9L2.5 13.3h2.7v-2h2\
 v-2M11 5.4v.1",policy:"M8 1.7l5.2 2v4.1c0 3.2-2.2 5.4-5.2 6.5-3-1.1-5.2-3.3-5.2-6.5v-4.1zM5.8 8l1.6 1.6 2.9-3.1",client:"M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 \
 8 8zM2.8 14c.4-2.6 2.4-4 5.2-4s4.8 1.4 5.2 4",certificate:"M3 2.5h10v7H3zM5 5h6M5 7h3M10.5 9.5v4.5l-1.5-1-1.5 1V9.5",usage:"M2.5 13.5v-4M6.2 13.5v-8M9.8 13.5v-6\
 M13.5 13.5v-11",tail:"M2 3.5h8M2 7h12M2 10.5h9M2 14h5",system:"M2.5 2.5h11v4.5h-11zM2.5 9h11v4.5h-11zM5 4.8h.1M5 11.3h.1M8 4.8h3M8 11.3h3",search:"M7 12A5 5 0 1\
@@ -207,51 +208,56 @@ M6 3.5L10.5 8 6 12.5",down:"M3.5 6L8 10.5 12.5 6",up:"M3.5 10L8 5.5 12.5 10",cop
 0.6-3.3z",play:"M4.5 2.8l8.5 5.2-8.5 5.2z",pause:"M5 3v10M11 3v10",trash:"M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.6 9h6.8l.6-9",clock:"M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 1\
 2zM8 4.8V8l2.3 1.5",undo:"M6 3L2.5 6.5 6 10M2.5 6.5H10a3.5 3.5 0 0 1 0 7H7",redo:"M10 3l3.5 3.5L10 10M13.5 6.5H6a3.5 3.5 0 0 0 0 7h3",out:"M6.5 2.5h-4v11h4M10 5\
 l3 3-3 3M13 8H6",table:"M2.5 3h11v10h-11zM2.5 6.5h11M2.5 9.8h11M6.5 3v10",download:"M8 2v8M4.5 7L8 10.5 11.5 7M2.5 13.5h11",more:"M3 8h.1M8 8h.1M13 8h.1",refresh:"\
-M13 8a5 5 0 1 1-1.5-3.6L13.5 6M13.5 2.5V6H10"};function Icon({name}){return a4("svg",{class:"icon",viewBox:"0 0 16 16","aria-hidden":"true",focusable:"false",children:a4(
-"path",{d:PATHS[name]})})}function Logo(){return a4("svg",{class:"logo",viewBox:"0 0 16 16","aria-hidden":"true",children:[a4("rect",{width:"16",height:"16",rx:"\
-3"}),a4("path",{d:"M3.5 12.5V6.5M12.5 12.5V6.5M2.5 6h11M8 6v2.5"})]})}var SHOWN_MAX=4,SHOWN_MS=6e3,said=y3([]),last=0;function say(tone,words2){let id=++last;said.value=[...said.value,{id,tone,words:words2}].slice(-SHOWN_MAX),tone===
-"ok"&&setTimeout(()=>drop(id),SHOWN_MS)}function drop(id){said.value=said.value.filter(one=>one.id!==id)}function Toasts(){return a4("div",{class:"toasts","aria\
--live":"polite",children:said.value.map(one=>a4("div",{class:`toast ${one.tone}`,children:[a4(Icon,{name:one.tone==="ok"?"ok":"alert"}),a4("div",{children:one.words}),
-a4("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:a4(Icon,{name:"close"})})]},one.id))})}function Badge({tone,children,title}){return a4("span",{class:`badge ${tone}`,title,children})}function Button({icon,children,kind="plain",...rest}){return a4("\
-button",{type:"button",...rest,class:`button ${kind} ${children?"":"square"} ${rest.class??""}`,children:[icon&&a4(Icon,{name:icon}),children]})}function LinkButton({
-icon,children,kind="plain",...rest}){return a4("a",{...rest,class:`button ${kind} ${rest.class??""}`,children:[icon&&a4(Icon,{name:icon}),children]})}function Panel({
-title,note,actions,children,class:classes="",id}){return a4("section",{class:`panel ${classes}`,id,children:[title&&a4("header",{children:[a4("h2",{children:[title,
-note&&a4("small",{children:note})]}),actions&&a4("div",{class:"actions",children:actions})]}),children]})}function Ago({at}){let[,again]=d2(0);return A2(()=>{let timer=setInterval(
-()=>again(turn=>turn+1),1e4);return()=>clearInterval(timer)},[]),at?a4("time",{title:full(at),children:ago(at)}):a4($,{children:UNKNOWN})}function Text({children,
-mono}){let text=visible(children);return a4("bdi",{class:mono?"mono":void 0,children:text})}async function copy(text,what="Copied"){try{await navigator.clipboard.
+M13 8a5 5 0 1 1-1.5-3.6L13.5 6M13.5 2.5V6H10"};function Icon({name}){return i2("svg",{class:"icon",viewBox:"0 0 16 16","aria-hidden":"true",focusable:"false",children:i2(
+"path",{d:PATHS[name]})})}function Logo(){return i2("svg",{class:"logo",viewBox:"0 0 16 16","aria-hidden":"true",children:[i2("rect",{width:"16",height:"16",rx:"\
+3"}),i2("path",{d:"M3.5 12.5V6.5M12.5 12.5V6.5M2.5 6h11M8 6v2.5"})]})}var SHOWN_MAX=4,SHOWN_MS=6e3,said=D3([]),last=0;function say(tone2,words2){let id=++last;said.value=[...said.value,{id,tone:tone2,words:words2}].slice(-SHOWN_MAX),
+tone2==="ok"&&setTimeout(()=>drop(id),SHOWN_MS)}function drop(id){said.value=said.value.filter(one=>one.id!==id)}function Toasts(){return i2("div",{class:"toast\
+s","aria-live":"polite",children:said.value.map(one=>i2("div",{class:`toast ${one.tone}`,children:[i2(Icon,{name:one.tone==="ok"?"ok":"alert"}),i2("div",{children:one.
+words}),i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}function Badge({tone:tone2,children,title}){return i2("span",{class:`badge ${tone2}`,title,children})}function Button({icon,children,kind="plain",...rest}){return i2(
+"button",{type:"button",...rest,class:`button ${kind} ${children?"":"square"} ${rest.class??""}`,children:[icon&&i2(Icon,{name:icon}),children]})}function LinkButton({
+icon,children,kind="plain",...rest}){return i2("a",{...rest,class:`button ${kind} ${rest.class??""}`,children:[icon&&i2(Icon,{name:icon}),children]})}function Panel({
+title,note,actions,children,class:classes="",id}){return i2("section",{class:`panel ${classes}`,id,children:[title&&i2("header",{children:[i2("h2",{children:[title,
+note&&i2("small",{children:note})]}),actions&&i2("div",{class:"actions",children:actions})]}),children]})}function Ago({at}){let[,again]=w(0);return S2(()=>{let timer=setInterval(
+()=>again(turn=>turn+1),1e4);return()=>clearInterval(timer)},[]),at?i2("time",{title:full(at),children:ago(at)}):i2($,{children:UNKNOWN})}function Text({children,
+mono}){let text=visible(children);return i2("bdi",{class:mono?"mono":void 0,children:text})}async function copy(text,what="Copied"){try{await navigator.clipboard.
 writeText(text),say("ok",`${what}.`)}catch{say("bad","The browser does not allow copying here. Select the text and copy it by hand.")}}function Copy({text,label="\
-Copy"}){return a4(Button,{icon:"copy",kind:"quiet","aria-label":label,title:label,onClick:()=>{copy(text)}})}function Empty({icon="info",title,children}){return a4(
-"div",{class:"empty",children:[a4(Icon,{name:icon}),a4("strong",{children:title}),children&&a4("div",{children})]})}function ErrorBox({failure,retry:retry2,since}){
-let words2=failure instanceof Error?failure.message:String(failure),role=failure instanceof Failure&&failure.kind==="role";return a4("div",{class:`note ${role?"\
-warn":"bad"}`,role:"alert",children:[a4(Icon,{name:"alert"}),a4("div",{children:[a4(Text,{children:words2}),since&&a4($,{children:[" Shown is the state of ",a4(
-Ago,{at:since}),"."]})]}),retry2&&a4(Button,{icon:"refresh",onClick:retry2,children:"Retry"})]})}function Note({tone="muted",icon="info",children,actions}){return a4(
-"div",{class:`note ${tone}`,children:[a4(Icon,{name:icon}),a4("div",{children}),actions]})}function Field({label,hint,error,children,wide}){return a4("label",{class:`field ${wide?"wide":""} ${error?"invalid":""}`,children:[a4("span",{children:label}),
-children,error?a4("em",{class:"bad",role:"alert",children:error}):hint?a4("em",{children:hint}):null]})}function Waiting({on:on2}){return on2?a4("div",{class:"waiting",role:"progressbar","aria-label":"Loading"}):null}function SignIn(){let at=door.value,[bySecret,setBySecret]=d2(null),[user,setUser]=d2(""),[word,setWord]=d2(""),[busy,setBusy]=d2(!1),[refused,setRefused]=d2(null),
-[wait,setWait]=d2(0);A2(()=>{if(wait<=0)return;let timer=setTimeout(()=>setWait(wait-1),1e3);return()=>clearTimeout(timer)},[wait]);let secret=bySecret??!at?.users;
-return a4("main",{class:"sign-in",children:[a4("form",{class:"panel",onSubmit:async event=>{if(event.preventDefault(),!(wait>0||busy)){setBusy(!0),setRefused(null);
+Copy"}){return i2(Button,{icon:"copy",kind:"quiet","aria-label":label,title:label,onClick:()=>{copy(text)}})}function Empty({icon="info",title,children}){return i2(
+"div",{class:"empty",children:[i2(Icon,{name:icon}),i2("strong",{children:title}),children&&i2("div",{children})]})}function ErrorBox({failure,retry:retry2,since}){
+let words2=failure instanceof Error?failure.message:String(failure),role=failure instanceof Failure&&failure.kind==="role";return i2("div",{class:`note ${role?"\
+warn":"bad"}`,role:"alert",children:[i2(Icon,{name:"alert"}),i2("div",{children:[i2(Text,{children:words2}),since&&i2($,{children:[" Shown is the state of ",i2(
+Ago,{at:since}),"."]})]}),retry2&&i2(Button,{icon:"refresh",onClick:retry2,children:"Retry"})]})}function Note({tone:tone2="muted",icon="info",children,actions}){
+return i2("div",{class:`note ${tone2}`,children:[i2(Icon,{name:icon}),i2("div",{children}),actions]})}function Meter({used,max,label}){let share=max>0?Math.min(
+1,Math.max(0,used/max)):0,tone2=share>=1?"bad":share>=.8?"warn":"ok";return i2("span",{class:"meter",title:label,children:[i2("span",{class:`bar ${tone2}`,"aria\
+-hidden":"true",children:i2("span",{style:{width:`${share*100}%`}})}),i2("span",{children:[count(used)," of ",count(max)]})]})}function Field({label,hint,error,
+children,wide}){return i2("label",{class:`field ${wide?"wide":""} ${error?"invalid":""}`,children:[i2("span",{children:label}),children,error?i2("em",{class:"ba\
+d",role:"alert",children:error}):hint?i2("em",{children:hint}):null]})}function Facts({children}){return i2("dl",{class:"facts",children})}function Fact({name,children}){
+return i2($,{children:[i2("dt",{children:name}),i2("dd",{children})]})}function Waiting({on:on2}){return on2?i2("div",{class:"waiting",role:"progressbar","aria-\
+label":"Loading"}):null}function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused,setRefused]=w(null),[
+wait,setWait]=w(0);S2(()=>{if(wait<=0)return;let timer=setTimeout(()=>setWait(wait-1),1e3);return()=>clearTimeout(timer)},[wait]);let secret=bySecret??!at?.users;
+return i2("main",{class:"sign-in",children:[i2("form",{class:"panel",onSubmit:async event=>{if(event.preventDefault(),!(wait>0||busy)){setBusy(!0),setRefused(null);
 try{await signIn(secret?{secret:word}:{user,password:word})}catch(failure){setWord(""),failure instanceof Failure&&failure.status===429&&setWait(Math.max(1,Math.
 ceil(failure.body.wait_s??1)));let left=failure instanceof Failure?failure.body.tries_left:void 0;setRefused(failure.message+(typeof left=="number"&&left<=3?` ${left}\
- ${left===1?"try":"tries"} left before a wait.`:""))}finally{setBusy(!1)}}},children:[a4("h1",{children:[a4(Logo,{}),"Tollgate"]}),silent.value&&a4(Note,{tone:"\
-bad",icon:"alert",actions:a4(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value}),ended.value&&!refused&&a4(Note,{children:"Your session has \
-ended. Sign in to go on where you were."}),at?.insecure?a4($,{children:[a4(Note,{tone:"warn",icon:"alert",children:"This connection is not encrypted, so the sec\
-ret could be read on its way. Open a tunnel, then the console on your own machine:"}),a4("pre",{class:"line",children:[a4("code",{children:at.ssh}),at.ssh&&a4(Copy,
-{text:at.ssh,label:"Copy the command"})]})]}):a4($,{children:[!secret&&a4("label",{class:"field",children:[a4("span",{children:"Name"}),a4("input",{name:"user",
-autocomplete:"username",autofocus:!0,required:!0,value:user,onInput:event=>setUser(event.currentTarget.value)})]}),a4("label",{class:"field",children:[a4("span",
-{children:secret?"Control secret":"Password"}),a4("input",{name:"password",type:"password",autocomplete:"current-password",autofocus:secret,required:!0,value:word,
-onInput:event=>setWord(event.currentTarget.value)}),secret&&a4("em",{children:at?.secret_file?a4($,{children:["It is in ",a4("code",{children:at.secret_file}),"\
- on the gateway's machine."]}):a4($,{children:["It is the ",a4("code",{children:"secret"})," of the gateway's configuration, or ",a4("code",{children:"TYK_GW_SE\
-CRET"}),"."]})})]}),refused&&a4("p",{class:"refused bad",role:"alert",children:refused}),a4(Button,{kind:"primary",type:"submit",disabled:busy||wait>0,children:wait>
-0?`Wait ${wait} s`:busy?"Signing in":"Sign in"}),at?.users&&a4("button",{type:"button",class:"as-link",onClick:()=>{setBySecret(!secret),setWord(""),setRefused(
-null)},children:secret?"Sign in with a name":"Sign in with the control secret"})]})]}),a4("p",{class:"version",children:at?.version?`Version ${at.version}`:""})]})}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
-part)}catch{return part}}),query:new URLSearchParams(rest)}}var route=y3(parse()),guard=y3(null),shown=location.hash;addEventListener("hashchange",()=>{if(location.
+ ${left===1?"try":"tries"} left before a wait.`:""))}finally{setBusy(!1)}}},children:[i2("h1",{children:[i2(Logo,{}),"Tollgate"]}),silent.value&&i2(Note,{tone:"\
+bad",icon:"alert",actions:i2(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value}),ended.value&&!refused&&i2(Note,{children:"Your session has \
+ended. Sign in to go on where you were."}),at?.insecure?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:"This connection is not encrypted, so the sec\
+ret could be read on its way. Open a tunnel, then the console on your own machine:"}),i2("pre",{class:"line",children:[i2("code",{children:at.ssh}),at.ssh&&i2(Copy,
+{text:at.ssh,label:"Copy the command"})]})]}):i2($,{children:[!secret&&i2("label",{class:"field",children:[i2("span",{children:"Name"}),i2("input",{name:"user",
+autocomplete:"username",autofocus:!0,required:!0,value:user,onInput:event=>setUser(event.currentTarget.value)})]}),i2("label",{class:"field",children:[i2("span",
+{children:secret?"Control secret":"Password"}),i2("input",{name:"password",type:"password",autocomplete:"current-password",autofocus:secret,required:!0,value:word,
+onInput:event=>setWord(event.currentTarget.value)}),secret&&i2("em",{children:at?.secret_file?i2($,{children:["It is in ",i2("code",{children:at.secret_file}),"\
+ on the gateway's machine."]}):i2($,{children:["It is the ",i2("code",{children:"secret"})," of the gateway's configuration, or ",i2("code",{children:"TYK_GW_SE\
+CRET"}),"."]})})]}),refused&&i2("p",{class:"refused bad",role:"alert",children:refused}),i2(Button,{kind:"primary",type:"submit",disabled:busy||wait>0,children:wait>
+0?`Wait ${wait} s`:busy?"Signing in":"Sign in"}),at?.users&&i2("button",{type:"button",class:"as-link",onClick:()=>{setBySecret(!secret),setWord(""),setRefused(
+null)},children:secret?"Sign in with a name":"Sign in with the control secret"})]})]}),i2("p",{class:"version",children:at?.version?`Version ${at.version}`:""})]})}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
+part)}catch{return part}}),query:new URLSearchParams(rest)}}var route=D3(parse()),guard=D3(null),shown=location.hash;addEventListener("hashchange",()=>{if(location.
 hash!==shown){if(guard.value&&!guard.value()){history.replaceState(null,"",shown||"#/");return}guard.value=null,shown=location.hash,route.value=parse(),scrollTo(
 0,0)}});function link(parts2,members={}){let pairs=Object.entries(members).filter(([,value])=>value);return`#/${parts2.map(encodeURIComponent).join("/")}${pairs.
-length?`?${new URLSearchParams(pairs)}`:""}`}function go(to){location.hash=to.replace(/^#/,"")}function refine(members){let{parts:parts2,query:query3}=route.peek(),
-merged={...Object.fromEntries(query3),...members};shown=link(parts2,merged),history.replaceState(null,"",shown),route.value=parse()}function Dialog({title,close,children,footer,wide,side}){let element=T2(null);return A2(()=>{let dialog=element.current;if(!dialog)return;let before=document.activeElement;
-return dialog.showModal(),()=>{dialog.close(),before?.focus?.()}},[]),a4("dialog",{ref:element,class:`${wide?"wide":""} ${side?"side":""}`,"aria-label":typeof title==
-"string"?title:void 0,onCancel:event=>{event.preventDefault(),close()},onMouseDown:event=>{event.target===element.current&&close()},children:a4("div",{class:"di\
-alog",children:[a4("header",{children:[a4("h2",{children:title}),a4(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),a4("div",{class:"c\
-ontent",children}),footer&&a4("footer",{children:footer})]})})}function useLoaded(fetch2,depends){let[state2,set2]=d2({value:null,failure:null,waiting:!0,at:null}),[turn,again]=d2(0),first=T2(depends[0]);return A2(()=>{let gone=!1;
+length?`?${new URLSearchParams(pairs)}`:""}`}function go(to2){location.hash=to2.replace(/^#/,"")}function refine(members){let{parts:parts2,query:query2}=route.peek(),
+merged={...Object.fromEntries(query2),...members};shown=link(parts2,merged),history.replaceState(null,"",shown),route.value=parse()}function Dialog({title,close,children,footer,wide,side}){let element=U(null);return S2(()=>{let dialog=element.current;if(!dialog)return;let before=document.activeElement;
+return dialog.showModal(),()=>{dialog.close(),before?.focus?.()}},[]),i2("dialog",{ref:element,class:`${wide?"wide":""} ${side?"side":""}`,"aria-label":typeof title==
+"string"?title:void 0,onCancel:event=>{event.preventDefault(),close()},onMouseDown:event=>{event.target===element.current&&close()},children:i2("div",{class:"di\
+alog",children:[i2("header",{children:[i2("h2",{children:title}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),i2("div",{class:"c\
+ontent",children}),footer&&i2("footer",{children:footer})]})})}function useLoaded(fetch2,depends){let[state2,set2]=w({value:null,failure:null,waiting:!0,at:null}),[turn,again]=w(0),first=U(depends[0]);return S2(()=>{let gone=!1;
 return first.current!==depends[0]&&(first.current=depends[0],set2({value:null,failure:null,waiting:!0,at:null})),fetch2().then(value=>{gone||set2({value,failure:null,
 waiting:!1,at:Date.now()/1e3})},failure=>{gone||set2(old=>({...old,failure,waiting:!1}))}),()=>{gone=!0}},[...depends,turn]),{...state2,again:()=>again(old=>old+
 1),replace:value=>set2({value,failure:null,waiting:!1,at:Date.now()/1e3})}}function read2(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
@@ -267,9 +273,9 @@ return string(),{kind:"value",from,to:at};let word=/^(true|false|null|-?(0|[1-9]
 at>=text.length?"the document ends too early":"a value is expected here"),at+=word.length,{kind:"value",from,to:at}};try{let root2=value(0);return space(),at<text.
 length?{at,message:"something follows the end of the document"}:root2}catch(fault){if(typeof fault=="object"&&fault&&"at"in fault)return fault;throw fault}}var isFault=found=>!("\
 kind"in found);function steps(path){let found=[];for(let[,name,quoted,index]of path.matchAll(/\.([^.[\]]+)|\[["']((?:[^"'\\]|\\.)*)["']\]|\[(\d+)\]/g))found.push(
-index!==void 0?Number(index):quoted??name);return found}function find(root2,path){let node=root2,nameFrom;for(let step of path){let member=typeof step=="string"||
-node.kind==="object"?node.members?.find(one=>one.name===String(step)):void 0,next=member?.value??(typeof step=="number"?node.items?.[step]:void 0);if(!next)return{
-node,nameFrom,whole:!1};[node,nameFrom]=[next,member?.from]}return{node,nameFrom,whole:!0}}function place(text,at){let before=text.slice(0,at);return{line:before.
+index!==void 0?Number(index):quoted??name);return found}function find(root2,path){let node=root2,nameFrom;for(let step2 of path){let member=typeof step2=="strin\
+g"||node.kind==="object"?node.members?.find(one=>one.name===String(step2)):void 0,next=member?.value??(typeof step2=="number"?node.items?.[step2]:void 0);if(!next)
+return{node,nameFrom,whole:!1};[node,nameFrom]=[next,member?.from]}return{node,nameFrom,whole:!0}}function place(text,at){let before=text.slice(0,at);return{line:before.
 split(`
 `).length,column:at-before.lastIndexOf(`
 `)}}function set(text,path,value){let root2=read2(text);if(isFault(root2))return text;let{node,nameFrom,whole}=find(root2,path);if(whole&&value===void 0)return remove(
@@ -280,634 +286,428 @@ next}if(parent.kind!=="object")return text;let nested=path.slice(depth+1).reduce
 ${inner}${member}
 ${indent(text,parent.from)}}${text.slice(parent.to)}`;let gap=text.slice(parent.from+1,parent.members[0].from);return`${text.slice(0,last3.value.to)},${gap.includes(
 `
-`)?gap:" "}${member}${text.slice(last3.value.to)}`}function remove(text,root2,path,from,to){let parent=find(root2,path.slice(0,-1)).node,index=parent.members?.findIndex(
-one=>one.name===path.at(-1))??-1;if(index<0)return text;let next=parent.members[index+1],before=parent.members[index-1];return next?text.slice(0,from)+text.slice(
-next.from):before?text.slice(0,before.value.to)+text.slice(to):text.slice(0,parent.from+1)+text.slice(parent.to-1)}function indent(text,at){return/^[ \t]*/.exec(
-text.slice(text.lastIndexOf(`
+`)?gap:" "}${member}${text.slice(last3.value.to)}`}function remove(text,root2,path,from,to2){let parent=find(root2,path.slice(0,-1)).node,index=parent.members?.
+findIndex(one=>one.name===path.at(-1))??-1;if(index<0)return text;let next=parent.members[index+1],before=parent.members[index-1];return next?text.slice(0,from)+
+text.slice(next.from):before?text.slice(0,before.value.to)+text.slice(to2):text.slice(0,parent.from+1)+text.slice(parent.to-1)}function indent(text,at){return/^[ \t]*/.
+exec(text.slice(text.lastIndexOf(`
 `,at-1)+1))?.[0]??""}function written(value,indentation){return JSON.stringify(value,null,2).replaceAll(`
 `,`
 ${indentation}`)}function valueAt(text,path){let root2=read2(text);if(isFault(root2))return;let{node,whole}=find(root2,path);if(whole)try{return JSON.parse(text.
-slice(node.from,node.to))}catch{return}}function lines(old,now2){let a5=old.split(`
+slice(node.from,node.to))}catch{return}}function lines(old,now2){let a3=old.split(`
 `),b3=now2.split(`
-`),head=0,tail=0;for(;head<a5.length&&head<b3.length&&a5[head]===b3[head];)head+=1;for(;tail<a5.length-head&&tail<b3.length-head&&a5[a5.length-1-tail]===b3[b3.length-
-1-tail];)tail+=1;let x3=a5.slice(head,a5.length-tail),y5=b3.slice(head,b3.length-tail),rows=a5.slice(0,head).map(text=>({kind:"same",text}));if(x3.length*y5.length>
-4e6)rows.push(...x3.map(text=>({kind:"del",text})),...y5.map(text=>({kind:"add",text})));else{let table=Array.from({length:x3.length+1},()=>new Uint16Array(y5.length+
-1));for(let i4=x3.length-1;i4>=0;i4-=1)for(let j3=y5.length-1;j3>=0;j3-=1)table[i4][j3]=x3[i4]===y5[j3]?table[i4+1][j3+1]+1:Math.max(table[i4+1][j3],table[i4][j3+
-1]);for(let i4=0,j3=0;i4<x3.length||j3<y5.length;)i4<x3.length&&j3<y5.length&&x3[i4]===y5[j3]?(rows.push({kind:"same",text:x3[i4]}),i4+=1,j3+=1):j3>=y5.length||
-i4<x3.length&&table[i4+1][j3]>=table[i4][j3+1]?rows.push({kind:"del",text:x3[i4++]}):rows.push({kind:"add",text:y5[j3++]})}rows.push(...a5.slice(a5.length-tail).
-map(text=>({kind:"same",text})));let near=rows.map((_5,at)=>rows.slice(Math.max(0,at-3),at+4).some(row=>row.kind!=="same"));return rows.flatMap((row,at)=>near[at]?
-[row]:near[at-1]||at===0?[{kind:"skip",text:"..."}]:[])}var UPLOT="uplot",ORI_HZ="u-hz",ORI_VT="u-vt",TITLE="u-title",WRAP="u-wrap",UNDER="u-under",OVER="u-over",AXIS="u-axis",OFF="u-off",SELECT="u-select",CURSOR_X="\
-u-cursor-x",CURSOR_Y="u-cursor-y",CURSOR_PT="u-cursor-pt",LEGEND="u-legend",LEGEND_LIVE="u-live",LEGEND_INLINE="u-inline",LEGEND_SERIES="u-series",LEGEND_MARKER="\
-u-marker",LEGEND_LABEL="u-label",LEGEND_VALUE="u-value",WIDTH="width",HEIGHT="height";var BOTTOM="bottom",LEFT="left",RIGHT="right",hexBlack="#000",transparent=hexBlack+"0",mousemove="mousemove",mousedown="mousedown",mouseup="mouseup",mouseenter="\
-mouseenter",mouseleave="mouseleave",dblclick="dblclick",resize="resize",scroll="scroll",change="change",dppxchange="dppxchange",LEGEND_DISP="--",domEnv=typeof window<
-"u",doc=domEnv?document:null,win=domEnv?window:null,nav=domEnv?navigator:null,pxRatio,query2;function setPxRatio(){let _pxRatio=devicePixelRatio;pxRatio!=_pxRatio&&
-(pxRatio=_pxRatio,query2&&off(change,query2,setPxRatio),query2=matchMedia(`(min-resolution: ${pxRatio-.001}dppx) and (max-resolution: ${pxRatio+.001}dppx)`),on(
-change,query2,setPxRatio),win.dispatchEvent(new CustomEvent(dppxchange)))}function addClass(el,c4){if(c4!=null){let cl=el.classList;!cl.contains(c4)&&cl.add(c4)}}
-function remClass(el,c4){let cl=el.classList;cl.contains(c4)&&cl.remove(c4)}function setStylePx(el,name,value){el.style[name]=value+"px"}function placeTag(tag,cls,targ,refEl){
-let el=doc.createElement(tag);return cls!=null&&addClass(el,cls),targ?.insertBefore(el,refEl),el}function placeDiv(cls,targ){return placeTag("div",cls,targ)}var xformCache=new WeakMap;
-function elTrans(el,xPos,yPos,xMax,yMax){let xform="translate("+xPos+"px,"+yPos+"px)",xformOld=xformCache.get(el);xform!=xformOld&&(el.style.transform=xform,xformCache.
-set(el,xform),xPos<0||yPos<0||xPos>xMax||yPos>yMax?addClass(el,OFF):remClass(el,OFF))}var colorCache=new WeakMap;function elColor(el,background,borderColor){let newColor=background+
-borderColor,oldColor=colorCache.get(el);newColor!=oldColor&&(colorCache.set(el,newColor),el.style.background=background,el.style.borderColor=borderColor)}var sizeCache=new WeakMap;
-function elSize(el,newWid,newHgt,centered){let newSize=newWid+""+newHgt,oldSize=sizeCache.get(el);newSize!=oldSize&&(sizeCache.set(el,newSize),el.style.height=newHgt+
-"px",el.style.width=newWid+"px",el.style.marginLeft=centered?-newWid/2+"px":0,el.style.marginTop=centered?-newHgt/2+"px":0)}var evOpts={passive:!0},evOpts2={...evOpts,
-capture:!0};function on(ev,el,cb,capt){el.addEventListener(ev,cb,capt?evOpts2:evOpts)}function off(ev,el,cb,capt){el.removeEventListener(ev,cb,evOpts)}domEnv&&setPxRatio();
-function closestIdx(num,arr,lo,hi){let mid;lo=lo||0,hi=hi||arr.length-1;let bitwise=hi<=2147483647;for(;hi-lo>1;)mid=bitwise?lo+hi>>1:floor((lo+hi)/2),arr[mid]<
-num?lo=mid:hi=mid;return num-arr[lo]<=arr[hi]-num?lo:hi}function makeIndexOfs(predicate){return(data2,_i0,_i1)=>{let i0=-1,i1=-1;for(let i4=_i0;i4<=_i1;i4++)if(predicate(
-data2[i4])){i0=i4;break}for(let i4=_i1;i4>=_i0;i4--)if(predicate(data2[i4])){i1=i4;break}return[i0,i1]}}var notNullish=v4=>v4!=null,isPositive=v4=>v4!=null&&v4>
-0,nonNullIdxs=makeIndexOfs(notNullish),positiveIdxs=makeIndexOfs(isPositive);function getMinMax(data2,_i0,_i1,sorted=0,log=!1){let getEdgeIdxs=log?positiveIdxs:
-nonNullIdxs,predicate=log?isPositive:notNullish;[_i0,_i1]=getEdgeIdxs(data2,_i0,_i1);let _min=data2[_i0],_max=data2[_i0];if(_i0>-1)if(sorted==1)_min=data2[_i0],
-_max=data2[_i1];else if(sorted==-1)_min=data2[_i1],_max=data2[_i0];else for(let i4=_i0;i4<=_i1;i4++){let v4=data2[i4];predicate(v4)&&(v4<_min?_min=v4:v4>_max&&(_max=
-v4))}return[_min??inf,_max??-inf]}function rangeLog(min2,max2,base,fullMags){let minSign=sign(min2),maxSign=sign(max2);min2==max2&&(minSign==-1?(min2*=base,max2/=
-base):(min2/=base,max2*=base));let logFn=base==10?log10:log2,growMinAbs=minSign==1?floor:ceil,growMaxAbs=maxSign==1?ceil:floor,minExp=growMinAbs(logFn(abs(min2))),
-maxExp=growMaxAbs(logFn(abs(max2))),minIncr=pow(base,minExp),maxIncr=pow(base,maxExp);return base==10&&(minExp<0&&(minIncr=roundDec(minIncr,-minExp)),maxExp<0&&
-(maxIncr=roundDec(maxIncr,-maxExp))),fullMags||base==2?(min2=minIncr*minSign,max2=maxIncr*maxSign):(min2=incrRoundDn(min2,minIncr),max2=incrRoundUp(max2,maxIncr)),
-[min2,max2]}function rangeAsinh(min2,max2,base,fullMags){let minMax=rangeLog(min2,max2,base,fullMags);return min2==0&&(minMax[0]=0),max2==0&&(minMax[1]=0),minMax}
-var rangePad=.1,autoRangePart={mode:3,pad:rangePad},_eqRangePart={pad:0,soft:null,mode:0},_eqRange={min:_eqRangePart,max:_eqRangePart};function rangeNum(_min,_max,mult,extra){
-return isObj(mult)?_rangeNum(_min,_max,mult):(_eqRangePart.pad=mult,_eqRangePart.soft=extra?0:null,_eqRangePart.mode=extra?3:0,_rangeNum(_min,_max,_eqRange))}function ifNull(lh,rh){
-return lh??rh}function hasData(data2,idx0,idx1){for(idx0=ifNull(idx0,0),idx1=ifNull(idx1,data2.length-1);idx0<=idx1;){if(data2[idx0]!=null)return!0;idx0++}return!1}
-function _rangeNum(_min,_max,cfg){let cmin=cfg.min,cmax=cfg.max,padMin=ifNull(cmin.pad,0),padMax=ifNull(cmax.pad,0),hardMin=ifNull(cmin.hard,-inf),hardMax=ifNull(
-cmax.hard,inf),softMin=ifNull(cmin.soft,inf),softMax=ifNull(cmax.soft,-inf),softMinMode=ifNull(cmin.mode,0),softMaxMode=ifNull(cmax.mode,0),delta=_max-_min,deltaMag=log10(
-delta),scalarMax=max(abs(_min),abs(_max)),scalarMag=log10(scalarMax),scalarMagDelta=abs(scalarMag-deltaMag);(delta<1e-24||scalarMagDelta>10)&&(delta=0,(_min==0||
-_max==0)&&(delta=1e-24,softMinMode==2&&softMin!=inf&&(padMin=0),softMaxMode==2&&softMax!=-inf&&(padMax=0)));let nonZeroDelta=delta||scalarMax||1e3,mag=log10(nonZeroDelta),
-base=pow(10,floor(mag)),_padMin=nonZeroDelta*(delta==0?_min==0?.1:1:padMin),_newMin=roundDec(incrRoundDn(_min-_padMin,base/10),24),_softMin=_min>=softMin&&(softMinMode==
-1||softMinMode==3&&_newMin<=softMin||softMinMode==2&&_newMin>=softMin)?softMin:inf,minLim=max(hardMin,_newMin<_softMin&&_min>=_softMin?_softMin:min(_softMin,_newMin)),
-_padMax=nonZeroDelta*(delta==0?_max==0?.1:1:padMax),_newMax=roundDec(incrRoundUp(_max+_padMax,base/10),24),_softMax=_max<=softMax&&(softMaxMode==1||softMaxMode==
-3&&_newMax>=softMax||softMaxMode==2&&_newMax<=softMax)?softMax:-inf,maxLim=min(hardMax,_newMax>_softMax&&_max<=_softMax?_softMax:max(_softMax,_newMax));return minLim==
-maxLim&&minLim==0&&(maxLim=100),[minLim,maxLim]}var numFormatter=new Intl.NumberFormat(domEnv?nav.language:"en-US"),fmtNum=val=>numFormatter.format(val),M2=Math,
-PI=M2.PI,abs=M2.abs,floor=M2.floor,round=M2.round,ceil=M2.ceil,min=M2.min,max=M2.max,pow=M2.pow,sign=M2.sign,log10=M2.log10,log2=M2.log2,sinh=(v4,linthresh=1)=>M2.
-sinh(v4)*linthresh,asinh=(v4,linthresh=1)=>M2.asinh(v4/linthresh),inf=1/0;function numIntDigits(x3){return(log10((x3^x3>>31)-(x3>>31))|0)+1}function clamp(num,_min,_max){
-return min(max(num,_min),_max)}function isFn(v4){return typeof v4=="function"}function fnOrSelf(v4){return isFn(v4)?v4:()=>v4}var noop=()=>{},retArg0=_0=>_0,retArg1=(_0,_1)=>_1,
-retNull=_5=>null,retTrue=_5=>!0,retEq=(a5,b3)=>a5==b3,regex6=/\.\d*?(?=9{6,}|0{6,})/gm,fixFloat=val=>{if(isInt(val)||fixedDec.has(val))return val;let str=`${val}`,
-match=str.match(regex6);if(match==null)return val;let len=match[0].length-1;if(str.indexOf("e-")!=-1){let[num,exp]=str.split("e");return+`${fixFloat(num)}e${exp}`}
-return roundDec(val,len)};function incrRound(num,incr){return fixFloat(roundDec(fixFloat(num/incr))*incr)}function incrRoundUp(num,incr){return fixFloat(ceil(fixFloat(
-num/incr))*incr)}function incrRoundDn(num,incr){return fixFloat(floor(fixFloat(num/incr))*incr)}function roundDec(val,dec=0){if(isInt(val))return val;let p5=10**
-dec,n3=val*p5*(1+Number.EPSILON);return round(n3)/p5}var fixedDec=new Map;function guessDec(num){return((""+num).split(".")[1]||"").length}function genIncrs(base,minExp,maxExp,mults){
-let incrs=[],multDec=mults.map(guessDec);for(let exp=minExp;exp<maxExp;exp++){let expa=abs(exp),mag=roundDec(pow(base,exp),expa);for(let i4=0;i4<mults.length;i4++){
-let _incr=base==10?+`${mults[i4]}e${exp}`:mults[i4]*mag,dec=(exp>=0?0:expa)+(exp>=multDec[i4]?0:multDec[i4]),incr=base==10?_incr:roundDec(_incr,dec);incrs.push(
-incr),fixedDec.set(incr,dec)}}return incrs}var EMPTY_OBJ={},EMPTY_ARR=[],nullNullTuple=[null,null],isArr=Array.isArray,isInt=Number.isInteger,isUndef=v4=>v4===void 0;
-function isStr(v4){return typeof v4=="string"}function isObj(v4){let is=!1;if(v4!=null){let c4=v4.constructor;is=c4==null||c4==Object}return is}function fastIsObj(v4){
-return v4!=null&&typeof v4=="object"}var TypedArray=Object.getPrototypeOf(Uint8Array),__proto__="__proto__";function copy2(o5,_isObj=isObj){let out;if(isArr(o5)){
-let val=o5.find(v4=>v4!=null);if(isArr(val)||_isObj(val)){out=Array(o5.length);for(let i4=0;i4<o5.length;i4++)out[i4]=copy2(o5[i4],_isObj)}else out=o5.slice()}else if(o5 instanceof
-TypedArray)out=o5.slice();else if(_isObj(o5)){out={};for(let k4 in o5)k4!=__proto__&&(out[k4]=copy2(o5[k4],_isObj))}else out=o5;return out}function assign(targ){
-let args=arguments;for(let i4=1;i4<args.length;i4++){let src=args[i4];for(let key in src)key!=__proto__&&(isObj(targ[key])?assign(targ[key],copy2(src[key])):targ[key]=
-copy2(src[key]))}return targ}var NULL_REMOVE=0,NULL_RETAIN=1,NULL_EXPAND=2;function nullExpand(yVals,nullIdxs,alignedLen){for(let i4=0,xi,lastNullIdx=-1;i4<nullIdxs.
-length;i4++){let nullIdx=nullIdxs[i4];if(nullIdx>lastNullIdx){for(xi=nullIdx-1;xi>=0&&yVals[xi]==null;)yVals[xi--]=null;for(xi=nullIdx+1;xi<alignedLen&&yVals[xi]==
-null;)yVals[lastNullIdx=xi++]=null}}}function join(tables,nullModes){if(allHeadersSame(tables)){let table=tables[0].slice();for(let i4=1;i4<tables.length;i4++)table.
-push(...tables[i4].slice(1));return isAsc(table[0])||(table=sortCols(table)),table}let xVals=new Set;for(let ti=0;ti<tables.length;ti++){let xs=tables[ti][0],len=xs.
-length;for(let i4=0;i4<len;i4++)xVals.add(xs[i4])}let data2=[Array.from(xVals).sort((a5,b3)=>a5-b3)],alignedLen=data2[0].length,xIdxs=new Map;for(let i4=0;i4<alignedLen;i4++)
-xIdxs.set(data2[0][i4],i4);for(let ti=0;ti<tables.length;ti++){let t4=tables[ti],xs=t4[0];for(let si=1;si<t4.length;si++){let ys=t4[si],yVals=Array(alignedLen).
-fill(void 0),nullMode=nullModes?nullModes[ti][si]:NULL_RETAIN,nullIdxs=[];for(let i4=0;i4<ys.length;i4++){let yVal=ys[i4],alignedIdx=xIdxs.get(xs[i4]);yVal===null?
-nullMode!=NULL_REMOVE&&(yVals[alignedIdx]=yVal,nullMode==NULL_EXPAND&&nullIdxs.push(alignedIdx)):yVals[alignedIdx]=yVal}nullExpand(yVals,nullIdxs,alignedLen),data2.
-push(yVals)}}return data2}var microTask=typeof queueMicrotask>"u"?fn=>Promise.resolve().then(fn):queueMicrotask;function sortCols(table){let head=table[0],rlen=head.
-length,idxs=Array(rlen);for(let i4=0;i4<idxs.length;i4++)idxs[i4]=i4;idxs.sort((i0,i1)=>head[i0]-head[i1]);let table2=[];for(let i4=0;i4<table.length;i4++){let row=table[i4],
-row2=Array(rlen);for(let j3=0;j3<rlen;j3++)row2[j3]=row[idxs[j3]];table2.push(row2)}return table2}function allHeadersSame(tables){let vals0=tables[0][0],len0=vals0.
-length;for(let i4=1;i4<tables.length;i4++){let vals1=tables[i4][0];if(vals1.length!=len0)return!1;if(vals1!=vals0){for(let j3=0;j3<len0;j3++)if(vals1[j3]!=vals0[j3])
-return!1}}return!0}function isAsc(vals,samples=100){let len=vals.length;if(len<=1)return!0;let firstIdx=0,lastIdx=len-1;for(;firstIdx<=lastIdx&&vals[firstIdx]==
-null;)firstIdx++;for(;lastIdx>=firstIdx&&vals[lastIdx]==null;)lastIdx--;if(lastIdx<=firstIdx)return!0;let stride=max(1,floor((lastIdx-firstIdx+1)/samples));for(let prevVal=vals[firstIdx],
-i4=firstIdx+stride;i4<=lastIdx;i4+=stride){let v4=vals[i4];if(v4!=null){if(v4<=prevVal)return!1;prevVal=v4}}return!0}var months=["January","February","March","A\
-pril","May","June","July","August","September","October","November","December"],days=["Sunday","Monday","Tuesday","Wednesday","Thursday","Friday","Saturday"];function slice3(str){
-return str.slice(0,3)}var days3=days.map(slice3),months3=months.map(slice3),engNames={MMMM:months,MMM:months3,WWWW:days,WWW:days3};function zeroPad2(int){return(int<
-10?"0":"")+int}function zeroPad3(int){return(int<10?"00":int<100?"0":"")+int}var subs={YYYY:d5=>d5.getFullYear(),YY:d5=>(d5.getFullYear()+"").slice(2),MMMM:(d5,names)=>names.
-MMMM[d5.getMonth()],MMM:(d5,names)=>names.MMM[d5.getMonth()],MM:d5=>zeroPad2(d5.getMonth()+1),M:d5=>d5.getMonth()+1,DD:d5=>zeroPad2(d5.getDate()),D:d5=>d5.getDate(),
-WWWW:(d5,names)=>names.WWWW[d5.getDay()],WWW:(d5,names)=>names.WWW[d5.getDay()],HH:d5=>zeroPad2(d5.getHours()),H:d5=>d5.getHours(),h:d5=>{let h5=d5.getHours();return h5==
-0?12:h5>12?h5-12:h5},AA:d5=>d5.getHours()>=12?"PM":"AM",aa:d5=>d5.getHours()>=12?"pm":"am",a:d5=>d5.getHours()>=12?"p":"a",mm:d5=>zeroPad2(d5.getMinutes()),m:d5=>d5.
-getMinutes(),ss:d5=>zeroPad2(d5.getSeconds()),s:d5=>d5.getSeconds(),fff:d5=>zeroPad3(d5.getMilliseconds())};function fmtDate(tpl,names){names=names||engNames;let parts2=[],
-R=/\{([a-z]+)\}|[^{]+/gi,m5;for(;m5=R.exec(tpl);)parts2.push(m5[0][0]=="{"?subs[m5[1]]:m5[0]);return d5=>{let out="";for(let i4=0;i4<parts2.length;i4++)out+=typeof parts2[i4]==
-"string"?parts2[i4]:parts2[i4](d5,names);return out}}var localTz=new Intl.DateTimeFormat().resolvedOptions().timeZone;function tzDate(date2,tz){let date22;return tz==
-"UTC"||tz=="Etc/UTC"?date22=new Date(+date2+date2.getTimezoneOffset()*6e4):tz==localTz?date22=date2:(date22=new Date(date2.toLocaleString("en-US",{timeZone:tz})),
-date22.setMilliseconds(date2.getMilliseconds())),date22}var onlyWhole=v4=>v4%1==0,allMults=[1,2,2.5,5],decIncrs=genIncrs(10,-32,0,allMults),oneIncrs=genIncrs(10,
-0,32,allMults),wholeIncrs=oneIncrs.filter(onlyWhole),numIncrs=decIncrs.concat(oneIncrs),NL=`
-`,yyyy="{YYYY}",NLyyyy=NL+yyyy,md="{M}/{D}",NLmd=NL+md,NLmdyy=NLmd+"/{YY}",aa="{aa}",hmm="{h}:{mm}",hmmaa=hmm+aa,NLhmmaa=NL+hmmaa,ss=":{ss}",_4=null;function genTimeStuffs(ms){
-let s4=ms*1e3,m5=s4*60,h5=m5*60,d5=h5*24,mo=d5*30,y5=d5*365,timeIncrs=(ms==1?genIncrs(10,0,3,allMults).filter(onlyWhole):genIncrs(10,-3,0,allMults)).concat([s4,
-s4*5,s4*10,s4*15,s4*30,m5,m5*5,m5*10,m5*15,m5*30,h5,h5*2,h5*3,h5*4,h5*6,h5*8,h5*12,d5,d5*2,d5*3,d5*4,d5*5,d5*6,d5*7,d5*8,d5*9,d5*10,d5*15,mo,mo*2,mo*3,mo*4,mo*6,
-y5,y5*2,y5*5,y5*10,y5*25,y5*50,y5*100]),_timeAxisStamps=[[y5,yyyy,_4,_4,_4,_4,_4,_4,1],[d5*28,"{MMM}",NLyyyy,_4,_4,_4,_4,_4,1],[d5,md,NLyyyy,_4,_4,_4,_4,_4,1],[
-h5,"{h}"+aa,NLmdyy,_4,NLmd,_4,_4,_4,1],[m5,hmmaa,NLmdyy,_4,NLmd,_4,_4,_4,1],[s4,ss,NLmdyy+" "+hmmaa,_4,NLmd+" "+hmmaa,_4,NLhmmaa,_4,1],[ms,ss+".{fff}",NLmdyy+" "+
-hmmaa,_4,NLmd+" "+hmmaa,_4,NLhmmaa,_4,1]];function timeAxisSplits(tzDate2){return(self,axisIdx,scaleMin,scaleMax,foundIncr,foundSpace)=>{let splits=[],isYr=foundIncr>=
-y5,isMo=foundIncr>=mo&&foundIncr<y5,minDate=tzDate2(scaleMin),minDateTs=roundDec(minDate*ms,3),minMin=mkDate(minDate.getFullYear(),isYr?0:minDate.getMonth(),isMo||
-isYr?1:minDate.getDate()),minMinTs=roundDec(minMin*ms,3);if(isMo||isYr){let moIncr=isMo?foundIncr/mo:0,yrIncr=isYr?foundIncr/y5:0,split=minDateTs==minMinTs?minDateTs:
-roundDec(mkDate(minMin.getFullYear()+yrIncr,minMin.getMonth()+moIncr,1)*ms,3),splitDate=new Date(round(split/ms)),baseYear=splitDate.getFullYear(),baseMonth=splitDate.
-getMonth();for(let i4=0;split<=scaleMax;i4++){let next=mkDate(baseYear+yrIncr*i4,baseMonth+moIncr*i4,1),offs=next-tzDate2(roundDec(next*ms,3));split=roundDec((+next+
-offs)*ms,3),split<=scaleMax&&splits.push(split)}}else{let incr0=foundIncr>=d5?d5:foundIncr,tzOffset=floor(scaleMin)-floor(minDateTs),split=minMinTs+tzOffset+incrRoundUp(
-minDateTs-minMinTs,incr0);splits.push(split);let date0=tzDate2(split),prevHour=date0.getHours()+date0.getMinutes()/m5+date0.getSeconds()/h5,incrHours=foundIncr/
-h5,minSpace=self.axes[axisIdx]._space,pctSpace=foundSpace/minSpace;for(;split=roundDec(split+foundIncr,ms==1?0:3),!(split>scaleMax);)if(incrHours>1){let expectedHour=floor(
-roundDec(prevHour+incrHours,6))%24,dstShift=tzDate2(split).getHours()-expectedHour;dstShift>1&&(dstShift=-1),split-=dstShift*h5,prevHour=(prevHour+incrHours)%24;
-let prevSplit=splits[splits.length-1];roundDec((split-prevSplit)/foundIncr,3)*pctSpace>=.7&&splits.push(split)}else splits.push(split)}return splits}}return[timeIncrs,
-_timeAxisStamps,timeAxisSplits]}var[timeIncrsMs,_timeAxisStampsMs,timeAxisSplitsMs]=genTimeStuffs(1),[timeIncrsS,_timeAxisStampsS,timeAxisSplitsS]=genTimeStuffs(
-.001);genIncrs(2,-53,53,[1]);function timeAxisStamps(stampCfg,fmtDate2){return stampCfg.map(s4=>s4.map((v4,i4)=>i4==0||i4==8||v4==null?v4:fmtDate2(i4==1||s4[8]==
-0?v4:s4[1]+v4)))}function timeAxisVals(tzDate2,stamps){return(self,splits,axisIdx,foundSpace,foundIncr)=>{let s4=stamps.find(s5=>foundIncr>=s5[0])||stamps[stamps.
-length-1],prevYear,prevMnth,prevDate,prevHour,prevMins,prevSecs;return splits.map(split=>{let date2=tzDate2(split),newYear=date2.getFullYear(),newMnth=date2.getMonth(),
-newDate=date2.getDate(),newHour=date2.getHours(),newMins=date2.getMinutes(),newSecs=date2.getSeconds(),stamp=newYear!=prevYear&&s4[2]||newMnth!=prevMnth&&s4[3]||
-newDate!=prevDate&&s4[4]||newHour!=prevHour&&s4[5]||newMins!=prevMins&&s4[6]||newSecs!=prevSecs&&s4[7]||s4[1];return prevYear=newYear,prevMnth=newMnth,prevDate=
-newDate,prevHour=newHour,prevMins=newMins,prevSecs=newSecs,stamp(date2)})}}function timeAxisVal(tzDate2,dateTpl){let stamp=fmtDate(dateTpl);return(self,splits,axisIdx,foundSpace,foundIncr)=>splits.
-map(split=>stamp(tzDate2(split)))}function mkDate(y5,m5,d5){return new Date(y5,m5,d5)}function timeSeriesStamp(stampCfg,fmtDate2){return fmtDate2(stampCfg)}var _timeSeriesStamp="\
-{YYYY}-{MM}-{DD} {h}:{mm}{aa}";function timeSeriesVal(tzDate2,stamp){return(self,val,seriesIdx,dataIdx)=>dataIdx==null?LEGEND_DISP:stamp(tzDate2(val))}function legendStroke(self,seriesIdx){
-let s4=self.series[seriesIdx];return s4.width?s4.stroke(self,seriesIdx):s4.points.width?s4.points.stroke(self,seriesIdx):null}function legendFill(self,seriesIdx){
-return self.series[seriesIdx].fill(self,seriesIdx)}var legendOpts={show:!0,live:!0,isolate:!1,mount:noop,markers:{show:!0,width:2,stroke:legendStroke,fill:legendFill,
-dash:"solid"},idx:null,idxs:null,values:[]};function cursorPointShow(self,si){let o5=self.cursor.points,pt=placeDiv(),size=o5.size(self,si);setStylePx(pt,WIDTH,
-size),setStylePx(pt,HEIGHT,size);let mar=size/-2;setStylePx(pt,"marginLeft",mar),setStylePx(pt,"marginTop",mar);let width=o5.width(self,si,size);return width&&setStylePx(
-pt,"borderWidth",width),pt}function cursorPointFill(self,si){let sp=self.series[si].points;return sp._fill||sp._stroke}function cursorPointStroke(self,si){let sp=self.
-series[si].points;return sp._stroke||sp._fill}function cursorPointSize(self,si){return self.series[si].points.size}var moveTuple=[0,0];function cursorMove(self,mouseLeft1,mouseTop1){
-return moveTuple[0]=mouseLeft1,moveTuple[1]=mouseTop1,moveTuple}function filtBtn0(self,targ,handle,onlyTarg=!0){return e4=>{e4.button==0&&(!onlyTarg||e4.target==
-targ)&&handle(e4)}}function filtTarg(self,targ,handle,onlyTarg=!0){return e4=>{(!onlyTarg||e4.target==targ)&&handle(e4)}}var cursorOpts={show:!0,x:!0,y:!0,lock:!1,
-move:cursorMove,points:{one:!1,show:cursorPointShow,size:cursorPointSize,width:0,stroke:cursorPointStroke,fill:cursorPointFill},bind:{mousedown:filtBtn0,mouseup:filtBtn0,
-click:filtBtn0,dblclick:filtBtn0,mousemove:filtTarg,mouseleave:filtTarg,mouseenter:filtTarg},drag:{setScale:!0,x:!0,y:!1,dist:0,uni:null,click:(self,e4)=>{e4.stopPropagation(),
-e4.stopImmediatePropagation()},_x:!1,_y:!1},focus:{dist:(self,seriesIdx,dataIdx,valPos,curPos)=>valPos-curPos,prox:-1,bias:0},hover:{skip:[void 0],prox:null,bias:0},
-left:-10,top:-10,idx:null,dataIdx:null,idxs:null,event:null},axisLines={show:!0,stroke:"rgba(0,0,0,0.07)",width:2},grid=assign({},axisLines,{filter:retArg1}),ticks=assign(
-{},grid,{size:10}),border=assign({},axisLines,{show:!1}),font='12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", sans-ser\
-if, "Apple Color Emoji", "Segoe UI Emoji", "Segoe UI Symbol", "Noto Color Emoji"',labelFont="bold "+font,lineGap=1.5,xAxisOpts={show:!0,scale:"x",stroke:hexBlack,
-space:50,gap:5,alignTo:1,size:50,labelGap:0,labelSize:30,labelFont,side:2,grid,ticks,border,font,lineGap,rotate:0},numSeriesLabel="Value",timeSeriesLabel="Time",
-xSeriesOpts={show:!0,scale:"x",auto:!1,sorted:1,min:inf,max:-inf,idxs:[]};function numAxisVals(self,splits,axisIdx,foundSpace,foundIncr){return splits.map(v4=>v4==
-null?"":fmtNum(v4))}function numAxisSplits(self,axisIdx,scaleMin,scaleMax,foundIncr,foundSpace,forceMin){let splits=[],numDec=fixedDec.get(foundIncr)||0;scaleMin=
-forceMin?scaleMin:roundDec(incrRoundUp(scaleMin,foundIncr),numDec);for(let val=scaleMin;val<=scaleMax;val=roundDec(val+foundIncr,numDec))splits.push(Object.is(val,
--0)?0:val);return splits}function logAxisSplits(self,axisIdx,scaleMin,scaleMax,foundIncr,foundSpace,forceMin){let splits=[],logBase=self.scales[self.axes[axisIdx].
-scale].log,logFn=logBase==10?log10:log2,exp=floor(logFn(scaleMin));foundIncr=pow(logBase,exp),logBase==10&&(foundIncr=numIncrs[closestIdx(foundIncr,numIncrs)]);
-let split=scaleMin,nextMagIncr=foundIncr*logBase;logBase==10&&(nextMagIncr=numIncrs[closestIdx(nextMagIncr,numIncrs)]);do splits.push(split),split=split+foundIncr,
-logBase==10&&!fixedDec.has(split)&&(split=roundDec(split,fixedDec.get(foundIncr))),split>=nextMagIncr&&(foundIncr=split,nextMagIncr=foundIncr*logBase,logBase==10&&
-(nextMagIncr=numIncrs[closestIdx(nextMagIncr,numIncrs)]));while(split<=scaleMax);return splits}function asinhAxisSplits(self,axisIdx,scaleMin,scaleMax,foundIncr,foundSpace,forceMin){
-let linthresh=self.scales[self.axes[axisIdx].scale].asinh,posSplits=scaleMax>linthresh?logAxisSplits(self,axisIdx,max(linthresh,scaleMin),scaleMax,foundIncr):[linthresh],
-zero=scaleMax>=0&&scaleMin<=0?[0]:[];return(scaleMin<-linthresh?logAxisSplits(self,axisIdx,max(linthresh,-scaleMax),-scaleMin,foundIncr):[linthresh]).reverse().
-map(v4=>-v4).concat(zero,posSplits)}var RE_ALL=/./,RE_12357=/[12357]/,RE_125=/[125]/,RE_1=/1/,_filt=(splits,distr,re,keepMod)=>splits.map((v4,i4)=>distr==4&&v4==
-0||i4%keepMod==0&&re.test(v4.toExponential()[v4<0?1:0])?v4:null);function log10AxisValsFilt(self,splits,axisIdx,foundSpace,foundIncr){let axis=self.axes[axisIdx],
-scaleKey=axis.scale,sc=self.scales[scaleKey],valToPos=self.valToPos,minSpace=axis._space,_10=valToPos(10,scaleKey),re=valToPos(9,scaleKey)-_10>=minSpace?RE_ALL:
-valToPos(7,scaleKey)-_10>=minSpace?RE_12357:valToPos(5,scaleKey)-_10>=minSpace?RE_125:RE_1;if(re==RE_1){let magSpace=abs(valToPos(1,scaleKey)-_10);if(magSpace<minSpace)
-return _filt(splits.slice().reverse(),sc.distr,re,ceil(minSpace/magSpace)).reverse()}return _filt(splits,sc.distr,re,1)}function log2AxisValsFilt(self,splits,axisIdx,foundSpace,foundIncr){
-let axis=self.axes[axisIdx],scaleKey=axis.scale,minSpace=axis._space,valToPos=self.valToPos,magSpace=abs(valToPos(1,scaleKey)-valToPos(2,scaleKey));return magSpace<
-minSpace?_filt(splits.slice().reverse(),3,RE_ALL,ceil(minSpace/magSpace)).reverse():splits}function numSeriesVal(self,val,seriesIdx,dataIdx){return dataIdx==null?
-LEGEND_DISP:val==null?"":fmtNum(val)}var yAxisOpts={show:!0,scale:"y",stroke:hexBlack,space:30,gap:5,alignTo:1,size:50,labelGap:0,labelSize:30,labelFont,side:3,
-grid,ticks,border,font,lineGap,rotate:0};function ptDia(width,mult){let dia=3+(width||1)*2;return roundDec(dia*mult,3)}function seriesPointsShow(self,si){let{scale,
-idxs}=self.series[0],xData=self._data[0],p0=self.valToPos(xData[idxs[0]],scale,!0),p1=self.valToPos(xData[idxs[1]],scale,!0),dim=abs(p1-p0),s4=self.series[si],maxPts=dim/
-(s4.points.space*pxRatio);return idxs[1]-idxs[0]<=maxPts}var facet={scale:null,auto:!0,sorted:0,min:inf,max:-inf},gaps=(self,seriesIdx,idx0,idx1,nullGaps)=>nullGaps,
-xySeriesOpts={show:!0,auto:!0,sorted:0,gaps,alpha:1,facets:[assign({},facet,{scale:"x"}),assign({},facet,{scale:"y"})]},ySeriesOpts={scale:"y",auto:!0,sorted:0,
-show:!0,spanGaps:!1,gaps,alpha:1,points:{show:seriesPointsShow,filter:null},values:null,min:inf,max:-inf,idxs:[],path:null,clip:null};function clampScale(self,val,scaleMin,scaleMax,scaleKey){
-return scaleMin/10}var xScaleOpts={time:!0,auto:!0,distr:1,log:10,asinh:1,min:null,max:null,dir:1,ori:0},yScaleOpts=assign({},xScaleOpts,{time:!1,ori:1}),syncs={};
-function _sync(key,opts){let s4=syncs[key];return s4||(s4={key,plots:[],sub(plot){s4.plots.push(plot)},unsub(plot){s4.plots=s4.plots.filter(c4=>c4!=plot)},pub(type,self,x3,y5,w5,h5,i4){
-for(let j3=0;j3<s4.plots.length;j3++)s4.plots[j3]!=self&&s4.plots[j3].pub(type,self,x3,y5,w5,h5,i4)}},key!=null&&(syncs[key]=s4)),s4}var BAND_CLIP_FILL=1,BAND_CLIP_STROKE=2;
-function orient(u4,seriesIdx,cb){let mode=u4.mode,series=u4.series[seriesIdx],data2=mode==2?u4._data[seriesIdx]:u4._data,scales=u4.scales,bbox=u4.bbox,dx=data2[0],
-dy=mode==2?data2[1]:data2[seriesIdx],sx=mode==2?scales[series.facets[0].scale]:scales[u4.series[0].scale],sy=mode==2?scales[series.facets[1].scale]:scales[series.
-scale],l4=bbox.left,t4=bbox.top,w5=bbox.width,h5=bbox.height,H2=u4.valToPosH,V2=u4.valToPosV;return sx.ori==0?cb(series,dx,dy,sx,sy,H2,V2,l4,t4,w5,h5,moveToH,lineToH,
-rectH,arcH,bezierCurveToH):cb(series,dx,dy,sx,sy,V2,H2,t4,l4,h5,w5,moveToV,lineToV,rectV,arcV,bezierCurveToV)}function bandFillClipDirs(self,seriesIdx){let fillDir=0,
-clipDirs=0,bands=ifNull(self.bands,EMPTY_ARR);for(let i4=0;i4<bands.length;i4++){let b3=bands[i4];b3.series[0]==seriesIdx?fillDir=b3.dir:b3.series[1]==seriesIdx&&
-(b3.dir==1?clipDirs|=1:clipDirs|=2)}return[fillDir,clipDirs==1?-1:clipDirs==2?1:clipDirs==3?2:0]}function seriesFillTo(self,seriesIdx,dataMin,dataMax,bandFillDir){
-let mode=self.mode,series=self.series[seriesIdx],scaleKey=mode==2?series.facets[1].scale:series.scale,scale=self.scales[scaleKey];return bandFillDir==-1?scale.min:
-bandFillDir==1?scale.max:scale.distr==3?scale.dir==1?scale.min:scale.max:0}function clipBandLine(self,seriesIdx,idx0,idx1,strokePath,clipDir){return orient(self,
-seriesIdx,(series,dataX,dataY,scaleX,scaleY,valToPosX,valToPosY,xOff,yOff,xDim,yDim)=>{let pxRound=series.pxRound,dir=scaleX.dir*(scaleX.ori==0?1:-1),lineTo=scaleX.
-ori==0?lineToH:lineToV,frIdx,toIdx;dir==1?(frIdx=idx0,toIdx=idx1):(frIdx=idx1,toIdx=idx0);let x0=pxRound(valToPosX(dataX[frIdx],scaleX,xDim,xOff)),y0=pxRound(valToPosY(
-dataY[frIdx],scaleY,yDim,yOff)),x1=pxRound(valToPosX(dataX[toIdx],scaleX,xDim,xOff)),yLimit=pxRound(valToPosY(clipDir==1?scaleY.max:scaleY.min,scaleY,yDim,yOff)),
-clip=new Path2D(strokePath);return lineTo(clip,x1,yLimit),lineTo(clip,x0,yLimit),lineTo(clip,x0,y0),clip})}function clipGaps(gaps2,ori,plotLft,plotTop,plotWid,plotHgt){
-let clip=null;if(gaps2.length>0){clip=new Path2D;let rect2=ori==0?rectH:rectV,prevGapEnd=plotLft;for(let i4=0;i4<gaps2.length;i4++){let g5=gaps2[i4];if(g5[1]>g5[0]){
-let w6=g5[0]-prevGapEnd;w6>0&&rect2(clip,prevGapEnd,plotTop,w6,plotTop+plotHgt),prevGapEnd=g5[1]}}let w5=plotLft+plotWid-prevGapEnd,maxStrokeWidth=10;w5>0&&rect2(
-clip,prevGapEnd,plotTop-maxStrokeWidth/2,w5,plotTop+plotHgt+maxStrokeWidth)}return clip}function addGap(gaps2,fromX,toX){let prevGap=gaps2[gaps2.length-1];prevGap&&
-prevGap[0]==fromX?prevGap[1]=toX:gaps2.push([fromX,toX])}function findGaps(xs,ys,idx0,idx1,dir,pixelForX,align){let gaps2=[],len=xs.length;for(let i4=dir==1?idx0:
-idx1;i4>=idx0&&i4<=idx1;i4+=dir)if(ys[i4]===null){let fr=i4,to=i4;if(dir==1)for(;++i4<=idx1&&ys[i4]===null;)to=i4;else for(;--i4>=idx0&&ys[i4]===null;)to=i4;let frPx=pixelForX(
-xs[fr]),toPx=to==fr?frPx:pixelForX(xs[to]),fri2=fr-dir;frPx=align<=0&&fri2>=0&&fri2<len?pixelForX(xs[fri2]):frPx;let toi2=to+dir;toPx=align>=0&&toi2>=0&&toi2<len?
-pixelForX(xs[toi2]):toPx,toPx>=frPx&&gaps2.push([frPx,toPx])}return gaps2}function pxRoundGen(pxAlign){return pxAlign==0?retArg0:pxAlign==1?round:v4=>incrRound(
-v4,pxAlign)}function rect(ori){let moveTo=ori==0?moveToH:moveToV,arcTo=ori==0?(p5,x1,y1,x22,y22,r4)=>{p5.arcTo(x1,y1,x22,y22,r4)}:(p5,y1,x1,y22,x22,r4)=>{p5.arcTo(
-x1,y1,x22,y22,r4)},rect2=ori==0?(p5,x3,y5,w5,h5)=>{p5.rect(x3,y5,w5,h5)}:(p5,y5,x3,h5,w5)=>{p5.rect(x3,y5,w5,h5)};return(p5,x3,y5,w5,h5,endRad=0,baseRad=0)=>{endRad==
-0&&baseRad==0?rect2(p5,x3,y5,w5,h5):(endRad=min(endRad,w5/2,h5/2),baseRad=min(baseRad,w5/2,h5/2),moveTo(p5,x3+endRad,y5),arcTo(p5,x3+w5,y5,x3+w5,y5+h5,endRad),arcTo(
-p5,x3+w5,y5+h5,x3,y5+h5,baseRad),arcTo(p5,x3,y5+h5,x3,y5,baseRad),arcTo(p5,x3,y5,x3+w5,y5,endRad),p5.closePath())}}var moveToH=(p5,x3,y5)=>{p5.moveTo(x3,y5)},moveToV=(p5,y5,x3)=>{
-p5.moveTo(x3,y5)},lineToH=(p5,x3,y5)=>{p5.lineTo(x3,y5)},lineToV=(p5,y5,x3)=>{p5.lineTo(x3,y5)},rectH=rect(0),rectV=rect(1),arcH=(p5,x3,y5,r4,startAngle,endAngle)=>{
-p5.arc(x3,y5,r4,startAngle,endAngle)},arcV=(p5,y5,x3,r4,startAngle,endAngle)=>{p5.arc(x3,y5,r4,startAngle,endAngle)},bezierCurveToH=(p5,bp1x,bp1y,bp2x,bp2y,p2x,p2y)=>{
-p5.bezierCurveTo(bp1x,bp1y,bp2x,bp2y,p2x,p2y)},bezierCurveToV=(p5,bp1y,bp1x,bp2y,bp2x,p2y,p2x)=>{p5.bezierCurveTo(bp1x,bp1y,bp2x,bp2y,p2x,p2y)};function points(opts){
-return(u4,seriesIdx,idx0,idx1,filtIdxs)=>orient(u4,seriesIdx,(series,dataX,dataY,scaleX,scaleY,valToPosX,valToPosY,xOff,yOff,xDim,yDim)=>{let{pxRound,points:points2}=series,
-moveTo,arc;scaleX.ori==0?(moveTo=moveToH,arc=arcH):(moveTo=moveToV,arc=arcV);let width=roundDec(points2.width*pxRatio,3),rad=(points2.size-points2.width)/2*pxRatio,
-dia=roundDec(rad*2,3),fill=new Path2D,clip=new Path2D,{left:lft,top,width:wid,height:hgt}=u4.bbox;rectH(clip,lft-dia,top-dia,wid+dia*2,hgt+dia*2);let drawPoint=pi=>{
-if(dataY[pi]!=null){let x3=pxRound(valToPosX(dataX[pi],scaleX,xDim,xOff)),y5=pxRound(valToPosY(dataY[pi],scaleY,yDim,yOff));moveTo(fill,x3+rad,y5),arc(fill,x3,y5,
-rad,0,PI*2)}};if(filtIdxs)filtIdxs.forEach(drawPoint);else for(let pi=idx0;pi<=idx1;pi++)drawPoint(pi);return{stroke:width>0?fill:null,fill,clip,flags:BAND_CLIP_FILL|
-BAND_CLIP_STROKE}})}function _drawAcc(lineTo){return(stroke,accX,minY,maxY,inY,outY)=>{minY!=maxY&&(inY!=minY&&outY!=minY&&lineTo(stroke,accX,minY),inY!=maxY&&outY!=
-maxY&&lineTo(stroke,accX,maxY),lineTo(stroke,accX,outY))}}var drawAccH=_drawAcc(lineToH),drawAccV=_drawAcc(lineToV);function linear(opts){let alignGaps=ifNull(opts?.
-alignGaps,0);return(u4,seriesIdx,idx0,idx1)=>orient(u4,seriesIdx,(series,dataX,dataY,scaleX,scaleY,valToPosX,valToPosY,xOff,yOff,xDim,yDim)=>{[idx0,idx1]=nonNullIdxs(
-dataY,idx0,idx1);let pxRound=series.pxRound,pixelForX=val=>pxRound(valToPosX(val,scaleX,xDim,xOff)),pixelForY=val=>pxRound(valToPosY(val,scaleY,yDim,yOff)),lineTo,
-drawAcc;scaleX.ori==0?(lineTo=lineToH,drawAcc=drawAccH):(lineTo=lineToV,drawAcc=drawAccV);let dir=scaleX.dir*(scaleX.ori==0?1:-1),_paths={stroke:new Path2D,fill:null,
-clip:null,band:null,gaps:null,flags:BAND_CLIP_FILL},stroke=_paths.stroke,hasGap=!1;if(idx1-idx0>=xDim*4){let xForPixel=pos=>u4.posToVal(pos,scaleX.key,!0),minY=null,
-maxY=null,inY,outY,drawnAtX,accX=pixelForX(dataX[dir==1?idx0:idx1]),idx0px=pixelForX(dataX[idx0]),idx1px=pixelForX(dataX[idx1]),nextAccXVal=xForPixel(dir==1?idx0px+
-1:idx1px-1);for(let i4=dir==1?idx0:idx1;i4>=idx0&&i4<=idx1;i4+=dir){let xVal=dataX[i4],x3=(dir==1?xVal<nextAccXVal:xVal>nextAccXVal)?accX:pixelForX(xVal),yVal=dataY[i4];
-x3==accX?yVal!=null?(outY=yVal,minY==null?(lineTo(stroke,x3,pixelForY(outY)),inY=minY=maxY=outY):outY<minY?minY=outY:outY>maxY&&(maxY=outY)):yVal===null&&(hasGap=
-!0):(minY!=null&&drawAcc(stroke,accX,pixelForY(minY),pixelForY(maxY),pixelForY(inY),pixelForY(outY)),yVal!=null?(outY=yVal,lineTo(stroke,x3,pixelForY(outY)),minY=
-maxY=inY=outY):(minY=maxY=null,yVal===null&&(hasGap=!0)),accX=x3,nextAccXVal=xForPixel(accX+dir))}minY!=null&&minY!=maxY&&drawnAtX!=accX&&drawAcc(stroke,accX,pixelForY(
-minY),pixelForY(maxY),pixelForY(inY),pixelForY(outY))}else for(let i4=dir==1?idx0:idx1;i4>=idx0&&i4<=idx1;i4+=dir){let yVal=dataY[i4];yVal===null?hasGap=!0:yVal!=
-null&&lineTo(stroke,pixelForX(dataX[i4]),pixelForY(yVal))}let[bandFillDir,bandClipDir]=bandFillClipDirs(u4,seriesIdx);if(series.fill!=null||bandFillDir!=0){let fill=_paths.
-fill=new Path2D(stroke),fillToVal=series.fillTo(u4,seriesIdx,series.min,series.max,bandFillDir),fillToY=pixelForY(fillToVal),frX=pixelForX(dataX[idx0]),toX=pixelForX(
-dataX[idx1]);dir==-1&&([toX,frX]=[frX,toX]),lineTo(fill,toX,fillToY),lineTo(fill,frX,fillToY)}if(!series.spanGaps){let gaps2=[];hasGap&&gaps2.push(...findGaps(dataX,
-dataY,idx0,idx1,dir,pixelForX,alignGaps)),_paths.gaps=gaps2=series.gaps(u4,seriesIdx,idx0,idx1,gaps2),_paths.clip=clipGaps(gaps2,scaleX.ori,xOff,yOff,xDim,yDim)}
-return bandClipDir!=0&&(_paths.band=bandClipDir==2?[clipBandLine(u4,seriesIdx,idx0,idx1,stroke,-1),clipBandLine(u4,seriesIdx,idx0,idx1,stroke,1)]:clipBandLine(u4,
-seriesIdx,idx0,idx1,stroke,bandClipDir)),_paths})}function stepped(opts){let align=ifNull(opts.align,1),ascDesc=ifNull(opts.ascDesc,!1),alignGaps=ifNull(opts.alignGaps,
-0),extend=ifNull(opts.extend,!1);return(u4,seriesIdx,idx0,idx1)=>orient(u4,seriesIdx,(series,dataX,dataY,scaleX,scaleY,valToPosX,valToPosY,xOff,yOff,xDim,yDim)=>{
-[idx0,idx1]=nonNullIdxs(dataY,idx0,idx1);let pxRound=series.pxRound,{left,width}=u4.bbox,pixelForX=val=>pxRound(valToPosX(val,scaleX,xDim,xOff)),pixelForY=val=>pxRound(
-valToPosY(val,scaleY,yDim,yOff)),lineTo=scaleX.ori==0?lineToH:lineToV,_paths={stroke:new Path2D,fill:null,clip:null,band:null,gaps:null,flags:BAND_CLIP_FILL},stroke=_paths.
-stroke,dir=scaleX.dir*(scaleX.ori==0?1:-1),prevYPos=pixelForY(dataY[dir==1?idx0:idx1]),firstXPos=pixelForX(dataX[dir==1?idx0:idx1]),prevXPos=firstXPos,firstXPosExt=firstXPos;
-extend&&align==-1&&(firstXPosExt=left,lineTo(stroke,firstXPosExt,prevYPos)),lineTo(stroke,firstXPos,prevYPos);for(let i4=dir==1?idx0:idx1;i4>=idx0&&i4<=idx1;i4+=
-dir){let yVal1=dataY[i4];if(yVal1==null)continue;let x1=pixelForX(dataX[i4]),y1=pixelForY(yVal1);align==1?lineTo(stroke,x1,prevYPos):lineTo(stroke,prevXPos,y1),
-lineTo(stroke,x1,y1),prevYPos=y1,prevXPos=x1}let prevXPosExt=prevXPos;extend&&align==1&&(prevXPosExt=left+width,lineTo(stroke,prevXPosExt,prevYPos));let[bandFillDir,
-bandClipDir]=bandFillClipDirs(u4,seriesIdx);if(series.fill!=null||bandFillDir!=0){let fill=_paths.fill=new Path2D(stroke),fillTo=series.fillTo(u4,seriesIdx,series.
-min,series.max,bandFillDir),fillToY=pixelForY(fillTo);lineTo(fill,prevXPosExt,fillToY),lineTo(fill,firstXPosExt,fillToY)}if(!series.spanGaps){let gaps2=[];gaps2.
-push(...findGaps(dataX,dataY,idx0,idx1,dir,pixelForX,alignGaps));let halfStroke=series.width*pxRatio/2,startsOffset=ascDesc||align==1?halfStroke:-halfStroke,endsOffset=ascDesc||
-align==-1?-halfStroke:halfStroke;gaps2.forEach(g5=>{g5[0]+=startsOffset,g5[1]+=endsOffset}),_paths.gaps=gaps2=series.gaps(u4,seriesIdx,idx0,idx1,gaps2),_paths.clip=
-clipGaps(gaps2,scaleX.ori,xOff,yOff,xDim,yDim)}return bandClipDir!=0&&(_paths.band=bandClipDir==2?[clipBandLine(u4,seriesIdx,idx0,idx1,stroke,-1),clipBandLine(u4,
-seriesIdx,idx0,idx1,stroke,1)]:clipBandLine(u4,seriesIdx,idx0,idx1,stroke,bandClipDir)),_paths})}function findColWidth(dataX,dataY,valToPosX,scaleX,xDim,xOff,colWid=inf){
-if(dataX.length>1){let prevIdx=null;for(let i4=0,minDelta=1/0;i4<dataX.length;i4++)if(dataY[i4]!==void 0){if(prevIdx!=null){let delta=abs(dataX[i4]-dataX[prevIdx]);
-delta<minDelta&&(minDelta=delta,colWid=abs(valToPosX(dataX[i4],scaleX,xDim,xOff)-valToPosX(dataX[prevIdx],scaleX,xDim,xOff)))}prevIdx=i4}}return colWid}function bars(opts){
-opts=opts||EMPTY_OBJ;let size=ifNull(opts.size,[.6,inf,1]),align=opts.align||0,_extraGap=opts.gap||0,ro=opts.radius;ro=ro==null?[0,0]:typeof ro=="number"?[ro,0]:
-ro;let radiusFn=fnOrSelf(ro),gapFactor=1-size[0],_maxWidth=ifNull(size[1],inf),_minWidth=ifNull(size[2],1),disp=ifNull(opts.disp,EMPTY_OBJ),_each=ifNull(opts.each,
-_5=>{}),{fill:dispFills,stroke:dispStrokes}=disp;return(u4,seriesIdx,idx0,idx1)=>orient(u4,seriesIdx,(series,dataX,dataY,scaleX,scaleY,valToPosX,valToPosY,xOff,yOff,xDim,yDim)=>{
-let pxRound=series.pxRound,_align=align,extraGap=_extraGap*pxRatio,maxWidth=_maxWidth*pxRatio,minWidth=_minWidth*pxRatio,valRadius,baseRadius;scaleX.ori==0?[valRadius,
-baseRadius]=radiusFn(u4,seriesIdx):[baseRadius,valRadius]=radiusFn(u4,seriesIdx);let _dirX=scaleX.dir*(scaleX.ori==0?1:-1),rect2=scaleX.ori==0?rectH:rectV,each=scaleX.
-ori==0?_each:(u5,seriesIdx2,i4,top,lft,hgt,wid)=>{_each(u5,seriesIdx2,i4,lft,top,wid,hgt)},band=ifNull(u4.bands,EMPTY_ARR).find(b3=>b3.series[0]==seriesIdx),fillDir=band!=
-null?band.dir:0,fillTo=series.fillTo(u4,seriesIdx,series.min,series.max,fillDir),fillToY=pxRound(valToPosY(fillTo,scaleY,yDim,yOff)),xShift,barWid,fullGap,colWid=xDim,
-strokeWidth=pxRound(series.width*pxRatio),multiPath=!1,fillColors=null,fillPaths=null,strokeColors=null,strokePaths=null;dispFills!=null&&(strokeWidth==0||dispStrokes!=
-null)&&(multiPath=!0,fillColors=dispFills.values(u4,seriesIdx,idx0,idx1),fillPaths=new Map,new Set(fillColors).forEach(color=>{color!=null&&fillPaths.set(color,
-new Path2D)}),strokeWidth>0&&(strokeColors=dispStrokes.values(u4,seriesIdx,idx0,idx1),strokePaths=new Map,new Set(strokeColors).forEach(color=>{color!=null&&strokePaths.
-set(color,new Path2D)})));let{x0,size:size2}=disp;if(x0!=null&&size2!=null){_align=1,dataX=x0.values(u4,seriesIdx,idx0,idx1),x0.unit==2&&(dataX=dataX.map(pct=>u4.
-posToVal(xOff+pct*xDim,scaleX.key,!0)));let sizes=size2.values(u4,seriesIdx,idx0,idx1);size2.unit==2?barWid=sizes[0]*xDim:barWid=valToPosX(sizes[0],scaleX,xDim,
-xOff)-valToPosX(0,scaleX,xDim,xOff),colWid=findColWidth(dataX,dataY,valToPosX,scaleX,xDim,xOff,colWid),fullGap=colWid-barWid+extraGap}else colWid=findColWidth(dataX,
-dataY,valToPosX,scaleX,xDim,xOff,colWid),fullGap=colWid*gapFactor+extraGap,barWid=colWid-fullGap;fullGap<1&&(fullGap=0),strokeWidth>=barWid/2&&(strokeWidth=0),fullGap<
-5&&(pxRound=retArg0);let insetStroke=fullGap>0,rawBarWid=colWid-fullGap-(insetStroke?strokeWidth:0);barWid=pxRound(clamp(rawBarWid,minWidth,maxWidth)),xShift=(_align==
-0?barWid/2:_align==_dirX?0:barWid)-_align*_dirX*((_align==0?extraGap/2:0)+(insetStroke?strokeWidth/2:0));let _paths={stroke:null,fill:null,clip:null,band:null,gaps:null,
-flags:0},stroke=multiPath?null:new Path2D,dataY0=null;if(band!=null)dataY0=u4.data[band.series[1]];else{let{y0,y1}=disp;y0!=null&&y1!=null&&(dataY=y1.values(u4,
-seriesIdx,idx0,idx1),dataY0=y0.values(u4,seriesIdx,idx0,idx1))}let radVal=valRadius*barWid,radBase=baseRadius*barWid;for(let i4=_dirX==1?idx0:idx1;i4>=idx0&&i4<=
-idx1;i4+=_dirX){let yVal=dataY[i4];if(yVal==null)continue;if(dataY0!=null){let yVal0=dataY0[i4]??0;if(yVal-yVal0==0)continue;fillToY=valToPosY(yVal0,scaleY,yDim,
-yOff)}let xVal=scaleX.distr!=2||disp!=null?dataX[i4]:i4,xPos=valToPosX(xVal,scaleX,xDim,xOff),yPos=valToPosY(ifNull(yVal,fillTo),scaleY,yDim,yOff),lft=pxRound(xPos-
-xShift),btm=pxRound(max(yPos,fillToY)),top=pxRound(min(yPos,fillToY)),barHgt=btm-top;if(yVal!=null){let rv=yVal<0?radBase:radVal,rb=yVal<0?radVal:radBase;multiPath?
-(strokeWidth>0&&strokeColors[i4]!=null&&rect2(strokePaths.get(strokeColors[i4]),lft,top+floor(strokeWidth/2),barWid,max(0,barHgt-strokeWidth),rv,rb),fillColors[i4]!=
-null&&rect2(fillPaths.get(fillColors[i4]),lft,top+floor(strokeWidth/2),barWid,max(0,barHgt-strokeWidth),rv,rb)):rect2(stroke,lft,top+floor(strokeWidth/2),barWid,
-max(0,barHgt-strokeWidth),rv,rb),each(u4,seriesIdx,i4,lft-strokeWidth/2,top,barWid+strokeWidth,barHgt)}}return strokeWidth>0?_paths.stroke=multiPath?strokePaths:
-stroke:multiPath||(_paths._fill=series.width==0?series._fill:series._stroke??series._fill,_paths.width=0),_paths.fill=multiPath?fillPaths:stroke,_paths})}function splineInterp(interp,opts){
-let alignGaps=ifNull(opts?.alignGaps,0);return(u4,seriesIdx,idx0,idx1)=>orient(u4,seriesIdx,(series,dataX,dataY,scaleX,scaleY,valToPosX,valToPosY,xOff,yOff,xDim,yDim)=>{
-[idx0,idx1]=nonNullIdxs(dataY,idx0,idx1);let pxRound=series.pxRound,pixelForX=val=>pxRound(valToPosX(val,scaleX,xDim,xOff)),pixelForY=val=>pxRound(valToPosY(val,
-scaleY,yDim,yOff)),moveTo,bezierCurveTo,lineTo;scaleX.ori==0?(moveTo=moveToH,lineTo=lineToH,bezierCurveTo=bezierCurveToH):(moveTo=moveToV,lineTo=lineToV,bezierCurveTo=
-bezierCurveToV);let dir=scaleX.dir*(scaleX.ori==0?1:-1),firstXPos=pixelForX(dataX[dir==1?idx0:idx1]),prevXPos=firstXPos,xCoords=[],yCoords=[];for(let i4=dir==1?
-idx0:idx1;i4>=idx0&&i4<=idx1;i4+=dir)if(dataY[i4]!=null){let xVal=dataX[i4],xPos=pixelForX(xVal);xCoords.push(prevXPos=xPos),yCoords.push(pixelForY(dataY[i4]))}
-let _paths={stroke:interp(xCoords,yCoords,moveTo,lineTo,bezierCurveTo,pxRound),fill:null,clip:null,band:null,gaps:null,flags:BAND_CLIP_FILL},stroke=_paths.stroke,
-[bandFillDir,bandClipDir]=bandFillClipDirs(u4,seriesIdx);if(series.fill!=null||bandFillDir!=0){let fill=_paths.fill=new Path2D(stroke),fillTo=series.fillTo(u4,seriesIdx,
-series.min,series.max,bandFillDir),fillToY=pixelForY(fillTo);lineTo(fill,prevXPos,fillToY),lineTo(fill,firstXPos,fillToY)}if(!series.spanGaps){let gaps2=[];gaps2.
-push(...findGaps(dataX,dataY,idx0,idx1,dir,pixelForX,alignGaps)),_paths.gaps=gaps2=series.gaps(u4,seriesIdx,idx0,idx1,gaps2),_paths.clip=clipGaps(gaps2,scaleX.ori,
-xOff,yOff,xDim,yDim)}return bandClipDir!=0&&(_paths.band=bandClipDir==2?[clipBandLine(u4,seriesIdx,idx0,idx1,stroke,-1),clipBandLine(u4,seriesIdx,idx0,idx1,stroke,
-1)]:clipBandLine(u4,seriesIdx,idx0,idx1,stroke,bandClipDir)),_paths})}function monotoneCubic(opts){return splineInterp(_monotoneCubic,opts)}function _monotoneCubic(xs,ys,moveTo,lineTo,bezierCurveTo,pxRound){
-let n3=xs.length;if(n3<2)return null;let path=new Path2D;if(moveTo(path,xs[0],ys[0]),n3==2)lineTo(path,xs[1],ys[1]);else{let ms=Array(n3),ds=Array(n3-1),dys=Array(
-n3-1),dxs=Array(n3-1);for(let i4=0;i4<n3-1;i4++)dys[i4]=ys[i4+1]-ys[i4],dxs[i4]=xs[i4+1]-xs[i4],ds[i4]=dys[i4]/dxs[i4];ms[0]=ds[0];for(let i4=1;i4<n3-1;i4++)ds[i4]===
-0||ds[i4-1]===0||ds[i4-1]>0!=ds[i4]>0?ms[i4]=0:(ms[i4]=3*(dxs[i4-1]+dxs[i4])/((2*dxs[i4]+dxs[i4-1])/ds[i4-1]+(dxs[i4]+2*dxs[i4-1])/ds[i4]),isFinite(ms[i4])||(ms[i4]=
-0));ms[n3-1]=ds[n3-2];for(let i4=0;i4<n3-1;i4++)bezierCurveTo(path,xs[i4]+dxs[i4]/3,ys[i4]+ms[i4]*dxs[i4]/3,xs[i4+1]-dxs[i4]/3,ys[i4+1]-ms[i4+1]*dxs[i4]/3,xs[i4+
-1],ys[i4+1])}return path}var cursorPlots=new Set;function invalidateRects(){for(let u4 of cursorPlots)u4.syncRect(!0)}domEnv&&(on(resize,win,invalidateRects),on(
-scroll,win,invalidateRects,!0),on(dppxchange,win,()=>{uPlot.pxRatio=pxRatio}));var linearPath=linear(),pointsPath=points();function setDefaults(d5,xo,yo,initY){
-return(initY?[d5[0],d5[1]].concat(d5.slice(2)):[d5[0]].concat(d5.slice(1))).map((o5,i4)=>setDefault(o5,i4,xo,yo))}function setDefaults2(d5,xyo){return d5.map((o5,i4)=>i4==
-0?{}:assign({},xyo,o5))}function setDefault(o5,i4,xo,yo){return assign({},i4==0?xo:yo,o5)}function snapNumX(self,dataMin,dataMax){return dataMin==null?nullNullTuple:
-[dataMin,dataMax]}var snapTimeX=snapNumX;function snapNumY(self,dataMin,dataMax){return dataMin==null?nullNullTuple:rangeNum(dataMin,dataMax,rangePad,!0)}function snapLogY(self,dataMin,dataMax,scale){
-return dataMin==null?nullNullTuple:rangeLog(dataMin,dataMax,self.scales[scale].log,!1)}var snapLogX=snapLogY;function snapAsinhY(self,dataMin,dataMax,scale){return dataMin==
-null?nullNullTuple:rangeAsinh(dataMin,dataMax,self.scales[scale].log,!1)}var snapAsinhX=snapAsinhY;function findIncr(minVal,maxVal,incrs,dim,minSpace){let intDigits=max(
-numIntDigits(minVal),numIntDigits(maxVal)),delta=maxVal-minVal,incrIdx=closestIdx(minSpace/dim*delta,incrs);do{let foundIncr=incrs[incrIdx],foundSpace=dim*foundIncr/
-delta;if(foundSpace>=minSpace&&intDigits+(foundIncr<5?fixedDec.get(foundIncr):0)<=17)return[foundIncr,foundSpace]}while(++incrIdx<incrs.length);return[0,0]}function pxRatioFont(font2){
-let fontSize,fontSizeCss;return font2=font2.replace(/(\d+)px/,(m5,p1)=>(fontSize=round((fontSizeCss=+p1)*pxRatio))+"px"),[font2,fontSize,fontSizeCss]}function syncFontSize(axis){
-axis.show&&[axis.font,axis.labelFont].forEach(f5=>{let size=roundDec(f5[2]*pxRatio,1);f5[0]=f5[0].replace(/[0-9.]+px/,size+"px"),f5[1]=size})}function uPlot(opts,data2,then){
-let self={mode:ifNull(opts.mode,1)},mode=self.mode;function getHPos(val,scale,dim,off2){let pct=scale.valToPct(val);return off2+dim*(scale.dir==-1?1-pct:pct)}function getVPos(val,scale,dim,off2){
-let pct=scale.valToPct(val);return off2+dim*(scale.dir==-1?pct:1-pct)}function getPos(val,scale,dim,off2){return scale.ori==0?getHPos(val,scale,dim,off2):getVPos(
-val,scale,dim,off2)}self.valToPosH=getHPos,self.valToPosV=getVPos;let ready=!1;self.status=0;let root2=self.root=placeDiv(UPLOT);if(opts.id!=null&&(root2.id=opts.
-id),addClass(root2,opts.class),opts.title){let title=placeDiv(TITLE,root2);title.textContent=opts.title}let can=placeTag("canvas"),ctx=self.ctx=can.getContext("\
-2d"),wrap=placeDiv(WRAP,root2);on("click",wrap,e4=>{e4.target===over&&(mouseLeft1!=mouseLeft0||mouseTop1!=mouseTop0)&&drag.click(self,e4)},!0);let under=self.under=
-placeDiv(UNDER,wrap);wrap.appendChild(can);let over=self.over=placeDiv(OVER,wrap);opts=copy2(opts);let pxAlign=+ifNull(opts.pxAlign,1),pxRound=pxRoundGen(pxAlign);
-(opts.plugins||[]).forEach(p5=>{p5.opts&&(opts=p5.opts(self,opts)||opts)});let ms=opts.ms||.001,series=self.series=mode==1?setDefaults(opts.series||[],xSeriesOpts,
-ySeriesOpts,!1):setDefaults2(opts.series||[null],xySeriesOpts),axes=self.axes=setDefaults(opts.axes||[],xAxisOpts,yAxisOpts,!0),scales=self.scales={},bands=self.
-bands=opts.bands||[];bands.forEach(b3=>{b3.fill=fnOrSelf(b3.fill||null),b3.dir=ifNull(b3.dir,-1)});let xScaleKey=mode==2?series[1].facets[0].scale:series[0].scale,
-drawOrderMap={axes:drawAxesGrid,series:drawSeries},drawOrder=(opts.drawOrder||["axes","series"]).map(key2=>drawOrderMap[key2]);function initValToPct(sc){let getVal=sc.
-distr==3?val=>log10(val>0?val:sc.clamp(self,val,sc.min,sc.max,sc.key)):sc.distr==4?val=>asinh(val,sc.asinh):sc.distr==100?val=>sc.fwd(val):val=>val;return val=>{
-let _val=getVal(val),{_min,_max}=sc,delta=_max-_min;return(_val-_min)/delta}}function initScale(scaleKey){let sc=scales[scaleKey];if(sc==null){let scaleOpts=(opts.
-scales||EMPTY_OBJ)[scaleKey]||EMPTY_OBJ;if(scaleOpts.from!=null){initScale(scaleOpts.from);let sc2=assign({},scales[scaleOpts.from],scaleOpts,{key:scaleKey});sc2.
-valToPct=initValToPct(sc2),scales[scaleKey]=sc2}else{sc=scales[scaleKey]=assign({},scaleKey==xScaleKey?xScaleOpts:yScaleOpts,scaleOpts),sc.key=scaleKey;let isTime=sc.
-time,rn=sc.range,rangeIsArr=isArr(rn);if((scaleKey!=xScaleKey||mode==2&&!isTime)&&(rangeIsArr&&(rn[0]==null||rn[1]==null)&&(rn={min:rn[0]==null?autoRangePart:{mode:1,
-hard:rn[0],soft:rn[0]},max:rn[1]==null?autoRangePart:{mode:1,hard:rn[1],soft:rn[1]}},rangeIsArr=!1),!rangeIsArr&&isObj(rn))){let cfg=rn;rn=(self2,dataMin,dataMax)=>dataMin==
-null?nullNullTuple:rangeNum(dataMin,dataMax,cfg)}sc.range=fnOrSelf(rn||(isTime?snapTimeX:scaleKey==xScaleKey?sc.distr==3?snapLogX:sc.distr==4?snapAsinhX:snapNumX:
-sc.distr==3?snapLogY:sc.distr==4?snapAsinhY:snapNumY)),sc.auto=fnOrSelf(rangeIsArr?!1:sc.auto),sc.clamp=fnOrSelf(sc.clamp||clampScale),sc._min=sc._max=null,sc.valToPct=
-initValToPct(sc)}}}initScale("x"),initScale("y"),mode==1&&series.forEach(s4=>{initScale(s4.scale)}),axes.forEach(a5=>{initScale(a5.scale)});for(let k4 in opts.scales)
-initScale(k4);let scaleX=scales[xScaleKey],xScaleDistr=scaleX.distr,valToPosX,valToPosY;scaleX.ori==0?(addClass(root2,ORI_HZ),valToPosX=getHPos,valToPosY=getVPos):
-(addClass(root2,ORI_VT),valToPosX=getVPos,valToPosY=getHPos);let pendScales={};for(let k4 in scales){let sc=scales[k4];(sc.min!=null||sc.max!=null)&&(pendScales[k4]=
-{min:sc.min,max:sc.max},sc.min=sc.max=null)}let _tzDate=opts.tzDate||(ts=>new Date(round(ts/ms))),_fmtDate=opts.fmtDate||fmtDate,_timeAxisSplits=ms==1?timeAxisSplitsMs(
-_tzDate):timeAxisSplitsS(_tzDate),_timeAxisVals=timeAxisVals(_tzDate,timeAxisStamps(ms==1?_timeAxisStampsMs:_timeAxisStampsS,_fmtDate)),_timeSeriesVal=timeSeriesVal(
-_tzDate,timeSeriesStamp(_timeSeriesStamp,_fmtDate)),activeIdxs=[],legend=self.legend=assign({},legendOpts,opts.legend),cursor=self.cursor=assign({},cursorOpts,{
-drag:{y:mode==2}},opts.cursor),showLegend=legend.show,showCursor=cursor.show,markers=legend.markers;legend.idxs=activeIdxs,markers.width=fnOrSelf(markers.width),
-markers.dash=fnOrSelf(markers.dash),markers.stroke=fnOrSelf(markers.stroke),markers.fill=fnOrSelf(markers.fill);let legendTable,legendHead,legendBody,legendRows=[],
-legendCells=[],legendCols,multiValLegend=!1,NULL_LEGEND_VALUES={};if(legend.live){let getMultiVals=series[1]?series[1].values:null;multiValLegend=getMultiVals!=
-null,legendCols=multiValLegend?getMultiVals(self,1,0):{_:0};for(let k4 in legendCols)NULL_LEGEND_VALUES[k4]=LEGEND_DISP}if(showLegend)if(legendTable=placeTag("t\
-able",LEGEND,root2),legendBody=placeTag("tbody",null,legendTable),legend.mount(self,legendTable),multiValLegend){legendHead=placeTag("thead",null,legendTable,legendBody);
-let head=placeTag("tr",null,legendHead);placeTag("th",null,head);for(var key in legendCols)placeTag("th",LEGEND_LABEL,head).textContent=key}else addClass(legendTable,
-LEGEND_INLINE),legend.live&&addClass(legendTable,LEGEND_LIVE);let son={show:!0},soff={show:!1};function initLegendRow(s4,i4){if(i4==0&&(multiValLegend||!legend.
-live||mode==2))return nullNullTuple;let cells=[],row=placeTag("tr",LEGEND_SERIES,legendBody,legendBody.childNodes[i4]);addClass(row,s4.class),s4.show||addClass(
-row,OFF);let label=placeTag("th",null,row);if(markers.show){let indic=placeDiv(LEGEND_MARKER,label);if(i4>0){let width=markers.width(self,i4);width&&(indic.style.
-border=width+"px "+markers.dash(self,i4)+" "+markers.stroke(self,i4)),indic.style.background=markers.fill(self,i4)}}let text=placeDiv(LEGEND_LABEL,label);s4.label instanceof
-HTMLElement?text.appendChild(s4.label):text.textContent=s4.label,i4>0&&(markers.show||(text.style.color=s4.width>0?markers.stroke(self,i4):markers.fill(self,i4)),
-onMouse("click",label,e4=>{if(cursor._lock)return;setCursorEvent(e4);let seriesIdx=series.indexOf(s4);if((e4.ctrlKey||e4.metaKey)!=legend.isolate){let isolate=series.
-some((s5,i5)=>i5>0&&i5!=seriesIdx&&s5.show);series.forEach((s5,i5)=>{i5>0&&setSeries(i5,isolate?i5==seriesIdx?son:soff:son,!0,syncOpts.setSeries)})}else setSeries(
-seriesIdx,{show:!s4.show},!0,syncOpts.setSeries)},!1),cursorFocus&&onMouse(mouseenter,label,e4=>{cursor._lock||(setCursorEvent(e4),setSeries(series.indexOf(s4),
-FOCUS_TRUE,!0,syncOpts.setSeries))},!1));for(var key2 in legendCols){let v4=placeTag("td",LEGEND_VALUE,row);v4.textContent="--",cells.push(v4)}return[row,cells]}
-let mouseListeners=new Map;function onMouse(ev,targ,fn,onlyTarg=!0){let targListeners=mouseListeners.get(targ)||{},listener=cursor.bind[ev](self,targ,fn,onlyTarg);
-listener&&(on(ev,targ,targListeners[ev]=listener),mouseListeners.set(targ,targListeners))}function offMouse(ev,targ,fn){let targListeners=mouseListeners.get(targ)||
-{};for(let k4 in targListeners)(ev==null||k4==ev)&&(off(k4,targ,targListeners[k4]),delete targListeners[k4]);ev==null&&mouseListeners.delete(targ)}let fullWidCss=0,
-fullHgtCss=0,plotWidCss=0,plotHgtCss=0,plotLftCss=0,plotTopCss=0,_plotLftCss=plotLftCss,_plotTopCss=plotTopCss,_plotWidCss=plotWidCss,_plotHgtCss=plotHgtCss,plotLft=0,
-plotTop=0,plotWid=0,plotHgt=0;self.bbox={};let shouldSetScales=!1,shouldSetSize=!1,shouldConvergeSize=!1,shouldSetCursor=!1,shouldSetSelect=!1,shouldSetLegend=!1;
-function _setSize(width,height,force){(force||width!=self.width||height!=self.height)&&calcSize(width,height),resetYSeries(!1),shouldConvergeSize=!0,shouldSetSize=
-!0,commit()}function calcSize(width,height){self.width=fullWidCss=plotWidCss=width,self.height=fullHgtCss=plotHgtCss=height,plotLftCss=plotTopCss=0,calcPlotRect(),
-calcAxesRects();let bb=self.bbox;plotLft=bb.left=incrRound(plotLftCss*pxRatio,.5),plotTop=bb.top=incrRound(plotTopCss*pxRatio,.5),plotWid=bb.width=incrRound(plotWidCss*
-pxRatio,.5),plotHgt=bb.height=incrRound(plotHgtCss*pxRatio,.5)}let CYCLE_LIMIT=3;function convergeSize(){let converged=!1,cycleNum=0;for(;!converged;){cycleNum++;
-let axesConverged=axesCalc(cycleNum),paddingConverged=paddingCalc(cycleNum);converged=cycleNum==CYCLE_LIMIT||axesConverged&&paddingConverged,converged||(calcSize(
-self.width,self.height),shouldSetSize=!0)}}function setSize({width,height}){_setSize(width,height)}self.setSize=setSize;function calcPlotRect(){let hasTopAxis=!1,
-hasBtmAxis=!1,hasRgtAxis=!1,hasLftAxis=!1;axes.forEach((axis,i4)=>{if(axis.show&&axis._show){let{side,_size}=axis,isVt=side%2,labelSize=axis.label!=null?axis.labelSize:
-0,fullSize=_size+labelSize;fullSize>0&&(isVt?(plotWidCss-=fullSize,side==3?(plotLftCss+=fullSize,hasLftAxis=!0):hasRgtAxis=!0):(plotHgtCss-=fullSize,side==0?(plotTopCss+=
-fullSize,hasTopAxis=!0):hasBtmAxis=!0))}}),sidesWithAxes[0]=hasTopAxis,sidesWithAxes[1]=hasRgtAxis,sidesWithAxes[2]=hasBtmAxis,sidesWithAxes[3]=hasLftAxis,plotWidCss-=
-_padding[1]+_padding[3],plotLftCss+=_padding[3],plotHgtCss-=_padding[2]+_padding[0],plotTopCss+=_padding[0]}function calcAxesRects(){let off1=plotLftCss+plotWidCss,
-off2=plotTopCss+plotHgtCss,off3=plotLftCss,off0=plotTopCss;function incrOffset(side,size){switch(side){case 1:return off1+=size,off1-size;case 2:return off2+=size,
-off2-size;case 3:return off3-=size,off3+size;case 0:return off0-=size,off0+size}}axes.forEach((axis,i4)=>{if(axis.show&&axis._show){let side=axis.side;axis._pos=
-incrOffset(side,axis._size),axis.label!=null&&(axis._lpos=incrOffset(side,axis.labelSize))}})}if(cursor.dataIdx==null){let hov=cursor.hover,skip=hov.skip=new Set(
-hov.skip??[]);skip.add(void 0);let prox=hov.prox=fnOrSelf(hov.prox),bias=hov.bias??=0;cursor.dataIdx=(self2,seriesIdx,cursorIdx,valAtPosX)=>{if(seriesIdx==0)return cursorIdx;
-let idx2=cursorIdx,_prox=prox(self2,seriesIdx,cursorIdx,valAtPosX)??inf,withProx=_prox>=0&&_prox<inf,xDim=scaleX.ori==0?plotWidCss:plotHgtCss,cursorLft=cursor.left,
-xValues=data2[0],yValues=data2[seriesIdx];if(skip.has(yValues[cursorIdx])){idx2=null;let nonNullLft=null,nonNullRgt=null,j3;if(bias==0||bias==-1)for(j3=cursorIdx;nonNullLft==
-null&&j3-- >0;)skip.has(yValues[j3])||(nonNullLft=j3);if(bias==0||bias==1)for(j3=cursorIdx;nonNullRgt==null&&j3++<yValues.length;)skip.has(yValues[j3])||(nonNullRgt=
-j3);if(nonNullLft!=null||nonNullRgt!=null)if(withProx){let lftPos=nonNullLft==null?-1/0:valToPosX(xValues[nonNullLft],scaleX,xDim,0),rgtPos=nonNullRgt==null?1/0:
-valToPosX(xValues[nonNullRgt],scaleX,xDim,0),lftDelta=cursorLft-lftPos,rgtDelta=rgtPos-cursorLft;lftDelta<=rgtDelta?lftDelta<=_prox&&(idx2=nonNullLft):rgtDelta<=
-_prox&&(idx2=nonNullRgt)}else idx2=nonNullRgt==null?nonNullLft:nonNullLft==null?nonNullRgt:cursorIdx-nonNullLft<=nonNullRgt-cursorIdx?nonNullLft:nonNullRgt}else
-withProx&&abs(cursorLft-valToPosX(xValues[cursorIdx],scaleX,xDim,0))>_prox&&(idx2=null);return idx2}}let setCursorEvent=e4=>{cursor.event=e4};cursor.idxs=activeIdxs,
-cursor._lock=!1;let points2=cursor.points;points2.show=fnOrSelf(points2.show),points2.size=fnOrSelf(points2.size),points2.stroke=fnOrSelf(points2.stroke),points2.
-width=fnOrSelf(points2.width),points2.fill=fnOrSelf(points2.fill);let focus=self.focus=assign({},opts.focus||{alpha:.3},cursor.focus),cursorFocus=focus.prox>=0,
-cursorOnePt=cursorFocus&&points2.one,cursorPts=[],cursorPtsLft=[],cursorPtsTop=[];function initCursorPt(s4,si){let pt=points2.show(self,si);if(pt instanceof HTMLElement)
-return addClass(pt,CURSOR_PT),addClass(pt,s4.class),elTrans(pt,-10,-10,plotWidCss,plotHgtCss),over.insertBefore(pt,cursorPts[si]),pt}function initSeries(s4,i4){
-if(mode==1||i4>0){let isTime=mode==1&&scales[s4.scale].time,sv=s4.value;s4.value=isTime?isStr(sv)?timeSeriesVal(_tzDate,timeSeriesStamp(sv,_fmtDate)):sv||_timeSeriesVal:
-sv||numSeriesVal,s4.label=s4.label||(isTime?timeSeriesLabel:numSeriesLabel)}if(cursorOnePt||i4>0){s4.width=s4.width==null?1:s4.width,s4.paths=s4.paths||linearPath||
-retNull,s4.fillTo=fnOrSelf(s4.fillTo||seriesFillTo),s4.pxAlign=+ifNull(s4.pxAlign,pxAlign),s4.pxRound=pxRoundGen(s4.pxAlign),s4.stroke=fnOrSelf(s4.stroke||null),
-s4.fill=fnOrSelf(s4.fill||null),s4._stroke=s4._fill=s4._paths=s4._focus=null;let _ptDia=ptDia(max(1,s4.width),1),points3=s4.points=assign({},{size:_ptDia,width:max(
-1,_ptDia*.2),stroke:s4.stroke,space:_ptDia*2,paths:pointsPath,_stroke:null,_fill:null},s4.points);points3.show=fnOrSelf(points3.show),points3.filter=fnOrSelf(points3.
-filter),points3.fill=fnOrSelf(points3.fill),points3.stroke=fnOrSelf(points3.stroke),points3.paths=fnOrSelf(points3.paths),points3.pxAlign=s4.pxAlign}if(showLegend){
-let rowCells=initLegendRow(s4,i4);legendRows.splice(i4,0,rowCells[0]),legendCells.splice(i4,0,rowCells[1]),legend.values.push(null)}if(showCursor){activeIdxs.splice(
-i4,0,null);let pt=null;cursorOnePt?i4==0&&(pt=initCursorPt(s4,i4)):i4>0&&(pt=initCursorPt(s4,i4)),cursorPts.splice(i4,0,pt),cursorPtsLft.splice(i4,0,0),cursorPtsTop.
-splice(i4,0,0)}fire("addSeries",i4)}function addSeries(opts2,si){si=si??series.length,opts2=mode==1?setDefault(opts2,si,xSeriesOpts,ySeriesOpts):setDefault(opts2,
-si,{},xySeriesOpts),series.splice(si,0,opts2),initSeries(series[si],si)}self.addSeries=addSeries;function delSeries(i4){if(series.splice(i4,1),showLegend){legend.
-values.splice(i4,1),legendCells.splice(i4,1);let tr=legendRows.splice(i4,1)[0];offMouse(null,tr.firstChild),tr.remove()}showCursor&&(activeIdxs.splice(i4,1),cursorPts.
-splice(i4,1)[0].remove(),cursorPtsLft.splice(i4,1),cursorPtsTop.splice(i4,1)),fire("delSeries",i4)}self.delSeries=delSeries;let sidesWithAxes=[!1,!1,!1,!1];function initAxis(axis,i4){
-if(axis._show=axis.show,axis.show){let isVt=axis.side%2,sc=scales[axis.scale];sc==null&&(axis.scale=isVt?series[1].scale:xScaleKey,sc=scales[axis.scale]);let isTime=sc.
-time;axis.size=fnOrSelf(axis.size),axis.space=fnOrSelf(axis.space),axis.rotate=fnOrSelf(axis.rotate),isArr(axis.incrs)&&axis.incrs.forEach(incr=>{!fixedDec.has(
-incr)&&fixedDec.set(incr,guessDec(incr))}),axis.incrs=fnOrSelf(axis.incrs||(sc.distr==2?wholeIncrs:isTime?ms==1?timeIncrsMs:timeIncrsS:numIncrs)),axis.splits=fnOrSelf(
-axis.splits||(isTime&&sc.distr==1?_timeAxisSplits:sc.distr==3?logAxisSplits:sc.distr==4?asinhAxisSplits:numAxisSplits)),axis.stroke=fnOrSelf(axis.stroke),axis.grid.
-stroke=fnOrSelf(axis.grid.stroke),axis.ticks.stroke=fnOrSelf(axis.ticks.stroke),axis.border.stroke=fnOrSelf(axis.border.stroke);let av=axis.values;axis.values=isArr(
-av)&&!isArr(av[0])?fnOrSelf(av):isTime?isArr(av)?timeAxisVals(_tzDate,timeAxisStamps(av,_fmtDate)):isStr(av)?timeAxisVal(_tzDate,av):av||_timeAxisVals:av||numAxisVals,
-axis.filter=fnOrSelf(axis.filter||(sc.distr>=3&&sc.log==10?log10AxisValsFilt:sc.distr==3&&sc.log==2?log2AxisValsFilt:retArg1)),axis.font=pxRatioFont(axis.font),
-axis.labelFont=pxRatioFont(axis.labelFont),axis._size=axis.size(self,null,i4,0),axis._space=axis._rotate=axis._incrs=axis._found=axis._splits=axis._values=null,
-axis._size>0&&(sidesWithAxes[i4]=!0,axis._el=placeDiv(AXIS,wrap))}}function autoPadSide(self2,side,sidesWithAxes2,cycleNum){let[hasTopAxis,hasRgtAxis,hasBtmAxis,
-hasLftAxis]=sidesWithAxes2,ori=side%2,size=0;return ori==0&&(hasLftAxis||hasRgtAxis)&&(size=side==0&&!hasTopAxis||side==2&&!hasBtmAxis?round(xAxisOpts.size/3):0),
-ori==1&&(hasTopAxis||hasBtmAxis)&&(size=side==1&&!hasRgtAxis||side==3&&!hasLftAxis?round(yAxisOpts.size/2):0),size}let padding=self.padding=(opts.padding||[autoPadSide,
-autoPadSide,autoPadSide,autoPadSide]).map(p5=>fnOrSelf(ifNull(p5,autoPadSide))),_padding=self._padding=padding.map((p5,i4)=>p5(self,i4,sidesWithAxes,0)),dataLen,
-i0=null,i1=null,idxs=mode==1?series[0].idxs:null,data0=null,viaAutoScaleX=!1;function setData(_data,_resetScales){if(data2=_data??[],self.data=self._data=data2,
-mode==2){dataLen=0;for(let i4=1;i4<series.length;i4++)dataLen+=data2[i4][0].length}else{data2.length==0&&(self.data=self._data=data2=[[]]),data0=data2[0],dataLen=
-data0.length;let scaleData=data2;if(xScaleDistr==2){scaleData=data2.slice();let _data0=scaleData[0]=Array(dataLen);for(let i4=0;i4<dataLen;i4++)_data0[i4]=i4}self.
-_data=data2=scaleData}if(resetYSeries(!0),fire("setData"),xScaleDistr==2&&(shouldConvergeSize=!0),_resetScales!==!1){let xsc=scaleX;xsc.auto(self,viaAutoScaleX)?
-autoScaleX():_setScale(xScaleKey,xsc.min,xsc.max),shouldSetCursor=shouldSetCursor||cursor.left>=0,shouldSetLegend=!0,commit()}}self.setData=setData;function autoScaleX(){
-viaAutoScaleX=!0;let _min,_max;mode==1&&(dataLen>0?(i0=idxs[0]=0,i1=idxs[1]=dataLen-1,_min=data2[0][i0],_max=data2[0][i1],xScaleDistr==2?(_min=i0,_max=i1):_min==
-_max&&(xScaleDistr==3?[_min,_max]=rangeLog(_min,_min,scaleX.log,!1):xScaleDistr==4?[_min,_max]=rangeAsinh(_min,_min,scaleX.log,!1):scaleX.time?_max=_min+round(86400/
-ms):[_min,_max]=rangeNum(_min,_max,rangePad,!0))):(i0=idxs[0]=_min=null,i1=idxs[1]=_max=null)),_setScale(xScaleKey,_min,_max)}let ctxStroke,ctxFill,ctxWidth,ctxDash,
-ctxJoin,ctxCap,ctxFont,ctxAlign,ctxBaseline,ctxAlpha;function setCtxStyle(stroke,width,dash,cap,fill,join2){stroke??=transparent,dash??=EMPTY_ARR,cap??="butt",fill??=
-transparent,join2??="round",stroke!=ctxStroke&&(ctx.strokeStyle=ctxStroke=stroke),fill!=ctxFill&&(ctx.fillStyle=ctxFill=fill),width!=ctxWidth&&(ctx.lineWidth=ctxWidth=
-width),join2!=ctxJoin&&(ctx.lineJoin=ctxJoin=join2),cap!=ctxCap&&(ctx.lineCap=ctxCap=cap),dash!=ctxDash&&ctx.setLineDash(ctxDash=dash)}function setFontStyle(font2,fill,align,baseline){
-fill!=ctxFill&&(ctx.fillStyle=ctxFill=fill),font2!=ctxFont&&(ctx.font=ctxFont=font2),align!=ctxAlign&&(ctx.textAlign=ctxAlign=align),baseline!=ctxBaseline&&(ctx.
-textBaseline=ctxBaseline=baseline)}function accScale(wsc,psc,facet2,data3,sorted=0){if(data3.length>0&&wsc.auto(self,viaAutoScaleX)&&(psc==null||psc.min==null)){
-let _i0=ifNull(i0,0),_i1=ifNull(i1,data3.length-1),minMax=facet2.min==null?getMinMax(data3,_i0,_i1,sorted,wsc.distr==3):[facet2.min,facet2.max];wsc.min=min(wsc.
-min,facet2.min=minMax[0]),wsc.max=max(wsc.max,facet2.max=minMax[1])}}let AUTOSCALE={min:null,max:null};function setScales(){for(let k4 in scales){let sc=scales[k4];
-pendScales[k4]==null&&(sc.min==null||pendScales[xScaleKey]!=null&&sc.auto(self,viaAutoScaleX))&&(pendScales[k4]=AUTOSCALE)}for(let k4 in scales){let sc=scales[k4];
-pendScales[k4]==null&&sc.from!=null&&pendScales[sc.from]!=null&&(pendScales[k4]=AUTOSCALE)}pendScales[xScaleKey]!=null&&resetYSeries(!0);let wipScales={};for(let k4 in pendScales){
-let psc=pendScales[k4];if(psc!=null){let wsc=wipScales[k4]=copy2(scales[k4],fastIsObj);if(psc.min!=null)assign(wsc,psc);else if(k4!=xScaleKey||mode==2)if(dataLen==
-0&&wsc.from==null){let minMax=wsc.range(self,null,null,k4);wsc.min=minMax[0],wsc.max=minMax[1]}else wsc.min=inf,wsc.max=-inf}}if(dataLen>0){series.forEach((s4,i4)=>{
-if(mode==1){let k4=s4.scale,psc=pendScales[k4];if(psc==null)return;let wsc=wipScales[k4];if(i4==0){let minMax=wsc.range(self,wsc.min,wsc.max,k4);wsc.min=minMax[0],
-wsc.max=minMax[1],i0=closestIdx(wsc.min,data2[0]),i1=closestIdx(wsc.max,data2[0]),i1-i0>1&&(data2[0][i0]<wsc.min&&i0++,data2[0][i1]>wsc.max&&i1--),s4.min=data0[i0],
-s4.max=data0[i1]}else s4.show&&s4.auto&&accScale(wsc,psc,s4,data2[i4],s4.sorted);s4.idxs[0]=i0,s4.idxs[1]=i1}else if(i4>0&&s4.show&&s4.auto){let[xFacet,yFacet]=s4.
-facets,xScaleKey2=xFacet.scale,yScaleKey=yFacet.scale,[xData,yData]=data2[i4],wscx=wipScales[xScaleKey2],wscy=wipScales[yScaleKey];wscx!=null&&accScale(wscx,pendScales[xScaleKey2],
-xFacet,xData,xFacet.sorted),wscy!=null&&accScale(wscy,pendScales[yScaleKey],yFacet,yData,yFacet.sorted),s4.min=yFacet.min,s4.max=yFacet.max}});for(let k4 in wipScales){
-let wsc=wipScales[k4],psc=pendScales[k4];if(wsc.from==null&&(psc==null||psc.min==null)){let minMax=wsc.range(self,wsc.min==inf?null:wsc.min,wsc.max==-inf?null:wsc.
-max,k4);wsc.min=minMax[0],wsc.max=minMax[1]}}}for(let k4 in wipScales){let wsc=wipScales[k4];if(wsc.from!=null){let base=wipScales[wsc.from];if(base.min==null)wsc.
-min=wsc.max=null;else{let minMax=wsc.range(self,base.min,base.max,k4);wsc.min=minMax[0],wsc.max=minMax[1]}}}let changed={},anyChanged=!1;for(let k4 in wipScales){
-let wsc=wipScales[k4],sc=scales[k4];if(sc.min!=wsc.min||sc.max!=wsc.max){sc.min=wsc.min,sc.max=wsc.max;let distr=sc.distr;sc._min=distr==3?log10(sc.min):distr==
-4?asinh(sc.min,sc.asinh):distr==100?sc.fwd(sc.min):sc.min,sc._max=distr==3?log10(sc.max):distr==4?asinh(sc.max,sc.asinh):distr==100?sc.fwd(sc.max):sc.max,changed[k4]=
-anyChanged=!0}}if(anyChanged){series.forEach((s4,i4)=>{mode==2?i4>0&&changed.y&&(s4._paths=null):changed[s4.scale]&&(s4._paths=null)});for(let k4 in changed)shouldConvergeSize=
-!0,fire("setScale",k4);showCursor&&cursor.left>=0&&(shouldSetCursor=shouldSetLegend=!0)}for(let k4 in pendScales)pendScales[k4]=null}function getOuterIdxs(ydata){
-let _i0=clamp(i0-1,0,dataLen-1),_i1=clamp(i1+1,0,dataLen-1);for(;ydata[_i0]==null&&_i0>0;)_i0--;for(;ydata[_i1]==null&&_i1<dataLen-1;)_i1++;return[_i0,_i1]}function drawSeries(){
-if(dataLen>0){let shouldAlpha=series.some(s4=>s4._focus)&&ctxAlpha!=focus.alpha;shouldAlpha&&(ctx.globalAlpha=ctxAlpha=focus.alpha),series.forEach((s4,i4)=>{if(i4>
-0&&s4.show&&(cacheStrokeFill(i4,!1),cacheStrokeFill(i4,!0),s4._paths==null)){let _ctxAlpha=ctxAlpha;ctxAlpha!=s4.alpha&&(ctx.globalAlpha=ctxAlpha=s4.alpha);let _idxs=mode==
-2?[0,data2[i4][0].length-1]:getOuterIdxs(data2[i4]);s4._paths=s4.paths(self,i4,_idxs[0],_idxs[1]),ctxAlpha!=_ctxAlpha&&(ctx.globalAlpha=ctxAlpha=_ctxAlpha)}}),series.
-forEach((s4,i4)=>{if(i4>0&&s4.show){let _ctxAlpha=ctxAlpha;ctxAlpha!=s4.alpha&&(ctx.globalAlpha=ctxAlpha=s4.alpha),s4._paths!=null&&drawPath(i4,!1);{let _gaps=s4.
-_paths!=null?s4._paths.gaps:null,show=s4.points.show(self,i4,i0,i1,_gaps),idxs2=s4.points.filter(self,i4,show,_gaps);(show||idxs2)&&(s4.points._paths=s4.points.
-paths(self,i4,i0,i1,idxs2),drawPath(i4,!0))}ctxAlpha!=_ctxAlpha&&(ctx.globalAlpha=ctxAlpha=_ctxAlpha),fire("drawSeries",i4)}}),shouldAlpha&&(ctx.globalAlpha=ctxAlpha=
-1)}}function cacheStrokeFill(si,_points){let s4=_points?series[si].points:series[si];s4._stroke=s4.stroke(self,si),s4._fill=s4.fill(self,si)}function drawPath(si,_points){
-let s4=_points?series[si].points:series[si],{stroke,fill,clip:gapsClip,flags,_stroke:strokeStyle=s4._stroke,_fill:fillStyle=s4._fill,_width:width=s4.width}=s4._paths;
-width=roundDec(width*pxRatio,3);let boundsClip=null,offset2=width%2/2;_points&&fillStyle==null&&(fillStyle=width>0?"#fff":strokeStyle);let _pxAlign=s4.pxAlign==
-1&&offset2>0;if(_pxAlign&&ctx.translate(offset2,offset2),!_points){let lft=plotLft-width/2,top=plotTop-width/2,wid=plotWid+width,hgt=plotHgt+width;boundsClip=new Path2D,
-boundsClip.rect(lft,top,wid,hgt)}_points?strokeFill(strokeStyle,width,s4.dash,s4.cap,fillStyle,stroke,fill,flags,gapsClip):fillStroke(si,strokeStyle,width,s4.dash,
-s4.cap,fillStyle,stroke,fill,flags,boundsClip,gapsClip),_pxAlign&&ctx.translate(-offset2,-offset2)}function fillStroke(si,strokeStyle,lineWidth,lineDash,lineCap,fillStyle,strokePath,fillPath,flags,boundsClip,gapsClip){
-let didStrokeFill=!1;flags!=0&&bands.forEach((b3,bi)=>{if(b3.series[0]==si){let lowerEdge=series[b3.series[1]],lowerData=data2[b3.series[1]],bandClip=(lowerEdge.
-_paths||EMPTY_OBJ).band;isArr(bandClip)&&(bandClip=b3.dir==1?bandClip[0]:bandClip[1]);let gapsClip2,_fillStyle=null;lowerEdge.show&&bandClip&&hasData(lowerData,
-i0,i1)?(_fillStyle=b3.fill(self,bi)||fillStyle,gapsClip2=lowerEdge._paths.clip):bandClip=null,strokeFill(strokeStyle,lineWidth,lineDash,lineCap,_fillStyle,strokePath,
-fillPath,flags,boundsClip,gapsClip,gapsClip2,bandClip),didStrokeFill=!0}}),didStrokeFill||strokeFill(strokeStyle,lineWidth,lineDash,lineCap,fillStyle,strokePath,
-fillPath,flags,boundsClip,gapsClip)}let CLIP_FILL_STROKE=BAND_CLIP_FILL|BAND_CLIP_STROKE;function strokeFill(strokeStyle,lineWidth,lineDash,lineCap,fillStyle,strokePath,fillPath,flags,boundsClip,gapsClip,gapsClip2,bandClip){
-setCtxStyle(strokeStyle,lineWidth,lineDash,lineCap,fillStyle),(boundsClip||gapsClip||bandClip)&&(ctx.save(),boundsClip&&ctx.clip(boundsClip),gapsClip&&ctx.clip(
-gapsClip)),bandClip?(flags&CLIP_FILL_STROKE)==CLIP_FILL_STROKE?(ctx.clip(bandClip),gapsClip2&&ctx.clip(gapsClip2),doFill(fillStyle,fillPath),doStroke(strokeStyle,
-strokePath,lineWidth)):flags&BAND_CLIP_STROKE?(doFill(fillStyle,fillPath),ctx.clip(bandClip),doStroke(strokeStyle,strokePath,lineWidth)):flags&BAND_CLIP_FILL&&(ctx.
-save(),ctx.clip(bandClip),gapsClip2&&ctx.clip(gapsClip2),doFill(fillStyle,fillPath),ctx.restore(),doStroke(strokeStyle,strokePath,lineWidth)):(doFill(fillStyle,
-fillPath),doStroke(strokeStyle,strokePath,lineWidth)),(boundsClip||gapsClip||bandClip)&&ctx.restore()}function doStroke(strokeStyle,strokePath,lineWidth){lineWidth>
-0&&(strokePath instanceof Map?strokePath.forEach((strokePath2,strokeStyle2)=>{ctx.strokeStyle=ctxStroke=strokeStyle2,ctx.stroke(strokePath2)}):strokePath!=null&&
-strokeStyle&&ctx.stroke(strokePath))}function doFill(fillStyle,fillPath){fillPath instanceof Map?fillPath.forEach((fillPath2,fillStyle2)=>{ctx.fillStyle=ctxFill=
-fillStyle2,ctx.fill(fillPath2)}):fillPath!=null&&fillStyle&&ctx.fill(fillPath)}function getIncrSpace(axisIdx,min2,max2,fullDim){let axis=axes[axisIdx],incrSpace;
-if(fullDim<=0)incrSpace=[0,0];else{let minSpace=axis._space=axis.space(self,axisIdx,min2,max2,fullDim),incrs=axis._incrs=axis.incrs(self,axisIdx,min2,max2,fullDim,
-minSpace);incrSpace=findIncr(min2,max2,incrs,fullDim,minSpace)}return axis._found=incrSpace}function drawOrthoLines(offs,filts,ori,side,pos0,len,width,stroke,dash,cap){
-let offset2=width%2/2;pxAlign==1&&ctx.translate(offset2,offset2),setCtxStyle(stroke,width,dash,cap,stroke),ctx.beginPath();let x0,y0,x1,y1,pos1=pos0+(side==0||side==
-3?-len:len);ori==0?(y0=pos0,y1=pos1):(x0=pos0,x1=pos1);for(let i4=0;i4<offs.length;i4++)filts[i4]!=null&&(ori==0?x0=x1=offs[i4]:y0=y1=offs[i4],ctx.moveTo(x0,y0),
-ctx.lineTo(x1,y1));ctx.stroke(),pxAlign==1&&ctx.translate(-offset2,-offset2)}function axesCalc(cycleNum){let converged=!0;return axes.forEach((axis,i4)=>{if(!axis.
-show)return;let scale=scales[axis.scale];if(scale.min==null){axis._show&&(converged=!1,axis._show=!1,resetYSeries(!1));return}else axis._show||(converged=!1,axis.
-_show=!0,resetYSeries(!1));let side=axis.side,ori=side%2,{min:min2,max:max2}=scale,[_incr,_space]=getIncrSpace(i4,min2,max2,ori==0?plotWidCss:plotHgtCss);if(_space==
-0)return;let forceMin=scale.distr==2,_splits=axis._splits=axis.splits(self,i4,min2,max2,_incr,_space,forceMin),splits=scale.distr==2?_splits.map(i5=>data0[i5]):
-_splits,incr=scale.distr==2?data0[_splits[1]]-data0[_splits[0]]:_incr,values=axis._values=axis.values(self,axis.filter(self,splits,i4,_space,incr),i4,_space,incr);
-axis._rotate=side==2?axis.rotate(self,values,i4,_space):0;let oldSize=axis._size;axis._size=ceil(axis.size(self,values,i4,cycleNum)),oldSize!=null&&axis._size!=
-oldSize&&(converged=!1)}),converged}function paddingCalc(cycleNum){let converged=!0;return padding.forEach((p5,i4)=>{let _p=p5(self,i4,sidesWithAxes,cycleNum);_p!=
-_padding[i4]&&(converged=!1),_padding[i4]=_p}),converged}function drawAxesGrid(){for(let i4=0;i4<axes.length;i4++){let axis=axes[i4];if(!axis.show||!axis._show)
-continue;let side=axis.side,ori=side%2,x3,y5,fillStyle=axis.stroke(self,i4),shiftDir=side==0||side==3?-1:1,[_incr,_space]=axis._found;if(axis.label!=null){let shiftAmt2=axis.
-labelGap*shiftDir,baseLpos=round((axis._lpos+shiftAmt2)*pxRatio);setFontStyle(axis.labelFont[0],fillStyle,"center",side==2?"top":BOTTOM),ctx.save(),ori==1?(x3=y5=
-0,ctx.translate(baseLpos,round(plotTop+plotHgt/2)),ctx.rotate((side==3?-PI:PI)/2)):(x3=round(plotLft+plotWid/2),y5=baseLpos);let _label=isFn(axis.label)?axis.label(
-self,i4,_incr,_space):axis.label;ctx.fillText(_label,x3,y5),ctx.restore()}if(_space==0)continue;let scale=scales[axis.scale],plotDim=ori==0?plotWid:plotHgt,plotOff=ori==
-0?plotLft:plotTop,_splits=axis._splits,splits=scale.distr==2?_splits.map(i5=>data0[i5]):_splits,incr=scale.distr==2?data0[_splits[1]]-data0[_splits[0]]:_incr,ticks2=axis.
-ticks,border2=axis.border,_tickSize=ticks2.show?ticks2.size:0,tickSize=round(_tickSize*pxRatio),axisGap=round((axis.alignTo==2?axis._size-_tickSize-axis.gap:axis.
-gap)*pxRatio),angle=axis._rotate*-PI/180,basePos=pxRound(axis._pos*pxRatio),shiftAmt=(tickSize+axisGap)*shiftDir,finalPos=basePos+shiftAmt;y5=ori==0?finalPos:0,
-x3=ori==1?finalPos:0;let font2=axis.font[0],textAlign=axis.align==1?LEFT:axis.align==2?RIGHT:angle>0?LEFT:angle<0?RIGHT:ori==0?"center":side==3?RIGHT:LEFT,textBaseline=angle||
-ori==1?"middle":side==2?"top":BOTTOM;setFontStyle(font2,fillStyle,textAlign,textBaseline);let lineHeight=axis.font[1]*axis.lineGap,canOffs=_splits.map(val=>pxRound(
-getPos(val,scale,plotDim,plotOff))),_values=axis._values;for(let i5=0;i5<_values.length;i5++){let val=_values[i5];if(val!=null){ori==0?x3=canOffs[i5]:y5=canOffs[i5],
-val=""+val;let _parts=val.indexOf(`
-`)==-1?[val]:val.split(/\n/gm);for(let j3=0;j3<_parts.length;j3++){let text=_parts[j3];angle?(ctx.save(),ctx.translate(x3,y5+j3*lineHeight),ctx.rotate(angle),ctx.
-fillText(text,0,0),ctx.restore()):ctx.fillText(text,x3,y5+j3*lineHeight)}}}ticks2.show&&drawOrthoLines(canOffs,ticks2.filter(self,splits,i4,_space,incr),ori,side,
-basePos,tickSize,roundDec(ticks2.width*pxRatio,3),ticks2.stroke(self,i4),ticks2.dash,ticks2.cap);let grid2=axis.grid;grid2.show&&drawOrthoLines(canOffs,grid2.filter(
-self,splits,i4,_space,incr),ori,ori==0?2:1,ori==0?plotTop:plotLft,ori==0?plotHgt:plotWid,roundDec(grid2.width*pxRatio,3),grid2.stroke(self,i4),grid2.dash,grid2.
-cap),border2.show&&drawOrthoLines([basePos],[1],ori==0?1:0,ori==0?1:2,ori==1?plotTop:plotLft,ori==1?plotHgt:plotWid,roundDec(border2.width*pxRatio,3),border2.stroke(
-self,i4),border2.dash,border2.cap)}fire("drawAxes")}function resetYSeries(minMax){series.forEach((s4,i4)=>{i4>0&&(s4._paths=null,minMax&&(mode==1?(s4.min=null,s4.
-max=null):s4.facets.forEach(f5=>{f5.min=null,f5.max=null})))})}let queuedCommit=!1,deferHooks=!1,hooksQueue=[];function flushHooks(){deferHooks=!1;for(let i4=0;i4<
-hooksQueue.length;i4++)fire(...hooksQueue[i4]);hooksQueue.length=0}function commit(){queuedCommit||(microTask(_commit),queuedCommit=!0)}function batch(fn,_deferHooks=!1){
-queuedCommit=!0,deferHooks=_deferHooks,fn(self),_commit(),_deferHooks&&hooksQueue.length>0&&queueMicrotask(flushHooks)}self.batch=batch;function _commit(){if(shouldSetScales&&
-(setScales(),shouldSetScales=!1),shouldConvergeSize&&(convergeSize(),shouldConvergeSize=!1),shouldSetSize){if(setStylePx(under,LEFT,plotLftCss),setStylePx(under,
-"top",plotTopCss),setStylePx(under,WIDTH,plotWidCss),setStylePx(under,HEIGHT,plotHgtCss),setStylePx(over,LEFT,plotLftCss),setStylePx(over,"top",plotTopCss),setStylePx(
-over,WIDTH,plotWidCss),setStylePx(over,HEIGHT,plotHgtCss),setStylePx(wrap,WIDTH,fullWidCss),setStylePx(wrap,HEIGHT,fullHgtCss),can.width=round(fullWidCss*pxRatio),
-can.height=round(fullHgtCss*pxRatio),axes.forEach(({_el,_show,_size,_pos,side})=>{if(_el!=null)if(_show){let posOffset=side===3||side===0?_size:0,isVt=side%2==1;
-setStylePx(_el,isVt?"left":"top",_pos-posOffset),setStylePx(_el,isVt?"width":"height",_size),setStylePx(_el,isVt?"top":"left",isVt?plotTopCss:plotLftCss),setStylePx(
-_el,isVt?"height":"width",isVt?plotHgtCss:plotWidCss),remClass(_el,OFF)}else addClass(_el,OFF)}),ctxStroke=ctxFill=ctxWidth=ctxJoin=ctxCap=ctxFont=ctxAlign=ctxBaseline=
-ctxDash=null,ctxAlpha=1,syncRect(!0),plotLftCss!=_plotLftCss||plotTopCss!=_plotTopCss||plotWidCss!=_plotWidCss||plotHgtCss!=_plotHgtCss){resetYSeries(!1);let pctWid=plotWidCss/
-_plotWidCss,pctHgt=plotHgtCss/_plotHgtCss;if(showCursor&&!shouldSetCursor&&cursor.left>=0){cursor.left*=pctWid,cursor.top*=pctHgt,vCursor&&elTrans(vCursor,round(
-cursor.left),0,plotWidCss,plotHgtCss),hCursor&&elTrans(hCursor,0,round(cursor.top),plotWidCss,plotHgtCss);for(let i4=0;i4<cursorPts.length;i4++){let pt=cursorPts[i4];
-pt!=null&&(cursorPtsLft[i4]*=pctWid,cursorPtsTop[i4]*=pctHgt,elTrans(pt,ceil(cursorPtsLft[i4]),ceil(cursorPtsTop[i4]),plotWidCss,plotHgtCss))}}if(select.show&&!shouldSetSelect&&
-select.left>=0&&select.width>0){select.left*=pctWid,select.width*=pctWid,select.top*=pctHgt,select.height*=pctHgt;for(let prop in _hideProps)setStylePx(selectDiv,
-prop,select[prop])}_plotLftCss=plotLftCss,_plotTopCss=plotTopCss,_plotWidCss=plotWidCss,_plotHgtCss=plotHgtCss}fire("setSize"),shouldSetSize=!1}fullWidCss>0&&fullHgtCss>
-0&&(ctx.clearRect(0,0,can.width,can.height),fire("drawClear"),drawOrder.forEach(fn=>fn()),fire("draw")),select.show&&shouldSetSelect&&(setSelect(select),shouldSetSelect=
-!1),showCursor&&shouldSetCursor&&(updateCursor(null,!0,!1),shouldSetCursor=!1),legend.show&&legend.live&&shouldSetLegend&&(setLegend(),shouldSetLegend=!1),ready||
-(ready=!0,self.status=1,fire("ready")),viaAutoScaleX=!1,queuedCommit=!1}self.redraw=(rebuildPaths,recalcAxes)=>{shouldConvergeSize=recalcAxes||!1,rebuildPaths!==
-!1?_setScale(xScaleKey,scaleX.min,scaleX.max):commit()};function setScale(key2,opts2){let sc=scales[key2];if(sc.from==null){if(dataLen==0){let minMax=sc.range(self,
-opts2.min,opts2.max,key2);opts2.min=minMax[0],opts2.max=minMax[1]}if(opts2.min>opts2.max){let _min=opts2.min;opts2.min=opts2.max,opts2.max=_min}if(dataLen>1&&opts2.
-min!=null&&opts2.max!=null&&opts2.max-opts2.min<1e-16)return;key2==xScaleKey&&sc.distr==2&&dataLen>0&&(opts2.min=closestIdx(opts2.min,data2[0]),opts2.max=closestIdx(
-opts2.max,data2[0]),opts2.min==opts2.max&&opts2.max++),pendScales[key2]=opts2,shouldSetScales=!0,commit()}}self.setScale=setScale;let xCursor,yCursor,vCursor,hCursor,
-rawMouseLeft0,rawMouseTop0,mouseLeft0,mouseTop0,rawMouseLeft1,rawMouseTop1,mouseLeft1,mouseTop1,dragging=!1,drag=cursor.drag,dragX=drag.x,dragY=drag.y;showCursor&&
-(cursor.x&&(xCursor=placeDiv(CURSOR_X,over)),cursor.y&&(yCursor=placeDiv(CURSOR_Y,over)),scaleX.ori==0?(vCursor=xCursor,hCursor=yCursor):(vCursor=yCursor,hCursor=
-xCursor),mouseLeft1=cursor.left,mouseTop1=cursor.top);let select=self.select=assign({show:!0,over:!0,left:0,width:0,top:0,height:0},opts.select),selectDiv=select.
-show?placeDiv(SELECT,select.over?over:under):null;function setSelect(opts2,_fire){if(select.show){for(let prop in opts2)select[prop]=opts2[prop],prop in _hideProps&&
-setStylePx(selectDiv,prop,opts2[prop]);_fire!==!1&&fire("setSelect")}}self.setSelect=setSelect;function toggleDOM(i4){if(series[i4].show)showLegend&&remClass(legendRows[i4],
-OFF);else if(showLegend&&addClass(legendRows[i4],OFF),showCursor){let pt=cursorOnePt?cursorPts[0]:cursorPts[i4];pt!=null&&elTrans(pt,-10,-10,plotWidCss,plotHgtCss)}}
-function _setScale(key2,min2,max2){setScale(key2,{min:min2,max:max2})}function setSeries(i4,opts2,_fire,_pub){opts2.focus!=null&&setFocus(i4),opts2.show!=null&&
-series.forEach((s4,si)=>{si>0&&(i4==si||i4==null)&&(s4.show=opts2.show,toggleDOM(si),mode==2?(_setScale(s4.facets[0].scale,null,null),_setScale(s4.facets[1].scale,
-null,null)):_setScale(s4.scale,null,null),commit())}),_fire!==!1&&fire("setSeries",i4,opts2),_pub&&pubSync("setSeries",self,i4,opts2)}self.setSeries=setSeries;function setBand(bi,opts2){
-assign(bands[bi],opts2)}function addBand(opts2,bi){opts2.fill=fnOrSelf(opts2.fill||null),opts2.dir=ifNull(opts2.dir,-1),bi=bi??bands.length,bands.splice(bi,0,opts2)}
-function delBand(bi){bi==null?bands.length=0:bands.splice(bi,1)}self.addBand=addBand,self.setBand=setBand,self.delBand=delBand;function setAlpha(i4,value){series[i4].
-alpha=value,showCursor&&cursorPts[i4]!=null&&(cursorPts[i4].style.opacity=value),showLegend&&legendRows[i4]&&(legendRows[i4].style.opacity=value)}let closestDist,
-closestSeries,focusedSeries,FOCUS_TRUE={focus:!0};function setFocus(i4){if(i4!=focusedSeries){let allFocused=i4==null,_setAlpha=focus.alpha!=1;series.forEach((s4,i22)=>{
-if(mode==1||i22>0){let isFocused=allFocused||i22==0||i22==i4;s4._focus=allFocused?null:isFocused,_setAlpha&&setAlpha(i22,isFocused?1:focus.alpha)}}),focusedSeries=
-i4,_setAlpha&&commit()}}showLegend&&cursorFocus&&onMouse(mouseleave,legendTable,e4=>{cursor._lock||(setCursorEvent(e4),focusedSeries!=null&&setSeries(null,FOCUS_TRUE,
-!0,syncOpts.setSeries))});function posToVal(pos,scale,can2){let sc=scales[scale];can2&&(pos=pos/pxRatio-(sc.ori==1?plotTopCss:plotLftCss));let dim=plotWidCss;sc.
-ori==1&&(dim=plotHgtCss,pos=dim-pos),sc.dir==-1&&(pos=dim-pos);let _min=sc._min,_max=sc._max,pct=pos/dim,sv=_min+(_max-_min)*pct,distr=sc.distr;return distr==3?
-pow(10,sv):distr==4?sinh(sv,sc.asinh):distr==100?sc.bwd(sv):sv}function closestIdxFromXpos(pos,can2){let v4=posToVal(pos,xScaleKey,can2);return closestIdx(v4,data2[0],
-i0,i1)}self.valToIdx=val=>closestIdx(val,data2[0]),self.posToIdx=closestIdxFromXpos,self.posToVal=posToVal,self.valToPos=(val,scale,can2)=>scales[scale].ori==0?
-getHPos(val,scales[scale],can2?plotWid:plotWidCss,can2?plotLft:0):getVPos(val,scales[scale],can2?plotHgt:plotHgtCss,can2?plotTop:0),self.setCursor=(opts2,_fire,_pub)=>{
-mouseLeft1=opts2.left,mouseTop1=opts2.top,updateCursor(null,_fire,_pub)};function setSelH(off2,dim){setStylePx(selectDiv,LEFT,select.left=off2),setStylePx(selectDiv,
-WIDTH,select.width=dim)}function setSelV(off2,dim){setStylePx(selectDiv,"top",select.top=off2),setStylePx(selectDiv,HEIGHT,select.height=dim)}let setSelX=scaleX.
-ori==0?setSelH:setSelV,setSelY=scaleX.ori==1?setSelH:setSelV;function syncLegend(){if(showLegend&&legend.live)for(let i4=mode==2?1:0;i4<series.length;i4++){if(i4==
-0&&multiValLegend)continue;let vals=legend.values[i4],j3=0;for(let k4 in vals)legendCells[i4][j3++].firstChild.nodeValue=vals[k4]}}function setLegend(opts2,_fire){
-if(opts2!=null&&(opts2.idxs?opts2.idxs.forEach((didx,sidx)=>{activeIdxs[sidx]=didx}):isUndef(opts2.idx)||activeIdxs.fill(opts2.idx),legend.idx=activeIdxs[0]),showLegend&&
-legend.live){for(let sidx=0;sidx<series.length;sidx++)(sidx>0||mode==1&&!multiValLegend)&&setLegendValues(sidx,activeIdxs[sidx]);syncLegend()}shouldSetLegend=!1,
-_fire!==!1&&fire("setLegend")}self.setLegend=setLegend;function setLegendValues(sidx,idx){let s4=series[sidx],src=sidx==0&&xScaleDistr==2?data0:data2[sidx],val;
-multiValLegend?val=s4.values(self,sidx,idx)??NULL_LEGEND_VALUES:(val=s4.value(self,idx==null?null:src[idx],sidx,idx),val=val==null?NULL_LEGEND_VALUES:{_:val}),legend.
-values[sidx]=val}function updateCursor(src,_fire,_pub){rawMouseLeft1=mouseLeft1,rawMouseTop1=mouseTop1,[mouseLeft1,mouseTop1]=cursor.move(self,mouseLeft1,mouseTop1),
-cursor.left=mouseLeft1,cursor.top=mouseTop1,showCursor&&(vCursor&&elTrans(vCursor,round(mouseLeft1),0,plotWidCss,plotHgtCss),hCursor&&elTrans(hCursor,0,round(mouseTop1),
-plotWidCss,plotHgtCss));let idx,noDataInRange=i0>i1;closestDist=inf,closestSeries=null;let xDim=scaleX.ori==0?plotWidCss:plotHgtCss,yDim=scaleX.ori==1?plotWidCss:
-plotHgtCss;if(mouseLeft1<0||dataLen==0||noDataInRange){idx=cursor.idx=null;for(let i4=0;i4<series.length;i4++){let pt=cursorPts[i4];pt!=null&&elTrans(pt,-10,-10,
-plotWidCss,plotHgtCss)}cursorFocus&&setSeries(null,FOCUS_TRUE,!0,src==null&&syncOpts.setSeries),legend.live&&(activeIdxs.fill(idx),shouldSetLegend=!0)}else{let mouseXPos,
-valAtPosX,xPos;mode==1&&(mouseXPos=scaleX.ori==0?mouseLeft1:mouseTop1,valAtPosX=posToVal(mouseXPos,xScaleKey),idx=cursor.idx=closestIdx(valAtPosX,data2[0],i0,i1),
-xPos=valToPosX(data2[0][idx],scaleX,xDim,0));let _ptLft=-10,_ptTop=-10,_ptWid=0,_ptHgt=0,_centered=!0,_ptFill="",_ptStroke="";for(let i4=mode==2?1:0;i4<series.length;i4++){
-let s4=series[i4],idx1=activeIdxs[i4],yVal1=idx1==null?null:mode==1?data2[i4][idx1]:data2[i4][1][idx1],idx2=cursor.dataIdx(self,i4,idx,valAtPosX),yVal2=idx2==null?
-null:mode==1?data2[i4][idx2]:data2[i4][1][idx2];if(shouldSetLegend=shouldSetLegend||yVal2!=yVal1||idx2!=idx1,activeIdxs[i4]=idx2,i4>0&&s4.show){let xPos2=idx2==
-null?-10:idx2==idx?xPos:valToPosX(mode==1?data2[0][idx2]:data2[i4][0][idx2],scaleX,xDim,0),yPos=yVal2==null?-10:valToPosY(yVal2,mode==1?scales[s4.scale]:scales[s4.
-facets[1].scale],yDim,0);if(cursorFocus&&yVal2!=null){let mouseYPos=scaleX.ori==1?mouseLeft1:mouseTop1,dist=abs(focus.dist(self,i4,idx2,yPos,mouseYPos));if(dist<
-closestDist){let bias=focus.bias;if(bias!=0){let mouseYVal=posToVal(mouseYPos,s4.scale),seriesYValSign=yVal2>=0?1:-1,mouseYValSign=mouseYVal>=0?1:-1;mouseYValSign==
-seriesYValSign&&(mouseYValSign==1?bias==1?yVal2>=mouseYVal:yVal2<=mouseYVal:bias==1?yVal2<=mouseYVal:yVal2>=mouseYVal)&&(closestDist=dist,closestSeries=i4)}else
-closestDist=dist,closestSeries=i4}}if(shouldSetLegend||cursorOnePt){let hPos,vPos;scaleX.ori==0?(hPos=xPos2,vPos=yPos):(hPos=yPos,vPos=xPos2);let ptWid,ptHgt,ptLft,
-ptTop,ptStroke,ptFill,centered=!0,getBBox=points2.bbox;if(getBBox!=null){centered=!1;let bbox=getBBox(self,i4);ptLft=bbox.left,ptTop=bbox.top,ptWid=bbox.width,ptHgt=
-bbox.height}else ptLft=hPos,ptTop=vPos,ptWid=ptHgt=points2.size(self,i4);if(ptFill=points2.fill(self,i4),ptStroke=points2.stroke(self,i4),cursorOnePt)i4==closestSeries&&
-closestDist<=focus.prox&&(_ptLft=ptLft,_ptTop=ptTop,_ptWid=ptWid,_ptHgt=ptHgt,_centered=centered,_ptFill=ptFill,_ptStroke=ptStroke);else{let pt=cursorPts[i4];pt!=
-null&&(cursorPtsLft[i4]=ptLft,cursorPtsTop[i4]=ptTop,elSize(pt,ptWid,ptHgt,centered),elColor(pt,ptFill,ptStroke),elTrans(pt,ceil(ptLft),ceil(ptTop),plotWidCss,plotHgtCss))}}}}
-if(cursorOnePt){let p5=focus.prox,focusChanged=focusedSeries==null?closestDist<=p5:closestDist>p5||closestSeries!=focusedSeries;if(shouldSetLegend||focusChanged){
-let pt=cursorPts[0];pt!=null&&(cursorPtsLft[0]=_ptLft,cursorPtsTop[0]=_ptTop,elSize(pt,_ptWid,_ptHgt,_centered),elColor(pt,_ptFill,_ptStroke),elTrans(pt,ceil(_ptLft),
-ceil(_ptTop),plotWidCss,plotHgtCss))}}}if(select.show&&dragging)if(src!=null){let[xKey,yKey]=syncOpts.scales,[matchXKeys,matchYKeys]=syncOpts.match,[xKeySrc,yKeySrc]=src.
-cursor.sync.scales,sdrag=src.cursor.drag;if(dragX=sdrag._x,dragY=sdrag._y,dragX||dragY){let{left,top,width,height}=src.select,sori=src.scales[xKeySrc].ori,sPosToVal=src.
-posToVal,sOff,sDim,sc,a5,b3,matchingX=xKey!=null&&matchXKeys(xKey,xKeySrc),matchingY=yKey!=null&&matchYKeys(yKey,yKeySrc);matchingX&&dragX?(sori==0?(sOff=left,sDim=
-width):(sOff=top,sDim=height),sc=scales[xKey],a5=valToPosX(sPosToVal(sOff,xKeySrc),sc,xDim,0),b3=valToPosX(sPosToVal(sOff+sDim,xKeySrc),sc,xDim,0),setSelX(min(a5,
-b3),abs(b3-a5))):setSelX(0,xDim),matchingY&&dragY?(sori==1?(sOff=left,sDim=width):(sOff=top,sDim=height),sc=scales[yKey],a5=valToPosY(sPosToVal(sOff,yKeySrc),sc,
-yDim,0),b3=valToPosY(sPosToVal(sOff+sDim,yKeySrc),sc,yDim,0),setSelY(min(a5,b3),abs(b3-a5))):setSelY(0,yDim)}else hideSelect()}else{let rawDX=abs(rawMouseLeft1-
-rawMouseLeft0),rawDY=abs(rawMouseTop1-rawMouseTop0);if(scaleX.ori==1){let _rawDX=rawDX;rawDX=rawDY,rawDY=_rawDX}dragX=drag.x&&rawDX>=drag.dist,dragY=drag.y&&rawDY>=
-drag.dist;let uni=drag.uni;uni!=null?dragX&&dragY&&(dragX=rawDX>=uni,dragY=rawDY>=uni,!dragX&&!dragY&&(rawDY>rawDX?dragY=!0:dragX=!0)):drag.x&&drag.y&&(dragX||dragY)&&
-(dragX=dragY=!0);let p0,p1;dragX&&(scaleX.ori==0?(p0=mouseLeft0,p1=mouseLeft1):(p0=mouseTop0,p1=mouseTop1),setSelX(min(p0,p1),abs(p1-p0)),dragY||setSelY(0,yDim)),
-dragY&&(scaleX.ori==1?(p0=mouseLeft0,p1=mouseLeft1):(p0=mouseTop0,p1=mouseTop1),setSelY(min(p0,p1),abs(p1-p0)),dragX||setSelX(0,xDim)),!dragX&&!dragY&&(setSelX(
-0,0),setSelY(0,0))}if(drag._x=dragX,drag._y=dragY,src==null){if(_pub){if(syncKey!=null){let[xSyncKey,ySyncKey]=syncOpts.scales;syncOpts.values[0]=xSyncKey!=null?
-posToVal(scaleX.ori==0?mouseLeft1:mouseTop1,xSyncKey):null,syncOpts.values[1]=ySyncKey!=null?posToVal(scaleX.ori==1?mouseLeft1:mouseTop1,ySyncKey):null}pubSync(
-mousemove,self,mouseLeft1,mouseTop1,plotWidCss,plotHgtCss,idx)}if(cursorFocus){let shouldPub=_pub&&syncOpts.setSeries,p5=focus.prox;focusedSeries==null?closestDist<=
-p5&&setSeries(closestSeries,FOCUS_TRUE,!0,shouldPub):closestDist>p5?setSeries(null,FOCUS_TRUE,!0,shouldPub):closestSeries!=focusedSeries&&setSeries(closestSeries,
-FOCUS_TRUE,!0,shouldPub)}}shouldSetLegend&&(legend.idx=idx,setLegend()),_fire!==!1&&fire("setCursor")}let rect2=null;Object.defineProperty(self,"rect",{get(){return rect2==
-null&&syncRect(!1),rect2}});function syncRect(defer=!1){defer?rect2=null:(rect2=over.getBoundingClientRect(),fire("syncRect",rect2))}function mouseMove(e4,src,_l,_t,_w,_h,_i){
-cursor._lock||dragging&&e4!=null&&e4.movementX==0&&e4.movementY==0||(cacheMouse(e4,src,_l,_t,_w,_h,_i,!1,e4!=null),e4!=null?updateCursor(null,!0,!0):updateCursor(
-src,!0,!1))}function cacheMouse(e4,src,_l,_t,_w,_h,_i,initial,snap){if(rect2==null&&syncRect(!1),setCursorEvent(e4),e4!=null)_l=e4.clientX-rect2.left,_t=e4.clientY-
-rect2.top;else{if(_l<0||_t<0){mouseLeft1=-10,mouseTop1=-10;return}let[xKey,yKey]=syncOpts.scales,syncOptsSrc=src.cursor.sync,[xValSrc,yValSrc]=syncOptsSrc.values,
-[xKeySrc,yKeySrc]=syncOptsSrc.scales,[matchXKeys,matchYKeys]=syncOpts.match,rotSrc=src.axes[0].side%2==1,xDim=scaleX.ori==0?plotWidCss:plotHgtCss,yDim=scaleX.ori==
-1?plotWidCss:plotHgtCss,_xDim=rotSrc?_h:_w,_yDim=rotSrc?_w:_h,_xPos=rotSrc?_t:_l,_yPos=rotSrc?_l:_t;if(xKeySrc!=null?_l=matchXKeys(xKey,xKeySrc)?getPos(xValSrc,
-scales[xKey],xDim,0):-10:_l=xDim*(_xPos/_xDim),yKeySrc!=null?_t=matchYKeys(yKey,yKeySrc)?getPos(yValSrc,scales[yKey],yDim,0):-10:_t=yDim*(_yPos/_yDim),scaleX.ori==
-1){let __l=_l;_l=_t,_t=__l}}snap&&(src==null||src.cursor.event.type==mousemove)&&((_l<=1||_l>=plotWidCss-1)&&(_l=incrRound(_l,plotWidCss)),(_t<=1||_t>=plotHgtCss-
-1)&&(_t=incrRound(_t,plotHgtCss))),initial?(rawMouseLeft0=_l,rawMouseTop0=_t,[mouseLeft0,mouseTop0]=cursor.move(self,_l,_t)):(mouseLeft1=_l,mouseTop1=_t)}let _hideProps={
-width:0,height:0,left:0,top:0};function hideSelect(){setSelect(_hideProps,!1)}let downSelectLeft,downSelectTop,downSelectWidth,downSelectHeight;function mouseDown(e4,src,_l,_t,_w,_h,_i){
-dragging=!0,dragX=dragY=drag._x=drag._y=!1,cacheMouse(e4,src,_l,_t,_w,_h,_i,!0,!1),e4!=null&&(onMouse(mouseup,doc,mouseUp,!1),pubSync(mousedown,self,mouseLeft0,
-mouseTop0,plotWidCss,plotHgtCss,null));let{left,top,width,height}=select;downSelectLeft=left,downSelectTop=top,downSelectWidth=width,downSelectHeight=height}function mouseUp(e4,src,_l,_t,_w,_h,_i){
-dragging=drag._x=drag._y=!1,cacheMouse(e4,src,_l,_t,_w,_h,_i,!1,!0);let{left,top,width,height}=select,hasSelect=width>0||height>0,chgSelect=downSelectLeft!=left||
-downSelectTop!=top||downSelectWidth!=width||downSelectHeight!=height;if(hasSelect&&chgSelect&&setSelect(select),drag.setScale&&hasSelect&&chgSelect){let xOff=left,
-xDim=width,yOff=top,yDim=height;if(scaleX.ori==1&&(xOff=top,xDim=height,yOff=left,yDim=width),dragX&&_setScale(xScaleKey,posToVal(xOff,xScaleKey),posToVal(xOff+
-xDim,xScaleKey)),dragY)for(let k4 in scales){let sc=scales[k4];k4!=xScaleKey&&sc.from==null&&sc.min!=inf&&_setScale(k4,posToVal(yOff+yDim,k4),posToVal(yOff,k4))}
-hideSelect()}else cursor.lock&&(cursor._lock=!cursor._lock,updateCursor(src,!0,e4!=null));e4!=null&&(offMouse(mouseup,doc),pubSync(mouseup,self,mouseLeft1,mouseTop1,
-plotWidCss,plotHgtCss,null))}function mouseLeave(e4,src,_l,_t,_w,_h,_i){if(cursor._lock)return;setCursorEvent(e4);let _dragging=dragging;if(dragging){let snapH=!0,
-snapV=!0,snapProx=10,dragH,dragV;scaleX.ori==0?(dragH=dragX,dragV=dragY):(dragH=dragY,dragV=dragX),dragH&&dragV&&(snapH=mouseLeft1<=snapProx||mouseLeft1>=plotWidCss-
-snapProx,snapV=mouseTop1<=snapProx||mouseTop1>=plotHgtCss-snapProx),dragH&&snapH&&(mouseLeft1=mouseLeft1<mouseLeft0?0:plotWidCss),dragV&&snapV&&(mouseTop1=mouseTop1<
-mouseTop0?0:plotHgtCss),updateCursor(null,!0,!0),dragging=!1}mouseLeft1=-10,mouseTop1=-10,activeIdxs.fill(null),updateCursor(null,!0,!0),_dragging&&(dragging=_dragging)}
-function dblClick(e4,src,_l,_t,_w,_h,_i){cursor._lock||(setCursorEvent(e4),autoScaleX(),hideSelect(),e4!=null&&pubSync(dblclick,self,mouseLeft1,mouseTop1,plotWidCss,
-plotHgtCss,null))}function syncPxRatio(){axes.forEach(syncFontSize),_setSize(self.width,self.height,!0)}on(dppxchange,win,syncPxRatio);let events={};events.mousedown=
-mouseDown,events.mousemove=mouseMove,events.mouseup=mouseUp,events.dblclick=dblClick,events.setSeries=(e4,src,idx,opts2)=>{let seriesIdxMatcher2=syncOpts.match[2];
-idx=seriesIdxMatcher2(self,src,idx),idx!=-1&&setSeries(idx,opts2,!0,!1)},showCursor&&(onMouse(mousedown,over,mouseDown),onMouse(mousemove,over,mouseMove),onMouse(
-mouseenter,over,e4=>{setCursorEvent(e4),syncRect(!1)}),onMouse(mouseleave,over,mouseLeave),onMouse(dblclick,over,dblClick),cursorPlots.add(self),self.syncRect=syncRect);
-let hooks=self.hooks=opts.hooks||{};function fire(evName,a1,a22){deferHooks?hooksQueue.push([evName,a1,a22]):evName in hooks&&hooks[evName].forEach(fn=>{fn.call(
-null,self,a1,a22)})}(opts.plugins||[]).forEach(p5=>{for(let evName in p5.hooks)hooks[evName]=(hooks[evName]||[]).concat(p5.hooks[evName])});let seriesIdxMatcher=(self2,src,srcSeriesIdx)=>srcSeriesIdx,
-syncOpts=assign({key:null,setSeries:!1,filters:{pub:retTrue,sub:retTrue},scales:[xScaleKey,series[1]?series[1].scale:null],match:[retEq,retEq,seriesIdxMatcher],
-values:[null,null]},cursor.sync);syncOpts.match.length==2&&syncOpts.match.push(seriesIdxMatcher),cursor.sync=syncOpts;let syncKey=syncOpts.key,sync=_sync(syncKey);
-function pubSync(type,src,x3,y5,w5,h5,i4){syncOpts.filters.pub(type,src,x3,y5,w5,h5,i4)&&sync.pub(type,src,x3,y5,w5,h5,i4)}sync.sub(self);function pub(type,src,x3,y5,w5,h5,i4){
-syncOpts.filters.sub(type,src,x3,y5,w5,h5,i4)&&events[type](null,src,x3,y5,w5,h5,i4)}self.pub=pub;function destroy(){sync.unsub(self),cursorPlots.delete(self),mouseListeners.
-clear(),off(dppxchange,win,syncPxRatio),root2.remove(),legendTable?.remove(),fire("destroy")}self.destroy=destroy;function _init(){fire("init",opts,data2),setData(
-data2||opts.data,!1),pendScales[xScaleKey]?setScale(xScaleKey,pendScales[xScaleKey]):autoScaleX(),shouldSetSelect=select.show&&(select.width>0||select.height>0),
-shouldSetCursor=shouldSetLegend=!0,_setSize(opts.width,opts.height)}return series.forEach(initSeries),axes.forEach(initAxis),then?then instanceof HTMLElement?(then.
-appendChild(root2),_init()):then(self,_init):_init(),self}uPlot.assign=assign;uPlot.fmtNum=fmtNum;uPlot.rangeNum=rangeNum;uPlot.rangeLog=rangeLog;uPlot.rangeAsinh=
-rangeAsinh;uPlot.orient=orient;uPlot.pxRatio=pxRatio;uPlot.join=join;uPlot.fmtDate=fmtDate,uPlot.tzDate=tzDate;uPlot.sync=_sync;{uPlot.addGap=addGap,uPlot.clipGaps=
-clipGaps;let paths=uPlot.paths={points};paths.linear=linear,paths.stepped=stepped,paths.bars=bars,paths.spline=monotoneCubic}var phone=matchMedia("(max-width: 719px)"),narrow=y3(phone.matches);phone.addEventListener("change",()=>{narrow.value=phone.matches});var night=matchMedia("(pre\
-fers-color-scheme: dark)"),theme=y3(localStorage.getItem("theme")??"system"),dark=y3(night.matches),update=()=>{dark.value=theme.value==="dark"||theme.value==="\
-system"&&night.matches};night.addEventListener("change",update);x2(()=>{localStorage.setItem("theme",theme.value),update(),document.documentElement.dataset.theme=
-dark.value?"dark":"light"});var TABLE_ROWS_MAX=60,together=uPlot.sync("time");function token(name){return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()||"\
-#888"}function Plot(props){let{title,unit,lines:lines2,times,show}=props,[asTable,setTable]=d2(!1);return a4("figure",{class:"plot panel",children:[a4("header",
-{children:[a4("h2",{children:[title,a4("small",{children:unit})]}),a4("ul",{class:"legend",children:lines2.map(line=>a4("li",{children:[a4("i",{class:line.dash?
-"dash":"",style:{background:token(line.color)},"aria-hidden":"true"}),line.name," ",a4("b",{children:show(last2(line.values))})]},line.name))}),a4(Button,{icon:"\
-table",kind:"quiet","aria-pressed":asTable,"aria-label":`${title} as a table`,title:"Show as a table",onClick:()=>setTable(!asTable)})]}),asTable?a4(Values,{...props}):
-times.length?a4(Canvas,{...props},`${dark.value}${lines2.length}`):a4("div",{class:"empty small",children:"No samples yet."})]})}function last2(values){for(let at=values.
-length-1;at>=Math.max(0,values.length-5);at-=1)if(values[at]!=null)return values[at];return null}function Values({lines:lines2,times,show}){let step=Math.max(1,
-Math.ceil(times.length/TABLE_ROWS_MAX)),rows=times.map((_5,at)=>at).filter(at=>(times.length-1-at)%step===0).reverse();return a4("div",{class:"scroll",tabIndex:0,
-children:a4("table",{class:"plain",children:[a4("thead",{children:a4("tr",{children:[a4("th",{scope:"col",children:["Time (",offset(),")"]}),lines2.map(line=>a4(
-"th",{scope:"col",class:"number",children:line.name},line.name))]})}),a4("tbody",{children:rows.map(at=>a4("tr",{children:[a4("th",{scope:"row",children:clock(times[at],
-!0)}),lines2.map(line=>a4("td",{class:"number",children:show(line.values[at]??null)},line.name))]},at))})]})})}function Canvas(props){let host=T2(null),plot=T2(
-null),current=T2(props);return current.current=props,A2(()=>{let element=host.current;if(!element)return;let width=()=>Math.max(200,element.clientWidth),text=token(
-"muted"),grid2=token("line"),tip=document.createElement("div");tip.className="plot-tip",tip.hidden=!0;let options={width:width(),height:props.height??176,legend:{
-show:!1},padding:[8,8,0,0],cursor:{sync:{key:together.key},drag:{x:!!props.zoom,y:!1,setScale:!1},points:{size:6},y:!1},scales:{x:{time:!0,range:(_5,low,high)=>current.
-current.span??[low,high]},y:props.log?{distr:3,range:(_5,low,high)=>[10**Math.floor(Math.log10(Math.max(low||1,props.floor??1))),10**Math.ceil(Math.log10(Math.max(
-high||10,10*(props.floor??1))))]}:{range:(_5,_low,high)=>[0,high>0?high*1.08:1]}},axes:[{stroke:text,grid:{stroke:grid2,width:1},ticks:{show:!1},font:"11px syst\
-em-ui",size:22,gap:4,space:70,values:(_5,splits,_a,_b,step)=>splits.map(at=>step>=86400?date(at).slice(5):clock(at,step<60))},{stroke:text,grid:{stroke:grid2,width:1},
-ticks:{show:!1},font:"11px system-ui",size:56,gap:4,space:28,values:(_5,splits)=>splits.map(value=>value==null?"":short(value,props)),filter:props.log?(_5,splits)=>splits.
-map(value=>Math.abs(Math.log10(value)%1)<1e-6||Math.abs(Math.log10(value)%1)>1-1e-6?value:null):void 0}],series:[{},...props.lines.map(line=>({label:line.name,stroke:token(
-line.color),width:1.5,dash:line.dash?[4,3]:void 0,points:{show:!1},spanGaps:!1,fill:line.fill?`${token(line.color)}22`:void 0,paths:props.bars?uPlot.paths.bars(
-{size:[.85,60]}):void 0}))],hooks:{draw:[drawn=>drawMarks(drawn,current.current.marks??[])],setCursor:[drawn=>showTip(drawn,tip,current.current)],setSelect:[drawn=>{
-let{left,width:width2}=drawn.select;width2>4&&current.current.zoom?.(drawn.posToVal(left,"x"),drawn.posToVal(left+width2,"x")),drawn.setSelect({left:0,top:0,width:0,
-height:0},!1)}]}},made=plot.current=new uPlot(options,data(props),element);made.over.append(tip);let observer=new ResizeObserver(()=>made.setSize({width:width(),
-height:props.height??176}));return observer.observe(element),()=>{observer.disconnect(),made.destroy(),plot.current=null}},[]),A2(()=>{plot.current?.setData(data(
-props))}),a4("div",{class:"canvas",ref:host,role:"img","aria-label":`${props.title}, ${props.unit}: ${props.lines.map(line=>`${line.name} ${props.show(last2(line.
-values))}`).join(", ")}`})}function data({times,lines:lines2,log,floor:floor2}){return[times,...lines2.map(line=>log?line.values.map(value=>value==null?null:Math.
-max(value,floor2??1)):line.values)]}function short(value,props){return props.unit.includes("ms")||props.log?duration(value):props.unit.startsWith("B")?bytes(value):
-value>=1e6?`${value/1e6}M`:value>=1e4?`${value/1e3}k`:String(Number(value.toPrecision(3)))}function drawMarks(plot,marks2){let{ctx}=plot,{left,top,width,height}=plot.
-bbox;for(let mark of marks2){let x3=plot.valToPos(mark.unix_s,"x",!0);if(x3<left||x3>left+width)continue;ctx.save(),ctx.strokeStyle=ctx.fillStyle=token(mark.kind===
-"config_failed"?"bad":"muted"),ctx.setLineDash([3*devicePixelRatio,3*devicePixelRatio]),ctx.lineWidth=devicePixelRatio,ctx.beginPath(),ctx.moveTo(x3,top),ctx.lineTo(
-x3,top+height),ctx.stroke(),ctx.font=`${10*devicePixelRatio}px system-ui`;let word=mark.kind==="restart"?"start":mark.kind==="config"?"config":"config failed",room=ctx.
-measureText(word).width+4*devicePixelRatio;ctx.textAlign=x3+room>left+width?"right":"left",ctx.fillText(word,x3+(ctx.textAlign==="left"?3:-3)*devicePixelRatio,top+
-9*devicePixelRatio),ctx.restore()}}function showTip(plot,tip,{times,lines:lines2,show}){let at=plot.cursor.idx,inside=plot.cursor.left!=null&&plot.cursor.left>=
-0&&at!=null;if(tip.hidden=!inside,!inside||at==null)return;tip.replaceChildren();let time=document.createElement("b");time.textContent=`${moment(times[at],!0)}`,
-tip.append(time);for(let line of lines2){let row=document.createElement("span"),dot=document.createElement("i");dot.style.background=token(line.color),row.append(
-dot,`${line.name} ${show(line.values[at]??null)}`),tip.append(row)}let left=plot.cursor.left??0;tip.style.left=left>plot.over.clientWidth/2?"":`${left+12}px`,tip.
-style.right=left>plot.over.clientWidth/2?`${plot.over.clientWidth-left+12}px`:""}function Spark({values,tone="accent"}){let kept=values.slice(-60),high=Math.max(
-...kept.map(value=>value??0),0);if(!high)return a4("svg",{class:"spark",viewBox:"0 0 60 16","aria-hidden":"true"});let path=kept.map((value,at)=>value==null?"":
-`${at===0||kept[at-1]==null?"M":"L"}${at*60/Math.max(1,kept.length-1)} ${15-value/high*14}`).join("");return a4("svg",{class:`spark ${tone}`,viewBox:"0 0 60 16",
-preserveAspectRatio:"none","aria-hidden":"true",children:a4("path",{d:path})})}var FILE="./editor.js",loaded=null;function Code(props){let host=T2(null),editor=T2(null),current=T2(props);current.current=props;let[failure,setFailure]=d2(null),
-[ready,setReady]=d2(!1);return A2(()=>{let gone=!1;return loaded??=import(FILE),loaded.then(code=>{gone||!host.current||(editor.current=code.open(host.current,{
-text:current.current.text,label:props.label,readOnly:props.readOnly??!1,colour:token,change:text=>current.current.change(text),undo:()=>current.current.undo(),redo:()=>current.
+`),head=0,tail=0;for(;head<a3.length&&head<b3.length&&a3[head]===b3[head];)head+=1;for(;tail<a3.length-head&&tail<b3.length-head&&a3[a3.length-1-tail]===b3[b3.length-
+1-tail];)tail+=1;let x3=a3.slice(head,a3.length-tail),y4=b3.slice(head,b3.length-tail),rows=a3.slice(0,head).map(text=>({kind:"same",text}));if(x3.length*y4.length>
+4e6)rows.push(...x3.map(text=>({kind:"del",text})),...y4.map(text=>({kind:"add",text})));else{let table=Array.from({length:x3.length+1},()=>new Uint16Array(y4.length+
+1));for(let i3=x3.length-1;i3>=0;i3-=1)for(let j3=y4.length-1;j3>=0;j3-=1)table[i3][j3]=x3[i3]===y4[j3]?table[i3+1][j3+1]+1:Math.max(table[i3+1][j3],table[i3][j3+
+1]);for(let i3=0,j3=0;i3<x3.length||j3<y4.length;)i3<x3.length&&j3<y4.length&&x3[i3]===y4[j3]?(rows.push({kind:"same",text:x3[i3]}),i3+=1,j3+=1):j3>=y4.length||
+i3<x3.length&&table[i3+1][j3]>=table[i3][j3+1]?rows.push({kind:"del",text:x3[i3++]}):rows.push({kind:"add",text:y4[j3++]})}rows.push(...a3.slice(a3.length-tail).
+map(text=>({kind:"same",text})));let near=rows.map((_3,at)=>rows.slice(Math.max(0,at-3),at+4).some(row=>row.kind!=="same"));return rows.flatMap((row,at)=>near[at]?
+[row]:near[at-1]||at===0?[{kind:"skip",text:"..."}]:[])}var Js="uplot",Zs="u-hz",Qs="u-vt",Xs="u-title",er="u-wrap",tr="u-under",lr="u-over",nr="u-axis",$t="u-off",ir="u-select",or="u-cursor-x",sr="u-cursor-y",rr="u-\
+cursor-pt",fr="u-legend",ur="u-live",cr="u-inline",ar="u-series",pr="u-marker",ji="u-label",hr="u-value",Hl="width",Nl="height";var qi="bottom",yl="left",Wn="right",Gn="#000",$i=Gn+"0",In="mousemove",Ji="mousedown",Yn="mouseup",Zi="mouseenter",Qi="mouseleave",Xi="dblclick",mr="resize",gr="\
+scroll",eo="change",tn="dppxchange",Bn="--",vl=typeof window<"u",Un=vl?document:null,kl=vl?window:null,dr=vl?navigator:null,oe2,ln;function Kn(){let e2=devicePixelRatio;
+oe2!=e2&&(oe2=e2,ln&&$n(eo,ln,Kn),ln=matchMedia(`(min-resolution: ${oe2-.001}dppx) and (max-resolution: ${oe2+.001}dppx)`),Jt(eo,ln,Kn),kl.dispatchEvent(new CustomEvent(
+tn)))}function Xe(e2,i3){if(i3!=null){let o2=e2.classList;!o2.contains(i3)&&o2.add(i3)}}function jn(e2,i3){let o2=e2.classList;o2.contains(i3)&&o2.remove(i3)}function de2(e2,i3,o2){
+e2.style[i3]=o2+"px"}function gt(e2,i3,o2,n){let s3=Un.createElement(e2);return i3!=null&&Xe(s3,i3),o2?.insertBefore(s3,n),s3}function ft(e2,i3){return gt("div",
+e2,i3)}var to=new WeakMap;function bt(e2,i3,o2,n,s3){let a3="translate("+i3+"px,"+o2+"px)",u2=to.get(e2);a3!=u2&&(e2.style.transform=a3,to.set(e2,a3),i3<0||o2<0||
+i3>n||o2>s3?Xe(e2,$t):jn(e2,$t))}var lo=new WeakMap;function no(e2,i3,o2){let n=i3+o2,s3=lo.get(e2);n!=s3&&(lo.set(e2,n),e2.style.background=i3,e2.style.borderColor=
+o2)}var io=new WeakMap;function oo(e2,i3,o2,n){let s3=i3+""+o2,a3=io.get(e2);s3!=a3&&(io.set(e2,s3),e2.style.height=o2+"px",e2.style.width=i3+"px",e2.style.marginLeft=
+n?-i3/2+"px":0,e2.style.marginTop=n?-o2/2+"px":0)}var qn={passive:!0},wr={...qn,capture:!0};function Jt(e2,i3,o2,n){i3.addEventListener(e2,o2,n?wr:qn)}function $n(e2,i3,o2,n){
+i3.removeEventListener(e2,o2,qn)}vl&&Kn();function dt(e2,i3,o2,n){let s3;o2=o2||0,n=n||i3.length-1;let a3=n<=2147483647;for(;n-o2>1;)s3=a3?o2+n>>1:tt((o2+n)/2),
+i3[s3]<e2?o2=s3:n=s3;return e2-i3[o2]<=i3[n]-e2?o2:n}function so(e2){return(o2,n,s3)=>{let a3=-1,u2=-1;for(let h2=n;h2<=s3;h2++)if(e2(o2[h2])){a3=h2;break}for(let h2=s3;h2>=
+n;h2--)if(e2(o2[h2])){u2=h2;break}return[a3,u2]}}var ro=e2=>e2!=null,fo=e2=>e2!=null&&e2>0,nn=so(ro),Sr=so(fo);function _r(e2,i3,o2,n=0,s3=!1){let a3=s3?Sr:nn,u2=s3?
+fo:ro;[i3,o2]=a3(e2,i3,o2);let h2=e2[i3],m3=e2[i3];if(i3>-1)if(n==1)h2=e2[i3],m3=e2[o2];else if(n==-1)h2=e2[o2],m3=e2[i3];else for(let g4=i3;g4<=o2;g4++){let y4=e2[g4];
+u2(y4)&&(y4<h2?h2=y4:y4>m3&&(m3=y4))}return[h2??ce,m3??-ce]}function on(e2,i3,o2,n){let s3=ao(e2),a3=ao(i3);e2==i3&&(s3==-1?(e2*=o2,i3/=o2):(e2/=o2,i3*=o2));let u2=o2==
+10?Pt:po,h2=s3==1?tt:ut,m3=a3==1?ut:tt,g4=h2(u2(Ae(e2))),y4=m3(u2(Ae(i3))),d4=xl(o2,g4),w3=xl(o2,y4);return o2==10&&(g4<0&&(d4=ae2(d4,-g4)),y4<0&&(w3=ae2(w3,-y4))),
+n||o2==2?(e2=d4*s3,i3=w3*a3):(e2=yo(e2,d4),i3=fn(i3,w3)),[e2,i3]}function Jn(e2,i3,o2,n){let s3=on(e2,i3,o2,n);return e2==0&&(s3[0]=0),i3==0&&(s3[1]=0),s3}var Zn=.1,
+uo={mode:3,pad:Zn},Wl={pad:0,soft:null,mode:0},yr={min:Wl,max:Wl};function sn(e2,i3,o2,n){return un(o2)?co(e2,i3,o2):(Wl.pad=o2,Wl.soft=n?0:null,Wl.mode=n?3:0,co(
+e2,i3,yr))}function ne2(e2,i3){return e2??i3}function vr(e2,i3,o2){for(i3=ne2(i3,0),o2=ne2(o2,e2.length-1);i3<=o2;){if(e2[i3]!=null)return!0;i3++}return!1}function co(e2,i3,o2){
+let n=o2.min,s3=o2.max,a3=ne2(n.pad,0),u2=ne2(s3.pad,0),h2=ne2(n.hard,-ce),m3=ne2(s3.hard,ce),g4=ne2(n.soft,ce),y4=ne2(s3.soft,-ce),d4=ne2(n.mode,0),w3=ne2(s3.mode,
+0),L=i3-e2,D5=Pt(L),O3=Be(Ae(e2),Ae(i3)),N3=Pt(O3),G2=Ae(N3-D5);(L<1e-24||G2>10)&&(L=0,(e2==0||i3==0)&&(L=1e-24,d4==2&&g4!=ce&&(a3=0),w3==2&&y4!=-ce&&(u2=0)));let k3=L||
+O3||1e3,H3=Pt(k3),x3=xl(10,tt(H3)),q4=k3*(L==0?e2==0?.1:1:a3),P4=ae2(yo(e2-q4,x3/10),24),$2=e2>=g4&&(d4==1||d4==3&&P4<=g4||d4==2&&P4>=g4)?g4:ce,U3=Be(h2,P4<$2&&
+e2>=$2?$2:wt($2,P4)),Q3=k3*(L==0?i3==0?.1:1:u2),B3=ae2(fn(i3+Q3,x3/10),24),T3=i3<=y4&&(w3==1||w3==3&&B3>=y4||w3==2&&B3<=y4)?y4:-ce,j3=wt(m3,B3>T3&&i3<=T3?T3:Be(
+T3,B3));return U3==j3&&U3==0&&(j3=100),[U3,j3]}var kr=new Intl.NumberFormat(vl?dr.language:"en-US"),Qn=e2=>kr.format(e2),et=Math,rn=et.PI,Ae=et.abs,tt=et.floor,
+Ee=et.round,ut=et.ceil,wt=et.min,Be=et.max,xl=et.pow,ao=et.sign,Pt=et.log10,po=et.log2,xr=(e2,i3=1)=>et.sinh(e2)*i3,Xn=(e2,i3=1)=>et.asinh(e2/i3),ce=1/0;function ho(e2){
+return(Pt((e2^e2>>31)-(e2>>31))|0)+1}function ei(e2,i3,o2){return wt(Be(e2,i3),o2)}function mo(e2){return typeof e2=="function"}function X2(e2){return mo(e2)?e2:
+()=>e2}var Tr=()=>{},go2=e2=>e2,wo=(e2,i3)=>i3,br=e2=>null,So=e2=>!0,_o=(e2,i3)=>e2==i3,Mr=/\.\d*?(?=9{6,}|0{6,})/gm,Zt=e2=>{if(ko(e2)||Ot.has(e2))return e2;let i3=`${e2}`,
+o2=i3.match(Mr);if(o2==null)return e2;let n=o2[0].length-1;if(i3.indexOf("e-")!=-1){let[s3,a3]=i3.split("e");return+`${Zt(s3)}e${a3}`}return ae2(e2,n)};function Qt(e2,i3){
+return Zt(ae2(Zt(e2/i3))*i3)}function fn(e2,i3){return Zt(ut(Zt(e2/i3))*i3)}function yo(e2,i3){return Zt(tt(Zt(e2/i3))*i3)}function ae2(e2,i3=0){if(ko(e2))return e2;
+let o2=10**i3,n=e2*o2*(1+Number.EPSILON);return Ee(n)/o2}var Ot=new Map;function vo(e2){return((""+e2).split(".")[1]||"").length}function Gl(e2,i3,o2,n){let s3=[],
+a3=n.map(vo);for(let u2=i3;u2<o2;u2++){let h2=Ae(u2),m3=ae2(xl(e2,u2),h2);for(let g4=0;g4<n.length;g4++){let y4=e2==10?+`${n[g4]}e${u2}`:n[g4]*m3,d4=(u2>=0?0:h2)+
+(u2>=a3[g4]?0:a3[g4]),w3=e2==10?y4:ae2(y4,d4);s3.push(w3),Ot.set(w3,d4)}}return s3}var Il={},ti=[],Tl=[null,null],Ht=Array.isArray,ko=Number.isInteger,Ar=e2=>e2===
+void 0;function xo(e2){return typeof e2=="string"}function un(e2){let i3=!1;if(e2!=null){let o2=e2.constructor;i3=o2==null||o2==Object}return i3}function Er(e2){
+return e2!=null&&typeof e2=="object"}var Pr=Object.getPrototypeOf(Uint8Array),To="__proto__";function bl(e2,i3=un){let o2;if(Ht(e2)){let n=e2.find(s3=>s3!=null);
+if(Ht(n)||i3(n)){o2=Array(e2.length);for(let s3=0;s3<e2.length;s3++)o2[s3]=bl(e2[s3],i3)}else o2=e2.slice()}else if(e2 instanceof Pr)o2=e2.slice();else if(i3(e2)){
+o2={};for(let n in e2)n!=To&&(o2[n]=bl(e2[n],i3))}else o2=e2;return o2}function Te(e2){let i3=arguments;for(let o2=1;o2<i3.length;o2++){let n=i3[o2];for(let s3 in n)
+s3!=To&&(un(e2[s3])?Te(e2[s3],bl(n[s3])):e2[s3]=bl(n[s3]))}return e2}var Dr=0,Lr=1,Cr=2;function Vr(e2,i3,o2){for(let n=0,s3,a3=-1;n<i3.length;n++){let u2=i3[n];
+if(u2>a3){for(s3=u2-1;s3>=0&&e2[s3]==null;)e2[s3--]=null;for(s3=u2+1;s3<o2&&e2[s3]==null;)e2[a3=s3++]=null}}}function Rr(e2,i3){if(Or(e2)){let u2=e2[0].slice();
+for(let h2=1;h2<e2.length;h2++)u2.push(...e2[h2].slice(1));return Hr(u2[0])||(u2=Fr(u2)),u2}let o2=new Set;for(let u2=0;u2<e2.length;u2++){let m3=e2[u2][0],g4=m3.
+length;for(let y4=0;y4<g4;y4++)o2.add(m3[y4])}let n=[Array.from(o2).sort((u2,h2)=>u2-h2)],s3=n[0].length,a3=new Map;for(let u2=0;u2<s3;u2++)a3.set(n[0][u2],u2);
+for(let u2=0;u2<e2.length;u2++){let h2=e2[u2],m3=h2[0];for(let g4=1;g4<h2.length;g4++){let y4=h2[g4],d4=Array(s3).fill(void 0),w3=i3?i3[u2][g4]:Lr,L=[];for(let D5=0;D5<
+y4.length;D5++){let O3=y4[D5],N3=a3.get(m3[D5]);O3===null?w3!=Dr&&(d4[N3]=O3,w3==Cr&&L.push(N3)):d4[N3]=O3}Vr(d4,L,s3),n.push(d4)}}return n}var zr=typeof queueMicrotask>
+"u"?e2=>Promise.resolve().then(e2):queueMicrotask;function Fr(e2){let i3=e2[0],o2=i3.length,n=Array(o2);for(let a3=0;a3<n.length;a3++)n[a3]=a3;n.sort((a3,u2)=>i3[a3]-
+i3[u2]);let s3=[];for(let a3=0;a3<e2.length;a3++){let u2=e2[a3],h2=Array(o2);for(let m3=0;m3<o2;m3++)h2[m3]=u2[n[m3]];s3.push(h2)}return s3}function Or(e2){let i3=e2[0][0],
+o2=i3.length;for(let n=1;n<e2.length;n++){let s3=e2[n][0];if(s3.length!=o2)return!1;if(s3!=i3){for(let a3=0;a3<o2;a3++)if(s3[a3]!=i3[a3])return!1}}return!0}function Hr(e2,i3=100){
+let o2=e2.length;if(o2<=1)return!0;let n=0,s3=o2-1;for(;n<=s3&&e2[n]==null;)n++;for(;s3>=n&&e2[s3]==null;)s3--;if(s3<=n)return!0;let a3=Be(1,tt((s3-n+1)/i3));for(let u2=e2[n],
+h2=n+a3;h2<=s3;h2+=a3){let m3=e2[h2];if(m3!=null){if(m3<=u2)return!1;u2=m3}}return!0}var bo=["January","February","March","April","May","June","July","August","\
+September","October","November","December"],Mo=["Sunday","Monday","Tuesday","Wednesday","Thursday","Friday","Saturday"];function Ao(e2){return e2.slice(0,3)}var Nr=Mo.
+map(Ao),Wr=bo.map(Ao),Gr={MMMM:bo,MMM:Wr,WWWW:Mo,WWW:Nr};function Yl(e2){return(e2<10?"0":"")+e2}function Ir(e2){return(e2<10?"00":e2<100?"0":"")+e2}var Yr={YYYY:e2=>e2.
+getFullYear(),YY:e2=>(e2.getFullYear()+"").slice(2),MMMM:(e2,i3)=>i3.MMMM[e2.getMonth()],MMM:(e2,i3)=>i3.MMM[e2.getMonth()],MM:e2=>Yl(e2.getMonth()+1),M:e2=>e2.
+getMonth()+1,DD:e2=>Yl(e2.getDate()),D:e2=>e2.getDate(),WWWW:(e2,i3)=>i3.WWWW[e2.getDay()],WWW:(e2,i3)=>i3.WWW[e2.getDay()],HH:e2=>Yl(e2.getHours()),H:e2=>e2.getHours(),
+h:e2=>{let i3=e2.getHours();return i3==0?12:i3>12?i3-12:i3},AA:e2=>e2.getHours()>=12?"PM":"AM",aa:e2=>e2.getHours()>=12?"pm":"am",a:e2=>e2.getHours()>=12?"p":"a",
+mm:e2=>Yl(e2.getMinutes()),m:e2=>e2.getMinutes(),ss:e2=>Yl(e2.getSeconds()),s:e2=>e2.getSeconds(),fff:e2=>Ir(e2.getMilliseconds())};function li(e2,i3){i3=i3||Gr;
+let o2=[],n=/\{([a-z]+)\}|[^{]+/gi,s3;for(;s3=n.exec(e2);)o2.push(s3[0][0]=="{"?Yr[s3[1]]:s3[0]);return a3=>{let u2="";for(let h2=0;h2<o2.length;h2++)u2+=typeof o2[h2]==
+"string"?o2[h2]:o2[h2](a3,i3);return u2}}var Br=new Intl.DateTimeFormat().resolvedOptions().timeZone;function Ur(e2,i3){let o2;return i3=="UTC"||i3=="Etc/UTC"?o2=
+new Date(+e2+e2.getTimezoneOffset()*6e4):i3==Br?o2=e2:(o2=new Date(e2.toLocaleString("en-US",{timeZone:i3})),o2.setMilliseconds(e2.getMilliseconds())),o2}var Eo=e2=>e2%
+1==0,cn=[1,2,2.5,5],Kr=Gl(10,-32,0,cn),Po=Gl(10,0,32,cn),jr=Po.filter(Eo),Xt=Kr.concat(Po),ni=`
+`,Do="{YYYY}",Lo=ni+Do,Co="{M}/{D}",Bl=ni+Co,an=Bl+"/{YY}",Vo="{aa}",qr="{h}:{mm}",Ml=qr+Vo,Ro=ni+Ml,zo=":{ss}",re2=null;function Fo(e2){let i3=e2*1e3,o2=i3*60,
+n=o2*60,s3=n*24,a3=s3*30,u2=s3*365,m3=(e2==1?Gl(10,0,3,cn).filter(Eo):Gl(10,-3,0,cn)).concat([i3,i3*5,i3*10,i3*15,i3*30,o2,o2*5,o2*10,o2*15,o2*30,n,n*2,n*3,n*4,
+n*6,n*8,n*12,s3,s3*2,s3*3,s3*4,s3*5,s3*6,s3*7,s3*8,s3*9,s3*10,s3*15,a3,a3*2,a3*3,a3*4,a3*6,u2,u2*2,u2*5,u2*10,u2*25,u2*50,u2*100]),g4=[[u2,Do,re2,re2,re2,re2,re2,
+re2,1],[s3*28,"{MMM}",Lo,re2,re2,re2,re2,re2,1],[s3,Co,Lo,re2,re2,re2,re2,re2,1],[n,"{h}"+Vo,an,re2,Bl,re2,re2,re2,1],[o2,Ml,an,re2,Bl,re2,re2,re2,1],[i3,zo,an+
+" "+Ml,re2,Bl+" "+Ml,re2,Ro,re2,1],[e2,zo+".{fff}",an+" "+Ml,re2,Bl+" "+Ml,re2,Ro,re2,1]];function y4(d4){return(w3,L,D5,O3,N3,G2)=>{let k3=[],H3=N3>=u2,x3=N3>=
+a3&&N3<u2,q4=d4(D5),P4=ae2(q4*e2,3),$2=ii(q4.getFullYear(),H3?0:q4.getMonth(),x3||H3?1:q4.getDate()),U3=ae2($2*e2,3);if(x3||H3){let Q3=x3?N3/a3:0,B3=H3?N3/u2:0,
+T3=P4==U3?P4:ae2(ii($2.getFullYear()+B3,$2.getMonth()+Q3,1)*e2,3),j3=new Date(Ee(T3/e2)),C2=j3.getFullYear(),I3=j3.getMonth();for(let F4=0;T3<=O3;F4++){let ee2=ii(
+C2+B3*F4,I3+Q3*F4,1),z3=ee2-d4(ae2(ee2*e2,3));T3=ae2((+ee2+z3)*e2,3),T3<=O3&&k3.push(T3)}}else{let Q3=N3>=s3?s3:N3,B3=tt(D5)-tt(P4),T3=U3+B3+fn(P4-U3,Q3);k3.push(
+T3);let j3=d4(T3),C2=j3.getHours()+j3.getMinutes()/o2+j3.getSeconds()/n,I3=N3/n,F4=w3.axes[L]._space,ee2=G2/F4;for(;T3=ae2(T3+N3,e2==1?0:3),!(T3>O3);)if(I3>1){let z3=tt(
+ae2(C2+I3,6))%24,te2=d4(T3).getHours()-z3;te2>1&&(te2=-1),T3-=te2*n,C2=(C2+I3)%24;let fe2=k3[k3.length-1];ae2((T3-fe2)/N3,3)*ee2>=.7&&k3.push(T3)}else k3.push(T3)}
+return k3}}return[m3,g4,y4]}var[$r,Jr,Zr]=Fo(1),[Qr,Xr,ef]=Fo(.001);Gl(2,-53,53,[1]);function Oo(e2,i3){return e2.map(o2=>o2.map((n,s3)=>s3==0||s3==8||n==null?n:
+i3(s3==1||o2[8]==0?n:o2[1]+n)))}function Ho(e2,i3){return(o2,n,s3,a3,u2)=>{let h2=i3.find(D5=>u2>=D5[0])||i3[i3.length-1],m3,g4,y4,d4,w3,L;return n.map(D5=>{let O3=e2(
+D5),N3=O3.getFullYear(),G2=O3.getMonth(),k3=O3.getDate(),H3=O3.getHours(),x3=O3.getMinutes(),q4=O3.getSeconds(),P4=N3!=m3&&h2[2]||G2!=g4&&h2[3]||k3!=y4&&h2[4]||
+H3!=d4&&h2[5]||x3!=w3&&h2[6]||q4!=L&&h2[7]||h2[1];return m3=N3,g4=G2,y4=k3,d4=H3,w3=x3,L=q4,P4(O3)})}}function tf(e2,i3){let o2=li(i3);return(n,s3,a3,u2,h2)=>s3.
+map(m3=>o2(e2(m3)))}function ii(e2,i3,o2){return new Date(e2,i3,o2)}function No(e2,i3){return i3(e2)}var lf="{YYYY}-{MM}-{DD} {h}:{mm}{aa}";function Wo(e2,i3){return(o2,n,s3,a3)=>a3==
+null?Bn:i3(e2(n))}function nf(e2,i3){let o2=e2.series[i3];return o2.width?o2.stroke(e2,i3):o2.points.width?o2.points.stroke(e2,i3):null}function of(e2,i3){return e2.
+series[i3].fill(e2,i3)}var sf={show:!0,live:!0,isolate:!1,mount:Tr,markers:{show:!0,width:2,stroke:nf,fill:of,dash:"solid"},idx:null,idxs:null,values:[]};function rf(e2,i3){
+let o2=e2.cursor.points,n=ft(),s3=o2.size(e2,i3);de2(n,Hl,s3),de2(n,Nl,s3);let a3=s3/-2;de2(n,"marginLeft",a3),de2(n,"marginTop",a3);let u2=o2.width(e2,i3,s3);return u2&&
+de2(n,"borderWidth",u2),n}function ff(e2,i3){let o2=e2.series[i3].points;return o2._fill||o2._stroke}function uf(e2,i3){let o2=e2.series[i3].points;return o2._stroke||
+o2._fill}function cf(e2,i3){return e2.series[i3].points.size}var oi=[0,0];function af(e2,i3,o2){return oi[0]=i3,oi[1]=o2,oi}function pn(e2,i3,o2,n=!0){return s3=>{
+s3.button==0&&(!n||s3.target==i3)&&o2(s3)}}function si(e2,i3,o2,n=!0){return s3=>{(!n||s3.target==i3)&&o2(s3)}}var pf={show:!0,x:!0,y:!0,lock:!1,move:af,points:{
+one:!1,show:rf,size:cf,width:0,stroke:uf,fill:ff},bind:{mousedown:pn,mouseup:pn,click:pn,dblclick:pn,mousemove:si,mouseleave:si,mouseenter:si},drag:{setScale:!0,
+x:!0,y:!1,dist:0,uni:null,click:(e2,i3)=>{i3.stopPropagation(),i3.stopImmediatePropagation()},_x:!1,_y:!1},focus:{dist:(e2,i3,o2,n,s3)=>n-s3,prox:-1,bias:0},hover:{
+skip:[void 0],prox:null,bias:0},left:-10,top:-10,idx:null,dataIdx:null,idxs:null,event:null},Go={show:!0,stroke:"rgba(0,0,0,0.07)",width:2},ri=Te({},Go,{filter:wo}),
+Io=Te({},ri,{size:10}),Yo=Te({},Go,{show:!1}),fi='12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", sans-serif, "Apple Co\
+lor Emoji", "Segoe UI Emoji", "Segoe UI Symbol", "Noto Color Emoji"',Bo="bold "+fi,Uo=1.5,Ko={show:!0,scale:"x",stroke:Gn,space:50,gap:5,alignTo:1,size:50,labelGap:0,
+labelSize:30,labelFont:Bo,side:2,grid:ri,ticks:Io,border:Yo,font:fi,lineGap:Uo,rotate:0},hf="Value",mf="Time",jo={show:!0,scale:"x",auto:!1,sorted:1,min:ce,max:-ce,
+idxs:[]};function gf(e2,i3,o2,n,s3){return i3.map(a3=>a3==null?"":Qn(a3))}function df(e2,i3,o2,n,s3,a3,u2){let h2=[],m3=Ot.get(s3)||0;o2=u2?o2:ae2(fn(o2,s3),m3);
+for(let g4=o2;g4<=n;g4=ae2(g4+s3,m3))h2.push(Object.is(g4,-0)?0:g4);return h2}function ui(e2,i3,o2,n,s3,a3,u2){let h2=[],m3=e2.scales[e2.axes[i3].scale].log,g4=m3==
+10?Pt:po,y4=tt(g4(o2));s3=xl(m3,y4),m3==10&&(s3=Xt[dt(s3,Xt)]);let d4=o2,w3=s3*m3;m3==10&&(w3=Xt[dt(w3,Xt)]);do h2.push(d4),d4=d4+s3,m3==10&&!Ot.has(d4)&&(d4=ae2(
+d4,Ot.get(s3))),d4>=w3&&(s3=d4,w3=s3*m3,m3==10&&(w3=Xt[dt(w3,Xt)]));while(d4<=n);return h2}function wf(e2,i3,o2,n,s3,a3,u2){let m3=e2.scales[e2.axes[i3].scale].
+asinh,g4=n>m3?ui(e2,i3,Be(m3,o2),n,s3):[m3],y4=n>=0&&o2<=0?[0]:[];return(o2<-m3?ui(e2,i3,Be(m3,-n),-o2,s3):[m3]).reverse().map(w3=>-w3).concat(y4,g4)}var qo=/./,
+Sf=/[12357]/,_f=/[125]/,$o=/1/,ci=(e2,i3,o2,n)=>e2.map((s3,a3)=>i3==4&&s3==0||a3%n==0&&o2.test(s3.toExponential()[s3<0?1:0])?s3:null);function yf(e2,i3,o2,n,s3){
+let a3=e2.axes[o2],u2=a3.scale,h2=e2.scales[u2],m3=e2.valToPos,g4=a3._space,y4=m3(10,u2),d4=m3(9,u2)-y4>=g4?qo:m3(7,u2)-y4>=g4?Sf:m3(5,u2)-y4>=g4?_f:$o;if(d4==$o){
+let w3=Ae(m3(1,u2)-y4);if(w3<g4)return ci(i3.slice().reverse(),h2.distr,d4,ut(g4/w3)).reverse()}return ci(i3,h2.distr,d4,1)}function vf(e2,i3,o2,n,s3){let a3=e2.
+axes[o2],u2=a3.scale,h2=a3._space,m3=e2.valToPos,g4=Ae(m3(1,u2)-m3(2,u2));return g4<h2?ci(i3.slice().reverse(),3,qo,ut(h2/g4)).reverse():i3}function kf(e2,i3,o2,n){
+return n==null?Bn:i3==null?"":Qn(i3)}var Jo={show:!0,scale:"y",stroke:Gn,space:30,gap:5,alignTo:1,size:50,labelGap:0,labelSize:30,labelFont:Bo,side:3,grid:ri,ticks:Io,
+border:Yo,font:fi,lineGap:Uo,rotate:0};function xf(e2,i3){let o2=3+(e2||1)*2;return ae2(o2*i3,3)}function Tf(e2,i3){let{scale:o2,idxs:n}=e2.series[0],s3=e2._data[0],
+a3=e2.valToPos(s3[n[0]],o2,!0),u2=e2.valToPos(s3[n[1]],o2,!0),h2=Ae(u2-a3),m3=e2.series[i3],g4=h2/(m3.points.space*oe2);return n[1]-n[0]<=g4}var Zo={scale:null,
+auto:!0,sorted:0,min:ce,max:-ce},Qo=(e2,i3,o2,n,s3)=>s3,Xo={show:!0,auto:!0,sorted:0,gaps:Qo,alpha:1,facets:[Te({},Zo,{scale:"x"}),Te({},Zo,{scale:"y"})]},es={scale:"\
+y",auto:!0,sorted:0,show:!0,spanGaps:!1,gaps:Qo,alpha:1,points:{show:Tf,filter:null},values:null,min:ce,max:-ce,idxs:[],path:null,clip:null};function bf(e2,i3,o2,n,s3){
+return o2/10}var ts={time:!0,auto:!0,distr:1,log:10,asinh:1,min:null,max:null,dir:1,ori:0},Mf=Te({},ts,{time:!1,ori:1}),ls={};function ns(e2,i3){let o2=ls[e2];return o2||
+(o2={key:e2,plots:[],sub(n){o2.plots.push(n)},unsub(n){o2.plots=o2.plots.filter(s3=>s3!=n)},pub(n,s3,a3,u2,h2,m3,g4){for(let y4=0;y4<o2.plots.length;y4++)o2.plots[y4]!=
+s3&&o2.plots[y4].pub(n,s3,a3,u2,h2,m3,g4)}},e2!=null&&(ls[e2]=o2)),o2}var Al=1,ai=2;function el(e2,i3,o2){let n=e2.mode,s3=e2.series[i3],a3=n==2?e2._data[i3]:e2.
+_data,u2=e2.scales,h2=e2.bbox,m3=a3[0],g4=n==2?a3[1]:a3[i3],y4=n==2?u2[s3.facets[0].scale]:u2[e2.series[0].scale],d4=n==2?u2[s3.facets[1].scale]:u2[s3.scale],w3=h2.
+left,L=h2.top,D5=h2.width,O3=h2.height,N3=e2.valToPosH,G2=e2.valToPosV;return y4.ori==0?o2(s3,m3,g4,y4,d4,N3,G2,w3,L,D5,O3,mn,El,dn,ss,fs):o2(s3,m3,g4,y4,d4,G2,
+N3,L,w3,O3,D5,gn,Pl,mi,rs,us)}function pi(e2,i3){let o2=0,n=0,s3=ne2(e2.bands,ti);for(let a3=0;a3<s3.length;a3++){let u2=s3[a3];u2.series[0]==i3?o2=u2.dir:u2.series[1]==
+i3&&(u2.dir==1?n|=1:n|=2)}return[o2,n==1?-1:n==2?1:n==3?2:0]}function Af(e2,i3,o2,n,s3){let a3=e2.mode,u2=e2.series[i3],h2=a3==2?u2.facets[1].scale:u2.scale,m3=e2.
+scales[h2];return s3==-1?m3.min:s3==1?m3.max:m3.distr==3?m3.dir==1?m3.min:m3.max:0}function Dt(e2,i3,o2,n,s3,a3){return el(e2,i3,(u2,h2,m3,g4,y4,d4,w3,L,D5,O3,N3)=>{
+let G2=u2.pxRound,k3=g4.dir*(g4.ori==0?1:-1),H3=g4.ori==0?El:Pl,x3,q4;k3==1?(x3=o2,q4=n):(x3=n,q4=o2);let P4=G2(d4(h2[x3],g4,O3,L)),$2=G2(w3(m3[x3],y4,N3,D5)),U3=G2(
+d4(h2[q4],g4,O3,L)),Q3=G2(w3(a3==1?y4.max:y4.min,y4,N3,D5)),B3=new Path2D(s3);return H3(B3,U3,Q3),H3(B3,P4,Q3),H3(B3,P4,$2),B3})}function hn(e2,i3,o2,n,s3,a3){let u2=null;
+if(e2.length>0){u2=new Path2D;let h2=i3==0?dn:mi,m3=o2;for(let d4=0;d4<e2.length;d4++){let w3=e2[d4];if(w3[1]>w3[0]){let L=w3[0]-m3;L>0&&h2(u2,m3,n,L,n+a3),m3=w3[1]}}
+let g4=o2+s3-m3,y4=10;g4>0&&h2(u2,m3,n-y4/2,g4,n+a3+y4)}return u2}function Ef(e2,i3,o2){let n=e2[e2.length-1];n&&n[0]==i3?n[1]=o2:e2.push([i3,o2])}function hi(e2,i3,o2,n,s3,a3,u2){
+let h2=[],m3=e2.length;for(let g4=s3==1?o2:n;g4>=o2&&g4<=n;g4+=s3)if(i3[g4]===null){let d4=g4,w3=g4;if(s3==1)for(;++g4<=n&&i3[g4]===null;)w3=g4;else for(;--g4>=
+o2&&i3[g4]===null;)w3=g4;let L=a3(e2[d4]),D5=w3==d4?L:a3(e2[w3]),O3=d4-s3;L=u2<=0&&O3>=0&&O3<m3?a3(e2[O3]):L;let G2=w3+s3;D5=u2>=0&&G2>=0&&G2<m3?a3(e2[G2]):D5,D5>=
+L&&h2.push([L,D5])}return h2}function is(e2){return e2==0?go2:e2==1?Ee:i3=>Qt(i3,e2)}function os(e2){let i3=e2==0?mn:gn,o2=e2==0?(s3,a3,u2,h2,m3,g4)=>{s3.arcTo(
+a3,u2,h2,m3,g4)}:(s3,a3,u2,h2,m3,g4)=>{s3.arcTo(u2,a3,m3,h2,g4)},n=e2==0?(s3,a3,u2,h2,m3)=>{s3.rect(a3,u2,h2,m3)}:(s3,a3,u2,h2,m3)=>{s3.rect(u2,a3,m3,h2)};return(s3,a3,u2,h2,m3,g4=0,y4=0)=>{
+g4==0&&y4==0?n(s3,a3,u2,h2,m3):(g4=wt(g4,h2/2,m3/2),y4=wt(y4,h2/2,m3/2),i3(s3,a3+g4,u2),o2(s3,a3+h2,u2,a3+h2,u2+m3,g4),o2(s3,a3+h2,u2+m3,a3,u2+m3,y4),o2(s3,a3,u2+
+m3,a3,u2,y4),o2(s3,a3,u2,a3+h2,u2,g4),s3.closePath())}}var mn=(e2,i3,o2)=>{e2.moveTo(i3,o2)},gn=(e2,i3,o2)=>{e2.moveTo(o2,i3)},El=(e2,i3,o2)=>{e2.lineTo(i3,o2)},
+Pl=(e2,i3,o2)=>{e2.lineTo(o2,i3)},dn=os(0),mi=os(1),ss=(e2,i3,o2,n,s3,a3)=>{e2.arc(i3,o2,n,s3,a3)},rs=(e2,i3,o2,n,s3,a3)=>{e2.arc(o2,i3,n,s3,a3)},fs=(e2,i3,o2,n,s3,a3,u2)=>{
+e2.bezierCurveTo(i3,o2,n,s3,a3,u2)},us=(e2,i3,o2,n,s3,a3,u2)=>{e2.bezierCurveTo(o2,i3,s3,n,u2,a3)};function cs(e2){return(i3,o2,n,s3,a3)=>el(i3,o2,(u2,h2,m3,g4,y4,d4,w3,L,D5,O3,N3)=>{
+let{pxRound:G2,points:k3}=u2,H3,x3;g4.ori==0?(H3=mn,x3=ss):(H3=gn,x3=rs);let q4=ae2(k3.width*oe2,3),P4=(k3.size-k3.width)/2*oe2,$2=ae2(P4*2,3),U3=new Path2D,Q3=new Path2D,
+{left:B3,top:T3,width:j3,height:C2}=i3.bbox;dn(Q3,B3-$2,T3-$2,j3+$2*2,C2+$2*2);let I3=F4=>{if(m3[F4]!=null){let ee2=G2(d4(h2[F4],g4,O3,L)),z3=G2(w3(m3[F4],y4,N3,
+D5));H3(U3,ee2+P4,z3),x3(U3,ee2,z3,P4,0,rn*2)}};if(a3)a3.forEach(I3);else for(let F4=n;F4<=s3;F4++)I3(F4);return{stroke:q4>0?U3:null,fill:U3,clip:Q3,flags:Al|ai}})}
+function as(e2){return(i3,o2,n,s3,a3,u2)=>{n!=s3&&(a3!=n&&u2!=n&&e2(i3,o2,n),a3!=s3&&u2!=s3&&e2(i3,o2,s3),e2(i3,o2,u2))}}var Pf=as(El),Df=as(Pl);function ps(e2){
+let i3=ne2(e2?.alignGaps,0);return(o2,n,s3,a3)=>el(o2,n,(u2,h2,m3,g4,y4,d4,w3,L,D5,O3,N3)=>{[s3,a3]=nn(m3,s3,a3);let G2=u2.pxRound,k3=C2=>G2(d4(C2,g4,O3,L)),H3=C2=>G2(
+w3(C2,y4,N3,D5)),x3,q4;g4.ori==0?(x3=El,q4=Pf):(x3=Pl,q4=Df);let P4=g4.dir*(g4.ori==0?1:-1),$2={stroke:new Path2D,fill:null,clip:null,band:null,gaps:null,flags:Al},
+U3=$2.stroke,Q3=!1;if(a3-s3>=O3*4){let C2=V4=>o2.posToVal(V4,g4.key,!0),I3=null,F4=null,ee2,z3,Ue,we2=k3(h2[P4==1?s3:a3]),te2=k3(h2[s3]),fe2=k3(h2[a3]),J3=C2(P4==
+1?te2+1:fe2-1);for(let V4=P4==1?s3:a3;V4>=s3&&V4<=a3;V4+=P4){let be2=h2[V4],Se=(P4==1?be2<J3:be2>J3)?we2:k3(be2),se2=m3[V4];Se==we2?se2!=null?(z3=se2,I3==null?(x3(
+U3,Se,H3(z3)),ee2=I3=F4=z3):z3<I3?I3=z3:z3>F4&&(F4=z3)):se2===null&&(Q3=!0):(I3!=null&&q4(U3,we2,H3(I3),H3(F4),H3(ee2),H3(z3)),se2!=null?(z3=se2,x3(U3,Se,H3(z3)),
+I3=F4=ee2=z3):(I3=F4=null,se2===null&&(Q3=!0)),we2=Se,J3=C2(we2+P4))}I3!=null&&I3!=F4&&Ue!=we2&&q4(U3,we2,H3(I3),H3(F4),H3(ee2),H3(z3))}else for(let C2=P4==1?s3:
+a3;C2>=s3&&C2<=a3;C2+=P4){let I3=m3[C2];I3===null?Q3=!0:I3!=null&&x3(U3,k3(h2[C2]),H3(I3))}let[T3,j3]=pi(o2,n);if(u2.fill!=null||T3!=0){let C2=$2.fill=new Path2D(
+U3),I3=u2.fillTo(o2,n,u2.min,u2.max,T3),F4=H3(I3),ee2=k3(h2[s3]),z3=k3(h2[a3]);P4==-1&&([z3,ee2]=[ee2,z3]),x3(C2,z3,F4),x3(C2,ee2,F4)}if(!u2.spanGaps){let C2=[];
+Q3&&C2.push(...hi(h2,m3,s3,a3,P4,k3,i3)),$2.gaps=C2=u2.gaps(o2,n,s3,a3,C2),$2.clip=hn(C2,g4.ori,L,D5,O3,N3)}return j3!=0&&($2.band=j3==2?[Dt(o2,n,s3,a3,U3,-1),Dt(
+o2,n,s3,a3,U3,1)]:Dt(o2,n,s3,a3,U3,j3)),$2})}function Lf(e2){let i3=ne2(e2.align,1),o2=ne2(e2.ascDesc,!1),n=ne2(e2.alignGaps,0),s3=ne2(e2.extend,!1);return(a3,u2,h2,m3)=>el(
+a3,u2,(g4,y4,d4,w3,L,D5,O3,N3,G2,k3,H3)=>{[h2,m3]=nn(d4,h2,m3);let x3=g4.pxRound,{left:q4,width:P4}=a3.bbox,$2=te2=>x3(D5(te2,w3,k3,N3)),U3=te2=>x3(O3(te2,L,H3,
+G2)),Q3=w3.ori==0?El:Pl,B3={stroke:new Path2D,fill:null,clip:null,band:null,gaps:null,flags:Al},T3=B3.stroke,j3=w3.dir*(w3.ori==0?1:-1),C2=U3(d4[j3==1?h2:m3]),I3=$2(
+y4[j3==1?h2:m3]),F4=I3,ee2=I3;s3&&i3==-1&&(ee2=q4,Q3(T3,ee2,C2)),Q3(T3,I3,C2);for(let te2=j3==1?h2:m3;te2>=h2&&te2<=m3;te2+=j3){let fe2=d4[te2];if(fe2==null)continue;
+let J3=$2(y4[te2]),V4=U3(fe2);i3==1?Q3(T3,J3,C2):Q3(T3,F4,V4),Q3(T3,J3,V4),C2=V4,F4=J3}let z3=F4;s3&&i3==1&&(z3=q4+P4,Q3(T3,z3,C2));let[Ue,we2]=pi(a3,u2);if(g4.
+fill!=null||Ue!=0){let te2=B3.fill=new Path2D(T3),fe2=g4.fillTo(a3,u2,g4.min,g4.max,Ue),J3=U3(fe2);Q3(te2,z3,J3),Q3(te2,ee2,J3)}if(!g4.spanGaps){let te2=[];te2.
+push(...hi(y4,d4,h2,m3,j3,$2,n));let fe2=g4.width*oe2/2,J3=o2||i3==1?fe2:-fe2,V4=o2||i3==-1?-fe2:fe2;te2.forEach(be2=>{be2[0]+=J3,be2[1]+=V4}),B3.gaps=te2=g4.gaps(
+a3,u2,h2,m3,te2),B3.clip=hn(te2,w3.ori,N3,G2,k3,H3)}return we2!=0&&(B3.band=we2==2?[Dt(a3,u2,h2,m3,T3,-1),Dt(a3,u2,h2,m3,T3,1)]:Dt(a3,u2,h2,m3,T3,we2)),B3})}function hs(e2,i3,o2,n,s3,a3,u2=ce){
+if(e2.length>1){let h2=null;for(let m3=0,g4=1/0;m3<e2.length;m3++)if(i3[m3]!==void 0){if(h2!=null){let y4=Ae(e2[m3]-e2[h2]);y4<g4&&(g4=y4,u2=Ae(o2(e2[m3],n,s3,a3)-
+o2(e2[h2],n,s3,a3)))}h2=m3}}return u2}function Cf(e2){e2=e2||Il;let i3=ne2(e2.size,[.6,ce,1]),o2=e2.align||0,n=e2.gap||0,s3=e2.radius;s3=s3==null?[0,0]:typeof s3==
+"number"?[s3,0]:s3;let a3=X2(s3),u2=1-i3[0],h2=ne2(i3[1],ce),m3=ne2(i3[2],1),g4=ne2(e2.disp,Il),y4=ne2(e2.each,L=>{}),{fill:d4,stroke:w3}=g4;return(L,D5,O3,N3)=>el(
+L,D5,(G2,k3,H3,x3,q4,P4,$2,U3,Q3,B3,T3)=>{let j3=G2.pxRound,C2=o2,I3=n*oe2,F4=h2*oe2,ee2=m3*oe2,z3,Ue;x3.ori==0?[z3,Ue]=a3(L,D5):[Ue,z3]=a3(L,D5);let we2=x3.dir*
+(x3.ori==0?1:-1),te2=x3.ori==0?dn:mi,fe2=x3.ori==0?y4:(A3,pe2,Me,il,Gt,_t,It)=>{y4(A3,pe2,Me,Gt,il,It,_t)},J3=ne2(L.bands,ti).find(A3=>A3.series[0]==D5),V4=J3!=
+null?J3.dir:0,be2=G2.fillTo(L,D5,G2.min,G2.max,V4),Ne=j3($2(be2,q4,T3,Q3)),Se,se2,ct,qe=B3,ye=j3(G2.width*oe2),St=!1,Mt=null,lt=null,Lt=null,tl=null;d4!=null&&(ye==
+0||w3!=null)&&(St=!0,Mt=d4.values(L,D5,O3,N3),lt=new Map,new Set(Mt).forEach(A3=>{A3!=null&&lt.set(A3,new Path2D)}),ye>0&&(Lt=w3.values(L,D5,O3,N3),tl=new Map,new Set(
+Lt).forEach(A3=>{A3!=null&&tl.set(A3,new Path2D)})));let{x0:ll,size:Dl}=g4;if(ll!=null&&Dl!=null){C2=1,k3=ll.values(L,D5,O3,N3),ll.unit==2&&(k3=k3.map(Me=>L.posToVal(
+U3+Me*B3,x3.key,!0)));let A3=Dl.values(L,D5,O3,N3);Dl.unit==2?se2=A3[0]*B3:se2=P4(A3[0],x3,B3,U3)-P4(0,x3,B3,U3),qe=hs(k3,H3,P4,x3,B3,U3,qe),ct=qe-se2+I3}else qe=
+hs(k3,H3,P4,x3,B3,U3,qe),ct=qe*u2+I3,se2=qe-ct;ct<1&&(ct=0),ye>=se2/2&&(ye=0),ct<5&&(j3=go2);let Ul=ct>0,Nt=qe-ct-(Ul?ye:0);se2=j3(ei(Nt,ee2,F4)),Se=(C2==0?se2/
+2:C2==we2?0:se2)-C2*we2*((C2==0?I3/2:0)+(Ul?ye/2:0));let We={stroke:null,fill:null,clip:null,band:null,gaps:null,flags:0},nl=St?null:new Path2D,At=null;if(J3!=null)
+At=L.data[J3.series[1]];else{let{y0:A3,y1:pe2}=g4;A3!=null&&pe2!=null&&(H3=pe2.values(L,D5,O3,N3),At=A3.values(L,D5,O3,N3))}let Wt=z3*se2,K2=Ue*se2;for(let A3=we2==
+1?O3:N3;A3>=O3&&A3<=N3;A3+=we2){let pe2=H3[A3];if(pe2==null)continue;if(At!=null){let Ke=At[A3]??0;if(pe2-Ke==0)continue;Ne=$2(Ke,q4,T3,Q3)}let Me=x3.distr!=2||
+g4!=null?k3[A3]:A3,il=P4(Me,x3,B3,U3),Gt=$2(ne2(pe2,be2),q4,T3,Q3),_t=j3(il-Se),It=j3(Be(Gt,Ne)),$e=j3(wt(Gt,Ne)),nt=It-$e;if(pe2!=null){let Ke=pe2<0?K2:Wt,at=pe2<
+0?Wt:K2;St?(ye>0&&Lt[A3]!=null&&te2(tl.get(Lt[A3]),_t,$e+tt(ye/2),se2,Be(0,nt-ye),Ke,at),Mt[A3]!=null&&te2(lt.get(Mt[A3]),_t,$e+tt(ye/2),se2,Be(0,nt-ye),Ke,at)):
+te2(nl,_t,$e+tt(ye/2),se2,Be(0,nt-ye),Ke,at),fe2(L,D5,A3,_t-ye/2,$e,se2+ye,nt)}}return ye>0?We.stroke=St?tl:nl:St||(We._fill=G2.width==0?G2._fill:G2._stroke??G2.
+_fill,We.width=0),We.fill=St?lt:nl,We})}function Vf(e2,i3){let o2=ne2(i3?.alignGaps,0);return(n,s3,a3,u2)=>el(n,s3,(h2,m3,g4,y4,d4,w3,L,D5,O3,N3,G2)=>{[a3,u2]=nn(
+g4,a3,u2);let k3=h2.pxRound,H3=z3=>k3(w3(z3,y4,N3,D5)),x3=z3=>k3(L(z3,d4,G2,O3)),q4,P4,$2;y4.ori==0?(q4=mn,$2=El,P4=fs):(q4=gn,$2=Pl,P4=us);let U3=y4.dir*(y4.ori==
+0?1:-1),Q3=H3(m3[U3==1?a3:u2]),B3=Q3,T3=[],j3=[];for(let z3=U3==1?a3:u2;z3>=a3&&z3<=u2;z3+=U3)if(g4[z3]!=null){let we2=m3[z3],te2=H3(we2);T3.push(B3=te2),j3.push(
+x3(g4[z3]))}let C2={stroke:e2(T3,j3,q4,$2,P4,k3),fill:null,clip:null,band:null,gaps:null,flags:Al},I3=C2.stroke,[F4,ee2]=pi(n,s3);if(h2.fill!=null||F4!=0){let z3=C2.
+fill=new Path2D(I3),Ue=h2.fillTo(n,s3,h2.min,h2.max,F4),we2=x3(Ue);$2(z3,B3,we2),$2(z3,Q3,we2)}if(!h2.spanGaps){let z3=[];z3.push(...hi(m3,g4,a3,u2,U3,H3,o2)),C2.
+gaps=z3=h2.gaps(n,s3,a3,u2,z3),C2.clip=hn(z3,y4.ori,D5,O3,N3,G2)}return ee2!=0&&(C2.band=ee2==2?[Dt(n,s3,a3,u2,I3,-1),Dt(n,s3,a3,u2,I3,1)]:Dt(n,s3,a3,u2,I3,ee2)),
+C2})}function Rf(e2){return Vf(zf,e2)}function zf(e2,i3,o2,n,s3,a3){let u2=e2.length;if(u2<2)return null;let h2=new Path2D;if(o2(h2,e2[0],i3[0]),u2==2)n(h2,e2[1],
+i3[1]);else{let m3=Array(u2),g4=Array(u2-1),y4=Array(u2-1),d4=Array(u2-1);for(let w3=0;w3<u2-1;w3++)y4[w3]=i3[w3+1]-i3[w3],d4[w3]=e2[w3+1]-e2[w3],g4[w3]=y4[w3]/
+d4[w3];m3[0]=g4[0];for(let w3=1;w3<u2-1;w3++)g4[w3]===0||g4[w3-1]===0||g4[w3-1]>0!=g4[w3]>0?m3[w3]=0:(m3[w3]=3*(d4[w3-1]+d4[w3])/((2*d4[w3]+d4[w3-1])/g4[w3-1]+(d4[w3]+
+2*d4[w3-1])/g4[w3]),isFinite(m3[w3])||(m3[w3]=0));m3[u2-1]=g4[u2-2];for(let w3=0;w3<u2-1;w3++)s3(h2,e2[w3]+d4[w3]/3,i3[w3]+m3[w3]*d4[w3]/3,e2[w3+1]-d4[w3]/3,i3[w3+
+1]-m3[w3+1]*d4[w3]/3,e2[w3+1],i3[w3+1])}return h2}var gi=new Set;function ms(){for(let e2 of gi)e2.syncRect(!0)}vl&&(Jt(mr,kl,ms),Jt(gr,kl,ms,!0),Jt(tn,kl,()=>{
+He.pxRatio=oe2}));var Ff=ps(),Of=cs();function gs(e2,i3,o2,n){return(n?[e2[0],e2[1]].concat(e2.slice(2)):[e2[0]].concat(e2.slice(1))).map((a3,u2)=>di(a3,u2,i3,o2))}
+function Hf(e2,i3){return e2.map((o2,n)=>n==0?{}:Te({},i3,o2))}function di(e2,i3,o2,n){return Te({},i3==0?o2:n,e2)}function ds(e2,i3,o2){return i3==null?Tl:[i3,
+o2]}var Nf=ds;function Wf(e2,i3,o2){return i3==null?Tl:sn(i3,o2,Zn,!0)}function ws(e2,i3,o2,n){return i3==null?Tl:on(i3,o2,e2.scales[n].log,!1)}var Gf=ws;function Ss(e2,i3,o2,n){
+return i3==null?Tl:Jn(i3,o2,e2.scales[n].log,!1)}var If=Ss;function Yf(e2,i3,o2,n,s3){let a3=Be(ho(e2),ho(i3)),u2=i3-e2,h2=dt(s3/n*u2,o2);do{let m3=o2[h2],g4=n*
+m3/u2;if(g4>=s3&&a3+(m3<5?Ot.get(m3):0)<=17)return[m3,g4]}while(++h2<o2.length);return[0,0]}function _s(e2){let i3,o2;return e2=e2.replace(/(\d+)px/,(n,s3)=>(i3=
+Ee((o2=+s3)*oe2))+"px"),[e2,i3,o2]}function Bf(e2){e2.show&&[e2.font,e2.labelFont].forEach(i3=>{let o2=ae2(i3[2]*oe2,1);i3[0]=i3[0].replace(/[0-9.]+px/,o2+"px"),
+i3[1]=o2})}function He(e2,i3,o2){let n={mode:ne2(e2.mode,1)},s3=n.mode;function a3(t,l2,r,f2){let c3=l2.valToPct(t);return f2+r*(l2.dir==-1?1-c3:c3)}function u2(t,l2,r,f2){
+let c3=l2.valToPct(t);return f2+r*(l2.dir==-1?c3:1-c3)}function h2(t,l2,r,f2){return l2.ori==0?a3(t,l2,r,f2):u2(t,l2,r,f2)}n.valToPosH=a3,n.valToPosV=u2;let m3=!1;
+n.status=0;let g4=n.root=ft(Js);if(e2.id!=null&&(g4.id=e2.id),Xe(g4,e2.class),e2.title){let t=ft(Xs,g4);t.textContent=e2.title}let y4=gt("canvas"),d4=n.ctx=y4.getContext(
+"2d"),w3=ft(er,g4);Jt("click",w3,t=>{t.target===D5&&(he2!=gl||_e2!=dl)&&Fe.click(n,t)},!0);let L=n.under=ft(tr,w3);w3.appendChild(y4);let D5=n.over=ft(lr,w3);e2=
+bl(e2);let O3=+ne2(e2.pxAlign,1),N3=is(O3);(e2.plugins||[]).forEach(t=>{t.opts&&(e2=t.opts(n,e2)||e2)});let G2=e2.ms||.001,k3=n.series=s3==1?gs(e2.series||[],jo,
+es,!1):Hf(e2.series||[null],Xo),H3=n.axes=gs(e2.axes||[],Ko,Jo,!0),x3=n.scales={},q4=n.bands=e2.bands||[];q4.forEach(t=>{t.fill=X2(t.fill||null),t.dir=ne2(t.dir,
+-1)});let P4=s3==2?k3[1].facets[0].scale:k3[0].scale,$2={axes:zs,series:Ds},U3=(e2.drawOrder||["axes","series"]).map(t=>$2[t]);function Q3(t){let l2=t.distr==3?
+r=>Pt(r>0?r:t.clamp(n,r,t.min,t.max,t.key)):t.distr==4?r=>Xn(r,t.asinh):t.distr==100?r=>t.fwd(r):r=>r;return r=>{let f2=l2(r),{_min:c3,_max:p2}=t,S4=p2-c3;return(f2-
+c3)/S4}}function B3(t){let l2=x3[t];if(l2==null){let r=(e2.scales||Il)[t]||Il;if(r.from!=null){B3(r.from);let f2=Te({},x3[r.from],r,{key:t});f2.valToPct=Q3(f2),
+x3[t]=f2}else{l2=x3[t]=Te({},t==P4?ts:Mf,r),l2.key=t;let f2=l2.time,c3=l2.range,p2=Ht(c3);if((t!=P4||s3==2&&!f2)&&(p2&&(c3[0]==null||c3[1]==null)&&(c3={min:c3[0]==
+null?uo:{mode:1,hard:c3[0],soft:c3[0]},max:c3[1]==null?uo:{mode:1,hard:c3[1],soft:c3[1]}},p2=!1),!p2&&un(c3))){let S4=c3;c3=(_3,v3,b3)=>v3==null?Tl:sn(v3,b3,S4)}
+l2.range=X2(c3||(f2?Nf:t==P4?l2.distr==3?Gf:l2.distr==4?If:ds:l2.distr==3?ws:l2.distr==4?Ss:Wf)),l2.auto=X2(p2?!1:l2.auto),l2.clamp=X2(l2.clamp||bf),l2._min=l2.
+_max=null,l2.valToPct=Q3(l2)}}}B3("x"),B3("y"),s3==1&&k3.forEach(t=>{B3(t.scale)}),H3.forEach(t=>{B3(t.scale)});for(let t in e2.scales)B3(t);let T3=x3[P4],j3=T3.
+distr,C2,I3;T3.ori==0?(Xe(g4,Zs),C2=a3,I3=u2):(Xe(g4,Qs),C2=u2,I3=a3);let F4={};for(let t in x3){let l2=x3[t];(l2.min!=null||l2.max!=null)&&(F4[t]={min:l2.min,max:l2.
+max},l2.min=l2.max=null)}let ee2=e2.tzDate||(t=>new Date(Ee(t/G2))),z3=e2.fmtDate||li,Ue=G2==1?Zr(ee2):ef(ee2),we2=Ho(ee2,Oo(G2==1?Jr:Xr,z3)),te2=Wo(ee2,No(lf,z3)),
+fe2=[],J3=n.legend=Te({},sf,e2.legend),V4=n.cursor=Te({},pf,{drag:{y:s3==2}},e2.cursor),be2=J3.show,Ne=V4.show,Se=J3.markers;J3.idxs=fe2,Se.width=X2(Se.width),Se.
+dash=X2(Se.dash),Se.stroke=X2(Se.stroke),Se.fill=X2(Se.fill);let se2,ct,qe,ye=[],St=[],Mt,lt=!1,Lt={};if(J3.live){let t=k3[1]?k3[1].values:null;lt=t!=null,Mt=lt?
+t(n,1,0):{_:0};for(let l2 in Mt)Lt[l2]=Bn}if(be2)if(se2=gt("table",fr,g4),qe=gt("tbody",null,se2),J3.mount(n,se2),lt){ct=gt("thead",null,se2,qe);let t=gt("tr",null,
+ct);gt("th",null,t);for(var tl in Mt)gt("th",ji,t).textContent=tl}else Xe(se2,cr),J3.live&&Xe(se2,ur);let ll={show:!0},Dl={show:!1};function Ul(t,l2){if(l2==0&&
+(lt||!J3.live||s3==2))return Tl;let r=[],f2=gt("tr",ar,qe,qe.childNodes[l2]);Xe(f2,t.class),t.show||Xe(f2,$t);let c3=gt("th",null,f2);if(Se.show){let _3=ft(pr,c3);
+if(l2>0){let v3=Se.width(n,l2);v3&&(_3.style.border=v3+"px "+Se.dash(n,l2)+" "+Se.stroke(n,l2)),_3.style.background=Se.fill(n,l2)}}let p2=ft(ji,c3);t.label instanceof
+HTMLElement?p2.appendChild(t.label):p2.textContent=t.label,l2>0&&(Se.show||(p2.style.color=t.width>0?Se.stroke(n,l2):Se.fill(n,l2)),We("click",c3,_3=>{if(V4._lock)
+return;Bt(_3);let v3=k3.indexOf(t);if((_3.ctrlKey||_3.metaKey)!=J3.isolate){let b3=k3.some((M3,E5)=>E5>0&&E5!=v3&&M3.show);k3.forEach((M3,E5)=>{E5>0&&vt(E5,b3?E5==
+v3?ll:Dl:ll,!0,xe2.setSeries)})}else vt(v3,{show:!t.show},!0,xe2.setSeries)},!1),sl&&We(Zi,c3,_3=>{V4._lock||(Bt(_3),vt(k3.indexOf(t),Sl,!0,xe2.setSeries))},!1));
+for(var S4 in Mt){let _3=gt("td",hr,f2);_3.textContent="--",r.push(_3)}return[f2,r]}let Nt=new Map;function We(t,l2,r,f2=!0){let c3=Nt.get(l2)||{},p2=V4.bind[t](
+n,l2,r,f2);p2&&(Jt(t,l2,c3[t]=p2),Nt.set(l2,c3))}function nl(t,l2,r){let f2=Nt.get(l2)||{};for(let c3 in f2)(t==null||c3==t)&&($n(c3,l2,f2[c3]),delete f2[c3]);t==
+null&&Nt.delete(l2)}let At=0,Wt=0,K2=0,A3=0,pe2=0,Me=0,il=pe2,Gt=Me,_t=K2,It=A3,$e=0,nt=0,Ke=0,at=0;n.bbox={};let wn=!1,Kl=!1,ol=!1,Yt=!1,jl=!1,it=!1;function Sn(t,l2,r){
+(r||t!=n.width||l2!=n.height)&&wi(t,l2),al(!1),ol=!0,Kl=!0,pl()}function wi(t,l2){n.width=At=K2=t,n.height=Wt=A3=l2,pe2=Me=0,xs(),Ts();let r=n.bbox;$e=r.left=Qt(
+pe2*oe2,.5),nt=r.top=Qt(Me*oe2,.5),Ke=r.width=Qt(K2*oe2,.5),at=r.height=Qt(A3*oe2,.5)}let ys=3;function vs(){let t=!1,l2=0;for(;!t;){l2++;let r=Vs(l2),f2=Rs(l2);
+t=l2==ys||r&&f2,t||(wi(n.width,n.height),Kl=!0)}}function ks({width:t,height:l2}){Sn(t,l2)}n.setSize=ks;function xs(){let t=!1,l2=!1,r=!1,f2=!1;H3.forEach((c3,p2)=>{
+if(c3.show&&c3._show){let{side:S4,_size:_3}=c3,v3=S4%2,b3=c3.label!=null?c3.labelSize:0,M3=_3+b3;M3>0&&(v3?(K2-=M3,S4==3?(pe2+=M3,f2=!0):r=!0):(A3-=M3,S4==0?(Me+=
+M3,t=!0):l2=!0))}}),Ut[0]=t,Ut[1]=r,Ut[2]=l2,Ut[3]=f2,K2-=Ct[1]+Ct[3],pe2+=Ct[3],A3-=Ct[2]+Ct[0],Me+=Ct[0]}function Ts(){let t=pe2+K2,l2=Me+A3,r=pe2,f2=Me;function c3(p2,S4){
+switch(p2){case 1:return t+=S4,t-S4;case 2:return l2+=S4,l2-S4;case 3:return r-=S4,r+S4;case 0:return f2-=S4,f2+S4}}H3.forEach((p2,S4)=>{if(p2.show&&p2._show){let _3=p2.
+side;p2._pos=c3(_3,p2._size),p2.label!=null&&(p2._lpos=c3(_3,p2.labelSize))}})}if(V4.dataIdx==null){let t=V4.hover,l2=t.skip=new Set(t.skip??[]);l2.add(void 0);
+let r=t.prox=X2(t.prox),f2=t.bias??=0;V4.dataIdx=(c3,p2,S4,_3)=>{if(p2==0)return S4;let v3=S4,b3=r(c3,p2,S4,_3)??ce,M3=b3>=0&&b3<ce,E5=T3.ori==0?K2:A3,Y=V4.left,
+ie2=i3[0],le2=i3[p2];if(l2.has(le2[S4])){v3=null;let Z2=null,W4=null,R2;if(f2==0||f2==-1)for(R2=S4;Z2==null&&R2-- >0;)l2.has(le2[R2])||(Z2=R2);if(f2==0||f2==1)for(R2=
+S4;W4==null&&R2++<le2.length;)l2.has(le2[R2])||(W4=R2);if(Z2!=null||W4!=null)if(M3){let ge=Z2==null?-1/0:C2(ie2[Z2],T3,E5,0),ve2=W4==null?1/0:C2(ie2[W4],T3,E5,0),
+Re=Y-ge,ue2=ve2-Y;Re<=ue2?Re<=b3&&(v3=Z2):ue2<=b3&&(v3=W4)}else v3=W4==null?Z2:Z2==null?W4:S4-Z2<=W4-S4?Z2:W4}else M3&&Ae(Y-C2(ie2[S4],T3,E5,0))>b3&&(v3=null);return v3}}
+let Bt=t=>{V4.event=t};V4.idxs=fe2,V4._lock=!1;let Oe=V4.points;Oe.show=X2(Oe.show),Oe.size=X2(Oe.size),Oe.stroke=X2(Oe.stroke),Oe.width=X2(Oe.width),Oe.fill=X2(
+Oe.fill);let yt=n.focus=Te({},e2.focus||{alpha:.3},V4.focus),sl=yt.prox>=0,rl=sl&&Oe.one,ot=[],fl=[],ul=[];function Si(t,l2){let r=Oe.show(n,l2);if(r instanceof
+HTMLElement)return Xe(r,rr),Xe(r,t.class),bt(r,-10,-10,K2,A3),D5.insertBefore(r,ot[l2]),r}function _i(t,l2){if(s3==1||l2>0){let r=s3==1&&x3[t.scale].time,f2=t.value;
+t.value=r?xo(f2)?Wo(ee2,No(f2,z3)):f2||te2:f2||kf,t.label=t.label||(r?mf:hf)}if(rl||l2>0){t.width=t.width==null?1:t.width,t.paths=t.paths||Ff||br,t.fillTo=X2(t.
+fillTo||Af),t.pxAlign=+ne2(t.pxAlign,O3),t.pxRound=is(t.pxAlign),t.stroke=X2(t.stroke||null),t.fill=X2(t.fill||null),t._stroke=t._fill=t._paths=t._focus=null;let r=xf(
+Be(1,t.width),1),f2=t.points=Te({},{size:r,width:Be(1,r*.2),stroke:t.stroke,space:r*2,paths:Of,_stroke:null,_fill:null},t.points);f2.show=X2(f2.show),f2.filter=
+X2(f2.filter),f2.fill=X2(f2.fill),f2.stroke=X2(f2.stroke),f2.paths=X2(f2.paths),f2.pxAlign=t.pxAlign}if(be2){let r=Ul(t,l2);ye.splice(l2,0,r[0]),St.splice(l2,0,
+r[1]),J3.values.push(null)}if(Ne){fe2.splice(l2,0,null);let r=null;rl?l2==0&&(r=Si(t,l2)):l2>0&&(r=Si(t,l2)),ot.splice(l2,0,r),fl.splice(l2,0,0),ul.splice(l2,0,
+0)}Ve("addSeries",l2)}function bs(t,l2){l2=l2??k3.length,t=s3==1?di(t,l2,jo,es):di(t,l2,{},Xo),k3.splice(l2,0,t),_i(k3[l2],l2)}n.addSeries=bs;function Ms(t){if(k3.
+splice(t,1),be2){J3.values.splice(t,1),St.splice(t,1);let l2=ye.splice(t,1)[0];nl(null,l2.firstChild),l2.remove()}Ne&&(fe2.splice(t,1),ot.splice(t,1)[0].remove(),
+fl.splice(t,1),ul.splice(t,1)),Ve("delSeries",t)}n.delSeries=Ms;let Ut=[!1,!1,!1,!1];function As(t,l2){if(t._show=t.show,t.show){let r=t.side%2,f2=x3[t.scale];f2==
+null&&(t.scale=r?k3[1].scale:P4,f2=x3[t.scale]);let c3=f2.time;t.size=X2(t.size),t.space=X2(t.space),t.rotate=X2(t.rotate),Ht(t.incrs)&&t.incrs.forEach(S4=>{!Ot.
+has(S4)&&Ot.set(S4,vo(S4))}),t.incrs=X2(t.incrs||(f2.distr==2?jr:c3?G2==1?$r:Qr:Xt)),t.splits=X2(t.splits||(c3&&f2.distr==1?Ue:f2.distr==3?ui:f2.distr==4?wf:df)),
+t.stroke=X2(t.stroke),t.grid.stroke=X2(t.grid.stroke),t.ticks.stroke=X2(t.ticks.stroke),t.border.stroke=X2(t.border.stroke);let p2=t.values;t.values=Ht(p2)&&!Ht(
+p2[0])?X2(p2):c3?Ht(p2)?Ho(ee2,Oo(p2,z3)):xo(p2)?tf(ee2,p2):p2||we2:p2||gf,t.filter=X2(t.filter||(f2.distr>=3&&f2.log==10?yf:f2.distr==3&&f2.log==2?vf:wo)),t.font=
+_s(t.font),t.labelFont=_s(t.labelFont),t._size=t.size(n,null,l2,0),t._space=t._rotate=t._incrs=t._found=t._splits=t._values=null,t._size>0&&(Ut[l2]=!0,t._el=ft(
+nr,w3))}}function Ll(t,l2,r,f2){let[c3,p2,S4,_3]=r,v3=l2%2,b3=0;return v3==0&&(_3||p2)&&(b3=l2==0&&!c3||l2==2&&!S4?Ee(Ko.size/3):0),v3==1&&(c3||S4)&&(b3=l2==1&&
+!p2||l2==3&&!_3?Ee(Jo.size/2):0),b3}let yi=n.padding=(e2.padding||[Ll,Ll,Ll,Ll]).map(t=>X2(ne2(t,Ll))),Ct=n._padding=yi.map((t,l2)=>t(n,l2,Ut,0)),ze,Pe=null,De=null,
+ql=s3==1?k3[0].idxs:null,pt=null,Cl=!1;function vi(t,l2){if(i3=t??[],n.data=n._data=i3,s3==2){ze=0;for(let r=1;r<k3.length;r++)ze+=i3[r][0].length}else{i3.length==
+0&&(n.data=n._data=i3=[[]]),pt=i3[0],ze=pt.length;let r=i3;if(j3==2){r=i3.slice();let f2=r[0]=Array(ze);for(let c3=0;c3<ze;c3++)f2[c3]=c3}n._data=i3=r}if(al(!0),
+Ve("setData"),j3==2&&(ol=!0),l2!==!1){let r=T3;r.auto(n,Cl)?_n():Rt(P4,r.min,r.max),Yt=Yt||V4.left>=0,it=!0,pl()}}n.setData=vi;function _n(){Cl=!0;let t,l2;s3==
+1&&(ze>0?(Pe=ql[0]=0,De=ql[1]=ze-1,t=i3[0][Pe],l2=i3[0][De],j3==2?(t=Pe,l2=De):t==l2&&(j3==3?[t,l2]=on(t,t,T3.log,!1):j3==4?[t,l2]=Jn(t,t,T3.log,!1):T3.time?l2=
+t+Ee(86400/G2):[t,l2]=sn(t,l2,Zn,!0))):(Pe=ql[0]=t=null,De=ql[1]=l2=null)),Rt(P4,t,l2)}let $l,cl,yn,vn,kn,xn,Tn,bn,Mn,je;function ki(t,l2,r,f2,c3,p2){t??=$i,r??=
+ti,f2??="butt",c3??=$i,p2??="round",t!=$l&&(d4.strokeStyle=$l=t),c3!=cl&&(d4.fillStyle=cl=c3),l2!=yn&&(d4.lineWidth=yn=l2),p2!=kn&&(d4.lineJoin=kn=p2),f2!=xn&&(d4.
+lineCap=xn=f2),r!=vn&&d4.setLineDash(vn=r)}function xi(t,l2,r,f2){l2!=cl&&(d4.fillStyle=cl=l2),t!=Tn&&(d4.font=Tn=t),r!=bn&&(d4.textAlign=bn=r),f2!=Mn&&(d4.textBaseline=
+Mn=f2)}function An(t,l2,r,f2,c3=0){if(f2.length>0&&t.auto(n,Cl)&&(l2==null||l2.min==null)){let p2=ne2(Pe,0),S4=ne2(De,f2.length-1),_3=r.min==null?_r(f2,p2,S4,c3,
+t.distr==3):[r.min,r.max];t.min=wt(t.min,r.min=_3[0]),t.max=Be(t.max,r.max=_3[1])}}let Ti={min:null,max:null};function Es(){for(let f2 in x3){let c3=x3[f2];F4[f2]==
+null&&(c3.min==null||F4[P4]!=null&&c3.auto(n,Cl))&&(F4[f2]=Ti)}for(let f2 in x3){let c3=x3[f2];F4[f2]==null&&c3.from!=null&&F4[c3.from]!=null&&(F4[f2]=Ti)}F4[P4]!=
+null&&al(!0);let t={};for(let f2 in F4){let c3=F4[f2];if(c3!=null){let p2=t[f2]=bl(x3[f2],Er);if(c3.min!=null)Te(p2,c3);else if(f2!=P4||s3==2)if(ze==0&&p2.from==
+null){let S4=p2.range(n,null,null,f2);p2.min=S4[0],p2.max=S4[1]}else p2.min=ce,p2.max=-ce}}if(ze>0){k3.forEach((f2,c3)=>{if(s3==1){let p2=f2.scale,S4=F4[p2];if(S4==
+null)return;let _3=t[p2];if(c3==0){let v3=_3.range(n,_3.min,_3.max,p2);_3.min=v3[0],_3.max=v3[1],Pe=dt(_3.min,i3[0]),De=dt(_3.max,i3[0]),De-Pe>1&&(i3[0][Pe]<_3.
+min&&Pe++,i3[0][De]>_3.max&&De--),f2.min=pt[Pe],f2.max=pt[De]}else f2.show&&f2.auto&&An(_3,S4,f2,i3[c3],f2.sorted);f2.idxs[0]=Pe,f2.idxs[1]=De}else if(c3>0&&f2.
+show&&f2.auto){let[p2,S4]=f2.facets,_3=p2.scale,v3=S4.scale,[b3,M3]=i3[c3],E5=t[_3],Y=t[v3];E5!=null&&An(E5,F4[_3],p2,b3,p2.sorted),Y!=null&&An(Y,F4[v3],S4,M3,S4.
+sorted),f2.min=S4.min,f2.max=S4.max}});for(let f2 in t){let c3=t[f2],p2=F4[f2];if(c3.from==null&&(p2==null||p2.min==null)){let S4=c3.range(n,c3.min==ce?null:c3.
+min,c3.max==-ce?null:c3.max,f2);c3.min=S4[0],c3.max=S4[1]}}}for(let f2 in t){let c3=t[f2];if(c3.from!=null){let p2=t[c3.from];if(p2.min==null)c3.min=c3.max=null;else{
+let S4=c3.range(n,p2.min,p2.max,f2);c3.min=S4[0],c3.max=S4[1]}}}let l2={},r=!1;for(let f2 in t){let c3=t[f2],p2=x3[f2];if(p2.min!=c3.min||p2.max!=c3.max){p2.min=
+c3.min,p2.max=c3.max;let S4=p2.distr;p2._min=S4==3?Pt(p2.min):S4==4?Xn(p2.min,p2.asinh):S4==100?p2.fwd(p2.min):p2.min,p2._max=S4==3?Pt(p2.max):S4==4?Xn(p2.max,p2.
+asinh):S4==100?p2.fwd(p2.max):p2.max,l2[f2]=r=!0}}if(r){k3.forEach((f2,c3)=>{s3==2?c3>0&&l2.y&&(f2._paths=null):l2[f2.scale]&&(f2._paths=null)});for(let f2 in l2)
+ol=!0,Ve("setScale",f2);Ne&&V4.left>=0&&(Yt=it=!0)}for(let f2 in F4)F4[f2]=null}function Ps(t){let l2=ei(Pe-1,0,ze-1),r=ei(De+1,0,ze-1);for(;t[l2]==null&&l2>0;)
+l2--;for(;t[r]==null&&r<ze-1;)r++;return[l2,r]}function Ds(){if(ze>0){let t=k3.some(l2=>l2._focus)&&je!=yt.alpha;t&&(d4.globalAlpha=je=yt.alpha),k3.forEach((l2,r)=>{
+if(r>0&&l2.show&&(bi(r,!1),bi(r,!0),l2._paths==null)){let f2=je;je!=l2.alpha&&(d4.globalAlpha=je=l2.alpha);let c3=s3==2?[0,i3[r][0].length-1]:Ps(i3[r]);l2._paths=
+l2.paths(n,r,c3[0],c3[1]),je!=f2&&(d4.globalAlpha=je=f2)}}),k3.forEach((l2,r)=>{if(r>0&&l2.show){let f2=je;je!=l2.alpha&&(d4.globalAlpha=je=l2.alpha),l2._paths!=
+null&&Mi(r,!1);{let c3=l2._paths!=null?l2._paths.gaps:null,p2=l2.points.show(n,r,Pe,De,c3),S4=l2.points.filter(n,r,p2,c3);(p2||S4)&&(l2.points._paths=l2.points.
+paths(n,r,Pe,De,S4),Mi(r,!0))}je!=f2&&(d4.globalAlpha=je=f2),Ve("drawSeries",r)}}),t&&(d4.globalAlpha=je=1)}}function bi(t,l2){let r=l2?k3[t].points:k3[t];r._stroke=
+r.stroke(n,t),r._fill=r.fill(n,t)}function Mi(t,l2){let r=l2?k3[t].points:k3[t],{stroke:f2,fill:c3,clip:p2,flags:S4,_stroke:_3=r._stroke,_fill:v3=r._fill,_width:b3=r.
+width}=r._paths;b3=ae2(b3*oe2,3);let M3=null,E5=b3%2/2;l2&&v3==null&&(v3=b3>0?"#fff":_3);let Y=r.pxAlign==1&&E5>0;if(Y&&d4.translate(E5,E5),!l2){let ie2=$e-b3/2,
+le2=nt-b3/2,Z2=Ke+b3,W4=at+b3;M3=new Path2D,M3.rect(ie2,le2,Z2,W4)}l2?En(_3,b3,r.dash,r.cap,v3,f2,c3,S4,p2):Ls(t,_3,b3,r.dash,r.cap,v3,f2,c3,S4,M3,p2),Y&&d4.translate(
+-E5,-E5)}function Ls(t,l2,r,f2,c3,p2,S4,_3,v3,b3,M3){let E5=!1;v3!=0&&q4.forEach((Y,ie2)=>{if(Y.series[0]==t){let le2=k3[Y.series[1]],Z2=i3[Y.series[1]],W4=(le2.
+_paths||Il).band;Ht(W4)&&(W4=Y.dir==1?W4[0]:W4[1]);let R2,ge=null;le2.show&&W4&&vr(Z2,Pe,De)?(ge=Y.fill(n,ie2)||p2,R2=le2._paths.clip):W4=null,En(l2,r,f2,c3,ge,
+S4,_3,v3,b3,M3,R2,W4),E5=!0}}),E5||En(l2,r,f2,c3,p2,S4,_3,v3,b3,M3)}let Ai=Al|ai;function En(t,l2,r,f2,c3,p2,S4,_3,v3,b3,M3,E5){ki(t,l2,r,f2,c3),(v3||b3||E5)&&(d4.
+save(),v3&&d4.clip(v3),b3&&d4.clip(b3)),E5?(_3&Ai)==Ai?(d4.clip(E5),M3&&d4.clip(M3),Zl(c3,S4),Jl(t,p2,l2)):_3&ai?(Zl(c3,S4),d4.clip(E5),Jl(t,p2,l2)):_3&Al&&(d4.
+save(),d4.clip(E5),M3&&d4.clip(M3),Zl(c3,S4),d4.restore(),Jl(t,p2,l2)):(Zl(c3,S4),Jl(t,p2,l2)),(v3||b3||E5)&&d4.restore()}function Jl(t,l2,r){r>0&&(l2 instanceof
+Map?l2.forEach((f2,c3)=>{d4.strokeStyle=$l=c3,d4.stroke(f2)}):l2!=null&&t&&d4.stroke(l2))}function Zl(t,l2){l2 instanceof Map?l2.forEach((r,f2)=>{d4.fillStyle=cl=
+f2,d4.fill(r)}):l2!=null&&t&&d4.fill(l2)}function Cs(t,l2,r,f2){let c3=H3[t],p2;if(f2<=0)p2=[0,0];else{let S4=c3._space=c3.space(n,t,l2,r,f2),_3=c3._incrs=c3.incrs(
+n,t,l2,r,f2,S4);p2=Yf(l2,r,_3,f2,S4)}return c3._found=p2}function Pn(t,l2,r,f2,c3,p2,S4,_3,v3,b3){let M3=S4%2/2;O3==1&&d4.translate(M3,M3),ki(_3,S4,v3,b3,_3),d4.
+beginPath();let E5,Y,ie2,le2,Z2=c3+(f2==0||f2==3?-p2:p2);r==0?(Y=c3,le2=Z2):(E5=c3,ie2=Z2);for(let W4=0;W4<t.length;W4++)l2[W4]!=null&&(r==0?E5=ie2=t[W4]:Y=le2=
+t[W4],d4.moveTo(E5,Y),d4.lineTo(ie2,le2));d4.stroke(),O3==1&&d4.translate(-M3,-M3)}function Vs(t){let l2=!0;return H3.forEach((r,f2)=>{if(!r.show)return;let c3=x3[r.
+scale];if(c3.min==null){r._show&&(l2=!1,r._show=!1,al(!1));return}else r._show||(l2=!1,r._show=!0,al(!1));let p2=r.side,S4=p2%2,{min:_3,max:v3}=c3,[b3,M3]=Cs(f2,
+_3,v3,S4==0?K2:A3);if(M3==0)return;let E5=c3.distr==2,Y=r._splits=r.splits(n,f2,_3,v3,b3,M3,E5),ie2=c3.distr==2?Y.map(R2=>pt[R2]):Y,le2=c3.distr==2?pt[Y[1]]-pt[Y[0]]:
+b3,Z2=r._values=r.values(n,r.filter(n,ie2,f2,M3,le2),f2,M3,le2);r._rotate=p2==2?r.rotate(n,Z2,f2,M3):0;let W4=r._size;r._size=ut(r.size(n,Z2,f2,t)),W4!=null&&r.
+_size!=W4&&(l2=!1)}),l2}function Rs(t){let l2=!0;return yi.forEach((r,f2)=>{let c3=r(n,f2,Ut,t);c3!=Ct[f2]&&(l2=!1),Ct[f2]=c3}),l2}function zs(){for(let t=0;t<H3.
+length;t++){let l2=H3[t];if(!l2.show||!l2._show)continue;let r=l2.side,f2=r%2,c3,p2,S4=l2.stroke(n,t),_3=r==0||r==3?-1:1,[v3,b3]=l2._found;if(l2.label!=null){let Ie=l2.
+labelGap*_3,Qe=Ee((l2._lpos+Ie)*oe2);xi(l2.labelFont[0],S4,"center",r==2?"top":qi),d4.save(),f2==1?(c3=p2=0,d4.translate(Qe,Ee(nt+at/2)),d4.rotate((r==3?-rn:rn)/
+2)):(c3=Ee($e+Ke/2),p2=Qe);let qt=mo(l2.label)?l2.label(n,t,v3,b3):l2.label;d4.fillText(qt,c3,p2),d4.restore()}if(b3==0)continue;let M3=x3[l2.scale],E5=f2==0?Ke:
+at,Y=f2==0?$e:nt,ie2=l2._splits,le2=M3.distr==2?ie2.map(Ie=>pt[Ie]):ie2,Z2=M3.distr==2?pt[ie2[1]]-pt[ie2[0]]:v3,W4=l2.ticks,R2=l2.border,ge=W4.show?W4.size:0,ve2=Ee(
+ge*oe2),Re=Ee((l2.alignTo==2?l2._size-ge-l2.gap:l2.gap)*oe2),ue2=l2._rotate*-rn/180,ke2=N3(l2._pos*oe2),Je=(ve2+Re)*_3,Ge=ke2+Je;p2=f2==0?Ge:0,c3=f2==1?Ge:0;let st=l2.
+font[0],ht=l2.align==1?yl:l2.align==2?Wn:ue2>0?yl:ue2<0?Wn:f2==0?"center":r==3?Wn:yl,xt=ue2||f2==1?"middle":r==2?"top":qi;xi(st,S4,ht,xt);let Ze=l2.font[1]*l2.lineGap,
+rt=ie2.map(Ie=>N3(h2(Ie,M3,E5,Y))),mt=l2._values;for(let Ie=0;Ie<mt.length;Ie++){let Qe=mt[Ie];if(Qe!=null){f2==0?c3=rt[Ie]:p2=rt[Ie],Qe=""+Qe;let qt=Qe.indexOf(
+`
+`)==-1?[Qe]:Qe.split(/\n/gm);for(let Ye=0;Ye<qt.length;Ye++){let Ki=qt[Ye];ue2?(d4.save(),d4.translate(c3,p2+Ye*Ze),d4.rotate(ue2),d4.fillText(Ki,0,0),d4.restore()):
+d4.fillText(Ki,c3,p2+Ye*Ze)}}}W4.show&&Pn(rt,W4.filter(n,le2,t,b3,Z2),f2,r,ke2,ve2,ae2(W4.width*oe2,3),W4.stroke(n,t),W4.dash,W4.cap);let Tt=l2.grid;Tt.show&&Pn(
+rt,Tt.filter(n,le2,t,b3,Z2),f2,f2==0?2:1,f2==0?nt:$e,f2==0?at:Ke,ae2(Tt.width*oe2,3),Tt.stroke(n,t),Tt.dash,Tt.cap),R2.show&&Pn([ke2],[1],f2==0?1:0,f2==0?1:2,f2==
+1?nt:$e,f2==1?at:Ke,ae2(R2.width*oe2,3),R2.stroke(n,t),R2.dash,R2.cap)}Ve("drawAxes")}function al(t){k3.forEach((l2,r)=>{r>0&&(l2._paths=null,t&&(s3==1?(l2.min=
+null,l2.max=null):l2.facets.forEach(f2=>{f2.min=null,f2.max=null})))})}let Ql=!1,Dn=!1,Vl=[];function Fs(){Dn=!1;for(let t=0;t<Vl.length;t++)Ve(...Vl[t]);Vl.length=
+0}function pl(){Ql||(zr(Ei),Ql=!0)}function Os(t,l2=!1){Ql=!0,Dn=l2,t(n),Ei(),l2&&Vl.length>0&&queueMicrotask(Fs)}n.batch=Os;function Ei(){if(wn&&(Es(),wn=!1),ol&&
+(vs(),ol=!1),Kl){if(de2(L,yl,pe2),de2(L,"top",Me),de2(L,Hl,K2),de2(L,Nl,A3),de2(D5,yl,pe2),de2(D5,"top",Me),de2(D5,Hl,K2),de2(D5,Nl,A3),de2(w3,Hl,At),de2(w3,Nl,
+Wt),y4.width=Ee(At*oe2),y4.height=Ee(Wt*oe2),H3.forEach(({_el:t,_show:l2,_size:r,_pos:f2,side:c3})=>{if(t!=null)if(l2){let p2=c3===3||c3===0?r:0,S4=c3%2==1;de2(
+t,S4?"left":"top",f2-p2),de2(t,S4?"width":"height",r),de2(t,S4?"top":"left",S4?Me:pe2),de2(t,S4?"height":"width",S4?A3:K2),jn(t,$t)}else Xe(t,$t)}),$l=cl=yn=kn=
+xn=Tn=bn=Mn=vn=null,je=1,Fl(!0),pe2!=il||Me!=Gt||K2!=_t||A3!=It){al(!1);let t=K2/_t,l2=A3/It;if(Ne&&!Yt&&V4.left>=0){V4.left*=t,V4.top*=l2,hl&&bt(hl,Ee(V4.left),
+0,K2,A3),ml&&bt(ml,0,Ee(V4.top),K2,A3);for(let r=0;r<ot.length;r++){let f2=ot[r];f2!=null&&(fl[r]*=t,ul[r]*=l2,bt(f2,ut(fl[r]),ut(ul[r]),K2,A3))}}if(me2.show&&!jl&&
+me2.left>=0&&me2.width>0){me2.left*=t,me2.width*=t,me2.top*=l2,me2.height*=l2;for(let r in Fn)de2(wl,r,me2[r])}il=pe2,Gt=Me,_t=K2,It=A3}Ve("setSize"),Kl=!1}At>0&&
+Wt>0&&(d4.clearRect(0,0,y4.width,y4.height),Ve("drawClear"),U3.forEach(t=>t()),Ve("draw")),me2.show&&jl&&(Xl(me2),jl=!1),Ne&&Yt&&(jt(null,!0,!1),Yt=!1),J3.show&&
+J3.live&&it&&(Rn(),it=!1),m3||(m3=!0,n.status=1,Ve("ready")),Cl=!1,Ql=!1}n.redraw=(t,l2)=>{ol=l2||!1,t!==!1?Rt(P4,T3.min,T3.max):pl()};function Ln(t,l2){let r=x3[t];
+if(r.from==null){if(ze==0){let f2=r.range(n,l2.min,l2.max,t);l2.min=f2[0],l2.max=f2[1]}if(l2.min>l2.max){let f2=l2.min;l2.min=l2.max,l2.max=f2}if(ze>1&&l2.min!=
+null&&l2.max!=null&&l2.max-l2.min<1e-16)return;t==P4&&r.distr==2&&ze>0&&(l2.min=dt(l2.min,i3[0]),l2.max=dt(l2.max,i3[0]),l2.min==l2.max&&l2.max++),F4[t]=l2,wn=!0,
+pl()}}n.setScale=Ln;let Cn,Vn,hl,ml,Pi,Di,gl,dl,Li,Ci,he2,_e2,Vt=!1,Fe=V4.drag,Le=Fe.x,Ce=Fe.y;Ne&&(V4.x&&(Cn=ft(or,D5)),V4.y&&(Vn=ft(sr,D5)),T3.ori==0?(hl=Cn,ml=
+Vn):(hl=Vn,ml=Cn),he2=V4.left,_e2=V4.top);let me2=n.select=Te({show:!0,over:!0,left:0,width:0,top:0,height:0},e2.select),wl=me2.show?ft(ir,me2.over?D5:L):null;function Xl(t,l2){
+if(me2.show){for(let r in t)me2[r]=t[r],r in Fn&&de2(wl,r,t[r]);l2!==!1&&Ve("setSelect")}}n.setSelect=Xl;function Hs(t){if(k3[t].show)be2&&jn(ye[t],$t);else if(be2&&
+Xe(ye[t],$t),Ne){let r=rl?ot[0]:ot[t];r!=null&&bt(r,-10,-10,K2,A3)}}function Rt(t,l2,r){Ln(t,{min:l2,max:r})}function vt(t,l2,r,f2){l2.focus!=null&&Ys(t),l2.show!=
+null&&k3.forEach((c3,p2)=>{p2>0&&(t==p2||t==null)&&(c3.show=l2.show,Hs(p2),s3==2?(Rt(c3.facets[0].scale,null,null),Rt(c3.facets[1].scale,null,null)):Rt(c3.scale,
+null,null),pl())}),r!==!1&&Ve("setSeries",t,l2),f2&&Ol("setSeries",n,t,l2)}n.setSeries=vt;function Ns(t,l2){Te(q4[t],l2)}function Ws(t,l2){t.fill=X2(t.fill||null),
+t.dir=ne2(t.dir,-1),l2=l2??q4.length,q4.splice(l2,0,t)}function Gs(t){t==null?q4.length=0:q4.splice(t,1)}n.addBand=Ws,n.setBand=Ns,n.delBand=Gs;function Is(t,l2){
+k3[t].alpha=l2,Ne&&ot[t]!=null&&(ot[t].style.opacity=l2),be2&&ye[t]&&(ye[t].style.opacity=l2)}let Et,zt,Kt,Sl={focus:!0};function Ys(t){if(t!=Kt){let l2=t==null,
+r=yt.alpha!=1;k3.forEach((f2,c3)=>{if(s3==1||c3>0){let p2=l2||c3==0||c3==t;f2._focus=l2?null:p2,r&&Is(c3,p2?1:yt.alpha)}}),Kt=t,r&&pl()}}be2&&sl&&We(Qi,se2,t=>{
+V4._lock||(Bt(t),Kt!=null&&vt(null,Sl,!0,xe2.setSeries))});function kt(t,l2,r){let f2=x3[l2];r&&(t=t/oe2-(f2.ori==1?Me:pe2));let c3=K2;f2.ori==1&&(c3=A3,t=c3-t),
+f2.dir==-1&&(t=c3-t);let p2=f2._min,S4=f2._max,_3=t/c3,v3=p2+(S4-p2)*_3,b3=f2.distr;return b3==3?xl(10,v3):b3==4?xr(v3,f2.asinh):b3==100?f2.bwd(v3):v3}function Bs(t,l2){
+let r=kt(t,P4,l2);return dt(r,i3[0],Pe,De)}n.valToIdx=t=>dt(t,i3[0]),n.posToIdx=Bs,n.posToVal=kt,n.valToPos=(t,l2,r)=>x3[l2].ori==0?a3(t,x3[l2],r?Ke:K2,r?$e:0):
+u2(t,x3[l2],r?at:A3,r?nt:0),n.setCursor=(t,l2,r)=>{he2=t.left,_e2=t.top,jt(null,l2,r)};function Vi(t,l2){de2(wl,yl,me2.left=t),de2(wl,Hl,me2.width=l2)}function Ri(t,l2){
+de2(wl,"top",me2.top=t),de2(wl,Nl,me2.height=l2)}let Rl=T3.ori==0?Vi:Ri,zl=T3.ori==1?Vi:Ri;function Us(){if(be2&&J3.live)for(let t=s3==2?1:0;t<k3.length;t++){if(t==
+0&&lt)continue;let l2=J3.values[t],r=0;for(let f2 in l2)St[t][r++].firstChild.nodeValue=l2[f2]}}function Rn(t,l2){if(t!=null&&(t.idxs?t.idxs.forEach((r,f2)=>{fe2[f2]=
+r}):Ar(t.idx)||fe2.fill(t.idx),J3.idx=fe2[0]),be2&&J3.live){for(let r=0;r<k3.length;r++)(r>0||s3==1&&!lt)&&Ks(r,fe2[r]);Us()}it=!1,l2!==!1&&Ve("setLegend")}n.setLegend=
+Rn;function Ks(t,l2){let r=k3[t],f2=t==0&&j3==2?pt:i3[t],c3;lt?c3=r.values(n,t,l2)??Lt:(c3=r.value(n,l2==null?null:f2[l2],t,l2),c3=c3==null?Lt:{_:c3}),J3.values[t]=
+c3}function jt(t,l2,r){Li=he2,Ci=_e2,[he2,_e2]=V4.move(n,he2,_e2),V4.left=he2,V4.top=_e2,Ne&&(hl&&bt(hl,Ee(he2),0,K2,A3),ml&&bt(ml,0,Ee(_e2),K2,A3));let f2,c3=Pe>
+De;Et=ce,zt=null;let p2=T3.ori==0?K2:A3,S4=T3.ori==1?K2:A3;if(he2<0||ze==0||c3){f2=V4.idx=null;for(let _3=0;_3<k3.length;_3++){let v3=ot[_3];v3!=null&&bt(v3,-10,
+-10,K2,A3)}sl&&vt(null,Sl,!0,t==null&&xe2.setSeries),J3.live&&(fe2.fill(f2),it=!0)}else{let _3,v3,b3;s3==1&&(_3=T3.ori==0?he2:_e2,v3=kt(_3,P4),f2=V4.idx=dt(v3,i3[0],
+Pe,De),b3=C2(i3[0][f2],T3,p2,0));let M3=-10,E5=-10,Y=0,ie2=0,le2=!0,Z2="",W4="";for(let R2=s3==2?1:0;R2<k3.length;R2++){let ge=k3[R2],ve2=fe2[R2],Re=ve2==null?null:
+s3==1?i3[R2][ve2]:i3[R2][1][ve2],ue2=V4.dataIdx(n,R2,f2,v3),ke2=ue2==null?null:s3==1?i3[R2][ue2]:i3[R2][1][ue2];if(it=it||ke2!=Re||ue2!=ve2,fe2[R2]=ue2,R2>0&&ge.
+show){let Je=ue2==null?-10:ue2==f2?b3:C2(s3==1?i3[0][ue2]:i3[R2][0][ue2],T3,p2,0),Ge=ke2==null?-10:I3(ke2,s3==1?x3[ge.scale]:x3[ge.facets[1].scale],S4,0);if(sl&&
+ke2!=null){let st=T3.ori==1?he2:_e2,ht=Ae(yt.dist(n,R2,ue2,Ge,st));if(ht<Et){let xt=yt.bias;if(xt!=0){let Ze=kt(st,ge.scale),rt=ke2>=0?1:-1,mt=Ze>=0?1:-1;mt==rt&&
+(mt==1?xt==1?ke2>=Ze:ke2<=Ze:xt==1?ke2<=Ze:ke2>=Ze)&&(Et=ht,zt=R2)}else Et=ht,zt=R2}}if(it||rl){let st,ht;T3.ori==0?(st=Je,ht=Ge):(st=Ge,ht=Je);let xt,Ze,rt,mt,
+Tt,Ie,Qe=!0,qt=Oe.bbox;if(qt!=null){Qe=!1;let Ye=qt(n,R2);rt=Ye.left,mt=Ye.top,xt=Ye.width,Ze=Ye.height}else rt=st,mt=ht,xt=Ze=Oe.size(n,R2);if(Ie=Oe.fill(n,R2),
+Tt=Oe.stroke(n,R2),rl)R2==zt&&Et<=yt.prox&&(M3=rt,E5=mt,Y=xt,ie2=Ze,le2=Qe,Z2=Ie,W4=Tt);else{let Ye=ot[R2];Ye!=null&&(fl[R2]=rt,ul[R2]=mt,oo(Ye,xt,Ze,Qe),no(Ye,
+Ie,Tt),bt(Ye,ut(rt),ut(mt),K2,A3))}}}}if(rl){let R2=yt.prox,ge=Kt==null?Et<=R2:Et>R2||zt!=Kt;if(it||ge){let ve2=ot[0];ve2!=null&&(fl[0]=M3,ul[0]=E5,oo(ve2,Y,ie2,
+le2),no(ve2,Z2,W4),bt(ve2,ut(M3),ut(E5),K2,A3))}}}if(me2.show&&Vt)if(t!=null){let[_3,v3]=xe2.scales,[b3,M3]=xe2.match,[E5,Y]=t.cursor.sync.scales,ie2=t.cursor.drag;
+if(Le=ie2._x,Ce=ie2._y,Le||Ce){let{left:le2,top:Z2,width:W4,height:R2}=t.select,ge=t.scales[E5].ori,ve2=t.posToVal,Re,ue2,ke2,Je,Ge,st=_3!=null&&b3(_3,E5),ht=v3!=
+null&&M3(v3,Y);st&&Le?(ge==0?(Re=le2,ue2=W4):(Re=Z2,ue2=R2),ke2=x3[_3],Je=C2(ve2(Re,E5),ke2,p2,0),Ge=C2(ve2(Re+ue2,E5),ke2,p2,0),Rl(wt(Je,Ge),Ae(Ge-Je))):Rl(0,p2),
+ht&&Ce?(ge==1?(Re=le2,ue2=W4):(Re=Z2,ue2=R2),ke2=x3[v3],Je=I3(ve2(Re,Y),ke2,S4,0),Ge=I3(ve2(Re+ue2,Y),ke2,S4,0),zl(wt(Je,Ge),Ae(Ge-Je))):zl(0,S4)}else On()}else{
+let _3=Ae(Li-Pi),v3=Ae(Ci-Di);if(T3.ori==1){let Y=_3;_3=v3,v3=Y}Le=Fe.x&&_3>=Fe.dist,Ce=Fe.y&&v3>=Fe.dist;let b3=Fe.uni;b3!=null?Le&&Ce&&(Le=_3>=b3,Ce=v3>=b3,!Le&&
+!Ce&&(v3>_3?Ce=!0:Le=!0)):Fe.x&&Fe.y&&(Le||Ce)&&(Le=Ce=!0);let M3,E5;Le&&(T3.ori==0?(M3=gl,E5=he2):(M3=dl,E5=_e2),Rl(wt(M3,E5),Ae(E5-M3)),Ce||zl(0,S4)),Ce&&(T3.
+ori==1?(M3=gl,E5=he2):(M3=dl,E5=_e2),zl(wt(M3,E5),Ae(E5-M3)),Le||Rl(0,p2)),!Le&&!Ce&&(Rl(0,0),zl(0,0))}if(Fe._x=Le,Fe._y=Ce,t==null){if(r){if(Ui!=null){let[_3,v3]=xe2.
+scales;xe2.values[0]=_3!=null?kt(T3.ori==0?he2:_e2,_3):null,xe2.values[1]=v3!=null?kt(T3.ori==1?he2:_e2,v3):null}Ol(In,n,he2,_e2,K2,A3,f2)}if(sl){let _3=r&&xe2.
+setSeries,v3=yt.prox;Kt==null?Et<=v3&&vt(zt,Sl,!0,_3):Et>v3?vt(null,Sl,!0,_3):zt!=Kt&&vt(zt,Sl,!0,_3)}}it&&(J3.idx=f2,Rn()),l2!==!1&&Ve("setCursor")}let Ft=null;
+Object.defineProperty(n,"rect",{get(){return Ft==null&&Fl(!1),Ft}});function Fl(t=!1){t?Ft=null:(Ft=D5.getBoundingClientRect(),Ve("syncRect",Ft))}function zi(t,l2,r,f2,c3,p2,S4){
+V4._lock||Vt&&t!=null&&t.movementX==0&&t.movementY==0||(zn(t,l2,r,f2,c3,p2,S4,!1,t!=null),t!=null?jt(null,!0,!0):jt(l2,!0,!1))}function zn(t,l2,r,f2,c3,p2,S4,_3,v3){
+if(Ft==null&&Fl(!1),Bt(t),t!=null)r=t.clientX-Ft.left,f2=t.clientY-Ft.top;else{if(r<0||f2<0){he2=-10,_e2=-10;return}let[b3,M3]=xe2.scales,E5=l2.cursor.sync,[Y,ie2]=E5.
+values,[le2,Z2]=E5.scales,[W4,R2]=xe2.match,ge=l2.axes[0].side%2==1,ve2=T3.ori==0?K2:A3,Re=T3.ori==1?K2:A3,ue2=ge?p2:c3,ke2=ge?c3:p2,Je=ge?f2:r,Ge=ge?r:f2;if(le2!=
+null?r=W4(b3,le2)?h2(Y,x3[b3],ve2,0):-10:r=ve2*(Je/ue2),Z2!=null?f2=R2(M3,Z2)?h2(ie2,x3[M3],Re,0):-10:f2=Re*(Ge/ke2),T3.ori==1){let st=r;r=f2,f2=st}}v3&&(l2==null||
+l2.cursor.event.type==In)&&((r<=1||r>=K2-1)&&(r=Qt(r,K2)),(f2<=1||f2>=A3-1)&&(f2=Qt(f2,A3))),_3?(Pi=r,Di=f2,[gl,dl]=V4.move(n,r,f2)):(he2=r,_e2=f2)}let Fn={width:0,
+height:0,left:0,top:0};function On(){Xl(Fn,!1)}let Fi,Oi,Hi,Ni;function Wi(t,l2,r,f2,c3,p2,S4){Vt=!0,Le=Ce=Fe._x=Fe._y=!1,zn(t,l2,r,f2,c3,p2,S4,!0,!1),t!=null&&
+(We(Yn,Un,Gi,!1),Ol(Ji,n,gl,dl,K2,A3,null));let{left:_3,top:v3,width:b3,height:M3}=me2;Fi=_3,Oi=v3,Hi=b3,Ni=M3}function Gi(t,l2,r,f2,c3,p2,S4){Vt=Fe._x=Fe._y=!1,
+zn(t,l2,r,f2,c3,p2,S4,!1,!0);let{left:_3,top:v3,width:b3,height:M3}=me2,E5=b3>0||M3>0,Y=Fi!=_3||Oi!=v3||Hi!=b3||Ni!=M3;if(E5&&Y&&Xl(me2),Fe.setScale&&E5&&Y){let ie2=_3,
+le2=b3,Z2=v3,W4=M3;if(T3.ori==1&&(ie2=v3,le2=M3,Z2=_3,W4=b3),Le&&Rt(P4,kt(ie2,P4),kt(ie2+le2,P4)),Ce)for(let R2 in x3){let ge=x3[R2];R2!=P4&&ge.from==null&&ge.min!=
+ce&&Rt(R2,kt(Z2+W4,R2),kt(Z2,R2))}On()}else V4.lock&&(V4._lock=!V4._lock,jt(l2,!0,t!=null));t!=null&&(nl(Yn,Un),Ol(Yn,n,he2,_e2,K2,A3,null))}function js(t,l2,r,f2,c3,p2,S4){
+if(V4._lock)return;Bt(t);let _3=Vt;if(Vt){let v3=!0,b3=!0,M3=10,E5,Y;T3.ori==0?(E5=Le,Y=Ce):(E5=Ce,Y=Le),E5&&Y&&(v3=he2<=M3||he2>=K2-M3,b3=_e2<=M3||_e2>=A3-M3),
+E5&&v3&&(he2=he2<gl?0:K2),Y&&b3&&(_e2=_e2<dl?0:A3),jt(null,!0,!0),Vt=!1}he2=-10,_e2=-10,fe2.fill(null),jt(null,!0,!0),_3&&(Vt=_3)}function Ii(t,l2,r,f2,c3,p2,S4){
+V4._lock||(Bt(t),_n(),On(),t!=null&&Ol(Xi,n,he2,_e2,K2,A3,null))}function Yi(){H3.forEach(Bf),Sn(n.width,n.height,!0)}Jt(tn,kl,Yi);let _l={};_l.mousedown=Wi,_l.
+mousemove=zi,_l.mouseup=Gi,_l.dblclick=Ii,_l.setSeries=(t,l2,r,f2)=>{let c3=xe2.match[2];r=c3(n,l2,r),r!=-1&&vt(r,f2,!0,!1)},Ne&&(We(Ji,D5,Wi),We(In,D5,zi),We(Zi,
+D5,t=>{Bt(t),Fl(!1)}),We(Qi,D5,js),We(Xi,D5,Ii),gi.add(n),n.syncRect=Fl);let en=n.hooks=e2.hooks||{};function Ve(t,l2,r){Dn?Vl.push([t,l2,r]):t in en&&en[t].forEach(
+f2=>{f2.call(null,n,l2,r)})}(e2.plugins||[]).forEach(t=>{for(let l2 in t.hooks)en[l2]=(en[l2]||[]).concat(t.hooks[l2])});let Bi=(t,l2,r)=>r,xe2=Te({key:null,setSeries:!1,
+filters:{pub:So,sub:So},scales:[P4,k3[1]?k3[1].scale:null],match:[_o,_o,Bi],values:[null,null]},V4.sync);xe2.match.length==2&&xe2.match.push(Bi),V4.sync=xe2;let Ui=xe2.
+key,Hn=ns(Ui);function Ol(t,l2,r,f2,c3,p2,S4){xe2.filters.pub(t,l2,r,f2,c3,p2,S4)&&Hn.pub(t,l2,r,f2,c3,p2,S4)}Hn.sub(n);function qs(t,l2,r,f2,c3,p2,S4){xe2.filters.
+sub(t,l2,r,f2,c3,p2,S4)&&_l[t](null,l2,r,f2,c3,p2,S4)}n.pub=qs;function $s(){Hn.unsub(n),gi.delete(n),Nt.clear(),$n(tn,kl,Yi),g4.remove(),se2?.remove(),Ve("dest\
+roy")}n.destroy=$s;function Nn(){Ve("init",e2,i3),vi(i3||e2.data,!1),F4[P4]?Ln(P4,F4[P4]):_n(),jl=me2.show&&(me2.width>0||me2.height>0),Yt=it=!0,Sn(e2.width,e2.
+height)}return k3.forEach(_i),H3.forEach(As),o2?o2 instanceof HTMLElement?(o2.appendChild(g4),Nn()):o2(n,Nn):Nn(),n}He.assign=Te,He.fmtNum=Qn,He.rangeNum=sn,He.
+rangeLog=on,He.rangeAsinh=Jn,He.orient=el,He.pxRatio=oe2,He.join=Rr,He.fmtDate=li,He.tzDate=Ur,He.sync=ns;{He.addGap=Ef,He.clipGaps=hn;let e2=He.paths={points:cs};
+e2.linear=ps,e2.stepped=Lf,e2.bars=Cf,e2.spline=Rf}var phone=matchMedia("(max-width: 719px)"),narrow=D3(phone.matches);phone.addEventListener("change",()=>{narrow.value=phone.matches});var night=matchMedia("(pre\
+fers-color-scheme: dark)"),theme=D3(localStorage.getItem("theme")??"system"),dark=D3(night.matches),update=()=>{dark.value=theme.value==="dark"||theme.value==="\
+system"&&night.matches};night.addEventListener("change",update);k2(()=>{localStorage.setItem("theme",theme.value),update(),document.documentElement.dataset.theme=
+dark.value?"dark":"light"});var TABLE_ROWS_MAX=60,together=He.sync("time");function token(name){return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()||"#88\
+8"}function Plot(props){let{title,unit,lines:lines2,times,show}=props,[asTable,setTable]=w(!1),legend=i2("ul",{class:"legend",children:lines2.map(line=>i2("li",
+{children:[i2("i",{style:{background:token(line.color)},"aria-hidden":"true"}),line.name," ",i2("b",{children:show(last2(line.values))})]},line.name))});return i2(
+"figure",{class:`plot panel ${props.extra?"with-extra":""}`,children:[i2("header",{children:[i2("h2",{children:[title,i2("small",{children:unit})]}),props.extra,
+!props.extra&&legend,i2(Button,{icon:"table",kind:"quiet","aria-pressed":asTable,"aria-label":`${title} as a table`,title:"Show as a table",onClick:()=>setTable(
+!asTable)})]}),props.extra&&legend,asTable?i2(Values,{...props}):times.length?i2(Canvas,{...props},`${dark.value}${lines2.length}`):i2("div",{class:"empty small",
+children:"No samples yet."})]})}var height=props=>(props.height??176)-(props.extra&&!narrow.value?20:0);function last2(values){for(let at=values.length-1;at>=Math.
+max(0,values.length-5);at-=1)if(values[at]!=null)return values[at];return null}function Values({lines:lines2,times,show}){let step2=Math.max(1,Math.ceil(times.length/
+TABLE_ROWS_MAX)),rows=times.map((_3,at)=>at).filter(at=>(times.length-1-at)%step2===0).reverse();return i2("div",{class:"scroll",tabIndex:0,children:i2("table",
+{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:["Time (",offset(),")"]}),lines2.map(line=>i2("th",{scope:"col",class:"\
+number",children:line.name},line.name))]})}),i2("tbody",{children:rows.map(at=>i2("tr",{children:[i2("th",{scope:"row",children:clock(times[at],!0)}),lines2.map(
+line=>i2("td",{class:"number",children:show(line.values[at]??null)},line.name))]},at))})]})})}function Canvas(props){let host=U(null),plot=U(null),current=U(props);
+return current.current=props,S2(()=>{let element=host.current;if(!element)return;let width=()=>Math.max(200,element.clientWidth),text=token("muted"),grid=token(
+"line"),tip=document.createElement("div");tip.className="plot-tip",tip.hidden=!0;let options={width:width(),height:height(props),legend:{show:!1},padding:[8,8,0,
+0],cursor:{sync:{key:together.key},drag:{x:!!props.zoom,y:!1,setScale:!1},points:{size:6},y:!1},scales:{x:{time:!0,range:(_3,low,high)=>current.current.span??[low,
+high]},y:props.log?{distr:3,range:(_3,low,high)=>[10**Math.floor(Math.log10(Math.max(low||1,props.floor??1))),10**Math.ceil(Math.log10(Math.max(high||10,10*(props.
+floor??1))))]}:{range:(_3,_low,high)=>[0,high>0?high*1.08:1]}},axes:[{stroke:text,grid:{stroke:grid,width:1},ticks:{show:!1},font:"11px system-ui",size:22,gap:4,
+space:70,values:(_3,splits,_a,_b,step2)=>splits.map(at=>step2>=86400?date(at).slice(5):clock(at,step2<60))},{stroke:text,grid:{stroke:grid,width:1},ticks:{show:!1},
+font:"11px system-ui",size:56,gap:4,space:28,...props.unit.startsWith("B")?{incrs:Array.from({length:40},(_3,power)=>2**power)}:{},values:(_3,splits)=>splits.map(
+value=>value==null?"":short(value,props)),filter:props.log?(_3,splits)=>splits.map(value=>Math.abs(Math.log10(value)%1)<1e-6||Math.abs(Math.log10(value)%1)>1-1e-6?
+value:null):void 0}],series:[{},...props.lines.map(line=>({label:line.name,stroke:token(line.color),width:1.5,dash:line.dash?[4,3]:void 0,points:{show:!1},spanGaps:!1,
+fill:line.fill?`${token(line.color)}22`:void 0,paths:props.bars?He.paths.bars({size:[.85,60]}):void 0}))],hooks:{draw:[drawn=>drawMarks(drawn,current.current.marks??
+[])],setCursor:[drawn=>showTip(drawn,tip,current.current)],setSelect:[drawn=>{let{left,width:width2}=drawn.select;width2>4&&current.current.zoom?.(drawn.posToVal(
+left,"x"),drawn.posToVal(left+width2,"x")),drawn.setSelect({left:0,top:0,width:0,height:0},!1)}]}},made=plot.current=new He(options,data(props),element);made.over.
+append(tip);let observer=new ResizeObserver(()=>made.setSize({width:width(),height:height(current.current)}));return observer.observe(element),()=>{observer.disconnect(),
+made.destroy(),plot.current=null}},[]),S2(()=>{plot.current?.setData(data(props))}),i2("div",{class:"canvas",ref:host,role:"img","aria-label":`${props.title}, ${props.
+unit}: ${props.lines.map(line=>`${line.name} ${props.show(last2(line.values))}`).join(", ")}`})}function data({times,lines:lines2,log,floor}){return[times,...lines2.
+map(line=>log?line.values.map(value=>value==null?null:Math.max(value,floor??1)):line.values)]}function short(value,props){return props.unit.includes("ms")||props.
+log?duration(value):props.unit.startsWith("B")?bytes(value):value>=1e6?`${value/1e6}M`:value>=1e3?`${value/1e3}k`:String(Number(value.toPrecision(3)))}function drawMarks(plot,marks2){
+let{ctx}=plot,{left,top,width,height:height2}=plot.bbox;for(let mark of marks2){let x3=plot.valToPos(mark.unix_s,"x",!0);if(x3<left||x3>left+width)continue;ctx.
+save(),ctx.strokeStyle=ctx.fillStyle=token(mark.kind==="config_failed"?"bad":"muted"),ctx.setLineDash([3*devicePixelRatio,3*devicePixelRatio]),ctx.lineWidth=devicePixelRatio,
+ctx.beginPath(),ctx.moveTo(x3,top),ctx.lineTo(x3,top+height2),ctx.stroke(),ctx.font=`${10*devicePixelRatio}px system-ui`;let word=mark.kind==="restart"?"start":
+mark.kind==="config"?"config":"config failed",room=ctx.measureText(word).width+4*devicePixelRatio;ctx.textAlign=x3+room>left+width?"right":"left",ctx.fillText(word,
+x3+(ctx.textAlign==="left"?3:-3)*devicePixelRatio,top+9*devicePixelRatio),ctx.restore()}}function showTip(plot,tip,{times,lines:lines2,show}){let at=plot.cursor.
+idx,inside=plot.cursor.left!=null&&plot.cursor.left>=0&&at!=null;if(tip.hidden=!inside,!inside||at==null)return;tip.replaceChildren();let time=document.createElement(
+"b");time.textContent=`${moment(times[at],!0)}`,tip.append(time);for(let line of lines2){let row=document.createElement("span"),dot=document.createElement("i");
+dot.style.background=token(line.color),row.append(dot,`${line.name} ${show(line.values[at]??null)}`),tip.append(row)}let left=plot.cursor.left??0;tip.style.left=
+left>plot.over.clientWidth/2?"":`${left+12}px`,tip.style.right=left>plot.over.clientWidth/2?`${plot.over.clientWidth-left+12}px`:""}function Spark({values,tone:tone2="\
+accent"}){let kept=values.slice(-60),high=Math.max(...kept.map(value=>value??0),0);if(!high)return i2("svg",{class:"spark",viewBox:"0 0 60 16","aria-hidden":"tr\
+ue"});let path=kept.map((value,at)=>value==null?"":`${at===0||kept[at-1]==null?"M":"L"}${at*60/Math.max(1,kept.length-1)} ${15-value/high*14}`).join("");return i2(
+"svg",{class:`spark ${tone2}`,viewBox:"0 0 60 16",preserveAspectRatio:"none","aria-hidden":"true",children:i2("path",{d:path})})}var FILE="./editor.js",loaded=null;function Code(props){let host=U(null),editor=U(null),current=U(props);current.current=props;let[failure,setFailure]=w(null),[
+ready,setReady]=w(!1);return S2(()=>{let gone=!1;return loaded??=import(FILE),loaded.then(code=>{gone||!host.current||(editor.current=code.open(host.current,{text:current.
+current.text,label:props.label,readOnly:props.readOnly??!1,colour:token,change:text=>current.current.change(text),undo:()=>current.current.undo(),redo:()=>current.
 current.redo(),save:()=>current.current.save()}),editor.current.problems(current.current.problems),setReady(!0))}).catch(error=>{loaded=null,setFailure(error)}),
-()=>{gone=!0,editor.current?.end(),editor.current=null}},[]),A2(()=>{editor.current?.set(props.text)},[props.text,ready]),A2(()=>{editor.current?.problems(props.
-problems)},[props.problems,ready]),A2(()=>{editor.current?.theme()},[dark.value,ready]),A2(()=>{props.reveal&&editor.current?.reveal(props.reveal.at)},[props.reveal,
-ready]),failure?a4($,{children:[a4(ErrorBox,{failure:"The editor could not be loaded. The text can be changed here without it."}),a4("textarea",{"aria-label":props.
-label,rows:24,value:props.text,readOnly:props.readOnly,onInput:event=>props.change(event.currentTarget.value)})]}):a4("div",{class:"code",ref:host})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"active",name:"Serves requests",kind:"flag"},{path:"proxy.listen_path",name:"L\
+()=>{gone=!0,editor.current?.end(),editor.current=null}},[]),S2(()=>{editor.current?.set(props.text)},[props.text,ready]),S2(()=>{editor.current?.problems(props.
+problems)},[props.problems,ready]),S2(()=>{editor.current?.theme()},[dark.value,ready]),S2(()=>{props.reveal&&editor.current?.reveal(props.reveal.at)},[props.reveal,
+ready]),failure?i2($,{children:[i2(ErrorBox,{failure:"The editor could not be loaded. The text can be changed here without it."}),i2("textarea",{"aria-label":props.
+label,rows:24,value:props.text,readOnly:props.readOnly,onInput:event=>props.change(event.currentTarget.value)})]}):i2("div",{class:"code",ref:host})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"active",name:"Serves requests",kind:"flag"},{path:"proxy.listen_path",name:"L\
 isten path",kind:"mono"},{path:"domain",name:"Host",kind:"mono",placeholder:"any"},{path:"proxy.target_url",name:"Upstream",kind:"mono",wide:!0},{path:"proxy.st\
 rip_listen_path",name:"Remove the listen path from requests",kind:"flag"},{path:"proxy.preserve_host_header",name:"Send the client's Host to the upstream",kind:"\
 flag"}]},{title:"Several upstreams",inputs:[{path:"proxy.enable_load_balancing",name:"Spread requests over these",kind:"flag",wide:!0},{path:"proxy.target_list",
@@ -921,335 +721,785 @@ ate_limit.per",name:"per seconds",kind:"number",min:0},{path:"disable_rate_limit
 name:"Quotas of keys apply",kind:"flag",inverse:!0}]},{title:"More",inputs:[{path:"CORS.enable",name:"Answer browsers of other origins (CORS)",kind:"flag"},{path:"\
 CORS.allowed_origins",name:"Allowed origins, one a line",kind:"lines"},{path:"cache_options.enable_cache",name:"Cache responses",kind:"flag"},{path:"cache_optio\
 ns.cache_timeout",name:"for seconds",kind:"number",min:0},{path:"do_not_track",name:"Record requests",kind:"flag",inverse:!0},{path:"tags",name:"Tags, one a lin\
-e",kind:"lines"}]}];function DefinitionForm({text,change:change2,readOnly,problems,broken}){let values=w2(()=>broken?null:Object.fromEntries(SECTIONS.flatMap(section=>section.
-inputs).map(input=>[input.path,valueAt(text,input.path.split("."))])),[text,broken]);if(!values)return a4(Panel,{title:"Form",children:a4("div",{class:"body",children:a4(
+e",kind:"lines"}]}];function DefinitionForm({text,change,readOnly,problems,broken}){let values=b(()=>broken?null:Object.fromEntries(SECTIONS.flatMap(section=>section.
+inputs).map(input=>[input.path,valueAt(text,input.path.split("."))])),[text,broken]);if(!values)return i2(Panel,{title:"Form",children:i2("div",{class:"body",children:i2(
 Note,{tone:"bad",icon:"alert",children:"The text is not JSON at the moment, so the form has nothing to show. Correct the marked line, or undo."})})});let elsewhere=problems.
-filter(one=>!SECTIONS.some(section=>section.inputs.some(input=>one.path===`$.${input.path}`)));return a4(Panel,{title:"Form",note:"other fields stay as they are",
-actions:elsewhere.length?a4(Badge,{tone:"warn",children:[elsewhere.length," in JSON only"]}):void 0,children:a4("div",{class:"body form",children:SECTIONS.map(section=>a4(
-$,{children:[a4("h3",{children:section.title}),section.inputs.map(input=>a4(One,{input,value:values[input.path],readOnly,problem:problems.find(one=>one.path===`\
-$.${input.path}`),write:value=>change2(set(text,input.path.split("."),value))},input.path))]}))})})}function One({input,value,readOnly,problem,write}){if(input.
-kind==="flag"){let on2=input.inverse?!value:!!value;return a4("label",{class:`choice ${input.wide?"field wide":""}`,children:[a4("input",{type:"checkbox",checked:on2,
-disabled:readOnly,onChange:()=>write(input.inverse?on2:!on2)}),input.name]})}if(input.kind==="lines"){let list=Array.isArray(value)?value:[];return list.some(one=>typeof one!=
-"string")?a4(Field,{label:input.name,wide:input.wide,hint:"Its entries are not plain texts; change them in the JSON.",children:a4("input",{disabled:!0,value:`${list.
-length} entries`})}):a4(Field,{label:input.name,wide:input.wide,error:problem?.message,children:a4("textarea",{rows:Math.min(6,Math.max(2,list.length+1)),readOnly,
+filter(one=>!SECTIONS.some(section=>section.inputs.some(input=>one.path===`$.${input.path}`)));return i2(Panel,{title:"Form",note:"other fields stay as they are",
+actions:elsewhere.length?i2(Badge,{tone:"warn",children:[elsewhere.length," in JSON only"]}):void 0,children:i2("div",{class:"body form",children:SECTIONS.map(section=>i2(
+$,{children:[i2("h3",{children:section.title}),section.inputs.map(input=>i2(One,{input,value:values[input.path],readOnly,problem:problems.find(one=>one.path===`\
+$.${input.path}`),write:value=>change(set(text,input.path.split("."),value))},input.path))]}))})})}function One({input,value,readOnly,problem,write}){if(input.kind===
+"flag"){let on2=input.inverse?!value:!!value;return i2("label",{class:`choice ${input.wide?"field wide":""}`,children:[i2("input",{type:"checkbox",checked:on2,disabled:readOnly,
+onChange:()=>write(input.inverse?on2:!on2)}),input.name]})}if(input.kind==="lines"){let list=Array.isArray(value)?value:[];return list.some(one=>typeof one!="st\
+ring")?i2(Field,{label:input.name,wide:input.wide,hint:"Its entries are not plain texts; change them in the JSON.",children:i2("input",{disabled:!0,value:`${list.
+length} entries`})}):i2(Field,{label:input.name,wide:input.wide,error:problem?.message,children:i2("textarea",{rows:Math.min(6,Math.max(2,list.length+1)),readOnly,
 value:list.join(`
 `),onChange:event=>{let lines2=event.currentTarget.value.split(`
-`).map(line=>line.trim()).filter(Boolean);write(lines2.length||value?lines2:void 0)}})})}return a4(Field,{label:input.name,wide:input.wide,hint:input.hint,error:problem?.
-level==="ignored"?void 0:problem?.message,children:a4("input",{class:input.kind==="mono"?"mono":"",type:input.kind==="number"?"number":"text",min:input.min,step:"\
+`).map(line=>line.trim()).filter(Boolean);write(lines2.length||value?lines2:void 0)}})})}return i2(Field,{label:input.name,wide:input.wide,hint:input.hint,error:problem?.
+level==="ignored"?void 0:problem?.message,children:i2("input",{class:input.kind==="mono"?"mono":"",type:input.kind==="number"?"number":"text",min:input.min,step:"\
 any",placeholder:input.placeholder,readOnly,value:value??"","aria-invalid":problem?.level==="error"||void 0,onInput:event=>{let typed=event.currentTarget.value;
 input.kind==="number"?typed===""?write(void 0):Number.isFinite(Number(typed))&&write(Number(typed)):write(typed===""&&value===void 0?void 0:typed)}})})}var STEPS_MAX=200,STEP_MS=700,CHECK_MS=400,pretty=value=>`${JSON.stringify(value,null,2)}
-`;function useDocument(start2){let[past,set2]=d2({text:start2,back:[],forth:[],at:0});return{text:past.text,canUndo:past.back.length>0,canRedo:past.forth.length>
+`;function useDocument(start2){let[past,set2]=w({text:start2,back:[],forth:[],at:0});return{text:past.text,canUndo:past.back.length>0,canRedo:past.forth.length>
 0,change:text=>set2(old=>{if(text===old.text)return old;let now2=performance.now();return{text,back:now2-old.at<STEP_MS&&old.back.length?old.back:[...old.back,old.
 text].slice(-STEPS_MAX),forth:[],at:now2}}),undo:()=>set2(old=>old.back.length?{text:old.back.at(-1),back:old.back.slice(0,-1),forth:[...old.forth,old.text],at:0}:
 old),redo:()=>set2(old=>old.forth.length?{text:old.forth.at(-1),back:[...old.back,old.text],forth:old.forth.slice(0,-1),at:0}:old),restart:text=>set2({text,back:[],
-forth:[],at:0})}}function Definition({id,stored,reload}){let[base,setBase]=d2({text:pretty(stored.value),etag:stored.etag}),document_=useDocument(base.text),{text}=document_,
-[problems,setProblems]=d2([]),[checked,setChecked]=d2(null),[checkFailure,setCheckFailure]=d2(null),[saving,setSaving]=d2(!1),[conflict,setConflict]=d2(null),[after,
-setAfter]=d2(null),[reveal,setReveal]=d2(),writable=session.value?.writable.apis??!1,readOnly=narrow.value||!may("editor")||!writable,view=narrow.value?"json":route.
-value.query.get("view")??"both",dirty=text!==base.text;A2(()=>{guard.value=dirty?()=>confirm("Leave without saving? The changes are lost."):null;let leave=event=>{
-dirty&&event.preventDefault()};return addEventListener("beforeunload",leave),()=>removeEventListener("beforeunload",leave)},[dirty]),A2(()=>()=>{guard.value=null},
-[]);let tree=w2(()=>read2(text),[text]);A2(()=>{if(isFault(tree)){setProblems([{level:"error",path:"$",message:tree.message,...place(text,tree.at)}]),setChecked(
+forth:[],at:0})}}function Definition({id,stored,reload}){let[base,setBase]=w({text:pretty(stored.value),etag:stored.etag}),document_=useDocument(base.text),{text}=document_,
+[problems,setProblems]=w([]),[checked,setChecked]=w(null),[checkFailure,setCheckFailure]=w(null),[saving,setSaving]=w(!1),[conflict,setConflict]=w(null),[after,
+setAfter]=w(null),[reveal,setReveal]=w(),writable=session.value?.writable.apis??!1,readOnly=narrow.value||!may("editor")||!writable,view=narrow.value?"json":route.
+value.query.get("view")??"both",dirty=text!==base.text;S2(()=>{guard.value=dirty?()=>confirm("Leave without saving? The changes are lost."):null;let leave=event=>{
+dirty&&event.preventDefault()};return addEventListener("beforeunload",leave),()=>removeEventListener("beforeunload",leave)},[dirty]),S2(()=>()=>{guard.value=null},
+[]);let tree=b(()=>read2(text),[text]);S2(()=>{if(isFault(tree)){setProblems([{level:"error",path:"$",message:tree.message,...place(text,tree.at)}]),setChecked(
 text);return}let control=new AbortController,timer=setTimeout(()=>{call("POST",`check/api${query({id})}`,text,{signal:control.signal}).then(found=>{setProblems(
 found.problems),setChecked(text),setCheckFailure(null)},failure=>{control.signal.aborted||(setCheckFailure(failure),setChecked(text))})},CHECK_MS);return()=>{clearTimeout(
-timer),control.abort()}},[text]);let placed=w2(()=>problems.map(problem=>{if(isFault(tree))return{...problem,from:tree.at,to:tree.at+1,line:place(text,tree.at).
-line};let{node,nameFrom}=find(tree,steps(problem.path)),from=nameFrom??node.from;return{...problem,from,to:node.kind==="value"?node.to:from+1,line:place(text,from).
-line}}),[problems,tree]),errors=problems.filter(one=>one.level==="error").length,turn=T2(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal({at,turn:++turn.
-current})},store=async(etag,content=text)=>{try{let answer=await ask("PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await get("reload?\
-block=true");let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.text;setBase({text:pretty(fresh.value),etag:fresh.etag??answer.etag}),document_.restart(
-pretty(fresh.value)),setConflict(null),setSaving(!1),setAfter({text:previous,at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||(now.value?.nodes.length??
-1)===1?"It serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} has it: gateways do not share definitions.`}`),reload()}catch(failure){
-if(failure instanceof Failure&&failure.status===412){setSaving(!1),setConflict(failure.body);return}throw failure}};return a4($,{children:[a4("div",{class:"edit\
-or-bar",children:[!narrow.value&&a4("span",{class:"segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>a4("button",{type:"button",
-"aria-pressed":view===one,onClick:()=>refine({view:one}),children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?a4(Badge,{tone:"muted",
-children:"checking"}):checkFailure?a4(Badge,{tone:"warn",title:checkFailure.message,children:"not checked"}):errors?a4(Badge,{tone:"bad",children:[errors," ",errors===
-1?"error":"errors"]}):a4(Badge,{tone:"ok",children:"valid"}),dirty&&a4(Badge,{tone:"accent",children:"changed"}),!readOnly&&a4($,{children:[a4(Button,{icon:"und\
-o",kind:"quiet","aria-label":"Undo",title:"Undo (Ctrl-Z)",disabled:!document_.canUndo,onClick:document_.undo}),a4(Button,{icon:"redo",kind:"quiet","aria-label":"\
-Redo",disabled:!document_.canRedo,onClick:document_.redo})]}),a4(Button,{icon:"copy",kind:"quiet",onClick:()=>{copy(text,"JSON copied")},children:"Copy JSON"}),
-!readOnly&&a4(Button,{kind:"primary",disabled:!dirty||errors>0,title:errors?"Errors must be corrected first":void 0,onClick:()=>setSaving(!0),children:"Save"})]}),
-readOnly&&a4(Note,{children:narrow.value?"Definitions are read-only on narrow screens.":may("editor")?"This gateway's definitions come from a read-only place, s\
-uch as a ConfigMap or Git. Change them there; this page checks and copies.":"Your role can view definitions, not change them."}),after&&a4(After,{id,saved:after,
-undo:()=>{store(base.etag,after.text).then(()=>setAfter(null),failure=>say("bad",failure.message))},close:()=>setAfter(null)}),a4("div",{class:`editor ${view===
-"both"?"":"single"}`,children:[view!=="json"&&a4(DefinitionForm,{text,change:document_.change,readOnly,problems,broken:isFault(tree)}),a4("div",{class:"stack",children:[
-view!=="form"&&a4(Code,{text,label:"Definition as JSON",readOnly,problems:placed,change:document_.change,undo:document_.undo,redo:document_.redo,save:()=>{dirty&&
-!errors&&setSaving(!0)},reveal}),checkFailure?a4(ErrorBox,{failure:checkFailure}):null,placed.length>0&&a4(Panel,{title:"Problems",note:`${errors} of ${placed.length}\
- prevent saving`,children:a4("ul",{class:"problems",children:placed.map((one,index)=>a4("li",{class:one.level==="error"?"bad":one.level==="warning"?"warn":"mute\
-d",children:[a4(Icon,{name:one.level==="ignored"?"info":"alert"}),a4("button",{type:"button",onClick:()=>jump(one.from),children:["Line ",one.line,", ",visible(
-one.path)]}),a4("p",{children:[a4("b",{class:"sr",children:[one.level,": "]}),a4(Text,{children:one.message})]})]},index))})})]})]}),saving&&a4(Save,{old:base.text,
-text,save:()=>store(base.etag),close:()=>setSaving(!1)}),conflict&&a4(Conflict,{conflict,mine:text,base:base.text,close:()=>setConflict(null),theirs:()=>{let theirs=pretty(
+timer),control.abort()}},[text]);let placed=b(()=>problems.map(problem=>{if(isFault(tree))return{...problem,from:tree.at,to:tree.at+1,line:place(text,tree.at).line};
+let{node,nameFrom}=find(tree,steps(problem.path)),from=nameFrom??node.from;return{...problem,from,to:node.kind==="value"?node.to:from+1,line:place(text,from).line}}),
+[problems,tree]),errors=problems.filter(one=>one.level==="error").length,turn=U(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal({at,turn:++turn.current})},
+store=async(etag,content=text)=>{try{let answer=await ask("PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await get("reload?block=true");
+let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.text;setBase({text:pretty(fresh.value),etag:fresh.etag??answer.etag}),document_.restart(pretty(fresh.
+value)),setConflict(null),setSaving(!1),setAfter({text:previous,at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||(now.value?.nodes.length??1)===1?"It\
+ serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} has it: gateways do not share definitions.`}`),reload()}catch(failure){
+if(failure instanceof Failure&&failure.status===412){setSaving(!1),setConflict(failure.body);return}throw failure}};return i2($,{children:[i2("div",{class:"edit\
+or-bar",children:[!narrow.value&&i2("span",{class:"segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i2("button",{type:"button",
+"aria-pressed":view===one,onClick:()=>refine({view:one}),children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i2(Badge,{tone:"muted",
+children:"checking"}):checkFailure?i2(Badge,{tone:"warn",title:checkFailure.message,children:"not checked"}):errors?i2(Badge,{tone:"bad",children:[errors," ",errors===
+1?"error":"errors"]}):i2(Badge,{tone:"ok",children:"valid"}),dirty&&i2(Badge,{tone:"accent",children:"changed"}),!readOnly&&i2($,{children:[i2(Button,{icon:"und\
+o",kind:"quiet","aria-label":"Undo",title:"Undo (Ctrl-Z)",disabled:!document_.canUndo,onClick:document_.undo}),i2(Button,{icon:"redo",kind:"quiet","aria-label":"\
+Redo",disabled:!document_.canRedo,onClick:document_.redo})]}),i2(Button,{icon:"copy",kind:"quiet",onClick:()=>{copy(text,"JSON copied")},children:"Copy JSON"}),
+!readOnly&&i2(Button,{kind:"primary",disabled:!dirty||errors>0,title:errors?"Errors must be corrected first":void 0,onClick:()=>setSaving(!0),children:"Save"})]}),
+readOnly&&i2(Note,{children:narrow.value?"Definitions are read-only on narrow screens.":may("editor")?"This gateway's definitions come from a read-only place, s\
+uch as a ConfigMap or Git. Change them there; this page checks and copies.":"Your role can view definitions, not change them."}),after&&i2(After,{id,saved:after,
+undo:()=>{store(base.etag,after.text).then(()=>setAfter(null),failure=>say("bad",failure.message))},close:()=>setAfter(null)}),i2("div",{class:`editor ${view===
+"both"?"":"single"}`,children:[view!=="json"&&i2(DefinitionForm,{text,change:document_.change,readOnly,problems,broken:isFault(tree)}),i2("div",{class:"stack",children:[
+view!=="form"&&i2(Code,{text,label:"Definition as JSON",readOnly,problems:placed,change:document_.change,undo:document_.undo,redo:document_.redo,save:()=>{dirty&&
+!errors&&setSaving(!0)},reveal}),checkFailure?i2(ErrorBox,{failure:checkFailure}):null,placed.length>0&&i2(Panel,{title:"Problems",note:`${errors} of ${placed.length}\
+ prevent saving`,children:i2("ul",{class:"problems",children:placed.map((one,index)=>i2("li",{class:one.level==="error"?"bad":one.level==="warning"?"warn":"mute\
+d",children:[i2(Icon,{name:one.level==="ignored"?"info":"alert"}),i2("button",{type:"button",onClick:()=>jump(one.from),children:["Line ",one.line,", ",visible(
+one.path)]}),i2("p",{children:[i2("b",{class:"sr",children:[one.level,": "]}),i2(Text,{children:one.message})]})]},index))})})]})]}),saving&&i2(Save,{old:base.text,
+text,save:()=>store(base.etag),close:()=>setSaving(!1)}),conflict&&i2(Conflict,{conflict,mine:text,base:base.text,close:()=>setConflict(null),theirs:()=>{let theirs=pretty(
 conflict.current);setBase({text:theirs,etag:conflict.etag}),document_.restart(theirs),setConflict(null)},merge:()=>{setBase({text:pretty(conflict.current),etag:conflict.
 etag}),setConflict(null),say("warn","Your text is kept and now compares with the stored one. Look at the differences before you save.")}})]})}function Diff({old,
-now:now2,label="What changes"}){let rows=lines(old,now2);return a4("div",{class:"diff",role:"group","aria-label":label,tabIndex:0,children:rows.length===0?a4("d\
-iv",{children:[a4("span",{}),a4("span",{children:"no difference"})]}):rows.map((row,at)=>a4("div",{class:row.kind==="skip"?"skip-lines":row.kind,children:[a4("s\
-pan",{"aria-label":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,children:row.kind==="add"?"+":row.kind==="del"?"-":""}),a4("span",{children:visible(
-row.text)})]},at))})}function Save({old,text,save,close}){let[failure,setFailure]=d2(null),[busy,setBusy]=d2(!1),nodes2=now.value?.nodes??[],run=()=>{setBusy(!0),
-setFailure(null),save().catch(setFailure).finally(()=>setBusy(!1))};return a4(Dialog,{title:"Save these changes?",close,wide:!0,footer:a4($,{children:[a4("span",
-{children:nodes2.length>1?`${nodes2.length} gateways are in service.`:"It serves from the next request; open connections are kept."}),a4(Button,{onClick:close,children:"\
-Back"}),a4(Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?a4(Note,{tone:"bad",icon:"alert",children:[
-"Not saved. ",a4(Text,{children:failure.message})," The previous version still serves."]}):null,a4(Diff,{old,now:text})]})}function Conflict({conflict,mine,base,
-theirs,merge,close}){let last3=conflict.changes?.[0];return a4(Dialog,{title:"Somebody else saved first",close,wide:!0,footer:a4($,{children:[a4("span",{}),a4(Button,
-{onClick:theirs,children:"Take theirs"}),a4(Button,{kind:"primary",onClick:merge,children:"Keep mine and compare"})]}),children:[a4(Note,{tone:"warn",icon:"aler\
-t",children:["Not saved. ",last3?a4($,{children:[a4("b",{children:a4(Text,{children:last3.user})})," changed this definition at ",moment(last3.time,!0),"."]}):"\
-This definition was changed since you opened it."," Nothing of yours is lost."]}),a4("h3",{children:"Their changes"}),a4(Diff,{old:base,now:pretty(conflict.current),
-label:"Their changes"}),a4("h3",{children:"Yours against what is stored now"}),a4(Diff,{old:pretty(conflict.current),now:mine,label:"Your changes"})]})}function After({
-id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.at;A2(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);
-let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return a4(Note,{tone:worse?"bad":"ok",icon:worse?
-"alert":"ok",actions:a4($,{children:[a4(Button,{icon:"undo",onClick:undo,children:"Undo this save"}),a4(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),
-children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",a4("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==
-null?"no request":percent(before),"."]})}function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>
-from&&time<=to&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}function Keys(){return null}function KeyTable(_5){return null}var RECENT_S=30,FAILING=.01,ROWS=8;function Overview(){tick.value;let now2=now.value,{kind,words:words2}=state.value,total=totals.value;if(kind==="off")return a4(
-$,{children:[a4("h1",{class:"page",children:"Overview"}),a4(Note,{tone:"warn",icon:"alert",children:a4(Text,{children:words2})})]});if(kind==="lost"&&!total.times.
-length)return a4($,{children:[a4("h1",{class:"page",children:"Overview"}),a4(ErrorBox,{failure:words2,retry:()=>{start()}})]});let figure=column=>latest(total,column,
-RECENT_S),requests=figure("requests"),failed=figure("server_errors"),refused=figure("refused"),share=requests?(failed??0)/requests:requests===0?0:null,idle=requests===
-0?lastSeen(total):null,plots=totals.value;return a4($,{children:[a4("h1",{class:"sr",children:"Overview"}),a4(Verdict,{}),session.value?.by_secret&&session.value.
-users===0&&a4(FirstUsers,{}),a4("div",{class:"figures",children:[a4(Figure,{name:"Requests",to:link(["apis"],{sort:"-rate"}),unit:"/s",note:requests===0?idle?a4(
-$,{children:["last ",a4(Ago,{at:idle})]}):"none within the past hour":a4($,{children:[count(now2?.totals.in_flight??null)," in flight"]}),children:rate(requests)}),
-a4(Figure,{name:"Failed",to:link(["live"],{status:"5xx"}),tone:share!=null&&share>=FAILING?"bad":void 0,note:a4($,{children:[rate(failed),"/s with 5xx or none"]}),
-children:percent(share)}),a4(Figure,{name:"Refused",to:link(["live"],{status:"4xx"}),unit:"/s",tone:refused&&requests&&refused/requests>.2?"warn":void 0,note:a4(
-$,{children:[percent(requests?(refused??0)/requests:requests===0?0:null)," of requests"]}),children:rate(refused)}),a4(Figure,{name:"Upstream p99",to:link(["api\
-s"],{sort:"-p99"}),note:"time until its response ended",children:percentile(highest(total,"upstream_p99_us",RECENT_S),ends.value.upstream)}),a4(Figure,{name:"Ga\
-teway p99",to:link(["system"]),note:"time spent in this process",children:percentile(highest(total,"gateway_p99_us",RECENT_S),ends.value.gateway)})]}),a4("div",
-{class:"two",children:[a4(TrafficPlot,{series:plots}),a4(LatencyPlot,{series:plots})]}),a4("div",{class:"two wide-left",children:[a4(BusyApis,{}),a4(NeedsAttention,
-{})]}),a4(Refusals,{})]})}function Figure({name,unit,note,tone,to,children}){return a4("a",{class:`figure panel ${tone??""}`,href:to,children:[a4("span",{children:name}),
-a4("strong",{children:[children,unit&&a4("small",{children:unit})]}),a4("em",{children:note})]})}function Verdict(){let now2=now.value,{kind,since}=state.value;
-if(kind==="lost")return a4(Line,{tone:"bad",head:`No answer from the gateway since ${clock(since/1e3,!0)}.`,rest:"What is shown is older. Traffic may still be s\
-erved; this page tries again every 2 s."});if(!now2)return a4(Line,{tone:"muted",head:"Waiting for the first sample."});let trouble=now2.attention.filter(one=>one.
-level==="bad"),worst=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S)??0,failed:latest(series,"server_errors",RECENT_S)??
-0,upstream:latest(series,"upstream_errors",RECENT_S)??0})).filter(api=>api.requests>0&&api.failed/api.requests>=FAILING).sort((a5,b3)=>b3.failed-a5.failed),first=worst[0];
-if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),side=first.upstream>0||first.failed>0,more=worst.length>1?` and of ${worst.
-length-1} more`:"";return a4(Line,{tone:"bad",head:a4($,{children:["Upstream of ",a4("a",{href:link(["apis",first.id]),children:name}),more," fails",from?` sinc\
-e ${clock(from)}`:"","."]}),rest:`${percent(first.failed/first.requests)} of its requests. ${side?"The gateway is healthy.":""}`})}if(trouble[0])return a4(Line,
-{tone:"bad",head:a4(Text,{children:sentence(trouble[0].text)}),rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)return a4(Line,
-{tone:"warn",head:`${now2.missing.length} of ${now2.missing.length+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(", ")});let requests=latest(
-totals.value,"requests",RECENT_S)??0,refused=latest(totals.value,"refused",RECENT_S)??0;if(requests>1&&refused/requests>.2)return a4(Line,{tone:"warn",head:`${percent(
-refused/requests)} of the requests are refused.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])return a4(Line,{tone:"w\
-arn",head:a4(Text,{children:sentence(now2.attention[0].text)}),rest:"Traffic is served."});if(requests===0){let last3=lastSeen(totals.value);return a4(Line,{tone:"\
-ok",head:"Healthy, without traffic.",rest:last3?`The last request came at ${clock(last3,!0)}.`:"No request came within the past hour."})}return a4(Line,{tone:"o\
-k",head:"Healthy.",rest:"Gateway and upstreams answer."})}var sentence=text=>`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text)?"":"."}`;function failingSince(series){
-let from=null,quiet=0;for(let at=series.times.length-1;at>=0&&quiet<5;at-=1){let requests=series.columns.requests[at]??0,failed=series.columns.server_errors[at]??
-0;requests>0&&failed/requests>=FAILING?(from=series.times[at],quiet=0):requests>0&&(quiet+=1)}return from}function Line({tone,head,rest}){let change2=[...marks.
-value].reverse().find(mark=>mark.kind.startsWith("config"));return a4("div",{class:`verdict ${tone}`,role:"status",children:[a4(Icon,{name:tone==="ok"?"ok":tone===
-"muted"?"clock":"alert"}),a4("p",{children:[a4("strong",{children:head})," ",rest]}),change2&&a4("a",{class:"change",href:link(["system","changes"]),children:["\
-Configuration of ",moment(change2.unix_s)]})]})}var hour=series=>{let last3=series.times.at(-1)??Date.now()/1e3;return[last3-SPAN_S,last3]};function TrafficPlot({
-series}){let c4=series.columns,lines2=[{name:"all",values:c4.requests,color:"accent",fill:!0},{name:"failed",values:c4.server_errors,color:"bad"},{name:"refused",
-values:c4.refused,color:"warn"}];return a4(Plot,{title:"Requests by result",unit:"/s",times:series.times,span:hour(series),lines:narrow.value?lines2.slice(0,1):
-lines2,show:rate,marks:marks.value})}function LatencyPlot({series,side="upstream"}){let[which,set2]=d2(side),c4=series.columns,lines2=[{name:"p50",values:c4[`${which}\
-_p50_us`],color:"accent"},{name:"p90",values:c4[`${which}_p90_us`],color:"violet"},{name:"p99",values:c4[`${which}_p99_us`],color:"warn"}];return a4("div",{class:"\
-switched",children:[a4("div",{class:"segments",role:"group","aria-label":"Whose time",children:["upstream","gateway"].map(one=>a4("button",{type:"button","aria-\
-pressed":which===one,onClick:()=>set2(one),children:one},one))}),a4(Plot,{title:"Latency",unit:`${which}, log`,log:!0,floor:which==="gateway"?10:100,times:series.
-times,span:hour(series),lines:narrow.value?lines2.slice(2):lines2,show:value=>percentile(value,ends.value[which]),marks:marks.value},which)]})}function BusyApis(){
-tick.value;let rows=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S),failed:latest(series,"server_errors",RECENT_S),
-refused:latest(series,"refused",RECENT_S),p99:highest(series,"upstream_p99_us",RECENT_S)})).filter(row=>lastSeen(row.series)!=null).sort((a5,b3)=>(b3.failed??0)-
-(a5.failed??0)||(b3.requests??0)-(a5.requests??0)).slice(0,ROWS),total=now.value?.apis_total;return a4(Panel,{title:"APIs by errors, then rate",actions:a4(LinkButton,
-{kind:"quiet",href:"#/apis",children:total!=null?`All ${count(total)}`:"All"}),children:rows.length===0?a4(FirstRequest,{}):a4("table",{class:"plain",children:[
-a4("thead",{children:a4("tr",{children:[a4("th",{scope:"col",children:"API"}),!narrow.value&&a4("th",{scope:"col",children:"Past minutes"}),a4("th",{scope:"col",
-class:"number",children:"/s"}),a4("th",{scope:"col",class:"number",children:"failed"}),a4("th",{scope:"col",class:"number",children:"refused/s"}),a4("th",{scope:"\
-col",class:"number",children:"p99"})]})}),a4("tbody",{children:rows.map(({id,series,requests,failed,refused,p99})=>{let share=requests?(failed??0)/requests:requests===
-0?0:null;return a4("tr",{children:[a4("th",{scope:"row",children:a4("a",{href:link(["apis",id]),children:a4(Text,{children:series.name||id})})}),!narrow.value&&
-a4("td",{children:a4(Spark,{values:series.columns.requests,tone:share&&share>=FAILING?"bad":"accent"})}),a4("td",{class:"number",children:rate(requests)}),a4("t\
-d",{class:`number ${share&&share>=FAILING?"bad":""}`,children:percent(share)}),a4("td",{class:"number",children:rate(refused)}),a4("td",{class:"number",children:percentile(
-p99,ends.value.upstream)})]},id)})})]})})}function FirstRequest(){let[api,set2]=d2(null);return A2(()=>{get("list/apis?limit=1").then(page=>set2(page.rows[0]??!1),
-()=>set2(!1))},[]),api===!1?a4(Empty,{icon:"api",title:"There is no API yet.",children:a4(LinkButton,{kind:"primary",icon:"plus",href:link(["apis"],{new:"1"}),children:"\
-Make the first"})}):api?a4(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",a4("code",{children:["curl -\
-i ",location.origin,api.listen_path]})]}):a4(Empty,{icon:"clock",title:"No request within the past hour."})}function NeedsAttention(){let now2=now.value,rows=now2?.
-attention??[],where=one=>one.api_id?link(["apis",one.api_id]):one.kind==="certificate"?link(["certificates"]):link(["system"]);return a4(Panel,{title:"Needs att\
-ention",children:[rows.length===0?a4(Empty,{icon:"ok",title:now2?"Nothing needs attention.":"Waiting for the first sample."}):a4("ul",{class:"attention",children:rows.
-slice(0,12).map((one,index)=>a4("li",{class:one.level,children:[a4(Icon,{name:"alert"}),a4("a",{href:where(one),children:[a4("b",{class:"sr",children:one.level===
-"bad"?"Error: ":"Warning: "}),a4(Text,{children:one.text})]}),one.unix_s&&a4("small",{children:a4(Ago,{at:one.unix_s})})]},index))}),rows.length>12&&a4("p",{class:"\
-list-end",children:[rows.length-12," more in ",a4("a",{href:"#/system",children:"System"}),"."]})]})}function Refusals(){let now2=now.value;if(!now2)return null;
-let rows=Object.entries(now2.totals.refusals??{}).map(([cause,number])=>[cause,number/now2.seconds]).filter(([,rate2])=>rate2>0).sort((a5,b3)=>b3[1]-a5[1]),lost2=Object.
-entries(now2.unrouted??{}).filter(([,number])=>number>0),busy=now2.core_busy.length?Math.max(...now2.core_busy):null;return a4("p",{class:"strip",children:[a4("\
-span",{children:[a4("b",{children:"Refusals"})," ",rows.length?rows.slice(0,6).map(([cause,rate2])=>a4("a",{href:link(["live"],{cause}),children:[cause," ",rate(
-rate2),"/s"]},cause)):"none"]}),lost2.length>0&&a4("span",{children:[a4("b",{children:"Without an API"})," ",lost2.map(([what,number])=>a4("span",{children:[what.
-replace("_"," ")," ",rate(number/now2.seconds),"/s"]},what))]}),a4("span",{children:[a4("b",{children:"Connections"})," ",count(now2.connections.client)," of cl\
-ients, ",count(now2.connections.upstream)," to upstreams"]}),busy!=null&&a4("span",{children:[a4("b",{children:"Busiest core"})," ",percent(busy)]})]})}function FirstUsers(){
-let[gone,set2]=d2(localStorage.getItem("no-users")==="yes");return gone?null:a4(Note,{actions:a4($,{children:[a4(LinkButton,{href:link(["system","users"],{new:"\
-1"}),children:"Add a user"}),a4(Button,{kind:"quiet",icon:"close","aria-label":"Not now",onClick:()=>{localStorage.setItem("no-users","yes"),set2(!0)}})]}),children:"\
-You are signed in with the control secret. Named users have roles, and changes then say who made them."})}function TryIt(_5){return null}function Usage(){return null}function UsageOf(_5){return null}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]];function ApiPage(){let[,id="",
-tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="definition"]),[trying,setTrying]=d2(!1),[removing,setRemoving]=d2(
-!1),definition=loaded2.value?.value;if(loaded2.failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?a4(Empty,{icon:"aler\
-t",title:"There is no such API.",children:a4(LinkButton,{href:"#/apis",children:"All APIs"})}):a4(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.
-proxy??{},target=proxy.enable_load_balancing&&proxy.target_list?.length?`${proxy.target_list.length} targets`:proxy.target_url,can=may("editor")&&session.value?.
-writable.apis;return a4($,{children:[a4("p",{class:"crumbs",children:[a4("a",{href:"#/apis",children:"APIs"}),a4(Icon,{name:"right"}),a4("span",{children:a4(Text,
-{children:id})})]}),a4("div",{class:"page-head",children:[a4("h1",{children:[a4(Text,{children:definition?.name||id}),definition&&a4("small",{class:"mono",children:[
-a4(Text,{children:`${definition.domain??""}${proxy.listen_path??""}`})," ","→"," ",a4(Text,{children:target})]})]}),definition&&definition.active===!1&&a4(Badge,
-{tone:"muted",children:"inactive"}),can&&a4(Button,{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),
-a4(Button,{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="definition"&&a4(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["ap\
-is",id,"definition"]),children:can?"Edit":"View definition"})]}),a4("nav",{class:"tabs","aria-label":"Parts of this API",children:TABS.map(([part,name])=>a4("a",
-{href:link(part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&a4(Live,{id,definition}),tab===
-"definition"&&loaded2.value&&a4(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab==="chain"&&a4(Chain,{id}),tab==="versions"&&definition&&a4(Versions,
-{definition}),tab==="keys"&&a4(KeyTable,{fixed:{api:id}}),tab==="usage"&&a4(UsageOf,{api:id}),trying&&a4(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&
-a4(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=d2(
-null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",a4($,{
-children:["API ",a4("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),go("#/apis")}catch(failed){setFailure(failed)}};return a4(Dialog,
-{title:"Delete this API?",close,footer:a4($,{children:[a4(Button,{onClick:close,children:"Keep it"}),a4(Button,{kind:"danger",onClick:()=>{remove2()},children:"\
-Delete"})]}),children:[a4("p",{children:["The definition of ",a4("b",{children:a4(Text,{children:name})})," is removed. Requests to its path get 404 from then o\
-n. Keys keep their other rights."]}),failure?a4(ErrorBox,{failure}):null]})}function Live({id,definition}){tick.value;let series=apis.get(id),past=useLoaded(()=>apis.
-has(id)?Promise.resolve(null):get(`history${query({api:id,nodes:"all"})}`,{byItself:!0}),[id]),detail=useLoaded(()=>get(`live${query({api:id})}`,{byItself:!0}),
-[id,Math.floor(tick.value/5)]);if(past.failure&&!series)return a4(Note,{tone:"warn",icon:"alert",children:a4(Text,{children:past.failure.message})});if(!series)
-return a4($,{children:[a4(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",a4("code",{children:["curl -i\
- ",location.origin,definition?.proxy?.listen_path??"/"]})]}),a4(Targets,{detail:detail.value,id})]});let figure=column=>latest(series,column,30),requests=figure(
-"requests"),failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,breakers=(detail.value?.breakers??
-[]).filter(one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return a4($,{children:[a4("div",{class:"figures",children:[a4("span",{class:"\
-figure panel",children:[a4("span",{children:"Requests"}),a4("strong",{children:[rate(requests),a4("small",{children:"/s"})]}),a4("em",{children:[count(Math.round(
-figure("in_flight")??0))," in flight"]})]}),a4("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[a4("span",{children:"Failed"}),a4("strong",{
-children:percent(share)}),a4("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),a4("span",{class:"figure panel",children:[a4("span",{children:"Refused"}),a4(
-"strong",{children:[rate(figure("refused")),a4("small",{children:"/s"})]}),a4("em",{children:a4("a",{href:link(["live"],{api:id}),children:"why"})})]}),a4("span",
-{class:"figure panel",children:[a4("span",{children:"Upstream p99"}),a4("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),
-a4("em",{children:["p50 ",percentile(highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),a4("span",{class:`figure panel ${open.length?"bad":""}`,children:[
-a4("span",{children:"Circuit breakers"}),a4("strong",{children:open.length?"open":breakers.length?"closed":"none"}),a4("em",{children:open[0]?a4(Text,{children:open[0].
-endpoint}):now2?`served by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),a4("div",{class:"two",children:[a4(TrafficPlot,{series}),a4(
-LatencyPlot,{series})]}),a4("div",{class:"two",children:[a4(Targets,{detail:detail.value,id}),a4(Plot,{title:"Transferred",unit:"B/s",times:series.times,span:hour(
-series),lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.response_bytes,color:"accent"}],show:value=>value==
-null?UNKNOWN:`${bytes(value)}/s`})]}),a4(Refusals2,{detail:detail.value,id})]})}function Targets({detail,id}){let targets=detail?.apis?.find(one=>one.api_id===id)?.
-targets??[];return a4(Panel,{title:"Upstream targets",children:targets.length===0?a4("div",{class:"empty small",children:"No request went to a target since the \
-start."}):a4("table",{class:"plain",children:[a4("thead",{children:a4("tr",{children:[a4("th",{scope:"col",children:"Target"}),a4("th",{scope:"col",class:"numbe\
-r",children:"Requests"}),a4("th",{scope:"col",class:"number",children:"Errors"}),a4("th",{scope:"col",children:"Last error"})]})}),a4("tbody",{children:targets.
-map(one=>a4("tr",{children:[a4("th",{scope:"row",children:a4(Text,{mono:!0,children:one.target})}),a4("td",{class:"number",children:count(one.requests)}),a4("td",
-{class:`number ${one.errors?"bad":""}`,children:count(one.errors)}),a4("td",{children:one.last_error?a4($,{children:[a4(Text,{children:one.last_error})," ",a4("\
-small",{children:a4(Ago,{at:one.last_error_unix_s})})]}):"none"})]},one.target))})]})})}function Refusals2({detail,id}){let one=detail?.apis?.find(api=>api.api_id===
-id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>0).sort((a5,b3)=>b3[1]-a5[1]);return causes.length?a4("p",{class:"\
-strip",children:a4("span",{children:[a4("b",{children:"Since the start"})," ",causes.map(([cause,number])=>a4("a",{href:link(["live"],{api:id,cause}),children:[
-cause," ",count(number)]},cause))]})}):null}function Chain({id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),detail=useLoaded(()=>get(`live${query(
-{api:id})}`,{byItself:!0}),[id]),cost=new Map((detail.value?.middlewares??[]).map(one=>[one.middleware,one]));if(chain.failure)return a4(ErrorBox,{failure:chain.
-failure,retry:chain.again});let steps2=chain.value?.middlewares??[],sum=steps2.reduce((all,step)=>all+(cost.get(step.name)?.mean_ns??0),0);return a4(Panel,{title:"\
-Chain",note:sum?`~${duration(sum/1e3)} per request, mean of samples of all APIs`:"in the order in which requests pass it",children:steps2.length===0?a4("div",{class:"\
-empty small",children:chain.value?"No middleware: requests go straight to the upstream.":"Loading"}):a4("table",{class:"plain",children:[a4("thead",{children:a4(
-"tr",{children:[a4("th",{scope:"col",children:"Middleware"}),a4("th",{scope:"col",class:"number",children:"Mean"}),a4("th",{scope:"col",children:"Share"}),a4("t\
-h",{scope:"col",class:"number",children:"Samples"})]})}),a4("tbody",{children:steps2.map((step,at)=>{let one=cost.get(step.name);return a4("tr",{children:[a4("t\
-h",{scope:"row",children:[a4("small",{children:at+1})," ",step.name]}),a4("td",{class:"number",children:one?.samples?duration(one.mean_ns/1e3):UNKNOWN}),a4("td",
-{children:[one&&sum?a4("span",{class:"share","aria-hidden":"true",children:a4("span",{style:{width:`${100*one.mean_ns/sum}%`}})}):null,one&&sum?percent(one.mean_ns/
-sum):""]}),a4("td",{class:"number",children:count(one?.samples)})]},step.name)})})]})})}function Versions({definition}){let versions=Object.entries(definition.version_data?.
-versions??{}),single=definition.version_data?.not_versioned;return a4(Panel,{title:single?"Not versioned":`${versions.length} versions`,note:single?"all request\
-s use this one":`named by ${definition.definition?.location??"header"} ${definition.definition?.key??""}`,children:a4("table",{class:"plain",children:[a4("thead",
-{children:a4("tr",{children:[a4("th",{scope:"col",children:"Version"}),a4("th",{scope:"col",children:"Expires"}),a4("th",{scope:"col",children:"Target"}),a4("th",
-{scope:"col",children:"Rules by path"})]})}),a4("tbody",{children:versions.map(([name,version])=>a4("tr",{children:[a4("th",{scope:"row",children:a4(Text,{children:name})}),
-a4("td",{children:version.expires||"never"}),a4("td",{children:version.override_target?a4(Text,{mono:!0,children:version.override_target}):"the API's"}),a4("td",
-{children:Object.entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&list.length).map(([kind,list])=>a4(Badge,{tone:"muted",children:[kind,
-" ",list.length]},kind))})]},name))})]})})}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12;function useList(what,members){let[state2,set2]=d2({rows:[],next:"",total:null,scanned:0,done:!1,failure:null,waiting:!1,
-fetched:null}),[turn,again]=d2(0),asked=JSON.stringify([what,members]),busy=T2(null),fetchPage=async(after,before)=>{busy.current?.abort();let control=busy.current=
+now:now2,label="What changes"}){let rows=lines(old,now2);return i2("div",{class:"diff",role:"group","aria-label":label,tabIndex:0,children:rows.length===0?i2("d\
+iv",{children:[i2("span",{}),i2("span",{children:"no difference"})]}):rows.map((row,at)=>i2("div",{class:row.kind==="skip"?"skip-lines":row.kind,children:[i2("s\
+pan",{"aria-label":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,children:row.kind==="add"?"+":row.kind==="del"?"-":""}),i2("span",{children:visible(
+row.text)})]},at))})}function Save({old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),nodes2=now.value?.nodes??[],run=()=>{setBusy(!0),
+setFailure(null),save().catch(setFailure).finally(()=>setBusy(!1))};return i2(Dialog,{title:"Save these changes?",close,wide:!0,footer:i2($,{children:[i2("span",
+{children:nodes2.length>1?`${nodes2.length} gateways are in service.`:"It serves from the next request; open connections are kept."}),i2(Button,{onClick:close,children:"\
+Back"}),i2(Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?i2(Note,{tone:"bad",icon:"alert",children:[
+"Not saved. ",i2(Text,{children:failure.message})," The previous version still serves."]}):null,i2(Diff,{old,now:text})]})}function Conflict({conflict,mine,base,
+theirs,merge,close}){let last3=conflict.changes?.[0];return i2(Dialog,{title:"Somebody else saved first",close,wide:!0,footer:i2($,{children:[i2("span",{}),i2(Button,
+{onClick:theirs,children:"Take theirs"}),i2(Button,{kind:"primary",onClick:merge,children:"Keep mine and compare"})]}),children:[i2(Note,{tone:"warn",icon:"aler\
+t",children:["Not saved. ",last3?i2($,{children:[i2("b",{children:i2(Text,{children:last3.user})})," changed this definition at ",moment(last3.time,!0),"."]}):"\
+This definition was changed since you opened it."," Nothing of yours is lost."]}),i2("h3",{children:"Their changes"}),i2(Diff,{old:base,now:pretty(conflict.current),
+label:"Their changes"}),i2("h3",{children:"Yours against what is stored now"}),i2(Diff,{old:pretty(conflict.current),now:mine,label:"Your changes"})]})}function After({
+id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.at;S2(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);
+let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i2(Note,{tone:worse?"bad":"ok",icon:worse?
+"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"Undo this save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),
+children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==
+null?"no request":percent(before),"."]})}function mean(series,from,to2){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>
+from&&time<=to2&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12;function useList(what,members){let[state2,set2]=w({rows:[],next:"",total:null,scanned:0,done:!1,failure:null,waiting:!1,
+fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members]),busy=U(null),fetchPage=async(after,before)=>{busy.current?.abort();let control=busy.current=
 new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,next=after;do page=what==="keys"&&members.q?await call(
 "POST","list/keys",{...members,limit:PAGE_ROWS,after:next||void 0},{signal:control.signal}):await get(`list/${what}${query({...members,limit:PAGE_ROWS,after:next})}`,
 {signal:control.signal}),rows=[...rows,...page.rows],scanned+=page.scanned??0,next=page.next;while(next&&rows.length===before.length&&!control.signal.aborted);if(control.
 signal.aborted)return;set2({rows,next,total:page.total,scanned,done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,fetched:Date.now()/1e3})}catch(failure){
-control.signal.aborted||set2(old=>({...old,failure,waiting:!1}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return A2(()=>{let timer=setTimeout(
+control.signal.aborted||set2(old=>({...old,failure,waiting:!1}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(
 ()=>{fetchPage("",[])},turn||!members.q?0:150);return()=>{clearTimeout(timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state2,more:()=>{!busy.
 current&&state2.next&&!state2.done&&fetchPage(state2.next,state2.rows)},reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,
-order,selected,select,tone}){let columns=all.filter(column=>!column.hidden),body=T2(null),[range,setRange]=d2([0,60]),[at,setAt]=d2(-1),rowPixels=narrow.value?108:
-34,{rows}=list,windowed=rows.length>150;A2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-MARGIN_ROWS),
-last3=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last3)<MARGIN_ROWS/2?old:[first,last3]),
-last3>rows.length-30&&list.more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener("scroll",
-look),removeEventListener("resize",look)}},[rows.length,rowPixels,list.done]),A2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(event))
-return;let step=event.key==="j"?1:event.key==="k"?-1:0;if(step){let next=Math.max(0,Math.min(rows.length-1,at+step));setAt(next),requestAnimationFrame(()=>{let row=body.
-current?.querySelector(`[aria-rowindex="${next+2}"]`);row?.focus({preventScroll:!0}),row?.scrollIntoView({block:"nearest"})}),event.preventDefault()}};return addEventListener(
-"keydown",move),()=>removeEventListener("keydown",move)},[rows,at]);let sort=column=>{if(!column.sort)return;let now2=route.value.query.get("sort")??order;refine(
-{sort:now2===column.sort?`-${column.sort}`:now2===`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.value.query.get("sor\
-t")??order??"",[from,to]=windowed?[Math.min(range[0],rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(row);else{let to2=href?.(
-row);to2&&(location.hash=to2)}},shown2=w2(()=>rows.slice(from,to),[rows,from,to]),everything=!!select&&rows.length>0&&rows.every(row=>selected?.has(id(row)));return list.
-failure&&!rows.length?a4(ErrorBox,{failure:list.failure,retry:list.reload}):list.done&&!rows.length?a4($,{children:empty2}):a4($,{children:[a4(Waiting,{on:list.
-waiting}),list.failure?a4(ErrorBox,{failure:list.failure,retry:list.reload,since:list.fetched??void 0}):null,a4("table",{class:"list",role:"table","aria-label":label,
-"aria-rowcount":(list.total??rows.length)+1,ref:body,children:[a4("thead",{role:"rowgroup",children:a4("tr",{role:"row","aria-rowindex":1,children:[select&&a4("\
-th",{role:"columnheader",class:"check",children:a4("input",{type:"checkbox","aria-label":"Select all that are shown",checked:everything,onChange:()=>select(everything?
-new Set:new Set(rows.map(id)))})}),columns.map(column=>a4("th",{role:"columnheader",scope:"col",class:`${column.number?"number":""} ${column.grow?"grow":""}`,"a\
-ria-sort":column.sort?sorted===column.sort?"ascending":sorted===`-${column.sort}`?"descending":"none":void 0,children:column.sort?a4("button",{type:"button",onClick:()=>sort(
-column),children:[column.name,sorted.replace("-","")===column.sort&&a4(Icon,{name:sorted.startsWith("-")?"down":"up"})]}):column.name},column.id))]})}),a4("tbod\
-y",{role:"rowgroup",children:[from>0&&a4("tr",{role:"presentation",class:"space",children:a4("td",{role:"presentation",style:{height:`${from*rowPixels}px`}})}),
-shown2.map((row,index)=>{let name=id(row);return a4("tr",{role:"row","aria-rowindex":from+index+2,tabIndex:-1,class:`${tone?.(row)??""} ${selected?.has(name)?"s\
-elected":""} ${open||href?"opens":""}`,onFocus:()=>setAt(from+index),onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&enter2(row)},onClick:event=>{
-!event.target.closest("a,button,input,label")&&!String(getSelection())&&enter2(row)},children:[select&&a4("td",{role:"cell",class:"check",children:a4("input",{type:"\
-checkbox","aria-label":`Select ${name}`,checked:selected?.has(name)??!1,onChange:()=>{let next=new Set(selected);next.delete(name)||next.add(name),select(next)}})}),
-columns.map(column=>a4("td",{role:"cell","data-name":column.name,class:`${column.number?"number":""} ${column.grow?"grow":""}`,children:column.show(row)},column.
-id))]},name)}),to<rows.length&&a4("tr",{role:"presentation",class:"space",children:a4("td",{role:"presentation",style:{height:`${(rows.length-to)*rowPixels}px`}})})]})]}),
-rows.length>0&&a4("p",{class:"list-end",children:list.done?rows.length>=ROWS_MAX?`The first ${count(rows.length)} are shown; search for others.`:`${count(rows.length)}\
- shown${list.total!=null&&list.total!==rows.length?` of ${count(list.total)}`:""}.`:a4($,{children:[count(rows.length)," loaded",list.total!=null?` of ${count(list.
-total)}`:"",". ",a4(Button,{kind:"quiet",onClick:list.more,children:"Load more"})]})})]})}function lettersOn(event){let target=event.composedPath()[0];return!(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(
-target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&!event.metaKey&&!event.altKey&&!document.querySelector("dialog[open]")&&localStorage.getItem("lette\
-rs")!=="off"}function Filter({placeholder,label}){let q2=route.value.query.get("q")??"",[text,set2]=d2(q2);return A2(()=>set2(q2),[q2]),a4("label",{class:"filte\
-r",children:[a4(Icon,{name:"search"}),a4("input",{type:"search","aria-label":label,placeholder,value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{set2(
-event.currentTarget.value),refine({q:event.currentTarget.value||void 0})}})]})}function Apis(){let q2=route.value.query,list=useList("apis",{q:q2.get("q")??void 0,sort:q2.get("sort")??"name"}),writable=session.value?.writable.apis??!1,can=may(
-"editor")&&writable,fresh=a4(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New API"});return a4($,{children:[a4("div",
-{class:"page-head",children:[a4("h1",{children:["APIs",list.total!=null&&a4("small",{children:count(list.total)})]}),a4(Filter,{label:"Filter APIs",placeholder:"\
-Name, path, host, target, tag"}),can&&fresh]}),!can&&a4("p",{class:"list-end",children:may("editor")?"Definitions cannot be written here: they come from a read-\
-only place. They can be viewed and copied.":"Your role can view definitions, not change them."}),a4(Table,{label:"APIs",list,id:row=>row.id,href:row=>link(["api\
-s",row.id]),order:"name",empty:q2.get("q")?a4(Empty,{icon:"search",title:"No API matches.",children:a4(Button,{onClick:()=>refine({q:void 0}),children:"Clear th\
-e filter"})}):a4(Empty,{icon:"api",title:"There is no API yet.",children:["An API says which requests go to which upstream.",a4("br",{}),can&&fresh]}),columns:[
-{id:"name",name:"Name",sort:"name",grow:!0,show:row=>a4("a",{href:link(["apis",row.id]),children:a4(Text,{children:row.name||row.id})})},{id:"state",name:"State",
-show:row=>row.problems>0?a4(Badge,{tone:"warn",children:[row.problems," ",row.problems===1?"problem":"problems"]}):row.active?a4(Badge,{tone:"ok",children:"acti\
-ve"}):a4(Badge,{tone:"muted",children:"inactive"})},{id:"path",name:"Listen path",sort:"listen_path",show:row=>a4(Text,{mono:!0,children:`${row.host??""}${row.listen_path}`})},
-{id:"auth",name:"Auth",show:row=>row.auth.join(", ")},{id:"trend",name:"Past minutes",show:row=>{tick.value;let series=apis.get(row.id);return series?a4(Spark,{
-values:series.columns.requests}):null}},{id:"rate",name:"/s",sort:"rate",number:!0,show:row=>rate(row.rate)},{id:"error_rate",name:"Failed",sort:"error_rate",number:!0,
-show:row=>a4("span",{class:row.error_share&&row.error_share>=.01?"bad":"",children:percent(row.error_share)})},{id:"p99",name:"p99",sort:"p99",number:!0,show:row=>percentile(
-row.p99_ms==null?null:row.p99_ms*1e3,ends.value.upstream)},{id:"last",name:"Last request",sort:"last_request",number:!0,show:row=>a4(Ago,{at:row.last_request})}]}),
-q2.get("new")&&can&&a4(NewApi,{close:()=>refine({new:void 0})})]})}function NewApi({close}){let[name,setName]=d2(""),[path,setPath]=d2(null),[target,setTarget]=d2(
-""),[auth,setAuth]=d2("token"),[failure,setFailure]=d2(null),[problems,setProblems]=d2([]),[busy,setBusy]=d2(!1),plain=name.toLowerCase().replace(/[^a-z0-9]+/g,
+order,selected,select,tone:tone2}){let columns=all.filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),[at,setAt]=w(-1),rowPixels=narrow.
+value?128:34,{rows}=list,windowed=rows.length>150;S2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-
+MARGIN_ROWS),last3=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last3)<MARGIN_ROWS/2?
+old:[first,last3]),last3>rows.length-30&&list.more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener(
+"scroll",look),removeEventListener("resize",look)}},[rows.length,rowPixels,list.done]),S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(
+event))return;let step2=event.key==="j"?1:event.key==="k"?-1:0;if(step2){let next=Math.max(0,Math.min(rows.length-1,at+step2));setAt(next),requestAnimationFrame(
+()=>{let row=body.current?.querySelector(`[aria-rowindex="${next+2}"]`);row?.focus({preventScroll:!0}),row?.scrollIntoView({block:"nearest"})}),event.preventDefault()}};
+return addEventListener("keydown",move),()=>removeEventListener("keydown",move)},[rows,at]);let sort=column=>{if(!column.sort)return;let now2=route.value.query.
+get("sort")??order;refine({sort:now2===column.sort?`-${column.sort}`:now2===`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.
+value.query.get("sort")??order??"",[from,to2]=windowed?[Math.min(range[0],rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(
+row);else{let to3=href?.(row);to3&&(location.hash=to3)}},shown3=b(()=>rows.slice(from,to2),[rows,from,to2]),everything=!!select&&rows.length>0&&rows.every(row=>selected?.
+has(id(row)));return list.failure&&!rows.length?i2(ErrorBox,{failure:list.failure,retry:list.reload}):list.done&&!rows.length?i2($,{children:empty2}):i2($,{children:[
+i2(Waiting,{on:list.waiting}),list.failure?i2(ErrorBox,{failure:list.failure,retry:list.reload,since:list.fetched??void 0}):null,i2("table",{class:"list",role:"\
+table","aria-label":label,"aria-rowcount":(list.total??rows.length)+1,ref:body,children:[i2("thead",{role:"rowgroup",children:i2("tr",{role:"row","aria-rowindex":1,
+children:[select&&i2("th",{role:"columnheader",class:"check",children:i2("input",{type:"checkbox","aria-label":"Select all that are shown",checked:everything,onChange:()=>select(
+everything?new Set:new Set(rows.map(id)))})}),columns.map(column=>i2("th",{role:"columnheader",scope:"col",class:`${column.number?"number":""} ${column.grow?"gr\
+ow":""}`,"aria-sort":column.sort?sorted===column.sort?"ascending":sorted===`-${column.sort}`?"descending":"none":void 0,children:column.sort?i2("button",{type:"\
+button",onClick:()=>sort(column),children:[column.name,sorted.replace("-","")===column.sort&&i2(Icon,{name:sorted.startsWith("-")?"down":"up"})]}):column.name},
+column.id))]})}),i2("tbody",{role:"rowgroup",children:[from>0&&i2("tr",{role:"presentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${from*
+rowPixels}px`}})}),shown3.map((row,index)=>{let name=id(row);return i2("tr",{role:"row","aria-rowindex":from+index+2,tabIndex:-1,class:`${tone2?.(row)??""} ${selected?.
+has(name)?"selected":""} ${open||href?"opens":""}`,onFocus:()=>setAt(from+index),onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&enter2(
+row)},onClick:event=>{!event.target.closest("a,button,input,label")&&!String(getSelection())&&enter2(row)},children:[select&&i2("td",{role:"cell",class:"check",
+children:i2("input",{type:"checkbox","aria-label":`Select ${name}`,checked:selected?.has(name)??!1,onChange:()=>{let next=new Set(selected);next.delete(name)||next.
+add(name),select(next)}})}),columns.map(column=>i2("td",{role:"cell","data-name":column.name,class:`${column.number?"number":""} ${column.grow?"grow":""}`,children:column.
+show(row)},column.id))]},name)}),to2<rows.length&&i2("tr",{role:"presentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${(rows.length-
+to2)*rowPixels}px`}})})]})]}),rows.length>0&&i2("p",{class:"list-end",children:list.done?rows.length>=ROWS_MAX?`The first ${count(rows.length)} are shown; searc\
+h for others.`:`${count(rows.length)} shown${list.total!=null&&list.total!==rows.length?` of ${count(list.total)}`:""}.`:i2($,{children:[count(rows.length)," lo\
+aded",list.total!=null?` of ${count(list.total)}`:"",". ",i2(Button,{kind:"quiet",onClick:list.more,children:"Load more"})]})})]})}function here(rows){return{rows,
+total:rows.length,done:!0,failure:null,waiting:!1,more:()=>{},reload:()=>{},fetched:null}}function lettersOn(event){let target=event.composedPath()[0];return!(target instanceof
+HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&!event.metaKey&&!event.altKey&&
+!document.querySelector("dialog[open]")&&localStorage.getItem("letters")!=="off"}function Filter({placeholder,label}){let q4=route.value.query.get("q")??"",[text,
+set2]=w(q4);return S2(()=>set2(q4),[q4]),i2("label",{class:"filter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search","aria-label":label,placeholder,
+value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{set2(event.currentTarget.value),refine({q:event.currentTarget.value||void 0})}})]})}var STATE={active:"ok",inactive:"muted",expired:"warn",bad:"bad"};function Keys(){return i2(KeyTable,{fixed:{}})}function KeyTable({fixed}){let q4=route.value.query,
+words2=[q4.get("q"),fixed.api,fixed.policy].filter(Boolean).join(" "),list=useList("keys",{q:words2||void 0,sort:q4.get("sort")??"id"}),[chosen,choose]=w(new Set),
+[bulk,setBulk]=w(null),can=may("editor"),inner=!!(fixed.api||fixed.policy),fresh=can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"\
+1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"page-head",children:[inner?i2("h2",{style:{marginRight:"auto"},children:"Keys th\
+at may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Search keys",placeholder:"Key, hash,\
+ alias, policy"}),fresh]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:row=>link(
+["keys",row.id]),order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?i2(Empty,{icon:"search",title:"No key matches.",children:"A key is \
+found by itself, its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is no key yet.",children:["A key says which APIs its owner may call, an\
+d how often.",i2("br",{}),fresh]}),columns:[{id:"alias",name:"Alias",sort:"alias",grow:!0,show:row=>i2("a",{href:link(["keys",row.id]),children:i2(Text,{children:row.
+alias||"without alias"})})},{id:"state",name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.state})},{id:"id",name:"Key",sort:"id",show:row=>i2(
+Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.policies.join(", ")||"own limits"})},{id:"apis",name:"AP\
+Is",show:row=>i2(Text,{children:row.apis.join(", ")})},{id:"quota",name:"Quota used",show:row=>row.quota_remaining==null||row.quota_max<=0?i2("small",{children:"\
+no quota"}):i2(Meter,{used:row.quota_max-row.quota_remaining,max:row.quota_max})},{id:"expires",name:"Expires",sort:"expires",number:!0,show:row=>row.expires>0?
+i2(Ago,{at:row.expires}):"never"},{id:"seen",name:"Last seen",sort:"last_seen",number:!0,show:row=>i2(Ago,{at:row.last_seen})}]}),chosen.size>0&&i2("div",{class:"\
+bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:[count(chosen.size)," chosen"]}),i2(Button,{onClick:()=>setBulk({action:"extend",ids:[
+...chosen]}),children:"Extend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[...chosen]}),children:"Deactivate"}),i2(Button,{onClick:()=>setBulk({action:"\
+activate",ids:[...chosen]}),children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"reset_quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,{kind:"\
+danger",onClick:()=>setBulk({action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(
+new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get(
+"api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,policy:void 0}),list.reload()}})]})}var short2=id=>id.length>20?`${id.
+slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"Reset the quotas of",revoke:"Revoke"},SPANS=[[86400,"1 day"],
+[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({bulk,close,done}){let[seconds,setSeconds]=w(
+2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),body={action:bulk.action,select:{
+ids:bulk.ids},...bulk.action==="extend"?{seconds}:{}};S2(()=>{setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).then(setDry,setFailure)},[seconds]);
+let run=async()=>{setBusy(!0),setFailure(null);try{let found=await call("POST","keys/bulk",{...body,dry_run:!1,...dry.count>TYPED_ABOVE?{confirm:Number(typed)}:
+{}});found.failed.length?setResult(found):(say("ok",`${count(found.done)} ${found.done===1?"key":"keys"} changed.`),done())}catch(failed){setFailure(failed)}finally{
+setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.action]} ${count(dry?.count??bulk.ids.length)} ${bulk.ids.length===1?"key":
+"keys"}?`,close:result?done:close,footer:result?i2(Button,{kind:"primary",onClick:done,children:"Close"}):i2($,{children:[i2(Button,{onClick:close,children:"Can\
+cel"}),i2(Button,{kind:bulk.action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&typed!==String(dry.count),onClick:()=>{run()},children:[VERBS[bulk.
+action]," ",dry?count(dry.count):""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:[count(
+result.done)," changed, ",count(result.failed.length+(result.failed_more??0))," not:"]}),i2("ul",{children:result.failed.map(one=>i2("li",{children:[i2(Text,{mono:!0,
+children:one.id})," ",i2(Text,{children:one.message})]},one.id))})]}):i2($,{children:[bulk.action==="revoke"&&i2("p",{children:"The next request with any of the\
+m is refused. This cannot be undone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"Added to the end of each; of expired ones to now.",children:i2("selec\
+t",{value:seconds,onChange:event=>setSeconds(Number(event.currentTarget.value)),children:SPANS.map(([span2,name])=>i2("option",{value:span2,children:name},span2))})}),
+dry&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Alias"}),i2("th",{scope:"col",children:"Key"}),i2(
+"th",{scope:"col",children:"State"})]})}),i2("tbody",{children:dry.sample.map(row=>i2("tr",{children:[i2("td",{children:i2(Text,{children:row.alias})}),i2("td",
+{children:i2(Text,{mono:!0,children:short2(row.id)})}),i2("td",{children:row.state})]},row.id))})]}),dry&&dry.count>dry.sample.length&&i2("small",{children:["an\
+d ",count(dry.count-dry.sample.length)," more"]}),needs&&i2(Field,{label:`Type ${dry.count} to go on`,children:i2("input",{inputMode:"numeric",value:typed,onInput:event=>setTyped(
+event.currentTarget.value)})})]})]})}function NewKey({api,policy,close}){let[apis2,setApis]=w(null),[policies,setPolicies]=w(null),[way,setWay]=w(policy?"polici\
+es":"limits"),[chosenApis,setChosenApis]=w(new Set(api?[api]:[])),[chosenPolicies,setChosenPolicies]=w(new Set(policy?[policy]:[])),[alias,setAlias]=w(""),[rate2,
+setRate]=w("10"),[per,setPer]=w("60"),[quota,setQuota]=w(""),[renewal,setRenewal]=w(86400),[life,setLife]=w(0),[custom,setCustom]=w(""),[effective,setEffective]=w(
+null),[failure,setFailure]=w(null),[made,setMade]=w(null),[busy,setBusy]=w(!1),[filter,setFilter]=w("");S2(()=>{let timer=setTimeout(()=>{get(`list/apis${query(
+{q:filter,limit:50})}`).then(page=>{setApis(page.rows),!filter&&page.rows.length===1&&setChosenApis(old=>old.size?old:new Set([page.rows[0].id]))},setFailure)},
+filter?150:0);return()=>clearTimeout(timer)},[filter]),S2(()=>{get("list/policies?limit=200").then(page=>setPolicies(page.rows),setFailure)},[]);let session2=()=>{
+let expires=life?Math.round(Date.now()/1e3)+life:0,common={org_id:"default",alias,expires};return way==="policies"?{...common,apply_policies:[...chosenPolicies],
+rate:0,per:0,quota_max:0}:{...common,rate:Number(rate2)||0,per:Number(per)||0,allowance:Number(rate2)||0,quota_max:quota===""?-1:Number(quota),quota_renewal_rate:quota===
+""?0:renewal,access_rights:Object.fromEntries([...chosenApis].map(id=>[id,{api_id:id,api_name:apis2?.find(one=>one.id===id)?.name??id,versions:["Default"]}]))}},
+complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>0&&Number(rate2)>=0,asked=JSON.stringify(session2());S2(()=>{if(!complete){setEffective(null);return}
+let control=new AbortController,timer=setTimeout(()=>{call("POST","keys/preview",session2(),{signal:control.signal}).then(setEffective,()=>{})},300);return()=>{
+clearTimeout(timer),control.abort()}},[way==="policies"?asked:"",complete]);let make=async event=>{if(event.preventDefault(),!(!complete||busy)){setBusy(!0),setFailure(
+null);try{setMade(await call("POST",custom?`keys/${encodeURIComponent(custom)}`:"keys/create",session2()))}catch(failed){setFailure(failed)}finally{setBusy(!1)}}};
+if(made)return i2(Made,{made,api:apis2?.find(one=>chosenApis.has(one.id))??apis2?.find(one=>effective?.access_rights?.[one.id]),close});let toggle=(set2,id)=>{let next=new Set(
+set2);return next.delete(id)||next.add(id),next},rights=Object.keys(effective?.access_rights??{});return i2(Dialog,{title:"New key",close,wide:!0,footer:i2($,{children:[
+i2("span",{children:complete?"":way==="policies"?"Choose a policy.":"Choose an API."}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"\
+submit",form:"new-key",disabled:!complete||busy,children:"Make the key"})]}),children:i2("form",{id:"new-key",class:"form",onSubmit:make,children:[failure?i2("d\
+iv",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Alias",hint:"Whose key it is; shown in lists, records and the live tail.",children:i2(
+"input",{autofocus:!0,value:alias,maxLength:200,onInput:event=>setAlias(event.currentTarget.value),placeholder:"acme"})}),i2(Field,{label:"Valid",children:i2("s\
+elect",{value:life,onChange:event=>setLife(Number(event.currentTarget.value)),children:[i2("option",{value:0,children:"until revoked"}),SPANS.map(([span2,name])=>i2(
+"option",{value:span2,children:["for ",name]},span2))]})}),i2("div",{class:"field wide",children:[i2("span",{children:"Rights and limits"}),i2("div",{class:"seg\
+ments",role:"group","aria-label":"Rights and limits",children:[i2("button",{type:"button","aria-pressed":way==="limits",onClick:()=>setWay("limits"),children:"o\
+f its own"}),i2("button",{type:"button","aria-pressed":way==="policies",onClick:()=>setWay("policies"),children:"from policies"})]})]}),way==="policies"?i2("div",
+{class:"field wide",children:[i2("span",{children:"Policies"}),policies?.length===0?i2(Note,{children:["There is no policy yet. Give this key limits of its own,\
+ or ",i2("a",{href:link(["policies"],{new:"1"}),children:"make a policy"}),"."]}):i2("div",{class:"choices",children:policies?.map(one=>i2("label",{class:"choic\
+e",children:[i2("input",{type:"checkbox",checked:chosenPolicies.has(one.id),onChange:()=>setChosenPolicies(toggle(chosenPolicies,one.id))}),i2(Text,{children:one.
+name||one.id}),i2("small",{children:limit(one)})]},one.id))})]}):i2($,{children:[i2("div",{class:"field wide",children:[i2("span",{children:"APIs that it may ca\
+ll"}),(apis2?.length??0)>8||filter?i2("input",{type:"search","aria-label":"Filter APIs",placeholder:"Filter",value:filter,onInput:event=>setFilter(event.currentTarget.
+value)}):null,apis2?.length===0&&!filter?i2(Note,{children:"There is no API yet."}):apis2?i2("div",{class:"choices",children:apis2.map(one=>i2("label",{class:"c\
+hoice",children:[i2("input",{type:"checkbox",checked:chosenApis.has(one.id),onChange:()=>setChosenApis(toggle(chosenApis,one.id))}),i2(Text,{children:one.name||
+one.id}),i2("small",{class:"mono",children:i2(Text,{children:one.listen_path})})]},one.id))}):i2("small",{children:"Loading"})]}),i2(Field,{label:"Requests",hint:Number(
+rate2)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate2,onInput:event=>setRate(event.currentTarget.value)})}),i2(Field,{label:"\
+in seconds",children:i2("input",{type:"number",min:0,step:"any",value:per,onInput:event=>setPer(event.currentTarget.value)})}),i2(Field,{label:"Quota",children:i2(
+"input",{type:"number",min:1,placeholder:"no quota",value:quota,onInput:event=>setQuota(event.currentTarget.value)})}),i2(Field,{label:"renewed every",children:i2(
+"select",{value:renewal,disabled:quota==="",onChange:event=>setRenewal(Number(event.currentTarget.value)),children:[i2("option",{value:3600,children:"hour"}),i2(
+"option",{value:86400,children:"day"}),i2("option",{value:604800,children:"week"}),i2("option",{value:2592e3,children:"30 days"})]})})]}),i2(Field,{label:"Key",
+wide:!0,hint:"Empty: the gateway makes a random one, which is best.",children:i2("input",{class:"mono",autocomplete:"off",spellcheck:!1,value:custom,placeholder:"\
+made by the gateway",onInput:event=>setCustom(event.currentTarget.value)})}),way==="policies"&&effective&&i2("div",{class:"field wide",children:i2(Note,{tone:"o\
+k",icon:"ok",children:["In effect: ",rights.length," ",rights.length===1?"API":"APIs"," (",i2(Text,{children:rights.slice(0,5).join(", ")}),"), ",limit(effective),
+"."]})})]})})}function limit(one){let parts2=[one.rate&&one.rate>0?`${count(one.rate)} per ${one.per} s`:"no rate limit"];return one.quota_max&&one.quota_max>0&&
+parts2.push(`quota ${count(one.quota_max)}${one.quota_renewal_rate?` per ${span(one.quota_renewal_rate)}`:""}`),parts2.join(", ")}function Made({made,api,close}){
+let header=api?.auth_header||"Authorization",curl=`curl -i -H ${shell(`${header}: ${made.key}`)} ${shell(`${location.protocol}//${location.host}${api?.listen_path??
+"/"}`)}`;return i2(Dialog,{title:"The key is valid",close,footer:i2(Button,{kind:"primary",onClick:close,children:"Done"}),children:i2("div",{class:"secret-once",
+children:[i2(Note,{tone:"warn",icon:"alert",children:made.key_hash?"This is the only time it is shown. The gateway keeps only its hash.":"Copy it now; it is a s\
+ecret and not shown in lists."}),i2("div",{class:"line",children:[i2("code",{class:"big-code","data-test":"secret",children:made.key}),i2(Button,{icon:"copy",onClick:()=>{
+copy(made.key,"Key copied")},children:"Copy"})]}),made.key_hash&&i2("small",{children:["Its hash, by which lists and records name it: ",i2("code",{children:made.
+key_hash})]}),i2("div",{class:"field",children:[i2("span",{children:"Use it"}),i2("div",{class:"line",children:[i2("code",{children:curl}),i2(Copy,{text:curl,label:"\
+Copy the command"})]})]})]})})}var RECENT_S=30,FAILING=.01,ROWS=8;function Overview(){tick.value;let now2=now.value,{kind,words:words2}=state.value,total=totals.value;if(kind==="off")return i2(
+$,{children:[i2("h1",{class:"page",children:"Overview"}),i2(Note,{tone:"warn",icon:"alert",children:i2(Text,{children:words2})})]});if(kind==="lost"&&!total.times.
+length)return i2($,{children:[i2("h1",{class:"page",children:"Overview"}),i2(ErrorBox,{failure:words2,retry:()=>{start()}})]});let figure=column=>latest(total,column,
+RECENT_S),requests=figure("requests"),failed=figure("server_errors"),refused=figure("refused"),share=requests?(failed??0)/requests:requests===0?0:null,idle=requests===
+0?lastSeen(total):null,plots=totals.value;return i2($,{children:[i2("h1",{class:"sr",children:"Overview"}),i2(Verdict,{}),session.value?.by_secret&&session.value.
+users===0&&i2(FirstUsers,{}),i2("div",{class:"figures",children:[i2(Figure,{name:"Requests",to:link(["apis"],{sort:"-rate"}),unit:"/s",note:requests===0?idle?i2(
+$,{children:["last ",i2(Ago,{at:idle})]}):"none within the past hour":i2($,{children:[count(now2?.totals.in_flight??null)," in flight"]}),children:rate(requests)}),
+i2(Figure,{name:"Failed",to:link(["live"],{status:"5xx"}),tone:share!=null&&share>=FAILING?"bad":void 0,note:i2($,{children:[rate(failed),"/s with 5xx or none"]}),
+children:percent(share)}),i2(Figure,{name:"Refused",to:link(["live"],{status:"4xx"}),unit:"/s",tone:refused&&requests&&refused/requests>.2?"warn":void 0,note:i2(
+$,{children:[percent(requests?(refused??0)/requests:requests===0?0:null)," of requests"]}),children:rate(refused)}),i2(Figure,{name:"Upstream p99",to:link(["api\
+s"],{sort:"-p99"}),note:"time until its response ended",children:percentile(highest(total,"upstream_p99_us",RECENT_S),ends.value.upstream)}),i2(Figure,{name:"Ga\
+teway p99",to:link(["system"]),note:"time spent in this process",children:percentile(highest(total,"gateway_p99_us",RECENT_S),ends.value.gateway)})]}),i2("div",
+{class:"two",children:[i2(TrafficPlot,{series:plots}),i2(LatencyPlot,{series:plots})]}),i2("div",{class:"two wide-left",children:[i2(BusyApis,{}),i2(NeedsAttention,
+{})]}),i2(Refusals,{})]})}function Figure({name,unit,note,tone:tone2,to:to2,children}){return i2("a",{class:`figure panel ${tone2??""}`,href:to2,children:[i2("s\
+pan",{children:name}),i2("strong",{children:[children,unit&&i2("small",{children:unit})]}),i2("em",{children:note})]})}function Verdict(){let now2=now.value,{kind,
+since}=state.value;if(kind==="lost")return i2(Line,{tone:"bad",head:`No answer from the gateway since ${clock(since/1e3,!0)}.`,rest:"What is shown is older. Tra\
+ffic may still be served; this page tries again every 2 s."});if(!now2)return i2(Line,{tone:"muted",head:"Waiting for the first sample."});let trouble=now2.attention.
+filter(one=>one.level==="bad"),worst=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S)??0,failed:latest(series,"ser\
+ver_errors",RECENT_S)??0,upstream:latest(series,"upstream_errors",RECENT_S)??0})).filter(api=>api.requests>0&&api.failed/api.requests>=FAILING).sort((a3,b3)=>b3.
+failed-a3.failed),first=worst[0];if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),side=first.upstream>0||first.failed>0,more=worst.
+length>1?` and of ${worst.length-1} more`:"";return i2(Line,{tone:"bad",head:i2($,{children:["Upstream of ",i2("a",{href:link(["apis",first.id]),children:name}),
+more," fails",from?` since ${clock(from)}`:"","."]}),rest:`${percent(first.failed/first.requests)} of its requests. ${side?"The gateway is healthy.":""}`})}if(trouble[0])
+return i2(Line,{tone:"bad",head:i2(Text,{children:sentence(trouble[0].text)}),rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)
+return i2(Line,{tone:"warn",head:`${now2.missing.length} of ${now2.missing.length+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(
+", ")});let requests=latest(totals.value,"requests",RECENT_S)??0,refused=latest(totals.value,"refused",RECENT_S)??0;if(requests>1&&refused/requests>.2)return i2(
+Line,{tone:"warn",head:`${percent(refused/requests)} of the requests are refused.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])
+return i2(Line,{tone:"warn",head:i2(Text,{children:sentence(now2.attention[0].text)}),rest:"Traffic is served."});if(requests===0){let last3=lastSeen(totals.value);
+return i2(Line,{tone:"ok",head:"Healthy, without traffic.",rest:last3?`The last request came at ${clock(last3,!0)}.`:"No request came within the past hour."})}return i2(
+Line,{tone:"ok",head:"Healthy.",rest:"Gateway and upstreams answer."})}var sentence=text=>`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text)?
+"":"."}`;function failingSince(series){let from=null,quiet=0;for(let at=series.times.length-1;at>=0&&quiet<5;at-=1){let requests=series.columns.requests[at]??0,
+failed=series.columns.server_errors[at]??0;requests>0&&failed/requests>=FAILING?(from=series.times[at],quiet=0):requests>0&&(quiet+=1)}return from}function Line({
+tone:tone2,head,rest}){let change=[...marks.value].reverse().find(mark=>mark.kind.startsWith("config"));return i2("div",{class:`verdict ${tone2}`,role:"status",
+children:[i2(Icon,{name:tone2==="ok"?"ok":tone2==="muted"?"clock":"alert"}),i2("p",{children:[i2("strong",{children:head})," ",rest]}),change&&i2("a",{class:"ch\
+ange",href:link(["system","changes"]),children:["Configuration of ",moment(change.unix_s)]})]})}var hour=series=>{let last3=series.times.at(-1)??Date.now()/1e3;
+return[last3-SPAN_S,last3]};function TrafficPlot({series}){let c3=series.columns,lines2=[{name:"all",values:c3.requests,color:"accent",fill:!0},{name:"failed",values:c3.
+server_errors,color:"bad"},{name:"refused",values:c3.refused,color:"warn"}];return i2(Plot,{title:"Requests by result",unit:"/s",times:series.times,span:hour(series),
+lines:narrow.value?lines2.slice(0,1):lines2,show:rate,marks:marks.value})}function LatencyPlot({series,side="upstream"}){let[which,set2]=w(side),c3=series.columns,
+lines2=[{name:"p50",values:c3[`${which}_p50_us`],color:"accent"},{name:"p90",values:c3[`${which}_p90_us`],color:"violet"},{name:"p99",values:c3[`${which}_p99_us`],
+color:"warn"}];return i2(Plot,{title:"Latency",unit:"",extra:i2("div",{class:"segments small",role:"group","aria-label":"Whose time",children:["upstream","gatew\
+ay"].map(one=>i2("button",{type:"button","aria-pressed":which===one,onClick:()=>set2(one),children:one},one))}),log:!0,floor:which==="gateway"?10:100,times:series.
+times,span:hour(series),lines:narrow.value?lines2.slice(2):lines2,show:value=>percentile(value,ends.value[which]),marks:marks.value},which)}function BusyApis(){
+tick.value;let rows=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S),failed:latest(series,"server_errors",RECENT_S),
+refused:latest(series,"refused",RECENT_S),p99:highest(series,"upstream_p99_us",RECENT_S)})).filter(row=>lastSeen(row.series)!=null).sort((a3,b3)=>(b3.failed??0)-
+(a3.failed??0)||(b3.requests??0)-(a3.requests??0)).slice(0,ROWS),total=now.value?.apis_total;return i2(Panel,{title:"APIs by errors, then rate",actions:i2(LinkButton,
+{kind:"quiet",href:"#/apis",children:total!=null?`All ${count(total)}`:"All"}),children:rows.length===0?i2(FirstRequest,{}):i2("table",{class:"plain",children:[
+i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"API"}),!narrow.value&&i2("th",{scope:"col",children:"Past minutes"}),i2("th",{scope:"col",
+class:"number",children:"/s"}),i2("th",{scope:"col",class:"number",children:"failed"}),i2("th",{scope:"col",class:"number",children:"refused/s"}),i2("th",{scope:"\
+col",class:"number",children:"p99"})]})}),i2("tbody",{children:rows.map(({id,series,requests,failed,refused,p99})=>{let share=requests?(failed??0)/requests:requests===
+0?0:null;return i2("tr",{children:[i2("th",{scope:"row",children:i2("a",{href:link(["apis",id]),children:i2(Text,{children:series.name||id})})}),!narrow.value&&
+i2("td",{children:i2(Spark,{values:series.columns.requests,tone:share&&share>=FAILING?"bad":"accent"})}),i2("td",{class:"number",children:rate(requests)}),i2("t\
+d",{class:`number ${share&&share>=FAILING?"bad":""}`,children:percent(share)}),i2("td",{class:"number",children:rate(refused)}),i2("td",{class:"number",children:percentile(
+p99,ends.value.upstream)})]},id)})})]})})}function FirstRequest(){let[api,set2]=w(null);return S2(()=>{get("list/apis?limit=1").then(page=>set2(page.rows[0]??!1),
+()=>set2(!1))},[]),api===!1?i2(Empty,{icon:"api",title:"There is no API yet.",children:i2(LinkButton,{kind:"primary",icon:"plus",href:link(["apis"],{new:"1"}),children:"\
+Make the first"})}):api?i2(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -\
+i ",location.origin,api.listen_path]})]}):i2(Empty,{icon:"clock",title:"No request within the past hour."})}function NeedsAttention(){let now2=now.value,rows=now2?.
+attention??[],where=one=>one.api_id?link(["apis",one.api_id]):one.kind==="certificate"?link(["certificates"]):link(["system"]);return i2(Panel,{title:"Needs att\
+ention",children:[rows.length===0?i2(Empty,{icon:"ok",title:now2?"Nothing needs attention.":"Waiting for the first sample."}):i2("ul",{class:"attention",children:rows.
+slice(0,12).map((one,index)=>i2("li",{class:one.level,children:[i2(Icon,{name:"alert"}),i2("a",{href:where(one),children:[i2("b",{class:"sr",children:one.level===
+"bad"?"Error: ":"Warning: "}),i2(Text,{children:one.text})]}),one.unix_s&&i2("small",{children:i2(Ago,{at:one.unix_s})})]},index))}),rows.length>12&&i2("p",{class:"\
+list-end",children:[rows.length-12," more in ",i2("a",{href:"#/system",children:"System"}),"."]})]})}function Refusals(){let now2=now.value;if(!now2)return null;
+let rows=Object.entries(now2.totals.refusals??{}).map(([cause,number])=>[cause,number/now2.seconds]).filter(([,rate2])=>rate2>0).sort((a3,b3)=>b3[1]-a3[1]),lost2=Object.
+entries(now2.unrouted??{}).filter(([,number])=>number>0),busy=now2.core_busy.length?Math.max(...now2.core_busy):null;return i2("p",{class:"strip",children:[i2("\
+span",{children:[i2("b",{children:"Refusals"})," ",rows.length?rows.slice(0,6).map(([cause,rate2])=>i2("a",{href:link(["live"],{cause}),children:[cause," ",rate(
+rate2),"/s"]},cause)):"none"]}),lost2.length>0&&i2("span",{children:[i2("b",{children:"Without an API"})," ",lost2.map(([what,number])=>i2("span",{children:[what.
+replace("_"," ")," ",rate(number/now2.seconds),"/s"]},what))]}),i2("span",{children:[i2("b",{children:"Connections"})," ",count(now2.connections.client)," of cl\
+ients, ",count(now2.connections.upstream)," to upstreams"]}),busy!=null&&i2("span",{children:[i2("b",{children:"Busiest core"})," ",percent(busy)]})]})}function FirstUsers(){
+let[gone,set2]=w(localStorage.getItem("no-users")==="yes");return gone?null:i2(Note,{actions:i2($,{children:[i2(LinkButton,{href:link(["system","users"],{new:"1"}),
+children:"Add a user"}),i2(Button,{kind:"quiet",icon:"close","aria-label":"Not now",onClick:()=>{localStorage.setItem("no-users","yes"),set2(!0)}})]}),children:"\
+You are signed in with the control secret. Named users have roles, and changes then say who made them."})}function TryIt({id,definition,close}){let[method,setMethod]=w("GET"),[path,setPath]=w(definition?.proxy?.listen_path??"/"),[key,setKey]=w(""),[headers,setHeaders]=w(
+""),[body,setBody]=w(""),[found,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),header=definition?.auth?.auth_header_name||"Authorization",send=async event=>{
+event.preventDefault(),setBusy(!0),setFailure(null);let lines2=headers.split(`
+`).map(line=>/^\s*([^:]+):\s*(.*)$/.exec(line)).filter(match=>match!=null);try{setFound(await call("POST","debug",{api_id:id,method,path,headers:{...Object.fromEntries(
+lines2.map(match=>[match[1],match[2]])),...key?{[header]:key}:{}},body}))}catch(failed){setFailure(failed)}finally{setBusy(!1)}};return may("editor")?i2(Dialog,
+{title:"Try it",close,side:!0,children:[i2("form",{class:"form",onSubmit:send,children:[i2(Field,{label:"Method",children:i2("select",{value:method,onChange:event=>setMethod(
+event.currentTarget.value),children:["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"].map(one=>i2("option",{children:one},one))})}),definition?.use_keyless?
+i2("span",{}):i2(Field,{label:`Key (${header})`,children:i2("input",{class:"mono",type:"password",autocomplete:"off",value:key,onInput:event=>setKey(event.currentTarget.
+value)})}),i2(Field,{label:"Path",wide:!0,children:i2("input",{class:"mono",autofocus:!0,value:path,onInput:event=>setPath(event.currentTarget.value)})}),i2(Field,
+{label:"Headers, one a line",wide:!0,children:i2("textarea",{rows:2,value:headers,onInput:event=>setHeaders(event.currentTarget.value),placeholder:"Accept: appl\
+ication/json"})}),!["GET","HEAD"].includes(method)&&i2(Field,{label:"Body",wide:!0,children:i2("textarea",{rows:4,value:body,onInput:event=>setBody(event.currentTarget.
+value)})}),i2("div",{class:"row",style:{gridColumn:"1 / -1"},children:[i2(Button,{kind:"primary",icon:"play",type:"submit",disabled:busy,children:busy?"Sending":
+"Send"}),i2("small",{children:"Goes through this gateway only, and counts against limits."})]})]}),failure?i2(ErrorBox,{failure}):null,found&&i2("div",{class:"s\
+tack",children:[i2("div",{class:"row",children:[i2(Badge,{tone:found.status>=500?"bad":found.status>=400?"warn":"ok",children:found.status}),i2("span",{children:found.
+took_ms==null?"":`in ${duration(found.took_ms*1e3)}`})]}),i2("ol",{class:"steps",children:(found.steps??[]).map((step2,at)=>i2("li",{class:step2.decision==="ref\
+use"?"bad":step2.decision==="reply"?"accent":"ok",children:[i2(Icon,{name:step2.decision==="refuse"?"alert":"ok"}),i2("span",{children:[step2.name,step2.cause&&
+i2($,{children:[" ",i2(Badge,{tone:"bad",children:step2.cause})]})]}),i2("small",{children:step2.decision}),i2("small",{children:duration(step2.us)})]},at))}),found.
+upstream&&i2("div",{children:[i2("h3",{children:"What went upstream"}),i2("pre",{class:"document",children:[visible(`${found.upstream.method} ${found.upstream.path}\
+  ->  ${found.upstream.target}`),`
+`,found.upstream.headers.map(([name,value])=>`${name}: ${visible(value)}`).join(`
+`)]})]}),i2("div",{children:[i2("h3",{children:"Response"}),i2("pre",{class:"document",children:[(found.headers??[]).map(([name,value])=>`${name}: ${visible(value)}`).
+join(`
+`),`
+
+`,String(found.body??"").split(`
+`).map(visible).join(`
+`)]}),found.body_truncated&&i2("small",{children:"The rest of the body is not shown."})]})]})]}):i2(Dialog,{title:"Try it",close,children:i2(Note,{children:"You\
+r role can view, not send requests."})})}var SPANS2=[["1h","1 h",3600],["6h","6 h",6*3600],["24h","24 h",86400],["7d","7 d",7*86400],["30d","30 d",30*86400]],SPLITS=["api","key","path","status","method",
+"version"],FILTERS=["api_id","key","path","status","method","version"],COLORS=["accent","warn","violet","teal","pink","olive","ok","muted"],ROWS2=50;function step(seconds){
+for(let one of[60,300,900,3600,4*3600,86400])if(seconds/one<=170)return one;return 86400}function Usage(){return i2(UsageOf,{})}function UsageOf({api}){let q4=route.
+value.query,last3=q4.get("last")??"24h",split=q4.get("split")??(api?"key":"api"),filters=Object.fromEntries(FILTERS.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:
+[]));api&&(filters.api_id=api);let zoomed=q4.get("from")&&q4.get("to"),seconds=zoomed?Number(q4.get("to"))-Number(q4.get("from")):SPANS2.find(([id])=>id===last3)?.[2]??
+86400,range=zoomed?{from:q4.get("from"),to:q4.get("to")}:{last:last3},width=step(seconds),asked=JSON.stringify([range,split,filters]),timed=useLoaded(()=>get(`u\
+sage${query({by:"time",split,step:`${width/60}m`,...range,...filters})}`),[asked]),table=useLoaded(()=>get(`usage${query({by:split,top:ROWS2,...range,...filters})}`),
+[asked]),[sort,setSort]=w("hits"),failure=timed.failure??table.failure,head=i2("div",{class:"toolbar",children:[i2("div",{class:"segments",role:"group","aria-la\
+bel":"Span",children:SPANS2.map(([id,name])=>i2("button",{type:"button","aria-pressed":!zoomed&&last3===id,onClick:()=>refine({last:id,from:void 0,to:void 0}),children:name},
+id))}),i2("label",{class:"row",children:["by ",i2("select",{"aria-label":"Split by",value:split,onChange:event=>refine({split:event.currentTarget.value}),children:SPLITS.
+map(one=>i2("option",{value:one,children:one==="api"?"API":one},one))})]}),FILTERS.filter(name=>filters[name]&&!(api&&name==="api_id")).map(name=>i2("span",{class:"\
+chip",children:[i2("bdi",{children:[name.replace("_id",""),": ",visible(filters[name])]}),i2("button",{type:"button","aria-label":`Remove the filter ${name}`,onClick:()=>refine(
+{[name]:void 0}),children:i2(Icon,{name:"close"})})]},name)),zoomed&&i2("span",{class:"chip",children:[i2("bdi",{children:[moment(Number(q4.get("from")))," to ",
+moment(Number(q4.get("to")))]}),i2("button",{type:"button","aria-label":"Zoom out",onClick:()=>refine({from:void 0,to:void 0}),children:i2(Icon,{name:"close"})})]}),
+i2(Button,{icon:"download",class:"push",disabled:!table.value,onClick:()=>download(split,table.value.rows),children:"CSV"})]}),title=api?null:i2("h1",{class:"pa\
+ge",children:"Usage"});if(failure instanceof Failure&&failure.status===404)return i2($,{children:[title,i2(Empty,{icon:"usage",title:"Usage is not recorded.",children:i2(
+Text,{children:failure.message})})]});let{lines:lines2,times}=timed.value?plotted(timed.value,width):{lines:[],times:[]},rows=[...table.value?.rows??[]].sort((a3,b3)=>sort===
+"value"?String(a3.value).localeCompare(String(b3.value)):b3[sort]-a3[sort]),all=rows.reduce((sum,row)=>sum+row.hits,0),column=(id,name)=>i2("th",{scope:"col",class:"\
+number","aria-sort":sort===id?"descending":"none",children:i2("button",{type:"button",class:"as-link",onClick:()=>setSort(id),children:name})}),filter=value=>refine(
+{[split==="api"?"api_id":split]:value,split:split==="api"?"key":split==="key"?"path":"status"});return i2($,{children:[title,head,failure?i2(ErrorBox,{failure,retry:()=>{
+timed.again(),table.again()},since:timed.at??void 0}):null,(timed.value?.partial||table.value?.partial)&&i2(Note,{tone:"warn",icon:"alert",children:"Only part o\
+f it was read within 2 s: the figures are too small. Choose a shorter span or filter."}),i2("div",{class:"stack",children:[i2(Plot,{title:"Requests",unit:"/s",times,
+lines:narrow.value?lines2.slice(0,1):lines2,show:rate,height:220,zoom:(from,to2)=>{to2-from>=120&&refine({from:String(Math.floor(from/60)*60),to:String(Math.ceil(
+to2/60)*60)})}},asked),i2(Panel,{title:`By ${split==="api"?"API":split}`,note:table.value?`${count(all)} requests${rows.length>=ROWS2?`, the ${ROWS2} busiest`:""}`:
+"loading",children:rows.length===0?i2(Empty,{icon:"usage",title:table.value?"No request in this span.":"Loading"}):i2("div",{class:"scroll-x",children:i2("table",
+{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:split==="api"?"API":`${split.charAt(0).toUpperCase()}${split.slice(
+1)}`}),column("hits","Requests"),!narrow.value&&i2("th",{scope:"col",children:"Share"}),column("errors","Failed"),column("p50_ms","p50"),column("p99_ms","p99"),
+!narrow.value&&column("response_bytes","Sent")]})}),i2("tbody",{children:rows.map(row=>i2("tr",{children:[i2("th",{scope:"row",children:[i2("button",{type:"butt\
+on",class:"as-link",title:`Only ${visible(row.value)}`,onClick:()=>filter(String(row.value)),children:i2(Text,{children:row.value||"none"})}),split==="key"&&row.
+value&&i2($,{children:[" ",i2("a",{href:link(["keys",String(row.value)]),"aria-label":"Open the key",children:i2(Icon,{name:"right"})})]})]}),i2("td",{class:"nu\
+mber",children:count(row.hits)}),!narrow.value&&i2("td",{children:[i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*row.hits/
+Math.max(1,all)}%`}})}),percent(row.hits/Math.max(1,all))]}),i2("td",{class:`number ${row.errors/Math.max(1,row.hits)>.05?"bad":""}`,children:percent(row.errors/
+Math.max(1,row.hits))}),i2("td",{class:"number",children:percentile(row.p50_ms*1e3,3e7)}),i2("td",{class:"number",children:percentile(row.p99_ms*1e3,3e7)}),!narrow.
+value&&i2("td",{class:"number",children:bytes(row.response_bytes)})]},row.value))})]})})})]})]})}function plotted(found,width){let unit=found.step_s??width,first=Math.
+ceil(found.from/unit)*unit,end=Math.min(found.to,Date.now()/1e3),times=[];for(let at=first;at<=end&&times.length<2e3;at+=unit)times.push(at);let place2=new Map(
+times.map((time,at)=>[time,at])),sums=new Map;for(let row of found.rows)sums.set(row.split??"all",(sums.get(row.split??"all")??0)+row.hits);let names=[...sums].
+sort((a3,b3)=>+(a3[0]==="_other")-+(b3[0]==="_other")||b3[1]-a3[1]).slice(0,8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row of found.
+rows){let at=place2.get(Math.floor(row.value/unit)*unit),line=values.get(row.split??"all"),lasted=at===void 0?unit:Math.max(60,Math.min(unit,Date.now()/1e3-times[at]));
+at!==void 0&&line&&(line[at]=(line[at]??0)+row.hits/lasted)}return{times,lines:names.map((name,at)=>({name:name==="_other"?"other":visible(name)||"none",values:values.
+get(name),color:COLORS[name==="_other"?7:at%7],fill:names.length===1}))}}function download(split,rows){let names=["hits","success","errors","mean_ms","upstream_\
+mean_ms","p50_ms","p90_ms","p99_ms","max_ms","request_bytes","response_bytes"],text=[[split,...names],...rows.map(row=>[String(row.value),...names.map(name=>row[name])])].
+map(line=>line.map(cell).join(",")).join(`\r
+`),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([`${text}\r
+`],{type:"text/csv"})),file.download=`usage-by-${split}.csv`,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]];function ApiPage(){let[,id="",
+tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="definition"]),[trying,setTrying]=w(!1),[removing,setRemoving]=w(
+!1),definition=loaded2.value?.value;if(loaded2.failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i2(Empty,{icon:"aler\
+t",title:"There is no such API.",children:i2(LinkButton,{href:"#/apis",children:"All APIs"})}):i2(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.
+proxy??{},target=proxy.enable_load_balancing&&proxy.target_list?.length?`${proxy.target_list.length} targets`:proxy.target_url,can=may("editor")&&session.value?.
+writable.apis;return i2($,{children:[i2("p",{class:"crumbs",children:[i2("a",{href:"#/apis",children:"APIs"}),i2(Icon,{name:"right"}),i2("span",{children:i2(Text,
+{children:id})})]}),i2("div",{class:"page-head",children:[i2("h1",{children:[i2(Text,{children:definition?.name||id}),definition&&i2("small",{class:"mono",children:[
+i2(Text,{children:`${definition.domain??""}${proxy.listen_path??""}`})," ","→"," ",i2(Text,{children:target})]})]}),definition&&definition.active===!1&&i2(Badge,
+{tone:"muted",children:"inactive"}),can&&i2(Button,{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),
+i2(Button,{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="definition"&&i2(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["ap\
+is",id,"definition"]),children:can?"Edit":"View definition"})]}),i2("nav",{class:"tabs","aria-label":"Parts of this API",children:TABS.map(([part,name])=>i2("a",
+{href:link(part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i2(Live,{id,definition}),tab===
+"definition"&&loaded2.value&&i2(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab==="chain"&&i2(Chain,{id}),tab==="versions"&&definition&&i2(Versions,
+{definition}),tab==="keys"&&i2(KeyTable,{fixed:{api:id}}),tab==="usage"&&i2(UsageOf,{api:id}),trying&&i2(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&
+i2(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=w(
+null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",i2($,{
+children:["API ",i2("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),go("#/apis")}catch(failed){setFailure(failed)}};return i2(Dialog,
+{title:"Delete this API?",close,footer:i2($,{children:[i2(Button,{onClick:close,children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{remove2()},children:"\
+Delete"})]}),children:[i2("p",{children:["The definition of ",i2("b",{children:i2(Text,{children:name})})," is removed. Requests to its path get 404 from then o\
+n. Keys keep their other rights."]}),failure?i2(ErrorBox,{failure}):null]})}function Live({id,definition}){tick.value;let series=apis.get(id),past=useLoaded(async()=>state.
+value.kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(
+()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.failure&&!series)return i2(Note,{tone:"warn",icon:"alert",children:i2(Text,
+{children:past.failure.message})});if(!series&&!past.value)return i2(Empty,{icon:"clock",title:"Loading"});if(!series)return i2($,{children:[i2(Empty,{icon:"clo\
+ck",title:"No request within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??
+"/"]})]}),i2(Targets,{detail:detail.value,id})]});let figure=column=>latest(series,column,30),requests=figure("requests"),failed=figure("server_errors"),timeouts=figure(
+"timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(one=>one.api_id===id),open=breakers.filter(one=>one.
+open),now2=now.value;return i2($,{children:[i2("div",{class:"figures",children:[i2("span",{class:"figure panel",children:[i2("span",{children:"Requests"}),i2("s\
+trong",{children:[rate(requests),i2("small",{children:"/s"})]}),i2("em",{children:[count(Math.round(figure("in_flight")??0))," in flight"]})]}),i2("span",{class:`\
+figure panel ${share&&share>=.01?"bad":""}`,children:[i2("span",{children:"Failed"}),i2("strong",{children:percent(share)}),i2("em",{children:["timeouts ",rate(
+timeouts),"/s"]})]}),i2("span",{class:"figure panel",children:[i2("span",{children:"Refused"}),i2("strong",{children:[rate(figure("refused")),i2("small",{children:"\
+/s"})]}),i2("em",{children:i2("a",{href:link(["live"],{api:id}),children:"why"})})]}),i2("span",{class:"figure panel",children:[i2("span",{children:"Upstream p9\
+9"}),i2("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),i2("em",{children:["p50 ",percentile(highest(series,"upstream_\
+p50_us",30),ends.value.upstream)]})]}),i2("span",{class:`figure panel ${open.length?"bad":""}`,children:[i2("span",{children:"Circuit breakers"}),i2("strong",{children:open.
+length?"open":breakers.length?"closed":"none"}),i2("em",{children:open[0]?i2(Text,{children:open[0].endpoint}):now2?`served by ${now2.nodes.length}/${now2.nodes.
+length+now2.missing.length}`:""})]})]}),i2("div",{class:"two",children:[i2(TrafficPlot,{series}),i2(LatencyPlot,{series})]}),i2("div",{class:"two",children:[i2(
+Targets,{detail:detail.value,id}),i2(Plot,{title:"Transferred",unit:"B/s",times:series.times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,
+color:"teal"},{name:"out",values:series.columns.response_bytes,color:"accent"}],show:value=>value==null?UNKNOWN:`${bytes(value)}/s`})]}),i2(Refusals2,{detail:detail.
+value,id})]})}function Targets({detail,id}){let targets=detail?.apis?.find(one=>one.api_id===id)?.targets??[];return i2(Panel,{title:"Upstream targets",children:targets.
+length===0?i2("div",{class:"empty small",children:"No request went to a target since the start."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("\
+tr",{children:[i2("th",{scope:"col",children:"Target"}),i2("th",{scope:"col",class:"number",children:"Requests"}),i2("th",{scope:"col",class:"number",children:"\
+Errors"}),i2("th",{scope:"col",children:"Last error"})]})}),i2("tbody",{children:targets.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,
+children:one.target})}),i2("td",{class:"number",children:count(one.requests)}),i2("td",{class:`number ${one.errors?"bad":""}`,children:count(one.errors)}),i2("t\
+d",{children:one.last_error?i2($,{children:[i2(Text,{children:one.last_error})," ",i2("small",{children:i2(Ago,{at:one.last_error_unix_s})})]}):"none"})]},one.target))})]})})}
+function Refusals2({detail,id}){let one=detail?.apis?.find(api=>api.api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>
+0).sort((a3,b3)=>b3[1]-a3[1]);return causes.length?i2("p",{class:"strip",children:i2("span",{children:[i2("b",{children:"Since the start"})," ",causes.map(([cause,
+number])=>i2("a",{href:link(["live"],{api:id,cause}),children:[cause," ",count(number)]},cause))]})}):null}function Chain({id}){let chain=useLoaded(()=>get(`api\
+s/${segment(id)}/chain`),[id]),detail=useLoaded(()=>get(`live${query({api:id})}`,{byItself:!0}),[id]),cost=new Map((detail.value?.middlewares??[]).map(one=>[one.
+middleware,one]));if(chain.failure)return i2(ErrorBox,{failure:chain.failure,retry:chain.again});let steps2=chain.value?.middlewares??[],sum=steps2.reduce((all,step2)=>all+
+(cost.get(step2.name)?.mean_ns??0),0);return i2(Panel,{title:"Chain",note:sum?`~${duration(sum/1e3)} per request, mean of samples of all APIs`:"in the order in \
+which requests pass it",children:steps2.length===0?i2("div",{class:"empty small",children:chain.value?"No middleware: requests go straight to the upstream.":"Lo\
+ading"}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Middleware"}),i2("th",{scope:"col",class:"nu\
+mber",children:"Mean"}),i2("th",{scope:"col",children:"Share"}),i2("th",{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:steps2.map((step2,at)=>{
+let one=cost.get(step2.name);return i2("tr",{children:[i2("th",{scope:"row",children:[i2("small",{children:at+1})," ",step2.name]}),i2("td",{class:"number",children:one?.
+samples?duration(one.mean_ns/1e3):UNKNOWN}),i2("td",{children:[one&&sum?i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*one.
+mean_ns/sum}%`}})}):null,one&&sum?percent(one.mean_ns/sum):""]}),i2("td",{class:"number",children:count(one?.samples)})]},step2.name)})})]})})}function Versions({
+definition}){let versions=Object.entries(definition.version_data?.versions??{}),single=definition.version_data?.not_versioned;return i2(Panel,{title:single?"Not\
+ versioned":`${versions.length} versions`,note:single?"all requests use this one":`named by ${definition.definition?.location??"header"} ${definition.definition?.
+key??""}`,children:i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Version"}),i2("th",{scope:"col",children:"\
+Expires"}),i2("th",{scope:"col",children:"Target"}),i2("th",{scope:"col",children:"Rules by path"})]})}),i2("tbody",{children:versions.map(([name,version])=>i2(
+"tr",{children:[i2("th",{scope:"row",children:i2(Text,{children:name})}),i2("td",{children:version.expires||"never"}),i2("td",{children:version.override_target?
+i2(Text,{mono:!0,children:version.override_target}):"the API's"}),i2("td",{children:Object.entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&
+list.length).map(([kind,list])=>i2(Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}function Apis(){let q4=route.value.query,list=useList("apis",{q:q4.get("q")??void 0,sort:q4.get("sort")??"name"}),writable=session.value?.writable.apis??!1,can=may(
+"editor")&&writable,fresh=i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New API"});return i2($,{children:[i2("div",
+{class:"page-head",children:[i2("h1",{children:["APIs",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Filter APIs",placeholder:"\
+Name, path, host, target, tag"}),can&&fresh]}),!can&&i2("p",{class:"list-end",children:may("editor")?"Definitions cannot be written here: they come from a read-\
+only place. They can be viewed and copied.":"Your role can view definitions, not change them."}),i2(Table,{label:"APIs",list,id:row=>row.id,href:row=>link(["api\
+s",row.id]),order:"name",empty:q4.get("q")?i2(Empty,{icon:"search",title:"No API matches.",children:i2(Button,{onClick:()=>refine({q:void 0}),children:"Clear th\
+e filter"})}):i2(Empty,{icon:"api",title:"There is no API yet.",children:["An API says which requests go to which upstream.",i2("br",{}),can&&fresh]}),columns:[
+{id:"name",name:"Name",sort:"name",grow:!0,show:row=>i2("a",{href:link(["apis",row.id]),children:i2(Text,{children:row.name||row.id})})},{id:"state",name:"State",
+show:row=>row.problems>0?i2(Badge,{tone:"warn",children:[row.problems," ",row.problems===1?"problem":"problems"]}):row.active?i2(Badge,{tone:"ok",children:"acti\
+ve"}):i2(Badge,{tone:"muted",children:"inactive"})},{id:"path",name:"Listen path",sort:"listen_path",show:row=>i2(Text,{mono:!0,children:`${row.host??""}${row.listen_path}`})},
+{id:"auth",name:"Auth",show:row=>row.auth.join(", ")},{id:"trend",name:"Past minutes",wide:!0,show:row=>{tick.value;let series=apis.get(row.id);return series?i2(
+Spark,{values:series.columns.requests}):null}},{id:"rate",name:"/s",sort:"rate",number:!0,show:row=>rate(row.rate)},{id:"error_rate",name:"Failed",sort:"error_r\
+ate",number:!0,show:row=>i2("span",{class:row.error_share&&row.error_share>=.01?"bad":"",children:percent(row.error_share)})},{id:"p99",name:"p99",sort:"p99",number:!0,
+show:row=>percentile(row.p99_ms==null?null:row.p99_ms*1e3,ends.value.upstream)},{id:"last",name:"Last request",sort:"last_request",number:!0,show:row=>i2(Ago,{at:row.
+last_request})}]}),q4.get("new")&&can&&i2(NewApi,{close:()=>refine({new:void 0})})]})}function NewApi({close}){let[name,setName]=w(""),[path,setPath]=w(null),[target,
+setTarget]=w(""),[auth,setAuth]=w("token"),[failure,setFailure]=w(null),[problems,setProblems]=w([]),[busy,setBusy]=w(!1),plain=name.toLowerCase().replace(/[^a-z0-9]+/g,
 "-").replace(/^-|-$/g,""),listen=path??(plain?`/${plain}/`:""),save=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);let id=plain||`api-${Date.
 now().toString(36)}`,definition={name,api_id:id,org_id:"default",active:!0,use_keyless:auth==="keyless",...auth==="token"?{auth:{auth_header_name:"Authorization"}}:
 {},...auth==="basic"?{use_basic_auth:!0}:{},version_data:{not_versioned:!0,versions:{Default:{name:"Default",use_extended_paths:!0}}},proxy:{listen_path:listen,
 target_url:target,strip_listen_path:!0}};try{let check=await call("POST","check/api",definition).catch(failed=>{if(failed instanceof Failure&&failed.status===404)
 return{ok:!0,problems:[]};throw failed});if(setProblems(check.problems),!check.ok)return;await call("POST","apis",definition,{headers:{"If-None-Match":"*"}}),await call(
-"GET","reload?block=true"),say("ok",a4($,{children:["API ",a4("b",{children:visible(name)})," serves ",visible(listen),". ",a4("a",{href:link(["keys"],{new:"1",
+"GET","reload?block=true"),say("ok",i2($,{children:["API ",i2("b",{children:visible(name)})," serves ",visible(listen),". ",i2("a",{href:link(["keys"],{new:"1",
 api:id}),children:"Make a key for it"})]})),go(link(["apis",id]))}catch(failed){setFailure(failed)}finally{setBusy(!1)}},at=part=>problems.find(one=>one.path.includes(
-part))?.message;return a4(Dialog,{title:"New API",close,children:a4("form",{id:"new-api",class:"form",onSubmit:save,children:[failure?a4("div",{class:"field wid\
-e",children:a4(ErrorBox,{failure})}):null,a4(Field,{label:"Name",error:at("name"),wide:!0,children:a4("input",{autofocus:!0,required:!0,maxLength:200,value:name,
-onInput:event=>setName(event.currentTarget.value),placeholder:"Shop"})}),a4(Field,{label:"Listen path",error:at("listen_path"),hint:"Requests below this path ar\
-e this API's.",children:a4("input",{required:!0,class:"mono",value:listen,onInput:event=>setPath(event.currentTarget.value),placeholder:"/shop/"})}),a4(Field,{label:"\
-Upstream",error:at("target_url"),hint:"The listen path is removed before.",children:a4("input",{required:!0,type:"text",class:"mono",value:target,onInput:event=>setTarget(
-event.currentTarget.value),placeholder:"http://127.0.0.1:9090/"})}),a4(Field,{label:"Who may call",wide:!0,hint:auth==="keyless"?"Everybody who reaches the gate\
-way.":auth==="token"?"Callers send a key in the header Authorization.":"Callers send a name and a password.",children:a4("select",{value:auth,onChange:event=>setAuth(
-event.currentTarget.value),children:[a4("option",{value:"token",children:"Callers with a key"}),a4("option",{value:"basic",children:"Users with a password"}),a4(
-"option",{value:"keyless",children:"Everybody"})]})}),problems.filter(one=>one.level==="error"&&!/name|listen_path|target_url/.test(one.path)).map(one=>a4(Note,
-{tone:"bad",icon:"alert",children:[a4("code",{children:one.path})," ",one.message]},one.path)),a4("div",{class:"row",style:{gridColumn:"1 / -1",justifyContent:"\
-flex-end"},children:[a4(Button,{onClick:close,children:"Cancel"}),a4(Button,{kind:"primary",type:"submit",disabled:busy,children:"Make the API"})]})]})})}function Certificates(){return null}function Clients(){return null}function KeyPage(){return null}function Policies(){return null}function System(){return null}function Tail(){return null}var EACH=5,KINDS=[{what:"apis",icon:"api",kind:"API",show:row=>({name:row.name||row.id,note:`${row.listen_path} -> ${row.target}`,to:link(["apis",row.id])})},{what:"\
+part))?.message;return i2(Dialog,{title:"New API",close,children:i2("form",{id:"new-api",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wid\
+e",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Name",error:at("name"),wide:!0,children:i2("input",{autofocus:!0,required:!0,maxLength:200,value:name,
+onInput:event=>setName(event.currentTarget.value),placeholder:"Shop"})}),i2(Field,{label:"Listen path",error:at("listen_path"),hint:"Requests below this path ar\
+e this API's.",children:i2("input",{required:!0,class:"mono",value:listen,onInput:event=>setPath(event.currentTarget.value),placeholder:"/shop/"})}),i2(Field,{label:"\
+Upstream",error:at("target_url"),hint:"The listen path is removed before.",children:i2("input",{required:!0,type:"text",class:"mono",value:target,onInput:event=>setTarget(
+event.currentTarget.value),placeholder:"http://127.0.0.1:9090/"})}),i2(Field,{label:"Who may call",wide:!0,hint:auth==="keyless"?"Everybody who reaches the gate\
+way.":auth==="token"?"Callers send a key in the header Authorization.":"Callers send a name and a password.",children:i2("select",{value:auth,onChange:event=>setAuth(
+event.currentTarget.value),children:[i2("option",{value:"token",children:"Callers with a key"}),i2("option",{value:"basic",children:"Users with a password"}),i2(
+"option",{value:"keyless",children:"Everybody"})]})}),problems.filter(one=>one.level==="error"&&!/name|listen_path|target_url/.test(one.path)).map(one=>i2(Note,
+{tone:"bad",icon:"alert",children:[i2("code",{children:one.path})," ",one.message]},one.path)),i2("div",{class:"row",style:{gridColumn:"1 / -1",justifyContent:"\
+flex-end"},children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",disabled:busy,children:"Make the API"})]})]})})}var STATES={ok:["ok","valid"],soon:["warn","ends soon"],expired:["bad","expired"],not_yet:["warn","not yet valid"],unreadable:["bad","unreadable"]};function Certificates(){
+let q4=route.value.query,list=useList("certs",{q:q4.get("q")??void 0,sort:q4.get("sort")??"ends"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("edit\
+or");return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["Certificates",list.total!=null&&i2("small",{children:count(list.total)})]}),
+i2(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer, file"}),can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>setAdding(
+!0),children:"Add certificate"})]}),!can&&i2("p",{class:"list-end",children:"Your role can view certificates, not change them."}),i2(Table,{label:"Certificates",
+list,id:row=>row.id||row.file||row.subject,open:setOpen,order:"ends",tone:row=>row.state==="expired"?"expired":void 0,empty:i2(Empty,{icon:"certificate",title:q4.
+get("q")?"No certificate matches.":"There is no certificate.",children:q4.get("q")?null:"Certificates for TLS, of clients and of upstreams appear here, those in\
+ files too."}),columns:[{id:"subject",name:"For",sort:"subject",grow:!0,show:row=>i2(Text,{children:row.names.join(", ")||row.subject})},{id:"state",name:"State",
+show:row=>i2(Badge,{tone:STATES[row.state][0],children:STATES[row.state][1]})},{id:"ends",name:"Ends",sort:"ends",number:!0,show:row=>i2("span",{class:row.state===
+"expired"?"bad":"",title:full(row.ends),children:row.days<0?`${-row.days} d ago`:`in ${row.days} d`})},{id:"issuer",name:"Issuer",show:row=>i2(Text,{children:row.
+issuer})},{id:"used",name:"Used by",show:row=>row.used_by.length?row.used_by.map((one,at)=>i2("span",{children:[at>0&&", ",one.what==="api"?i2("a",{href:link(["\
+apis",one.id]),children:i2(Text,{children:one.id})}):i2(Text,{children:`${one.what} ${one.id}`.trim()})]},at)):i2("small",{children:"nobody"})},{id:"where",name:"\
+Kept in",show:row=>row.file?i2(Text,{mono:!0,children:row.file}):"store"}]}),open&&i2(One2,{row:open,close:()=>setOpen(null),changed:list.reload,can}),adding&&i2(
+Add,{close:()=>setAdding(!1),changed:list.reload})]})}function One2({row,close,changed,can}){let[failure,setFailure]=w(null),remove2=async()=>{try{await call("D\
+ELETE",`certs/${segment(row.id)}`),say("ok","Certificate removed."),changed(),close()}catch(failed){setFailure(failed)}};return i2(Dialog,{title:row.names[0]??row.
+subject,close,footer:can&&!row.file?i2(Button,{kind:"danger",disabled:row.used_by.length>0,title:row.used_by.length?"It is in use":void 0,onClick:()=>{remove2()},
+children:"Remove"}):void 0,children:[failure?i2(ErrorBox,{failure}):null,i2(Facts,{children:[i2(Fact,{name:"State",children:i2(Badge,{tone:STATES[row.state][0],
+children:STATES[row.state][1]})}),i2(Fact,{name:"Valid",children:[full(row.starts)," to ",full(row.ends)]}),i2(Fact,{name:"Subject",children:i2(Text,{children:row.
+subject})}),i2(Fact,{name:"Names",children:i2(Text,{children:row.names.join(", ")||"none"})}),i2(Fact,{name:"Issuer",children:i2(Text,{children:row.issuer})}),i2(
+Fact,{name:"Private key",children:row.has_private_key?"kept with it":"not kept here"}),i2(Fact,{name:"Id",children:i2(Text,{mono:!0,children:row.id})})]})]})}function Add({
+close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(null),add=async event=>{event.preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{
+"Content-Type":"text/plain"}}),say("ok","Certificate added."),changed(),close()}catch(failed){setFailure(failed)}};return i2(Dialog,{title:"Add a certificate",close,
+footer:i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),
+children:"Add"})]}),children:i2("form",{id:"new-cert",class:"stack",onSubmit:add,children:[failure?i2(ErrorBox,{failure}):null,i2(Field,{label:"PEM",hint:"The c\
+ertificate, then its private key if the gateway is to use it for TLS. A key is never shown again.",children:i2("textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,
+onInput:event=>setPem(event.currentTarget.value),placeholder:"-----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q4=route.value.query,list=useList("clients",{q:q4.get("q")??void 0,sort:q4.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i2(
+$,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["OAuth clients",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"\
+Filter clients",placeholder:"Client, description, API"}),can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New c\
+lient"})]}),!can&&i2("p",{class:"list-end",children:"Your role can view clients, not change them."}),i2(Table,{label:"OAuth clients",list,id:row=>`${row.api_id}\
+ ${row.id}`,open:setOpen,order:"id",empty:i2(Empty,{icon:"client",title:q4.get("q")?"No client matches.":"There is no OAuth client yet.",children:q4.get("q")?null:
+"A client is a program that gets access tokens from an API with OAuth 2.0."}),columns:[{id:"id",name:"Client",sort:"id",grow:!0,show:row=>i2(Text,{mono:!0,children:row.
+id})},{id:"kind",name:"Kind",show:row=>i2(Badge,{tone:"muted",children:row.public?"public":"confidential"})},{id:"api",name:"API",show:row=>i2("a",{href:link(["\
+apis",row.api_id]),children:i2(Text,{children:row.api_id})})},{id:"description",name:"Description",show:row=>i2(Text,{children:row.description})},{id:"policy",name:"\
+Policy",show:row=>row.policy_id?i2("a",{href:link(["policies"],{open:row.policy_id}),children:i2(Text,{children:row.policy_id})}):"none"},{id:"redirect",name:"R\
+edirect",show:row=>i2(Text,{mono:!0,children:row.redirect_uri})}]}),open&&i2(Client,{row:open,close:()=>setOpen(null),changed:list.reload,can}),q4.get("new")&&can&&
+i2(NewClient,{close:()=>refine({new:void 0}),changed:list.reload})]})}function Once({id,secret}){return i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:"\
+This is the only time the secret is shown."}),i2(Facts,{children:i2(Fact,{name:"Client",children:i2("code",{children:id})})}),i2("div",{class:"line",children:[i2(
+"code",{class:"big-code",children:secret}),i2(Button,{icon:"copy",onClick:()=>{copy(secret,"Secret copied")},children:"Copy"})]})]})}function Client({row,close,
+changed,can}){let[secret,setSecret]=w(null),[failure,setFailure]=w(null),[sure,setSure]=w(null),base=`oauth/clients/${segment(row.api_id)}/${segment(row.id)}`,does={
+rotate:async()=>{let found=await call("PUT",`${base}/rotate`);setSecret(found.secret??found.client_secret)},tokens:async()=>{await call("DELETE",`${base}/tokens`),
+say("ok","All its tokens are revoked."),close()},delete:async()=>{await call("DELETE",base),say("ok","Client deleted, with its tokens."),changed(),close()}},ask2={
+rotate:["Rotate the secret?","The old secret stops working now. Tokens stay valid.","Rotate"],tokens:["Revoke all its tokens?","Requests with them are refused f\
+rom now on.","Revoke"],delete:["Delete this client?","It gets no tokens any more, and those it has are revoked.","Delete"]},run=async()=>{let what=sure;setSure(
+null),setFailure(null);try{await does[what]()}catch(failed){setFailure(failed)}};return secret?i2(Dialog,{title:"New secret",close,footer:i2(Button,{kind:"prima\
+ry",onClick:close,children:"Done"}),children:i2(Once,{id:row.id,secret})}):sure?i2(Dialog,{title:ask2[sure][0],close:()=>setSure(null),footer:i2($,{children:[i2(
+Button,{onClick:()=>setSure(null),children:"Cancel"}),i2(Button,{kind:"danger",onClick:()=>{run()},children:ask2[sure][2]})]}),children:i2("p",{children:ask2[sure][1]})}):
+i2(Dialog,{title:row.id,close,footer:can?i2($,{children:[!row.public&&i2(Button,{onClick:()=>setSure("rotate"),children:"Rotate secret"}),i2(Button,{onClick:()=>setSure(
+"tokens"),children:"Revoke tokens"}),i2(Button,{kind:"danger",onClick:()=>setSure("delete"),children:"Delete"})]}):void 0,children:[failure?i2(ErrorBox,{failure}):
+null,i2(Facts,{children:[i2(Fact,{name:"API",children:i2("a",{href:link(["apis",row.api_id]),children:i2(Text,{children:row.api_id})})}),i2(Fact,{name:"Descript\
+ion",children:i2(Text,{children:row.description||"none"})}),i2(Fact,{name:"Kind",children:row.public?"public: without a secret, with PKCE":"confidential"}),i2(Fact,
+{name:"Policy",children:i2(Text,{children:row.policy_id||"none"})}),i2(Fact,{name:"Redirect",children:i2(Text,{mono:!0,children:row.redirect_uri||"none"})})]})]})}
+function NewClient({close,changed}){let[apis2,setApis]=w([]),[policies,setPolicies]=w([]),[form,setForm]=w({api_id:"",client_id:"",description:"",redirect_uri:"",
+policy_id:""}),[made,setMade]=w(null),[failure,setFailure]=w(null);S2(()=>{get("list/apis?limit=500").then(page=>{let rows=page.rows.filter(one=>one.auth.includes(
+"oauth"));setApis(rows),rows[0]&&setForm(old=>({...old,api_id:old.api_id||rows[0].id}))},setFailure),get("list/policies?limit=200").then(page=>setPolicies(page.
+rows),()=>{})},[]);let set2=name=>event=>setForm({...form,[name]:event.currentTarget.value}),make=async event=>{event.preventDefault(),setFailure(null);try{setMade(
+await call("POST","oauth/clients/create",form)),changed()}catch(failed){setFailure(failed)}};return made?i2(Dialog,{title:"The client is made",close,footer:i2(Button,
+{kind:"primary",onClick:close,children:"Done"}),children:i2(Once,{id:made.client_id,secret:made.secret??made.client_secret})}):i2(Dialog,{title:"New OAuth clien\
+t",close,footer:i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"new-client",disabled:!form.api_id,children:"\
+Make the client"})]}),children:i2("form",{id:"new-client",class:"form",onSubmit:make,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):
+null,apis2.length===0&&i2("div",{class:"field wide",children:i2(Note,{tone:"warn",icon:"alert",children:["No API uses OAuth 2.0. Switch it on in the definition \
+of one first (",i2("code",{children:"use_oauth2"}),")."]})}),i2(Field,{label:"API",wide:!0,children:i2("select",{value:form.api_id,onChange:set2("api_id"),children:apis2.
+map(one=>i2("option",{value:one.id,children:one.name||one.id},one.id))})}),i2(Field,{label:"Client id",hint:"Empty: random.",children:i2("input",{class:"mono",value:form.
+client_id,onInput:set2("client_id")})}),i2(Field,{label:"Policy",children:i2("select",{value:form.policy_id,onChange:set2("policy_id"),children:[i2("option",{value:"",
+children:"none"}),policies.map(one=>i2("option",{value:one.id,children:one.name||one.id},one.id))]})}),i2(Field,{label:"Redirect",wide:!0,hint:"Where the browse\
+r returns with a code.",children:i2("input",{class:"mono",value:form.redirect_uri,onInput:set2("redirect_uri"),placeholder:"https://app.example/callback"})}),i2(
+Field,{label:"Description",wide:!0,children:i2("input",{value:form.description,onInput:set2("description")})})]})})}function KeyPage(){let[,id=""]=route.value.parts,path=`keys/${segment(id)}?by=id`,loaded2=useLoaded(()=>ask("GET",path),[id]),[doing,setDoing]=w(null),[failure,
+setFailure]=w(null),can=may("editor");if(loaded2.failure&&!loaded2.value)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i2(Empty,{icon:"\
+key",title:"There is no such key.",children:["It may have been revoked, or have expired.",i2("br",{}),i2(LinkButton,{href:"#/keys",children:"All keys"})]}):i2(ErrorBox,
+{failure:loaded2.failure,retry:loaded2.again});if(!loaded2.value)return null;let{value:key,etag}=loaded2.value,expired=key.expires>0&&key.expires*1e3<Date.now(),
+rights=Object.entries(key.access_rights??{}),policies=key.apply_policies??(key.apply_policy_id?[key.apply_policy_id]:[]),patch=async(change,words2,extra="")=>{setFailure(
+null);try{await call("PATCH",`${path}${extra}`,change,etag?{headers:{"If-Match":etag}}:{}),say("ok",words2),loaded2.again(),setDoing(null)}catch(failed){failed instanceof
+Failure&&failed.status===412?(loaded2.again(),setFailure(new Failure(412,"Somebody else changed this key since it was shown. Their version is shown now; try aga\
+in."))):setFailure(failed),setDoing(null)}},revoke=async()=>{try{await call("DELETE",path),say("ok","The key is revoked. The next request with it is refused."),
+go("#/keys")}catch(failed){setFailure(failed),setDoing(null)}};return i2($,{children:[i2("p",{class:"crumbs",children:[i2("a",{href:"#/keys",children:"Keys"}),i2(
+Icon,{name:"right"}),i2("span",{class:"mono",children:i2(Text,{children:short2(id)})})]}),i2("div",{class:"page-head",children:[i2("h1",{children:i2(Text,{children:key.
+alias||"Key without alias"})}),expired?i2(Badge,{tone:"warn",children:"expired"}):key.is_inactive?i2(Badge,{tone:"muted",children:"inactive"}):i2(Badge,{tone:"o\
+k",children:"active"}),i2(LinkButton,{icon:"tail",kind:"quiet",href:link(["live"],{key:id}),children:"Why refused?"}),can&&i2($,{children:[i2(Button,{icon:"cloc\
+k","data-key":"e",onClick:()=>setDoing("extend"),children:"Extend"}),i2(Button,{onClick:()=>{patch({is_inactive:!key.is_inactive},key.is_inactive?"The key is ac\
+tive.":"The key is inactive: its requests are refused until you activate it.")},children:key.is_inactive?"Activate":"Deactivate"}),i2(Button,{kind:"danger",onClick:()=>setDoing(
+"revoke"),children:"Revoke"})]})]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not change them."}),failure?i2(ErrorBox,{failure}):null,i2(
+"div",{class:"two",children:[i2(Panel,{title:"Limits",children:i2("div",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Rate",children:key.rate>0?`${count(
+key.rate)} per ${key.per} s`:"no limit"}),(key.limits??[]).map((one,at)=>i2(Fact,{name:"and",children:`${count(one.rate)} per ${one.per} s`},at)),i2(Fact,{name:"\
+Quota",children:key.quota_max>0?i2("span",{class:"row",children:[i2(Meter,{used:key.quota_max-key.quota_remaining,max:key.quota_max}),i2("small",{children:["ren\
+ews ",i2(Ago,{at:key.quota_renews})]}),can&&i2(Button,{kind:"quiet",onClick:()=>{patch({},"The quota starts anew.","&reset=quota")},children:"Reset"})]}):"no qu\
+ota"}),i2(Fact,{name:"Expires",children:key.expires>0?i2($,{children:[i2(Ago,{at:key.expires})," ",i2("small",{children:full(key.expires)})]}):"never"}),i2(Fact,
+{name:"Policies",children:policies.length?policies.map((policy,at)=>i2("span",{children:[at>0&&", ",i2("a",{href:link(["policies"],{open:policy}),children:i2(Text,
+{children:policy})})]},policy)):"none: its limits are its own"}),key.throttle_retry_limit>0&&i2(Fact,{name:"Throttle",children:[key.throttle_retry_limit," tries\
+, every ",key.throttle_interval," s"]})]})})}),i2(Panel,{title:"Key",children:i2("div",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Id",children:i2(
+Text,{mono:!0,children:id})}),i2(Fact,{name:"Organisation",children:i2(Text,{children:key.org_id||"none"})}),i2(Fact,{name:"Created",children:key.date_created?i2(
+Text,{children:key.date_created}):UNKNOWN}),i2(Fact,{name:"Tags",children:key.tags?.length?i2(Text,{children:key.tags.join(", ")}):"none"}),Object.entries(key.meta_data??
+{}).map(([name,value])=>i2(Fact,{name:visible(name),children:i2(Text,{children:typeof value=="string"?value:JSON.stringify(value)})},name))]})})})]}),i2(Panel,{
+title:"May call",note:`${rights.length} ${rights.length===1?"API":"APIs"}`,children:rights.length===0?i2("div",{class:"empty small",children:"No API: every requ\
+est with it is refused."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"API"}),i2("th",{scope:"col",
+children:"Versions"}),i2("th",{scope:"col",children:"Only these paths"}),i2("th",{scope:"col",children:"Limit of its own"})]})}),i2("tbody",{children:rights.map(
+([api,right])=>i2("tr",{children:[i2("th",{scope:"row",children:i2("a",{href:link(["apis",api]),children:i2(Text,{children:right.api_name||api})})}),i2("td",{children:i2(
+Text,{children:(right.versions??[]).join(", ")})}),i2("td",{children:right.allowed_urls?.length?i2(Text,{mono:!0,children:right.allowed_urls.map(one=>`${(one.methods??
+[]).join(",")} ${one.url}`).join("; ")}):"all"}),i2("td",{children:right.limit?.rate>0||right.limit?.quota_max>0?limit(right.limit):"the key's"})]},api))})]})}),
+doing==="extend"&&i2(Extend,{expires:key.expires,close:()=>setDoing(null),save:expires=>{patch({expires},expires?`Valid until ${full(expires)}.`:"Valid until re\
+voked.")}}),doing==="revoke"&&i2(Dialog,{title:"Revoke this key?",close:()=>setDoing(null),footer:i2($,{children:[i2(Button,{onClick:()=>setDoing(null),children:"\
+Keep it"}),i2(Button,{kind:"danger",onClick:()=>{revoke()},children:"Revoke"})]}),children:i2("p",{children:["The next request with ",i2("b",{children:i2(Text,{
+children:key.alias||short2(id)})})," is refused, on every gateway. This cannot be undone; a new key is a new secret."]})})]})}function Extend({expires,save,close}){
+let[span2,setSpan]=w(2592e3),from=Math.max(expires,Date.now()/1e3),until=span2?Math.round(from+span2):0;return i2(Dialog,{title:"Extend this key",close,footer:i2(
+$,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",onClick:()=>save(until),children:"Extend"})]}),children:[expires>0?null:i2(Note,
+{children:"It does not expire now. This gives it an end."}),i2(Field,{label:"By",children:i2("select",{value:span2,onChange:event=>setSpan(Number(event.currentTarget.
+value)),children:[SPANS.map(([seconds,name])=>i2("option",{value:seconds,children:name},seconds)),i2("option",{value:0,children:"without end"})]})}),i2("p",{children:[
+"Until: ",i2("b",{children:until?full(until):"revoked"})]})]})}function Policies(){let q4=route.value.query,list=useList("policies",{q:q4.get("q")??void 0,sort:q4.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
+policies,open=q4.get("open"),row=list.rows.find(one=>one.id===open);return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["Policies",list.
+total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Filter policies",placeholder:"Name or id"}),can&&i2(Button,{icon:"plus",kind:"primary",
+"data-key":"n",onClick:()=>refine({new:"1"}),children:"New policy"})]}),!can&&i2("p",{class:"list-end",children:may("editor")?"Policies cannot be written here: \
+there is no folder for them (policies.policy_path), or it is read-only.":"Your role can view policies, not change them."}),i2(Table,{label:"Policies",list,id:one=>one.
+id,open:one=>refine({open:one.id}),order:"name",empty:i2(Empty,{icon:"policy",title:q4.get("q")?"No policy matches.":"There is no policy yet.",children:q4.get("\
+q")?null:"A policy gives many keys the same rights and limits; changing it changes all of them at once."}),columns:[{id:"name",name:"Name",sort:"name",grow:!0,show:one=>i2(
+"a",{href:link(["policies"],{open:one.id}),children:i2(Text,{children:one.name||one.id})})},{id:"state",name:"State",show:one=>i2(Badge,{tone:one.state==="activ\
+e"?"ok":"muted",children:one.state})},{id:"id",name:"Id",sort:"id",show:one=>i2(Text,{mono:!0,children:one.id})},{id:"apis",name:"APIs",show:one=>i2(Text,{children:one.
+apis.join(", ")})},{id:"limits",name:"Limits",show:limit},{id:"parts",name:"Applies",show:one=>one.partitions.length?`only ${one.partitions.join(", ")}`:"all of\
+ it"},{id:"keys",name:"Keys",number:!0,show:one=>count(one.keys)}]}),open&&i2(Policy,{id:open,keys:row?.keys??null,close:()=>refine({open:void 0}),changed:list.
+reload,can:!!can},open),q4.get("new")&&can&&i2(Policy,{id:null,keys:0,close:()=>refine({new:void 0}),changed:list.reload,can:!0})]})}var FRESH=()=>({id:"",name:"",
+active:!0,org_id:"default",rate:100,per:60,quota_max:-1,quota_renewal_rate:0,key_expires_in:0,access_rights:{},partitions:{quota:!1,rate_limit:!1,acl:!1}});function Policy({
+id,keys,close,changed,can}){let stored=useLoaded(()=>id?ask("GET",`policies/${segment(id)}`):Promise.resolve({value:FRESH(),etag:null}),[id]),base=stored.value?
+pretty(stored.value.value):null,[edited,setEdited]=w(null),[apis2,setApis]=w([]),[problems,setProblems]=w([]),[failure,setFailure]=w(null),[step2,setStep]=w("ed\
+it"),text=edited??base??"",set2=(path,value2)=>setEdited(set(text,path.split("."),value2)),value=path=>valueAt(text,path.split("."));if(S2(()=>{get("list/apis?l\
+imit=200").then(page=>setApis(page.rows),()=>{})},[]),S2(()=>{if(!edited)return;let control=new AbortController,timer=setTimeout(()=>{call("POST","check/policy",
+edited,{signal:control.signal}).then(found=>setProblems(found.problems),()=>{})},400);return()=>{clearTimeout(timer),control.abort()}},[edited]),stored.failure)
+return i2(Dialog,{title:"Policy",close,children:i2(ErrorBox,{failure:stored.failure,retry:stored.again})});if(!stored.value||base==null)return null;let errors=problems.
+filter(one=>one.level==="error"),plain=String(value("name")??"").toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),save=async()=>{setFailure(null);try{
+id?await call("PUT",`policies/${segment(id)}`,text,stored.value.etag?{headers:{"If-Match":stored.value.etag}}:{}):await call("POST","policies",set(text,["id"],plain||
+`policy-${Date.now().toString(36)}`),{headers:{"If-None-Match":"*"}}),await get("reload?block=true"),say("ok",`Policy saved. It applies to ${keys==null?"its key\
+s":`${count(keys)} ${keys===1?"key":"keys"}`} from the next request.`),changed(),close()}catch(failed){setStep("edit"),setFailure(failed instanceof Failure&&failed.
+status===412?new Failure(412,"Not saved: somebody else changed this policy since it was opened. Close it and open it again to see their version."):failed)}},remove2=async()=>{
+try{await call("DELETE",`policies/${segment(id)}`),await get("reload?block=true"),say("ok","Policy deleted."),changed(),close()}catch(failed){setFailure(failed),
+setStep("edit")}},concerned=keys==null?"The number of its keys is not known.":`${count(keys)} ${keys===1?"key has":"keys have"} this policy.`;if(step2==="delete")
+return i2(Dialog,{title:"Delete this policy?",close:()=>setStep("edit"),footer:i2($,{children:[i2(Button,{onClick:()=>setStep("edit"),children:"Keep it"}),i2(Button,
+{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i2("p",{children:[concerned," Their requests are refused until they get another."]})});if(step2===
+"save")return i2(Dialog,{title:"Save this policy?",close:()=>setStep("edit"),wide:!0,footer:i2($,{children:[i2("span",{children:concerned}),i2(Button,{onClick:()=>setStep(
+"edit"),children:"Back"}),i2(Button,{kind:"primary",autofocus:!0,onClick:()=>{save()},children:"Save"})]}),children:i2(Diff,{old:id?base:"",now:text})});let rights=value(
+"access_rights")??{},number=(path,label,none,empty2)=>i2(Field,{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i2("input",{type:"numbe\
+r",min:0,step:"any",disabled:!can,placeholder:none,value:value(path)>0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty2:Number(event.
+currentTarget.value))})});return i2(Dialog,{title:id?visible(value("name")||id):"New policy",close,wide:!0,footer:i2($,{children:[i2("span",{children:[id&&i2(LinkButton,
+{icon:"key",kind:"quiet",href:link(["keys"],{q:id}),children:keys==null?"Its keys":`${count(keys)} keys`}),id&&can&&i2(Button,{icon:"trash",kind:"quiet",onClick:()=>setStep(
+"delete"),children:"Delete"})]}),i2(Button,{onClick:close,children:"Close"}),can&&i2(Button,{kind:"primary",disabled:!edited||edited===base||errors.length>0||!value(
+"name"),onClick:()=>id?setStep("save"):void save(),children:id?"Save":"Make the policy"})]}),children:i2("div",{class:"form",children:[failure?i2("div",{class:"\
+field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Name",children:i2("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2(
+"name",event.currentTarget.value)})}),i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2(
+"active",!value("active"))}),"Active"]}),number("rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number(
+"quota_renewal_rate","renewed every, seconds","never",0),number("key_expires_in","New keys expire after, seconds","never",0),i2("div",{class:"field wide",children:[
+i2("span",{children:"APIs"}),i2("div",{class:"choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,
+listen_path:"unknown API"}))].map(api=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(
+`access_rights.${api.id}`,api.id in rights?void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i2(Text,{children:api.name||api.id}),i2("small",{class:"\
+mono",children:i2(Text,{children:api.listen_path})})]},api.id))})]}),i2("div",{class:"field wide",children:[i2("span",{children:"Applies to keys"}),i2("div",{class:"\
+row",children:[["acl","rights"],["rate_limit","rate"],["quota","quota"]].map(([part,name])=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,
+checked:!!value(`partitions.${part}`),onChange:()=>set2(`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i2("em",{children:"None\
+ chosen: all of it."})]}),problems.filter(one=>one.level!=="ignored").map(one=>i2("div",{class:"field wide",children:i2(Note,{tone:one.level==="error"?"bad":"wa\
+rn",icon:"alert",children:[i2("code",{children:one.path})," ",i2(Text,{children:one.message})]})},one.path))]})})}var TABS2=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i2($,{children:[
+i2("h1",{class:"page",children:"System"}),i2("nav",{class:"tabs","aria-label":"Parts of the system",children:TABS2.map(([part,name])=>i2("a",{href:link(part?["s\
+ystem",part]:["system"]),"aria-current":tab===part?"page":void 0,children:name},part))}),tab===""&&i2(Gateways,{}),tab==="problems"&&i2(Problems,{}),tab==="chan\
+ges"&&i2(Changes,{}),tab==="users"&&i2(Users,{})]})}var often=()=>Math.floor(tick.value/3);function Gateways(){let nodes2=useLoaded(()=>get("nodes",{byItself:!0}),
+[0,often()]),now2=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0,often()]),at=now2.value,reload=async()=>{try{await get("reload?block=true"),say("ok","The co\
+nfiguration is read anew."),now2.again()}catch(failure){say("bad",failure.message)}};return i2("div",{class:"stack",children:[nodes2.failure?i2(ErrorBox,{failure:nodes2.
+failure,retry:nodes2.again,since:nodes2.at??void 0}):null,i2(Panel,{title:"Gateways",note:nodes2.value?nodes2.value.shared?"that share this Redis":"this one sta\
+nds alone: no Redis is configured":"",actions:may("editor")&&i2(Button,{icon:"refresh",kind:"quiet",onClick:()=>{reload()},children:"Reload configuration"}),children:i2(
+"table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"State"}),i2("th",
+{scope:"col",children:"Version"}),i2("th",{scope:"col",children:"Up since"}),i2("th",{scope:"col",class:"number",children:"APIs"}),i2("th",{scope:"col",children:"\
+Configuration"})]})}),i2("tbody",{children:(nodes2.value?.nodes??[]).map(node=>i2("tr",{children:[i2("th",{scope:"row",children:[i2(Text,{mono:!0,children:node.
+node})," ",node.self&&i2("small",{children:"this one"})]}),i2("td",{children:[node.alive?i2(Badge,{tone:"ok",children:"serving"}):i2(Badge,{tone:"bad",children:[
+"silent since ",clock(node.seen_unix_s,!0)]}),node.reload?.errors>0&&i2(Badge,{tone:"warn",children:[node.reload.errors," errors"]})]}),i2("td",{children:node.version}),
+i2("td",{children:i2(Ago,{at:node.started_unix_s})}),i2("td",{class:"number",children:count(node.apis)}),i2("td",{children:node.differs?.length?i2(Badge,{tone:"\
+warn",children:["differs: ",node.differs.join(", ")]}):i2(Text,{mono:!0,children:node.configuration})})]},node.node))})]})}),i2("div",{class:"two",children:[i2(
+Panel,{title:"Stores",children:at?.stores?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Sto\
+re"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"p50"}),i2("th",{scope:"col",class:"number",children:"p99"}),i2("th",
+{scope:"col",class:"number",children:"Faults"})]})}),i2("tbody",{children:at.stores.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.store}),i2("td",
+{children:one.up?i2(Badge,{tone:"ok",children:"up"}):i2(Badge,{tone:"bad",children:one.trouble||"down"})}),i2("td",{class:"number",children:percentile(one.p50_us,
+1e7)}),i2("td",{class:"number",children:percentile(one.p99_us,1e7)}),i2("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)})]},one.store))})]}):
+i2("div",{class:"empty small",children:at?"No store is in use.":"Loading"})}),i2(Panel,{title:"Records",note:"where requests are recorded",children:at?.sinks?.length?
+i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Sink"}),i2("th",{scope:"col",class:"number",children:"\
+Written"}),i2("th",{scope:"col",class:"number",children:"Waiting"}),i2("th",{scope:"col",class:"number",children:"Lost"})]})}),i2("tbody",{children:at.sinks.map(
+one=>i2("tr",{children:[i2("th",{scope:"row",children:one.sink}),i2("td",{class:"number",children:count(one.written)}),i2("td",{class:"number",children:count(one.
+waiting)}),i2("td",{class:`number ${one.dropped+one.failed?"bad":""}`,children:count(one.dropped+one.failed)})]},one.sink))})]}):i2("div",{class:"empty small",children:at?
+"Requests are not recorded: enable_analytics is off.":"Loading"})})]}),i2("div",{class:"two",children:[i2(Panel,{title:"Middlewares",note:"mean of sampled reque\
+sts, this gateway",children:at?.middlewares?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"M\
+iddleware"}),i2("th",{scope:"col",class:"number",children:"Mean"}),i2("th",{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:at.middlewares.
+map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.middleware}),i2("td",{class:"number",children:duration(one.mean_ns/1e3)}),i2("td",{class:"number",
+children:count(one.samples)})]},one.middleware))})]}):i2("div",{class:"empty small",children:"No sample yet."})}),i2(Panel,{title:"This process",children:i2("di\
+v",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Version",children:at?.version??session.value?.version}),i2(Fact,{name:"Up since",children:at?i2($,{
+children:[i2(Ago,{at:at.started_unix_ms/1e3})," ",i2("small",{children:full(at.started_unix_ms/1e3)})]}):UNKNOWN}),i2(Fact,{name:"Cores busy",children:at?.core_busy?.
+map(percent).join(", ")??UNKNOWN}),i2(Fact,{name:"Connections",children:at?`${count(at.connections.client)} of clients, ${count(at.connections.upstream)} to ups\
+treams`:UNKNOWN}),i2(Fact,{name:"Without an API",children:at?.unrouted?Object.entries(at.unrouted).map(([what,number])=>`${what.replaceAll("_"," ")} ${count(number)}`).
+join(", "):UNKNOWN})]})})})]})]})}function Problems(){let now2=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0,often()]),reload=now2.value?.reload;return now2.
+failure&&!reload?i2(ErrorBox,{failure:now2.failure,retry:now2.again}):reload?i2($,{children:[reload.last_failed&&i2(Note,{tone:"bad",icon:"alert",children:["The\
+ last reload failed. The configuration of ",moment(reload.last_ok_unix_s)," still serves."]}),i2(Panel,{title:"Problems of the configuration",note:`${count(reload.
+errors)} errors, ${count(reload.warnings)} warnings; read ${moment(reload.last_ok_unix_s)} in ${duration(reload.last_us)}`,children:reload.problems.length===0?i2(
+Empty,{icon:"ok",title:"The configuration has no problem."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"\
+Level"}),i2("th",{scope:"col",children:"File"}),i2("th",{scope:"col",children:"Where"}),i2("th",{scope:"col",children:"What"})]})}),i2("tbody",{children:reload.
+problems.map((one,at)=>i2("tr",{children:[i2("td",{children:i2(Badge,{tone:one.level==="error"?"bad":"warn",children:one.level})}),i2("th",{scope:"row",children:i2(
+Text,{mono:!0,children:one.file})}),i2("td",{children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,{children:one.message})})]},at))})]})})]}):
+null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),where=row=>row.kind==="api"?link(["apis",
+row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0;return i2($,{children:[i2("div",{class:"\
+toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"Kept for 90 days."})]}),i2(Table,{label:"Changes",
+list,id:row=>`${row.time} ${row.target}`,open:setOpen,empty:i2(Empty,{icon:"clock",title:"No change is recorded."}),columns:[{id:"time",name:"Time",show:row=>i2(
+"time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",name:"Who",show:row=>i2(Text,{children:row.user})},{id:"action",name:"Did",show:row=>i2(
+Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.action==="delete"?"warn":"muted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"\
+What",grow:!0,show:row=>i2($,{children:[i2("small",{children:row.kind})," ",where(row)?i2("a",{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,
+{children:row.target})]})},{id:"diff",name:"Fields",number:!0,show:row=>row.diff?.length?count(row.diff.length+(row.diff_more??0)):""},{id:"node",name:"Gateway",
+show:row=>i2(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i2(Text,{mono:!0,children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.
+replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[i2(Facts,{children:[i2(Fact,{name:"Who",children:[i2(Text,{children:open.user}),
+" ",i2("small",{children:open.role})]}),i2(Fact,{name:"At",children:full(open.time)}),i2(Fact,{name:"What",children:where(open)?i2("a",{href:where(open),children:i2(
+Text,{children:open.target})}):i2(Text,{children:open.target})}),i2(Fact,{name:"From",children:i2(Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",
+children:i2(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"\
+col",children:"Field"}),i2("th",{scope:"col",children:"Before"}),i2("th",{scope:"col",children:"After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[
+i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,{mono:!0,children:shown2(one.old)})}),i2("td",{children:i2(Text,{
+mono:!0,children:shown2(one.new)})})]},one.path))})]}),open.diff_more>0&&i2("small",{children:["and ",count(open.diff_more)," more fields"]})]})]})}var shown2=value=>value==
+null?"none":typeof value=="string"?value:JSON.stringify(value);function Users(){let admin=may("admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),
+[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.value.query.get("new"),remove2=async name=>{try{await call("DELETE",`users/${segment(name)}`),
+say("ok",`${name} is removed and signed out.`),users.again(),setEditing(null)}catch(failure){say("bad",failure.message)}};return i2($,{children:[!admin&&i2(Note,
+{children:"Only admins see and change users."}),i2("div",{class:"toolbar",children:[admin&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine(
+{new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i2(Button,{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.failure?i2(ErrorBox,{failure:users.
+failure,retry:users.again}):null,admin&&users.value&&i2(Panel,{title:"Users",note:"admin: everything; editor: all but users and secrets; viewer: reads",children:users.
+value.users.length===0?i2(Empty,{icon:"client",title:"There is no named user.",children:"Everybody who knows the control secret is an admin, and changes do not \
+say who made them."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"\
+Role"}),i2("th",{scope:"col",children:"Since"}),i2("th",{scope:"col",children:"Last sign-in"}),i2("th",{scope:"col",children:i2("span",{class:"sr",children:"Act\
+ions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{children:one.name})}),i2("td",{children:i2(
+Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i2("td",{children:i2(Ago,{at:one.created})}),i2("td",{children:one.last_sign_in?i2(Ago,{at:one.
+last_sign_in}):"never"}),i2("td",{class:"number",children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||
+editing)&&admin&&i2(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),
+own&&i2(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(
+user?.role??"editor"),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(
+user.name)}`,{role,...password?{password}:{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){
+setFailure(failed)}};return i2(Dialog,{title:user?user.name:"Add a user",close,footer:i2($,{children:[i2("span",{children:user&&i2(Button,{icon:"trash",kind:"qu\
+iet",onClick:()=>remove2(user.name),children:"Remove"})}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"user",children:user?
+"Save":"Add"})]}),children:i2("form",{id:"user",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,
+!user&&i2(Field,{label:"Name",children:i2("input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),
+i2(Field,{label:"Role",children:i2("select",{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i2("option",{value:"viewer",children:"viewe\
+r: reads"}),i2("option",{value:"editor",children:"editor: all but users and secrets"}),i2("option",{value:"admin",children:"admin: everything"})]})}),i2(Field,{
+label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i2("input",{type:"password",autocomplete:"\
+new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){
+let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i2(Dialog,{title:"Change my password",close,footer:i2($,{children:[i2(Button,{onClick:close,
+children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),children:i2("form",{id:"own",class:"form",onSubmit:async event=>{event.
+preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[failure?
+i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Old password",children:i2("input",{type:"password",autofocus:!0,required:!0,
+autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i2(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} cha\
+racters.`,children:i2("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
+value)})})]})})}var KEPT_MAX=1e3,FILTERS2=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){let word=text.trim();return word?
+/^[1-5](xx|\d\d)$/.test(word)?{status:word}:/^[0-9a-f.:]*[.:][0-9a-f.:]*$/i.test(word)&&/\d/.test(word)?{address:word}:{any:word}:{}}function Tail(){let q4=route.
+value.query,filters=Object.fromEntries(FILTERS2.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:[])),asked=JSON.stringify(filters),[rows,setRows]=w([]),[told,setTold]=w(
+{shown:0,seen:0,sampled:1,kept:0,since:null}),[paused,setPaused]=w(!1),[failure,setFailure]=w(null),[ready,setReady]=w(!1),[box,setBox]=w(q4.get("q")??""),held=U(
+[]),[waiting,setWaiting]=w(0),open=q4.get("open");S2(()=>{setBox(q4.get("q")??"")},[q4.get("q")]);let load2=()=>{setFailure(null);let question={...filters,limit:500};
+call("POST","tail?nodes=all",question).then(found=>{setRows(found.entries.map(entry=>({...entry,number:++numbered}))),setTold({shown:0,seen:0,sampled:1,kept:found.
+kept,since:found.since_unix_s}),setReady(!0)},setFailure)};S2(load2,[asked]),S2(()=>{let{alias:_3,request_id:__,trace:___,address:____,...follow2}=filters;return tailFilters.
+value=follow2,()=>{tailFilters.value=null}},[asked]),S2(()=>onTail(batch=>{let match=entry=>(!filters.alias||entry.alias===filters.alias)&&(!filters.address||entry.
+address===filters.address)&&(!filters.request_id||entry.request_id===filters.request_id)&&(!filters.trace||entry.trace_id===filters.trace),fresh=batch.entries.filter(
+match).map(entry=>({...entry,number:++numbered})).reverse();if(setTold(old=>({...old,shown:old.shown+fresh.length,seen:old.seen+batch.seen,sampled:batch.sampled})),
+paused){held.current=[...fresh,...held.current].slice(0,KEPT_MAX),setWaiting(held.current.length);return}setRows(old=>[...fresh,...old].slice(0,KEPT_MAX))}),[paused,
+asked]);let pause=()=>{paused&&(setRows(old=>[...held.current,...old].slice(0,KEPT_MAX)),held.current=[],setWaiting(0)),setPaused(!paused)},any=(understood(box).
+any??"").toLowerCase(),shown3=any?rows.filter(row=>[row.path,row.key,row.alias,row.address,row.request_id,row.trace_id,row.cause,row.agent,row.name,row.api_id,row.
+middleware].some(text=>text?.toLowerCase().includes(any))):rows,picked=open?rows.find(row=>String(row.number)===open):void 0,type=text=>{setBox(text);let known=understood(
+text);known.status?refine({status:known.status,q:void 0}):known.address&&text.length>6?refine({q:text}):refine({q:text||void 0})};return i2($,{children:[i2("div",
+{class:"page-head",children:[i2("h1",{children:"Live tail"}),i2("label",{class:"filter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search","aria-label":"\
+Filter the tail",placeholder:"Path, key, alias, address, request id, 429, 5xx",value:box,autocomplete:"off",spellcheck:!1,onInput:event=>type(event.currentTarget.
+value)})]}),i2(Button,{icon:paused?"play":"pause","aria-pressed":paused,onClick:pause,children:paused?`Go on${waiting?` (${waiting})`:""}`:"Pause"})]}),i2("div",
+{class:"toolbar",children:[i2("select",{"aria-label":"Status",value:filters.status??"",onChange:event=>refine({status:event.currentTarget.value||void 0}),children:[
+i2("option",{value:"",children:"every status"}),["2xx","4xx","401","403","404","429","5xx","502","504"].concat(filters.status&&!["2xx","4xx","401","403","404","\
+429","5xx","502","504"].includes(filters.status)?[filters.status]:[]).map(one=>i2("option",{value:one,children:one},one))]}),FILTERS2.filter(name=>name!=="statu\
+s"&&filters[name]).map(name=>i2("span",{class:"chip",children:[i2("bdi",{children:[name.replace("_"," "),": ",visible(filters[name])]}),i2("button",{type:"butto\
+n","aria-label":`Remove the filter ${name}`,onClick:()=>refine({[name]:void 0}),children:i2(Icon,{name:"close"})})]},name)),i2("small",{class:"push",role:"statu\
+s",children:[told.seen>0?`${count(told.shown)} shown of ${count(told.seen)} seen${told.sampled>1?`, 1 in ${told.sampled} sampled`:""}; `:"",count(told.kept)," r\
+efusals and failures kept",told.since?` since ${moment(told.since)}`:""]})]}),failure?i2(ErrorBox,{failure,retry:load2}):null,ready&&i2(Table,{label:"Requests",
+list:here(shown3),id:row=>String(row.number),open:row=>{paused||pause(),refine({open:String(row.number)})},tone:row=>row.status>=500?"failed":void 0,empty:i2(Empty,
+{icon:"tail",title:any||Object.keys(filters).length?"Nothing matches among what is kept.":"Nothing was refused, and nothing failed.",children:["Requests appear \
+here as they come",Object.keys(filters).length?i2($,{children:[". ",i2(Button,{onClick:()=>refine(Object.fromEntries(FILTERS2.map(name=>[name,void 0]))),children:"\
+Clear the filters"})]}):"."]}),columns:[{id:"time",name:"Time",show:row=>i2("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"statu\
+s",name:"Status",show:row=>i2(Badge,{tone:tone(row),children:row.status||"none"})},{id:"why",name:"Why",show:row=>row.cause?i2(Text,{children:row.cause}):i2("sm\
+all",{children:"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i2(Text,{mono:!0,children:`${row.method} ${row.path}`})},{id:"api",name:"API",show:row=>i2(
+Text,{children:row.name||row.api_id||"none"})},{id:"key",name:"Key",show:row=>i2(Text,{children:row.alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Ad\
+dress",show:row=>i2(Text,{mono:!0,children:row.address})},{id:"took",name:"Took",number:!0,show:row=>duration(row.total_us)}]}),picked&&i2(Why,{entry:picked,close:()=>refine(
+{open:void 0})})]})}var tone=entry=>entry.status>=500||!entry.status?"bad":entry.status>=400?"warn":"ok";function Why({entry,close}){let{limit:limit2}=entry,passes=limit2?.
+retry_unix_s?limit2.retry_unix_s-Date.now()/1e3:null;return i2(Dialog,{title:`${entry.status||"No response"}: ${entry.cause||"passed"}`,close,side:!0,children:[
+entry.cause?i2("div",{class:`why ${tone(entry)}`,children:[i2("p",{children:i2("b",{children:i2(Text,{children:sentence2(entry)})})}),limit2&&i2("p",{children:[
+"Limit: ",count(limit2.max)," per ",span(limit2.per_s),", of the ",limit2.of,". ",limit2.left>0?`${count(limit2.left)} left then.`:"Nothing was left."," ",passes!=
+null&&(passes>0?i2($,{children:["The next request passes at ",i2("b",{children:moment(limit2.retry_unix_s,!0)}),", ",ago(limit2.retry_unix_s),"."]}):"It passes \
+again since.")]})]}):null,i2(Facts,{children:[i2(Fact,{name:"Request",children:[i2(Text,{mono:!0,children:`${entry.method} ${entry.path}`})," ",i2("small",{children:entry.
+http})]}),i2(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i2(Fact,{name:"Refused by",children:entry.middleware}),entry.message&&i2(Fact,
+{name:"The client was told",children:i2(Text,{children:entry.message})}),i2(Fact,{name:"API",children:entry.api_id?i2($,{children:[i2("a",{href:link(["apis",entry.
+api_id]),children:i2(Text,{children:entry.name||entry.api_id})}),entry.version&&i2("small",{children:[" version ",i2(Text,{children:entry.version})]})]}):"none \
+matched"}),i2(Fact,{name:"Key",children:entry.key?i2($,{children:[i2("a",{href:link(["keys",entry.key]),children:i2(Text,{children:entry.alias||entry.key})})," ",
+i2("a",{href:link(["live"],{key:entry.key}),children:i2("small",{children:"all of this key"})})]}):"none"}),i2(Fact,{name:"Client",children:[i2(Text,{mono:!0,children:entry.
+address})," ",i2("small",{children:i2(Text,{children:entry.agent})})]}),i2(Fact,{name:"Took",children:[duration(entry.total_us),", of this ",duration(entry.gateway_us),
+" in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)} upstream`]}),entry.target&&i2(Fact,{name:"Upstream",children:[i2(Text,{mono:!0,children:entry.
+target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),i2(Fact,{name:"Bytes",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes),
+" out"]}),i2(Fact,{name:"Gateway",children:i2(Text,{children:entry.node})}),entry.request_id&&i2(Fact,{name:"Request id",children:i2(Text,{mono:!0,children:entry.
+request_id})}),entry.trace_id&&i2(Fact,{name:"Trace",children:i2(Text,{mono:!0,children:entry.trace_id})})]}),!entry.cause&&i2(Note,{children:"The request passe\
+d; the gateway refused nothing."})]})}function sentence2(entry){return{key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have\
+ used up this API's rate.",quota:"This key's quota is used up.",key_quota:"This key's quota is used up.",auth_missing:"The request has no key or token.",key_not_found:"\
+There is no such key.",key_unknown:"There is no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive.",access_denied:"The key has no \
+right to this API.",ip_denied:"The client's address is not allowed.",upstream_connect:"The upstream could not be reached.",upstream_timeout:"The upstream did no\
+t answer in time.",circuit_breaker:"The circuit breaker is open: the upstream failed too often."}[entry.cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.
+message||entry.cause.replaceAll("_"," ")}.`}var EACH=5,KINDS=[{what:"apis",icon:"api",kind:"API",show:row=>({name:row.name||row.id,note:`${row.listen_path} -> ${row.target}`,to:link(["apis",row.id])})},{what:"\
 keys",icon:"key",kind:"Key",show:row=>({name:row.alias||row.id,note:[row.id,row.state!=="active"&&row.state].filter(Boolean).join(", "),to:link(["keys",row.id])})},
 {what:"policies",icon:"policy",kind:"Policy",show:row=>({name:row.name||row.id,note:row.id,to:link(["policies"],{open:row.id})})},{what:"clients",icon:"client",
 kind:"Client",show:row=>({name:row.id,note:row.description||row.api_id,to:link(["clients"],{q:row.id})})},{what:"certs",icon:"certificate",kind:"Certificate",show:row=>({
-name:row.names?.[0]??row.subject,note:row.subject,to:link(["certificates"],{q:row.subject})})}];function Search({close}){let[text,setText]=d2(""),[found,setFound]=d2(
-null),[at,setAt]=d2(0),input=T2(null);A2(()=>{input.current?.focus()},[]),A2(()=>{let q2=text.trim();if(!q2){setFound(null);return}let control=new AbortController,
-timer=setTimeout(async()=>{let answers=await Promise.all(KINDS.map(async({what,icon,kind,show})=>{try{return(what==="keys"?await call("POST","list/keys",{q:q2,limit:EACH},
-{signal:control.signal}):await get(`list/${what}${query({q:q2,limit:EACH})}`,{signal:control.signal})).rows.slice(0,EACH).map(row=>({icon,kind,...show(row)}))}catch{
-return[]}}));if(control.signal.aborted)return;let tail=[{icon:"tail",kind:"Live tail",name:`Refusals and errors of "${q2}"`,note:"by request id, path, key or ad\
-dress",to:link(["live"],{q:q2})}];setFound([...answers.flat(),...tail]),setAt(0)},150);return()=>{clearTimeout(timer),control.abort()}},[text]);let open=one=>{one&&
-(close(),go(one.to))};return a4(Dialog,{title:"Search",close,children:a4("div",{class:"search",onKeyDown:event=>{let step=event.key==="ArrowDown"?1:event.key===
-"ArrowUp"?-1:0;step&&found&&(event.preventDefault(),setAt((at+step+found.length)%found.length)),event.key==="Enter"&&(event.preventDefault(),open(found?.[at]))},
-children:[a4("input",{ref:input,type:"search","aria-label":"Search",role:"combobox","aria-expanded":!!found,"aria-controls":"found","aria-activedescendant":found?
+name:row.names?.[0]??row.subject,note:row.subject,to:link(["certificates"],{q:row.subject})})}];function Search({close}){let[text,setText]=w(""),[found,setFound]=w(
+null),[at,setAt]=w(0),input=U(null);S2(()=>{input.current?.focus()},[]),S2(()=>{let q4=text.trim();if(!q4){setFound(null);return}let control=new AbortController,
+timer=setTimeout(async()=>{let answers=await Promise.all(KINDS.map(async({what,icon,kind,show})=>{try{return(what==="keys"?await call("POST","list/keys",{q:q4,limit:EACH},
+{signal:control.signal}):await get(`list/${what}${query({q:q4,limit:EACH})}`,{signal:control.signal})).rows.slice(0,EACH).map(row=>({icon,kind,...show(row)}))}catch{
+return[]}}));if(control.signal.aborted)return;let tail=[{icon:"tail",kind:"Live tail",name:`Refusals and errors of "${q4}"`,note:"by request id, path, key or ad\
+dress",to:link(["live"],{q:q4})}];setFound([...answers.flat(),...tail]),setAt(0)},150);return()=>{clearTimeout(timer),control.abort()}},[text]);let open=one=>{one&&
+(close(),go(one.to))};return i2(Dialog,{title:"Search",close,children:i2("div",{class:"search",onKeyDown:event=>{let step2=event.key==="ArrowDown"?1:event.key===
+"ArrowUp"?-1:0;step2&&found&&(event.preventDefault(),setAt((at+step2+found.length)%found.length)),event.key==="Enter"&&(event.preventDefault(),open(found?.[at]))},
+children:[i2("input",{ref:input,type:"search","aria-label":"Search",role:"combobox","aria-expanded":!!found,"aria-controls":"found","aria-activedescendant":found?
 `found-${at}`:void 0,placeholder:"API, path, key, alias, policy, certificate, request id",autocomplete:"off",spellcheck:!1,value:text,onInput:event=>setText(event.
-currentTarget.value)}),a4("ul",{id:"found",role:"listbox","aria-label":"Results",children:found?.map((one,index)=>a4("li",{id:`found-${index}`,role:"option","ar\
-ia-selected":index===at,class:index===at?"at":"",onMouseMove:()=>setAt(index),onClick:()=>open(one),children:[a4(Icon,{name:one.icon}),a4("span",{children:[a4("\
-bdi",{children:visible(one.name)}),a4("small",{children:a4("bdi",{children:visible(one.note)})})]}),a4("em",{children:one.kind})]},one.to+index))})]})})}var PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"APIs",icon:"api",key:"a",page:Apis,one:ApiPage},{id:"keys",name:"\
+currentTarget.value)}),i2("ul",{id:"found",role:"listbox","aria-label":"Results",children:found?.map((one,index)=>i2("li",{id:`found-${index}`,role:"option","ar\
+ia-selected":index===at,class:index===at?"at":"",onMouseMove:()=>setAt(index),onClick:()=>open(one),children:[i2(Icon,{name:one.icon}),i2("span",{children:[i2("\
+bdi",{children:visible(one.name)}),i2("small",{children:i2("bdi",{children:visible(one.note)})})]}),i2("em",{children:one.kind})]},one.to+index))})]})})}var PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"APIs",icon:"api",key:"a",page:Apis,one:ApiPage},{id:"keys",name:"\
 Keys",icon:"key",key:"k",page:Keys,one:KeyPage},{id:"policies",name:"Policies",icon:"policy",key:"p",page:Policies},{id:"clients",name:"OAuth clients",icon:"cli\
 ent",key:"c",page:Clients},{id:"certificates",name:"Certificates",icon:"certificate",key:"e",page:Certificates},{id:"usage",name:"Usage",icon:"usage",key:"u",page:Usage},
-{id:"live",name:"Live tail",icon:"tail",key:"l",page:Tail},{id:"system",name:"System",icon:"system",key:"s",page:System}];function Shell(){let[menu,setMenu]=d2(
-!1),[search,setSearch]=d2(!1),[help,setHelp]=d2(!1),{parts:parts2}=route.value,place2=PLACES.find(one=>one.id===(parts2[0]??"overview"));A2(()=>{document.title=
-`${parts2[1]?`${visible(parts2[1])} - `:""}${place2?.name??"Not found"} - Tollgate`,setMenu(!1)},[route.value]),useKeys({search:()=>setSearch(!0),help:()=>setHelp(
-!0)});let Page=place2?parts2[1]&&place2.one||place2.page:null;return a4("div",{class:`shell ${menu?"with-menu":""}`,children:[a4("a",{class:"skip",href:"#conten\
-t",onClick:event=>{event.preventDefault(),document.getElementById("content")?.focus()},children:"Skip to the content"}),a4("nav",{"aria-label":"Pages",children:[
-a4("a",{class:"brand",href:"#/",children:[a4(Logo,{}),"Tollgate"]}),a4("ul",{children:PLACES.map(one=>a4("li",{children:a4("a",{href:`#/${one.id==="overview"?"":
-one.id}`,"aria-current":place2===one?"page":void 0,onClick:()=>setMenu(!1),children:[a4(Icon,{name:one.icon}),one.name]})},one.id))}),a4("div",{class:"who",children:[
-a4("span",{class:"user",title:session.value?.by_secret?"Signed in with the control secret":`Role: ${session.value?.role}`,children:[a4(Icon,{name:"client"}),a4(
-"span",{children:[a4("bdi",{children:session.value?.by_secret?"control secret":visible(session.value?.user)}),a4("small",{children:session.value?.role})]})]}),a4(
-Button,{icon:"out",kind:"quiet","aria-label":"Sign out",title:"Sign out",onClick:()=>{signOut()}})]})]}),menu&&a4("div",{class:"veil",onClick:()=>setMenu(!1)}),
-a4("header",{class:"top",children:[narrow.value&&a4(Button,{icon:"menu",kind:"quiet","aria-label":"Menu","aria-expanded":menu,onClick:()=>setMenu(!menu)}),a4("b\
-utton",{type:"button",class:"search-box","aria-label":"Search everything",onClick:()=>setSearch(!0),children:[a4(Icon,{name:"search"}),a4("span",{children:"Sear\
-ch"}),a4("kbd",{children:"/"})]}),a4(Connection,{}),a4(Clock,{}),a4(Button,{icon:dark.value?"sun":"moon",kind:"quiet","aria-label":dark.value?"Light theme":"Dar\
-k theme",title:dark.value?"Light theme":"Dark theme",onClick:()=>{theme.value=dark.value?"light":"dark"}}),!narrow.value&&a4(Button,{kind:"quiet",class:"help","\
-aria-label":"Keyboard keys",title:"Keyboard keys (?)",onClick:()=>setHelp(!0),children:"?"})]}),a4("main",{id:"content",tabIndex:-1,children:Page?a4(Page,{},parts2.
-slice(0,2).join("/")):a4(Empty,{icon:"alert",title:"There is no such page.",children:a4(LinkButton,{href:"#/",children:"Overview"})})}),search&&a4(Search,{close:()=>setSearch(
-!1)}),help&&a4(Help,{close:()=>setHelp(!1)})]})}function Connection(){let{kind,words:words2,since}=state.value,now2=now.value;if(kind==="lost")return a4("span",
-{class:"connection bad",role:"status",title:words2,children:[a4("i",{}),"No answer since ",clock(since/1e3,!0)]});if(kind==="off")return a4("span",{class:"conne\
-ction muted",title:words2,children:[a4("i",{}),"No live figures"]});let nodes2=now2?.nodes.length??1,missing=now2?.missing.length??0;return a4("a",{class:`conne\
-ction ${missing?"warn":kind==="live"?"ok":"muted"}`,href:"#/system",title:now2?.nodes.join(", "),children:[a4("i",{}),nodes2===1&&!missing?visible(now2?.node??session.
-value?.node):`${nodes2} gateways`,missing>0&&`, ${missing} silent`]})}function Clock(){let[,again]=d2(0);A2(()=>{let timer=setInterval(()=>again(turn=>turn+1),5e3);
-return()=>clearInterval(timer)},[]);let now2=Date.now()/1e3;return a4("button",{type:"button",class:"clock",title:"Switch between local time and UTC",onClick:()=>{
-utc.value=!utc.value},children:[a4("time",{children:clock(now2)})," ",a4("small",{children:offset(now2)})]})}function useKeys(does){A2(()=>{let went=0,press=event=>{
-if((event.ctrlKey||event.metaKey)&&event.key.toLowerCase()==="k"){event.preventDefault(),does.search();return}if(event.ctrlKey||event.metaKey||event.altKey||document.
-querySelector("dialog[open]"))return;let target=event.composedPath()[0];if(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.
-test(target.tagName)&&!["checkbox","radio"].includes(target.type))){event.key==="Escape"&&target.blur();return}if(localStorage.getItem("letters")!=="off"){if(event.
-timeStamp-went<1500){went=0;let place2=PLACES.find(one=>one.key===event.key);if(place2){event.preventDefault(),go(place2.id==="overview"?"#/":link([place2.id]));
-return}}if(event.key==="g")went=event.timeStamp;else if(event.key==="/")event.preventDefault(),does.search();else if(event.key==="?")event.preventDefault(),does.
-help();else if(event.key==="e")document.querySelector("[data-key=e]")?.click();else if(event.key==="n")document.querySelector("[data-key=n]")?.click();else if(event.
-key==="Escape"){let{parts:parts2}=route.peek();parts2.length>1&&go(link([parts2[0]]))}}};return addEventListener("keydown",press),()=>removeEventListener("keydo\
-wn",press)},[])}var KEYS=[["/ or Ctrl-K","Search everything"],["g then o a k p c e u l s","Go to Overview, APIs, Keys, Policies, Clients, Certificates, Usage, L\
-ive tail, System"],["j, k","Next, previous row"],["Enter","Open the row"],["e","Edit"],["n","New"],["Esc","Close, back to the list"],["?","This list"]];function Help({
-close}){let[on2,set2]=d2(localStorage.getItem("letters")!=="off");return a4(Dialog,{title:"Keys",close,children:[a4("dl",{class:"keys",children:KEYS.map(([keys,
-does])=>a4($,{children:[a4("dt",{children:a4("kbd",{children:keys})}),a4("dd",{children:does})]}))}),a4("label",{class:"choice",children:[a4("input",{type:"chec\
-kbox",checked:on2,onChange:()=>{localStorage.setItem("letters",on2?"off":"on"),set2(!on2)}})," Single letters act"]})]})}function App(){A2(()=>{load()},[]);let inside=session.value&&!ended.value;return A2(()=>{if(!inside){stop(),ended.value&&load();return}start()},[inside]),inside?
-a4($,{children:[a4(Shell,{}),a4(Toasts,{})]}):door.value||silent.value||ended.value?a4(SignIn,{}):null}var root=document.getElementById("app");root&&Q(a4(App,{}),
+{id:"live",name:"Live tail",icon:"tail",key:"l",page:Tail},{id:"system",name:"System",icon:"system",key:"s",page:System}];function Shell(){let[menu,setMenu]=w(!1),
+[search,setSearch]=w(!1),[help,setHelp]=w(!1),{parts:parts2}=route.value,place2=PLACES.find(one=>one.id===(parts2[0]??"overview"));S2(()=>{document.title=`${parts2[1]?
+`${visible(parts2[1])} - `:""}${place2?.name??"Not found"} - Tollgate`,setMenu(!1)},[route.value]),useKeys({search:()=>setSearch(!0),help:()=>setHelp(!0)});let Page=place2?
+parts2[1]&&place2.one||place2.page:null;return i2("div",{class:`shell ${menu?"with-menu":""}`,children:[i2("a",{class:"skip",href:"#content",onClick:event=>{event.
+preventDefault(),document.getElementById("content")?.focus()},children:"Skip to the content"}),i2("nav",{"aria-label":"Pages",children:[i2("a",{class:"brand",href:"\
+#/",children:[i2(Logo,{}),"Tollgate"]}),i2("ul",{children:PLACES.map(one=>i2("li",{children:i2("a",{href:`#/${one.id==="overview"?"":one.id}`,"aria-current":place2===
+one?"page":void 0,onClick:()=>setMenu(!1),children:[i2(Icon,{name:one.icon}),one.name]})},one.id))}),i2("div",{class:"who",children:[i2("span",{class:"user",title:session.
+value?.by_secret?"Signed in with the control secret":`Role: ${session.value?.role}`,children:[i2(Icon,{name:"client"}),i2("span",{children:[i2("bdi",{children:session.
+value?.by_secret?"control secret":visible(session.value?.user)}),i2("small",{children:session.value?.role})]})]}),i2(Button,{icon:"out",kind:"quiet","aria-label":"\
+Sign out",title:"Sign out",onClick:()=>{signOut()}})]})]}),menu&&i2("div",{class:"veil",onClick:()=>setMenu(!1)}),i2("header",{class:"top",children:[narrow.value&&
+i2(Button,{icon:"menu",kind:"quiet","aria-label":"Menu","aria-expanded":menu,onClick:()=>setMenu(!menu)}),i2("button",{type:"button",class:"search-box","aria-la\
+bel":"Search everything",onClick:()=>setSearch(!0),children:[i2(Icon,{name:"search"}),i2("span",{children:"Search"}),i2("kbd",{children:"/"})]}),i2(Connection,{}),
+i2(Clock,{}),i2(Button,{icon:dark.value?"sun":"moon",kind:"quiet","aria-label":dark.value?"Light theme":"Dark theme",title:dark.value?"Light theme":"Dark theme",
+onClick:()=>{theme.value=dark.value?"light":"dark"}}),!narrow.value&&i2(Button,{kind:"quiet",class:"help","aria-label":"Keyboard keys",title:"Keyboard keys (?)",
+onClick:()=>setHelp(!0),children:"?"})]}),i2("main",{id:"content",tabIndex:-1,children:Page?i2(Page,{},parts2.slice(0,2).join("/")):i2(Empty,{icon:"alert",title:"\
+There is no such page.",children:i2(LinkButton,{href:"#/",children:"Overview"})})}),search&&i2(Search,{close:()=>setSearch(!1)}),help&&i2(Help,{close:()=>setHelp(
+!1)})]})}function Connection(){let{kind,words:words2,since}=state.value,now2=now.value;if(kind==="lost")return i2("span",{class:"connection bad",role:"status",title:words2,
+children:[i2("i",{}),"No answer since ",clock(since/1e3,!0)]});if(kind==="off")return i2("span",{class:"connection muted",title:words2,children:[i2("i",{}),"No \
+live figures"]});let nodes2=now2?.nodes.length??1,missing=now2?.missing.length??0;return i2("a",{class:`connection ${missing?"warn":kind==="live"?"ok":"muted"}`,
+href:"#/system",title:now2?.nodes.join(", "),children:[i2("i",{}),nodes2===1&&!missing?visible(now2?.node??session.value?.node):`${nodes2} gateways`,missing>0&&
+`, ${missing} silent`]})}function Clock(){let[,again]=w(0);S2(()=>{let timer=setInterval(()=>again(turn=>turn+1),5e3);return()=>clearInterval(timer)},[]);let now2=Date.
+now()/1e3;return i2("button",{type:"button",class:"clock",title:"Switch between local time and UTC",onClick:()=>{utc.value=!utc.value},children:[i2("time",{children:clock(
+now2)})," ",i2("small",{children:offset(now2)})]})}function useKeys(does){S2(()=>{let went=0,press=event=>{if((event.ctrlKey||event.metaKey)&&event.key.toLowerCase()===
+"k"){event.preventDefault(),does.search();return}if(event.ctrlKey||event.metaKey||event.altKey||document.querySelector("dialog[open]"))return;let target=event.composedPath()[0];
+if(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&!["checkbox","radio"].includes(target.type))){event.
+key==="Escape"&&target.blur();return}if(localStorage.getItem("letters")!=="off"){if(event.timeStamp-went<1500){went=0;let place2=PLACES.find(one=>one.key===event.
+key);if(place2){event.preventDefault(),go(place2.id==="overview"?"#/":link([place2.id]));return}}if(event.key==="g")went=event.timeStamp;else if(event.key==="/")
+event.preventDefault(),does.search();else if(event.key==="?")event.preventDefault(),does.help();else if(event.key==="e")document.querySelector("[data-key=e]")?.
+click();else if(event.key==="n")document.querySelector("[data-key=n]")?.click();else if(event.key==="Escape"){let{parts:parts2}=route.peek();parts2.length>1&&go(
+link([parts2[0]]))}}};return addEventListener("keydown",press),()=>removeEventListener("keydown",press)},[])}var KEYS=[["/ or Ctrl-K","Search everything"],["g t\
+hen o a k p c e u l s","Go to Overview, APIs, Keys, Policies, Clients, Certificates, Usage, Live tail, System"],["j, k","Next, previous row"],["Enter","Open the\
+ row"],["e","Edit"],["n","New"],["Esc","Close, back to the list"],["?","This list"]];function Help({close}){let[on2,set2]=w(localStorage.getItem("letters")!=="o\
+ff");return i2(Dialog,{title:"Keys",close,children:[i2("dl",{class:"keys",children:KEYS.map(([keys,does])=>i2($,{children:[i2("dt",{children:i2("kbd",{children:keys})}),
+i2("dd",{children:does})]}))}),i2("label",{class:"choice",children:[i2("input",{type:"checkbox",checked:on2,onChange:()=>{localStorage.setItem("letters",on2?"of\
+f":"on"),set2(!on2)}})," Single letters act"]})]})}function App(){S2(()=>{load()},[]);let inside=session.value&&!ended.value;return S2(()=>{if(!inside){stop(),ended.value&&load();return}start()},[inside]),inside?
+i2($,{children:[i2(Shell,{}),i2(Toasts,{})]}):door.value||silent.value||ended.value?i2(SignIn,{}):null}var root=document.getElementById("app");root&&he(i2(App,{}),
 root);

@@ -1,7 +1,7 @@
 // Builds ../dist from this folder: bundles, styles, the page that names them with their hashes, the licences of what is bundled, and a
 // sum over the sources, by which a test of the crate sees that dist is stale.
 
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -11,6 +11,15 @@ const web = dirname(fileURLToPath(import.meta.url));
 const dist = join(web, "../dist");
 const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
+/** Minifies libraries by themselves. */
+const minifyLibraries = {
+  name: "minify-libraries",
+  setup({ onLoad }) {
+    onLoad({ filter: /node_modules\/.*\.m?js$/ }, async ({ path }) => ({
+      contents: (await transform(await readFile(path, "utf8"), { minify: true, format: "esm", target: "es2022", legalComments: "none" })).code, loader: "js",
+    }));
+  },
+};
 // Identifiers of the application stay as written, so that the diff of a rebuilt file can be read; the editor is almost only libraries.
 const shared = {
   bundle: true, format: "esm", target: ["chrome120", "firefox120", "safari17"], charset: "utf8", metafile: true,
@@ -19,7 +28,7 @@ const shared = {
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 const results = [
-  await build({ ...shared, entryPoints: { console: "src/main.tsx" }, jsx: "automatic", jsxImportSource: "preact", external: ["./editor.js"],
+  await build({ ...shared, entryPoints: { console: "src/main.tsx" }, jsx: "automatic", jsxImportSource: "preact", external: ["./editor.js"], plugins: [minifyLibraries],
     minifyWhitespace: true, minifySyntax: true, lineLimit: 160 }),
   await build({ ...shared, entryPoints: { editor: "src/editor/editor.ts" }, minify: true, lineLimit: 1000 }),
   await build({ ...shared, entryPoints: { console: "src/style/console.css" }, minify: true, lineLimit: 160 }),

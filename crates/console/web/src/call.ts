@@ -23,7 +23,7 @@ export async function ask<T = any>(method: string, path: string, body?: unknown,
   if (options.byItself) headers["X-Tollgate-Idle"] = "1";
   let content: string | undefined;
   if (body !== undefined) {
-    headers["Content-Type"] = "application/json";
+    headers["Content-Type"] ??= "application/json";
     content = typeof body === "string" ? body : JSON.stringify(body);
   }
   let response: Response;

@@ -89,13 +89,13 @@ export function offset(unixS: number = Date.now() / 1000): string {
 }
 
 export function clock(unixS: Number0, seconds = false): string {
-  if (unixS == null) return UNKNOWN;
+  if (unixS == null || !Number.isFinite(unixS)) return UNKNOWN;
   const { h, mi, s } = parts(unixS);
   return `${two(h)}:${two(mi)}${seconds ? `:${two(s)}` : ""}`;
 }
 
 export function date(unixS: Number0): string {
-  if (unixS == null) return UNKNOWN;
+  if (unixS == null || !Number.isFinite(unixS)) return UNKNOWN;
   const { y, mo, d } = parts(unixS);
   return `${y}-${two(mo)}-${two(d)}`;
 }
@@ -107,7 +107,7 @@ export function moment(unixS: Number0, seconds = false): string {
   return today ? clock(unixS, true) : `${date(unixS)} ${clock(unixS, seconds)}`;
 }
 
-export function full(unixS: Number0): string { return unixS == null ? UNKNOWN : `${date(unixS)} ${clock(unixS, true)} ${offset(unixS)}`; }
+export function full(unixS: Number0): string { return unixS == null || !Number.isFinite(unixS) ? UNKNOWN : `${date(unixS)} ${clock(unixS, true)} ${offset(unixS)}`; }
 
 /** How long ago: "4 s ago", "in 3 d". */
 export function ago(unixS: Number0): string {

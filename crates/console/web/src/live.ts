@@ -92,18 +92,28 @@ function lost(words: string): void {
 }
 
 function read(past: any): void {
-  const { from_unix_s: from, step_s: step, samples } = past;
   ends.value = { upstream: past.upstream_bounds_us?.at(-1) ?? 3e7, gateway: past.gateway_bounds_us?.at(-1) ?? 2e6 };
-  const times = Array.from({ length: samples }, (_, at) => from + (at + 1) * step);
-  const series = (name: string, columns: any): Series => ({
-    name, times: [...times],
-    columns: Object.fromEntries(COLUMNS.map((column) => [column, (columns[column] ?? times.map(() => null)).map((value: number | null) => value == null ? null : COUNTS.has(column) ? value / step : value)])),
-  });
-  totals.value = series("", past.totals);
+  totals.value = converted(past, "", past.totals);
   apis.clear();
-  for (const api of past.apis ?? []) apis.set(api.api_id, series(api.name, api));
+  for (const api of past.apis ?? []) apis.set(api.api_id, converted(past, api.name, api));
   marks.value = past.marks ?? [];
   tick.value += 1;
+}
+
+/** The past of an API that is not among the busiest. */
+export function adopt(past: any): void {
+  const [api] = past.apis ?? [];
+  if (!api || apis.has(api.api_id) || apis.size >= SERIES_MAX) return;
+  apis.set(api.api_id, converted(past, api.name, api));
+  tick.value += 1;
+}
+
+function converted({ from_unix_s: from, step_s: step, samples }: any, name: string, columns: any): Series {
+  const times = Array.from({ length: samples }, (_, at) => from + (at + 1) * step);
+  return {
+    name, times,
+    columns: Object.fromEntries(COLUMNS.map((column) => [column, (columns[column] ?? times.map(() => null)).map((value: number | null) => (value == null ? null : COUNTS.has(column) ? value / step : value))])),
+  };
 }
 
 function sample(data: Now): void {

@@ -78,9 +78,14 @@ function Remove({ id, name, etag, close }: { id: string; name: string; etag: str
 function Live({ id, definition }: { id: string; definition: any }) {
   void live.tick.value;
   const series = live.apis.get(id);
-  const past = useLoaded(() => (live.apis.has(id) ? Promise.resolve(null) : get(`history${query({ api: id, nodes: "all" })}`, { byItself: true })), [id]);
+  const past = useLoaded(async () => {
+    if (live.state.value.kind === "starting") return null;
+    if (!live.apis.has(id)) live.adopt(await get(`history${query({ api: id, nodes: "all" })}`, { byItself: true }));
+    return true;
+  }, [id, live.state.value.kind === "starting"]);
   const detail = useLoaded(() => get(`live${query({ api: id })}`, { byItself: true }), [id, Math.floor(live.tick.value / 5)]);
   if (past.failure && !series) return <Note tone="warn" icon="alert"><Text>{(past.failure as Error).message}</Text></Note>;
+  if (!series && !past.value) return <Empty icon="clock" title="Loading" />;
   if (!series) return (
     <>
       <Empty icon="clock" title="No request within the past hour.">Send one, and it appears here: <code>curl -i {location.origin}{definition?.proxy?.listen_path ?? "/"}</code></Empty>

@@ -35,7 +35,7 @@ export function Apis() {
           { id: "state", name: "State", show: (row) => row.problems > 0 ? <Badge tone="warn">{row.problems} {row.problems === 1 ? "problem" : "problems"}</Badge> : row.active ? <Badge tone="ok">active</Badge> : <Badge tone="muted">inactive</Badge> },
           { id: "path", name: "Listen path", sort: "listen_path", show: (row) => <Text mono>{`${row.host ?? ""}${row.listen_path}`}</Text> },
           { id: "auth", name: "Auth", show: (row) => row.auth.join(", ") },
-          { id: "trend", name: "Past minutes", show: (row) => { void live.tick.value; const series = live.apis.get(row.id); return series ? <Spark values={series.columns.requests!} /> : null; } },
+          { id: "trend", name: "Past minutes", wide: true, show: (row) => { void live.tick.value; const series = live.apis.get(row.id); return series ? <Spark values={series.columns.requests!} /> : null; } },
           { id: "rate", name: "/s", sort: "rate", number: true, show: (row) => format.rate(row.rate) },
           { id: "error_rate", name: "Failed", sort: "error_rate", number: true, show: (row) => <span class={row.error_share && row.error_share >= 0.01 ? "bad" : ""}>{format.percent(row.error_share)}</span> },
           { id: "p99", name: "p99", sort: "p99", number: true, show: (row) => format.percentile(row.p99_ms == null ? null : row.p99_ms * 1000, live.ends.value.upstream) },

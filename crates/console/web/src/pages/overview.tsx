@@ -132,10 +132,7 @@ export function LatencyPlot({ series, side = "upstream" }: { series: live.Series
     { name: "p99", values: c[`${which}_p99_us`]!, color: "warn" },
   ];
   return (
-    <div class="switched">
-      <div class="segments" role="group" aria-label="Whose time">{(["upstream", "gateway"] as const).map((one) => <button key={one} type="button" aria-pressed={which === one} onClick={() => set(one)}>{one}</button>)}</div>
-      <Plot key={which} title="Latency" unit={`${which}, log`} log floor={which === "gateway" ? 10 : 100} times={series.times} span={hour(series)} lines={narrow.value ? lines.slice(2) : lines} show={(value) => format.percentile(value, live.ends.value[which])} marks={live.marks.value} />
-    </div>
+      <Plot key={which} title="Latency" unit="" extra={<div class="segments small" role="group" aria-label="Whose time">{(["upstream", "gateway"] as const).map((one) => <button key={one} type="button" aria-pressed={which === one} onClick={() => set(one)}>{one}</button>)}</div>} log floor={which === "gateway" ? 10 : 100} times={series.times} span={hour(series)} lines={narrow.value ? lines.slice(2) : lines} show={(value) => format.percentile(value, live.ends.value[which])} marks={live.marks.value} />
   );
 }
 

@@ -20,7 +20,9 @@ const MARGIN_ROWS = 12;
 export interface Column<R> {
   id: string; name: string; show: (row: R) => ComponentChildren;
   /** The gateway's name of the order; missing if it cannot sort by it. */
-  sort?: string; number?: boolean; grow?: boolean; hidden?: boolean;
+  sort?: string; number?: boolean; grow?: boolean;
+  /** Not in the cards of narrow screens. */
+  wide?: boolean;
 }
 
 export interface Listed<R> { rows: R[]; total: number | null; scanned: number; done: boolean; failure: unknown; waiting: boolean; more: () => void; reload: () => void; fetched: number | null }
@@ -73,11 +75,11 @@ interface TableProps<R> {
 }
 
 export function Table<R>({ label, columns: all, list, id, open, href, empty, order, selected, select, tone }: TableProps<R>) {
-  const columns = all.filter((column) => !column.hidden);
+  const columns = all.filter((column) => !(column.wide && narrow.value));
   const body = useRef<HTMLTableElement>(null);
   const [range, setRange] = useState<[number, number]>([0, 60]);
   const [at, setAt] = useState(-1);
-  const rowPixels = narrow.value ? 108 : 34;
+  const rowPixels = narrow.value ? 128 : 34;
   const { rows } = list;
   const windowed = rows.length > 150;
   useEffect(() => {

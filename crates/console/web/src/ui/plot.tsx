@@ -1,18 +1,19 @@
 // Plots over time, on uPlot; the only file that knows it. Time runs to the right, values start at 0, gaps stay gaps, changes and restarts
 // are marked. Each plot can be read as a table.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import * as format from "../format";
 import type { Mark } from "../live";
 import { Button } from "./bits";
-import { dark } from "./screen";
+import { dark, narrow } from "./screen";
 
 export interface Line { name: string; values: (number | null)[]; color: string; fill?: boolean; dash?: boolean }
 export interface PlotProps {
   title: string; unit: string; times: number[]; lines: Line[]; show: (value: number | null) => string; marks?: Mark[]; log?: boolean; height?: number;
   /** First and last moment; otherwise those of the data. */
-  span?: [number, number]; zoom?: (from: number, to: number) => void; floor?: number; bars?: boolean;
+  span?: [number, number]; zoom?: (from: number, to: number) => void; floor?: number; bars?: boolean; extra?: ComponentChildren;
 }
 
 /** Rows of a plot's table; more moments are thinned out. */
@@ -25,17 +26,22 @@ export function token(name: string): string { return getComputedStyle(document.d
 export function Plot(props: PlotProps) {
   const { title, unit, lines, times, show } = props;
   const [asTable, setTable] = useState(false);
+  const legend = <ul class="legend">{lines.map((line) => <li key={line.name}><i style={{ background: token(line.color) }} aria-hidden="true" />{line.name} <b>{show(last(line.values))}</b></li>)}</ul>;
   return (
-    <figure class="plot panel">
+    <figure class={`plot panel ${props.extra ? "with-extra" : ""}`}>
       <header>
-        <h2>{title}<small>{unit}</small></h2>
-        <ul class="legend">{lines.map((line) => <li key={line.name}><i class={line.dash ? "dash" : ""} style={{ background: token(line.color) }} aria-hidden="true" />{line.name} <b>{show(last(line.values))}</b></li>)}</ul>
+        <h2>{title}<small>{unit}</small></h2>{props.extra}
+        {!props.extra && legend}
         <Button icon="table" kind="quiet" aria-pressed={asTable} aria-label={`${title} as a table`} title="Show as a table" onClick={() => setTable(!asTable)} />
       </header>
+      {props.extra && legend}
       {asTable ? <Values {...props} /> : times.length ? <Canvas key={`${dark.value}${lines.length}`} {...props} /> : <div class="empty small">No samples yet.</div>}
     </figure>
   );
 }
+
+/** A legend in a line of its own takes from the plot, so that neighbours stay level. */
+const height = (props: PlotProps): number => (props.height ?? 176) - (props.extra && !narrow.value ? 20 : 0);
 
 function last(values: (number | null)[]): number | null {
   for (let at = values.length - 1; at >= Math.max(0, values.length - 5); at -= 1) if (values[at] != null) return values[at]!;
@@ -67,7 +73,7 @@ function Canvas(props: PlotProps) {
     tip.className = "plot-tip";
     tip.hidden = true;
     const options: uPlot.Options = {
-      width: width(), height: props.height ?? 176, legend: { show: false }, padding: [8, 8, 0, 0],
+      width: width(), height: height(props), legend: { show: false }, padding: [8, 8, 0, 0],
       cursor: { sync: { key: together.key }, drag: { x: !!props.zoom, y: false, setScale: false }, points: { size: 6 }, y: false },
       scales: {
         x: { time: true, range: (_, low, high) => current.current.span ?? [low, high] },
@@ -77,7 +83,7 @@ function Canvas(props: PlotProps) {
       },
       axes: [
         { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: "11px system-ui", size: 22, gap: 4, space: 70, values: (_, splits, _a, _b, step) => splits.map((at) => step >= 86400 ? format.date(at).slice(5) : format.clock(at, step < 60)) },
-        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: "11px system-ui", size: 56, gap: 4, space: 28, values: (_, splits) => splits.map((value) => value == null ? "" : short(value, props)), filter: props.log ? (_, splits) => splits.map((value) => (Math.abs(Math.log10(value) % 1) < 1e-6 || Math.abs(Math.log10(value) % 1) > 1 - 1e-6 ? value : null)) : undefined },
+        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: "11px system-ui", size: 56, gap: 4, space: 28, ...(props.unit.startsWith("B") ? { incrs: Array.from({ length: 40 }, (_, power) => 2 ** power) } : {}), values: (_, splits) => splits.map((value) => value == null ? "" : short(value, props)), filter: props.log ? (_, splits) => splits.map((value) => (Math.abs(Math.log10(value) % 1) < 1e-6 || Math.abs(Math.log10(value) % 1) > 1 - 1e-6 ? value : null)) : undefined },
       ],
       series: [{}, ...props.lines.map((line) => ({
         label: line.name, stroke: token(line.color), width: 1.5, dash: line.dash ? [4, 3] : undefined, points: { show: false }, spanGaps: false,
@@ -95,7 +101,7 @@ function Canvas(props: PlotProps) {
     };
     const made = plot.current = new uPlot(options, data(props), element);
     made.over.append(tip);
-    const observer = new ResizeObserver(() => made.setSize({ width: width(), height: props.height ?? 176 }));
+    const observer = new ResizeObserver(() => made.setSize({ width: width(), height: height(current.current) }));
     observer.observe(element);
     return () => { observer.disconnect(); made.destroy(); plot.current = null; };
   }, []);
@@ -111,7 +117,7 @@ function data({ times, lines, log, floor }: PlotProps): uPlot.AlignedData {
 function short(value: number, props: PlotProps): string {
   if (props.unit.includes("ms") || props.log) return format.duration(value);
   if (props.unit.startsWith("B")) return format.bytes(value);
-  return value >= 1e6 ? `${value / 1e6}M` : value >= 10_000 ? `${value / 1000}k` : String(Number(value.toPrecision(3)));
+  return value >= 1e6 ? `${value / 1e6}M` : value >= 1000 ? `${value / 1000}k` : String(Number(value.toPrecision(3)));
 }
 
 function drawMarks(plot: uPlot, marks: Mark[]): void {

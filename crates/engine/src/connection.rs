@@ -7,11 +7,12 @@ mod detached_exchange;
 mod exchange;
 mod keep;
 mod relay;
+mod resend;
 mod sourced;
 
 use crate::core::{Buffers, Core};
 use crate::deadlines::NEVER;
-use crate::dial::{Dial, dial};
+use crate::dial::{Dial, dial, dial_within};
 use crate::fault::{Fault, FaultKind};
 use crate::kept_bodies::ROOM_LOOK_MS;
 use crate::mono_time::MonoTime;
@@ -506,6 +507,10 @@ impl Connection {
             self.exchange.replay = replay;
             replayable = false;
         }
+        if let Some(keep) = forward.resend.filter(|_| !upgrade) {
+            let body_bytes = body.iter().map(|part| part.len()).sum();
+            self.keep_request(out, keep, body_bytes, request.is_idempotent() && !forward.is_conditional);
+        }
         loop {
             let pooled = self.core.pool.borrow_mut().take(forward.target_serial, self.core.deadlines.now_ms(), &self.core.limits);
             let Some(mut upstream) = pooled else {
@@ -552,7 +557,14 @@ impl Connection {
 
     fn start_dial(&mut self) {
         match self.handler.target() {
-            Some(target) => self.enter(Stage::Dial(dial(self.core.clone(), target, self.exchange.upgrade))),
+            Some(target) => {
+                let connect = self.exchange.kept_request.as_ref().and_then(|kept| kept.connect_time());
+                let core = self.core.clone();
+                self.enter(Stage::Dial(match connect {
+                    None => dial(core, target, self.exchange.upgrade),
+                    Some(time) => dial_within(core, target, time),
+                }));
+            }
             None => self.enter(Stage::Closed),
         }
     }
@@ -624,6 +636,9 @@ impl Connection {
     /// client notices.
     fn fail(&mut self, cx: &mut Context<'_>, fault: Fault, out: &mut Vec<u8>, outgoing: &mut Outgoing) {
         tracing::debug!(%fault, "exchange failed");
+        if self.exchange.kept_request.is_some() && self.resend_after_fault(&fault) {
+            return;
+        }
         let can_answer = !self.exchange.response_started && fault.kind != FaultKind::ClientGone;
         outgoing.clear();
         // Left over if the client went away before they were used.

@@ -31,6 +31,29 @@ pub(crate) fn dial(core: Rc<Core>, target: Arc<Target>, switches: bool) -> Dial 
     })
 }
 
+/// The same within another limit.
+pub(crate) fn dial_within(core: Rc<Core>, target: Arc<Target>, limit: Duration) -> Dial {
+    Box::pin(async move {
+        let connecting = connect(&core, &target, target.http2);
+        timeout(limit, connecting).await.unwrap_or_else(|_| Err(Fault::new(FaultKind::ConnectTimeout)))
+    })
+}
+
+/// Takes a connection that is open, or connects to `target`, after a wait.
+pub(crate) fn redial(core: Rc<Core>, target: Arc<Target>, after: Duration, limit: Option<Duration>) -> Dial {
+    Box::pin(async move {
+        if !after.is_zero() {
+            tokio::time::sleep(after).await;
+        }
+        let pooled = core.pool.borrow_mut().take(target.serial, core.deadlines.now_ms(), &core.limits);
+        match (pooled, limit) {
+            (Some(pooled), _) => Ok(pooled),
+            (None, Some(limit)) => dial_within(core, target, limit).await,
+            (None, None) => dial(core, target, false).await,
+        }
+    })
+}
+
 async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<PooledConnection, Fault> {
     let Some(slot) = PoolSlot::take(&core.upstreams_open, core.limits.upstream_connections_max) else {
         return Err(Fault::with(FaultKind::Connect, "too many connections to upstreams are open"));

@@ -58,9 +58,9 @@ pub use pace::Speed;
 pub use pending::{Completer, Pending};
 pub use server_name::accepting_ports;
 pub use service::{
-    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, KeptBody, NotKept,
-    Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, ResponseVerdict, Service, ServiceFactory, SourcedBody, Times,
-    Verdict, Work,
+    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, KeepForResend,
+    KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget, Service,
+    ServiceFactory, SourcedBody, Times, TryEnd, Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, Http2, LocalConnector, Target, TargetTls};

@@ -112,6 +112,13 @@ pub trait Handler {
     /// The upstream of the current exchange. Called when a new connection is needed.
     fn target(&self) -> Option<Arc<Target>>;
 
+    /// An upstream failed or answered a request that can be sent again, because [`Forward::resend`] asked for that, the request is kept whole,
+    /// and nothing of a response has reached the client. Returns how to send it again; then [`Handler::target`] is its new upstream. If it
+    /// returns `None`, the response or the fault is handled as usual.
+    fn on_try_ended(&mut self, _ended: &TryEnd<'_>, _retarget: &mut Retarget) -> Option<Resend> {
+        None
+    }
+
     /// Decides about the upstream's final response head. `outgoing` has no edits yet; its other fields are unspecified.
     fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict;
 
@@ -207,6 +214,44 @@ pub struct Forward {
     pub capture_bytes_max: usize,
     /// The edits add `If-None-Match` or `If-Modified-Since`. A request that is sent again goes out without them.
     pub is_conditional: bool,
+    /// What to keep of the request so that [`Handler::on_try_ended`] may have it sent again. Nothing is kept of one that may switch protocols.
+    pub resend: Option<KeepForResend>,
+}
+
+/// What is kept of a request so that it can be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepForResend {
+    /// Most bytes of its body. A larger body is forwarded and forgotten.
+    pub body_bytes_max: usize,
+    /// Time to connect, instead of the engine's default.
+    pub connect_ms: Option<u64>,
+}
+
+/// How one try of a request ended.
+#[derive(Clone, Copy)]
+pub enum TryEnd<'r> {
+    /// Without a response.
+    Fault(&'r Fault),
+    /// With this response. Its body has not been read.
+    Response(&'r Response<'r>),
+}
+
+/// How to send a request again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resend {
+    /// The wait before it.
+    pub after: Duration,
+    /// Time to the first byte of the response, instead of the engine's default.
+    pub first_byte_ms: Option<u64>,
+}
+
+/// Parts of a request that are for another upstream. An empty part stays as it was.
+#[derive(Debug, Default)]
+pub struct Retarget {
+    /// Path and query.
+    pub target: Vec<u8>,
+    /// `Host`.
+    pub host: Vec<u8>,
 }
 
 /// Body of a reply that the engine writes without copying it. It may still be arriving.

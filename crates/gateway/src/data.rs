@@ -1,6 +1,7 @@
 //! The data plane: a request on its way from the connection to its upstream, and the compiled configuration that decides about it.
 
 pub(crate) mod api;
+pub(crate) mod balanced;
 pub(crate) mod batch;
 pub(crate) mod breaker;
 pub(crate) mod cache_purger;
@@ -18,6 +19,7 @@ pub(crate) mod handler;
 pub(crate) mod header_change;
 pub(crate) mod header_names;
 pub(crate) mod middleware;
+pub(crate) mod pool_name;
 pub(crate) mod refusal;
 pub(crate) mod registry;
 pub(crate) mod response_chain;
@@ -25,6 +27,7 @@ pub(crate) mod route;
 pub(crate) mod second_tier;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
+pub(crate) mod target_pool;
 pub(crate) mod template;
 pub(crate) mod upstream;
 pub(crate) mod url;

@@ -32,6 +32,7 @@ mod proxy;
 mod response_processor;
 mod rewrite;
 mod tollgate;
+mod upstream;
 mod validate;
 mod version;
 
@@ -54,6 +55,10 @@ pub use proxy::{Proxy, Transport};
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use tollgate::{ApiExtensions, ForwardAuth};
+pub use upstream::{
+    BalanceRule, HashRule, HashedPart, PassiveHealth, RequestValue, RetryCause, RetryRules, SplitPart, StickyCookie, UpstreamRules,
+    WeightedTarget,
+};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
 
 /// One API as its author wrote it. Every field has Tyk's zero as default; the names are Tyk's.

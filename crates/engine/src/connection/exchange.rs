@@ -1,6 +1,7 @@
 //! State of a connection's current exchange.
 
 use super::keep::KeptResponse;
+use super::resend::KeptRequest;
 use crate::core::Core;
 use crate::fault::FaultKind;
 use crate::kept_bodies::Room;
@@ -29,6 +30,8 @@ pub(super) struct ExchangeState {
     pub first_byte_ms: Option<u64>,
     /// The edited request, kept while it may have to be sent again.
     pub replay: Vec<u8>,
+    /// The request, if the handler may have it sent again.
+    pub kept_request: Option<Box<KeptRequest>>,
     /// The response is slow enough to check whether the client is still there.
     pub watches_client: bool,
     /// The upstream accepts no more of the request; its response may still arrive.
@@ -91,6 +94,7 @@ impl Default for ExchangeState {
             converses: false,
             first_byte_ms: None,
             replay: Vec::new(),
+            kept_request: None,
             watches_client: false,
             upload_dead: false,
             response_input: Vec::new(),
@@ -217,6 +221,7 @@ impl ExchangeState {
         self.upstream = None;
         self.tunnel = None;
         self.kept = None;
+        self.kept_request = None;
         self.room = None;
         self.upload = Pace::default();
         self.download = Pace::default();

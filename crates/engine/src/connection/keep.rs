@@ -277,7 +277,7 @@ impl Connection {
     }
 
     /// Releases the upstream connection. `is_read`: the response is complete, so the connection can be used again.
-    fn give_back_upstream(&mut self, is_read: bool) {
+    pub(super) fn give_back_upstream(&mut self, is_read: bool) {
         let upstream = self.exchange.upstream.take();
         let can_stay = is_read && self.exchange.upstream_keep_alive && self.exchange.request_body.is_done();
         if let Some(upstream) = upstream.filter(|_| can_stay && self.exchange.to_upstream.is_empty()) {

@@ -5,7 +5,7 @@ use crate::core::Buffers;
 use crate::deadlines::NEVER;
 use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
-use crate::service::{Outgoing, ResponseVerdict};
+use crate::service::{Outgoing, Resend, ResponseVerdict, Retarget, TryEnd};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use std::io;
@@ -37,6 +37,8 @@ pub(super) enum HeadStep {
     Detached(usize),
     /// The request is sent again. `true`: the response is complete.
     Again(bool),
+    /// The request is sent again, perhaps to another upstream. `true`: the response is complete.
+    Resend(bool, Resend, Retarget),
 }
 
 impl Connection {
@@ -113,6 +115,10 @@ impl Connection {
         let (came, next) = bytes.split_at_checked(used).unwrap_or_default();
         if let Some(capture) = &mut exchange.capture {
             capture.add_request(came);
+        }
+        if let Some(kept) = &mut exchange.kept_request {
+            kept.add(out);
+            kept.add(body);
         }
         if let Some(upstream) = &mut exchange.upstream
             && !(out.is_empty() && body.is_empty())
@@ -251,6 +257,11 @@ impl Connection {
                     self.send_to_client(cx, out, &[])?;
                     return self.ask_again(is_read);
                 }
+                HeadStep::Resend(is_read, resend, retarget) => {
+                    self.give_back_upstream(is_read);
+                    self.resend(resend, &retarget);
+                    return Ok(());
+                }
             }
             if self.exchange.kept.is_some() {
                 self.send_to_client(cx, out, &[])?;
@@ -307,6 +318,14 @@ impl Connection {
         if response.status == 101 && !(exchange.upgrade && response.upgrade.is_some()) {
             return Err(Fault::with(FaultKind::UpstreamClosed, "it switched protocols without being asked"));
         }
+        if exchange.kept_request.is_some() && response.status != 101 && out.is_empty() && self.can_resend() {
+            let mut retarget = Retarget::default();
+            if let Some(resend) = self.handler.on_try_ended(&TryEnd::Response(&response), &mut retarget) {
+                self.exchange.upstream_keep_alive = response.keep_alive && response.head_len == bytes.len();
+                return Ok(HeadStep::Resend(response.body == Body::None, resend, retarget));
+            }
+        }
+        let exchange = &mut self.exchange;
         exchange.answered_at = exchange.clock();
         let verdict = self.handler.on_response(&response, outgoing);
         if verdict != ResponseVerdict::Pass && response.status != 101 {

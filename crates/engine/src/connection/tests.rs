@@ -5,6 +5,7 @@ mod bodies;
 mod heads;
 mod keep_alive;
 mod play;
+mod resend;
 mod sourced;
 mod time_limits;
 mod tunnels;

@@ -1,6 +1,7 @@
 //! Compiles documents into their running form: the only place that turns an API definition into a `CompiledApi`. Everything that
 //! can be decided before a request arrives is decided here.
 
+mod balancing;
 mod chain;
 mod secrets;
 mod version;

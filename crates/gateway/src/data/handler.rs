@@ -10,6 +10,7 @@ mod reply;
 mod revalidation;
 mod select;
 mod steps;
+mod tries;
 mod walk;
 
 use crate::base::answers::Answers;
@@ -41,8 +42,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use steps::Steps;
 use tollgate_engine::{
-    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, KeptBody, MonoTime, NotKept, Outgoing, OwnRequests,
-    ResponseVerdict, Service, Target, Verdict,
+    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, KeptBody, MonoTime, NotKept, Outgoing, OwnRequests, Resend,
+    ResponseVerdict, Retarget, Service, Target, TryEnd, Verdict,
 };
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
 use tracing::field::DisplayValue;
@@ -331,7 +332,12 @@ impl Handler for GatewayHandler {
         }
     }
 
+    fn on_try_ended(&mut self, ended: &TryEnd<'_>, retarget: &mut Retarget) -> Option<Resend> {
+        self.next_try(ended, retarget)
+    }
+
     fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+        self.note_response(response.status);
         if let Some(in_flight) = &mut self.in_flight {
             in_flight.status = response.status;
             in_flight.upstream_status = response.status;
@@ -369,6 +375,7 @@ impl Handler for GatewayHandler {
     }
 
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+        self.note_try_fault(fault.kind);
         if self.response_chain.is_empty() || !self.response_chain.on_fault(fault.kind, outgoing) {
             self.answer_fault(fault, outgoing);
         } else if outgoing.sourced.is_some() {
@@ -565,6 +572,7 @@ impl GatewayHandler {
             timed: false,
             capture_bytes_max: 0,
             is_conditional: false,
+            resend: None,
         })
     }
 }

@@ -10,6 +10,7 @@ use crate::base::purge_log::CachePurge;
 use crate::base::secret::random_bytes;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::breaker::{Breaker, BreakerPlace};
+use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::CacheMemory;
 use crate::observe::Meters;
@@ -19,6 +20,7 @@ use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use tollgate_balance::{RetryBudget, TargetHealth};
 use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_engine::{Address, Http2, Target, TargetTls};
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
@@ -35,6 +37,8 @@ pub(crate) struct Registry {
     shared_limits: OnceLock<Arc<SharedLimits>>,
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
+    target_healths: Interned<(PoolName, String), TargetHealth>,
+    retry_budgets: Interned<(String, String), RetryBudget>,
     key_sets: Interned<(String, SetRules), KeySet>,
     /// HTTP client for calls to other servers.
     pub auth_client: LazyAuthHttpClient,
@@ -157,6 +161,16 @@ impl Registry {
         self.turns.get_or(name, AtomicUsize::default)
     }
 
+    /// The health of a target in a pool.
+    pub(crate) fn target_health(&self, pool: &PoolName, url: &str) -> Arc<TargetHealth> {
+        self.target_healths.get_or((pool.clone(), url.to_owned()), TargetHealth::default)
+    }
+
+    /// The retry budget of a pool's version.
+    pub(crate) fn retry_budget(&self, pool: &PoolName) -> Arc<RetryBudget> {
+        self.retry_budgets.get_or((pool.api.clone(), pool.version.clone()), RetryBudget::default)
+    }
+
     /// The key set at a URL.
     pub(crate) fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
         self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.auth_client))
@@ -250,6 +264,8 @@ impl Registry {
         self.limits.purge();
         self.breakers.purge();
         self.turns.purge();
+        self.target_healths.purge();
+        self.retry_budgets.purge();
         self.key_sets.purge();
         self.patterns.purge();
         self.api_caches.purge();

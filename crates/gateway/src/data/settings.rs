@@ -102,6 +102,8 @@ pub(crate) struct Settings {
     segment: Option<Vec<String>>,
     /// Values of references to secrets in definitions.
     pub secrets: SecretSources,
+    /// Key of the identifiers in cookies that name targets: gateways with one secret have the same ones.
+    sticky_key: [u8; 32],
     /// Port and protocol (`http` or `https`) that the gateway listens on; definitions name the port with `listen_port`.
     pub listener: (u16, &'static str),
     /// Protective fields of definitions that are not supported; an API that uses one of these is served without it.
@@ -177,6 +179,7 @@ impl Settings {
                 .filter(|options| options.node_is_segmented)
                 .map(|options| options.tags.clone()),
             secrets: config.secret_sources(std::env::vars()),
+            sticky_key: blake3::derive_key("tollgate 2026 cookies that name targets", config.secret.as_bytes()),
             listener: (config.listen_port, if http.use_ssl { "https" } else { "http" }),
             serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),
@@ -207,6 +210,12 @@ impl Settings {
     /// The header in which trusted proxies report the client; empty for the usual headers.
     pub(crate) fn client_address_header(&self) -> &str {
         &self.client_address.header
+    }
+
+    /// What a cookie that names a target has as its value.
+    pub(crate) fn sticky_id(&self, api: &str, url: &str) -> Box<str> {
+        let hash = blake3::keyed_hash(&self.sticky_key, format!("{api}\0{url}").as_bytes());
+        hash.to_hex().get(..16).unwrap_or_default().into()
     }
 
     /// Whether a path on this port belongs to the control plane.

@@ -2,6 +2,7 @@
 
 use crate::auth::oauth::Rules;
 use crate::data::api::Api;
+use crate::data::balanced::BalancedUpstreams;
 use crate::data::endpoints::EndpointMatcher;
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
@@ -136,6 +137,8 @@ pub(crate) enum Upstreams {
         list: Vec<Upstream>,
         turn: Arc<AtomicUsize>,
     },
+    /// Chosen by rules.
+    Balanced(Box<BalancedUpstreams>),
     /// Another API, by id or name.
     Loop(String),
     /// The control plane.
@@ -148,7 +151,7 @@ impl Upstreams {
     pub(crate) fn next(&self) -> usize {
         match self {
             Upstreams::Many { list, turn } => turn.fetch_add(1, Ordering::Relaxed).checked_rem(list.len()).unwrap_or_default(),
-            Upstreams::One(_) | Upstreams::Loop(_) | Upstreams::Control => 0,
+            Upstreams::One(_) | Upstreams::Balanced(_) | Upstreams::Loop(_) | Upstreams::Control => 0,
         }
     }
 
@@ -158,7 +161,7 @@ impl Upstreams {
         match self {
             Upstreams::One(upstream) => Some(upstream),
             Upstreams::Many { list, .. } => list.get(index),
-            Upstreams::Loop(_) | Upstreams::Control => None,
+            Upstreams::Balanced(_) | Upstreams::Loop(_) | Upstreams::Control => None,
         }
     }
 }

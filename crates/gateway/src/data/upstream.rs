@@ -92,12 +92,24 @@ fn host_and_port(authority: &str, default_port: u16) -> Result<(&str, u16), Stri
 /// Appends path and query of a request to an upstream whose own URL has this path and query.
 #[inline]
 pub(crate) fn write_target(api: &Api, url: &Url<'_>, path: &str, query: &str, out: &mut Vec<u8>) {
-    join_path(path, api.stripped(url), api.disable_strip_slash, out);
+    write_parts(api.stripped(url), url.query.as_deref(), api.disable_strip_slash, (path, query), out);
+}
+
+/// The same for the parts of a request: its path behind the listen path, and its query.
+#[inline]
+pub(crate) fn write_parts(
+    stripped: &str,
+    own_query: Option<&str>,
+    disable_strip_slash: bool,
+    (path, query): (&str, &str),
+    out: &mut Vec<u8>,
+) {
+    join_path(path, stripped, disable_strip_slash, out);
     if !query.is_empty() {
         out.push(b'?');
         out.extend_from_slice(query.as_bytes());
     }
-    if let Some(own) = url.query.as_deref().filter(|own| query.is_empty() || !own.is_empty()) {
+    if let Some(own) = own_query.filter(|own| query.is_empty() || !own.is_empty()) {
         out.push(if query.is_empty() { b'?' } else { b'&' });
         out.extend_from_slice(own.as_bytes());
     }

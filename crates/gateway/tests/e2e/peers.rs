@@ -1,66 +1,9 @@
 //! Real nginx as the upstream: its files, ranges, compression, limits and habits of closing connections.
 
-use std::fs;
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-
 use serde_json::json;
-use tempfile::TempDir;
 
-use crate::harness::{Gateway, Upstream, api, eventually, get, reply, request};
-
-struct Nginx {
-    port: u16,
-    child: Child,
-    dir: TempDir,
-}
-
-impl Nginx {
-    /// Starts nginx with these directives in its one server.
-    fn start(directives: &str) -> Nginx {
-        let dir = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let (path, root) = (dir.path().display(), dir.path().join("root"));
-        fs::create_dir(&root).unwrap();
-        fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let text = format!(
-            "daemon off; master_process off; pid {path}/pid; error_log {path}/error.log;
-             events {{ worker_connections 512; }}
-             http {{
-               access_log off; default_type text/plain;
-               client_body_temp_path {path}/body; proxy_temp_path {path}/proxy; fastcgi_temp_path {path}/fastcgi;
-               uwsgi_temp_path {path}/uwsgi; scgi_temp_path {path}/scgi;
-               server {{ listen 127.0.0.1:{port}; root {path}/root; {directives} }}
-             }}"
-        );
-        let conf = dir.path().join("nginx.conf");
-        fs::write(&conf, text).unwrap();
-        let child = Command::new("nginx")
-            .args(["-e", "stderr", "-c"])
-            .arg(&conf)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("nginx is installed (Debian package nginx-light)");
-        eventually("nginx listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Nginx { port, child, dir }
-    }
-
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
-    }
-
-    fn file(&self, name: &str, content: &[u8]) {
-        fs::write(self.dir.path().join("root").join(name), content).unwrap();
-    }
-}
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::harness::nginx::Nginx;
+use crate::harness::{Gateway, Upstream, api, get, reply, request};
 
 fn gateway_for(nginx: &Nginx) -> Gateway {
     Gateway::start(json!({}), [api("a", "/a/", &nginx.url())])

@@ -36,5 +36,8 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),
     ("tollgate.cache.*", Refuse),
+    ("tollgate.upstream.*", Refuse),
+    ("tollgate.upstream.*.*", Refuse),
+    ("tollgate.upstream.*.*.*", Refuse),
     ("proxy.service_discovery", Member("use_discovery_service")),
 ];

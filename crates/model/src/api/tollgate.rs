@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{OAuthRules, SharedCache};
+use super::{OAuthRules, SharedCache, UpstreamRules};
 use crate::config::OnStoreFailure;
 
 /// `tollgate`.
@@ -28,6 +28,8 @@ pub struct ApiExtensions {
     /// Fields that protect and have no effect, and without which the API is served all the same.
     // They are those of `super::PROTECTIONS`.
     pub serve_without: Vec<String>,
+    /// How requests are distributed to targets, and what happens when targets fail.
+    pub upstream: Option<UpstreamRules>,
 }
 
 /// `tollgate.forward_auth`.

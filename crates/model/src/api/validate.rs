@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{
     ApiDefinition, AuthConfig, AuthMethod, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, proxy,
-    response_processor,
+    response_processor, upstream,
 };
 use crate::error_override;
 use crate::expiry::{WrittenExpiry, expiry};
@@ -30,6 +30,9 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_protocol(&api.protocol, findings);
     check_rate(&api.global_rate_limit, findings);
     check_cache(api, findings);
+    if let Some(rules) = &api.tollgate.upstream {
+        upstream::check(rules, findings, check_target);
+    }
     error_override::check(&api.error_overrides, &JsonPath::of("error_overrides"), findings);
     check_unsupported(api, findings);
     protections::check_names(&api.tollgate.serve_without, findings);

@@ -9,8 +9,8 @@ use crate::mono_time::{MonoTime, virtual_time};
 use crate::peers::CoreBalancer;
 use crate::resolver::Resolver;
 use crate::service::{
-    BodyCut, BodySink, BodySource, ClientInfo, DetachedExchange, Ended, Forward, Handler, KeptBody, NotKept, Outgoing,
-    ResponseVerdict, Service, SourcedBody, Verdict,
+    BodyCut, BodySink, BodySource, ClientInfo, DetachedExchange, Ended, Forward, Handler, KeepForResend, KeptBody, NotKept,
+    Outgoing, Resend, ResponseVerdict, Retarget, Service, SourcedBody, TryEnd, Verdict,
 };
 use crate::stats::CoreStats;
 use crate::stream::Stream;
@@ -359,13 +359,14 @@ impl Service for Scripted {
 
 impl Scripted {
     fn new_handler(&self) -> Box<dyn Handler> {
-        Box::new(ScriptedHandler { all: self.clone(), path: String::new(), was_held: false, body: None })
+        Box::new(ScriptedHandler { tries: 0, all: self.clone(), path: String::new(), was_held: false, body: None })
     }
 }
 
 /// Does what the path says: `/reply`, `/wait/MS`, `/work`, `/read/BYTES`, `/keep/BYTES`, `/most/BYTES`, `/quick/MS`, `/upgrade`, `/sourced/BYTES`,
 /// `/behind/BYTES` (with an exchange of its own), `/detach/BYTES`, `/again`. Requests for anything else are sent on.
 struct ScriptedHandler {
+    tries: u32,
     all: Scripted,
     path: String,
     /// The request was held, and is asked about once more.
@@ -433,6 +434,7 @@ impl Handler for ScriptedHandler {
             timed: true,
             capture_bytes_max: 0,
             is_conditional: order == "again",
+            resend: (order == "resend").then_some(KeepForResend { body_bytes_max: number as usize, connect_ms: None }),
         })
     }
 
@@ -442,6 +444,14 @@ impl Handler for ScriptedHandler {
 
     fn target(&self) -> Option<Arc<Target>> {
         Some(self.all.target.clone())
+    }
+
+    fn on_try_ended(&mut self, ended: &TryEnd<'_>, retarget: &mut Retarget) -> Option<Resend> {
+        let is_bad = !matches!(ended, TryEnd::Response(response) if response.status != 503);
+        self.tries += 1;
+        retarget.host = b"other".to_vec();
+        // Twice at most.
+        (is_bad && self.tries < 3).then_some(Resend { after: Duration::ZERO, first_byte_ms: None })
     }
 
     fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
@@ -491,6 +501,7 @@ impl Handler for ScriptedHandler {
 
     fn on_end(&mut self, ended: Ended) {
         self.was_held = false;
+        self.tries = 0;
         self.body = None;
         if self.all.stage.in_exchange.replace(false) {
             self.all.stage.ended.borrow_mut().push(ended);

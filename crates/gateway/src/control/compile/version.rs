@@ -1,6 +1,6 @@
 //! Compiles one version: its chain, its upstreams, and changes to its responses.
 
-use super::{chain, expiry_of};
+use super::{balancing, chain, expiry_of};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::{Context, Middleware};
@@ -58,6 +58,9 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
     };
     if let Some(parts) = urls.first().and_then(|url| split_url(url)).filter(|parts| parts.scheme == "tyk") {
         return Some(Upstreams::Loop(parts.authority.to_owned()));
+    }
+    if let Some(rules) = definition.tollgate.upstream.as_ref().filter(|_| info.override_target.is_empty()) {
+        return balancing::compile(definition, rules, &info.name, context).map(|rules| Upstreams::Balanced(Box::new(rules)));
     }
     let tls = context.upstream_tls(definition);
     let mut list = Vec::new();

@@ -40,6 +40,7 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
         timed: exchange.counting_core.is_some(),
         capture_bytes_max: 0,
         is_conditional: exchange.is_conditional,
+        resend: None,
     }
 }
 
@@ -72,6 +73,7 @@ pub(super) fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64)
         timed: exchange.counting_core.is_some(),
         capture_bytes_max: 0,
         is_conditional: false,
+        resend: None,
     }
 }
 

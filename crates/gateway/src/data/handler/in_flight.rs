@@ -1,5 +1,6 @@
 //! State of an exchange while its upstream works.
 
+use crate::data::balanced::TargetTry;
 use crate::data::breaker::Passage;
 use crate::data::error_overrides::CompiledOverrides;
 use crate::data::gateway_state::GatewayState;
@@ -41,6 +42,8 @@ pub(super) enum Chosen {
     Listed(usize),
     /// An upstream that a rewrite selected.
     Named(Arc<Upstream>),
+    /// A target that rules chose.
+    Balanced(Box<TargetTry>),
     /// The control plane.
     Control,
 }
@@ -83,6 +86,7 @@ impl InFlight {
         match &self.chosen {
             Chosen::Listed(index) => self.version()?.upstreams.get(*index),
             Chosen::Named(upstream) => Some(upstream),
+            Chosen::Balanced(taken) => taken.upstream(),
             Chosen::Control => None,
         }
     }

@@ -230,6 +230,10 @@ impl GatewayHandler {
             Destination::Upstream(chosen) => {
                 let upstream = upstream_of(&chosen, version)?;
                 let mut forward = forward::fill(&mut exchange, version, upstream);
+                if let (Chosen::Balanced(taken), Upstreams::Balanced(rules)) = (&chosen, &version.upstreams) {
+                    forward.first_byte_ms = taken.time();
+                    forward.resend = rules.keeps();
+                }
                 self.record = record_builder::build_record(arrival, &exchange, &upstream.host);
                 if let Some(record) = &self.record {
                     forward.timed = true;
@@ -269,6 +273,7 @@ fn upstream_of<'u>(chosen: &'u Chosen, version: &'u ApiVersion) -> Result<&'u Up
     match chosen {
         Chosen::Listed(index) => version.upstreams.get(*index).ok_or(refusal::UPSTREAM_FAILED),
         Chosen::Named(upstream) => Ok(upstream),
+        Chosen::Balanced(taken) => taken.upstream().ok_or(refusal::UPSTREAM_FAILED),
         Chosen::Control => Err(refusal::UPSTREAM_FAILED),
     }
 }
@@ -280,6 +285,7 @@ fn destination(exchange: &mut Exchange<'_>, version: &ApiVersion) -> Result<Dest
         None => match &version.upstreams {
             Upstreams::Loop(name) => Ok(Destination::Loop(name.clone())),
             Upstreams::Control => Ok(Destination::Control),
+            Upstreams::Balanced(rules) => Ok(Destination::Upstream(Chosen::Balanced(rules.choose(exchange)?))),
             upstreams => Ok(Destination::Upstream(Chosen::Listed(upstreams.next()))),
         },
     }

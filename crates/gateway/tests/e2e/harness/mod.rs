@@ -10,6 +10,7 @@ pub(crate) mod frames;
 pub(crate) mod gateway;
 pub(crate) mod http2;
 pub(crate) mod jws;
+pub(crate) mod nginx;
 pub(crate) mod shared;
 pub(crate) mod upstream;
 pub(crate) mod wire;

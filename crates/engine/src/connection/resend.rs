@@ -1,0 +1,149 @@
+//! Keeps a request while it may have to be sent again, and sends it again when the handler asks for that. Once a byte of a response has
+//! reached the client, even of an interim one, the request is never sent again.
+
+use super::{Connection, Stage};
+use crate::dial::redial;
+use crate::fault::{Fault, FaultKind};
+use crate::kept_bodies::Room;
+use crate::outbox::Outbox;
+use crate::service::{KeepForResend, Resend, Retarget, TryEnd};
+use std::time::Duration;
+
+/// A request as it was sent so far.
+pub(super) struct KeptRequest {
+    /// Head and body. Empty if the body was too large.
+    bytes: Vec<u8>,
+    bytes_max: usize,
+    connect_ms: Option<u64>,
+    /// A connection that was open before may turn out to be closed: the engine itself may then send the request once more.
+    is_idempotent: bool,
+    room: Room,
+}
+
+impl KeptRequest {
+    /// Time to connect, if it is not the engine's default.
+    pub(super) fn connect_time(&self) -> Option<Duration> {
+        self.connect_ms.map(Duration::from_millis)
+    }
+
+    /// Keeps the next bytes, or forgets all of them if they are too many.
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        if self.bytes.is_empty() {
+            return;
+        }
+        let whole = self.bytes.len() + bytes.len();
+        if whole > self.bytes_max || !self.room.reserve(whole) {
+            self.bytes = Vec::new();
+            self.room.set(0);
+        } else {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+}
+
+impl Connection {
+    /// Keeps a request whose first bytes are `sent`.
+    #[cold]
+    pub(super) fn keep_request(&mut self, sent: &[u8], keep: KeepForResend, body_bytes: usize, is_idempotent: bool) {
+        let bytes_max = (sent.len() - body_bytes).saturating_add(keep.body_bytes_max);
+        let mut room = Room::none(&self.core.kept_bodies);
+        let fits = sent.len() <= bytes_max && room.reserve(sent.len());
+        let bytes = if fits { sent.to_vec() } else { Vec::new() };
+        self.exchange.kept_request =
+            Some(Box::new(KeptRequest { bytes, bytes_max, connect_ms: keep.connect_ms, is_idempotent, room }));
+    }
+
+    /// Asks the handler whether to send the request again after a fault. True if it is.
+    #[cold]
+    pub(super) fn resend_after_fault(&mut self, fault: &Fault) -> bool {
+        let is_upstreams = match fault.kind {
+            FaultKind::Lookup
+            | FaultKind::Connect
+            | FaultKind::Tls
+            | FaultKind::UpstreamClosed
+            | FaultKind::UpstreamMalformed(_)
+            | FaultKind::UpstreamHeadTooLarge
+            | FaultKind::UpstreamTimeout
+            | FaultKind::ConnectTimeout => true,
+            FaultKind::BodyTooLarge
+            | FaultKind::BodyMalformed(_)
+            | FaultKind::ClientTimeout
+            | FaultKind::ClientGone
+            | FaultKind::TooManyTunnels => false,
+        };
+        if !is_upstreams || !self.can_resend() {
+            return false;
+        }
+        let mut retarget = Retarget::default();
+        let Some(resend) = self.handler.on_try_ended(&TryEnd::Fault(fault), &mut retarget) else { return false };
+        self.resend(resend, &retarget);
+        true
+    }
+
+    /// Whether the request can be sent again.
+    pub(super) fn can_resend(&self) -> bool {
+        let exchange = &self.exchange;
+        let is_kept = exchange.kept_request.as_ref().is_some_and(|kept| !kept.bytes.is_empty());
+        is_kept && exchange.response_bytes == 0 && !exchange.response_started && exchange.response_body.is_none()
+    }
+
+    /// Sends the request again. The connection of the last try was released, or is closed here.
+    pub(super) fn resend(&mut self, resend: Resend, retarget: &Retarget) {
+        let Some(target) = self.handler.target() else { return self.enter(Stage::Closed) };
+        let exchange = &mut self.exchange;
+        exchange.sent_at = exchange.sent_at.or_else(|| exchange.clock());
+        let Some(kept) = &mut exchange.kept_request else { return self.enter(Stage::Closed) };
+        retarget_head(&mut kept.bytes, retarget);
+        exchange.upstream = None;
+        exchange.upload_dead = false;
+        exchange.upstream_heard = false;
+        exchange.response_input = Vec::new();
+        exchange.first_byte_ms = resend.first_byte_ms;
+        exchange.to_upstream = Outbox::default();
+        exchange.to_upstream.put(&kept.bytes);
+        // If it is not idempotent, a replay that is there is for a verdict of `Again`.
+        if kept.is_idempotent {
+            exchange.replay.clear();
+            if exchange.request_body.is_done() {
+                exchange.replay.extend_from_slice(&kept.bytes);
+            }
+        }
+        let connect = kept.connect_time();
+        self.enter(Stage::Dial(redial(self.core.clone(), target, resend.after, connect)));
+    }
+}
+
+/// Replaces target and host of a written head, which starts with the request line and `Host`.
+fn retarget_head(bytes: &mut Vec<u8>, retarget: &Retarget) {
+    if retarget.target.is_empty() && retarget.host.is_empty() {
+        return;
+    }
+    let mut lines = bytes.splitn(3, |byte| *byte == b'\n');
+    let (Some(request_line), Some(host_line)) = (lines.next(), lines.next()) else { return };
+    let mut words = request_line.splitn(3, |byte| *byte == b' ');
+    let (Some(method), Some(target)) = (words.next(), words.next()) else { return };
+    let host = host_line.strip_prefix(b"Host: ").and_then(|host| host.strip_suffix(b"\r")).unwrap_or_default();
+    let chosen = |new: &[u8], old: &[u8]| if new.is_empty() { old.to_vec() } else { new.to_vec() };
+    let (target, host) = (chosen(&retarget.target, target), chosen(&retarget.host, host));
+    let head = [method, b" ", &target, b" HTTP/1.1\r\nHost: ", &host, b"\r\n"].concat();
+    let replaced = request_line.len() + host_line.len() + 2;
+    bytes.splice(..replaced, head);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_target_and_host_replace_those_of_the_head() {
+        let retargeted = |target: &str, host: &str| {
+            let mut bytes = b"GET /a?b HTTP/1.1\r\nHost: one\r\nX: y\r\n\r\nbody\nmore".to_vec();
+            retarget_head(&mut bytes, &Retarget { target: target.into(), host: host.into() });
+            String::from_utf8(bytes).unwrap()
+        };
+        let rest = "X: y\r\n\r\nbody\nmore";
+        assert_eq!(retargeted("", ""), format!("GET /a?b HTTP/1.1\r\nHost: one\r\n{rest}"));
+        assert_eq!(retargeted("/base/a?b", ""), format!("GET /base/a?b HTTP/1.1\r\nHost: one\r\n{rest}"));
+        assert_eq!(retargeted("/", "two:80"), format!("GET / HTTP/1.1\r\nHost: two:80\r\n{rest}"));
+    }
+}

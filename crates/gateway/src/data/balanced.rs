@@ -1,0 +1,349 @@
+//! Upstreams of a version whose requests are distributed by rules (`tollgate.upstream`): chooses a target for each request, and another one
+//! when a try fails. The state of the targets is in their pools.
+
+use crate::base::form::cookie;
+use crate::data::exchange::Exchange;
+use crate::data::header_change::HeaderChange;
+use crate::data::refusal::{self, Refusal};
+use crate::data::target_pool::{PoolTarget, TargetList, TargetPool};
+use crate::data::upstream::Upstream;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_balance::{Backoff, BudgetRules, Choice, Nanos, TryResult, hash_bytes, mix};
+use tollgate_engine::{Fault, FaultKind, KeepForResend, Resend, TryEnd};
+use tollgate_http::{KnownHeader, Request};
+use tollgate_model::api::RetryCause;
+
+/// The rules of a version.
+pub(crate) struct BalancedUpstreams {
+    /// The pool for requests that belong to no part of the split.
+    pub pool: Arc<TargetPool>,
+    pub split: Vec<CompiledPart>,
+    pub hashed: HashedValue,
+    pub sticky: Option<Sticky>,
+    /// Statuses that count as faults of a target, sorted.
+    pub fault_statuses: Vec<u16>,
+    pub retries: Option<CompiledRetries>,
+}
+
+/// A part of the split.
+pub(crate) struct CompiledPart {
+    pub pool: Arc<TargetPool>,
+    /// Requests below this point of the range of random numbers belong to it, unless they belong to a part before.
+    pub until: u64,
+    pub header: Option<(String, String)>,
+    pub cookie: Option<(String, String)>,
+}
+
+/// What the method `hash` hashes.
+pub(crate) enum HashedValue {
+    Nothing,
+    Address,
+    Header(String),
+    Cookie(String),
+    Path,
+}
+
+/// The cookie that keeps a client with its target.
+pub(crate) struct Sticky {
+    pub name: String,
+    /// What follows its value.
+    pub attributes: String,
+}
+
+/// When requests are sent again.
+pub(crate) struct CompiledRetries {
+    pub tries: u32,
+    pub causes: Vec<RetryCause>,
+    pub statuses: Vec<u16>,
+    pub methods: Vec<String>,
+    pub try_ms: Option<u64>,
+    pub backoff: Backoff,
+    pub budget: BudgetRules,
+    pub body_bytes_max: usize,
+}
+
+/// A request at a target of a pool. The target counts it until this is dropped.
+pub(crate) struct TargetTry {
+    pool: Arc<TargetPool>,
+    list: Arc<TargetList>,
+    index: usize,
+    began: Nanos,
+    is_recorded: bool,
+    /// Hash of the request, for the method `hash`.
+    key: Option<u64>,
+    tries: u32,
+    tried: Vec<u16>,
+    /// The method may be sent again although its target received it.
+    may_repeat: bool,
+    preserves_host: bool,
+    /// Path behind the listen path, and query, if the targets' own differ.
+    rest: Option<Box<RequestRest>>,
+    first_byte_ms: Option<u64>,
+}
+
+/// What a request's target is made of.
+struct RequestRest {
+    stripped: String,
+    query: Option<String>,
+    disable_strip_slash: bool,
+}
+
+impl BalancedUpstreams {
+    /// Chooses the target of a request and counts the request there.
+    pub(crate) fn choose(&self, exchange: &mut Exchange<'_>) -> Result<Box<TargetTry>, Refusal> {
+        let now = nanos(exchange.now);
+        let random = exchange.request_id.0 as u64;
+        let (pool, list, index, key) = match self.stuck_to(exchange.request, now) {
+            Some((pool, list, index)) => (pool, list, index, None),
+            None => {
+                let pool = self.pool_of(exchange.request, random);
+                let list = pool.targets.load_full();
+                let key = self.key(exchange);
+                let index = match list.candidates.pick(key, &[], mix(random), now) {
+                    Choice::Target(index) | Choice::LastResort(index) => index,
+                    Choice::AllDown => return Err(refusal::ALL_HOSTS_DOWN),
+                };
+                self.stick(list.targets.get(index), exchange.upstream_changes);
+                (pool, list, index, key)
+            }
+        };
+        if let Some(retries) = &self.retries {
+            pool.budget.deposit(&retries.budget);
+        }
+        let may_repeat = self.retries.as_ref().is_some_and(|rules| rules.methods.iter().any(|method| *method == exchange.method));
+        let rest = (list.paths_differ && self.retries.is_some()).then(|| {
+            Box::new(RequestRest {
+                stripped: exchange.api.stripped(&exchange.url).to_owned(),
+                query: exchange.url.query.as_deref().map(str::to_owned),
+                disable_strip_slash: exchange.api.disable_strip_slash,
+            })
+        });
+        let taken = TargetTry {
+            pool: pool.clone(),
+            list,
+            index,
+            began: now,
+            is_recorded: false,
+            key,
+            tries: 1,
+            tried: Vec::new(),
+            may_repeat,
+            preserves_host: exchange.api.preserve_host && !exchange.request.authority.is_empty(),
+            rest,
+            first_byte_ms: self.first_byte_ms(exchange.first_byte_ms),
+        };
+        taken.begin();
+        Ok(Box::new(taken))
+    }
+
+    /// What the engine keeps of a request so that it can be sent again.
+    pub(crate) fn keeps(&self) -> Option<KeepForResend> {
+        let retries = self.retries.as_ref().filter(|retries| retries.tries > 1)?;
+        Some(KeepForResend { body_bytes_max: retries.body_bytes_max, connect_ms: retries.try_ms })
+    }
+
+    /// Time to the first byte of each try.
+    fn first_byte_ms(&self, own: Option<u64>) -> Option<u64> {
+        let try_ms = self.retries.as_ref().and_then(|retries| retries.try_ms);
+        own.into_iter().chain(try_ms).min()
+    }
+
+    /// The available target that the request's cookie names.
+    fn stuck_to(&self, request: &Request<'_>, now: Nanos) -> Option<(&Arc<TargetPool>, Arc<TargetList>, usize)> {
+        let sticky = self.sticky.as_ref()?;
+        let id = cookie_value(request, &sticky.name)?;
+        let pools = std::iter::once(&self.pool).chain(self.split.iter().map(|part| &part.pool));
+        pools.into_iter().find_map(|pool| {
+            let list = pool.targets.load_full();
+            let index = list.targets.iter().position(|target| *target.sticky_id == *id)?;
+            list.candidates.is_available(index, now).then_some((pool, list, index))
+        })
+    }
+
+    /// Adds the cookie that names a target.
+    fn stick(&self, target: Option<&PoolTarget>, changes: &mut Vec<HeaderChange>) {
+        if let (Some(sticky), Some(target)) = (&self.sticky, target) {
+            let start = format!("{}=", sticky.name);
+            changes.retain(|change| !matches!(change, HeaderChange::Add(name, value) if **name == *"Set-Cookie" && value.starts_with(start.as_bytes())));
+            let value = format!("{start}{}{}", target.sticky_id, sticky.attributes);
+            changes.push(HeaderChange::Add("Set-Cookie".into(), value.into_bytes()));
+        }
+    }
+
+    fn pool_of(&self, request: &Request<'_>, random: u64) -> &Arc<TargetPool> {
+        if self.split.is_empty() {
+            return &self.pool;
+        }
+        let assigned = self.split.iter().find(|part| part.is_named_by(request));
+        assigned.or_else(|| self.split.iter().find(|part| random < part.until)).map_or(&self.pool, |part| &part.pool)
+    }
+
+    fn key(&self, exchange: &Exchange<'_>) -> Option<u64> {
+        match &self.hashed {
+            HashedValue::Nothing => None,
+            HashedValue::Address => Some(match exchange.client_ip {
+                IpAddr::V4(address) => hash_bytes(&address.octets()),
+                IpAddr::V6(address) => hash_bytes(&address.octets()),
+            }),
+            HashedValue::Header(name) => exchange.request.headers.get(name).map(hash_bytes),
+            HashedValue::Cookie(name) => cookie_value(exchange.request, name).map(|value| hash_bytes(value.as_bytes())),
+            HashedValue::Path => Some(hash_bytes(exchange.url.path.decoded.as_bytes())),
+        }
+    }
+}
+
+impl CompiledPart {
+    fn is_named_by(&self, request: &Request<'_>) -> bool {
+        let matches = |wanted: &str, value: &[u8]| wanted.is_empty() || wanted.as_bytes() == value;
+        let by_header = self
+            .header
+            .as_ref()
+            .is_some_and(|(name, wanted)| request.headers.get(name).is_some_and(|value| matches(wanted, value)));
+        by_header
+            || self
+                .cookie
+                .as_ref()
+                .is_some_and(|(name, wanted)| cookie_value(request, name).is_some_and(|value| matches(wanted, value.as_bytes())))
+    }
+}
+
+impl TargetTry {
+    /// The upstream of this try.
+    pub(crate) fn upstream(&self) -> Option<&Upstream> {
+        self.list.targets.get(self.index).map(|target| &target.upstream)
+    }
+
+    /// Time to the first byte.
+    pub(crate) fn time(&self) -> Option<u64> {
+        self.first_byte_ms
+    }
+
+    /// Notes the response.
+    pub(crate) fn respond(&mut self, status: u16, rules: &BalancedUpstreams, now: Nanos) {
+        let is_fault = rules.fault_statuses.binary_search(&status).is_ok();
+        self.record(if is_fault { TryResult::Failing } else { TryResult::Success }, now);
+    }
+
+    /// Notes a fault.
+    pub(crate) fn fail(&mut self, kind: FaultKind, now: Nanos) {
+        self.record(
+            match kind {
+                FaultKind::Lookup | FaultKind::Connect | FaultKind::Tls | FaultKind::ConnectTimeout => TryResult::Unreachable,
+                FaultKind::UpstreamClosed => TryResult::Unreachable,
+                FaultKind::UpstreamMalformed(_) | FaultKind::UpstreamHeadTooLarge | FaultKind::UpstreamTimeout => {
+                    TryResult::Failing
+                }
+                FaultKind::BodyTooLarge
+                | FaultKind::BodyMalformed(_)
+                | FaultKind::ClientTimeout
+                | FaultKind::ClientGone
+                | FaultKind::TooManyTunnels => TryResult::Unknown,
+            },
+            now,
+        );
+    }
+
+    fn record(&mut self, result: TryResult, now: Nanos) {
+        if !std::mem::replace(&mut self.is_recorded, true) {
+            self.pool.record(&self.list, self.index, result, self.began, now);
+        }
+    }
+
+    /// Moves the request to its next target, if it may be sent again. `retarget` receives the parts of its head that change.
+    pub(crate) fn next(
+        &mut self,
+        ended: &TryEnd<'_>,
+        rules: &BalancedUpstreams,
+        retarget: &mut tollgate_engine::Retarget,
+        (now, random): (Nanos, u64),
+        changes: &mut Vec<HeaderChange>,
+    ) -> Option<Resend> {
+        let retries = rules.retries.as_ref()?;
+        if self.tries >= retries.tries || !retries.wants(ended, self.may_repeat) {
+            return None;
+        }
+        if !self.pool.budget.withdraw(&retries.budget, now) {
+            return None;
+        }
+        match ended {
+            TryEnd::Fault(fault) => self.fail(fault.kind, now),
+            TryEnd::Response(response) => self.respond(response.status, rules, now),
+        }
+        self.tried.push(u16::try_from(self.index).unwrap_or(u16::MAX));
+        let next = match self.list.candidates.pick(self.key, &self.tried, random, now) {
+            Choice::Target(index) | Choice::LastResort(index) => index,
+            Choice::AllDown => return None,
+        };
+        let same = next == self.index;
+        self.end();
+        self.index = next;
+        self.began = now;
+        self.is_recorded = false;
+        let after = if same { retries.backoff.wait(self.tries - 1, random.rotate_left(32)) } else { 0 };
+        self.tries += 1;
+        self.begin();
+        rules.stick(self.list.targets.get(next), changes);
+        let upstream = &self.list.targets.get(next)?.upstream;
+        if !self.preserves_host {
+            retarget.host.extend_from_slice(upstream.host.as_bytes());
+        }
+        if let Some(rest) = &self.rest {
+            let own = (upstream.path.as_str(), upstream.query.as_str());
+            crate::data::upstream::write_parts(
+                &rest.stripped,
+                rest.query.as_deref(),
+                rest.disable_strip_slash,
+                own,
+                &mut retarget.target,
+            );
+        }
+        Some(Resend { after: Duration::from_nanos(after), first_byte_ms: self.first_byte_ms })
+    }
+
+    fn begin(&self) {
+        if let Some(candidate) = self.list.candidates.list().get(self.index) {
+            candidate.health.begin(self.tries > 1);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(candidate) = self.list.candidates.list().get(self.index) {
+            candidate.health.end();
+        }
+    }
+}
+
+impl Drop for TargetTry {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl CompiledRetries {
+    /// Whether a request is sent again after a try that ended like this.
+    fn wants(&self, ended: &TryEnd<'_>, may_repeat: bool) -> bool {
+        match ended {
+            TryEnd::Response(response) => may_repeat && self.statuses.contains(&response.status),
+            TryEnd::Fault(Fault { kind, .. }) => match kind {
+                // The target has not received it.
+                FaultKind::Lookup | FaultKind::Connect | FaultKind::Tls | FaultKind::ConnectTimeout => {
+                    self.causes.contains(&RetryCause::Connect)
+                }
+                FaultKind::UpstreamTimeout => may_repeat && self.causes.contains(&RetryCause::Timeout),
+                _ => may_repeat && self.causes.contains(&RetryCause::Closed),
+            },
+        }
+    }
+}
+
+/// A time since the start of the gateway.
+pub(crate) fn nanos(time: Duration) -> Nanos {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn cookie_value<'r>(request: &Request<'r>, name: &str) -> Option<&'r str> {
+    let headers = request.headers.known(KnownHeader::Cookie)?;
+    cookie(std::str::from_utf8(headers).ok()?, name)
+}

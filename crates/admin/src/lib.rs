@@ -1,0 +1,18 @@
+//! Who operates a gateway: roles, users and their passwords, sessions, waits after wrong tries, masks for secrets, and differences between
+//! two versions of a document. No I/O; the clock is a parameter.
+#![forbid(unsafe_code)]
+
+pub mod difference;
+pub mod mask;
+pub mod merge;
+pub mod role;
+pub mod sessions;
+pub mod tries;
+pub mod users;
+
+pub use difference::{Difference, differences};
+pub use mask::{MASK, RawKeys};
+pub use role::Role;
+pub use sessions::{Operator, Sessions};
+pub use tries::Tries;
+pub use users::{User, Users};

@@ -7,6 +7,7 @@ pub(crate) mod breaker;
 pub(crate) mod cache_purger;
 pub(crate) mod caching;
 pub(crate) mod client_address;
+pub(crate) mod control_caller;
 pub(crate) mod credentials;
 pub(crate) mod endpoints;
 pub(crate) mod error_body;

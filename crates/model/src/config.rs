@@ -27,7 +27,7 @@ pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetr
 pub use security::{Security, SecurityCertificates};
 pub use server::{CertificatePaths, HttpServerOptions};
 pub use storage::Storage;
-pub use tollgate::{
+pub use tollgate::{ConsoleServe, ConsoleSettings, 
     CacheLimits, Dns, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore, SizeLimits, Timeouts, TollgateSettings,
 };
 

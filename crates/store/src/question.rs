@@ -33,17 +33,20 @@ pub enum DocumentSpace {
     Certificate,
     /// The data of the OAuth 2.0 server: clients, codes and tokens, distinguished by their ids.
     OAuth,
+    /// What the console keeps: its users, and the log of changes.
+    Console,
 }
 
 impl DocumentSpace {
     /// Every kind.
-    pub const ALL: [DocumentSpace; 6] = [
+    pub const ALL: [DocumentSpace; 7] = [
         DocumentSpace::Session,
         DocumentSpace::OrgSession,
         DocumentSpace::Policy,
         DocumentSpace::Api,
         DocumentSpace::Certificate,
         DocumentSpace::OAuth,
+        DocumentSpace::Console,
     ];
 
     /// The number in the file. It is never reused, even if the kind is removed.
@@ -55,6 +58,7 @@ impl DocumentSpace {
             DocumentSpace::Api => 4,
             DocumentSpace::Certificate => 5,
             DocumentSpace::OAuth => 6,
+            DocumentSpace::Console => 7,
         }
     }
 }

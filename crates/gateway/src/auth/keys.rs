@@ -7,6 +7,7 @@ mod identities;
 mod key;
 mod key_expiry;
 mod limits;
+mod listing;
 mod lookup;
 mod orgs;
 mod policies;
@@ -54,6 +55,7 @@ pub(crate) use identities::identity_digest;
 pub(crate) use key::{Key, KeyState, Permission};
 pub(crate) use key_expiry::forgotten_at;
 pub(crate) use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
+pub(crate) use listing::ListedKey;
 pub(crate) use policies::Policies;
 pub(crate) use presented::Presented;
 pub(crate) use shared::SharedKeys;
@@ -398,6 +400,12 @@ impl Keys {
     /// The listed form of a key in memory: the key or its hash.
     pub(crate) fn shown_of(&self, digest: &Digest) -> Option<String> {
         self.table.with(digest, StoredKey::shown)
+    }
+
+    /// Whether a text is a key in memory.
+    pub(crate) fn has_in_memory(&self, token: &str) -> bool {
+        let digest = self.digest(token);
+        self.table.contains(&digest) || self.shared.as_ref().is_some_and(|shared| shared.get(&digest).is_some())
     }
 
     /// The session of a key in memory, without policies applied.

@@ -3,15 +3,21 @@
 //! apply to them as well.
 
 mod answer;
+mod authority;
 mod api_health;
 mod apis;
 mod cache;
 mod certs;
+mod check;
+mod console;
 mod document;
+mod documents;
 mod examples;
 mod failures;
 mod health;
 mod keys;
+mod lists;
+mod masking;
 mod metrics;
 mod oauth;
 mod openapi;
@@ -23,6 +29,7 @@ mod provider;
 mod reload;
 mod schema;
 mod usage;
+mod users;
 mod versions;
 mod workers;
 
@@ -30,15 +37,15 @@ use crate::auth::oauth::{Notices, TokenStore};
 use crate::base::secret::ControlSecret;
 use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
 use crate::data::cache_purger::CachePurger;
+use crate::data::control_caller::ControlCaller;
 use crate::data::gateway_state::GatewayState;
 use answer::error;
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::header::RETRY_AFTER;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::extract::DefaultBodyLimit;
+use axum::http::{StatusCode, Uri};
+use axum::middleware::{from_fn_with_state};
 use axum::routing::{any, get};
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
@@ -47,6 +54,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tollgate_engine::LocalConnector;
 use tower::ServiceExt;
@@ -54,6 +62,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use api_health::ApiHealth;
+pub(crate) use console::{Console, ConsoleFacts, console_is_served};
+pub(crate) use documents::DocumentLocks;
 pub(crate) use health::Health;
 pub(crate) use openapi::described;
 pub(crate) use own_port::OwnPort;
@@ -76,7 +86,11 @@ pub(crate) struct Control {
     pub files: tokio::sync::Mutex<()>,
     /// Held while a definition changes together with the one that lists it as a version.
     pub versions: tokio::sync::Mutex<()>,
+    /// Held while a version of a document is checked and changed.
+    pub documents: DocumentLocks,
     pub secret: ControlSecret,
+    /// The console; `None` if it is not served.
+    pub console: Option<Console>,
     pub health: Arc<Health>,
     /// `None` if switched off.
     pub api_health: Option<ApiHealth>,
@@ -120,10 +134,11 @@ pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, po
     let threads = workers::start()?;
     let keys = control.shared.keys.clone();
     let control = Arc::new(control);
+    let proxies = Arc::new(control.shared.settings.client_address.clone());
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
     let callers = Workers::new(threads.handle().clone(), FILE_BYTES_MAX);
     let clients = Workers::new(threads.handle().clone(), provider::BODY_BYTES_MAX);
-    let router = router(control.clone(), &names, callers);
+    let router = router(&control, &names, callers, threads.handle());
     // Only the data plane can reach this route.
     let provided = Router::new()
         .route("/oauth/{api}/{endpoint}", any(provider::answer))
@@ -140,10 +155,10 @@ pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, po
                 }
             });
             if let Some(port) = ports.metrics {
-                tokio::spawn(port.serve(scraped, ports.closed.clone()));
+                tokio::spawn(port.serve(scraped, proxies.clone(), ports.closed.clone()));
             }
             if let Some(port) = ports.own {
-                tokio::spawn(port.serve(router.clone(), ports.closed.clone()));
+                tokio::spawn(port.serve(router.clone(), proxies.clone(), ports.closed.clone()));
             }
             // Shutdown waits for the own ports, but not for this loop.
             drop(ports.closed);
@@ -192,6 +207,16 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(cache::forget_key_sets))
         .routes(routes!(api_health::health))
         .routes(routes!(usage::usage))
+        .routes(routes!(check::api))
+        .routes(routes!(check::policy))
+        .routes(routes!(check::key))
+        .routes(routes!(lists::apis))
+        .routes(routes!(lists::keys))
+        .routes(routes!(lists::policies))
+        .routes(routes!(lists::certs))
+        .routes(routes!(users::list, users::create))
+        .routes(routes!(users::set_password))
+        .routes(routes!(users::update, users::remove))
         .routes(routes!(schema::schema))
         .routes(routes!(openapi::document))
 }
@@ -202,57 +227,48 @@ fn figures() -> OpenApiRouter<Arc<Control>> {
 }
 
 /// All endpoints; the public ones under their configured names.
-fn router(control: Arc<Control>, [hello, ready]: &[String; 2], workers: Workers) -> Router {
+fn router(control: &Arc<Control>, [hello, ready]: &[String; 2], workers: Workers, threads: &Handle) -> Router {
+    let roles = Arc::new(authority::RoleTable::of(&endpoints().merge(figures()).into_openapi()));
     let guarded = Router::from(endpoints())
+        .route_layer(from_fn_with_state(control.clone(), documents::guard))
+        .route_layer(from_fn_with_state(control.clone(), masking::mask))
         .route_layer(from_fn_with_state(workers, workers::run))
         .merge(Router::from(figures()))
         // Where scrapers look by default; on a port shared with APIs, the path belongs to the APIs.
         .route("/metrics", get(metrics::metrics))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
-        .layer(from_fn_with_state(control.clone(), check_secret));
+        .layer(from_fn_with_state((control.clone(), roles), authority::authorize))
+        .with_state(control.clone());
     let open = Router::new()
         .route(&format!("/{hello}"), get(health::hello))
         .route(&format!("/{ready}"), get(health::ready))
         .route("/live", get(health::live))
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") });
+    let console = if control.console.is_some() { console::router(control, &guarded, threads) } else { Router::new() };
     // Bodies are read and limited before they arrive here.
-    open.merge(guarded).layer(DefaultBodyLimit::disable()).with_state(control)
-}
-
-async fn check_secret(State(control): State<Arc<Control>>, headers: HeaderMap, request: Request, next: Next) -> Response {
-    let guess = headers.get("x-tyk-authorization").map(|value| value.as_bytes());
-    let guess = guess.or_else(|| bearer(&headers).filter(|_| request.uri().path().ends_with("/metrics"))).unwrap_or_default();
-    if control.secret.is(guess) {
-        let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        if changes && control.health.is_frozen() {
-            let message = "The gateway is being restarted, please try again";
-            return ([(RETRY_AFTER, "1")], error(StatusCode::SERVICE_UNAVAILABLE, message)).into_response();
-        }
-        next.run(request).await
-    } else {
-        let message = "Attempted administrative access with invalid or missing key!";
-        error(StatusCode::FORBIDDEN, message).into_response()
-    }
-}
-
-/// The secret as a bearer token, which scrapers can send instead of our own header.
-fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    headers.get("authorization")?.as_bytes().strip_prefix(b"Bearer ")
+    open.merge(console).with_state(control.clone()).merge(guarded).layer(DefaultBodyLimit::disable())
 }
 
 async fn serve(router: Router, mut pairs: SocketPairs) {
     while let Some(pair) = pairs.0.recv().await {
         match tokio::net::UnixStream::from_std(pair) {
-            Ok(stream) => spawn(&router, stream, None),
+            Ok(stream) => spawn(&router, stream, None, None),
             Err(error) => tracing::error!(%error, "a request for the control API was lost"),
         }
     }
 }
 
-/// Serves a connection. On an own port, it ends with its current request once the port is closed, and keeps `held` until then.
-fn spawn(router: &Router, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, held: Option<own_port::Held>) {
-    let service = TowerToHyperService::new(router.clone().map_request(without_trailing_slash));
+/// Serves a connection. On an own port, whose `peer` is known, it ends with its current request once the port is closed, and keeps `held`
+/// until then.
+fn spawn(
+    router: &Router,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    held: Option<own_port::Held>,
+    peer: Option<own_port::Peer>,
+) {
+    let arrive = move |request| with_caller(without_trailing_slash(request), peer.as_ref());
+    let service = TowerToHyperService::new(router.clone().map_request(arrive));
     tokio::spawn(async move {
         let mut server = hyper::server::conn::http1::Builder::new();
         server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
@@ -279,12 +295,25 @@ async fn last_request(closed: &mut watch::Receiver<bool>) {
     tokio::time::sleep(LAST_REQUEST_TIME).await;
 }
 
-/// Removes trailing slashes: paths of the control API mean the same with and without them.
-fn without_trailing_slash(mut request: http::Request<hyper::body::Incoming>) -> http::Request<hyper::body::Incoming> {
+/// Attaches who calls: known from the connection, or from the header of the data plane, which nobody else can send.
+fn with_caller(mut request: http::Request<Incoming>, peer: Option<&own_port::Peer>) -> http::Request<Incoming> {
+    let told = request.headers_mut().remove(ControlCaller::HEADER);
+    let caller = match peer {
+        Some(peer) => Some(peer.caller(request.headers())),
+        None => told.and_then(|value| ControlCaller::parse(value.to_str().ok()?)),
+    };
+    if let Some(caller) = caller {
+        request.extensions_mut().insert(caller);
+    }
+    request
+}
+
+/// Removes trailing slashes, but from the console's page: paths of the control API mean the same with and without them.
+fn without_trailing_slash(mut request: http::Request<Incoming>) -> http::Request<Incoming> {
     let uri = request.uri();
     let path = uri.path();
     let trimmed = path.trim_end_matches('/');
-    if path.starts_with("/tyk/") && trimmed.len() < path.len() {
+    if path.starts_with("/tyk/") && path != console::PAGE && trimmed.len() < path.len() {
         let target = match uri.query() {
             Some(query) => format!("{trimmed}?{query}"),
             None => trimmed.to_owned(),

@@ -52,7 +52,7 @@ impl ClientAddress {
 
     /// The last entry that is not a trusted proxy. Each proxy appends the address that called it, so the client may have written the
     /// entries before it. The first entry when all are trusted.
-    fn nearest_client<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> Option<IpAddr> {
+    pub(crate) fn nearest_client<'l>(&self, lines: impl Iterator<Item = &'l [u8]>) -> Option<IpAddr> {
         let lines: Vec<Cow<'_, str>> = lines.map(String::from_utf8_lossy).collect();
         let mut nearest = None;
         for entry in lines.iter().flat_map(|line| line.split(',')).rev() {

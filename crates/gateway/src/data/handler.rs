@@ -18,6 +18,7 @@ use crate::base::clock::{self, TimeOfDay};
 use crate::base::path::{self, Path};
 use crate::base::request_id::RequestId;
 use crate::base::tls::CallerTls;
+use crate::data::control_caller::ControlCaller;
 use crate::data::endpoints::Hits;
 use crate::data::error_body::xml_type;
 use crate::data::exchange::{Exchange, Step};
@@ -36,7 +37,7 @@ use arrival::RequestContext;
 use in_flight::{Chosen, InFlight, VersionPlace};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -243,7 +244,7 @@ impl Handler for GatewayHandler {
         }
         if settings.is_control_path(request.path()) {
             totals.iter().for_each(|totals| totals.control.add(1));
-            return self.forward_to_control(request, outgoing);
+            return self.forward_to_control(request, client_ip, outgoing);
         }
         let path =
             if request.path_is_plain() { Some(Path::plain(request.path())) } else { Path::new(Cow::Borrowed(request.path())) };
@@ -554,7 +555,7 @@ impl GatewayHandler {
     }
 
     /// Forwards a request to the control plane.
-    fn forward_to_control(&mut self, request: &Request<'_>, outgoing: &mut Outgoing) -> Verdict {
+    fn forward_to_control(&mut self, request: &Request<'_>, client: IpAddr, outgoing: &mut Outgoing) -> Verdict {
         let shared = &self.core.shared;
         if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk"))
             && let Err(refusal) = callers.check(self.tls.as_deref(), clock::unix_s()).map_err(Refusal::from)
@@ -562,6 +563,10 @@ impl GatewayHandler {
             reply::refuse(outgoing, &shared.settings, &refusal, None, &[]);
             return Verdict::Reply;
         }
+        let caller = ControlCaller::behind_proxies(&shared.settings.client_address, self.peer.ip(), client, self.tls.is_some(), &|name| {
+            request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).last().map(|(_, value)| value)
+        });
+        outgoing.edits.set(&request.headers, ControlCaller::HEADER, caller.to_string().as_bytes());
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });
         Verdict::Forward(Forward {

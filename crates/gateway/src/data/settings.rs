@@ -85,7 +85,7 @@ pub(crate) struct Settings {
     pub server_timing: bool,
     /// The tracer, if requests are traced.
     pub tracer: Option<Tracer>,
-    client_address: ClientAddress,
+    pub client_address: ClientAddress,
     /// Default TLS settings towards upstreams.
     pub upstream_tls: TlsSettings,
     /// Client certificates that may call every API with client certificates.

@@ -310,6 +310,7 @@ fn plural(kind: DocumentSpace) -> &'static str {
         DocumentSpace::Api => "definitions",
         DocumentSpace::Certificate => "certificates",
         DocumentSpace::OAuth => "OAuth clients",
+        DocumentSpace::Console => "documents of the console",
     }
 }
 

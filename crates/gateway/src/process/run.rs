@@ -4,7 +4,7 @@ use crate::auth::oauth::TokenStore;
 use crate::base::purge_log::PurgeLog;
 use crate::base::secret;
 use crate::base::tls::{AllowList, ClientTerms, Library};
-use crate::control::api::{self, ApiHealth, Control, Health, OwnPort, Ports};
+use crate::control::api::{self, ApiHealth, Console, ConsoleFacts, Control, Health, OwnPort, Ports};
 use crate::control::loader::{Loader, Reloads};
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
@@ -179,13 +179,20 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     );
     let health = Arc::new(Health::default());
     let api_health = ApiHealth::new(&config);
+    let console_address = control_addresses.first().or(engine.addresses.first()).copied();
+    let console = api::console_is_served(&config).then(|| {
+        let node = node_name(&config, console_address);
+        Console::new(ConsoleFacts { node, address: console_address, secret_file: secret_file.clone() })
+    });
     let control = Control {
         shared,
         loader,
         reloads: reloads.clone(),
         files: Default::default(),
         versions: Default::default(),
+        documents: Default::default(),
         secret,
+        console,
         health: health.clone(),
         api_health,
         token_store,
@@ -213,7 +220,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let _pid_file = PidFile::write(&config.pid_file_location);
     // Problems must be in the log before anyone learns that the gateway serves.
     log.flush();
-    announce(&addresses, client_terms.is_some(), secret_file.as_deref());
+    announce(&addresses, client_terms.is_some(), secret_file.as_deref(), api::console_is_served(&config));
     if let Some(predecessor) = predecessor {
         predecessor.say_ready();
     }
@@ -408,6 +415,13 @@ fn control_callers(config: &GatewayConfig, library: &Library) -> Option<Arc<Allo
     security.control_api_use_mutual_tls.then(|| Arc::new(AllowList::new(&security.certificates.control_api, library)))
 }
 
+/// The name of this gateway among others: its machine and port.
+fn node_name(config: &GatewayConfig, address: Option<SocketAddr>) -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let port = address.map_or(config.listen_port, |address| address.port());
+    format!("{}:{port}", host.trim())
+}
+
 /// Purges stored responses here, and on the other gateways if they share a Redis.
 fn start_purger(
     config: &GatewayConfig,
@@ -417,9 +431,7 @@ fn start_purger(
 ) -> Arc<CachePurger> {
     let purger = CachePurger::new(registry);
     if let Some(redis) = redis {
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let port = addresses.first().map_or(config.listen_port, SocketAddr::port);
-        let name = format!("{}:{port} (process {})", host.trim(), std::process::id());
+        let name = format!("{} (process {})", node_name(config, addresses.first().copied()), std::process::id());
         purger.share(PurgeLog::start(redis, config, name, purger.clone()));
     }
     purger
@@ -481,7 +493,7 @@ struct Addresses<'a> {
 }
 
 /// Prints the listening addresses to standard output, in a form that scripts can parse.
-fn announce(addresses: &Addresses<'_>, tls: bool, secret_file: Option<&Path>) {
+fn announce(addresses: &Addresses<'_>, tls: bool, secret_file: Option<&Path>, has_console: bool) {
     let scheme = if tls { "https" } else { "http" };
     let Addresses { data: addresses, control, metrics } = *addresses;
     // A missing reader is no reason to end.
@@ -492,6 +504,9 @@ fn announce(addresses: &Addresses<'_>, tls: bool, secret_file: Option<&Path>) {
     let secret = secret_file.map(|path| format!(" (secret in {})", path.display())).unwrap_or_default();
     for address in control.iter().chain(addresses.first()).take(1) {
         say(format!("control API at {scheme}://{}/tyk/{secret}", reachable(*address)));
+        if has_console {
+            say(format!("console at {scheme}://{}/tyk/console/", reachable(*address)));
+        }
     }
     for address in metrics {
         say(format!("metrics at http://{}/metrics", reachable(*address)));

@@ -31,6 +31,7 @@ mod client_certificates;
 mod clock_jumps;
 mod commands;
 mod connections;
+mod console;
 mod control;
 mod cores;
 mod cors;

@@ -19,6 +19,8 @@ pub struct TollgateSettings {
     pub data_dir: PathBuf,
     /// Address for `control_api_port`, such as `127.0.0.1`; empty for `listen_address`.
     pub control_listen_address: String,
+    /// The console.
+    pub console: ConsoleSettings,
     /// Threads that serve requests; 0 for one per core.
     pub threads: usize,
     /// Maximum sizes and numbers accepted from the network.
@@ -62,6 +64,29 @@ pub struct TollgateSettings {
     /// Fields of definitions that ask for a protection without effect here; APIs with these fields are served without it.
     // The names are those of `crate::protections::PROTECTIONS`.
     pub serve_without: Vec<String>,
+}
+
+/// The console: pages for operators at `/tyk/console/`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ConsoleSettings {
+    /// Where the console is served; default `auto`.
+    pub serve: ConsoleServe,
+}
+
+/// Where the console is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = may_be_empty)]
+pub enum ConsoleServe {
+    /// On `control_api_port`; without one, on the gateway's port if `listen_address` is a loopback address.
+    #[default]
+    #[serde(alias = "")]
+    Auto,
+    /// Wherever the control API is. On the gateway's own port, pages of upstreams share the console's origin.
+    On,
+    /// Nowhere.
+    Off,
 }
 
 /// Metrics for Prometheus and others.
@@ -213,6 +238,7 @@ impl Default for TollgateSettings {
         TollgateSettings {
             data_dir: PathBuf::from("data"),
             control_listen_address: String::new(),
+            console: ConsoleSettings::default(),
             threads: 0,
             limits: SizeLimits::default(),
             cache: CacheLimits::default(),

@@ -16,6 +16,7 @@ pub(super) fn prefix(kind: DocumentSpace) -> &'static str {
         DocumentSpace::Api => "tollgate.api.",
         DocumentSpace::Certificate => "cert-raw-",
         DocumentSpace::OAuth => "oauth-data.",
+        DocumentSpace::Console => "tollgate.console.",
     }
 }
 

@@ -25,6 +25,7 @@ const REASONS_MAX: usize = 50;
 /// All API definitions
 #[utoipa::path(
     get, path = "/tyk/apis", tag = "APIs", operation_id = "listApis",
+    security(("secret" = ["viewer"])),
     responses(
         (status = 200, body = Vec<document::ApiDefinition>, description = "The definitions as they were written."),
     )
@@ -38,6 +39,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
 /// One API definition
 #[utoipa::path(
     get, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "getApi",
+    security(("secret" = ["viewer"])),
     params(ApiId),
     responses(
         (status = 200, body = document::ApiDefinition, description = "The definition as it was written."),
@@ -56,6 +58,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(ApiId { id })
 /// A definition without `api_id` gets a generated one; a definition with an existing id replaces that API. With `base_api_id`, it becomes a version of that API.
 #[utoipa::path(
     post, path = "/tyk/apis", tag = "APIs", operation_id = "createApi",
+    security(("secret" = ["editor"])),
     params(
         ("base_api_id" = Option<String>, Query, description = "Id of the API that it is a version of."),
         ("base_api_version_name" = Option<String>, Query, description = "What the base itself is called among its versions."),
@@ -104,6 +107,7 @@ pub(super) async fn create(
 /// The id in the path has no effect, as in Tyk.
 #[utoipa::path(
     post, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "createApiAt",
+    security(("secret" = ["editor"])),
     params(ApiId),
     request_body(content = document::ApiDefinition, example = json!(examples::definition())),
     responses(
@@ -120,6 +124,7 @@ pub(super) async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<S
 /// Replace an API definition
 #[utoipa::path(
     put, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "updateApi",
+    security(("secret" = ["editor"])),
     params(ApiId),
     request_body(content = document::ApiDefinition, example = json!(examples::definition())),
     responses(
@@ -148,6 +153,7 @@ pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id 
 /// Remove an API
 #[utoipa::path(
     delete, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "deleteApi",
+    security(("secret" = ["editor"])),
     params(ApiId),
     responses(
         (status = 200, body = Changed, description = "The API is not served any more."),

@@ -6,7 +6,7 @@ use super::failures::{ChangeNotStored, InvalidSession, NoSuchKey, SessionNotStor
 use super::{document, examples};
 use crate::auth::keys::{KeyName, KeyView, Keys, in_place_of, prepared};
 use crate::base::clock::unix_s;
-use crate::base::digest::Digest;
+use crate::base::digest::{Digest, parse_digest};
 use crate::base::secret::random_bytes;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -89,6 +89,7 @@ pub(super) type KeyQuery = Query<HashMap<String, String>>;
 /// List keys, or their hashes
 #[utoipa::path(
     get, path = "/tyk/keys", tag = "Keys", operation_id = "listKeys",
+    security(("secret" = ["viewer"])),
     params(
         ("filter" = Option<String>, Query, description = "Only those that begin so."),
         ("api_id" = Option<String>, Query, description = "Only those that may call this API."),
@@ -120,6 +121,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQ
 /// Create a key that the gateway generates
 #[utoipa::path(
     post, path = "/tyk/keys/create", tag = "Keys", operation_id = "createKey",
+    security(("secret" = ["editor"])),
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = KeyAdded, description = "The key is valid. If keys are hashed, `key` is shown this once."),
@@ -137,6 +139,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
 /// Same as `POST /tyk/keys/create`
 #[utoipa::path(
     post, path = "/tyk/keys", tag = "Keys", operation_id = "createKeyUnnamed",
+    security(("secret" = ["editor"])),
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = KeyAdded, description = "The change is in effect."),
@@ -174,6 +177,7 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> Contr
 /// Create a key with a chosen name, or replace its session
 #[utoipa::path(
     post, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "addKey",
+    security(("secret" = ["editor"])),
     params(
         KeyId,
         ("suppress_reset" = Option<String>, Query, description = "`1`: rates and quotas go on instead of beginning anew."),
@@ -205,9 +209,11 @@ pub(super) async fn add(
 /// Replace a key's session
 #[utoipa::path(
     put, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "updateKey",
+    security(("secret" = ["editor"])),
     params(
         KeyId,
         ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
+        ("by" = Option<String>, Query, description = "`id`: the path has the key's `id` of `/tyk/list/keys`."),
         ("suppress_reset" = Option<String>, Query, description = "`1`: rates and quotas go on instead of beginning anew."),
     ),
     request_body(content = document::Session, example = json!(examples::session())),
@@ -231,7 +237,10 @@ pub(super) async fn update(
         Ok(view) => view,
         Err(fault) => return failed(UPDATE, &fault.to_string()),
     };
-    let (token, name) = if wants_hash(&query) {
+    let (token, name) = if query.get("by").is_some_and(|by| by == "id") {
+        let digest = find(&view, &id, &query).1.first().copied();
+        (id.clone(), digest.and_then(|digest| Some(KeyName { digest, shown: view.shown_of(&digest)? })))
+    } else if wants_hash(&query) {
         let digest = view.digests_of_hash(&id).first().copied();
         (id.clone(), digest.map(|digest| KeyName { digest, shown: id }))
     } else {
@@ -261,9 +270,11 @@ pub(super) async fn update(
 /// A key's session with its policies and the remaining quotas
 #[utoipa::path(
     get, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "getKey",
+    security(("secret" = ["viewer"])),
     params(
         KeyId,
         ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
+        ("by" = Option<String>, Query, description = "`id`: the path has the key's `id` of `/tyk/list/keys`."),
         ("org_id" = Option<String>, Query, description = "Organisation of a key that the path names without it."),
         ("username" = Option<String>, Query, description = "`true`: the path has the name of a user."),
         ("api_id" = Option<String>, Query, description = "Has no effect; for scripts written for Tyk."),
@@ -298,14 +309,23 @@ pub(super) async fn show(
     }
 }
 
+/// The session of the key that a request names, as it is stored.
+pub(super) async fn stored(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Option<Value> {
+    let view = keys.view(id, org(query)).await.ok()?;
+    let digest = find(&view, id, query).1.first().copied()?;
+    serde_json::to_value(view.session(&digest)?).ok()
+}
+
 /// Remove a key
 ///
 /// With `hashed`, removes every key with this hash.
 #[utoipa::path(
     delete, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "deleteKey",
+    security(("secret" = ["editor"])),
     params(
         KeyId,
         ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
+        ("by" = Option<String>, Query, description = "`id`: the path has the key's `id` of `/tyk/list/keys`."),
         ("org_id" = Option<String>, Query, description = "Organisation of a key that the path names without it."),
     ),
     responses(
@@ -346,6 +366,7 @@ pub(super) fn unremoved(fault: &StoreFault) -> ControlAnswer {
 /// Preview a session with its policies applied
 #[utoipa::path(
     post, path = "/tyk/keys/preview", tag = "Keys", operation_id = "previewKey",
+    security(("secret" = ["viewer"])),
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = document::Session, description = "The session. No key is made."),
@@ -366,6 +387,7 @@ pub(super) async fn preview(State(control): State<Arc<Control>>, body: Bytes) ->
 /// Set the policies of a key
 #[utoipa::path(
     post, path = "/tyk/keys/policy/{hash}", tag = "Keys", operation_id = "setKeyPolicies",
+    security(("secret" = ["editor"])),
     params(KeyHash),
     request_body(content = KeyPolicies, example = json!({"apply_policies": ["gold"]})),
     responses(
@@ -457,6 +479,10 @@ fn added(keys: &Keys, token: &str) -> ControlAnswer {
 
 /// The keys that a request names, directly or by hash, and the name to use for them in messages.
 fn find(view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (String, Vec<Digest>) {
+    if query.get("by").is_some_and(|by| by == "id") {
+        let digest = parse_digest(id).filter(|digest| view.shown_of(digest).is_some());
+        return (id.to_owned(), digest.into_iter().collect());
+    }
     if wants_hash(query) {
         return (id.to_owned(), view.digests_of_hash(id));
     }

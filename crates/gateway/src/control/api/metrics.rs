@@ -35,6 +35,7 @@ const SWITCHED_OFF: &str = "Figures are switched off: tollgate.metrics.enabled";
 /// A scraper may send the secret as `Authorization: Bearer` instead. The control API's own port and the metrics port serve the same at `/metrics`.
 #[utoipa::path(
     get, path = "/tyk/metrics", tag = "Figures", operation_id = "scrapeMetricsHere",
+    security(("secret" = ["viewer"])),
     responses(
         (status = 200, description = "The metrics.", content((String = "text/plain"), (String = "application/openmetrics-text"))),
         MetricsOff,
@@ -54,6 +55,7 @@ pub(super) async fn metrics(State(control): State<Arc<Control>>, headers: Header
 /// All metrics as JSON, counted since the start
 #[utoipa::path(
     get, path = "/tyk/live", tag = "Figures", operation_id = "getFigures",
+    security(("secret" = ["viewer"])),
     responses(
         (status = 200, body = LiveFigures, description = "The metrics."),
         MetricsOff,

@@ -124,6 +124,7 @@ pub(super) struct RefreshToken {
 /// Adds it to the API in `api_id`, or to all APIs of the policy. Missing ids and secrets are generated; an existing client is replaced.
 #[utoipa::path(
     post, path = "/tyk/oauth/clients/create", tag = "OAuth", operation_id = "addOAuthClient",
+    security(("secret" = ["editor"])),
     request_body(content = ClientWritten, example = json!({"client_id": "shop", "secret": "a secret", "redirect_uri": "https://app.example.com/callback", "api_id": "accounts", "policy_id": "gold", "description": "The shop"})),
     responses(
         (status = 200, body = ClientShown, description = "The change is in effect."),
@@ -175,6 +176,7 @@ fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<
 /// List the clients of an API
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}", tag = "OAuth", operation_id = "listOAuthClients",
+    security(("secret" = ["viewer"])),
     params(ProviderId),
     responses(
         (status = 200, body = Vec<ClientShown>, description = "The clients."),
@@ -195,6 +197,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Path(ProviderId { 
 /// Get a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "getOAuthClient",
+    security(("secret" = ["viewer"])),
     params(ClientOfApi),
     responses(
         (status = 200, body = ClientShown, description = "The client."),
@@ -216,6 +219,7 @@ pub(super) async fn show(
 /// The id and the secret stay the same. If the policy changes, the client's tokens are revoked.
 #[utoipa::path(
     put, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "updateOAuthClient",
+    security(("secret" = ["editor"])),
     params(ClientOfApi),
     request_body(content = ClientWritten, example = json!({"redirect_uri": "https://app.example.com/callback", "description": "The new shop"})),
     responses(
@@ -257,6 +261,7 @@ pub(super) async fn update(
 /// Its tokens stay valid.
 #[utoipa::path(
     put, path = "/tyk/oauth/clients/{id}/{client}/rotate", tag = "OAuth", operation_id = "rotateOAuthClientSecret",
+    security(("secret" = ["editor"])),
     params(ClientOfApi),
     responses(
         (status = 200, body = ClientShown, description = "The change is in effect."),
@@ -293,6 +298,7 @@ async fn replace(control: &Control, api: &CompiledApi, old: &OauthClient, new: O
 /// Delete a client and all its tokens
 #[utoipa::path(
     delete, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "deleteOAuthClient",
+    security(("secret" = ["editor"])),
     params(ClientOfApi),
     responses(
         (status = 200, body = Changed, description = "The client does not exist any more. The answer is the same if it never did."),
@@ -313,6 +319,7 @@ pub(super) async fn remove(
 /// List the valid tokens of a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}/{client}/tokens", tag = "OAuth", operation_id = "listOAuthTokens",
+    security(("secret" = ["viewer"])),
     params(
         ClientOfApi,
         ("page" = Option<String>, Query, description = "Number of a page of 100, from 1 on."),
@@ -349,6 +356,7 @@ pub(super) async fn tokens(
 /// Tyk has no such endpoint; Tyk's equivalent requires the client's secret.
 #[utoipa::path(
     delete, path = "/tyk/oauth/clients/{id}/{client}/tokens", tag = "OAuth", operation_id = "revokeOAuthTokens",
+    security(("secret" = ["editor"])),
     params(ClientOfApi),
     responses(
         (status = 200, body = Changed, description = "The change is in effect."),
@@ -371,6 +379,7 @@ pub(super) async fn revoke_tokens(
 /// List the APIs that have a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/apis/{client}", tag = "OAuth", operation_id = "listApisOfOAuthClient",
+    security(("secret" = ["viewer"])),
     params(
         ClientId,
         ("orgID" = Option<String>, Query, description = "Only APIs of this organisation.", example = "default"),
@@ -395,6 +404,7 @@ pub(super) async fn apis_of_client(
 /// Invalidate a refresh token
 #[utoipa::path(
     delete, path = "/tyk/oauth/refresh/{token}", tag = "OAuth", operation_id = "deleteOAuthRefreshToken",
+    security(("secret" = ["editor"])),
     params(
         RefreshToken,
         ("api_id" = String, Query, description = "Id of the API.", example = "accounts"),
@@ -426,6 +436,7 @@ pub(super) async fn remove_refresh(
 /// Revoke a token on all APIs that have its client
 #[utoipa::path(
     post, path = "/tyk/oauth/revoke", tag = "OAuth", operation_id = "revokeOAuthToken",
+    security(("secret" = ["editor"])),
     request_body(content = RevokeForm, content_type = "application/x-www-form-urlencoded", example = json!({"token": "0123456789", "client_id": "shop"})),
     responses(
         (status = 200, body = Success, description = "The token is not valid any more. The answer is the same if it never was."),
@@ -462,6 +473,7 @@ pub(super) async fn revoke(
 /// Revoke all tokens of a client on all APIs that have it
 #[utoipa::path(
     post, path = "/tyk/oauth/revoke_all", tag = "OAuth", operation_id = "revokeAllOAuthTokens",
+    security(("secret" = ["editor"])),
     request_body(content = RevokeAllForm, content_type = "application/x-www-form-urlencoded", example = json!({"client_id": "shop", "client_secret": "a secret"})),
     responses(
         (status = 200, body = Success, description = "The change is in effect."),
@@ -507,6 +519,7 @@ pub(super) async fn revoke_all(
 /// Remove expired tokens from the lists of clients
 #[utoipa::path(
     delete, path = "/tyk/oauth/tokens", tag = "OAuth", operation_id = "purgeOAuthTokens",
+    security(("secret" = ["editor"])),
     params(("scope" = String, Query, description = "`lapsed`.", example = "lapsed")),
     responses(
         (status = 200, body = Success, description = "The request was carried out."),

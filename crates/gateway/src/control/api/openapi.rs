@@ -34,6 +34,9 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "OAuth"),
         (name = "Cache"),
         (name = "Figures"),
+        (name = "Lists"),
+        (name = "Checks"),
+        (name = "Users"),
         (name = "Documents"),
     ),
     paths(health::hello, health::ready, health::live)
@@ -43,6 +46,7 @@ struct Description;
 /// This document
 #[utoipa::path(
     get, path = "/tyk/openapi.json", tag = "Documents", operation_id = "getOpenApi",
+    security(("secret" = ["viewer"])),
     responses(
         (status = 200, body = Object, description = "The document, in OpenAPI 3.1."),
     )
@@ -77,8 +81,9 @@ impl Modify for SecretScheme {
         components.add_security_scheme("secret", secret);
         components.responses.insert("Denied".to_owned(), denied.build().into());
         for item in document.paths.paths.values_mut() {
-            let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.delete];
-            operations.into_iter().flatten().filter(|operation| operation.security.is_none()).for_each(add_denied);
+            let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
+            let is_open = |operation: &Operation| operation.security.as_ref().is_some_and(Vec::is_empty);
+            operations.into_iter().flatten().filter(|operation| !is_open(operation)).for_each(add_denied);
         }
     }
 }

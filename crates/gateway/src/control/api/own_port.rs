@@ -2,11 +2,14 @@
 //! if client certificates are required, admits only the allowed ones.
 
 use crate::base::clock;
+use crate::data::client_address::ClientAddress;
+use crate::data::control_caller::ControlCaller;
 use crate::base::tls::{AllowList, CallerTls, ClientTerms};
 use crate::data::refusal::Refusal;
 use axum::Router;
+use axum::http::HeaderMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -31,6 +34,27 @@ pub(super) struct Held {
     /// Signals that the port closes. Shutdown waits until every holder has dropped it.
     pub closed: watch::Receiver<bool>,
     _place: Option<OwnedSemaphorePermit>,
+}
+
+/// The other end of a connection to an own port.
+#[derive(Clone)]
+pub(super) struct Peer {
+    address: IpAddr,
+    is_tls: bool,
+    proxies: Arc<ClientAddress>,
+}
+
+impl Peer {
+    /// Who sent a request with these headers.
+    pub(super) fn caller(&self, headers: &HeaderMap) -> ControlCaller {
+        let client = if self.proxies.trusts(self.address) {
+            self.proxies.nearest_client(headers.get_all("x-forwarded-for").iter().map(|value| value.as_bytes())).unwrap_or(self.address)
+        } else {
+            self.address
+        };
+        let header = |name: &str| headers.get(name).map(|value| value.as_bytes());
+        ControlCaller::behind_proxies(&self.proxies, self.address, client, self.is_tls, &header)
+    }
 }
 
 struct Door {
@@ -63,7 +87,7 @@ impl OwnPort {
     }
 
     /// Serves until the port is closed, at most while the runtime lives.
-    pub(crate) async fn serve(self, router: Router, mut closed: watch::Receiver<bool>) {
+    pub(crate) async fn serve(self, router: Router, proxies: Arc<ClientAddress>, mut closed: watch::Receiver<bool>) {
         let listener = match tokio::net::TcpListener::from_std(self.listener) {
             Ok(listener) => listener,
             Err(error) => return tracing::error!(%error, "the control API's own port can't be served"),
@@ -82,7 +106,7 @@ impl OwnPort {
             match accepted {
                 Ok((stream, caller)) => {
                     let held = Held { closed: closed.clone(), _place: place };
-                    tokio::spawn(self.door.clone().enter(stream, caller, router.clone(), held));
+                    tokio::spawn(self.door.clone().enter(stream, caller, router.clone(), held, proxies.clone()));
                 }
                 Err(error) => {
                     tracing::error!(%error, "cannot accept a connection to the control API");
@@ -94,10 +118,11 @@ impl OwnPort {
 }
 
 impl Door {
-    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router, held: Held) {
+    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router, held: Held, proxies: Arc<ClientAddress>) {
+        let peer = Peer { address: caller.ip().to_canonical(), is_tls: self.tls.is_some(), proxies };
         let Some(acceptor) = &self.tls else {
             if self.lets_in(None, caller) {
-                super::spawn(&router, stream, Some(held));
+                super::spawn(&router, stream, Some(held), Some(peer));
             }
             return;
         };
@@ -107,7 +132,7 @@ impl Door {
                 let certificates = certificates.iter().map(|certificate| certificate.clone().into_owned()).collect();
                 let tls = CallerTls::new(&ClientTls { certificates, server_name: None });
                 if self.lets_in(Some(&tls), caller) {
-                    super::spawn(&router, stream, Some(held));
+                    super::spawn(&router, stream, Some(held), Some(peer));
                 }
             }
             Ok(Err(error)) => tracing::debug!(%caller, %error, "handshake with a caller of the control API failed"),

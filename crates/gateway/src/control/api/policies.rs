@@ -27,6 +27,7 @@ pub(super) struct PolicyId {
 /// All policies
 #[utoipa::path(
     get, path = "/tyk/policies", tag = "Policies", operation_id = "listPolicies",
+    security(("secret" = ["viewer"])),
     responses(
         (status = 200, body = Vec<document::Policy>, description = "The policies in effect."),
     )
@@ -38,6 +39,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
 /// One policy
 #[utoipa::path(
     get, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "getPolicy",
+    security(("secret" = ["viewer"])),
     params(PolicyId),
     responses(
         (status = 200, body = document::Policy, description = "The policy."),
@@ -56,6 +58,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id
 /// A policy without `id` gets a generated one; a policy with an existing id replaces that policy.
 #[utoipa::path(
     post, path = "/tyk/policies", tag = "Policies", operation_id = "createPolicy",
+    security(("secret" = ["editor"])),
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
         (status = 200, body = Changed, description = "The policy is written to `policy_path` and in effect."),
@@ -71,6 +74,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
 /// The id in the path has no effect, as in Tyk.
 #[utoipa::path(
     post, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "createPolicyAt",
+    security(("secret" = ["editor"])),
     params(PolicyId),
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
@@ -85,6 +89,7 @@ pub(super) async fn create_at(state: State<Arc<Control>>, body: Bytes) -> Contro
 /// Replace a policy
 #[utoipa::path(
     put, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "updatePolicy",
+    security(("secret" = ["editor"])),
     params(PolicyId),
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
@@ -103,6 +108,7 @@ pub(super) async fn update(
 /// Remove a policy
 #[utoipa::path(
     delete, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "deletePolicy",
+    security(("secret" = ["editor"])),
     params(PolicyId),
     responses(
         (status = 200, body = Changed, description = "The policy is removed. Keys without another policy are refused."),

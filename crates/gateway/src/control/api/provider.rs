@@ -133,6 +133,7 @@ pub(super) async fn answer(
 /// Same as `/tyk/oauth/authorize-client/` below an API's listen path. Accepts a form, or a JSON object of strings.
 #[utoipa::path(
     post, path = "/tyk/oauth/authorize-client", tag = "OAuth", operation_id = "authorizeOAuthClient",
+    security(("secret" = ["editor"])),
     params(
         ("api_id" = Option<String>, Query, description = "Id of the API; that of the API at `/` when it is not given.", example = "accounts"),
     ),

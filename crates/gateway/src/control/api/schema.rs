@@ -42,6 +42,7 @@ enum MissingStatus {
 /// It describes the classic definition, in draft 2020-12. There is none for OpenAPI, regardless of the requested version.
 #[utoipa::path(
     get, path = "/tyk/schema", tag = "Documents", operation_id = "getSchema",
+    security(("secret" = ["viewer"])),
     params(
         ("oasVersion" = Option<String>, Query, description = "A version of OpenAPI, as Tyk has them; without it the schema of the classic definition is meant."),
     ),

@@ -75,6 +75,7 @@ enum UsageRows {
 /// Computed from sums per minute, which are kept for `tollgate.analytics.usage_days`.
 #[utoipa::path(
     get, path = "/tyk/usage", tag = "Figures", operation_id = "getUsage",
+    security(("secret" = ["viewer"])),
     params(
         ("by" = inline(Option<UsageRows>), Query, description = "What a row stands for.", example = "path"),
         ("last" = Option<String>, Query, description = "How long back, such as 30m, 24h or 7d.", example = "24h"),

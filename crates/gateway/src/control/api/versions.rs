@@ -53,6 +53,7 @@ struct ListedVersion {
 /// List the versions of an API that are separate APIs
 #[utoipa::path(
     get, path = "/tyk/apis/{id}/versions", tag = "APIs", operation_id = "listVersions",
+    security(("secret" = ["viewer"])),
     params(
         ApiId,
         ("searchText" = Option<String>, Query, description = "Part of the version's name, in any letter case."),

@@ -1,0 +1,59 @@
+//! Keys page by page, for lists with a search.
+
+use super::table::StoredKey;
+use super::Keys;
+use crate::base::digest::{hex, parse_digest};
+use tollgate_model::session::{Session, StoredSession};
+use tollgate_store::{DocumentSpace, Question, StoreFault};
+
+/// A key in a list.
+pub(crate) struct ListedKey {
+    /// The digest of a key in the embedded store; the listed form of one in a shared store.
+    pub id: String,
+    /// The key or its hash.
+    pub shown: String,
+    /// `None` if it can't be read.
+    pub session: Option<Session>,
+    /// Where the list continues after this key.
+    pub place: String,
+}
+
+impl Keys {
+    /// Some keys in the order of their ids, after a place; and whether there are more.
+    pub(crate) async fn listed_after(&self, after: &str, count: usize) -> Result<(Vec<ListedKey>, Option<String>), StoreFault> {
+        if let Some(shared) = &self.shared {
+            let after = Some(after.to_owned()).filter(|after| !after.is_empty());
+            let question = Question::List { kind: DocumentSpace::Session, prefix: String::new(), after, limit: count };
+            let page = tollgate_store::Store::ask(&*shared.redis, question).await?.into_page()?;
+            let listed = |(name, document): (String, Vec<u8>)| ListedKey {
+                id: name.clone(),
+                shown: name.clone(),
+                session: Session::parse(&document).ok().map(|(session, _)| session),
+                place: name,
+            };
+            return Ok((page.documents.into_iter().map(listed).collect(), page.next));
+        }
+        let after = parse_digest(after);
+        let mut digests = self.table.digests();
+        if let Some(after) = after {
+            digests.retain(|digest| *digest > after);
+        }
+        // Only the first ones need an order.
+        let rest = if digests.len() > count {
+            digests.select_nth_unstable(count);
+            digests.truncate(count);
+            true
+        } else {
+            false
+        };
+        digests.sort_unstable();
+        let see = |digest| {
+            let (shown, session) = self.table.with(digest, |entry: &StoredKey| (entry.shown(), StoredSession::parse(entry.document())))?;
+            let id = hex(digest);
+            Some(ListedKey { place: id.clone(), id, shown, session: session.map(|stored| stored.session) })
+        };
+        let listed: Vec<ListedKey> = digests.iter().filter_map(see).collect();
+        let next = digests.last().filter(|_| rest).map(hex);
+        Ok((listed, next))
+    }
+}

@@ -1,0 +1,204 @@
+//! Definitions, policies and keys as documents with versions: `ETag` on answers, `If-Match` on changes, and secrets in place of the masks that
+//! the console sends back. The handlers of the resources know nothing of it.
+
+use super::answer::{ControlAnswer, error};
+use super::console::Signed;
+use super::{Control, keys};
+use axum::body::{Body, Bytes};
+use axum::extract::{MatchedPath, Query, Request, State};
+use axum::http::header::{CONTENT_LENGTH, ETAG, IF_MATCH};
+use axum::http::{HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+use tollgate_admin::{MASK, mask};
+use tollgate_model::api::ApiDefinition;
+
+/// Locks for changes; two documents may share one.
+const LOCKS: usize = 64;
+
+/// Held from the check of a version to the end of the change.
+pub(crate) struct DocumentLocks([Mutex<()>; LOCKS]);
+
+impl Default for DocumentLocks {
+    fn default() -> Self {
+        DocumentLocks(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl DocumentLocks {
+    fn of(&self, document: &Document) -> Option<&Mutex<()>> {
+        let hash = blake3::hash(document.id.as_bytes());
+        let place = hash.as_bytes().first().copied().unwrap_or_default() as usize % LOCKS;
+        self.0.get(place)
+    }
+}
+
+/// A document that a request names.
+struct Document {
+    kind: DocumentKind,
+    id: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DocumentKind {
+    Api,
+    Policy,
+    Key,
+}
+
+/// Answers with the document's version, and carries out a change only of the version that the caller knows.
+pub(super) async fn guard(State(control): State<Arc<Control>>, path: Option<MatchedPath>, request: Request, next: Next) -> Response {
+    let path = path.as_ref().map_or("", MatchedPath::as_str);
+    let is_change = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let (request, body) = match with_body(request, is_change).await {
+        Ok(both) => both,
+        Err(answer) => return answer.into_response(),
+    };
+    let uri = request.uri().clone();
+    let Some(document) = named(path, &uri, body.as_ref()) else {
+        return match restored(&control, path, None, request, body) {
+            Ok(request) => next.run(request).await,
+            Err(answer) => answer.into_response(),
+        };
+    };
+    if !is_change {
+        let etag = current(&control, &document, &uri).await.map(|value| etag(&value));
+        return tagged(next.run(request).await, etag);
+    }
+    let lock = control.documents.of(&document);
+    let _alone = match lock {
+        Some(lock) => Some(lock.lock().await),
+        None => None,
+    };
+    let stored = current(&control, &document, &uri).await;
+    if let Err(answer) = check_version(&request, stored.as_ref()) {
+        return answer.into_response();
+    }
+    let request = match restored(&control, path, stored.as_ref(), request, body) {
+        Ok(request) => request,
+        Err(answer) => return answer.into_response(),
+    };
+    let response = next.run(request).await;
+    if !response.status().is_success() {
+        return response;
+    }
+    let etag = current(&control, &document, &uri).await.map(|value| etag(&value));
+    tagged(response, etag)
+}
+
+/// Takes the body of a change apart. It is in memory already.
+async fn with_body(request: Request, is_change: bool) -> Result<(Request, Option<Bytes>), ControlAnswer> {
+    if !is_change {
+        return Ok((request, None));
+    }
+    let (head, body) = request.into_parts();
+    match body.collect().await {
+        Ok(body) => {
+            let body = body.to_bytes();
+            Ok((Request::from_parts(head, Body::from(body.clone())), Some(body)))
+        }
+        Err(_) => Err(error(StatusCode::BAD_REQUEST, "the body ends before its end")),
+    }
+}
+
+/// The document that a request reads or changes.
+fn named(path: &str, uri: &Uri, body: Option<&Bytes>) -> Option<Document> {
+    let of_path = |kind| {
+        let id = uri.path().rsplit('/').next().unwrap_or_default();
+        let id = percent_encoding::percent_decode_str(id).decode_utf8_lossy().into_owned();
+        Some(Document { kind, id })
+    };
+    let of_body = |kind, member: &str| {
+        let body: Value = serde_json::from_slice(body?).ok()?;
+        let id = body.get(member).and_then(Value::as_str).filter(|id| !id.is_empty())?.to_owned();
+        Some(Document { kind, id })
+    };
+    let of_query = || {
+        let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
+        Some(Document { kind: DocumentKind::Key, id: query.get("id")?.clone() })
+    };
+    match path {
+        "/tyk/apis/{id}" if body.is_none_or(Bytes::is_empty) => of_path(DocumentKind::Api),
+        "/tyk/apis/{id}" | "/tyk/apis" => of_body(DocumentKind::Api, "api_id"),
+        "/tyk/policies/{id}" if body.is_none_or(Bytes::is_empty) => of_path(DocumentKind::Policy),
+        "/tyk/policies/{id}" | "/tyk/policies" => of_body(DocumentKind::Policy, "id"),
+        "/tyk/check/api" => of_body(DocumentKind::Api, "api_id"),
+        "/tyk/check/policy" => of_body(DocumentKind::Policy, "id"),
+        "/tyk/check/key" => of_query(),
+        "/tyk/keys/{id}" => of_path(DocumentKind::Key),
+        _ => None,
+    }
+}
+
+/// The document as it is stored; `None` if there is none or it can't be read.
+async fn current(control: &Control, document: &Document, uri: &Uri) -> Option<Value> {
+    match document.kind {
+        DocumentKind::Api => control.shared.current.load().api(&document.id).map(|api| ApiDefinition::shown(&api.raw)),
+        DocumentKind::Policy => control.shared.keys.policies().get(&document.id).map(|policy| policy.shown()),
+        DocumentKind::Key => {
+            let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
+            keys::stored(&control.shared.keys, &document.id, &query).await
+        }
+    }
+}
+
+fn etag(value: &Value) -> String {
+    let hash = blake3::hash(value.to_string().as_bytes()).to_hex();
+    format!("\"{}\"", hash.get(..32).unwrap_or_default())
+}
+
+fn tagged(mut response: Response, etag: Option<String>) -> Response {
+    if response.status().is_success()
+        && let Some(value) = etag.and_then(|etag| HeaderValue::try_from(etag).ok())
+    {
+        response.headers_mut().insert(ETAG, value);
+    }
+    response
+}
+
+/// Compares the version that the caller knows with the one that is stored.
+fn check_version(request: &Request, stored: Option<&Value>) -> Result<(), ControlAnswer> {
+    let Some(known) = request.headers().get(IF_MATCH).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()) else {
+        return Ok(());
+    };
+    let etag = stored.map(etag);
+    let matches = match &etag {
+        Some(etag) => known.split(',').any(|known| matches!(known.trim(), "*") || known.trim() == etag),
+        None => false,
+    };
+    if matches {
+        return Ok(());
+    }
+    let message = if etag.is_some() { "It was changed meanwhile; nothing was written" } else { "It does not exist any more" };
+    let mut current = stored.cloned().unwrap_or_default();
+    mask::mask(&mut current, &());
+    let body = json!({"status": "error", "message": message, "cause": "changed", "etag": etag, "current": current});
+    Err(ControlAnswer(StatusCode::PRECONDITION_FAILED, body))
+}
+
+/// Puts stored secrets in place of masks, for the console.
+fn restored(
+    control: &Control,
+    path: &str,
+    stored: Option<&Value>,
+    request: Request,
+    body: Option<Bytes>,
+) -> Result<Request, ControlAnswer> {
+    let may_have_masks = request.extensions().get::<Signed>().is_some() && path != "/tyk/keys/preview";
+    let Some(body) = body.filter(|body| may_have_masks && body.windows(MASK.len()).any(|part| part == MASK.as_bytes())) else {
+        return Ok(request);
+    };
+    let Ok(mut sent) = serde_json::from_slice::<Value>(&body) else { return Ok(request) };
+    if let Err(paths) = mask::unmask(&mut sent, stored, &super::masking::KnownKeys(&control.shared.keys)) {
+        let message = format!("{}: there is no stored secret for this mask", paths.join(", "));
+        return Err(error(StatusCode::BAD_REQUEST, message));
+    }
+    let (mut head, _) = request.into_parts();
+    head.headers.remove(CONTENT_LENGTH);
+    Ok(Request::from_parts(head, Body::from(sent.to_string())))
+}

@@ -1,0 +1,360 @@
+//! `/tyk/list`: pages of APIs, keys, policies and certificates, with search. An answer comes within a time limit, if need be with the rows that
+//! were found until then; `next` continues the search.
+
+use super::answer::{ControlAnswer, Error, error, ok};
+use super::Control;
+use crate::auth::certificates;
+use crate::auth::keys::ListedKey;
+use crate::base::clock::unix_s;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tollgate_model::session::Session;
+use utoipa::ToSchema;
+
+/// Time for a search; with the rest of the request, an answer takes at most 200 ms.
+const SEARCH_TIME_MAX: Duration = Duration::from_millis(150);
+/// Rows of a page, if the request does not say.
+const ROWS: usize = 100;
+/// Rows of a page at most.
+const ROWS_MAX: usize = 1_000;
+/// Bytes of a search at most.
+const SEARCH_BYTES_MAX: usize = 1_024;
+
+/// A page of a list.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListPage {
+    /// The rows.
+    #[schema(value_type = Vec<Object>)]
+    rows: Vec<Value>,
+    /// `after` of the next page; empty on the last one. There may be a next page although this one has no rows.
+    next: String,
+    /// Number of rows without a search; null if it is not known.
+    #[schema(required)]
+    total: Option<usize>,
+    /// Number of rows that were looked at for this page.
+    scanned: usize,
+}
+
+/// What a request asks for.
+struct Asked {
+    words: Vec<String>,
+    sort: String,
+    is_descending: bool,
+    limit: usize,
+    after: String,
+}
+
+impl Asked {
+    fn read(query: &HashMap<String, String>, columns: &[&str]) -> Result<Self, ControlAnswer> {
+        let bad = |message: String| Err(error(StatusCode::BAD_REQUEST, message));
+        let text = |name: &str| query.get(name).map_or("", String::as_str);
+        if text("q").len() > SEARCH_BYTES_MAX {
+            return bad(format!("q is longer than {SEARCH_BYTES_MAX} bytes"));
+        }
+        let (sort, is_descending) = match text("sort") {
+            "" => (columns.first().copied().unwrap_or_default(), false),
+            sort => sort.strip_prefix('-').map_or((sort, false), |column| (column, true)),
+        };
+        if !columns.contains(&sort) {
+            return bad(format!("sort is {sort:?}; it must be one of {}", columns.join(", ")));
+        }
+        let limit = match text("limit") {
+            "" => ROWS,
+            written => match written.parse() {
+                Ok(limit) if (1..=ROWS_MAX).contains(&limit) => limit,
+                _ => return bad(format!("limit must be a number from 1 to {ROWS_MAX}")),
+            },
+        };
+        let words = text("q").to_lowercase().split_whitespace().map(str::to_owned).collect();
+        Ok(Asked { words, sort: sort.to_owned(), is_descending, limit, after: text("after").to_owned() })
+    }
+
+    /// Whether a row with these texts has all words.
+    fn fits<'t>(&self, texts: impl Iterator<Item = &'t str> + Clone) -> bool {
+        self.words.iter().all(|word| texts.clone().any(|text| text.to_lowercase().contains(word)))
+    }
+
+    /// A page of rows that are all in memory: sorted by a column, then by id. `finish` adds what is costly.
+    fn page(&self, mut rows: Vec<Value>, total: usize, finish: impl Fn(&mut Value)) -> ControlAnswer {
+        let column = |row: &Value| row.get(&self.sort).cloned().unwrap_or_default();
+        rows.sort_by(|one, other| {
+            let order = compare(&column(one), &column(other));
+            let order = if self.is_descending { order.reverse() } else { order };
+            order.then_with(|| compare(one.get("id").unwrap_or(&Value::Null), other.get("id").unwrap_or(&Value::Null)))
+        });
+        let begin = match self.after.parse::<usize>() {
+            Ok(begin) => begin,
+            Err(_) if self.after.is_empty() => 0,
+            Err(_) => return error(StatusCode::BAD_REQUEST, "after must be the next of another answer"),
+        };
+        let found = rows.len();
+        let mut rows: Vec<Value> = rows.into_iter().skip(begin).take(self.limit).collect();
+        rows.iter_mut().for_each(finish);
+        let end = begin.saturating_add(rows.len());
+        let next = if end < found && !rows.is_empty() { end.to_string() } else { String::new() };
+        ok(ListPage { rows, next, total: Some(total), scanned: total })
+    }
+}
+
+/// Numbers by size, texts without letter case, and what is missing at the end.
+fn compare(one: &Value, other: &Value) -> Ordering {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one.as_f64().unwrap_or_default().total_cmp(&other.as_f64().unwrap_or_default())
+        }
+        (Value::String(one), Value::String(other)) => one.to_lowercase().cmp(&other.to_lowercase()),
+        (Value::Null, Value::Null) => Ordering::Equal,
+        (Value::Null, _) => Ordering::Greater,
+        (_, Value::Null) => Ordering::Less,
+        _ => Ordering::Equal,
+    }
+}
+
+/// A page of the APIs
+///
+/// Rows have `id`, `name`, `listen_path`, `host`, `target`, `auth`, `active`, `internal`, `versions`, `org_id`, `tags`, `requests` and `errors` since the start of this gateway, `p99_ms`, `file`.
+#[utoipa::path(
+    get, path = "/tyk/list/apis", tag = "Lists", operation_id = "searchApis",
+    security(("secret" = ["viewer"])),
+    params(
+        ("q" = Option<String>, Query, description = "Words that must all be in the name, id, listen path, host, target or tags, in any letter case.", example = "quick"),
+        ("sort" = Option<String>, Query, description = "`name`, `id`, `listen_path`, `requests`, `errors` or `p99_ms`; `-` before it for descending.", example = "-requests"),
+        ("limit" = Option<String>, Query, description = "Rows, 1 to 1000; 100 by default.", example = "20"),
+        ("after" = Option<String>, Query, description = "`next` of the page before."),
+    ),
+    responses(
+        (status = 200, body = ListPage, description = "The page."),
+        (status = 400, body = Error, description = "A parameter has an invalid value."),
+    )
+)]
+pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+    let asked = match Asked::read(&query, &["name", "id", "listen_path", "requests", "errors", "p99_ms"]) {
+        Ok(asked) => asked,
+        Err(answer) => return answer,
+    };
+    let snapshot = control.shared.current.load_full();
+    let counts = matches!(asked.sort.as_str(), "requests" | "errors" | "p99_ms");
+    let mut rows = Vec::new();
+    for api in &snapshot.apis {
+        let target = api.raw.pointer("/proxy/target_url").and_then(Value::as_str).unwrap_or_default();
+        let host = api.host.as_deref().unwrap_or_default();
+        let tags = api.tags.iter().map(String::as_str);
+        if !asked.fits([api.name.as_str(), &api.id, &api.listen_path, host, target].into_iter().chain(tags)) {
+            continue;
+        }
+        let mut row = json!({"id": api.id, "name": api.name, "listen_path": api.listen_path});
+        if counts {
+            add_counts(&control, &mut row);
+        }
+        rows.push(row);
+    }
+    let total = snapshot.apis.len();
+    asked.page(rows, total, |row| {
+        if !counts {
+            add_counts(&control, row);
+        }
+        let id = row.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (Some(api), Value::Object(members)) = (snapshot.api(&id), row) else { return };
+        let raw = |name: &str| api.raw.get(name).cloned().unwrap_or_default();
+        let versions = api.raw.pointer("/version_data/versions").and_then(Value::as_object).map_or(1, serde_json::Map::len);
+        let file = control.loader.file_of(&id);
+        let more = json!({
+            "host": api.host,
+            "target": api.raw.pointer("/proxy/target_url"),
+            "auth": auth_of(&api.raw),
+            "active": raw("active") != Value::Bool(false),
+            "internal": api.internal,
+            "versions": versions,
+            "org_id": raw("org_id"),
+            "tags": api.tags,
+            "file": file.as_ref().and_then(|file| file.file_name()).map(|name| name.to_string_lossy().into_owned()),
+        });
+        if let Value::Object(more) = more {
+            members.extend(more);
+        }
+    })
+}
+
+fn add_counts(control: &Control, row: &mut Value) {
+    let id = row.get("id").and_then(Value::as_str).unwrap_or_default();
+    let snapshot = control.shared.current.load();
+    let sum = snapshot.api(id).filter(|_| control.shared.observer.metrics).and_then(|api| api.meter.sum());
+    let requests = sum.as_ref().map(|sum| sum.requests.iter().flatten().sum::<u64>());
+    let errors = sum.as_ref().map(|sum| sum.upstream_errors.values().sum::<u64>() + sum.refusals.values().sum::<u64>());
+    let p99_ms = sum.as_ref().filter(|_| requests > Some(0)).map(|sum| {
+        sum.request_time.quantile_ns(&tollgate_model::distribution::REQUEST_NS, 0.99) as f64 / 1e6
+    });
+    if let Value::Object(members) = row {
+        members.insert("requests".to_owned(), requests.into());
+        members.insert("errors".to_owned(), errors.into());
+        members.insert("p99_ms".to_owned(), p99_ms.into());
+    }
+}
+
+/// The ways to authenticate that a definition switches on.
+fn auth_of(raw: &Value) -> Vec<&'static str> {
+    let is_on = |name: &str| raw.get(name) == Some(&Value::Bool(true));
+    if is_on("use_keyless") {
+        return vec!["keyless"];
+    }
+    let ways = [
+        ("use_oauth2", "oauth"),
+        ("enable_jwt", "jwt"),
+        ("use_basic_auth", "basic"),
+        ("enable_signature_checking", "hmac"),
+        ("use_openid", "openid"),
+        ("use_mutual_tls_auth", "certificate"),
+        ("use_standard_auth", "token"),
+    ];
+    let on: Vec<&str> = ways.into_iter().filter(|(field, _)| is_on(field)).map(|(_, name)| name).collect();
+    if on.is_empty() { vec!["token"] } else { on }
+}
+
+/// A page of the policies
+///
+/// Rows have `id`, `name`, `org_id`, `state`, `apis`, `rate`, `per`, `quota_max`, `quota_renewal_rate`.
+#[utoipa::path(
+    get, path = "/tyk/list/policies", tag = "Lists", operation_id = "searchPolicies",
+    security(("secret" = ["viewer"])),
+    params(
+        ("q" = Option<String>, Query, description = "Words that must all be in the name or id, in any letter case."),
+        ("sort" = Option<String>, Query, description = "`name` or `id`; `-` before it for descending.", example = "id"),
+        ("limit" = Option<String>, Query, description = "Rows, 1 to 1000; 100 by default."),
+        ("after" = Option<String>, Query, description = "`next` of the page before."),
+    ),
+    responses(
+        (status = 200, body = ListPage, description = "The page."),
+        (status = 400, body = Error, description = "A parameter has an invalid value."),
+    )
+)]
+pub(super) async fn policies(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+    let asked = match Asked::read(&query, &["name", "id"]) {
+        Ok(asked) => asked,
+        Err(answer) => return answer,
+    };
+    let policies = control.shared.keys.policies();
+    let fitting = policies.iter().filter(|policy| asked.fits([policy.id(), policy.name.as_str()].into_iter()));
+    let rows = fitting.map(|policy| {
+        let state = if policy.is_inactive { "inactive" } else { "active" };
+        json!({
+            "id": policy.id(), "name": policy.name, "org_id": policy.org_id, "state": state,
+            "apis": policy.access_rights.keys().collect::<Vec<_>>(),
+            "rate": policy.rate, "per": policy.per, "quota_max": policy.quota_max, "quota_renewal_rate": policy.quota_renewal_rate,
+        })
+    });
+    let rows = rows.collect();
+    asked.page(rows, policies.iter().count(), |_| {})
+}
+
+/// A page of the uploaded certificates
+///
+/// Rows are those of `GET /tyk/certs?mode=detailed`.
+#[utoipa::path(
+    get, path = "/tyk/list/certs", tag = "Lists", operation_id = "searchCertificates",
+    security(("secret" = ["viewer"])),
+    params(
+        ("q" = Option<String>, Query, description = "Words that must all be in the row, in any letter case."),
+        ("sort" = Option<String>, Query, description = "`not_after`, `subject_cn` or `id`; `-` before it for descending.", example = "not_after"),
+        ("limit" = Option<String>, Query, description = "Rows, 1 to 1000; 100 by default."),
+        ("after" = Option<String>, Query, description = "`next` of the page before."),
+    ),
+    responses(
+        (status = 200, body = ListPage, description = "The page."),
+        (status = 400, body = Error, description = "A parameter has an invalid value."),
+    )
+)]
+pub(super) async fn certs(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+    let asked = match Asked::read(&query, &["not_after", "subject_cn", "id"]) {
+        Ok(asked) => asked,
+        Err(answer) => return answer,
+    };
+    let store = &control.shared.certificates;
+    let ids = store.ids("");
+    let total = ids.len();
+    let all = ids.iter().filter_map(|id| serde_json::to_value(certificates::summary(id, &*store.get(id)?)).ok());
+    let rows = all.filter(|row| asked.fits(std::iter::once(row.to_string().as_str()))).collect();
+    asked.page(rows, total, |_| {})
+}
+
+/// A page of the keys
+///
+/// Rows have `id`, `by`, `alias`, `org_id`, `policies`, `apis`, `state`, `expires`, `rate`, `per`, `quota_max`, `created`. The key is found by `id`
+/// with the query `by`, such as `/tyk/keys/{id}?by=id`.
+#[utoipa::path(
+    get, path = "/tyk/list/keys", tag = "Lists", operation_id = "searchKeys",
+    security(("secret" = ["viewer"])),
+    params(
+        ("q" = Option<String>, Query, description = "Words that must all be in the alias, the listed form, or a policy's id, in any letter case."),
+        ("sort" = Option<String>, Query, description = "`id`.", example = "id"),
+        ("limit" = Option<String>, Query, description = "Rows, 1 to 1000; 100 by default."),
+        ("after" = Option<String>, Query, description = "`next` of the page before."),
+    ),
+    responses(
+        (status = 200, body = ListPage, description = "The page."),
+        (status = 400, body = Error, description = "A parameter has an invalid value."),
+        (status = 500, body = Error, description = "The store does not answer."),
+    )
+)]
+pub(super) async fn keys(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+    let asked = match Asked::read(&query, &["id"]) {
+        Ok(asked) if !asked.is_descending => asked,
+        Ok(_) => return error(StatusCode::BAD_REQUEST, "keys are sorted by id, ascending"),
+        Err(answer) => return answer,
+    };
+    let keys = &control.shared.keys;
+    let now = unix_s();
+    let mut rows = Vec::new();
+    let mut scanned = 0;
+    let mut next = asked.after.clone();
+    let end = Instant::now() + SEARCH_TIME_MAX;
+    loop {
+        let (some, following) = match keys.listed_after(&next, asked.limit).await {
+            Ok(some) => some,
+            Err(fault) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("keys can't be listed: {fault}")),
+        };
+        for ListedKey { id, shown, session, place } in some {
+            scanned += 1;
+            next.clone_from(&place);
+            let policies = session.as_ref().map(Session::policy_ids).unwrap_or_default();
+            let alias = session.as_ref().map_or("", |session| session.alias.as_str());
+            let texts = [alias, shown.as_str()].into_iter().chain(policies.iter().map(AsRef::as_ref));
+            if asked.fits(texts) {
+                rows.push(key_row(&id, keys.shared_keys().is_some(), session.as_ref(), now));
+                if rows.len() == asked.limit {
+                    break;
+                }
+            }
+        }
+        let is_last = following.is_none() && rows.len() < asked.limit;
+        if is_last {
+            next.clear();
+        }
+        if is_last || rows.len() == asked.limit || Instant::now() >= end {
+            let total = if keys.shared_keys().is_some() { None } else { Some(keys.len()) };
+            return ok(ListPage { rows, next, total, scanned });
+        }
+    }
+}
+
+fn key_row(id: &str, is_shared: bool, session: Option<&Session>, now_unix_s: u64) -> Value {
+    let by = if is_shared { "hashed=true" } else { "by=id" };
+    let Some(session) = session else { return json!({"id": id, "by": by, "state": "bad"}) };
+    let is_expired = session.expires > 0 && u64::try_from(session.expires).is_ok_and(|ends| ends <= now_unix_s);
+    let state = match (session.is_inactive, is_expired) {
+        (true, _) => "inactive",
+        (_, true) => "expired",
+        _ => "active",
+    };
+    json!({
+        "id": id, "by": by, "alias": session.alias, "org_id": session.org_id, "policies": session.policy_ids(),
+        "apis": session.access_rights.keys().collect::<Vec<_>>(), "state": state, "expires": session.expires,
+        "rate": session.rate, "per": session.per, "quota_max": session.quota_max, "created": session.date_created,
+    })
+}

@@ -11,8 +11,19 @@ pub const MASK: &str = "********";
 
 /// Parts of the names of members whose texts are secrets.
 const SECRET_NAMES: [&str; 13] = [
-    "secret", "password", "passwd", "passphrase", "private_key", "privatekey", "hmac_string", "credential", "api_key", "apikey",
-    "access_key", "oauth_keys", "signing_key",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "private_key",
+    "privatekey",
+    "hmac_string",
+    "credential",
+    "api_key",
+    "apikey",
+    "access_key",
+    "oauth_keys",
+    "signing_key",
 ];
 /// Whole names of members whose texts are secrets. `code` is an access token in a list of tokens.
 const SECRET_WORDS: [&str; 4] = ["token", "code", "authorization", "cookie"];
@@ -173,7 +184,14 @@ fn unmask_in(
             let stored = stored.and_then(Value::as_object);
             for (name, value) in members.iter_mut() {
                 let around = around.of_member(name);
-                unmask_in(value, stored.and_then(|stored: &Map<_, _>| stored.get(name)), &member(path, name), around, keys, missing);
+                unmask_in(
+                    value,
+                    stored.and_then(|stored: &Map<_, _>| stored.get(name)),
+                    &member(path, name),
+                    around,
+                    keys,
+                    missing,
+                );
             }
         }
         _ => {}

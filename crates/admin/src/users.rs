@@ -106,7 +106,9 @@ pub fn check_name(name: &str) -> Result<(), String> {
 /// What is wrong with it.
 pub fn check_password(password: &str) -> Result<(), String> {
     if password.chars().count() < PASSWORD_CHARS_MIN || password.len() > PASSWORD_BYTES_MAX {
-        return Err(format!("password: must have at least {PASSWORD_CHARS_MIN} characters, and at most {PASSWORD_BYTES_MAX} bytes"));
+        return Err(format!(
+            "password: must have at least {PASSWORD_CHARS_MIN} characters, and at most {PASSWORD_BYTES_MAX} bytes"
+        ));
     }
     Ok(())
 }

@@ -27,8 +27,9 @@ pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetr
 pub use security::{Security, SecurityCertificates};
 pub use server::{CertificatePaths, HttpServerOptions};
 pub use storage::Storage;
-pub use tollgate::{ConsoleServe, ConsoleSettings, 
-    CacheLimits, Dns, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore, SizeLimits, Timeouts, TollgateSettings,
+pub use tollgate::{
+    CacheLimits, ConsoleServe, ConsoleSettings, Dns, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore,
+    SizeLimits, Timeouts, TollgateSettings,
 };
 
 /// Tyk's built-in secret, which everyone knows.

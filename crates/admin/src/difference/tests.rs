@@ -19,7 +19,8 @@ fn each_difference_is_named_by_its_path() {
 #[test]
 fn values_and_their_number_are_bounded() {
     let long = "ä".repeat(1_000);
-    let old: Value = (0..DIFFERENCES_MAX + 7).map(|number| (number.to_string(), json!(long))).collect::<serde_json::Map<_, _>>().into();
+    let old: Value =
+        (0..DIFFERENCES_MAX + 7).map(|number| (number.to_string(), json!(long))).collect::<serde_json::Map<_, _>>().into();
     let (found, others) = differences(&old, &json!({}));
     assert_eq!((found.len(), others), (DIFFERENCES_MAX, 7));
     assert!(found.iter().all(|difference| difference.old.as_ref().is_some_and(|old| old.as_str().unwrap().chars().count() == 201)));

@@ -46,8 +46,23 @@ fn secrets_are_masked_and_everything_else_stays() {
     let text = shown.to_string();
     assert!(!text.contains("S3") && !text.contains("raw-key") && !text.contains("UzMg"), "{text}");
     for kept in [
-        "Authorization", "\"session\"", "\"token\"", "pw=(.*)", "/shop/", "\"me\"", "\"date\"", "X-Custom", "X-Debug", "X-Plain", "colour=red",
-        "env://PAYMENT", "secrets://hook", "bcrypt", "aHR0cHM6", "\"limit\":7", "\"hits\":3",
+        "Authorization",
+        "\"session\"",
+        "\"token\"",
+        "pw=(.*)",
+        "/shop/",
+        "\"me\"",
+        "\"date\"",
+        "X-Custom",
+        "X-Debug",
+        "X-Plain",
+        "colour=red",
+        "env://PAYMENT",
+        "secrets://hook",
+        "bcrypt",
+        "aHR0cHM6",
+        "\"limit\":7",
+        "\"hits\":3",
     ] {
         assert!(text.contains(kept), "{kept}: {text}");
     }
@@ -73,7 +88,10 @@ fn items_of_lists_keep_their_own_secrets() {
     for (sent, expected) in [
         (vec![item("b", MASK), item("c", MASK)], Ok(vec![item("b", "2"), item("c", "3")])),
         (vec![item("c", MASK), item("b", MASK), item("a", MASK)], Ok(vec![item("c", "3"), item("b", "2"), item("a", "1")])),
-        (vec![item("a", MASK), item("renamed", MASK), item("c", "new")], Ok(vec![item("a", "1"), item("renamed", "2"), item("c", "new")])),
+        (
+            vec![item("a", MASK), item("renamed", MASK), item("c", "new")],
+            Ok(vec![item("a", "1"), item("renamed", "2"), item("c", "new")]),
+        ),
         (vec![item("a", MASK), item("renamed", MASK)], Err(vec!["$.clients[1].secret".to_owned()])),
     ] {
         let mut document = json!({"clients": sent});

@@ -38,7 +38,8 @@ fn names_and_passwords_have_a_form() {
     for name in ["", "secret", "files", "me", "a b", "a/b", "ä", "<b>", &"x".repeat(65)] {
         assert!(check_name(name).is_err(), "{name}");
     }
-    for (password, is_good) in [("12345678901", false), ("123456789012", true), (&"x".repeat(256), true), (&"x".repeat(257), false)] {
+    for (password, is_good) in [("12345678901", false), ("123456789012", true), (&"x".repeat(256), true), (&"x".repeat(257), false)]
+    {
         assert_eq!(check_password(password).is_ok(), is_good, "{password}");
     }
 }

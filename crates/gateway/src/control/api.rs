@@ -3,9 +3,9 @@
 //! apply to them as well.
 
 mod answer;
-mod authority;
 mod api_health;
 mod apis;
+mod authority;
 mod cache;
 mod certs;
 mod check;
@@ -43,7 +43,7 @@ use answer::error;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{StatusCode, Uri};
-use axum::middleware::{from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};

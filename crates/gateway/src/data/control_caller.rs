@@ -40,8 +40,10 @@ impl ControlCaller {
         is_tls: bool,
         header: &dyn Fn(&str) -> Option<&'h [u8]>,
     ) -> Self {
-        let is_forwarded = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"].iter().any(|name| header(name).is_some());
-        let proxy_has_tls = || proxies.trusts(peer) && header("x-forwarded-proto").is_some_and(|value| value.eq_ignore_ascii_case(b"https"));
+        let is_forwarded =
+            ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"].iter().any(|name| header(name).is_some());
+        let proxy_has_tls =
+            || proxies.trusts(peer) && header("x-forwarded-proto").is_some_and(|value| value.eq_ignore_ascii_case(b"https"));
         let way = if is_tls || proxy_has_tls() {
             CallerWay::Tls
         } else if peer.to_canonical().is_loopback() && !is_forwarded {

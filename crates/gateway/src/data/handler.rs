@@ -563,9 +563,10 @@ impl GatewayHandler {
             reply::refuse(outgoing, &shared.settings, &refusal, None, &[]);
             return Verdict::Reply;
         }
-        let caller = ControlCaller::behind_proxies(&shared.settings.client_address, self.peer.ip(), client, self.tls.is_some(), &|name| {
-            request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).last().map(|(_, value)| value)
-        });
+        let caller =
+            ControlCaller::behind_proxies(&shared.settings.client_address, self.peer.ip(), client, self.tls.is_some(), &|name| {
+                request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).last().map(|(_, value)| value)
+            });
         outgoing.edits.set(&request.headers, ControlCaller::HEADER, caller.to_string().as_bytes());
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });

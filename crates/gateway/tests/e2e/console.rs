@@ -93,7 +93,13 @@ fn pages_and_calls_have_the_headers_that_protect_them() {
     let signed = with_secret(&gateway);
     for answer in [page, redirect, signed.call("GET", "/apis", ""), signed.call_with("GET", "/apis", "", &[])] {
         let policy = answer.header("content-security-policy").expect("a policy");
-        for part in ["default-src 'none'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"] {
+        for part in [
+            "default-src 'none'",
+            "frame-ancestors 'none'",
+            "form-action 'none'",
+            "base-uri 'none'",
+            "require-trusted-types-for 'script'",
+        ] {
             assert!(policy.contains(part), "{part}: {policy}");
         }
         for (name, value) in [
@@ -129,7 +135,11 @@ fn a_foreign_page_can_not_make_a_browser_call_the_console() {
         }
     }
     // Scripts may ask for permission to send the header; nobody gives it.
-    let preflight = ["Origin: http://evil.example", "Access-Control-Request-Method: DELETE", "Access-Control-Request-Headers: x-tollgate-console"];
+    let preflight = [
+        "Origin: http://evil.example",
+        "Access-Control-Request-Method: DELETE",
+        "Access-Control-Request-Headers: x-tollgate-console",
+    ];
     let answer = gateway.send(request("OPTIONS", "/tyk/console/api/apis/shop", &preflight, ""));
     assert_eq!(answer.header("access-control-allow-headers"), None, "{answer}");
     assert_eq!(signed.call("GET", "/apis/shop", "").status, 200);
@@ -143,7 +153,11 @@ fn guessing_makes_an_address_wait_even_with_the_right_secret() {
     let gateway = Gateway::start(json!({}), []);
     for left in (0..5).rev() {
         let answer = try_sign_in(&gateway, &json!({"secret": "wrong"}), &[]);
-        assert_eq!((answer.status, &answer.json()["cause"], &answer.json()["tries_left"]), (403, &json!("wrong"), &json!(left)), "{answer}");
+        assert_eq!(
+            (answer.status, &answer.json()["cause"], &answer.json()["tries_left"]),
+            (403, &json!("wrong"), &json!(left)),
+            "{answer}"
+        );
     }
     // The first wait is a second, so a slow machine may have passed it.
     let mut waits = Vec::new();
@@ -169,7 +183,12 @@ fn guessing_makes_an_address_wait_even_with_the_right_secret() {
 fn over_plain_http_from_afar_nobody_signs_in() {
     let gateway = Gateway::start(json!({}), []);
     // What another machine looks like here: a proxy that is not trusted, or a name that was pointed at this machine.
-    for lines in [&["X-Forwarded-For: 10.0.0.9"][..], &["Forwarded: for=10.0.0.9"], &["Via: 1.1 proxy"], &["X-Tollgate-Caller: 127.0.0.1 tls", "X-Real-IP: 10.0.0.9"]] {
+    for lines in [
+        &["X-Forwarded-For: 10.0.0.9"][..],
+        &["Forwarded: for=10.0.0.9"],
+        &["Via: 1.1 proxy"],
+        &["X-Tollgate-Caller: 127.0.0.1 tls", "X-Real-IP: 10.0.0.9"],
+    ] {
         let answer = try_sign_in(&gateway, &json!({"secret": SECRET}), lines);
         assert_eq!((answer.status, &answer.json()["cause"]), (403, &json!("insecure")), "{lines:?}: {answer}");
         let lines: Vec<&str> = lines.iter().copied().chain(["X-Tollgate-Console: 1"]).collect();
@@ -238,7 +257,11 @@ fn every_endpoint_refuses_whoever_has_a_lesser_role() {
             }
             let answer = signed.call(&method, &target, "");
             let body = answer.json();
-            assert_eq!((answer.status, &body["cause"], &body["needs"]), (403, &json!("role"), &needed), "{method} {path}: {answer}");
+            assert_eq!(
+                (answer.status, &body["cause"], &body["needs"]),
+                (403, &json!("role"), &needed),
+                "{method} {path}: {answer}"
+            );
         }
     }
 }
@@ -253,7 +276,8 @@ fn users_change_their_own_password_and_roles_hold_at_once() {
     let gateway = Gateway::start(json!({}), []);
     let viewer = user(&gateway, "viewer");
     let other = sign_in(&gateway, &json!({"user": "viewer", "password": PASSWORD}));
-    let change = |old: &str, new: &str| viewer.call("POST", "/users/viewer/password", &json!({"old": old, "new": new}).to_string()).status;
+    let change =
+        |old: &str, new: &str| viewer.call("POST", "/users/viewer/password", &json!({"old": old, "new": new}).to_string()).status;
     assert_eq!(change("wrong wrong wrong", "a new long password"), 403);
     assert_eq!(change(PASSWORD, "short"), 400);
     assert_eq!(change(PASSWORD, "a new long password"), 200);
@@ -317,9 +341,17 @@ fn no_secret_is_shown(hash_keys: bool) {
     call("POST", &format!("/tyk/keys/{raw}"), &session);
     call("POST", "/tyk/keys/abc", &session);
     call("PUT", "/tyk/keys/abc", &session);
-    call("POST", "/tyk/policies", &json!({"id": "abc", "org_id": "default", "meta_data": {"client_secret": secret("policy")}, "access_rights": {"abc": {"api_id": "abc", "versions": ["Default"]}}}));
+    call(
+        "POST",
+        "/tyk/policies",
+        &json!({"id": "abc", "org_id": "default", "meta_data": {"client_secret": secret("policy")}, "access_rights": {"abc": {"api_id": "abc", "versions": ["Default"]}}}),
+    );
     call("POST", "/tyk/org/keys/abc", &json!({"rate": 1, "per": 1, "hmac_string": secret("org")}));
-    call("POST", "/tyk/oauth/clients/create", &json!({"client_id": "abc", "secret": secret("client"), "api_id": "abc", "redirect_uri": "https://a.example/"}));
+    call(
+        "POST",
+        "/tyk/oauth/clients/create",
+        &json!({"client_id": "abc", "secret": secret("client"), "api_id": "abc", "redirect_uri": "https://a.example/"}),
+    );
     call("POST", "/tyk/users", &json!({"name": "viewer", "role": "viewer", "password": format!("{CANARY} password")}));
     // Requests with the key leave records of it.
     let line = format!("Authorization: {raw}");
@@ -338,7 +370,9 @@ fn no_secret_is_shown(hash_keys: bool) {
             let bodies = described["requestBody"]["content"]["application/json"]["example"].clone();
             let body = if bodies.is_null() { String::new() } else { bodies.to_string() };
             for value in ["abc", raw.as_str()] {
-                for query in ["", "?hashed=true", "?mode=detailed&by=key&top=50&last=1h", "?org_id=default&limit=1000", "?reveal=true"] {
+                for query in
+                    ["", "?hashed=true", "?mode=detailed&by=key&top=50&last=1h", "?org_id=default&limit=1000", "?reveal=true"]
+                {
                     let target = format!("{}{query}", filled(path.strip_prefix("/tyk").unwrap(), value));
                     let answer = viewer.call(&method.to_uppercase(), &target, &body);
                     // A path repeats what the caller knows already.
@@ -376,7 +410,10 @@ fn two_editors_at_once_do_not_overwrite_each_other() {
     let gateway = Gateway::start(conf, [api("shop", "/shop/", "http://127.0.0.1:1/")]);
     let signed = with_secret(&gateway);
     let rights = json!({"shop": {"api_id": "shop", "versions": ["Default"]}});
-    assert_eq!(signed.call("POST", "/policies", &json!({"id": "gold", "rate": 1, "per": 1, "access_rights": rights}).to_string()).status, 200);
+    assert_eq!(
+        signed.call("POST", "/policies", &json!({"id": "gold", "rate": 1, "per": 1, "access_rights": rights}).to_string()).status,
+        200
+    );
     assert_eq!(signed.call("POST", "/keys/customer", &json!({"alias": "one", "access_rights": rights}).to_string()).status, 200);
     for (target, member) in [("/apis/shop", "name"), ("/policies/gold", "name"), ("/keys/customer", "alias")] {
         let seen = signed.call("GET", target, "");
@@ -391,7 +428,11 @@ fn two_editors_at_once_do_not_overwrite_each_other() {
         let first = put("first", &etag);
         assert_eq!(first.status, 200, "{target}: {first}");
         let second = put("second", &etag);
-        assert_eq!((second.status, &second.json()["cause"], &second.json()["current"][member]), (412, &json!("changed"), &json!("first")), "{second}");
+        assert_eq!(
+            (second.status, &second.json()["cause"], &second.json()["current"][member]),
+            (412, &json!("changed"), &json!("first")),
+            "{second}"
+        );
         let now = second.json()["etag"].as_str().unwrap().to_owned();
         assert_eq!(first.header("etag"), Some(now.as_str()), "{target}: {first}");
         assert_eq!(put("second", &now).status, 200, "{target}");

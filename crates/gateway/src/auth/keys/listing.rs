@@ -1,7 +1,7 @@
 //! Keys page by page, for lists with a search.
 
-use super::table::StoredKey;
 use super::Keys;
+use super::table::StoredKey;
 use crate::base::digest::{hex, parse_digest};
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{DocumentSpace, Question, StoreFault};
@@ -48,7 +48,8 @@ impl Keys {
         };
         digests.sort_unstable();
         let see = |digest| {
-            let (shown, session) = self.table.with(digest, |entry: &StoredKey| (entry.shown(), StoredSession::parse(entry.document())))?;
+            let (shown, session) =
+                self.table.with(digest, |entry: &StoredKey| (entry.shown(), StoredSession::parse(entry.document())))?;
             let id = hex(digest);
             Some(ListedKey { place: id.clone(), id, shown, session: session.map(|stored| stored.session) })
         };

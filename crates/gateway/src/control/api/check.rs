@@ -123,7 +123,11 @@ pub(super) async fn key(State(control): State<Arc<Control>>, body: Bytes) -> Con
 fn unknown_apis<'i>(control: &Control, ids: impl Iterator<Item = &'i String>) -> Vec<Problem> {
     let snapshot = control.shared.current.load();
     let unknown = ids.filter(|id| snapshot.api(id).is_none());
-    unknown.map(|id| Problem::new(Level::Warning, format!("$.access_rights[{}]", Value::from(id.as_str())), "there is no API with this id")).collect()
+    unknown
+        .map(|id| {
+            Problem::new(Level::Warning, format!("$.access_rights[{}]", Value::from(id.as_str())), "there is no API with this id")
+        })
+        .collect()
 }
 
 fn checked(body: &[u8], check: impl FnOnce() -> Vec<Problem>) -> ControlAnswer {

@@ -52,7 +52,12 @@ enum DocumentKind {
 }
 
 /// Answers with the document's version, and carries out a change only of the version that the caller knows.
-pub(super) async fn guard(State(control): State<Arc<Control>>, path: Option<MatchedPath>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(
+    State(control): State<Arc<Control>>,
+    path: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
     let path = path.as_ref().map_or("", MatchedPath::as_str);
     let is_change = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let (request, body) = match with_body(request, is_change).await {

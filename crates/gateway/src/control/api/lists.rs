@@ -1,8 +1,8 @@
 //! `/tyk/list`: pages of APIs, keys, policies and certificates, with search. An answer comes within a time limit, if need be with the rows that
 //! were found until then; `next` continues the search.
 
-use super::answer::{ControlAnswer, Error, error, ok};
 use super::Control;
+use super::answer::{ControlAnswer, Error, error, ok};
 use crate::auth::certificates;
 use crate::auth::keys::ListedKey;
 use crate::base::clock::unix_s;
@@ -188,9 +188,10 @@ fn add_counts(control: &Control, row: &mut Value) {
     let sum = snapshot.api(id).filter(|_| control.shared.observer.metrics).and_then(|api| api.meter.sum());
     let requests = sum.as_ref().map(|sum| sum.requests.iter().flatten().sum::<u64>());
     let errors = sum.as_ref().map(|sum| sum.upstream_errors.values().sum::<u64>() + sum.refusals.values().sum::<u64>());
-    let p99_ms = sum.as_ref().filter(|_| requests > Some(0)).map(|sum| {
-        sum.request_time.quantile_ns(&tollgate_model::distribution::REQUEST_NS, 0.99) as f64 / 1e6
-    });
+    let p99_ms = sum
+        .as_ref()
+        .filter(|_| requests > Some(0))
+        .map(|sum| sum.request_time.quantile_ns(&tollgate_model::distribution::REQUEST_NS, 0.99) as f64 / 1e6);
     if let Value::Object(members) = row {
         members.insert("requests".to_owned(), requests.into());
         members.insert("errors".to_owned(), errors.into());

@@ -49,12 +49,21 @@ async fn masked(control: &Control, response: Response) -> Response {
         mask_secrets(&mut value, &keys);
         Bytes::from(format!("{value}\n"))
     } else if kind.starts_with("text/csv") {
-        let cells = |line: &str| line.split(',').map(|cell| if keys.is_raw_key(cell.trim_matches('"')) { "********" } else { cell }).collect::<Vec<_>>().join(",");
+        let cells = |line: &str| {
+            line.split(',')
+                .map(|cell| if keys.is_raw_key(cell.trim_matches('"')) { "********" } else { cell })
+                .collect::<Vec<_>>()
+                .join(",")
+        };
         let text = String::from_utf8_lossy(&body);
-        Bytes::from(text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
-            Some(line) => cells(line) + "\n",
-            None => cells(line),
-        }).collect::<String>())
+        Bytes::from(
+            text.split_inclusive('\n')
+                .map(|line| match line.strip_suffix('\n') {
+                    Some(line) => cells(line) + "\n",
+                    None => cells(line),
+                })
+                .collect::<String>(),
+        )
     } else {
         // What can't be read can't be masked.
         return unmasked();

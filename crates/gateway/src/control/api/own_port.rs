@@ -2,9 +2,9 @@
 //! if client certificates are required, admits only the allowed ones.
 
 use crate::base::clock;
+use crate::base::tls::{AllowList, CallerTls, ClientTerms};
 use crate::data::client_address::ClientAddress;
 use crate::data::control_caller::ControlCaller;
-use crate::base::tls::{AllowList, CallerTls, ClientTerms};
 use crate::data::refusal::Refusal;
 use axum::Router;
 use axum::http::HeaderMap;
@@ -48,7 +48,9 @@ impl Peer {
     /// Who sent a request with these headers.
     pub(super) fn caller(&self, headers: &HeaderMap) -> ControlCaller {
         let client = if self.proxies.trusts(self.address) {
-            self.proxies.nearest_client(headers.get_all("x-forwarded-for").iter().map(|value| value.as_bytes())).unwrap_or(self.address)
+            self.proxies
+                .nearest_client(headers.get_all("x-forwarded-for").iter().map(|value| value.as_bytes()))
+                .unwrap_or(self.address)
         } else {
             self.address
         };
@@ -118,7 +120,14 @@ impl OwnPort {
 }
 
 impl Door {
-    async fn enter(self: Arc<Self>, stream: TcpStream, caller: SocketAddr, router: Router, held: Held, proxies: Arc<ClientAddress>) {
+    async fn enter(
+        self: Arc<Self>,
+        stream: TcpStream,
+        caller: SocketAddr,
+        router: Router,
+        held: Held,
+        proxies: Arc<ClientAddress>,
+    ) {
         let peer = Peer { address: caller.ip().to_canonical(), is_tls: self.tls.is_some(), proxies };
         let Some(acceptor) = &self.tls else {
             if self.lets_in(None, caller) {

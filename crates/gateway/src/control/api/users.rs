@@ -1,15 +1,15 @@
 //! `/tyk/users`: the named users of the console. They are in the store, so all gateways that share it have the same ones.
 
+use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::authority::role_missing;
 use super::console::{Console, Signed};
-use super::Control;
 use crate::base::clock::unix_s;
 use crate::base::secret::random_bytes;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::Extension;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tollgate_admin::users::{check_name, check_password, hash_password};
@@ -176,7 +176,11 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
         (status = 500, body = Error, description = "The store does not answer."),
     )
 )]
-pub(super) async fn update(State(control): State<Arc<Control>>, Path(UserName { name }): Path<UserName>, body: Bytes) -> ControlAnswer {
+pub(super) async fn update(
+    State(control): State<Arc<Control>>,
+    Path(UserName { name }): Path<UserName>,
+    body: Bytes,
+) -> ControlAnswer {
     let Some(console) = &control.console else { return off() };
     let change: UserChange = match serde_json::from_slice(&body) {
         Ok(change) => change,

@@ -80,7 +80,8 @@ pub(super) fn check_origin(method: &Method, uri: &Uri, headers: &HeaderMap) -> R
 /// Who is signed in, and when that ends at the latest.
 pub(super) async fn signed_in(control: &Control, console: &Console, headers: &HeaderMap, uri: &Uri) -> Option<(Operator, u64)> {
     let token = token(headers)?;
-    let asks_by_itself = headers.contains_key(IDLE_HEADER) || uri.query().unwrap_or_default().split('&').any(|pair| pair == "idle=1");
+    let asks_by_itself =
+        headers.contains_key(IDLE_HEADER) || uri.query().unwrap_or_default().split('&').any(|pair| pair == "idle=1");
     let (operator, ends_unix_s) = console.sessions().find(token, !asks_by_itself, unix_s())?;
     // Another gateway may have changed or removed the user.
     match console.users.current_role(control, &operator).await {
@@ -111,7 +112,8 @@ pub(super) fn caller(request: &http::Request<Body>) -> ControlCaller {
     let unknown = ControlCaller { address: IpAddr::V6(Ipv6Addr::UNSPECIFIED), way: CallerWay::Plain };
     let mut caller = told.unwrap_or(unknown);
     // A page of a name that was pointed at this machine has that name as its host.
-    if caller.way == CallerWay::Local && !request.headers().get(HOST).and_then(|host| host.to_str().ok()).is_some_and(is_local_name) {
+    if caller.way == CallerWay::Local && !request.headers().get(HOST).and_then(|host| host.to_str().ok()).is_some_and(is_local_name)
+    {
         caller.way = CallerWay::Plain;
     }
     caller

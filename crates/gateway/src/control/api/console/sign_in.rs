@@ -71,7 +71,8 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
     }
     let body = request.into_body();
     let Some(asked) = read(body).await else {
-        return error(StatusCode::BAD_REQUEST, "the body must be {\"secret\": \"…\"} or {\"user\": \"…\", \"password\": \"…\"}").into_response();
+        return error(StatusCode::BAD_REQUEST, "the body must be {\"secret\": \"…\"} or {\"user\": \"…\", \"password\": \"…\"}")
+            .into_response();
     };
     let admitted = console.tries().admit(caller.address, unix_s());
     if let Err(wait_s) = admitted {
@@ -96,7 +97,8 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         Err(fault) => {
             console.tries().unchecked(caller.address);
             tracing::error!(%fault, "the console's users can't be read");
-            return error(StatusCode::SERVICE_UNAVAILABLE, "The store with the users does not answer; the control secret works").into_response();
+            return error(StatusCode::SERVICE_UNAVAILABLE, "The store with the users does not answer; the control secret works")
+                .into_response();
         }
     };
     console.tries().right(caller.address);
@@ -121,9 +123,7 @@ async fn read(body: Body) -> Option<SignIn> {
 /// Who has this secret, or this name and password.
 async fn verified(control: &Arc<Control>, asked: SignIn) -> Result<Option<Operator>, StoreFault> {
     match asked {
-        SignIn { secret: Some(secret), user: None, password: None } => {
-            Ok(control.secret.is(secret.as_bytes()).then(of_secret))
-        }
+        SignIn { secret: Some(secret), user: None, password: None } => Ok(control.secret.is(secret.as_bytes()).then(of_secret)),
         SignIn { secret: None, user: Some(name), password: Some(password) } => {
             let Some(console) = &control.console else { return Ok(None) };
             let users = console.users.load(control).await?;

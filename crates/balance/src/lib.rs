@@ -3,11 +3,13 @@
 //! cores of a gateway share it without locks.
 
 mod budget;
+mod check_state;
 mod health;
 mod pick;
 mod retry;
 
 pub use budget::{BudgetRules, RetryBudget};
+pub use check_state::CheckState;
 pub use health::{Availability, EjectionCause, HealthRules, TargetHealth, TryResult};
 pub use pick::{BalanceMethod, Candidate, Candidates, Choice};
 pub use retry::Backoff;

@@ -51,6 +51,9 @@ pub enum CliRequest {
         /// Only check readiness and report it by the exit code, for probes
         #[arg(long)]
         ready: bool,
+        /// Show the targets of APIs with rules for them: healthy or why not, load, latency, ejections, retries and their budget
+        #[arg(long, conflicts_with = "ready")]
+        upstreams: bool,
         #[allow(missing_docs)] // a comment would be taken for help
         #[command(flatten)]
         gateway: GatewayOptions,
@@ -148,8 +151,9 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
         CliRequest::Clients(About { command, gateway }) => clients::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Cache(About { command, gateway }) => cache::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
-        CliRequest::Status { ready: true, gateway } => status::ready(&Gateway::new(&gateway, tls)?),
-        CliRequest::Status { ready: false, gateway } => status::status(&Gateway::new(&gateway, tls)?),
+        CliRequest::Status { upstreams: true, gateway, .. } => status::upstreams(&Gateway::new(&gateway, tls)?),
+        CliRequest::Status { ready: true, gateway, .. } => status::ready(&Gateway::new(&gateway, tls)?),
+        CliRequest::Status { gateway, .. } => status::status(&Gateway::new(&gateway, tls)?),
     }
 }
 

@@ -415,7 +415,7 @@ impl Connection {
         };
         match verdict {
             None => self.reply(cx, outgoing, out),
-            Some(forward) => {
+            Some(mut forward) => {
                 self.exchange.first_byte_ms = forward.first_byte_ms;
                 self.exchange.body_bytes_max = forward.body_bytes_max;
                 self.exchange.timed = forward.timed;
@@ -438,7 +438,7 @@ impl Connection {
                         rewritten.clear();
                         body = replacement;
                     }
-                    self.forward(cx, request, &forward, [&rewritten, body], out, outgoing);
+                    self.forward(cx, request, &mut forward, [&rewritten, body], out, outgoing);
                 }
             }
         }
@@ -481,7 +481,7 @@ impl Connection {
         &mut self,
         cx: &mut Context<'_>,
         request: &Request<'_>,
-        forward: &Forward,
+        forward: &mut Forward,
         body: [&[u8]; 2],
         out: &mut Vec<u8>,
         outgoing: &mut Outgoing,
@@ -510,6 +510,7 @@ impl Connection {
         if let Some(keep) = forward.resend.filter(|_| !upgrade) {
             let body_bytes = body.iter().map(|part| part.len()).sum();
             self.keep_request(out, keep, body_bytes, request.is_idempotent() && !forward.is_conditional);
+            self.copy_request(forward.copy.take());
         }
         loop {
             let pooled = self.core.pool.borrow_mut().take(forward.target_serial, self.core.deadlines.now_ms(), &self.core.limits);

@@ -2,6 +2,7 @@
 
 use crate::core::Core;
 use crate::deadlines::NEVER;
+use crate::egress;
 use crate::fault::{Fault, FaultKind, is_out_of_files};
 use crate::http2::upstream;
 use crate::pool::{PoolSlot, PooledConnection};
@@ -73,22 +74,17 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Poole
             return Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot });
         }
     }
-    let tcp = match &target.address {
-        Address::Socket(address) => any_of(core, &[*address]).await?,
-        Address::Name { host, port } => {
-            let answer = core.resolver.lookup(host).await.map_err(|error| Fault::with(FaultKind::Lookup, error))?;
-            let left = answer.valid_until.saturating_duration_since(Instant::now()).as_millis() as u64;
-            valid_until_ms = valid_until_ms.min(core.deadlines.now_ms() + left.max(1));
-            // Each connection starts with the next address, to distribute connections over all of them.
-            let first = core.next_address() % answer.addresses.len();
-            let rotated = answer.addresses.iter().cycle().skip(first).take(answer.addresses.len());
-            let addresses: Vec<SocketAddr> = rotated.map(|ip| SocketAddr::new(*ip, *port)).collect();
-            any_of(core, &addresses).await?
-        }
-        Address::Local(connector) => {
-            let opened = with_files(core, async || local(connector()?)).await;
-            let stream = Stream::Local(opened.map_err(|error| Fault::with(FaultKind::Connect, error))?);
-            return Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot });
+    if let Address::Local(connector) = &target.address {
+        let opened = with_files(core, async || local(connector()?)).await;
+        let stream = Stream::Local(opened.map_err(|error| Fault::with(FaultKind::Connect, error))?);
+        return Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot });
+    }
+    let tcp = match &target.proxy {
+        None => reach(core, &target.address, &mut valid_until_ms).await?,
+        Some(proxy) => {
+            let mut tcp = reach(core, &proxy.address, &mut valid_until_ms).await?;
+            egress::ask(&mut tcp, proxy, &target.address).await?;
+            tcp
         }
     };
     let stream = match &target.tls {
@@ -109,6 +105,24 @@ async fn connect(core: &Rc<Core>, target: &Target, http2: Http2) -> Result<Poole
         return Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot });
     }
     Ok(PooledConnection { stream, serial: target.serial, reused: false, valid_until_ms, slot })
+}
+
+/// Connects to an address. A name's addresses are valid for a time, which bounds that of the connection.
+async fn reach(core: &Core, address: &Address, valid_until_ms: &mut u64) -> Result<TcpStream, Fault> {
+    match address {
+        Address::Socket(address) => any_of(core, &[*address]).await,
+        Address::Name { host, port } => {
+            let answer = core.resolver.lookup(host).await.map_err(|error| Fault::with(FaultKind::Lookup, error))?;
+            let left = answer.valid_until.saturating_duration_since(Instant::now()).as_millis() as u64;
+            *valid_until_ms = (*valid_until_ms).min(core.deadlines.now_ms() + left.max(1));
+            // Each connection starts with the next address, to distribute connections over all of them.
+            let first = core.next_address() % answer.addresses.len();
+            let rotated = answer.addresses.iter().cycle().skip(first).take(answer.addresses.len());
+            let addresses: Vec<SocketAddr> = rotated.map(|ip| SocketAddr::new(*ip, *port)).collect();
+            any_of(core, &addresses).await
+        }
+        Address::Local(_) => Err(Fault::new(FaultKind::Connect)),
+    }
 }
 
 /// TLS settings of the target, without HTTP/2 in ALPN if the request cannot use it.

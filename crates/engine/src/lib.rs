@@ -12,6 +12,7 @@ mod core;
 mod counter;
 mod deadlines;
 mod dial;
+mod egress;
 mod engine;
 mod fault;
 mod handshake;
@@ -63,4 +64,4 @@ pub use service::{
     ServiceFactory, SourcedBody, Times, TryEnd, Verdict, Work,
 };
 pub use stats::CoreStats;
-pub use target::{Address, Http2, LocalConnector, Target, TargetTls};
+pub use target::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target, TargetTls};

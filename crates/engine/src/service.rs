@@ -216,6 +216,9 @@ pub struct Forward {
     pub is_conditional: bool,
     /// What to keep of the request so that [`Handler::on_try_ended`] may have it sent again. Nothing is kept of one that may switch protocols.
     pub resend: Option<KeepForResend>,
+    /// The handler of an exchange without a client that gets a copy of the request, when the exchange ends. It needs `resend`, within whose
+    /// bound the copy is kept; a larger request is not copied.
+    pub copy: Option<Box<dyn Handler>>,
 }
 
 /// What is kept of a request so that it can be sent again.
@@ -285,7 +288,7 @@ pub struct SourcedBody {
 
 /// An exchange without a client.
 pub struct DetachedExchange {
-    /// Head of a GET request with `Connection: close`.
+    /// A request with `Connection: close`, and its body if it has one.
     pub head: Vec<u8>,
     /// The handler of the exchange.
     pub handler: Box<dyn Handler>,

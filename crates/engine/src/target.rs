@@ -18,6 +18,8 @@ pub struct Target {
     pub serial: u64,
     /// Address of the upstream.
     pub address: Address,
+    /// The proxy on the way to it.
+    pub proxy: Option<EgressProxy>,
     /// TLS settings, if it speaks TLS.
     pub tls: Option<TargetTls>,
     /// Whether to use HTTP/2.
@@ -59,6 +61,31 @@ pub struct TargetTls {
     pub config: Arc<rustls::ClientConfig>,
     /// The name that the certificate must contain.
     pub name: ServerName<'static>,
+}
+
+/// A proxy on the way to upstreams.
+#[derive(Clone)]
+pub struct EgressProxy {
+    /// Address of the proxy.
+    pub address: Address,
+    /// How to ask it.
+    pub protocol: ProxyProtocol,
+}
+
+/// How a proxy is asked for a connection.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum ProxyProtocol {
+    /// `CONNECT`, with the value of `Proxy-Authorization`.
+    Http(Option<String>),
+    /// SOCKS5, with user and password.
+    Socks5(Option<(String, String)>),
+}
+
+impl fmt::Debug for EgressProxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the credentials.
+        write!(f, "proxy at {:?}", self.address)
+    }
 }
 
 impl fmt::Debug for Address {

@@ -3,3 +3,4 @@
 pub(crate) mod api;
 pub(crate) mod compile;
 pub(crate) mod loader;
+pub(crate) mod target_watcher;

@@ -9,6 +9,7 @@ mod process;
 mod response_cache;
 mod scrape;
 mod statsd;
+mod targets;
 
 pub(crate) use exposition::ExpositionFormat;
 pub(crate) use live::live;

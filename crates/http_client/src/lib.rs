@@ -67,6 +67,15 @@ impl HttpClient {
         HttpClient(client)
     }
 
+    /// Sends a request and returns the status of the answer. Its body is not read, so that it may be endless.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub async fn status(&self, request: Request<Full<Bytes>>) -> Result<StatusCode, HttpFault> {
+        let response = self.0.request(request).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
+        Ok(response.status())
+    }
+
     /// Sends a request to the host of its URI, and collects the answer.
     pub async fn send(&self, request: Request<Full<Bytes>>, body_bytes_max: usize) -> Result<HttpAnswer, HttpFault> {
         let response = self.0.request(request).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;

@@ -33,6 +33,8 @@ mod response_processor;
 mod rewrite;
 mod tollgate;
 mod upstream;
+mod upstream_auth;
+mod uptime;
 mod validate;
 mod version;
 
@@ -56,9 +58,11 @@ pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use tollgate::{ApiExtensions, ForwardAuth};
 pub use upstream::{
-    BalanceRule, HashRule, HashedPart, PassiveHealth, RequestValue, RetryCause, RetryRules, SplitPart, StickyCookie, UpstreamRules,
-    WeightedTarget,
+    ActiveChecks, BalanceRule, HashRule, HashedPart, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules, SplitPart,
+    StickyCookie, UpstreamRules, WeightedTarget,
 };
+pub use upstream_auth::{CredentialHeader, UpstreamAuth, UpstreamBasicAuth, UpstreamClientCredentials, UpstreamOAuth};
+pub use uptime::{CheckCommand, CheckProtocol, ServiceDiscovery, UptimeCheck, UptimeTests};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
 
 /// One API as its author wrote it. Every field has Tyk's zero as default; the names are Tyk's.
@@ -256,6 +260,10 @@ pub struct ApiDefinition {
     /// Accepted client certificates, or authorities that issued them, as identifiers or file names.
     pub client_certificates: Vec<String>,
 
+    /// The gateway's own credentials for the upstream.
+    pub upstream_auth: UpstreamAuth,
+    /// Checks of the targets.
+    pub uptime_tests: UptimeTests,
     /// Settings that are not in Tyk.
     pub tollgate: ApiExtensions,
     /// Client certificates for upstreams, by host, `*.domain` or `*`.

@@ -162,6 +162,10 @@ pub struct GatewayConfig {
     pub max_conn_time: u64,
     /// Cache of upstream addresses.
     pub dns_cache: DnsCache,
+    /// Checks of targets.
+    pub uptime_tests: UptimeTestSettings,
+    /// Questions to discovery services.
+    pub service_discovery: DiscoverySettings,
 
     /// Request rates of single APIs for the control API's `health`.
     pub health_check: HealthCheck,
@@ -313,6 +317,34 @@ pub struct DnsCache {
     pub multiple_ips_handle_strategy: String,
 }
 
+/// `uptime_tests`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct UptimeTestSettings {
+    /// Run no checks.
+    pub disable: bool,
+    /// How checks are run.
+    pub config: UptimeTestRounds,
+}
+
+/// `uptime_tests.config`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct UptimeTestRounds {
+    /// Failed checks in a row after which a target is down, and successful ones after which it is up; 0 for 3.
+    pub failure_trigger_sample_size: u32,
+    /// Seconds between two checks; 0 for 10.
+    pub time_wait: u64,
+}
+
+/// `service_discovery`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DiscoverySettings {
+    /// Seconds between two questions; 0 for 120.
+    pub default_cache_timeout: u64,
+}
+
 impl Default for DnsCache {
     fn default() -> DnsCache {
         DnsCache { enabled: false, ttl: -1, check_interval: 60, multiple_ips_handle_strategy: "no_cache".to_owned() }
@@ -403,6 +435,8 @@ impl GatewayConfig {
             max_idle_connections_per_host: 500,
             max_conn_time: 0,
             dns_cache: DnsCache::default(),
+            uptime_tests: UptimeTestSettings::default(),
+            service_discovery: DiscoverySettings::default(),
             health_check: HealthCheck::default(),
             health_check_endpoint_name: "hello".to_owned(),
             readiness_check_endpoint_name: "ready".to_owned(),

@@ -21,6 +21,14 @@ pub fn is_framing_header(name: &str) -> bool {
     FRAMING.iter().any(|framing| framing.eq_ignore_ascii_case(name))
 }
 
+/// A target of a list as an absolute URL.
+pub(crate) fn with_scheme(target: &str) -> String {
+    match target.contains("://") {
+        true => target.to_owned(),
+        false => format!("http://{target}"),
+    }
+}
+
 /// Why `url` is not a valid target; `None` if it is.
 pub(crate) fn target_url_fault(url: &str) -> Option<&'static str> {
     if url.bytes().any(|b| b <= 0x20 || b == 0x7f) {

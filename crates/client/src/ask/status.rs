@@ -40,6 +40,58 @@ pub(super) fn status(gateway: &Gateway) -> Result<(), CommandFailure> {
     if is_ready { Ok(()) } else { Err(CommandFailure::Refused("the gateway is not ready".to_owned())) }
 }
 
+/// Shows the targets of APIs with rules for their upstreams.
+pub(super) fn upstreams(gateway: &Gateway) -> Result<(), CommandFailure> {
+    let live = gateway.get("/tyk/live")?;
+    let apis = live.get("apis").and_then(Value::as_array).into_iter().flatten();
+    let with_api = apis.flat_map(|api| {
+        let targets = api.get("targets").and_then(Value::as_array).into_iter().flatten();
+        targets.map(move |target| (shown(api, "api_id"), target))
+    });
+    let targets: Vec<(String, &Value)> = with_api.collect();
+    let document: Vec<Value> = targets
+        .iter()
+        .map(|(api, target)| {
+            let mut target = (*target).clone();
+            if let Some(target) = target.as_object_mut() {
+                target.insert("api_id".to_owned(), api.as_str().into());
+            }
+            target
+        })
+        .collect();
+    gateway.print(&json!(document), || {
+        let header = [
+            "api",
+            "part",
+            "target",
+            "state",
+            "in flight",
+            "latency ms",
+            "requests",
+            "faults",
+            "ejections",
+            "retries",
+            "budget left",
+        ];
+        let row = |(api, target): &(String, &Value)| {
+            let number = |name: &str| target.get(name).and_then(Value::as_u64).unwrap_or_default();
+            let (state, cause) = (shown(target, "state"), target.get("cause").and_then(Value::as_str).unwrap_or_default());
+            let part = target.get("part").and_then(Value::as_str).filter(|part| !part.is_empty()).unwrap_or("-");
+            let mut row = vec![api.clone(), part.to_owned(), shown(target, "url")];
+            row.push(if cause.is_empty() { state } else { format!("{state}: {cause}") });
+            row.push(number("in_flight").to_string());
+            row.push(format!("{:.1}", number("latency_us") as f64 / 1_000.0));
+            row.extend(["requests", "faults", "ejections", "retries", "retry_budget_left"].map(|name| number(name).to_string()));
+            row
+        };
+        match targets.is_empty() {
+            true => "no API has rules for its upstreams".to_owned(),
+            false => table::columns(&header, targets.iter().map(row).collect()),
+        }
+    });
+    Ok(())
+}
+
 /// Checks only readiness: one request that costs the gateway nothing.
 pub(super) fn ready(gateway: &Gateway) -> Result<(), CommandFailure> {
     let [_, ready] = &gateway.health_names;

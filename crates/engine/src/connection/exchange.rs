@@ -11,6 +11,7 @@ use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::pool::{PoolSlot, PooledConnection};
 use crate::service::{Capture, Ended, Times};
+use std::rc::Rc;
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
 
 pub(super) struct ExchangeState {
@@ -214,14 +215,16 @@ impl ExchangeState {
 
     /// Releases everything; buffers return to the core.
     #[inline]
-    pub(super) fn end(&mut self, core: &Core) {
+    pub(super) fn end(&mut self, core: &Rc<Core>) {
         if self.replay.capacity() > 0 {
             core.give_back(std::mem::take(&mut self.replay));
         }
         self.upstream = None;
         self.tunnel = None;
         self.kept = None;
-        self.kept_request = None;
+        if let Some(kept) = self.kept_request.take() {
+            kept.end(core, self.request_body.is_done());
+        }
         self.room = None;
         self.upload = Pace::default();
         self.download = Pace::default();

@@ -1,12 +1,15 @@
 //! Keeps a request while it may have to be sent again, and sends it again when the handler asks for that. Once a byte of a response has
 //! reached the client, even of an interim one, the request is never sent again.
 
-use super::{Connection, Stage};
+use super::{Connection, Stage, detached_exchange};
+use crate::core::Core;
 use crate::dial::redial;
 use crate::fault::{Fault, FaultKind};
 use crate::kept_bodies::Room;
 use crate::outbox::Outbox;
-use crate::service::{KeepForResend, Resend, Retarget, TryEnd};
+use crate::service::{DetachedExchange, Handler, KeepForResend, Resend, Retarget, TryEnd};
+use std::net::SocketAddr;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// A request as it was sent so far.
@@ -18,12 +21,25 @@ pub(super) struct KeptRequest {
     /// A connection that was open before may turn out to be closed: the engine itself may then send the request once more.
     is_idempotent: bool,
     room: Room,
+    /// The handler of an exchange that gets a copy, and the client's address.
+    copy: Option<(Box<dyn Handler>, SocketAddr)>,
 }
 
 impl KeptRequest {
     /// Time to connect, if it is not the engine's default.
     pub(super) fn connect_time(&self) -> Option<Duration> {
         self.connect_ms.map(Duration::from_millis)
+    }
+
+    /// Starts the exchange that gets a copy, if there is one and the request is complete.
+    pub(super) fn end(self, core: &Rc<Core>, is_complete: bool) {
+        let Some((handler, client)) = self.copy.filter(|_| is_complete && !self.bytes.is_empty()) else { return };
+        let mut head = self.bytes;
+        // Behind the request line.
+        if let Some(line) = head.iter().position(|byte| *byte == b'\n') {
+            head.splice(line + 1..line + 1, *b"Connection: close\r\n");
+            detached_exchange::start(core, client, DetachedExchange { head, handler });
+        }
     }
 
     /// Keeps the next bytes, or forgets all of them if they are too many.
@@ -50,7 +66,14 @@ impl Connection {
         let fits = sent.len() <= bytes_max && room.reserve(sent.len());
         let bytes = if fits { sent.to_vec() } else { Vec::new() };
         self.exchange.kept_request =
-            Some(Box::new(KeptRequest { bytes, bytes_max, connect_ms: keep.connect_ms, is_idempotent, room }));
+            Some(Box::new(KeptRequest { bytes, bytes_max, connect_ms: keep.connect_ms, is_idempotent, room, copy: None }));
+    }
+
+    /// Sends a copy of the kept request when its exchange has ended.
+    pub(super) fn copy_request(&mut self, handler: Option<Box<dyn Handler>>) {
+        if let (Some(kept), Some(handler)) = (&mut self.exchange.kept_request, handler) {
+            kept.copy = Some((handler, self.client_address));
+        }
     }
 
     /// Asks the handler whether to send the request again after a fault. True if it is.

@@ -85,6 +85,16 @@ impl AuthHttpClient {
         timeout(time_max, self.follow(call)).await.unwrap_or(Err(CallFault::Timeout(time_max)))
     }
 
+    /// Makes a call and returns the status of the answer, whose body is not read. No redirect is followed.
+    pub(crate) async fn status(&self, call: Call) -> Result<StatusCode, CallFault> {
+        let asking = async {
+            let _slot = self.slots.acquire().await;
+            let client = self.client(&call.tls).map_err(CallFault::Tls)?;
+            client.status(call.request()).await.map_err(CallFault::Http)
+        };
+        timeout(call.time_max, asking).await.unwrap_or(Err(CallFault::Timeout(call.time_max)))
+    }
+
     async fn follow(&self, mut call: Call) -> Result<CallReply, CallFault> {
         // `acquire` cannot fail: the semaphore is never closed.
         let _slot = self.slots.acquire().await;
@@ -108,11 +118,8 @@ impl AuthHttpClient {
     }
 
     async fn once(client: &HttpClient, call: &Call) -> Result<CallReply, CallFault> {
-        let mut request = Request::new(Full::new(call.body.clone()));
-        *request.method_mut() = call.method.clone();
-        *request.uri_mut() = call.uri.clone();
-        request.headers_mut().clone_from(&call.headers);
-        let HttpAnswer { status, headers, body, .. } = client.send(request, call.body_bytes_max).await.map_err(CallFault::Http)?;
+        let HttpAnswer { status, headers, body, .. } =
+            client.send(call.request(), call.body_bytes_max).await.map_err(CallFault::Http)?;
         Ok(CallReply { status, headers, body })
     }
 
@@ -129,6 +136,14 @@ impl AuthHttpClient {
 }
 
 impl Call {
+    fn request(&self) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        request.headers_mut().clone_from(&self.headers);
+        request
+    }
+
     /// Makes a GET for a document.
     pub(crate) fn get(uri: Uri, tls: TlsRules, time_max: Duration, body_bytes_max: usize) -> Self {
         let (headers, body) = (HeaderMap::new(), Bytes::new());

@@ -36,6 +36,7 @@ mod workers;
 use crate::auth::oauth::{Notices, TokenStore};
 use crate::base::secret::ControlSecret;
 use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
+use crate::control::target_watcher::watch_targets;
 use crate::data::cache_purger::CachePurger;
 use crate::data::control_caller::ControlCaller;
 use crate::data::gateway_state::GatewayState;
@@ -149,6 +150,7 @@ pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, po
             tokio::spawn(keys.clone().follow_orgs());
             tokio::spawn(keys.write_behind());
             tokio::spawn(health::watch_store(control.clone()));
+            tokio::spawn(watch_targets(control.shared.clone()));
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
                     health.watch(&control.shared.registry.meters).await;

@@ -5,6 +5,7 @@ mod balancing;
 mod chain;
 mod secrets;
 mod version;
+mod watch;
 
 use crate::auth::keys::KeyTerms;
 use crate::auth::oauth::Rules;

@@ -5,7 +5,8 @@ use crate::base::form::cookie;
 use crate::data::exchange::Exchange;
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
-use crate::data::target_pool::{PoolTarget, TargetList, TargetPool};
+use crate::data::target_list::{PoolTarget, TargetList};
+use crate::data::target_pool::TargetPool;
 use crate::data::upstream::Upstream;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -25,6 +26,22 @@ pub(crate) struct BalancedUpstreams {
     /// Statuses that count as faults of a target, sorted.
     pub fault_statuses: Vec<u16>,
     pub retries: Option<CompiledRetries>,
+    pub mirror: Option<Mirror>,
+}
+
+/// Another target that gets copies of requests.
+pub(crate) struct Mirror {
+    pub upstream: Upstream,
+    /// Requests whose random number is at most this are copied.
+    pub until: u64,
+    pub body_bytes_max: usize,
+}
+
+impl Mirror {
+    /// Whether a request with this random number is copied.
+    pub(crate) fn takes(&self, random: u64) -> bool {
+        random <= self.until
+    }
 }
 
 /// A part of the split.
@@ -91,6 +108,11 @@ struct RequestRest {
 }
 
 impl BalancedUpstreams {
+    /// All pools.
+    pub(crate) fn pools(&self) -> impl Iterator<Item = &Arc<TargetPool>> {
+        std::iter::once(&self.pool).chain(self.split.iter().map(|part| &part.pool))
+    }
+
     /// Chooses the target of a request and counts the request there.
     pub(crate) fn choose(&self, exchange: &mut Exchange<'_>) -> Result<Box<TargetTry>, Refusal> {
         let now = nanos(exchange.now);
@@ -154,8 +176,7 @@ impl BalancedUpstreams {
     fn stuck_to(&self, request: &Request<'_>, now: Nanos) -> Option<(&Arc<TargetPool>, Arc<TargetList>, usize)> {
         let sticky = self.sticky.as_ref()?;
         let id = cookie_value(request, &sticky.name)?;
-        let pools = std::iter::once(&self.pool).chain(self.split.iter().map(|part| &part.pool));
-        pools.into_iter().find_map(|pool| {
+        self.pools().find_map(|pool| {
             let list = pool.targets.load_full();
             let index = list.targets.iter().position(|target| *target.sticky_id == *id)?;
             list.candidates.is_available(index, now).then_some((pool, list, index))

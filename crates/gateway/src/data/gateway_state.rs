@@ -3,6 +3,7 @@
 use crate::auth::certificates::Certificates;
 use crate::auth::keys::Keys;
 use crate::base::tls::{AllowList, ApiTls, ClientTerms};
+use crate::data::host_events::HostEvents;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::data::snapshot::Snapshot;
@@ -30,6 +31,8 @@ pub(crate) struct GatewayState {
     pub client_terms: Option<Arc<ClientTerms>>,
     /// Client certificates that the control API requires, if it requires any.
     pub control_callers: Option<Arc<AllowList>>,
+    /// Receivers of what checks find out about targets.
+    pub host_events: HostEvents,
     /// Target of requests for the control plane.
     pub control: Arc<Target>,
 }

@@ -4,6 +4,7 @@ mod arrival;
 mod batch;
 mod forward;
 mod in_flight;
+mod mirror;
 mod observed;
 mod record_builder;
 mod reply;
@@ -579,6 +580,7 @@ impl GatewayHandler {
             capture_bytes_max: 0,
             is_conditional: false,
             resend: None,
+            copy: None,
         })
     }
 }

@@ -74,6 +74,8 @@ middlewares! {
         request_headers: RequestHeaders;
         rewrite_url: RewriteUrl;
         transform_method: TransformMethod;
+        // The gateway's own credentials replace what any step before has set.
+        upstream_credentials: UpstreamCredentials;
         // Changes to the response.
         transform_response: TransformResponse;
         transform_jq_response: TransformJqResponse;

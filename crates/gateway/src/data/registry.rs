@@ -14,6 +14,7 @@ use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::CacheMemory;
 use crate::observe::Meters;
+use arc_swap::ArcSwap;
 use rustls::pki_types::ServerName;
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_balance::{RetryBudget, TargetHealth};
 use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
-use tollgate_engine::{Address, Http2, Target, TargetTls};
+use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 
 /// All state that survives reloads.
@@ -39,6 +40,7 @@ pub(crate) struct Registry {
     turns: Interned<String, AtomicUsize>,
     target_healths: Interned<(PoolName, String), TargetHealth>,
     retry_budgets: Interned<(String, String), RetryBudget>,
+    discovered: Interned<PoolName, ArcSwap<Vec<String>>>,
     key_sets: Interned<(String, SetRules), KeySet>,
     /// HTTP client for calls to other servers.
     pub auth_client: LazyAuthHttpClient,
@@ -59,6 +61,7 @@ pub(crate) struct Registry {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct TargetKey {
     address: String,
+    proxy: Option<(String, ProxyProtocol)>,
     tls: Option<(String, TlsRules)>,
     http2: Http2,
 }
@@ -112,12 +115,14 @@ impl Registry {
     pub(crate) fn target(
         &self,
         address: Address,
+        proxy: Option<EgressProxy>,
         server_name: Option<ServerName<'static>>,
         rules: &TlsRules,
         http2: Http2,
     ) -> Result<Arc<Target>, String> {
         let key = TargetKey {
             address: format!("{address:?}"),
+            proxy: proxy.as_ref().map(|proxy| (format!("{:?}", proxy.address), proxy.protocol.clone())),
             tls: server_name.as_ref().map(|name| (name.to_str().into_owned(), rules.clone())),
             http2,
         };
@@ -125,7 +130,7 @@ impl Registry {
             Some(name) => Some(TargetTls { config: self.client_config(rules)?, name }),
             None => None,
         };
-        Ok(self.targets.get_or(key, || Target { serial: self.new_serial(), address, tls, http2 }))
+        Ok(self.targets.get_or(key, || Target { serial: self.new_serial(), address, proxy, tls, http2 }))
     }
 
     /// A serial number that no target has had before.
@@ -169,6 +174,11 @@ impl Registry {
     /// The retry budget of a pool's version.
     pub(crate) fn retry_budget(&self, pool: &PoolName) -> Arc<RetryBudget> {
         self.retry_budgets.get_or((pool.api.clone(), pool.version.clone()), RetryBudget::default)
+    }
+
+    /// The last good list of targets that was discovered for a pool; empty if there was none.
+    pub(crate) fn discovered(&self, pool: &PoolName) -> Arc<ArcSwap<Vec<String>>> {
+        self.discovered.get_or(pool.clone(), ArcSwap::default)
     }
 
     /// The key set at a URL.
@@ -266,6 +276,7 @@ impl Registry {
         self.turns.purge();
         self.target_healths.purge();
         self.retry_budgets.purge();
+        self.discovered.purge();
         self.key_sets.purge();
         self.patterns.purge();
         self.api_caches.purge();

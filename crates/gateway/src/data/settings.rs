@@ -10,6 +10,7 @@ use crate::data::header_names::is_same_name;
 use crate::data::refusal::{QUOTA_EXCEEDED, RefusalText};
 use crate::observe::trace::Tracer;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,7 +104,11 @@ pub(crate) struct Settings {
     /// Values of references to secrets in definitions.
     pub secrets: SecretSources,
     /// Key of the identifiers in cookies that name targets: gateways with one secret have the same ones.
-    sticky_key: [u8; 32],
+    pub sticky_key: StickyKey,
+    /// How `uptime_tests` are run; `None` if they are off.
+    pub uptime_tests: Option<UptimeRounds>,
+    /// Time between two questions to a discovery service, if an API does not set it.
+    pub discovery_interval: Duration,
     /// Port and protocol (`http` or `https`) that the gateway listens on; definitions name the port with `listen_port`.
     pub listener: (u16, &'static str),
     /// Protective fields of definitions that are not supported; an API that uses one of these is served without it.
@@ -115,6 +120,39 @@ pub(crate) struct Settings {
     pub error_overrides: Arc<OverrideRules>,
     /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
     pub control_paths: Vec<String>,
+}
+
+/// How `uptime_tests` are run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UptimeRounds {
+    /// Results in a row after which a target is down, or up again.
+    pub trigger: u32,
+    /// Time between two checks.
+    pub interval: Duration,
+}
+
+/// Key of the identifiers in cookies that name targets.
+#[derive(Clone, Copy)]
+pub(crate) struct StickyKey([u8; 32]);
+
+impl fmt::Debug for StickyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // It must not reach a log.
+        f.write_str("StickyKey")
+    }
+}
+
+impl StickyKey {
+    /// What a cookie that names a target has as its value.
+    pub(crate) fn id(self, api: &str, url: &str) -> Box<str> {
+        let hash = blake3::keyed_hash(&self.0, format!("{api}\0{url}").as_bytes());
+        hash.to_hex().get(..16).unwrap_or_default().into()
+    }
+}
+
+/// A number, or this one if it is 0.
+fn or(number: u64, default: u64) -> u64 {
+    if number == 0 { default } else { number }
 }
 
 impl Settings {
@@ -179,7 +217,12 @@ impl Settings {
                 .filter(|options| options.node_is_segmented)
                 .map(|options| options.tags.clone()),
             secrets: config.secret_sources(std::env::vars()),
-            sticky_key: blake3::derive_key("tollgate 2026 cookies that name targets", config.secret.as_bytes()),
+            sticky_key: StickyKey(blake3::derive_key("tollgate 2026 cookies that name targets", config.secret.as_bytes())),
+            uptime_tests: (!config.uptime_tests.disable).then(|| UptimeRounds {
+                trigger: or(u64::from(config.uptime_tests.config.failure_trigger_sample_size), 3) as u32,
+                interval: Duration::from_secs(or(config.uptime_tests.config.time_wait, 10)),
+            }),
+            discovery_interval: Duration::from_secs(or(config.service_discovery.default_cache_timeout, 120)),
             listener: (config.listen_port, if http.use_ssl { "https" } else { "http" }),
             serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),
@@ -210,12 +253,6 @@ impl Settings {
     /// The header in which trusted proxies report the client; empty for the usual headers.
     pub(crate) fn client_address_header(&self) -> &str {
         &self.client_address.header
-    }
-
-    /// What a cookie that names a target has as its value.
-    pub(crate) fn sticky_id(&self, api: &str, url: &str) -> Box<str> {
-        let hash = blake3::keyed_hash(&self.sticky_key, format!("{api}\0{url}").as_bytes());
-        hash.to_hex().get(..16).unwrap_or_default().into()
     }
 
     /// Whether a path on this port belongs to the control plane.

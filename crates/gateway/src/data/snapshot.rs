@@ -8,6 +8,7 @@ use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::Middleware;
 use crate::data::route::{Found, Router};
+use crate::data::target_pool::TargetPool;
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
 use regex::Regex;
@@ -214,6 +215,16 @@ impl Snapshot {
     pub(crate) fn find(&self, authority: &[u8], path: &str) -> Option<Found> {
         let host = if self.router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
         self.router.find(host, path)
+    }
+
+    /// The pools of targets of all APIs.
+    pub(crate) fn target_pools(&self) -> impl Iterator<Item = &Arc<TargetPool>> {
+        let versions = self.apis.iter().flat_map(|api| api.versions.all());
+        let balanced = versions.filter_map(|version| match &version.upstreams {
+            Upstreams::Balanced(rules) => Some(rules),
+            Upstreams::One(_) | Upstreams::Many { .. } | Upstreams::Loop(_) | Upstreams::Control => None,
+        });
+        balanced.flat_map(|rules| rules.pools())
     }
 
     /// The API with an id.

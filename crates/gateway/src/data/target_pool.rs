@@ -2,10 +2,11 @@
 //! flight; each keeps the list that it started with.
 
 use crate::data::pool_name::PoolName;
-use crate::data::upstream::Upstream;
+use crate::data::target_list::TargetList;
+use crate::data::target_watch::TargetWatch;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
-use tollgate_balance::{Candidates, EjectionCause, Nanos, RetryBudget, TryResult};
+use tollgate_balance::{EjectionCause, Nanos, RetryBudget, TryResult};
 
 /// Targets of one version, or of one part of its split.
 pub(crate) struct TargetPool {
@@ -13,32 +14,8 @@ pub(crate) struct TargetPool {
     pub targets: ArcSwap<TargetList>,
     /// Budget of all pools of the version.
     pub budget: Arc<RetryBudget>,
-}
-
-/// The targets of a pool at one time.
-pub(crate) struct TargetList {
-    pub targets: Vec<PoolTarget>,
-    pub candidates: Candidates,
-    /// Whether the targets differ in path or query, so that a request for one has another target for the next.
-    pub paths_differ: bool,
-}
-
-/// One target of a pool.
-pub(crate) struct PoolTarget {
-    pub url: String,
-    pub upstream: Upstream,
-    /// Identifies it in cookies, without naming it.
-    pub sticky_id: Box<str>,
-}
-
-impl TargetList {
-    /// Makes a list. The candidates are those of the targets, in the same order.
-    pub(crate) fn new(targets: Vec<PoolTarget>, candidates: Candidates) -> Self {
-        let base = |target: &PoolTarget| (target.upstream.path.clone(), target.upstream.query.clone());
-        let first = targets.first().map(base);
-        let paths_differ = targets.iter().any(|target| Some(base(target)) != first);
-        TargetList { targets, candidates, paths_differ }
-    }
+    /// What is done about the targets without a request.
+    pub watch: Option<TargetWatch>,
 }
 
 impl TargetPool {

@@ -4,10 +4,13 @@ use crate::base::tls::{TlsRules, TlsSettings};
 use crate::data::api::Api;
 use crate::data::registry::Registry;
 use crate::data::url::Url;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::percent_decode_str;
 use rustls::pki_types::ServerName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use tollgate_engine::{Address, Http2, Target};
+use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target};
 
 /// One URL to send requests to.
 #[derive(Debug)]
@@ -66,9 +69,46 @@ impl Upstream {
             false if parts.scheme.eq_ignore_ascii_case("h2c") => Http2::Always,
             _ => Http2::Never,
         };
-        let target = registry.target(address, server_name, &rules, http2)?;
+        let proxy = match tls.proxy_url.as_str() {
+            "" => None,
+            url => Some(egress_proxy(url).map_err(|error| format!("$.proxy.transport.proxy_url: {error}"))?),
+        };
+        let target = registry.target(address, proxy, server_name, &rules, http2)?;
         Ok(Upstream { target, host: parts.authority.to_owned(), path: parts.path.to_owned(), query: parts.query.to_owned() })
     }
+}
+
+/// The proxy at a URL: `http://` or `socks5://`, with credentials if it wants them.
+fn egress_proxy(url: &str) -> Result<EgressProxy, String> {
+    let parts = split_url(url).ok_or("must be an absolute URL")?;
+    let (user, password) = credentials(url)?;
+    let has_credentials = !user.is_empty() || !password.is_empty();
+    let (protocol, default_port) = match parts.scheme.to_ascii_lowercase().as_str() {
+        "http" => {
+            let basic = || format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+            (ProxyProtocol::Http(has_credentials.then(basic)), 80)
+        }
+        "socks5" | "socks5h" => (ProxyProtocol::Socks5(has_credentials.then(|| (user.clone(), password.clone()))), 1080),
+        other => return Err(format!("the scheme {other} is not supported")),
+    };
+    let (host, port) = host_and_port(parts.authority, default_port)?;
+    let address = match host.parse::<IpAddr>() {
+        Ok(ip) => Address::Socket(SocketAddr::new(ip, port)),
+        Err(_) => Address::Name { host: host.to_ascii_lowercase(), port },
+    };
+    Ok(EgressProxy { address, protocol })
+}
+
+/// User and password of a URL, decoded.
+fn credentials(url: &str) -> Result<(String, String), String> {
+    let authority = url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    let (user, password) = match authority.rsplit_once('@') {
+        Some((information, _)) => information.split_once(':').unwrap_or((information, "")),
+        None => ("", ""),
+    };
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8().map(|text| text.into_owned());
+    let both = decoded(user).and_then(|user| Ok((user, decoded(password)?)));
+    both.map_err(|_| "its credentials are not UTF-8".to_owned())
 }
 
 fn host_and_port(authority: &str, default_port: u16) -> Result<(&str, u16), String> {

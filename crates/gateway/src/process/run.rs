@@ -87,7 +87,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         log.figures.clone(),
     ));
     let control_target =
-        Target { serial: registry.new_serial(), address: Address::Local(connector), tls: None, http2: Http2::Never };
+        Target { serial: registry.new_serial(), address: Address::Local(connector), proxy: None, tls: None, http2: Http2::Never };
     let notifier = Arc::new(Notifier::from_environment());
     let storage::Opened { store, keys, lock } = storage::open(&config, inherited.lock.take(), registry.patterns.clone())?;
     let keys = Arc::new(keys);
@@ -118,6 +118,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         generation: Default::default(),
         start: keys.shared_keys().map_or_else(MonoTime::now, |shared| shared.limits.start_time()),
         address_rates: address_rates(&config),
+        host_events: Default::default(),
         control: Arc::new(control_target),
     });
     let cache_redis = storage::open_cache(&config, &keys)?;

@@ -2,6 +2,7 @@
 //! between; percentiles cover the whole time.
 
 use super::response_cache::response_caches;
+use super::targets::live_targets;
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, Sum};
 use serde_json::{Map, Value, json};
@@ -12,6 +13,7 @@ use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 pub(crate) fn live(shared: &GatewayState) -> Value {
     let observer = &shared.observer;
     let caches = response_caches(shared);
+    let mut targets = live_targets(shared);
     let apis: Vec<Value> = shared
         .registry
         .meters
@@ -21,6 +23,9 @@ pub(crate) fn live(shared: &GatewayState) -> Value {
             let mut figures = api(&meter.api, name(shared, &meter.api), &meter.sum()?);
             if let (Some(figures), Some(cache)) = (figures.as_object_mut(), caches.get(&*meter.api)) {
                 figures.insert("cache".to_owned(), json!(cache));
+            }
+            if let (Some(figures), Some(targets)) = (figures.as_object_mut(), targets.remove(&*meter.api)) {
+                figures.insert("targets".to_owned(), targets.into());
             }
             Some(figures)
         })

@@ -1,9 +1,9 @@
 //! All metrics as one text. This file lists the metric families; each is written in one place.
 
-use super::component_metrics;
 use super::exposition::{Exposition, ExpositionFormat, ExpositionText, MetricKind};
 use super::process::ProcessFigures;
 use super::response_cache::{ResponseCacheFigures, response_cache_series};
+use super::{component_metrics, targets};
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, METHODS, Sum};
 use std::collections::BTreeMap;
@@ -46,6 +46,7 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     configuration(text, shared);
     component_metrics::certificates(text, &shared.registry.certificates.all());
     component_metrics::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
+    targets::targets(text, shared);
     component_metrics::stores(text, shared);
     process(text);
 }

@@ -1,10 +1,10 @@
 //! Which target gets a request: weights, hashes, cookies, and parts of a split.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Gateway, Upstream, api, reply, request};
+use crate::harness::{Gateway, Seen, Upstream, api, eventually, reply, request};
 
 fn named(names: &[&'static str]) -> Vec<Upstream> {
     names.iter().copied().map(|name| Upstream::start(move |_| reply("200 OK", &[], name))).collect()
@@ -114,4 +114,41 @@ fn a_split_follows_headers_cookies_and_shares() {
     let canary = counts["canary"];
     assert!((120..=280).contains(&canary) && counts["base"] == 2_000 - canary, "{counts:?}");
     assert!(!gateway.get("/a/").text().is_empty());
+}
+
+#[test]
+fn a_mirror_gets_copies_and_the_client_notices_nothing() {
+    let upstreams = named(&["main"]);
+    // Its answers are slow, wrong and large.
+    let mirror = Upstream::start(|_| reply("500 Wrong", &[], &"x".repeat(1_000_000)));
+    let gateway = gateway(&upstreams, &[1], json!({"mirror": {"url": mirror.url(), "body_bytes_max": 1000}}));
+    let mut client = gateway.connect();
+    for number in 0..20 {
+        let response = client.ask(request("POST", &format!("/a/x?n={number}"), &["X-Own: yes"], "body"));
+        assert_eq!((response.status, response.text().as_str()), (200, "main"));
+    }
+    eventually("all copies arrive", || mirror.requests() == 20);
+    let (sent, copied) = (upstreams[0].seen(), mirror.seen());
+    assert!(copied.iter().all(|seen| seen.method == "POST" && seen.text() == "body" && seen.header("x-own") == Some("yes")));
+    assert!(copied.iter().all(|seen| seen.header("host") == Some(mirror.address.to_string().as_str())));
+    let targets = |seen: &[Seen]| seen.iter().map(|seen| seen.target.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(targets(&sent), targets(&copied));
+    assert_eq!(sent[0].header("x-forwarded-for"), copied[0].header("x-forwarded-for"));
+    // A large body is forwarded, but not copied.
+    assert_eq!(client.ask(request("POST", "/a/large", &[], &"x".repeat(2_000))).status, 200);
+    assert_eq!(client.ask(request("GET", "/a/last", &[], "")).status, 200);
+    eventually("the last copy arrives", || mirror.last().target == "/last");
+    assert_eq!(mirror.requests(), 21);
+}
+
+#[test]
+fn a_mirror_that_is_gone_costs_nothing() {
+    let upstreams = named(&["main"]);
+    let gone = Upstream::start(|_| Vec::new());
+    let gateway = gateway(&upstreams, &[1], json!({"mirror": {"url": gone.url(), "percent": 50}}));
+    let mut client = gateway.connect();
+    assert!((0..400).all(|_| client.ask(request("GET", "/a/", &[], "")).status == 200));
+    // 200 of 400, with a standard deviation of 10. Six of those are exceeded once in 500 millions. More than 64 at one time are not sent.
+    eventually("copies arrive", || gone.requests() > 100);
+    assert!(gone.requests() <= 260, "{}", gone.requests());
 }

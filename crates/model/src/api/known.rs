@@ -23,12 +23,17 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("session_provider", Never),
     // TLS.
     ("request_signing", Member("is_enabled")),
-    ("upstream_auth", Member("enabled")),
+    ("upstream_auth.basic_auth.header.enabled", Never),
+    ("upstream_auth.oauth.client_credentials.header.enabled", Never),
+    ("upstream_auth.oauth.client_credentials.extra_metadata", Set),
+    // Its grant is reported.
+    ("upstream_auth.oauth.password_authentication", Never),
     ("enable_proxy_protocol", Set),
     // Analytics and telemetry.
     ("analytics_plugin", Member("enable")),
     ("event_handlers", Member("events")),
-    ("uptime_tests", Member("check_list")),
+    // Old results expire by themselves.
+    ("uptime_tests.config", Never),
     // Middleware.
     ("config_data", Set),
     ("config_data_disabled", Never),
@@ -39,5 +44,4 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("tollgate.upstream.*", Refuse),
     ("tollgate.upstream.*.*", Refuse),
     ("tollgate.upstream.*.*.*", Refuse),
-    ("proxy.service_discovery", Member("use_discovery_service")),
 ];

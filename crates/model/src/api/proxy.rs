@@ -1,5 +1,7 @@
 //! Where requests arrive and where they are forwarded to.
 
+use super::ServiceDiscovery;
+use crate::token::with_scheme;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -23,8 +25,10 @@ pub struct Proxy {
     pub enable_load_balancing: bool,
     /// Targets to use in turn. An entry that occurs twice gets twice the requests; one without a scheme is `http://`.
     pub target_list: Vec<String>,
-    /// Skip targets that are known to be down; not supported yet.
+    /// Skip targets that `uptime_tests` find down; 503 if all are.
     pub check_host_against_uptime_tests: bool,
+    /// Where the targets come from.
+    pub service_discovery: ServiceDiscovery,
     /// The connection to the upstream.
     pub transport: Transport,
 }
@@ -43,7 +47,7 @@ pub struct Transport {
     pub ssl_max_version: u16,
     /// Compare the certificate's common name, even if it has alternative names.
     pub ssl_force_common_name_check: bool,
-    /// HTTP proxy to the upstream; not supported yet.
+    /// Proxy to the upstream: `http://` (`CONNECT`) or `socks5://`, with user and password if it wants them.
     pub proxy_url: String,
 }
 
@@ -54,13 +58,5 @@ impl Proxy {
             return vec![self.target_url.clone()];
         }
         self.target_list.iter().map(|t| with_scheme(t)).collect()
-    }
-}
-
-/// A target of a list as an absolute URL.
-pub(crate) fn with_scheme(target: &str) -> String {
-    match target.contains("://") {
-        true => target.to_owned(),
-        false => format!("http://{target}"),
     }
 }

@@ -351,7 +351,10 @@ fn fields_without_effect_are_reported_when_they_are_set() {
     check(with("/cache_options", json!({"enable_cache": true, "cache_timeout": 60})), &[]);
     check(
         with("/proxy/service_discovery", json!({"use_discovery_service": true})),
-        &["$.proxy.service_discovery: ignored: not supported yet"],
+        &[
+            "$.proxy.service_discovery.query_endpoint: error: must be an absolute URL such as http://host:8080/",
+            "$.proxy.service_discovery.data_path: error: must not be empty",
+        ],
     );
     check(with("/hmac_allowed_clock_skew", json!(-1)), &[]);
 }

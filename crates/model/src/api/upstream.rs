@@ -1,12 +1,13 @@
 //! `tollgate.upstream` of a definition: how requests are distributed to targets, and what happens when targets fail. Each member switches its
 //! feature on.
 
-use super::proxy::{Proxy, with_scheme};
+use super::proxy::Proxy;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
-use crate::token::is_token;
+use crate::token::{is_header_value, is_token, with_scheme};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// `tollgate.upstream`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
@@ -22,10 +23,14 @@ pub struct UpstreamRules {
     pub sticky_cookie: Option<StickyCookie>,
     /// Targets that fail get no requests for a while.
     pub health: Option<PassiveHealth>,
+    /// The gateway asks the targets whether they work.
+    pub checks: Option<ActiveChecks>,
     /// Failed requests are sent again.
     pub retries: Option<RetryRules>,
     /// Some requests go to other targets.
     pub split: Vec<SplitPart>,
+    /// Copies of requests go to another target, whose responses nobody gets.
+    pub mirror: Option<MirrorRule>,
 }
 
 /// One target.
@@ -154,6 +159,40 @@ impl Default for PassiveHealth {
     }
 }
 
+/// `checks`: every target is asked regularly.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ActiveChecks {
+    /// Path of the request; empty to only connect.
+    pub path: String,
+    /// Headers of the request.
+    pub headers: BTreeMap<String, String>,
+    /// Statuses that are good; empty for 200 to 399.
+    pub statuses: Vec<u16>,
+    /// Time between two checks.
+    pub interval_ms: u64,
+    /// Time limit of a check.
+    pub timeout_ms: u64,
+    /// Good checks in a row after which a target gets requests.
+    pub rise: u32,
+    /// Failed checks in a row after which it gets none.
+    pub fall: u32,
+}
+
+impl Default for ActiveChecks {
+    fn default() -> Self {
+        ActiveChecks {
+            path: String::new(),
+            headers: BTreeMap::new(),
+            statuses: Vec::new(),
+            interval_ms: 5_000,
+            timeout_ms: 2_000,
+            rise: 2,
+            fall: 3,
+        }
+    }
+}
+
 /// `retries`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -210,6 +249,24 @@ pub enum RetryCause {
     Closed,
     /// It did not answer in time.
     Timeout,
+}
+
+/// `mirror`.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MirrorRule {
+    /// URL of the target, without a path: it gets the path that the request has upstream.
+    pub url: String,
+    /// Share of the requests that are copied.
+    pub percent: f64,
+    /// A request with a larger body is not copied.
+    pub body_bytes_max: usize,
+}
+
+impl Default for MirrorRule {
+    fn default() -> Self {
+        MirrorRule { url: String::new(), percent: 100.0, body_bytes_max: 64 * 1024 }
+    }
 }
 
 /// One part of `split`: requests that go to targets of its own.
@@ -301,8 +358,25 @@ pub(super) fn check(rules: &UpstreamRules, findings: &mut Findings, check_target
     if let Some(health) = &rules.health {
         check_health(&at.key("health"), health, findings);
     }
+    if let Some(checks) = &rules.checks {
+        check_checks(&at.key("checks"), checks, findings);
+    }
     if let Some(retries) = &rules.retries {
         check_retries(&at.key("retries"), retries, findings);
+    }
+    if let Some(mirror) = &rules.mirror {
+        let at = at.key("mirror");
+        check_target(&at.key("url"), &mirror.url, findings);
+        let rest = mirror.url.split_once("://").map_or("", |(_, rest)| rest);
+        if rest.trim_end_matches('/').contains(['/', '?', '#']) {
+            findings.error(&at.key("url"), "must not have a path: the mirror gets the path that the request has upstream");
+        }
+        if !(0.0..=100.0).contains(&mirror.percent) {
+            findings.error(&at.key("percent"), "must be from 0 to 100");
+        }
+        if mirror.body_bytes_max > UpstreamRules::BODY_BYTES_MAX {
+            findings.error(&at.key("body_bytes_max"), format!("must be at most {}", UpstreamRules::BODY_BYTES_MAX));
+        }
     }
     let mut percent = 0.0;
     for (index, part) in rules.split.iter().enumerate() {
@@ -372,6 +446,29 @@ fn check_health(at: &JsonPath, health: &PassiveHealth, findings: &mut Findings) 
         findings.error(&at.key("latency_factor"), "must be 0 or at least 1.5");
     }
     check_statuses(&at.key("statuses"), &health.statuses, findings);
+}
+
+fn check_checks(at: &JsonPath, checks: &ActiveChecks, findings: &mut Findings) {
+    check_times(at, &[("interval_ms", checks.interval_ms), ("timeout_ms", checks.timeout_ms)], findings);
+    for (field, number) in [
+        ("interval_ms", checks.interval_ms),
+        ("timeout_ms", checks.timeout_ms),
+        ("rise", u64::from(checks.rise)),
+        ("fall", u64::from(checks.fall)),
+    ] {
+        if number == 0 {
+            findings.error(&at.key(field), "must not be 0");
+        }
+    }
+    if !(checks.path.is_empty() || checks.path.starts_with('/')) || checks.path.bytes().any(|byte| byte <= 0x20 || byte >= 0x7f) {
+        findings.error(&at.key("path"), "must be a path such as /health");
+    }
+    check_statuses(&at.key("statuses"), &checks.statuses, findings);
+    for (name, value) in &checks.headers {
+        if !is_token(name) || !is_header_value(value) {
+            findings.error(&at.key("headers").key(name), "is not a header");
+        }
+    }
 }
 
 fn check_retries(at: &JsonPath, retries: &RetryRules, findings: &mut Findings) {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ApiDefinition, AuthConfig, AuthMethod, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, proxy,
-    response_processor, upstream,
+    ApiDefinition, AuthConfig, AuthMethod, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, response_processor,
+    upstream, upstream_auth, uptime,
 };
 use crate::error_override;
 use crate::expiry::{WrittenExpiry, expiry};
@@ -13,7 +13,7 @@ use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::protections;
-use crate::token::{is_header_value, is_token, target_url_fault};
+use crate::token::{is_header_value, is_token, target_url_fault, with_scheme};
 
 mod oauth;
 mod paths;
@@ -30,6 +30,8 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_protocol(&api.protocol, findings);
     check_rate(&api.global_rate_limit, findings);
     check_cache(api, findings);
+    upstream_auth::check(&api.upstream_auth, findings);
+    uptime::check(&api.uptime_tests, &api.proxy.service_discovery, findings);
     if let Some(rules) = &api.tollgate.upstream {
         upstream::check(rules, findings, check_target);
     }
@@ -57,7 +59,7 @@ fn check_proxy(proxy: &Proxy, findings: &mut Findings) {
     }
     for (index, target) in proxy.target_list.iter().enumerate() {
         let at = at.key("target_list").index(index);
-        check_target(&at, &proxy::with_scheme(target), findings);
+        check_target(&at, &with_scheme(target), findings);
     }
 }
 
@@ -375,14 +377,6 @@ fn check_cache(api: &ApiDefinition, findings: &mut Findings) {
 
 /// Typed fields without effect.
 fn check_unsupported(api: &ApiDefinition, findings: &mut Findings) {
-    for (field, is_set) in [
-        ("proxy.transport.proxy_url", !api.proxy.transport.proxy_url.is_empty()),
-        ("proxy.check_host_against_uptime_tests", api.proxy.check_host_against_uptime_tests),
-    ] {
-        if is_set {
-            findings.ignored(&JsonPath::of(field), "not supported yet");
-        }
-    }
     response_processor::check(&api.response_processors, findings);
 }
 

@@ -66,11 +66,12 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("analytics_config.purge_interval", Never),
     // Upstream.
     ("proxy_ssl_disable_renegotiation", Never),
-    ("service_discovery", Never),
     ("external_services", Set),
     // Health.
     ("liveness_check", Never),
-    ("uptime_tests", Never),
+    ("uptime_tests.poller_group", Never),
+    ("uptime_tests.config.checker_pool_size", Never),
+    ("uptime_tests.config.enable_uptime_analytics", Set),
     ("monitor", Member("enable_trigger_monitors")),
     // Plugins.
     ("enable_jsvm", Set),

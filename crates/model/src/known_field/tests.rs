@@ -28,10 +28,8 @@ const RENAMED: [(&str, &str); 5] = [
 const SHARED: &str = include_str!("shared.txt");
 
 /// Fields without effect that checks of their own report, with a value that triggers the report.
-const REPORTED: [(&str, &str); 9] = [
+const REPORTED: [(&str, &str); 7] = [
     ("definition.response_processors", r#"[{"name": "custom_mw_res_hook"}]"#),
-    ("definition.proxy.transport.proxy_url", r#""http://proxy/""#),
-    ("definition.proxy.check_host_against_uptime_tests", "true"),
     ("configuration.policies.policy_source", r#""service""#),
     ("configuration.dns_cache.enabled", "true"),
     ("configuration.http_server_options.ssl_insecure_skip_verify", "true"),

@@ -342,7 +342,7 @@ fn target(dialed: Arc<Mutex<VecDeque<UnixStream>>>) -> Arc<Target> {
         dialed.lock().unwrap().push_back(far);
         Ok(near)
     };
-    Arc::new(Target { serial: 1, address: Address::Local(Arc::new(connect)), tls: None, http2: Http2::Never })
+    Arc::new(Target { serial: 1, address: Address::Local(Arc::new(connect)), proxy: None, tls: None, http2: Http2::Never })
 }
 
 #[derive(Clone)]
@@ -435,6 +435,7 @@ impl Handler for ScriptedHandler {
             capture_bytes_max: 0,
             is_conditional: order == "again",
             resend: (order == "resend").then_some(KeepForResend { body_bytes_max: number as usize, connect_ms: None }),
+            copy: None,
         })
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct TlsSettings {
     /// Pinned public keys by upstream: SHA-256, comma separated.
     pins: BTreeMap<String, String>,
     pub http2: bool,
+    /// URL of the proxy on the way to the upstreams; empty for none.
+    pub proxy_url: String,
 }
 
 /// The rules for one upstream host.
@@ -63,6 +65,7 @@ impl TlsSettings {
             certificates: config.security.certificates.upstream.clone(),
             pins: config.security.pinned_public_keys.clone(),
             http2: config.proxy_enable_http2,
+            proxy_url: String::new(),
         }
     }
 
@@ -76,6 +79,7 @@ impl TlsSettings {
             max_version: own(transport.ssl_max_version, self.max_version),
             ciphers: if transport.ssl_ciphers.is_empty() { self.ciphers.clone() } else { transport.ssl_ciphers.clone() },
             checks_common_name: self.checks_common_name || transport.ssl_force_common_name_check,
+            proxy_url: transport.proxy_url.clone(),
             ..self.clone()
         };
         if !definition.upstream_certificates_disabled {

@@ -1,87 +1,168 @@
-//! Compiles `tollgate.upstream`: pools of targets and the rules for them.
+//! Compiles `tollgate.upstream` and what Tyk has of it: pools of targets and the rules for them.
 
-use crate::data::balanced::{BalancedUpstreams, CompiledPart, CompiledRetries, HashedValue, Sticky};
+use super::watch;
+use crate::base::tls::TlsSettings;
+use crate::data::balanced::{BalancedUpstreams, CompiledPart, CompiledRetries, HashedValue, Mirror, Sticky};
 use crate::data::middleware::Context;
 use crate::data::pool_name::PoolName;
-use crate::data::target_pool::{PoolTarget, TargetList, TargetPool};
+use crate::data::registry::Registry;
+use crate::data::settings::StickyKey;
+use crate::data::target_list::{PoolTarget, TargetList};
+use crate::data::target_pool::TargetPool;
+use crate::data::target_watch::ListBuilder;
 use crate::data::upstream::Upstream;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
-use tollgate_balance::{Backoff, BalanceMethod, BudgetRules, Candidate, Candidates, HealthRules, hash_bytes};
+use tollgate_balance::{Backoff, BalanceMethod, BudgetRules, Candidate, Candidates, HealthRules, TargetHealth, hash_bytes};
 use tollgate_model::api::{
     ApiDefinition, BalanceRule, HashedPart, PassiveHealth, RetryRules, StickyCookie, UpstreamRules, WeightedTarget,
 };
 
 const NS_PER_MS: u64 = 1_000_000;
 
+/// Whether the upstreams of an API follow rules.
+pub(super) fn is_used(definition: &ApiDefinition, context: &Context<'_>) -> bool {
+    definition.tollgate.upstream.is_some() || watch::has_uptime_tests(definition, context) || discovers(definition)
+}
+
+fn discovers(definition: &ApiDefinition) -> bool {
+    definition.proxy.service_discovery.use_discovery_service
+}
+
 /// The upstreams of a version by the rules of its API. `None` if they are unusable.
-pub(super) fn compile(
-    definition: &ApiDefinition,
-    rules: &UpstreamRules,
-    version: &str,
-    context: &mut Context<'_>,
-) -> Option<BalancedUpstreams> {
+pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut Context<'_>) -> Option<BalancedUpstreams> {
+    let default = UpstreamRules::default();
+    let rules = definition.tollgate.upstream.as_ref().unwrap_or(&default);
     let method = method(rules);
     let health = health_rules(rules.health.as_ref());
-    let name = |part: &str| PoolName { api: definition.api_id.clone(), version: version.to_owned(), part: part.to_owned() };
-    let mut pool = |part: &str, path: &str, targets: &[WeightedTarget]| {
-        pool(definition, name(part), (path, targets), (method, health), context)
+    let (tls, sticky_key, registry) = (context.upstream_tls(definition), context.settings.sticky_key, context.registry.clone());
+    let maker = |part: &str| ListMaker {
+        name: PoolName { api: definition.api_id.clone(), version: version.to_owned(), part: part.to_owned() },
+        tls: tls.clone(),
+        sticky_key,
+        registry: registry.clone(),
+        method,
+        health,
     };
-    let own = pool("", "targets", &rules.targets(&definition.proxy));
+    let mirror = match &rules.mirror {
+        None => None,
+        Some(mirror) => match Upstream::new(&mirror.url, &tls, context.registry) {
+            Ok(upstream) => Some(Mirror { upstream, until: point(mirror.percent), body_bytes_max: mirror.body_bytes_max }),
+            Err(error) => {
+                context.error("$.tollgate.upstream.mirror.url", error);
+                return None;
+            }
+        },
+    };
+    let own_maker = maker("");
+    let makers: Vec<ListMaker> = rules.split.iter().map(|part| maker(&part.name)).collect();
+    let own = pool(definition, own_maker, ("targets", &rules.targets(&definition.proxy)), discovers(definition), context);
     let mut percent = 0.0;
-    let parts = rules.split.iter().enumerate().map(|(index, part)| {
+    let mut split = Vec::new();
+    for (index, (part, maker)) in rules.split.iter().zip(makers).enumerate() {
         percent += part.percent;
-        Some(CompiledPart {
-            pool: pool(&part.name, &format!("split[{index}].targets"), &part.targets())?,
-            // 100 percent is every random number.
-            until: if percent >= 100.0 { u64::MAX } else { (percent / 100.0 * u64::MAX as f64) as u64 },
+        let path = format!("split[{index}].targets");
+        split.push(CompiledPart {
+            pool: pool(definition, maker, (&path, &part.targets()), false, context)?,
+            until: point(percent),
             header: part.header.as_ref().map(|header| (header.name.clone(), header.value.clone())),
             cookie: part.cookie.as_ref().map(|cookie| (cookie.name.clone(), cookie.value.clone())),
-        })
-    });
-    let split: Vec<Option<CompiledPart>> = parts.collect();
+        });
+    }
     let mut fault_statuses = rules.health.as_ref().map(|health| health.statuses.clone()).unwrap_or_default();
     fault_statuses.sort_unstable();
     Some(BalancedUpstreams {
         pool: own?,
-        split: split.into_iter().collect::<Option<_>>()?,
+        split,
         hashed: hashed(rules),
         sticky: rules.sticky_cookie.as_ref().map(sticky),
         fault_statuses,
         retries: rules.retries.as_ref().map(retries),
+        mirror,
     })
+}
+
+/// The random number below which this share of all random numbers is.
+fn point(percent: f64) -> u64 {
+    // 100 percent is every random number.
+    if percent >= 100.0 { u64::MAX } else { (percent / 100.0 * u64::MAX as f64) as u64 }
+}
+
+/// Makes lists of targets for one pool, now and when its list changes.
+#[derive(Clone)]
+struct ListMaker {
+    name: PoolName,
+    tls: TlsSettings,
+    sticky_key: StickyKey,
+    registry: Arc<Registry>,
+    method: BalanceMethod,
+    health: HealthRules,
+}
+
+impl ListMaker {
+    /// Makes a list. `Err` has the index of the target that is unusable.
+    fn list(&self, targets: &[WeightedTarget]) -> Result<TargetList, (usize, String)> {
+        let mut list = Vec::new();
+        let mut candidates = Vec::new();
+        for (index, target) in targets.iter().enumerate() {
+            let upstream = Upstream::new(&target.url, &self.tls, &self.registry).map_err(|error| (index, error))?;
+            candidates.push(Candidate {
+                weight: target.weight,
+                hash: hash_bytes(target.url.as_bytes()),
+                tier: 0,
+                health: self.registry.target_health(&self.name, &target.url),
+            });
+            list.push(PoolTarget { url: target.url.clone(), upstream, sticky_id: self.sticky_key.id(&self.name.api, &target.url) });
+        }
+        Ok(TargetList::new(list, Candidates::new(candidates, self.method, self.health)))
+    }
 }
 
 fn pool(
     definition: &ApiDefinition,
-    name: PoolName,
+    maker: ListMaker,
     (path, targets): (&str, &[WeightedTarget]),
-    (method, health): (BalanceMethod, HealthRules),
+    discovers: bool,
     context: &mut Context<'_>,
 ) -> Option<Arc<TargetPool>> {
-    let tls = context.upstream_tls(definition);
-    let mut list = Vec::new();
-    let mut candidates = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        let upstream = match Upstream::new(&target.url, &tls, context.registry) {
-            Ok(upstream) => upstream,
-            Err(error) => {
-                context.error(format!("$.tollgate.upstream.{path}[{index}]"), error);
-                return None;
+    let list = match maker.list(targets) {
+        Ok(list) => list,
+        Err((index, error)) => {
+            context.error(format!("$.tollgate.upstream.{path}[{index}]"), error);
+            return None;
+        }
+    };
+    let name = maker.name.clone();
+    let mut list = list;
+    let discovery = match discovers {
+        true => {
+            let (found, build) = (context.registry.discovered(&name), list_builder(maker.clone()));
+            let last = found.load_full();
+            if !last.is_empty() {
+                list = build(&last).unwrap_or(list);
             }
-        };
-        candidates.push(Candidate {
-            weight: target.weight,
-            hash: hash_bytes(target.url.as_bytes()),
-            tier: 0,
-            health: context.registry.target_health(&name, &target.url),
-        });
-        let sticky_id = context.settings.sticky_id(&definition.api_id, &target.url);
-        list.push(PoolTarget { url: target.url.clone(), upstream, sticky_id });
+            Some(watch::discovery(definition, &maker.tls, found, build, context)?)
+        }
+        false => None,
+    };
+    let watch = watch::compile(definition, &maker.tls, discovery, context);
+    if watch.as_ref().is_none_or(|watch| !watch.decides) {
+        // No check will say that a target which was down is up.
+        list.candidates.list().iter().for_each(|candidate| drop_verdict(&candidate.health));
     }
     let budget = context.registry.retry_budget(&name);
-    let targets = ArcSwap::from_pointee(TargetList::new(list, Candidates::new(candidates, method, health)));
-    Some(Arc::new(TargetPool { name, targets, budget }))
+    Some(Arc::new(TargetPool { name, targets: ArcSwap::from_pointee(list), budget, watch }))
+}
+
+fn drop_verdict(health: &TargetHealth) {
+    health.set_down(false, 0);
+}
+
+fn list_builder(maker: ListMaker) -> Box<ListBuilder> {
+    Box::new(move |urls| {
+        let targets: Vec<WeightedTarget> = urls.iter().map(|url| WeightedTarget { url: url.clone(), weight: 1 }).collect();
+        maker.list(&targets).map_err(|(index, error)| format!("{}: {error}", urls.get(index).map_or("", String::as_str)))
+    })
 }
 
 fn method(rules: &UpstreamRules) -> BalanceMethod {

@@ -59,8 +59,8 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
     if let Some(parts) = urls.first().and_then(|url| split_url(url)).filter(|parts| parts.scheme == "tyk") {
         return Some(Upstreams::Loop(parts.authority.to_owned()));
     }
-    if let Some(rules) = definition.tollgate.upstream.as_ref().filter(|_| info.override_target.is_empty()) {
-        return balancing::compile(definition, rules, &info.name, context).map(|rules| Upstreams::Balanced(Box::new(rules)));
+    if info.override_target.is_empty() && balancing::is_used(definition, context) {
+        return balancing::compile(definition, &info.name, context).map(|rules| Upstreams::Balanced(Box::new(rules)));
     }
     let tls = context.upstream_tls(definition);
     let mut list = Vec::new();

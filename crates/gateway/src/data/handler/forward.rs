@@ -41,6 +41,7 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
         capture_bytes_max: 0,
         is_conditional: exchange.is_conditional,
         resend: None,
+        copy: None,
     }
 }
 
@@ -74,6 +75,7 @@ pub(super) fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64)
         capture_bytes_max: 0,
         is_conditional: false,
         resend: None,
+        copy: None,
     }
 }
 

@@ -19,6 +19,10 @@ pub(super) fn refuse(
     changes: &[HeaderChange],
 ) {
     let (status, message, json) = settings.worded(refusal);
+    if refusal.cause == "all_hosts_down" {
+        // Tyk has no template for it.
+        return plain(outgoing, settings, status, &format!("{message}\n"));
+    }
     let form = ErrorForm::new(xml_type, settings.problem_details);
     start(outgoing, settings, status, form.content_type(), changes);
     let has_template = settings.error_templates.find(status, xml_type.is_some()).is_some();

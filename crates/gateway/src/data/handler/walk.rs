@@ -3,7 +3,7 @@
 use super::arrival::RequestContext;
 use super::batch::is_batch;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
-use super::{GatewayHandler, forward, record_builder, reply, revalidation, select};
+use super::{GatewayHandler, forward, mirror, record_builder, reply, revalidation, select};
 use crate::auth::keys::CountedRequest;
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
@@ -233,6 +233,9 @@ impl GatewayHandler {
                 if let (Chosen::Balanced(taken), Upstreams::Balanced(rules)) = (&chosen, &version.upstreams) {
                     forward.first_byte_ms = taken.time();
                     forward.resend = rules.keeps();
+                    if let Some(mirror) = rules.mirror.as_ref().filter(|mirror| mirror.takes(arrival.core.next_id().0 as u64)) {
+                        mirror::add(mirror, &exchange.api.id, &mut forward);
+                    }
                 }
                 self.record = record_builder::build_record(arrival, &exchange, &upstream.host);
                 if let Some(record) = &self.record {

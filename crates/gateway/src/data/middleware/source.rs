@@ -151,6 +151,7 @@ impl MiddlewareSource<'_, '_> {
         let waits_for_others = self.definition.tollgate.cache.is_some();
         self.context.settings.shares_limits
             || reads_bodies
+            || (self.definition.upstream_auth.enabled && self.definition.upstream_auth.oauth.enabled)
             || waits_for_others
             || target.iter().any(|url| is_sent_on(url))
             || rewritten.any(is_sent_on)

@@ -1,0 +1,138 @@
+//! Watches the targets of pools while no request asks for it: runs their checks, and asks discovery services for their lists. Each pool has its
+//! own task, which ends with the pool.
+
+mod answer;
+mod check;
+
+use crate::base::auth_http_client::{AuthHttpClient, Call};
+use crate::data::balanced::nanos;
+use crate::data::gateway_state::GatewayState;
+use crate::data::host_events::HostEvent;
+use crate::data::target_pool::TargetPool;
+use crate::data::target_watch::{Discovery, TargetCheck};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
+use tollgate_balance::{CheckState, Nanos};
+
+/// How often a new snapshot is looked for.
+const LOOK: Duration = Duration::from_millis(200);
+/// Most checks at one time, as in Tyk: thousands of targets must not open thousands of connections at once.
+const CHECKS_MAX: usize = 50;
+/// Time limit and largest answer of a discovery service.
+const DISCOVERY_TIME_MAX: Duration = Duration::from_secs(10);
+const DISCOVERY_BYTES_MAX: usize = 1 << 20;
+
+/// Watches the pools of every snapshot.
+pub(crate) async fn watch_targets(shared: Arc<GatewayState>) {
+    let mut watched: Vec<Weak<TargetPool>> = Vec::new();
+    let mut seen = None;
+    let slots = Arc::new(Semaphore::new(CHECKS_MAX));
+    loop {
+        let generation = shared.generation.load(Ordering::Acquire);
+        if seen.replace(generation) != Some(generation) {
+            watched.retain(|pool| pool.strong_count() > 0);
+            for pool in shared.current.load().target_pools().filter(|pool| pool.watch.is_some()) {
+                let weak = Arc::downgrade(pool);
+                if watched.iter().any(|known| known.ptr_eq(&weak)) {
+                    continue;
+                }
+                let Some(client) = shared.registry.auth_client.get() else { continue };
+                if pool.watch.as_ref().is_some_and(|watch| watch.discovery.is_some()) {
+                    client.spawn(discover(weak.clone(), client.clone()));
+                }
+                if pool.watch.as_ref().is_some_and(|watch| !watch.checks.is_empty()) {
+                    client.spawn(check_targets(weak.clone(), client.clone(), shared.clone(), slots.clone()));
+                }
+                watched.push(weak);
+            }
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// Asks a discovery service again and again. Whatever goes wrong, the last good list stays.
+async fn discover(pool: Weak<TargetPool>, client: Arc<AuthHttpClient>) {
+    let mut failed = false;
+    loop {
+        let Some(pool) = pool.upgrade() else { return };
+        let Some(discovery) = pool.watch.as_ref().and_then(|watch| watch.discovery.as_ref()) else { return };
+        match ask(&client, discovery).await {
+            Ok(urls) if urls == **discovery.found.load() => failed = false,
+            Ok(urls) => match (discovery.build)(&urls) {
+                Ok(list) => {
+                    tracing::info!(api = pool.name.api, targets = urls.len(), "targets discovered");
+                    pool.targets.store(Arc::new(list));
+                    discovery.found.store(Arc::new(urls));
+                    failed = false;
+                }
+                Err(error) => report(&pool, &error, &mut failed),
+            },
+            Err(error) => report(&pool, &error, &mut failed),
+        }
+        let interval = discovery.interval;
+        drop(pool);
+        sleep(interval).await;
+    }
+}
+
+fn report(pool: &TargetPool, error: &str, failed: &mut bool) {
+    // Once for each outage.
+    if !std::mem::replace(failed, true) {
+        tracing::warn!(api = pool.name.api, error, "discovery failed; the last good list of targets stays");
+    }
+}
+
+async fn ask(client: &AuthHttpClient, discovery: &Discovery) -> Result<Vec<String>, String> {
+    let call = Call::get(discovery.uri.clone(), discovery.tls.clone(), DISCOVERY_TIME_MAX, DISCOVERY_BYTES_MAX);
+    let reply = client.call(call).await.map_err(|fault| fault.to_string())?;
+    if !reply.status.is_success() {
+        return Err(format!("the service answered with status {}", reply.status.as_u16()));
+    }
+    answer::targets(&reply.body, &discovery.shape)
+}
+
+/// Runs the checks of a pool round after round.
+async fn check_targets(pool: Weak<TargetPool>, client: Arc<AuthHttpClient>, shared: Arc<GatewayState>, slots: Arc<Semaphore>) {
+    let mut states: BTreeMap<String, CheckState> = BTreeMap::new();
+    loop {
+        let Some(pool) = pool.upgrade() else { return };
+        let Some(watch) = &pool.watch else { return };
+        let checks = watch.checks.of(&pool.targets.load());
+        let running: Vec<_> = checks.iter().map(|check| tokio::spawn(run(client.clone(), slots.clone(), check.clone()))).collect();
+        states.retain(|name, _| checks.iter().any(|check| check.name == *name));
+        for (check, running) in checks.iter().zip(running) {
+            let outcome = running.await.unwrap_or_else(|_| Err("the check could not be run".to_owned()));
+            let state = states.entry(check.name.clone()).or_default();
+            if let Some(is_up) = state.note(outcome.is_ok(), watch.rise, watch.fall) {
+                let error = outcome.err().unwrap_or_default();
+                shared.host_events.tell(&HostEvent { api: &pool.name.api, check: &check.name, is_up, error: &error });
+            }
+        }
+        if watch.decides {
+            apply(&pool, &checks, &states, nanos(shared.start.elapsed()));
+        }
+        let interval = watch.interval;
+        drop(pool);
+        sleep(interval).await;
+    }
+}
+
+/// Takes targets out that a check finds down, and lets the others in again.
+fn apply(pool: &TargetPool, checks: &[Arc<TargetCheck>], states: &BTreeMap<String, CheckState>, now: Nanos) {
+    let list = pool.targets.load();
+    for (target, candidate) in list.targets.iter().zip(list.candidates.list()) {
+        let mut own = checks.iter().filter(|check| check.authority.eq_ignore_ascii_case(&target.upstream.host));
+        let is_down = own.any(|check| states.get(&check.name).is_some_and(|state| !state.is_up()));
+        candidate.health.set_down(is_down, now);
+    }
+}
+
+async fn run(client: Arc<AuthHttpClient>, slots: Arc<Semaphore>, check: Arc<TargetCheck>) -> Result<(), String> {
+    // `acquire` cannot fail: the semaphore is never closed.
+    let _slot = slots.acquire().await;
+    check::run(&client, &check).await
+}

@@ -1,0 +1,85 @@
+//! Reads the targets in the answer of a discovery service: Consul's, etcd's, Eureka's, or any other JSON with hosts at a path.
+
+use crate::data::target_watch::AnswerShape;
+use serde_json::Value;
+use tollgate_balance::TARGETS_MAX;
+
+/// Reads the URLs of the targets. `Err` says why there are none.
+pub(super) fn targets(answer: &[u8], shape: &AnswerShape) -> Result<Vec<String>, String> {
+    let answer: Value = serde_json::from_slice(answer).map_err(|error| format!("the answer is not JSON: {error}"))?;
+    let nested;
+    let root = match &shape.parent_path {
+        None => &answer,
+        Some(path) => match at(&answer, path).into_iter().next() {
+            None => return Err(format!("the answer has nothing at {path}")),
+            Some(Value::String(text)) => {
+                nested = serde_json::from_str(text).map_err(|error| format!("the text at {path} is not JSON: {error}"))?;
+                &nested
+            }
+            Some(value) => value,
+        },
+    };
+    if shape.is_list && !root.is_array() {
+        return Err("the answer is not a list".to_owned());
+    }
+    let mut urls = Vec::new();
+    // Each item has its own port; within one, the first port is for all hosts that have none beside them.
+    for item in items(root) {
+        let hosts: Vec<String> = at(item, &shape.host_path).into_iter().filter_map(text).collect();
+        let ports: Vec<String> = match shape.port_path.as_str() {
+            "" => Vec::new(),
+            path => at(item, path).into_iter().filter_map(text).collect(),
+        };
+        for (index, host) in hosts.iter().enumerate() {
+            urls.push(url(host, ports.get(index).or(ports.first()), shape)?);
+        }
+    }
+    urls.truncate(if shape.takes_all { TARGETS_MAX } else { 1 });
+    if urls.is_empty() { Err(format!("the answer has no host at {}", shape.host_path)) } else { Ok(urls) }
+}
+
+/// The items of a list; anything else is one item.
+fn items(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Array(items) => items.iter().collect(),
+        value => vec![value],
+    }
+}
+
+/// All values at a path. A list on the way stands for each of its items.
+fn at<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
+    let mut found = items(value);
+    if path.is_empty() {
+        return found;
+    }
+    for name in path.split('.') {
+        let below = |value: &'v Value| value.get(name).or_else(|| value.get(name.parse::<usize>().ok()?));
+        found = found.into_iter().filter_map(below).flat_map(items).collect();
+    }
+    found
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn url(host: &str, port: Option<&String>, shape: &AnswerShape) -> Result<String, String> {
+    let is_plain = |byte: u8| byte > 0x20 && byte != 0x7f && byte.is_ascii();
+    if !host.bytes().all(is_plain) {
+        return Err(format!("{host:?} is not a host"));
+    }
+    let start = if host.contains("://") { "" } else { "http://" };
+    let host = host.trim_end_matches('/');
+    let port = match port {
+        None => String::new(),
+        Some(port) => format!(":{}", port.parse::<u16>().map_err(|_| format!("{port:?} is not a port"))?),
+    };
+    Ok(format!("{start}{host}{port}{}", shape.target_path))
+}
+
+#[cfg(test)]
+mod tests;

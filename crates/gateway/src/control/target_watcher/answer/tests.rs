@@ -1,0 +1,64 @@
+use super::*;
+use serde_json::json;
+
+fn read(answer: &Value, parent: &str, host: &str, port: &str, takes_all: bool) -> Result<Vec<String>, String> {
+    let shape = AnswerShape {
+        parent_path: (!parent.is_empty()).then(|| parent.to_owned()),
+        host_path: host.to_owned(),
+        port_path: port.to_owned(),
+        target_path: String::new(),
+        is_list: false,
+        takes_all,
+    };
+    targets(answer.to_string().as_bytes(), &shape)
+}
+
+#[test]
+fn the_answers_of_known_services_are_read() {
+    let consul =
+        json!([{"Node": "foobar", "Address": "10.1.10.12", "ServicePort": 8000}, {"Address": "10.1.10.13", "ServicePort": 8001}]);
+    assert_eq!(read(&consul, "", "Address", "ServicePort", true).unwrap(), ["http://10.1.10.12:8000", "http://10.1.10.13:8001"]);
+    assert_eq!(read(&consul, "", "Address", "ServicePort", false).unwrap(), ["http://10.1.10.12:8000"]);
+    let etcd = json!({"action": "get", "node": {"key": "/services/single", "value": "{\"hostname\": \"http://a.test\", \"port\": \"80\"}"}});
+    assert_eq!(read(&etcd, "node.value", "hostname", "port", false).unwrap(), ["http://a.test:80"]);
+    let etcd_list = json!({"node": {"value": "[{\"hostname\": \"http://a.test\", \"port\": \"80\"}, {\"hostname\": \"b.test\"}]"}});
+    assert_eq!(read(&etcd_list, "node.value", "hostname", "port", true).unwrap(), ["http://a.test:80", "http://b.test"]);
+    let eureka = json!({"application": {"name": "ROUTE", "instance": [
+        {"hostName": "a.test", "port": {"$": "6002", "@enabled": true}}, {"hostName": "b.test", "port": {"$": 6003}},
+    ]}});
+    assert_eq!(
+        read(&eureka, "", "application.instance.hostName", "application.instance.port.$", true).unwrap(),
+        ["http://a.test:6002", "http://b.test:6003"]
+    );
+}
+
+#[test]
+fn lists_of_texts_and_addresses_with_ports_are_read() {
+    assert_eq!(read(&json!({"hosts": ["a:1", "https://b/"]}), "", "hosts", "", true).unwrap(), ["http://a:1", "https://b"]);
+    assert_eq!(read(&json!(["a:1", "b:2"]), "", "", "", true).unwrap(), ["http://a:1", "http://b:2"]);
+    assert_eq!(read(&json!({"hosts": ["a", "b"], "port": 80}), "", "hosts", "port", true).unwrap(), ["http://a:80", "http://b:80"]);
+}
+
+#[test]
+fn garbage_is_an_error_that_says_what_is_missing() {
+    for (answer, expected) in [
+        (json!([]), "the answer has no host at Address"),
+        (json!({"Address": null}), "the answer has no host at Address"),
+        (json!("text"), "the answer has no host at Address"),
+        (json!([{"Address": "a", "Port": 70_000}]), "\"70000\" is not a port"),
+        (json!([{"Address": "a b"}]), "\"a b\" is not a host"),
+    ] {
+        assert_eq!(read(&answer, "", "Address", "Port", true).unwrap_err(), expected);
+    }
+    assert_eq!(read(&json!({}), "node.value", "a", "", true).unwrap_err(), "the answer has nothing at node.value");
+    assert!(read(&json!({"node": "no json"}), "node", "a", "", true).unwrap_err().starts_with("the text at node is not JSON"));
+    let list = AnswerShape { is_list: true, ..AnswerShape::default() };
+    assert_eq!(targets(b"{}", &list).unwrap_err(), "the answer is not a list");
+    assert!(targets(b"<html>", &AnswerShape::default()).unwrap_err().starts_with("the answer is not JSON"));
+}
+
+#[test]
+fn an_endless_list_is_cut() {
+    let hosts: Vec<String> = (0..2_000).map(|number| format!("h{number}")).collect();
+    assert_eq!(read(&json!(hosts), "", "", "", true).unwrap().len(), TARGETS_MAX);
+}

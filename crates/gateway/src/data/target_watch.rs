@@ -1,0 +1,107 @@
+//! What is done about the targets of a pool while no request asks for it: checks, and discovery of the list. Only the rules; the control plane
+//! follows them.
+
+use crate::base::tls::TlsRules;
+use crate::data::target_list::{PoolTarget, TargetList};
+use arc_swap::ArcSwap;
+use http::{HeaderMap, Method, Uri};
+use hyper::body::Bytes;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The rules of one pool.
+pub(crate) struct TargetWatch {
+    pub checks: TargetChecks,
+    /// Time between two rounds of checks.
+    pub interval: Duration,
+    /// Successful checks in a row after which a target is up, and failed ones after which it is down.
+    pub rise: u32,
+    pub fall: u32,
+    /// Whether the checks decide where requests go; otherwise they are only reported.
+    pub decides: bool,
+    pub discovery: Option<Discovery>,
+}
+
+/// The checks of a pool.
+pub(crate) enum TargetChecks {
+    /// These.
+    Listed(Vec<Arc<TargetCheck>>),
+    /// One of each target that the pool has at the time.
+    EachTarget(Box<CheckMaker>),
+}
+
+/// Makes the check of a target. `None` if its URL cannot be asked.
+pub(crate) type CheckMaker = dyn Fn(&PoolTarget) -> Option<TargetCheck> + Send + Sync;
+
+impl TargetChecks {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, TargetChecks::Listed(checks) if checks.is_empty())
+    }
+
+    /// The checks for a list of targets.
+    pub(crate) fn of(&self, list: &TargetList) -> Vec<Arc<TargetCheck>> {
+        match self {
+            TargetChecks::Listed(checks) => checks.clone(),
+            TargetChecks::EachTarget(make) => list.targets.iter().filter_map(|target| make(target).map(Arc::new)).collect(),
+        }
+    }
+}
+
+/// One check.
+pub(crate) struct TargetCheck {
+    /// The URL as configured, for the log.
+    pub name: String,
+    /// `host:port` of the targets that it is about.
+    pub authority: String,
+    pub kind: CheckKind,
+    pub time_max: Duration,
+}
+
+/// What a check does.
+#[allow(clippy::large_enum_variant)] // There is one for each check.
+pub(crate) enum CheckKind {
+    /// An HTTP request; a response with one of these statuses is a success.
+    Http { method: Method, uri: Uri, headers: HeaderMap, body: Bytes, tls: TlsRules, statuses: Vec<u16> },
+    /// A connection, over TLS with a server name, and a dialogue.
+    Tcp { host: String, port: u16, tls: Option<TlsRules>, announces_client: bool, dialogue: Vec<DialogueStep> },
+}
+
+/// A step of a dialogue over TCP.
+pub(crate) enum DialogueStep {
+    Send(Vec<u8>),
+    /// The peer must send exactly this next.
+    Expect(Vec<u8>),
+}
+
+/// Where the list of targets comes from.
+pub(crate) struct Discovery {
+    pub uri: Uri,
+    pub tls: TlsRules,
+    /// Time between two questions.
+    pub interval: Duration,
+    pub shape: AnswerShape,
+    /// The last good list; it survives reloads.
+    pub found: Arc<ArcSwap<Vec<String>>>,
+    /// Makes a list of targets.
+    pub build: Box<ListBuilder>,
+}
+
+/// Makes a list of targets from URLs.
+pub(crate) type ListBuilder = dyn Fn(&[String]) -> Result<TargetList, String> + Send + Sync;
+
+/// Where the targets are in an answer. Paths have dots between their names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AnswerShape {
+    /// Path of a text that is JSON itself, if the targets are in it.
+    pub parent_path: Option<String>,
+    /// Path of a target's host, and of its port.
+    pub host_path: String,
+    pub port_path: String,
+    /// What every URL ends with.
+    pub target_path: String,
+    /// Whether the targets are in a list, which the answer or the text in it then must be.
+    pub is_list: bool,
+    /// Whether all targets are used, or only the first.
+    pub takes_all: bool,
+}

@@ -1,0 +1,200 @@
+//! What the gateway asks about targets without a request: uptime tests, checks, discovery; and how targets are shown.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::commands::tollgate;
+use crate::harness::nginx::Nginx;
+use crate::harness::{Definition, Gateway, Upstream, api, eventually, get, reply};
+
+/// Two checks in a row, one each second: the shortest that Tyk's configuration allows.
+fn quick() -> Value {
+    json!({"uptime_tests": {"config": {"failure_trigger_sample_size": 2, "time_wait": 1}}})
+}
+
+fn balanced(urls: &[String], checks: Value) -> Definition {
+    api("a", "/a/", "http://unused.test")
+        .set("proxy/enable_load_balancing", true)
+        .set("proxy/target_list", json!(urls))
+        .set("proxy/check_host_against_uptime_tests", true)
+        .set("uptime_tests", json!({"check_list": checks}))
+}
+
+#[test]
+fn targets_that_uptime_tests_find_down_get_no_requests() {
+    let mut nginx: Vec<Nginx> = (0..2).map(|number| Nginx::start(&format!("location / {{ return 200 {number}; }}"))).collect();
+    let urls: Vec<String> = nginx.iter().map(Nginx::url).collect();
+    let checks: Vec<Value> = urls.iter().map(|url| json!({"url": format!("{url}/health")})).collect();
+    let gateway = Gateway::start(quick(), [balanced(&urls, json!(checks))]);
+    assert_eq!(gateway.get("/a/").status, 200);
+    nginx[0].kill();
+    eventually("the dead target is down", || gateway.log().contains("HostDown"));
+    let mut client = gateway.connect();
+    assert!((0..50).all(|_| client.ask(get("/a/")).text() == "1"));
+    nginx[1].kill();
+    eventually("both are down", || gateway.get("/a/").status == 503);
+    let refused = gateway.get("/a/");
+    assert_eq!(
+        (refused.text().as_str(), refused.header("content-type")),
+        ("all hosts are down\n", Some("text/plain; charset=utf-8"))
+    );
+    nginx[1] = Nginx::start_at(nginx[1].port, "", "location / { return 200 back; }");
+    eventually("it is up again", || gateway.log().contains("HostUp"));
+    assert!((0..50).all(|_| client.ask(get("/a/")).text() == "back"));
+}
+
+#[test]
+fn a_check_may_be_a_dialogue_and_a_request_with_headers_and_a_body() {
+    let answers = Arc::new(AtomicBool::new(true));
+    let switch = answers.clone();
+    let server = Upstream::raw(move |mut wire, _| {
+        let asked = wire.exactly(4).unwrap_or_default();
+        let word = if switch.load(Ordering::SeqCst) { "PONG" } else { "NOPE" };
+        if asked == b"PING" {
+            let _ = wire.try_send(word.as_bytes());
+        }
+    });
+    let asked = Upstream::start(|seen| {
+        let is_right = seen.method == "POST" && seen.header("x-check") == Some("yes") && seen.text() == "body";
+        reply(if is_right { "200 OK" } else { "400 Bad" }, &[], "")
+    });
+    let serving = Upstream::ok();
+    let checks = json!([
+        {"url": format!("tcp://{}", server.address), "commands": [{"name": "send", "message": "PING"}, {"name": "expect", "message": "PONG"}]},
+        {"url": asked.url(), "method": "POST", "headers": {"X-Check": "yes"}, "body": "Ym9keQ==", "timeout": 2_000_000_000},
+    ]);
+    let gateway = Gateway::start(quick(), [balanced(&[serving.url(), server.address.to_string()], checks)]);
+    eventually("three rounds pass", || asked.requests() >= 3);
+    assert!(!gateway.log().contains("HostDown"), "{}", gateway.log());
+    answers.store(false, Ordering::SeqCst);
+    eventually("the wrong word is noticed", || gateway.log().contains("HostDown"));
+    let mut client = gateway.connect();
+    assert!((0..20).all(|_| client.ask(get("/a/")).status == 200));
+}
+
+#[test]
+fn an_endless_answer_to_a_check_is_cut() {
+    let target = Upstream::raw(|mut wire, _| {
+        if crate::harness::Seen::read(&mut wire).is_some_and(|seen| seen.target == "/health") {
+            let _ = wire.try_send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            while wire.try_send(format!("10000\r\n{}\r\n", "x".repeat(0x10000)).as_bytes()).is_ok() {}
+        } else {
+            let _ = wire.try_send(&reply("200 OK", &["Connection: close"], "served"));
+        }
+    });
+    let rules = json!({"checks": {"path": "/health", "interval_ms": 50, "fall": 1, "rise": 1}});
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", &target.url()).set("tollgate", json!({"upstream": rules}))]);
+    eventually("twenty checks are done", || target.connections() > 20);
+    assert_eq!(gateway.get("/a/").text(), "served");
+    assert!(gateway.rss_kib() < 500_000);
+    assert!(!gateway.log().contains("HostDown"), "{}", gateway.log());
+}
+
+#[test]
+fn checks_of_the_gateways_own_kind_rise_and_fall() {
+    let healthy = Arc::new(AtomicBool::new(true));
+    let switch = healthy.clone();
+    let one = Upstream::start(move |seen| match (seen.target.as_str(), switch.load(Ordering::SeqCst)) {
+        ("/health", false) => reply("503 Ill", &[], ""),
+        _ => reply("200 OK", &[], "one"),
+    });
+    let two = Upstream::start(|_| reply("200 OK", &[], "two"));
+    let rules = json!({
+        "targets": [{"url": one.url()}, {"url": two.url()}],
+        "checks": {"path": "/health", "interval_ms": 50, "fall": 2, "rise": 2},
+        "health": {"slow_start_ms": 0},
+    });
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", "http://unused.test").set("tollgate", json!({"upstream": rules}))]);
+    eventually("both get requests", || gateway.get("/a/").text() == "one");
+    healthy.store(false, Ordering::SeqCst);
+    eventually("it is down", || gateway.log().contains("HostDown"));
+    let mut client = gateway.connect();
+    assert!((0..50).all(|_| client.ask(get("/a/")).text() == "two"));
+    let shown = target_of(&gateway, &one.url());
+    assert_eq!((shown["state"].as_str(), shown["cause"].as_str()), (Some("down"), Some("checks")));
+    healthy.store(true, Ordering::SeqCst);
+    eventually("it gets requests again", || gateway.get("/a/").text() == "one");
+}
+
+#[test]
+fn targets_are_discovered_and_garbage_keeps_the_last_good_list() {
+    let targets: Vec<Upstream> = ["x", "y", "z"].map(|name| Upstream::start(move |_| reply("200 OK", &[], name))).into();
+    let item = |index: usize| json!({"Address": "127.0.0.1", "ServicePort": targets[index].port()});
+    let answer = Arc::new(Mutex::new(json!([item(0), item(1)]).to_string()));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let (current, count) = (answer.clone(), asked.clone());
+    let service = Upstream::start(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        reply("200 OK", &["Content-Type: application/json"], &current.lock().unwrap())
+    });
+    let discovery = json!({
+        "use_discovery_service": true, "query_endpoint": format!("{}/v1/catalog/service/web", service.url()), "endpoint_returns_list": true,
+        "data_path": "Address", "port_data_path": "ServicePort", "use_target_list": true, "cache_timeout": 1,
+    });
+    let fallback = Upstream::start(|_| reply("200 OK", &[], "fallback"));
+    let definition = api("a", "/a/", &fallback.url()).set("proxy/service_discovery", discovery);
+    let gateway = Gateway::start(json!({}), [definition]);
+    let names = || {
+        let mut client = gateway.connect();
+        let mut names: Vec<String> = (0..20).map(|_| client.ask(get("/a/")).text()).collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    eventually("the list is used", || names() == ["x", "y"]);
+    *answer.lock().unwrap() = json!([item(2)]).to_string();
+    eventually("the new list is used", || names() == ["z"]);
+    for garbage in ["[]", "<html>busy</html>", r#"[{"Address": 5, "ServicePort": "x"}]"#, r#"{"Address": "127.0.0.1"}"#] {
+        *answer.lock().unwrap() = garbage.to_owned();
+        let before = asked.load(Ordering::SeqCst);
+        eventually("it asks twice more", || asked.load(Ordering::SeqCst) >= before + 2);
+        assert_eq!(names(), ["z"], "after {garbage}");
+    }
+    assert!(gateway.log().contains("the last good list of targets stays"), "{}", gateway.log());
+}
+
+fn target_of(gateway: &Gateway, url: &str) -> Value {
+    let live: Value = serde_json::from_str(&gateway.control("GET", "/tyk/live", "").text()).unwrap();
+    let targets = live["apis"][0]["targets"].as_array().unwrap();
+    targets.iter().find(|target| target["url"] == url).unwrap().clone()
+}
+
+#[test]
+fn targets_are_shown_with_their_state_and_the_budget() {
+    let good = Upstream::ok();
+    let mut dead = Nginx::start("");
+    dead.kill();
+    let rules = json!({
+        "targets": [{"url": good.url()}, {"url": dead.url()}],
+        "health": {"consecutive_faults": 2, "ejected_ms": 600_000, "ejected_ms_max": 600_000},
+        "retries": {"budget_per_s_min": 100},
+    });
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", "http://unused.test").set("tollgate", json!({"upstream": rules}))]);
+    let mut client = gateway.connect();
+    assert!((0..20).all(|_| client.ask(get("/a/")).status == 200));
+    let shown = target_of(&gateway, &dead.url());
+    assert_eq!(
+        (shown["state"].as_str(), shown["cause"].as_str(), shown["faults"].as_u64()),
+        (Some("ejected"), Some("unreachable"), Some(2))
+    );
+    let shown = target_of(&gateway, &good.url());
+    assert_eq!(
+        (shown["state"].as_str(), shown["requests"].as_u64(), shown["retries"].as_u64()),
+        (Some("available"), Some(20), Some(2))
+    );
+    let metrics = gateway.control("GET", "/tyk/metrics", "").text();
+    for sample in [
+        format!("tollgate_target_requests_total{{api=\"a\",version=\"Default\",part=\"\",target=\"{}\"}} 20", good.url()),
+        format!("tollgate_target_ejections_total{{api=\"a\",version=\"Default\",part=\"\",target=\"{}\"}} 1", dead.url()),
+        format!(
+            "tollgate_target_available{{api=\"a\",version=\"Default\",part=\"\",target=\"{}\",cause=\"unreachable\"}} 0",
+            dead.url()
+        ),
+    ] {
+        assert!(metrics.contains(&sample), "{sample} in {metrics}");
+    }
+    let table = tollgate(&gateway, "status --upstreams").ok();
+    assert!(table.contains("ejected: unreachable") && table.contains(&good.url()), "{table}");
+}

@@ -8,6 +8,7 @@ mod apis;
 mod authority;
 mod cache;
 mod certs;
+mod change_log;
 mod check;
 mod console;
 mod document;
@@ -15,6 +16,7 @@ mod documents;
 mod examples;
 mod failures;
 mod health;
+mod key_changes;
 mod keys;
 mod lists;
 mod masking;
@@ -63,6 +65,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use api_health::ApiHealth;
+pub(crate) use change_log::{ChangeLog, WaitingEntries};
 pub(crate) use console::{Console, ConsoleFacts, console_is_served};
 pub(crate) use documents::DocumentLocks;
 pub(crate) use health::Health;
@@ -89,6 +92,8 @@ pub(crate) struct Control {
     pub versions: tokio::sync::Mutex<()>,
     /// Held while a version of a document is checked and changed.
     pub documents: DocumentLocks,
+    /// The log of changes.
+    pub changes: ChangeLog,
     pub secret: ControlSecret,
     /// The console; `None` if it is not served.
     pub console: Option<Console>,
@@ -129,7 +134,7 @@ pub(crate) struct Ports {
 }
 
 /// Starts the control plane's thread. `names` are the paths of the health and readiness endpoints.
-pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
+pub(crate) fn start(control: Control, changes: WaitingEntries, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(FIGURES_THREADS_MAX).build()?;
     let threads = workers::start()?;
@@ -149,6 +154,7 @@ pub(crate) fn start(control: Control, names: [String; 2], pairs: SocketPairs, po
         runtime.block_on(async {
             tokio::spawn(keys.clone().follow_orgs());
             tokio::spawn(keys.write_behind());
+            tokio::spawn(change_log::write(control.clone(), changes));
             tokio::spawn(health::watch_store(control.clone()));
             tokio::spawn(watch_targets(control.shared.clone()));
             tokio::spawn(async move {
@@ -184,7 +190,8 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(keys::create))
         .routes(routes!(keys::preview))
         .routes(routes!(keys::set_policies))
-        .routes(routes!(keys::show, keys::add, keys::update, keys::remove))
+        .routes(routes!(key_changes::bulk))
+        .routes(routes!(keys::show, keys::add, keys::update, keys::remove, key_changes::patch))
         .routes(routes!(orgs::list))
         .routes(routes!(orgs::show, orgs::add, orgs::update, orgs::remove))
         .routes(routes!(policies::list, policies::create))
@@ -216,6 +223,7 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(lists::keys))
         .routes(routes!(lists::policies))
         .routes(routes!(lists::certs))
+        .routes(routes!(change_log::list))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::set_password))
         .routes(routes!(users::update, users::remove))

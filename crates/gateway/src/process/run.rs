@@ -4,7 +4,7 @@ use crate::auth::oauth::TokenStore;
 use crate::base::purge_log::PurgeLog;
 use crate::base::secret;
 use crate::base::tls::{AllowList, ClientTerms, Library};
-use crate::control::api::{self, ApiHealth, Console, ConsoleFacts, Control, Health, OwnPort, Ports};
+use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, OwnPort, Ports};
 use crate::control::loader::{Loader, Reloads};
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
@@ -181,8 +181,9 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let health = Arc::new(Health::default());
     let api_health = ApiHealth::new(&config);
     let console_address = control_addresses.first().or(engine.addresses.first()).copied();
+    let node = node_name(&config, console_address);
+    let (changes, waiting_changes) = ChangeLog::new(node.clone());
     let console = api::console_is_served(&config).then(|| {
-        let node = node_name(&config, console_address);
         Console::new(ConsoleFacts { node, address: console_address, secret_file: secret_file.clone() })
     });
     let control = Control {
@@ -192,6 +193,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         files: Default::default(),
         versions: Default::default(),
         documents: Default::default(),
+        changes,
         secret,
         console,
         health: health.clone(),
@@ -212,7 +214,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     drop(inherited);
     let (close_ports, closed) = watch::channel(false);
-    api::start(control, names, control_inbox, Ports { own: own_port, metrics: metrics_port, closed })?;
+    api::start(control, waiting_changes, names, control_inbox, Ports { own: own_port, metrics: metrics_port, closed })?;
 
     // Installs the handlers before the announcement: a signal may follow it at once.
     let mut signals = Signals::catch()?;

@@ -442,3 +442,94 @@ fn two_editors_at_once_do_not_overwrite_each_other() {
         assert_eq!(signed.call("DELETE", target, "").status, 200, "{target}");
     }
 }
+
+#[test]
+fn the_log_of_changes_tells_who_changed_what() {
+    let gateway = Gateway::start(json!({}), [api("shop", "/shop/", "http://127.0.0.1:1/").set("jwt_source", format!("{CANARY}-old"))]);
+    let editor = user(&gateway, "editor");
+    assert_eq!(try_sign_in(&gateway, &json!({"secret": "wrong"}), &[]).status, 403);
+    let mut definition = editor.call("GET", "/apis/shop?reveal=true", "").json();
+    definition["name"] = "new name".into();
+    definition["jwt_source"] = format!("{CANARY}-new").into();
+    assert_eq!(editor.call("PUT", "/apis/shop", &definition.to_string()).status, 200);
+    assert_eq!(editor.call("POST", "/check/api", &definition.to_string()).status, 200);
+    assert_eq!(gateway.control("DELETE", "/tyk/apis/shop", "").status, 200);
+    let mut rows = Vec::new();
+    // Requests do not wait for their entries.
+    crate::harness::eventually("the last change is logged", || {
+        let answer = gateway.control("GET", "/tyk/list/changes", "");
+        assert!(!answer.text().contains(CANARY), "{answer}");
+        rows = answer.json()["rows"].as_array().unwrap().clone();
+        rows.iter().any(|row| row["action"] == "delete")
+    });
+    let seen: Vec<String> = rows.iter().map(|row| ["user", "action", "kind", "target"].map(|name| row[name].as_str().unwrap()).join(" ")).collect();
+    assert_eq!(seen, [
+        "secret delete api shop", "editor update api shop", "editor reveal secrets /tyk/apis/shop", " sign_in_failed session ",
+        "editor sign_in session ", "secret create user editor",
+    ]);
+    let diff = rows[1]["diff"].as_array().unwrap();
+    assert!(diff.contains(&json!({"path": "$.name", "old": "shop", "new": "new name"})), "{diff:?}");
+    assert!(diff.contains(&json!({"path": "$.jwt_source", "old": "********", "new": "********"})), "{diff:?}");
+    assert_eq!(rows[1]["address"], "127.0.0.1");
+    let page = editor.call("GET", "/list/changes?limit=2&q=editor", "").json();
+    assert_eq!(page["rows"].as_array().unwrap().len(), 2, "{page}");
+    let rest = editor.call("GET", &format!("/list/changes?q=editor&after={}", page["next"].as_str().unwrap()), "").json();
+    assert_eq!((rest["rows"].as_array().unwrap().len(), &rest["next"]), (2, &json!("")), "{rest}");
+}
+
+#[test]
+fn many_keys_are_changed_after_a_look_at_what_is_meant() {
+    for hash_keys in [true, false] {
+        let gateway = Gateway::start(json!({"hash_keys": hash_keys}), [api("shop", "/shop/", "http://127.0.0.1:1/").with_keys()]);
+        let signed = with_secret(&gateway);
+        let key = |number: usize| {
+            json!({"alias": format!("customer {}", number % 2), "expires": 2_000_000_000, "access_rights": {"shop": {"api_id": "shop", "versions": ["Default"]}}})
+        };
+        for number in 0..130 {
+            assert_eq!(gateway.control("POST", "/tyk/keys/create", &key(number).to_string()).status, 200);
+        }
+        let bulk = |body: Value| signed.call("POST", "/keys/bulk", &body.to_string());
+        let select = json!({"q": "CUSTOMER 1"});
+        let dry = bulk(json!({"action": "deactivate", "select": select})).json();
+        assert_eq!((&dry["dry_run"], &dry["count"], &dry["done"]), (&json!(true), &json!(65), &json!(0)), "{dry}");
+        assert_eq!((dry["sample"].as_array().unwrap().len(), &dry["sample"][0]["alias"]), (10, &json!("customer 1")));
+        assert_eq!(dry["sample"][0]["state"], "active");
+        let done = bulk(json!({"action": "deactivate", "select": select, "dry_run": false})).json();
+        assert_eq!((&done["done"], &done["failed"]), (&json!(65), &json!([])), "{done}");
+
+        let all = json!({"api": "shop"});
+        let refused = bulk(json!({"action": "extend", "until": 2_100_000_000, "select": all, "dry_run": false}));
+        assert!(refused.status == 409 && refused.text().contains("130"), "{refused}");
+        let done = bulk(json!({"action": "extend", "until": 2_100_000_000, "select": all, "dry_run": false, "confirm": 130})).json();
+        assert_eq!(done["done"], 130, "{done}");
+
+        // The list shows the result, page by page; each key once.
+        let (mut rows, mut after) = (Vec::new(), String::new());
+        loop {
+            let page = signed.call("GET", &format!("/list/keys?limit=40&after={after}"), "").json();
+            rows.extend(page["rows"].as_array().unwrap().clone());
+            after = page["next"].as_str().unwrap().to_owned();
+            assert_eq!(page["total"], 130);
+            if after.is_empty() {
+                break;
+            }
+        }
+        let ids: std::collections::BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!((rows.len(), ids.len()), (130, 130));
+        assert_eq!(rows.iter().filter(|row| row["state"] == "inactive").count(), 65);
+        assert!(rows.iter().all(|row| row["expires"] == 2_100_000_000), "{rows:?}");
+
+        // One key, by its row.
+        let target = format!("/keys/{}?{}", rows[0]["id"].as_str().unwrap(), rows[0]["by"].as_str().unwrap());
+        assert_eq!(signed.call("PATCH", &target, &json!({"alias": "renamed", "expires": null}).to_string()).status, 200);
+        let session = signed.call("GET", &target, "").json();
+        assert_eq!((&session["alias"], &session["expires"]), (&json!("renamed"), &Value::Null), "{session}");
+        assert_eq!(signed.call("PATCH", &target, &json!({"access_rights": null}).to_string()).status, 400);
+        let one = json!({"ids": [rows[0]["id"]]});
+        assert_eq!(bulk(json!({"action": "revoke", "select": one, "dry_run": false})).json()["done"], 1);
+        assert_eq!(signed.call("GET", &target, "").status, 404);
+        for wrong in [json!({"action": "extend", "select": one}), json!({"action": "revoke", "select": {}}), json!({"action": "revoke", "select": {"q": " "}})] {
+            assert_eq!(bulk(wrong.clone()).status, 400, "{wrong}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use crate::harness::gateway::SECRET;
 use crate::harness::{Gateway, Response, api, request};
 use crate::jwt_issuers::python;
 
-const METHODS: [&str; 5] = ["POST", "GET", "PUT", "DELETE", "PATCH"];
+const METHODS: [&str; 5] = ["POST", "GET", "PUT", "PATCH", "DELETE"];
 
 struct Stage {
     gateway: Gateway,

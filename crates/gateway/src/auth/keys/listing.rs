@@ -1,8 +1,9 @@
 //! Keys page by page, for lists with a search.
 
-use super::Keys;
+use super::{KeyName, Keys};
 use super::table::StoredKey;
 use crate::base::digest::{hex, parse_digest};
+use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{DocumentSpace, Question, StoreFault};
 
@@ -12,6 +13,7 @@ pub(crate) struct ListedKey {
     pub id: String,
     /// The key or its hash.
     pub shown: String,
+    pub name: KeyName,
     /// `None` if it can't be read.
     pub session: Option<Session>,
     /// Where the list continues after this key.
@@ -28,6 +30,7 @@ impl Keys {
             let listed = |(name, document): (String, Vec<u8>)| ListedKey {
                 id: name.clone(),
                 shown: name.clone(),
+                name: KeyName { digest: key_format::digest(&name), shown: name.clone() },
                 session: Session::parse(&document).ok().map(|(session, _)| session),
                 place: name,
             };
@@ -51,7 +54,8 @@ impl Keys {
             let (shown, session) =
                 self.table.with(digest, |entry: &StoredKey| (entry.shown(), StoredSession::parse(entry.document())))?;
             let id = hex(digest);
-            Some(ListedKey { place: id.clone(), id, shown, session: session.map(|stored| stored.session) })
+            let name = KeyName { digest: *digest, shown: shown.clone() };
+            Some(ListedKey { place: id.clone(), id, shown, name, session: session.map(|stored| stored.session) })
         };
         let listed: Vec<ListedKey> = digests.iter().filter_map(see).collect();
         let next = digests.last().filter(|_| rest).map(hex);

@@ -2,8 +2,10 @@
 //! the console sends back. The handlers of the resources know nothing of it.
 
 use super::answer::{ControlAnswer, error};
+use super::change_log::Change;
 use super::console::Signed;
-use super::{Control, keys};
+use super::{Control, key_changes, keys};
+use crate::data::control_caller::ControlCaller;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Query, Request, State};
 use axum::http::header::{CONTENT_LENGTH, ETAG, IF_MATCH};
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use tollgate_admin::{MASK, mask};
+use tollgate_admin::{Difference, MASK, Operator, differences, mask};
 use tollgate_model::api::ApiDefinition;
 
 /// Locks for changes; two documents may share one.
@@ -65,10 +67,30 @@ pub(super) async fn guard(
         Err(answer) => return answer.into_response(),
     };
     let uri = request.uri().clone();
+    let who = (request.extensions().get::<Operator>().cloned(), request.extensions().get::<ControlCaller>().copied());
+    let method = request.method().clone();
     let Some(document) = named(path, &uri, body.as_ref()) else {
-        return match restored(&control, path, None, request, body) {
-            Ok(request) => next.run(request).await,
-            Err(answer) => answer.into_response(),
+        let request = match restored(&control, path, None, request, body) {
+            Ok(request) => request,
+            Err(answer) => return answer.into_response(),
+        };
+        let response = next.run(request).await;
+        return match change_of(&method, path, response.status()) {
+            Some(change) if is_change => {
+                let target = uri.path().rsplit('/').next().unwrap_or_default().to_owned();
+                let (response, answer) = with_answer(response).await;
+                let (action, target) = match (path, change.kind) {
+                    ("/tyk/keys/bulk", _) => match key_changes::logged(&answer) {
+                        Some(target) => ("bulk", target),
+                        None => return response,
+                    },
+                    (_, "key") => (change.action, name_in(&answer, &["key_hash"]).unwrap_or_default()),
+                    _ => (change.action, name_in(&answer, &["client_id", "id", "key"]).unwrap_or(target)),
+                };
+                control.changes.add(who.0.as_ref(), who.1, Change { action, target, ..change });
+                response
+            }
+            _ => response,
         };
     };
     if !is_change {
@@ -81,6 +103,7 @@ pub(super) async fn guard(
         None => None,
     };
     let stored = current(&control, &document, &uri).await;
+    let key = if document.kind == DocumentKind::Key { shown_key(&control, &document, &uri).await } else { None };
     if let Err(answer) = check_version(&request, stored.as_ref()) {
         return answer.into_response();
     }
@@ -92,8 +115,85 @@ pub(super) async fn guard(
     if !response.status().is_success() {
         return response;
     }
-    let etag = current(&control, &document, &uri).await.map(|value| etag(&value));
+    let changed = current(&control, &document, &uri).await;
+    let etag = changed.as_ref().map(etag);
+    if let Some(change) = change_of(&method, path, response.status()) {
+        let diff = masked_differences(&control, stored.as_ref(), changed.as_ref());
+        let target = match (document.kind, key) {
+            (DocumentKind::Key, Some(shown)) => shown,
+            (DocumentKind::Key, None) => shown_key(&control, &document, &uri).await.unwrap_or_default(),
+            _ => document.id,
+        };
+        let change = Change { target, diff, etag: etag.clone(), ..change };
+        control.changes.add(who.0.as_ref(), who.1, change);
+    }
     tagged(response, etag)
+}
+
+/// What a request changed; `None` if it only asks.
+fn change_of(method: &Method, path: &str, status: StatusCode) -> Option<Change> {
+    let asks = path.starts_with("/tyk/check/") || path == "/tyk/keys/preview" || path.starts_with("/tyk/list/");
+    if asks || !status.is_success() {
+        return None;
+    }
+    let kind = match path.split('/').nth(2)? {
+        "apis" => "api",
+        "keys" => "key",
+        "policies" => "policy",
+        "org" => "organisation",
+        "certs" => "certificate",
+        "oauth" => "client",
+        "users" => "user",
+        "cache" => "cache",
+        _ => "other",
+    };
+    let action = match *method {
+        Method::POST => "create",
+        Method::DELETE => "delete",
+        _ => "update",
+    };
+    Some(Change { action, kind, status: status.as_u16(), ..Change::default() })
+}
+
+/// A short answer, also as JSON.
+async fn with_answer(response: Response) -> (Response, Value) {
+    let (head, body) = response.into_parts();
+    let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let value = serde_json::from_slice(&body).unwrap_or_default();
+    (Response::from_parts(head, Body::from(body)), value)
+}
+
+/// The first text among these members.
+fn name_in(answer: &Value, members: &[&str]) -> Option<String> {
+    members.iter().find_map(|name| answer.get(name)?.as_str()).map(str::to_owned)
+}
+
+/// A key as the log shows it: its hash. A key that is not hashed is a secret.
+async fn shown_key(control: &Control, document: &Document, uri: &Uri) -> Option<String> {
+    let keys = &control.shared.keys;
+    let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
+    let (name, _) = keys::named(keys, &document.id, &query).await.ok()??;
+    Some(if keys.rules.hash_keys { name.shown } else { MASK.to_owned() })
+}
+
+/// Differences without secrets: a secret that was changed is named, but not shown.
+fn masked_differences(control: &Control, old: Option<&Value>, new: Option<&Value>) -> (Vec<Difference>, usize) {
+    let keys = super::masking::KnownKeys(&control.shared.keys);
+    let masked = |value: Option<&Value>| {
+        let mut value = value.cloned().unwrap_or_default();
+        mask::mask(&mut value, &keys);
+        value
+    };
+    // A whole document that was added or removed is not a difference that anyone reads.
+    let (Some(old), Some(new)) = (old, new) else { return Default::default() };
+    let (mut shown, more) = differences(&masked(Some(old)), &masked(Some(new)));
+    let (all, _) = differences(old, new);
+    for Difference { path, .. } in all {
+        if !shown.iter().any(|known| path.starts_with(&known.path)) {
+            shown.push(Difference { path, old: Some(MASK.into()), new: Some(MASK.into()) });
+        }
+    }
+    (shown, more)
 }
 
 /// Takes the body of a change apart. It is in memory already.

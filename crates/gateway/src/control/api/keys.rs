@@ -311,9 +311,20 @@ pub(super) async fn show(
 
 /// The session of the key that a request names, as it is stored.
 pub(super) async fn stored(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Option<Value> {
-    let view = keys.view(id, org(query)).await.ok()?;
-    let digest = find(&view, id, query).1.first().copied()?;
-    serde_json::to_value(view.session(&digest)?).ok()
+    let (_, session) = named(keys, id, query).await.ok()??;
+    serde_json::to_value(session).ok()
+}
+
+/// Name and session of the key that a request names.
+pub(super) async fn named(
+    keys: &Keys,
+    id: &str,
+    query: &HashMap<String, String>,
+) -> Result<Option<(KeyName, Session)>, StoreFault> {
+    let view = keys.view(id, org(query)).await?;
+    let digest = find(&view, id, query).1.first().copied();
+    let found = |digest| Some((KeyName { digest, shown: view.shown_of(&digest)? }, view.session(&digest)?));
+    Ok(digest.and_then(found))
 }
 
 /// Remove a key

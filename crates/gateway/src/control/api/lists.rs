@@ -23,6 +23,8 @@ const SEARCH_TIME_MAX: Duration = Duration::from_millis(150);
 const ROWS: usize = 100;
 /// Rows of a page at most.
 const ROWS_MAX: usize = 1_000;
+/// Bytes of a part of a key's listed form that a search finds.
+const SHOWN_PART_BYTES_MIN: usize = 6;
 /// Bytes of a search at most.
 const SEARCH_BYTES_MAX: usize = 1_024;
 
@@ -32,27 +34,27 @@ const SEARCH_BYTES_MAX: usize = 1_024;
 pub(super) struct ListPage {
     /// The rows.
     #[schema(value_type = Vec<Object>)]
-    rows: Vec<Value>,
+    pub rows: Vec<Value>,
     /// `after` of the next page; empty on the last one. There may be a next page although this one has no rows.
-    next: String,
+    pub next: String,
     /// Number of rows without a search; null if it is not known.
     #[schema(required)]
-    total: Option<usize>,
+    pub total: Option<usize>,
     /// Number of rows that were looked at for this page.
-    scanned: usize,
+    pub scanned: usize,
 }
 
 /// What a request asks for.
-struct Asked {
+pub(super) struct Asked {
     words: Vec<String>,
     sort: String,
     is_descending: bool,
-    limit: usize,
-    after: String,
+    pub limit: usize,
+    pub after: String,
 }
 
 impl Asked {
-    fn read(query: &HashMap<String, String>, columns: &[&str]) -> Result<Self, ControlAnswer> {
+    pub(super) fn read(query: &HashMap<String, String>, columns: &[&str]) -> Result<Self, ControlAnswer> {
         let bad = |message: String| Err(error(StatusCode::BAD_REQUEST, message));
         let text = |name: &str| query.get(name).map_or("", String::as_str);
         if text("q").len() > SEARCH_BYTES_MAX {
@@ -77,8 +79,8 @@ impl Asked {
     }
 
     /// Whether a row with these texts has all words.
-    fn fits<'t>(&self, texts: impl Iterator<Item = &'t str> + Clone) -> bool {
-        self.words.iter().all(|word| texts.clone().any(|text| text.to_lowercase().contains(word)))
+    pub(super) fn fits<'t>(&self, texts: impl Iterator<Item = &'t str> + Clone) -> bool {
+        fits(&self.words, texts)
     }
 
     /// A page of rows that are all in memory: sorted by a column, then by id. `finish` adds what is costly.
@@ -101,6 +103,20 @@ impl Asked {
         let next = if end < found && !rows.is_empty() { end.to_string() } else { String::new() };
         ok(ListPage { rows, next, total: Some(total), scanned: total })
     }
+}
+
+/// Whether some of the texts contain all words, which are in lower case.
+fn fits<'t>(words: &[String], texts: impl Iterator<Item = &'t str> + Clone) -> bool {
+    words.iter().all(|word| texts.clone().any(|text| text.to_lowercase().contains(word)))
+}
+
+/// Whether a key has all words. A short word is in most hashes, so it is not searched there.
+pub(super) fn fits_key(words: &[String], alias: &str, shown: &str, policies: &[&str]) -> bool {
+    let (alias, shown) = (alias.to_lowercase(), shown.to_lowercase());
+    let has = |word: &String| {
+        alias.contains(word) || policies.iter().any(|policy| policy.to_lowercase().contains(word)) || (word.len() >= SHOWN_PART_BYTES_MIN && shown.contains(word))
+    };
+    words.iter().all(has)
 }
 
 /// Numbers by size, texts without letter case, and what is missing at the end.
@@ -292,7 +308,7 @@ pub(super) async fn certs(State(control): State<Arc<Control>>, Query(query): Que
     get, path = "/tyk/list/keys", tag = "Lists", operation_id = "searchKeys",
     security(("secret" = ["viewer"])),
     params(
-        ("q" = Option<String>, Query, description = "Words that must all be in the alias, the listed form, or a policy's id, in any letter case."),
+        ("q" = Option<String>, Query, description = "Words that must all be in the alias, a policy's id, or (from 6 characters on) the listed form, in any letter case."),
         ("sort" = Option<String>, Query, description = "`id`.", example = "id"),
         ("limit" = Option<String>, Query, description = "Rows, 1 to 1000; 100 by default."),
         ("after" = Option<String>, Query, description = "`next` of the page before."),
@@ -320,13 +336,12 @@ pub(super) async fn keys(State(control): State<Arc<Control>>, Query(query): Quer
             Ok(some) => some,
             Err(fault) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("keys can't be listed: {fault}")),
         };
-        for ListedKey { id, shown, session, place } in some {
+        for ListedKey { id, shown, session, place, .. } in some {
             scanned += 1;
             next.clone_from(&place);
             let policies = session.as_ref().map(Session::policy_ids).unwrap_or_default();
             let alias = session.as_ref().map_or("", |session| session.alias.as_str());
-            let texts = [alias, shown.as_str()].into_iter().chain(policies.iter().map(AsRef::as_ref));
-            if asked.fits(texts) {
+            if fits_key(&asked.words, alias, &shown, &policies) {
                 rows.push(key_row(&id, keys.shared_keys().is_some(), session.as_ref(), now));
                 if rows.len() == asked.limit {
                     break;
@@ -344,7 +359,8 @@ pub(super) async fn keys(State(control): State<Arc<Control>>, Query(query): Quer
     }
 }
 
-fn key_row(id: &str, is_shared: bool, session: Option<&Session>, now_unix_s: u64) -> Value {
+/// A key as a row.
+pub(super) fn key_row(id: &str, is_shared: bool, session: Option<&Session>, now_unix_s: u64) -> Value {
     let by = if is_shared { "hashed=true" } else { "by=id" };
     let Some(session) = session else { return json!({"id": id, "by": by, "state": "bad"}) };
     let is_expired = session.expires > 0 && u64::try_from(session.expires).is_ok_and(|ends| ends <= now_unix_s);

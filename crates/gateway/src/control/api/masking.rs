@@ -4,8 +4,10 @@
 use super::Control;
 use super::answer::{ControlAnswer, error};
 use super::authority::role_missing;
+use super::change_log::Change;
 use super::console::Signed;
 use crate::auth::keys::Keys;
+use crate::data::control_caller::ControlCaller;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -16,7 +18,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use std::sync::Arc;
 use tollgate_admin::mask::mask as mask_secrets;
-use tollgate_admin::{RawKeys, Role};
+use tollgate_admin::{Operator, RawKeys, Role};
 
 /// Answers that hold nothing of this installation; their members have the names of secrets.
 const DESCRIPTIONS: [&str; 2] = ["/tyk/openapi.json", "/tyk/schema"];
@@ -31,6 +33,12 @@ pub(super) async fn mask(State(control): State<Arc<Control>>, request: Request, 
         return role_missing(Role::Editor).into_response();
     }
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let target = request.uri().path().to_owned();
+    if reveals && reads {
+        let caller = request.extensions().get::<ControlCaller>().copied();
+        let change = Change { action: "reveal", kind: "secrets", target, status: 200, ..Change::default() };
+        control.changes.add(request.extensions().get::<Operator>(), caller, change);
+    }
     let is_description = DESCRIPTIONS.contains(&request.uri().path());
     let response = next.run(request).await;
     let makes_secrets = !reads && response.status().is_success();

@@ -6,6 +6,7 @@ use crate::base::secret::random_text;
 use crate::control::api::Control;
 use crate::control::api::answer::{ControlAnswer, error, message, ok};
 use crate::control::api::authority::of_secret;
+use crate::control::api::change_log::Change;
 use crate::data::control_caller::{CallerWay, ControlCaller};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -87,6 +88,8 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         Ok(Some(operator)) => operator,
         Ok(None) => {
             tracing::warn!(address = %caller.address, "a sign-in to the console failed");
+            let change = Change { action: "sign_in_failed", kind: "session", status: 403, ..Change::default() };
+            control.changes.add(None, Some(caller), change);
             let left = console.tries().left(caller.address);
             let mut answer = refused(StatusCode::FORBIDDEN, "wrong", "The secret, or the name or password, is wrong");
             if let Value::Object(members) = &mut answer.1 {
@@ -102,6 +105,8 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         }
     };
     console.tries().right(caller.address);
+    let change = Change { action: "sign_in", kind: "session", status: 200, ..Change::default() };
+    control.changes.add(Some(&operator), Some(caller), change);
     let token = match [random_text(), random_text()] {
         [Ok(one), Ok(other)] => one + &other,
         [Err(failure), _] | [_, Err(failure)] => {

@@ -134,7 +134,13 @@ pub(crate) struct Ports {
 }
 
 /// Starts the control plane's thread. `names` are the paths of the health and readiness endpoints.
-pub(crate) fn start(control: Control, changes: WaitingEntries, names: [String; 2], pairs: SocketPairs, ports: Ports) -> io::Result<()> {
+pub(crate) fn start(
+    control: Control,
+    changes: WaitingEntries,
+    names: [String; 2],
+    pairs: SocketPairs,
+    ports: Ports,
+) -> io::Result<()> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(FIGURES_THREADS_MAX).build()?;
     let threads = workers::start()?;

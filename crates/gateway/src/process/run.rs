@@ -183,9 +183,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let console_address = control_addresses.first().or(engine.addresses.first()).copied();
     let node = node_name(&config, console_address);
     let (changes, waiting_changes) = ChangeLog::new(node.clone());
-    let console = api::console_is_served(&config).then(|| {
-        Console::new(ConsoleFacts { node, address: console_address, secret_file: secret_file.clone() })
-    });
+    let console = api::console_is_served(&config)
+        .then(|| Console::new(ConsoleFacts { node, address: console_address, secret_file: secret_file.clone() }));
     let control = Control {
         shared,
         loader,

@@ -445,7 +445,8 @@ fn two_editors_at_once_do_not_overwrite_each_other() {
 
 #[test]
 fn the_log_of_changes_tells_who_changed_what() {
-    let gateway = Gateway::start(json!({}), [api("shop", "/shop/", "http://127.0.0.1:1/").set("jwt_source", format!("{CANARY}-old"))]);
+    let gateway =
+        Gateway::start(json!({}), [api("shop", "/shop/", "http://127.0.0.1:1/").set("jwt_source", format!("{CANARY}-old"))]);
     let editor = user(&gateway, "editor");
     assert_eq!(try_sign_in(&gateway, &json!({"secret": "wrong"}), &[]).status, 403);
     let mut definition = editor.call("GET", "/apis/shop?reveal=true", "").json();
@@ -462,11 +463,19 @@ fn the_log_of_changes_tells_who_changed_what() {
         rows = answer.json()["rows"].as_array().unwrap().clone();
         rows.iter().any(|row| row["action"] == "delete")
     });
-    let seen: Vec<String> = rows.iter().map(|row| ["user", "action", "kind", "target"].map(|name| row[name].as_str().unwrap()).join(" ")).collect();
-    assert_eq!(seen, [
-        "secret delete api shop", "editor update api shop", "editor reveal secrets /tyk/apis/shop", " sign_in_failed session ",
-        "editor sign_in session ", "secret create user editor",
-    ]);
+    let seen: Vec<String> =
+        rows.iter().map(|row| ["user", "action", "kind", "target"].map(|name| row[name].as_str().unwrap()).join(" ")).collect();
+    assert_eq!(
+        seen,
+        [
+            "secret delete api shop",
+            "editor update api shop",
+            "editor reveal secrets /tyk/apis/shop",
+            " sign_in_failed session ",
+            "editor sign_in session ",
+            "secret create user editor",
+        ]
+    );
     let diff = rows[1]["diff"].as_array().unwrap();
     assert!(diff.contains(&json!({"path": "$.name", "old": "shop", "new": "new name"})), "{diff:?}");
     assert!(diff.contains(&json!({"path": "$.jwt_source", "old": "********", "new": "********"})), "{diff:?}");
@@ -482,9 +491,7 @@ fn many_keys_are_changed_after_a_look_at_what_is_meant() {
     for hash_keys in [true, false] {
         let gateway = Gateway::start(json!({"hash_keys": hash_keys}), [api("shop", "/shop/", "http://127.0.0.1:1/").with_keys()]);
         let signed = with_secret(&gateway);
-        let key = |number: usize| {
-            json!({"alias": format!("customer {}", number % 2), "expires": 2_000_000_000, "access_rights": {"shop": {"api_id": "shop", "versions": ["Default"]}}})
-        };
+        let key = |number: usize| json!({"alias": format!("customer {}", number % 2), "expires": 2_000_000_000, "access_rights": {"shop": {"api_id": "shop", "versions": ["Default"]}}});
         for number in 0..130 {
             assert_eq!(gateway.control("POST", "/tyk/keys/create", &key(number).to_string()).status, 200);
         }
@@ -500,7 +507,8 @@ fn many_keys_are_changed_after_a_look_at_what_is_meant() {
         let all = json!({"api": "shop"});
         let refused = bulk(json!({"action": "extend", "until": 2_100_000_000, "select": all, "dry_run": false}));
         assert!(refused.status == 409 && refused.text().contains("130"), "{refused}");
-        let done = bulk(json!({"action": "extend", "until": 2_100_000_000, "select": all, "dry_run": false, "confirm": 130})).json();
+        let done =
+            bulk(json!({"action": "extend", "until": 2_100_000_000, "select": all, "dry_run": false, "confirm": 130})).json();
         assert_eq!(done["done"], 130, "{done}");
 
         // The list shows the result, page by page; each key once.
@@ -528,7 +536,11 @@ fn many_keys_are_changed_after_a_look_at_what_is_meant() {
         let one = json!({"ids": [rows[0]["id"]]});
         assert_eq!(bulk(json!({"action": "revoke", "select": one, "dry_run": false})).json()["done"], 1);
         assert_eq!(signed.call("GET", &target, "").status, 404);
-        for wrong in [json!({"action": "extend", "select": one}), json!({"action": "revoke", "select": {}}), json!({"action": "revoke", "select": {"q": " "}})] {
+        for wrong in [
+            json!({"action": "extend", "select": one}),
+            json!({"action": "revoke", "select": {}}),
+            json!({"action": "revoke", "select": {"q": " "}}),
+        ] {
             assert_eq!(bulk(wrong.clone()).status, 400, "{wrong}");
         }
     }

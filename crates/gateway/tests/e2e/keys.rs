@@ -385,7 +385,9 @@ fn keys_are_handled_only_with_the_secret_and_the_right_method() {
         let message = "Attempted administrative access with invalid or missing key!";
         assert_eq!(told(&answer), (403, refused(message)), "{method} {target}");
     }
-    for (method, target) in [("DELETE", "/tyk/keys"), ("GET", "/tyk/keys/bulk"), ("GET", "/tyk/keys/create"), ("GET", "/tyk/keys/preview")] {
+    for (method, target) in
+        [("DELETE", "/tyk/keys"), ("GET", "/tyk/keys/bulk"), ("GET", "/tyk/keys/create"), ("GET", "/tyk/keys/preview")]
+    {
         let answer = gateway.control(method, target, "");
         assert_eq!(told(&answer), (405, refused("Method not supported")), "{method} {target}");
     }

@@ -1,7 +1,7 @@
 //! Keys page by page, for lists with a search.
 
-use super::{KeyName, Keys};
 use super::table::StoredKey;
+use super::{KeyName, Keys};
 use crate::base::digest::{hex, parse_digest};
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};

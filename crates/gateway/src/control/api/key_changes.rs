@@ -97,7 +97,12 @@ fn patched(old: &Session, patch: &Value) -> Result<Session, String> {
     let mut document = serde_json::to_value(old).map_err(|failure| failure.to_string())?;
     merge(&mut document, patch.clone());
     let (mut session, _) = Session::from_value(&document).map_err(|problems| {
-        problems.iter().filter(|problem| problem.is_error()).map(|problem| format!("{}: {}", problem.path, problem.message)).collect::<Vec<_>>().join("; ")
+        problems
+            .iter()
+            .filter(|problem| problem.is_error())
+            .map(|problem| format!("{}: {}", problem.path, problem.message))
+            .collect::<Vec<_>>()
+            .join("; ")
     })?;
     session.last_updated = unix_s().to_string();
     Ok(in_place_of(old, session))
@@ -227,7 +232,8 @@ pub(super) async fn bulk(State(control): State<Arc<Control>>, body: Bytes) -> Co
     let now = unix_s();
     let is_shared = keys.shared_keys().is_some();
     let sample = selected.iter().take(SAMPLE_ROWS).map(|key| key_row(&key.id, is_shared, key.session.as_ref(), now)).collect();
-    let mut result = BulkResult { dry_run: asked.dry_run, action: asked.action, count, sample, done: 0, failed: Vec::new(), failed_more: 0 };
+    let mut result =
+        BulkResult { dry_run: asked.dry_run, action: asked.action, count, sample, done: 0, failed: Vec::new(), failed_more: 0 };
     if asked.dry_run {
         return ok(result);
     }

@@ -114,7 +114,9 @@ fn fits<'t>(words: &[String], texts: impl Iterator<Item = &'t str> + Clone) -> b
 pub(super) fn fits_key(words: &[String], alias: &str, shown: &str, policies: &[&str]) -> bool {
     let (alias, shown) = (alias.to_lowercase(), shown.to_lowercase());
     let has = |word: &String| {
-        alias.contains(word) || policies.iter().any(|policy| policy.to_lowercase().contains(word)) || (word.len() >= SHOWN_PART_BYTES_MIN && shown.contains(word))
+        alias.contains(word)
+            || policies.iter().any(|policy| policy.to_lowercase().contains(word))
+            || (word.len() >= SHOWN_PART_BYTES_MIN && shown.contains(word))
     };
     words.iter().all(has)
 }

@@ -19,7 +19,7 @@ pub(super) fn refuse(
     changes: &[HeaderChange],
 ) {
     let (status, message, json) = settings.worded(refusal);
-    if refusal.cause == "all_hosts_down" {
+    if refusal.cause == "all_hosts_down" && !settings.problem_details {
         // Tyk has no template for it.
         return plain(outgoing, settings, status, &format!("{message}\n"));
     }

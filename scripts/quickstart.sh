@@ -81,11 +81,14 @@ cat <<EOF
   gateway        http://127.0.0.1:$PORT        (examples/quickstart: /demo/, /nginx/, /showcase/)
   upstream       http://127.0.0.1:$UPSTREAM_PORT
   control API    http://127.0.0.1:$PORT/tyk/
+  console        http://127.0.0.1:$PORT/tyk/console/    (sign in with $TYK_GW_SECRET)
 
   Try:
     curl -i http://127.0.0.1:$PORT/demo/json/valid
     curl -i http://127.0.0.1:$PORT/showcase/users/42
     curl -H "x-tyk-authorization: $TYK_GW_SECRET" "http://127.0.0.1:$PORT/tyk/reload/?block=true"
+
+  The console shows these requests as you send them.
 
   Ctrl-C stops both.
 

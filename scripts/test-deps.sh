@@ -5,7 +5,7 @@ set -euo pipefail
 # Purposes: a C compiler builds the crypto library and the allocator; nginx and redis-server are
 # real peers of the tests; openssl makes their certificates; curl calls the control API as a user would;
 # promtool (from prometheus) checks the metrics, systemd-analyze the unit files; h2load is an independent HTTP/2 client; faketime
-# sets a program's clock; chromium is a browser whose conditional requests the cache answers; jq is the reference for body filters;
+# sets a program's clock; chromium is a browser whose conditional requests the cache answers, and that opens the console; jq is the reference for body filters;
 # groff reads the manual pages.
 # program:package (nginx-light is enough, and smaller than nginx)
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1
@@ -45,10 +45,10 @@ python_packages() {
     echo "PyJWT, msgpack, protobuf, Authlib and openapi-spec-validator cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
 }
 
-# An independent OpenID provider. Node.js is not installed for it: without Node.js, those tests report it.
+# An independent OpenID provider, and a checker of accessibility. Node.js is not installed for them: without it, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
-    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted=oidc-provider@8.8.1 reason
+    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1" reason
     if [[ $(cat "$directory/installed" 2>/dev/null) == "$wanted" ]]; then
         return
     fi
@@ -56,7 +56,7 @@ node_packages() {
     mkdir -p "$directory"
     if ! command -v npm >/dev/null; then
         reason="there is no npm"
-    elif reason=$(npm install --prefix "$directory" --no-audit --no-fund --loglevel=error "$wanted" 2>&1); then
+    elif reason=$(npm install --prefix "$directory" --no-audit --no-fund --loglevel=error $wanted 2>&1); then
         echo "$wanted" >"$directory/installed"
         return
     fi

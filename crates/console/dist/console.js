@@ -147,30 +147,31 @@ pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeUR
 empty("")),apis=new Map,marks=D3([]),tick=D3(0),state=D3({kind:"starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,
 changeListeners=new Set;function onTail(listener){return tailListeners.add(listener),()=>tailListeners.delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,nodes="all";async function start(){
 if(stop(),!document.hidden){try{let past=await get(`history${query({apis:50,nodes})}`,{byItself:!0});read(past)}catch(failure){if(!(failure instanceof Failure)||
-ended.value)return;if(failure.status===404||failure.status===400){state.value={kind:"off",words:failure.message,since:Date.now()};return}lost(failure.message);return}
-follow()}}function stop(){clearTimeout(retry),source?.close(),source=null}function follow(){let filters=tailFilters.value,topics=filters?"live,tail,changes":"li\
-ve,changes";source=new EventSource(`api/stream${query({topics,nodes,idle:1,...filters})}`),source.addEventListener("live",event=>sample(JSON.parse(event.data))),
-source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),source.addEventListener("changes",event=>{
-let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,data2]),changeListeners.forEach(listener=>listener(
-data2))}),source.onerror=()=>{stop(),lost("The gateway does not answer.")}}function lost(words2){state.value.kind!=="lost"&&(state.value={kind:"lost",words:words2,
-since:Date.now()}),clearTimeout(retry),retry=setTimeout(()=>{get("session",{byItself:!0}).then(start,failure=>{failure.kind==="signed_out"?ended.value=!0:lost(failure.
-message)})},2e3)}function read(past){ends.value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.gateway_bounds_us?.at(-1)??2e6},totals.value=converted(
-past,"",past.totals),apis.clear();for(let api of past.apis??[])apis.set(api.api_id,converted(past,api.name,api));marks.value=past.marks??[],tick.value+=1}function adopt(past){
-let[api]=past.apis??[];!api||apis.has(api.api_id)||apis.size>=SERIES_MAX||(apis.set(api.api_id,converted(past,api.name,api)),tick.value+=1)}function converted({
-from_unix_s:from,step_s:step2,samples},name,columns){let times=Array.from({length:samples},(_3,at)=>from+(at+1)*step2);return{name,times,columns:Object.fromEntries(
-COLUMNS.map(column=>[column,(columns[column]??times.map(()=>null)).map(value=>value==null?null:COUNTS.has(column)?value/step2:value)]))}}function sample(data2){
-now.value=data2;let time=data2.unix_ms/1e3,grown=totals.value;append(grown,time,data2.seconds,data2.totals),totals.value={...grown};let named=new Set;for(let api of data2.
-apis){named.add(api.api_id);let series=apis.get(api.api_id);if(!series){if(apis.size>=SERIES_MAX)continue;apis.set(api.api_id,series=empty(api.name))}append(series,
-time,data2.seconds,api)}let quiet=data2.apis.length<50?0:null;for(let[id,series]of apis)named.has(id)||append(series,time,data2.seconds,null,quiet);state.value=
-{kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds,from,absent=null){series.times.push(time);for(let column of COLUMNS){let value=from?
-from[column]??null:COUNTS.has(column)||column==="in_flight"?absent:null;series.columns[column].push(value==null?null:COUNTS.has(column)?value/seconds:value)}let old=0;
-for(;old<series.times.length&&series.times[old]<time-SPAN_S;)old+=1;if(old>60){series.times.splice(0,old);for(let column of COLUMNS)series.columns[column].splice(
-0,old)}}document.addEventListener("visibilitychange",()=>{document.hidden?stop():!ended.value&&state.value.kind!=="starting"&&start()});tailFilters.subscribe(()=>{
-source&&(stop(),follow())});function latest(series,column,seconds=10){if(!series)return null;let values=series.columns[column],last3=series.times.at(-1)??0,sum=0,
-number=0;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(sum+=value,number+=1)}return number?sum/number:
-null}function highest(series,column,seconds=60){if(!series)return null;let values=series.columns[column],last3=series.times.at(-1)??0,found=null;for(let at=values.
-length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(found==null||value>found)&&(found=value)}return found}function lastSeen(series,column="\
-requests"){if(!series)return null;let values=series.columns[column];for(let at=values.length-1;at>=0;at-=1)if((values[at]??0)>0)return series.times[at];return null}var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role];async function load(){
+ended.value)return;if(failure.status===404||failure.status===400){state.value={kind:"off",words:failure.body?.message??"This gateway keeps no live figures.",since:Date.
+now()};return}lost(failure.message);return}follow()}}function stop(){clearTimeout(retry),source?.close(),source=null}function follow(){let filters=tailFilters.value,
+topics=filters?"live,tail,changes":"live,changes";source=new EventSource(`api/stream${query({topics,nodes,idle:1,...filters})}`),source.addEventListener("live",
+event=>sample(JSON.parse(event.data))),source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),
+source.addEventListener("changes",event=>{let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,
+data2]),changeListeners.forEach(listener=>listener(data2))}),source.onerror=()=>{stop(),lost("The gateway does not answer.")}}function lost(words2){state.value.
+kind!=="lost"&&(state.value={kind:"lost",words:words2,since:Date.now()}),clearTimeout(retry),retry=setTimeout(()=>{get("session",{byItself:!0}).then(start,failure=>{
+failure.kind==="signed_out"?ended.value=!0:lost(failure.message)})},2e3)}function read(past){ends.value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.
+gateway_bounds_us?.at(-1)??2e6},totals.value=converted(past,"",past.totals),apis.clear();for(let api of past.apis??[])apis.set(api.api_id,converted(past,api.name,
+api));marks.value=past.marks??[],tick.value+=1}function adopt(past){let[api]=past.apis??[];!api||apis.has(api.api_id)||apis.size>=SERIES_MAX||(apis.set(api.api_id,
+converted(past,api.name,api)),tick.value+=1)}function converted({from_unix_s:from,step_s:step2,samples},name,columns){let times=Array.from({length:samples},(_3,at)=>from+
+(at+1)*step2);return{name,times,columns:Object.fromEntries(COLUMNS.map(column=>[column,(columns[column]??times.map(()=>null)).map(value=>value==null?null:COUNTS.
+has(column)?value/step2:value)]))}}function sample(data2){now.value=data2;let time=data2.unix_ms/1e3,grown=totals.value;append(grown,time,data2.seconds,data2.totals),
+totals.value={...grown};let named=new Set;for(let api of data2.apis){named.add(api.api_id);let series=apis.get(api.api_id);if(!series){if(apis.size>=SERIES_MAX)
+continue;apis.set(api.api_id,series=empty(api.name))}append(series,time,data2.seconds,api)}let quiet=data2.apis.length<50?0:null;for(let[id,series]of apis)named.
+has(id)||append(series,time,data2.seconds,null,quiet);state.value={kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds,from,absent=null){
+series.times.push(time);for(let column of COLUMNS){let value=from?from[column]??null:COUNTS.has(column)||column==="in_flight"?absent:null;series.columns[column].
+push(value==null?null:COUNTS.has(column)?value/seconds:value)}let old=0;for(;old<series.times.length&&series.times[old]<time-SPAN_S;)old+=1;if(old>60){series.times.
+splice(0,old);for(let column of COLUMNS)series.columns[column].splice(0,old)}}document.addEventListener("visibilitychange",()=>{document.hidden?stop():!ended.value&&
+state.value.kind!=="starting"&&start()});tailFilters.subscribe(()=>{source&&(stop(),follow())});function latest(series,column,seconds=10){if(!series)return null;
+let values=series.columns[column],last3=series.times.at(-1)??0,sum=0,number=0;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];
+value!=null&&(sum+=value,number+=1)}return number?sum/number:null}function highest(series,column,seconds=60){if(!series)return null;let values=series.columns[column],
+last3=series.times.at(-1)??0,found=null;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(found==null||
+value>found)&&(found=value)}return found}function lastSeen(series,column="requests"){if(!series)return null;let values=series.columns[column];for(let at=values.
+length-1;at>=0;at-=1)if((values[at]??0)>0)return series.times[at];return null}var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role];async function load(){
 try{enter(await get("session"))}catch(failure){session.value=null,failure instanceof Failure&&failure.status===401?door.value=failure.body:silent.value=failure.
 message}}function enter(found){silent.value=null,ended.value=!1,session.value=found}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){
 try{await call("DELETE","session")}finally{location.reload()}}var UNKNOWN="-",utc=D3(localStorage.getItem("utc")==="yes");utc.subscribe(yes=>localStorage.setItem("utc",yes?"yes":"no"));var grouped=new Intl.NumberFormat("en\
@@ -234,13 +235,14 @@ d",role:"alert",children:error}):hint?i2("em",{children:hint}):null]})}function 
 return i2($,{children:[i2("dt",{children:name}),i2("dd",{children})]})}function Waiting({on:on2}){return on2?i2("div",{class:"waiting",role:"progressbar","aria-\
 label":"Loading"}):null}function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused,setRefused]=w(null),[
 wait,setWait]=w(0);S2(()=>{if(wait<=0)return;let timer=setTimeout(()=>setWait(wait-1),1e3);return()=>clearTimeout(timer)},[wait]);let secret=bySecret??!at?.users;
-return i2("main",{class:"sign-in",children:[i2("form",{class:"panel",onSubmit:async event=>{if(event.preventDefault(),!(wait>0||busy)){setBusy(!0),setRefused(null);
-try{await signIn(secret?{secret:word}:{user,password:word})}catch(failure){setWord(""),failure instanceof Failure&&failure.status===429&&setWait(Math.max(1,Math.
-ceil(failure.body.wait_s??1)));let left=failure instanceof Failure?failure.body.tries_left:void 0;setRefused(failure.message+(typeof left=="number"&&left<=3?` ${left}\
- ${left===1?"try":"tries"} left before a wait.`:""))}finally{setBusy(!1)}}},children:[i2("h1",{children:[i2(Logo,{}),"Tollgate"]}),silent.value&&i2(Note,{tone:"\
-bad",icon:"alert",actions:i2(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value}),ended.value&&!refused&&i2(Note,{children:"Your session has \
-ended. Sign in to go on where you were."}),at?.insecure?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:"This connection is not encrypted, so the sec\
-ret could be read on its way. Open a tunnel, then the console on your own machine:"}),i2("pre",{class:"line",children:[i2("code",{children:at.ssh}),at.ssh&&i2(Copy,
+return i2("main",{class:"sign-in",children:[i2("form",{class:"panel",onSubmit:async event=>{if(event.preventDefault(),wait>0||busy)return;let form=new FormData(
+event.currentTarget),secretNow=String(form.get("password")??""),userNow=String(form.get("user")??"");setBusy(!0),setRefused(null);try{await signIn(secret?{secret:secretNow}:
+{user:userNow,password:secretNow})}catch(failure){setWord(""),failure instanceof Failure&&failure.status===429&&setWait(Math.max(1,Math.ceil(failure.body.wait_s??
+1)));let left=failure instanceof Failure?failure.body.tries_left:void 0;setRefused(failure.message.replace(/[.]?$/,".")+(typeof left=="number"&&left<=3?` ${left}\
+ ${left===1?"try":"tries"} left before a wait.`:""))}finally{setBusy(!1)}},children:[i2("h1",{children:[i2(Logo,{}),"Tollgate"]}),silent.value&&i2(Note,{tone:"b\
+ad",icon:"alert",actions:i2(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value}),ended.value&&!refused&&i2(Note,{children:"Your session has e\
+nded. Sign in to go on where you were."}),at?.insecure?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:"This connection is not encrypted, so the secr\
+et could be read on its way. Open a tunnel, then the console on your own machine:"}),i2("pre",{class:"line",children:[i2("code",{children:at.ssh}),at.ssh&&i2(Copy,
 {text:at.ssh,label:"Copy the command"})]})]}):i2($,{children:[!secret&&i2("label",{class:"field",children:[i2("span",{children:"Name"}),i2("input",{name:"user",
 autocomplete:"username",autofocus:!0,required:!0,value:user,onInput:event=>setUser(event.currentTarget.value)})]}),i2("label",{class:"field",children:[i2("span",
 {children:secret?"Control secret":"Password"}),i2("input",{name:"password",type:"password",autocomplete:"current-password",autofocus:secret,required:!0,value:word,
@@ -707,14 +709,14 @@ current.redo(),save:()=>current.current.save()}),editor.current.problems(current
 ()=>{gone=!0,editor.current?.end(),editor.current=null}},[]),S2(()=>{editor.current?.set(props.text)},[props.text,ready]),S2(()=>{editor.current?.problems(props.
 problems)},[props.problems,ready]),S2(()=>{editor.current?.theme()},[dark.value,ready]),S2(()=>{props.reveal&&editor.current?.reveal(props.reveal.at)},[props.reveal,
 ready]),failure?i2($,{children:[i2(ErrorBox,{failure:"The editor could not be loaded. The text can be changed here without it."}),i2("textarea",{"aria-label":props.
-label,rows:24,value:props.text,readOnly:props.readOnly,onInput:event=>props.change(event.currentTarget.value)})]}):i2("div",{class:"code",ref:host})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"active",name:"Serves requests",kind:"flag"},{path:"proxy.listen_path",name:"L\
-isten path",kind:"mono"},{path:"domain",name:"Host",kind:"mono",placeholder:"any"},{path:"proxy.target_url",name:"Upstream",kind:"mono",wide:!0},{path:"proxy.st\
-rip_listen_path",name:"Remove the listen path from requests",kind:"flag"},{path:"proxy.preserve_host_header",name:"Send the client's Host to the upstream",kind:"\
-flag"}]},{title:"Several upstreams",inputs:[{path:"proxy.enable_load_balancing",name:"Spread requests over these",kind:"flag",wide:!0},{path:"proxy.target_list",
-name:"Targets, one a line",kind:"lines",wide:!0}]},{title:"Who may call",inputs:[{path:"use_keyless",name:"Everybody, without a key",kind:"flag"},{path:"strip_a\
-uth_data",name:"Remove the credentials before the upstream",kind:"flag"},{path:"auth.auth_header_name",name:"Header with the key",kind:"mono",placeholder:"Autho\
-rization"},{path:"auth.use_param",name:"Accept the key as a parameter too",kind:"flag"},{path:"use_basic_auth",name:"Names and passwords",kind:"flag"},{path:"en\
-able_jwt",name:"JSON Web Tokens",kind:"flag"},{path:"enable_signature_checking",name:"Signatures (HMAC)",kind:"flag"},{path:"use_oauth2",name:"OAuth 2.0",kind:"\
+label,rows:24,value:props.text,readOnly:props.readOnly,onInput:event=>props.change(event.currentTarget.value)})]}):i2("div",{class:"code",ref:host})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"internal",name:"Only for other APIs (internal)",kind:"flag"},{path:"proxy.lis\
+ten_path",name:"Listen path",kind:"mono"},{path:"domain",name:"Host",kind:"mono",placeholder:"any"},{path:"proxy.target_url",name:"Upstream",kind:"mono",wide:!0},
+{path:"proxy.strip_listen_path",name:"Remove the listen path from requests",kind:"flag"},{path:"proxy.preserve_host_header",name:"Send the client's Host to the \
+upstream",kind:"flag"}]},{title:"Several upstreams",inputs:[{path:"proxy.enable_load_balancing",name:"Spread requests over these",kind:"flag",wide:!0},{path:"pr\
+oxy.target_list",name:"Targets, one a line",kind:"lines",wide:!0}]},{title:"Who may call",inputs:[{path:"use_keyless",name:"Everybody, without a key",kind:"flag"},
+{path:"strip_auth_data",name:"Remove the credentials before the upstream",kind:"flag"},{path:"auth.auth_header_name",name:"Header with the key",kind:"mono",placeholder:"\
+Authorization"},{path:"auth.use_param",name:"Accept the key as a parameter too",kind:"flag"},{path:"use_basic_auth",name:"Names and passwords",kind:"flag"},{path:"\
+enable_jwt",name:"JSON Web Tokens",kind:"flag"},{path:"enable_signature_checking",name:"Signatures (HMAC)",kind:"flag"},{path:"use_oauth2",name:"OAuth 2.0",kind:"\
 flag"},{path:"allowed_ips",name:"Only these addresses, one a line",kind:"lines"},{path:"enable_ip_whitelisting",name:"Accept only the addresses above",kind:"fla\
 g"}]},{title:"Limits",inputs:[{path:"global_rate_limit.rate",name:"Requests of all callers together",kind:"number",placeholder:"no limit",min:0},{path:"global_r\
 ate_limit.per",name:"per seconds",kind:"number",min:0},{path:"disable_rate_limit",name:"Rate limits of keys apply",kind:"flag",inverse:!0},{path:"disable_quota",
@@ -1066,13 +1068,13 @@ t",title:"There is no such API.",children:i2(LinkButton,{href:"#/apis",children:
 proxy??{},target=proxy.enable_load_balancing&&proxy.target_list?.length?`${proxy.target_list.length} targets`:proxy.target_url,can=may("editor")&&session.value?.
 writable.apis;return i2($,{children:[i2("p",{class:"crumbs",children:[i2("a",{href:"#/apis",children:"APIs"}),i2(Icon,{name:"right"}),i2("span",{children:i2(Text,
 {children:id})})]}),i2("div",{class:"page-head",children:[i2("h1",{children:[i2(Text,{children:definition?.name||id}),definition&&i2("small",{class:"mono",children:[
-i2(Text,{children:`${definition.domain??""}${proxy.listen_path??""}`})," ","→"," ",i2(Text,{children:target})]})]}),definition&&definition.active===!1&&i2(Badge,
-{tone:"muted",children:"inactive"}),can&&i2(Button,{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),
-i2(Button,{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="definition"&&i2(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["ap\
-is",id,"definition"]),children:can?"Edit":"View definition"})]}),i2("nav",{class:"tabs","aria-label":"Parts of this API",children:TABS.map(([part,name])=>i2("a",
-{href:link(part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i2(Live,{id,definition}),tab===
-"definition"&&loaded2.value&&i2(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab==="chain"&&i2(Chain,{id}),tab==="versions"&&definition&&i2(Versions,
-{definition}),tab==="keys"&&i2(KeyTable,{fixed:{api:id}}),tab==="usage"&&i2(UsageOf,{api:id}),trying&&i2(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&
+i2(Text,{children:`${definition.domain??""}${proxy.listen_path??""}`})," ","→"," ",i2(Text,{children:target})]})]}),definition?.internal&&i2(Badge,{tone:"mute\
+d",children:"internal"}),can&&i2(Button,{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),i2(Button,
+{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="definition"&&i2(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["apis",id,"de\
+finition"]),children:can?"Edit":"View definition"})]}),i2("nav",{class:"tabs","aria-label":"Parts of this API",children:TABS.map(([part,name])=>i2("a",{href:link(
+part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i2(Live,{id,definition}),tab==="defini\
+tion"&&loaded2.value&&i2(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab==="chain"&&i2(Chain,{id}),tab==="versions"&&definition&&i2(Versions,{
+definition}),tab==="keys"&&i2(KeyTable,{fixed:{api:id}}),tab==="usage"&&i2(UsageOf,{api:id}),trying&&i2(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&
 i2(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=w(
 null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",i2($,{
 children:["API ",i2("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),go("#/apis")}catch(failed){setFailure(failed)}};return i2(Dialog,
@@ -1128,32 +1130,34 @@ only place. They can be viewed and copied.":"Your role can view definitions, not
 s",row.id]),order:"name",empty:q4.get("q")?i2(Empty,{icon:"search",title:"No API matches.",children:i2(Button,{onClick:()=>refine({q:void 0}),children:"Clear th\
 e filter"})}):i2(Empty,{icon:"api",title:"There is no API yet.",children:["An API says which requests go to which upstream.",i2("br",{}),can&&fresh]}),columns:[
 {id:"name",name:"Name",sort:"name",grow:!0,show:row=>i2("a",{href:link(["apis",row.id]),children:i2(Text,{children:row.name||row.id})})},{id:"state",name:"State",
-show:row=>row.problems>0?i2(Badge,{tone:"warn",children:[row.problems," ",row.problems===1?"problem":"problems"]}):row.active?i2(Badge,{tone:"ok",children:"acti\
-ve"}):i2(Badge,{tone:"muted",children:"inactive"})},{id:"path",name:"Listen path",sort:"listen_path",show:row=>i2(Text,{mono:!0,children:`${row.host??""}${row.listen_path}`})},
-{id:"auth",name:"Auth",show:row=>row.auth.join(", ")},{id:"trend",name:"Past minutes",wide:!0,show:row=>{tick.value;let series=apis.get(row.id);return series?i2(
-Spark,{values:series.columns.requests}):null}},{id:"rate",name:"/s",sort:"rate",number:!0,show:row=>rate(row.rate)},{id:"error_rate",name:"Failed",sort:"error_r\
-ate",number:!0,show:row=>i2("span",{class:row.error_share&&row.error_share>=.01?"bad":"",children:percent(row.error_share)})},{id:"p99",name:"p99",sort:"p99",number:!0,
-show:row=>percentile(row.p99_ms==null?null:row.p99_ms*1e3,ends.value.upstream)},{id:"last",name:"Last request",sort:"last_request",number:!0,show:row=>i2(Ago,{at:row.
-last_request})}]}),q4.get("new")&&can&&i2(NewApi,{close:()=>refine({new:void 0})})]})}function NewApi({close}){let[name,setName]=w(""),[path,setPath]=w(null),[target,
-setTarget]=w(""),[auth,setAuth]=w("token"),[failure,setFailure]=w(null),[problems,setProblems]=w([]),[busy,setBusy]=w(!1),plain=name.toLowerCase().replace(/[^a-z0-9]+/g,
-"-").replace(/^-|-$/g,""),listen=path??(plain?`/${plain}/`:""),save=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);let id=plain||`api-${Date.
-now().toString(36)}`,definition={name,api_id:id,org_id:"default",active:!0,use_keyless:auth==="keyless",...auth==="token"?{auth:{auth_header_name:"Authorization"}}:
-{},...auth==="basic"?{use_basic_auth:!0}:{},version_data:{not_versioned:!0,versions:{Default:{name:"Default",use_extended_paths:!0}}},proxy:{listen_path:listen,
-target_url:target,strip_listen_path:!0}};try{let check=await call("POST","check/api",definition).catch(failed=>{if(failed instanceof Failure&&failed.status===404)
-return{ok:!0,problems:[]};throw failed});if(setProblems(check.problems),!check.ok)return;await call("POST","apis",definition,{headers:{"If-None-Match":"*"}}),await call(
-"GET","reload?block=true"),say("ok",i2($,{children:["API ",i2("b",{children:visible(name)})," serves ",visible(listen),". ",i2("a",{href:link(["keys"],{new:"1",
-api:id}),children:"Make a key for it"})]})),go(link(["apis",id]))}catch(failed){setFailure(failed)}finally{setBusy(!1)}},at=part=>problems.find(one=>one.path.includes(
-part))?.message;return i2(Dialog,{title:"New API",close,children:i2("form",{id:"new-api",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wid\
-e",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Name",error:at("name"),wide:!0,children:i2("input",{autofocus:!0,required:!0,maxLength:200,value:name,
-onInput:event=>setName(event.currentTarget.value),placeholder:"Shop"})}),i2(Field,{label:"Listen path",error:at("listen_path"),hint:"Requests below this path ar\
-e this API's.",children:i2("input",{required:!0,class:"mono",value:listen,onInput:event=>setPath(event.currentTarget.value),placeholder:"/shop/"})}),i2(Field,{label:"\
-Upstream",error:at("target_url"),hint:"The listen path is removed before.",children:i2("input",{required:!0,type:"text",class:"mono",value:target,onInput:event=>setTarget(
-event.currentTarget.value),placeholder:"http://127.0.0.1:9090/"})}),i2(Field,{label:"Who may call",wide:!0,hint:auth==="keyless"?"Everybody who reaches the gate\
-way.":auth==="token"?"Callers send a key in the header Authorization.":"Callers send a name and a password.",children:i2("select",{value:auth,onChange:event=>setAuth(
-event.currentTarget.value),children:[i2("option",{value:"token",children:"Callers with a key"}),i2("option",{value:"basic",children:"Users with a password"}),i2(
-"option",{value:"keyless",children:"Everybody"})]})}),problems.filter(one=>one.level==="error"&&!/name|listen_path|target_url/.test(one.path)).map(one=>i2(Note,
-{tone:"bad",icon:"alert",children:[i2("code",{children:one.path})," ",one.message]},one.path)),i2("div",{class:"row",style:{gridColumn:"1 / -1",justifyContent:"\
-flex-end"},children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",disabled:busy,children:"Make the API"})]})]})})}var STATES={ok:["ok","valid"],soon:["warn","ends soon"],expired:["bad","expired"],not_yet:["warn","not yet valid"],unreadable:["bad","unreadable"]};function Certificates(){
+show:row=>row.problems>0?i2(Badge,{tone:"warn",children:[row.problems," ",row.problems===1?"problem":"problems"]}):row.internal?i2(Badge,{tone:"muted",children:"\
+internal"}):i2(Badge,{tone:"ok",children:"served"})},{id:"path",name:"Listen path",sort:"listen_path",show:row=>i2(Text,{mono:!0,children:`${row.host??""}${row.
+listen_path}`})},{id:"auth",name:"Auth",show:row=>row.auth.join(", ")},{id:"trend",name:"Past minutes",wide:!0,show:row=>{tick.value;let series=apis.get(row.id);
+return series?i2(Spark,{values:series.columns.requests}):null}},{id:"rate",name:"/s",sort:"rate",number:!0,show:row=>rate(row.rate??latest(apis.get(row.id),"req\
+uests",30))},{id:"error_rate",name:"Failed",sort:"error_rate",number:!0,show:row=>{let share=row.error_share??failing(row.id);return i2("span",{class:share&&share>=
+.01?"bad":"",children:percent(share)})}},{id:"p99",name:"p99",sort:"p99",number:!0,show:row=>percentile(row.p99_ms==null?highest(apis.get(row.id),"upstream_p99_\
+us",60):row.p99_ms*1e3,ends.value.upstream)},{id:"last",name:"Last request",sort:"last_request",number:!0,show:row=>i2(Ago,{at:row.last_request??lastSeen(apis.get(
+row.id))})}]}),q4.get("new")&&can&&i2(NewApi,{close:()=>refine({new:void 0})})]})}function failing(id){let series=apis.get(id),requests=latest(series,"requests",
+30);return requests?(latest(series,"server_errors",30)??0)/requests:null}function NewApi({close}){let[name,setName]=w(""),[path,setPath]=w(null),[target,setTarget]=w(
+""),[auth,setAuth]=w("token"),[failure,setFailure]=w(null),[problems,setProblems]=w([]),[busy,setBusy]=w(!1),plain=name.toLowerCase().replace(/[^a-z0-9]+/g,"-").
+replace(/^-|-$/g,""),listen=path??(plain?`/${plain}/`:""),save=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);let id=plain||`api-${Date.now().
+toString(36)}`,definition={name,api_id:id,org_id:"default",active:!0,use_keyless:auth==="keyless",...auth==="token"?{auth:{auth_header_name:"Authorization"}}:{},
+...auth==="basic"?{use_basic_auth:!0}:{},version_data:{not_versioned:!0,versions:{Default:{name:"Default",use_extended_paths:!0}}},proxy:{listen_path:listen,target_url:target,
+strip_listen_path:!0}};try{let check=await call("POST","check/api",definition).catch(failed=>{if(failed instanceof Failure&&failed.status===404)return{ok:!0,problems:[]};
+throw failed});if(setProblems(check.problems),!check.ok)return;await call("POST","apis",definition,{headers:{"If-None-Match":"*"}}),await call("GET","reload?blo\
+ck=true"),say("ok",i2($,{children:["API ",i2("b",{children:visible(name)})," serves ",visible(listen),". ",i2("a",{href:link(["keys"],{new:"1",api:id}),children:"\
+Make a key for it"})]})),go(link(["apis",id]))}catch(failed){setFailure(failed)}finally{setBusy(!1)}},at=part=>problems.find(one=>one.path.includes(part))?.message;
+return i2(Dialog,{title:"New API",close,children:i2("form",{id:"new-api",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,
+{failure})}):null,i2(Field,{label:"Name",error:at("name"),wide:!0,children:i2("input",{autofocus:!0,required:!0,maxLength:200,value:name,onInput:event=>setName(
+event.currentTarget.value),placeholder:"Shop"})}),i2(Field,{label:"Listen path",error:at("listen_path"),hint:"Requests below this path are this API's.",children:i2(
+"input",{required:!0,class:"mono",value:listen,onInput:event=>setPath(event.currentTarget.value),placeholder:"/shop/"})}),i2(Field,{label:"Upstream",error:at("t\
+arget_url"),hint:"The listen path is removed before.",children:i2("input",{required:!0,type:"text",class:"mono",value:target,onInput:event=>setTarget(event.currentTarget.
+value),placeholder:"http://127.0.0.1:9090/"})}),i2(Field,{label:"Who may call",wide:!0,hint:auth==="keyless"?"Everybody who reaches the gateway.":auth==="token"?
+"Callers send a key in the header Authorization.":"Callers send a name and a password.",children:i2("select",{value:auth,onChange:event=>setAuth(event.currentTarget.
+value),children:[i2("option",{value:"token",children:"Callers with a key"}),i2("option",{value:"basic",children:"Users with a password"}),i2("option",{value:"ke\
+yless",children:"Everybody"})]})}),problems.filter(one=>one.level==="error"&&!/name|listen_path|target_url/.test(one.path)).map(one=>i2(Note,{tone:"bad",icon:"a\
+lert",children:[i2("code",{children:one.path})," ",one.message]},one.path)),i2("div",{class:"row",style:{gridColumn:"1 / -1",justifyContent:"flex-end"},children:[
+i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",disabled:busy,children:"Make the API"})]})]})})}var STATES={ok:["ok","valid"],soon:["warn","ends soon"],expired:["bad","expired"],not_yet:["warn","not yet valid"],unreadable:["bad","unreadable"]};function Certificates(){
 let q4=route.value.query,list=useList("certs",{q:q4.get("q")??void 0,sort:q4.get("sort")??"ends"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("edit\
 or");return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["Certificates",list.total!=null&&i2("small",{children:count(list.total)})]}),
 i2(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer, file"}),can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>setAdding(

@@ -56,7 +56,7 @@ export async function start(): Promise<void> {
   } catch (failure) {
     if (!(failure instanceof Failure) || ended.value) return;
     if (failure.status === 404 || failure.status === 400) {
-      state.value = { kind: "off", words: failure.message, since: Date.now() };
+      state.value = { kind: "off", words: failure.body?.message ?? "This gateway keeps no live figures.", since: Date.now() };
       return;
     }
     lost(failure.message);

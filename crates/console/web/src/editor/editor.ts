@@ -27,7 +27,7 @@ export function open(host: HTMLElement, options: Options): Editor {
       extensions: [
         lineNumbers(), foldGutter({ openText: "-", closedText: "+" }), lintGutter(), highlightActiveLine(), highlightActiveLineGutter(), drawSelection(), bracketMatching(), highlightSelectionMatches(), search({ top: true }),
         json(), indentUnit.of("  "), EditorState.tabSize.of(2), EditorView.lineWrapping, EditorState.readOnly.of(options.readOnly),
-        EditorView.contentAttributes.of({ "aria-label": options.label }),
+        EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),
         keymap.of([{ key: "Mod-s", run: act(options.save) }, { key: "Mod-z", run: act(options.undo) }, { key: "Mod-Shift-z", run: act(options.redo) }, { key: "Mod-y", run: act(options.redo) }, { key: "Escape", run: (at) => { at.contentDOM.blur(); return true; } }, ...searchKeymap, ...foldKeymap, indentWithTab, ...defaultKeymap]),
         EditorView.updateListener.of((update) => { if (update.docChanged && !setting) options.change(update.state.doc.toString()); }),
         look.of(appearance(options.colour)),
@@ -70,7 +70,7 @@ function appearance(colour: (name: string) => string) {
   return [
     syntaxHighlighting(style),
     EditorView.theme({
-      "&": { color: colour("text"), backgroundColor: colour("panel"), fontSize: "12px", maxHeight: "70vh" },
+      "&": { color: colour("text"), backgroundColor: colour("panel"), fontSize: "12px", maxHeight: "max(320px, calc(100vh - 400px))" },
       "&.cm-focused": { outline: `2px solid ${colour("accent")}`, outlineOffset: "-2px" },
       ".cm-scroller": { fontFamily: colour("mono"), lineHeight: "19px", overflow: "auto" },
       ".cm-content": { caretColor: colour("text"), padding: "8px 0" }, ".cm-cursor": { borderLeftColor: colour("text") },

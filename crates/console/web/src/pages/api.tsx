@@ -39,7 +39,7 @@ export function ApiPage() {
       <p class="crumbs"><a href="#/apis">APIs</a><Icon name="right" /><span><Text>{id}</Text></span></p>
       <div class="page-head">
         <h1><Text>{definition?.name || id}</Text>{definition && <small class="mono"><Text>{`${definition.domain ?? ""}${proxy.listen_path ?? ""}`}</Text> {"\u2192"} <Text>{target}</Text></small>}</h1>
-        {definition && definition.active === false && <Badge tone="muted">inactive</Badge>}
+        {definition?.internal && <Badge tone="muted">internal</Badge>}
         {can && <Button icon="trash" kind="quiet" aria-label="Delete this API" title="Delete this API" onClick={() => setRemoving(true)} />}
         <Button icon="play" onClick={() => setTrying(true)}>Try it</Button>
         {tab !== "definition" && <LinkButton icon="edit" kind="primary" data-key="e" href={link(["apis", id, "definition"])}>{can ? "Edit" : "View definition"}</LinkButton>}

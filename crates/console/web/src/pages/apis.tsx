@@ -32,18 +32,24 @@ export function Apis() {
           : <Empty icon="api" title="There is no API yet.">An API says which requests go to which upstream.<br />{can && fresh}</Empty>}
         columns={[
           { id: "name", name: "Name", sort: "name", grow: true, show: (row) => <a href={link(["apis", row.id])}><Text>{row.name || row.id}</Text></a> },
-          { id: "state", name: "State", show: (row) => row.problems > 0 ? <Badge tone="warn">{row.problems} {row.problems === 1 ? "problem" : "problems"}</Badge> : row.active ? <Badge tone="ok">active</Badge> : <Badge tone="muted">inactive</Badge> },
+          { id: "state", name: "State", show: (row) => row.problems > 0 ? <Badge tone="warn">{row.problems} {row.problems === 1 ? "problem" : "problems"}</Badge> : row.internal ? <Badge tone="muted">internal</Badge> : <Badge tone="ok">served</Badge> },
           { id: "path", name: "Listen path", sort: "listen_path", show: (row) => <Text mono>{`${row.host ?? ""}${row.listen_path}`}</Text> },
           { id: "auth", name: "Auth", show: (row) => row.auth.join(", ") },
           { id: "trend", name: "Past minutes", wide: true, show: (row) => { void live.tick.value; const series = live.apis.get(row.id); return series ? <Spark values={series.columns.requests!} /> : null; } },
-          { id: "rate", name: "/s", sort: "rate", number: true, show: (row) => format.rate(row.rate) },
-          { id: "error_rate", name: "Failed", sort: "error_rate", number: true, show: (row) => <span class={row.error_share && row.error_share >= 0.01 ? "bad" : ""}>{format.percent(row.error_share)}</span> },
-          { id: "p99", name: "p99", sort: "p99", number: true, show: (row) => format.percentile(row.p99_ms == null ? null : row.p99_ms * 1000, live.ends.value.upstream) },
-          { id: "last", name: "Last request", sort: "last_request", number: true, show: (row) => <Ago at={row.last_request} /> },
+          { id: "rate", name: "/s", sort: "rate", number: true, show: (row) => format.rate(row.rate ?? live.latest(live.apis.get(row.id), "requests", 30)) },
+          { id: "error_rate", name: "Failed", sort: "error_rate", number: true, show: (row) => { const share = row.error_share ?? failing(row.id); return <span class={share && share >= 0.01 ? "bad" : ""}>{format.percent(share)}</span>; } },
+          { id: "p99", name: "p99", sort: "p99", number: true, show: (row) => format.percentile(row.p99_ms == null ? live.highest(live.apis.get(row.id), "upstream_p99_us", 60) : row.p99_ms * 1000, live.ends.value.upstream) },
+          { id: "last", name: "Last request", sort: "last_request", number: true, show: (row) => <Ago at={row.last_request ?? live.lastSeen(live.apis.get(row.id))} /> },
         ]} />
       {q.get("new") && can && <NewApi close={() => refine({ new: undefined })} />}
     </>
   );
+}
+
+/** The share of an API's requests that failed in the last half minute; `null` without a request. */
+function failing(id: string): number | null {
+  const series = live.apis.get(id), requests = live.latest(series, "requests", 30);
+  return requests ? (live.latest(series, "server_errors", 30) ?? 0) / requests : null;
 }
 
 /** What most APIs begin with; the rest is on the definition's page. */

@@ -12,7 +12,7 @@ interface Section { title: string; inputs: Input[] }
 const SECTIONS: Section[] = [
   { title: "Basics", inputs: [
     { path: "name", name: "Name", kind: "text" },
-    { path: "active", name: "Serves requests", kind: "flag" },
+    { path: "internal", name: "Only for other APIs (internal)", kind: "flag" },
     { path: "proxy.listen_path", name: "Listen path", kind: "mono" },
     { path: "domain", name: "Host", kind: "mono", placeholder: "any" },
     { path: "proxy.target_url", name: "Upstream", kind: "mono", wide: true },

@@ -23,15 +23,18 @@ export function SignIn() {
   const send = async (event: Event) => {
     event.preventDefault();
     if (wait > 0 || busy) return;
+    // What the form holds, not what was last drawn: password managers fill and send at once.
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const secretNow = String(form.get("password") ?? ""), userNow = String(form.get("user") ?? "");
     setBusy(true);
     setRefused(null);
     try {
-      await signIn(secret ? { secret: word } : { user, password: word });
+      await signIn(secret ? { secret: secretNow } : { user: userNow, password: secretNow });
     } catch (failure) {
       setWord("");
       if (failure instanceof Failure && failure.status === 429) setWait(Math.max(1, Math.ceil(failure.body.wait_s ?? 1)));
       const left = failure instanceof Failure ? failure.body.tries_left : undefined;
-      setRefused((failure as Error).message + (typeof left === "number" && left <= 3 ? ` ${left} ${left === 1 ? "try" : "tries"} left before a wait.` : ""));
+      setRefused((failure as Error).message.replace(/[.]?$/, ".") + (typeof left === "number" && left <= 3 ? ` ${left} ${left === 1 ? "try" : "tries"} left before a wait.` : ""));
     } finally {
       setBusy(false);
     }

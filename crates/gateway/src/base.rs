@@ -9,6 +9,7 @@ pub(crate) mod coding;
 pub(crate) mod definition_files;
 pub(crate) mod digest;
 pub(crate) mod form;
+pub(crate) mod node_bus;
 pub(crate) mod path;
 pub(crate) mod pattern;
 pub(crate) mod purge_log;

@@ -3,4 +3,6 @@
 pub(crate) mod api;
 pub(crate) mod compile;
 pub(crate) mod loader;
+pub(crate) mod nodes;
+pub(crate) mod statistics;
 pub(crate) mod target_watcher;

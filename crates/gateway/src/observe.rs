@@ -3,6 +3,7 @@
 
 mod analytics;
 pub(crate) mod causes;
+mod change_log;
 mod facts;
 mod histogram;
 pub(crate) mod logs;
@@ -13,21 +14,26 @@ mod record;
 mod record_ref;
 mod recorder;
 mod recording;
+mod refusal_note;
 pub(crate) mod sink;
+pub(crate) mod tap;
 pub(crate) mod trace;
 
 pub(crate) use causes::CauseCounts;
+pub(crate) use change_log::{ChangeKind, ChangeLog, GatewayChange};
 pub(crate) use facts::ApiMetadata;
 pub(crate) use meter::{Cells, Meter, Meters, Side, Tally, method_name, method_number};
 pub(crate) use record::{RequestRecord, StepTime, Text};
 pub(crate) use recorder::Recorder;
 pub(crate) use recording::Recording;
+pub(crate) use refusal_note::{LimitFact, RefusalNote};
 pub(crate) use sink::SinkFigures;
+pub(crate) use tap::{RequestTap, RequestWatch, TailEntry};
 
 use crate::base::clock;
 use crate::observe::logs::LogFigures;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 use tollgate_engine::{CoreStats, Counter};
 use tollgate_model::{Level, Problem};
@@ -42,6 +48,12 @@ pub(crate) struct Observer {
     /// What belongs to no API, by core.
     pub cores: Vec<CoreTotals>,
     pub reloads: ReloadFigures,
+    /// Single requests for people who look.
+    pub watch: Arc<RequestWatch>,
+    /// What happened lately.
+    pub changes: ChangeLog,
+    /// Name of this gateway among others: host and port. Set once it listens.
+    node: OnceLock<String>,
     pub log: Arc<LogFigures>,
     /// Requests are recorded one by one.
     pub recording: Option<Recording>,
@@ -81,20 +93,59 @@ pub(crate) struct ReloadFigures {
     /// Errors and warnings that it found.
     pub errors: AtomicU64,
     pub warnings: AtomicU64,
+    /// The first errors and warnings that it found.
+    problems: Mutex<Arc<[Problem]>>,
 }
 
+/// Problems of a reload that are kept for those who look: whoever has more repairs these first.
+const PROBLEMS_KEPT: usize = 100;
+
 impl Observer {
-    pub(crate) fn new(metrics: bool, cores: usize, recording: Option<Recording>, pushes: bool, log: Arc<LogFigures>) -> Self {
+    pub(crate) fn new(
+        metrics: bool,
+        cores: usize,
+        recording: Option<Recording>,
+        pushes: bool,
+        hash_keys: bool,
+        log: Arc<LogFigures>,
+    ) -> Self {
         Observer {
             metrics,
             started: SystemTime::now(),
             engine: (0..cores).map(|_| Arc::default()).collect(),
             cores: (0..cores).map(|_| CoreTotals::default()).collect(),
             reloads: ReloadFigures::default(),
+            watch: RequestWatch::new(hash_keys),
+            changes: ChangeLog::default(),
+            node: OnceLock::new(),
             log,
             recording,
             statsd: SinkFigures::new("statsd"),
             otlp_metrics: pushes.then(|| SinkFigures::new("otlp_metrics")),
+        }
+    }
+
+    /// Names this gateway: its host, and the port that it listens on.
+    pub(crate) fn name_node(&self, port: u16) {
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        // The first name counts.
+        let name = format!("{}:{port}", host.trim());
+        let _ = self.watch.node.set(name.clone());
+        let _ = self.node.set(name);
+    }
+
+    /// Name of this gateway among others; empty before it listens.
+    pub(crate) fn node(&self) -> &str {
+        self.node.get().map_or("", String::as_str)
+    }
+
+    /// Notes how a reload went. `is_changed` tells whether it made a difference, `apis` how many are served now.
+    pub(crate) fn note_reload(&self, problems: &[Problem], time: Duration, is_changed: bool, apis: usize) {
+        self.reloads.note(problems, time);
+        let errors = self.reloads.errors.load(Ordering::Relaxed);
+        if is_changed || errors > 0 {
+            let kind = if errors > 0 { ChangeKind::ConfigFailed } else { ChangeKind::Config };
+            self.changes.add(kind, self.node(), format!("{apis} APIs, {errors} errors"));
         }
     }
 
@@ -106,12 +157,21 @@ impl Observer {
 }
 
 impl ReloadFigures {
+    /// Errors and warnings of the last reload, errors first.
+    pub(crate) fn problems(&self) -> Arc<[Problem]> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Notes how a reload went: what it found and took.
     pub(crate) fn note(&self, problems: &[Problem], time: Duration) {
         let count = |level| problems.iter().filter(|problem| problem.level == level).count() as u64;
         let errors = count(Level::Error);
         self.errors.store(errors, Ordering::Relaxed);
         self.warnings.store(count(Level::Warning), Ordering::Relaxed);
+        let mut kept: Vec<Problem> = problems.iter().filter(|problem| problem.level <= Level::Warning).cloned().collect();
+        kept.sort_by_key(|problem| problem.level);
+        kept.truncate(PROBLEMS_KEPT);
+        *self.problems.lock().unwrap_or_else(PoisonError::into_inner) = kept.into();
         self.last_us.store(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let failed = errors > 0;
         let counter = if failed { &self.failed } else { &self.ok };

@@ -4,16 +4,20 @@
 mod component_metrics;
 mod exposition;
 mod live;
+mod live_sample;
 mod otlp;
 mod process;
 mod response_cache;
+mod sampler;
 mod scrape;
 mod statsd;
 mod targets;
 
 pub(crate) use exposition::ExpositionFormat;
 pub(crate) use live::live;
+pub(crate) use live_sample::{CauseHistory, live_sample};
 pub(crate) use otlp::Pusher;
 pub(crate) use response_cache::{ResponseCacheFigures, response_caches};
+pub(crate) use sampler::{Sampler, api_name};
 pub(crate) use scrape::scrape;
 pub(crate) use statsd::StatsdSink;

@@ -48,6 +48,20 @@ impl Limiter {
         }
     }
 
+    /// How long a request at `now` would have to wait; it is not counted. A limit that gateways share only knows its window.
+    pub fn wait(&self, rate: Rate, now: Duration) -> Duration {
+        if let Limiter::Shared(limit) = self {
+            return if limit.room(rate, now) > 0 { Duration::ZERO } else { Duration::from_nanos(rate.window_ns) };
+        }
+        match self.admit(rate, now) {
+            Ok(()) => {
+                self.refund(rate, now);
+                Duration::ZERO
+            }
+            Err(wait) => wait,
+        }
+    }
+
     /// The shared limit, if this is one.
     #[inline]
     pub fn shared(&self) -> Option<&Arc<SharedRate>> {

@@ -1,6 +1,5 @@
 //! The figures of one interval: of an API, or of all.
 
-use serde::{Deserialize, Serialize};
 use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 
 /// Buckets of durations.
@@ -46,7 +45,7 @@ pub enum Count {
 }
 
 /// Figures of an interval, or since the start.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// By place in [`COUNTS`].
     pub counts: [u64; COUNTS.len()],

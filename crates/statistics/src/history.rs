@@ -6,8 +6,8 @@ mod span;
 
 use crate::figures::Figures;
 use codec::{Reader, write};
-use std::collections::{HashMap, VecDeque};
 pub use span::{HistorySpan, SpanQuestion};
+use std::collections::{HashMap, VecDeque};
 
 /// Seconds of one sample.
 pub const STEP_S: u64 = 5;

@@ -2,6 +2,7 @@
 //! counter takes over the smallest one and its count, so a count is never too low, and too high by at most what it took over. Summaries are
 //! merged as Agrawal et al. describe (Mergeable Summaries, 2012).
 
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 const VALUE_BYTES_MAX: usize = 128;
 
 /// What is known of one value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopCount {
     /// Requests: at most so many, and at least `requests - error`.
     pub requests: u64,

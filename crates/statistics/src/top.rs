@@ -28,6 +28,7 @@ pub struct TopWindow {
     pub from_unix_s: u64,
     /// Requests of the window.
     pub seen: u64,
+    /// What was counted in it.
     pub summary: Summary,
 }
 

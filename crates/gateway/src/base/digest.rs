@@ -35,3 +35,11 @@ pub(crate) fn parse_digest(text: &str) -> Option<Digest> {
     }
     HEXLOWER_PERMISSIVE.decode_mut(text.as_bytes(), &mut digest).ok().map(|_| digest)
 }
+
+/// Digits of a digest that is shown: nobody compares more with the eye.
+const SHOWN_DIGITS: usize = 16;
+
+/// A digest as people compare it.
+pub(crate) fn shortened(digest: &blake3::Hash) -> String {
+    digest.to_hex().chars().take(SHOWN_DIGITS).collect()
+}

@@ -16,11 +16,13 @@ mod documents;
 mod examples;
 mod failures;
 mod health;
+mod history;
 mod key_changes;
 mod keys;
 mod lists;
 mod masking;
 mod metrics;
+mod nodes;
 mod oauth;
 mod openapi;
 mod orgs;
@@ -28,8 +30,12 @@ mod own_port;
 mod parameters;
 mod policies;
 mod provider;
+mod query;
 mod reload;
 mod schema;
+mod stream;
+mod tail;
+mod top;
 mod usage;
 mod users;
 mod versions;
@@ -38,6 +44,8 @@ mod workers;
 use crate::auth::oauth::{Notices, TokenStore};
 use crate::base::secret::ControlSecret;
 use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
+use crate::control::nodes::Nodes;
+use crate::control::statistics::Statistics;
 use crate::control::target_watcher::watch_targets;
 use crate::data::cache_purger::CachePurger;
 use crate::data::control_caller::ControlCaller;
@@ -98,6 +106,8 @@ pub(crate) struct Control {
     /// The console; `None` if it is not served.
     pub console: Option<Console>,
     pub health: Arc<Health>,
+    pub statistics: Arc<Statistics>,
+    pub nodes: Nodes,
     /// `None` if switched off.
     pub api_health: Option<ApiHealth>,
     /// The token store of the OAuth 2.0 provider.
@@ -147,6 +157,10 @@ pub(crate) fn start(
     let keys = control.shared.keys.clone();
     let control = Arc::new(control);
     let proxies = Arc::new(control.shared.settings.client_address.clone());
+    {
+        let _threads = threads.enter();
+        control.statistics.start(control.shared.clone());
+    }
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
     let callers = Workers::new(threads.handle().clone(), FILE_BYTES_MAX);
     let clients = Workers::new(threads.handle().clone(), provider::BODY_BYTES_MAX);
@@ -233,13 +247,21 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::set_password))
         .routes(routes!(users::update, users::remove))
+        .routes(routes!(usage::last_seen))
+        .routes(routes!(tail::list, tail::find))
         .routes(routes!(schema::schema))
         .routes(routes!(openapi::document))
 }
 
 /// Endpoints for metrics, which are polled constantly and must answer regardless of the load on the others.
 fn figures() -> OpenApiRouter<Arc<Control>> {
-    OpenApiRouter::new().routes(routes!(metrics::metrics)).routes(routes!(metrics::figures))
+    OpenApiRouter::new()
+        .routes(routes!(metrics::metrics))
+        .routes(routes!(metrics::figures))
+        .routes(routes!(history::history))
+        .routes(routes!(stream::stream))
+        .routes(routes!(top::top))
+        .routes(routes!(nodes::list))
 }
 
 /// All endpoints; the public ones under their configured names.

@@ -3,6 +3,7 @@
 
 use crate::auth::keys::Policies;
 use crate::base::definition_files::definition_files;
+use crate::base::digest::shortened;
 use crate::control::compile::{assemble, compile};
 use crate::data::gateway_state::GatewayState;
 use crate::data::snapshot::CompiledApi;
@@ -38,10 +39,15 @@ pub(crate) struct Loader {
 
 type LoadedFiles = BTreeMap<PathBuf, Arc<LoadedFile>>;
 
+/// A compiled API and the digest of its text.
+type GoodVersion = (Option<Arc<CompiledApi>>, Option<blake3::Hash>);
+
 struct LoadedFile {
     digest: u64,
     /// The last usable version.
     good: Option<Arc<CompiledApi>>,
+    /// Digest of its text, which is the same in all processes.
+    good_digest: Option<blake3::Hash>,
     problems: Vec<Problem>,
 }
 
@@ -89,6 +95,7 @@ impl Loader {
         self.shared.refresh_certificates();
         let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let mut files = self.files();
+        let before = files.clone();
         let mut report = ReloadReport::default();
         match definition_files(&self.app_path) {
             Ok(paths) => {
@@ -108,6 +115,7 @@ impl Loader {
         }
         let (policies, problems) = Policies::load(&self.policy_path, &self.policy_file, &self.shared.keys.policies());
         report.problems.extend(problems);
+        let policies_changed = *self.shared.keys.policies() != policies;
         report.problems.extend(self.shared.keys.set_policies(policies));
         let apis = self.distinct(&files, &mut report.problems);
         report.apis = apis.len();
@@ -117,19 +125,21 @@ impl Loader {
         self.shared.registry.purge();
         report.problems.extend(files.values().flat_map(|file| file.problems.iter().cloned()));
         report.problems.extend(problems);
-        self.shared.observer.reloads.note(&report.problems, start.elapsed());
+        let is_changed = is_changed(&before, &files) || policies_changed;
+        self.shared.observer.note_reload(&report.problems, start.elapsed(), is_changed, report.apis);
         report.log(start);
         report
     }
 
     /// Reads one file, or reuses its previous result if it is unchanged.
     fn load(&self, path: &Path, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
-        let last_good = || known.and_then(|file| file.good.clone());
+        let last_good = || known.map(|file| (file.good.clone(), file.good_digest)).unwrap_or_default();
         let text = match read(path) {
             Ok(text) => text,
             Err(error) => {
                 let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(path))];
-                return Arc::new(LoadedFile { digest: 0, good: last_good(), problems });
+                let (good, good_digest) = last_good();
+                return Arc::new(LoadedFile { digest: 0, good, good_digest, problems });
             }
         };
         let digest = self.digests.hash_one(&text);
@@ -139,7 +149,7 @@ impl Loader {
         }
     }
 
-    fn parse(&self, path: &Path, text: &[u8], digest: u64, last_good: Option<Arc<CompiledApi>>) -> LoadedFile {
+    fn parse(&self, path: &Path, text: &[u8], digest: u64, (last_good, last_digest): GoodVersion) -> LoadedFile {
         match self.api(text, Some(path)) {
             Ok((api, mut problems)) => {
                 let good = self.shared.settings.has_tag_of(&api.tags).then(|| Arc::new(api));
@@ -147,12 +157,12 @@ impl Loader {
                     let message = "belongs to another segment: none of its tags stands in db_app_conf_options.tags; not served";
                     problems.push(Problem::new(Level::Note, "$.tags", message).within(Some(path)));
                 }
-                LoadedFile { digest, good, problems }
+                LoadedFile { digest, good, good_digest: Some(blake3::hash(text)), problems }
             }
             Err(mut problems) => {
                 let message = if last_good.is_some() { "the last good version stays in service" } else { "this API is left out" };
                 problems.push(Problem::new(Level::Warning, "", message).within(Some(path)));
-                LoadedFile { digest, good: last_good, problems }
+                LoadedFile { digest, good: last_good, good_digest: last_digest, problems }
             }
         }
     }
@@ -194,6 +204,25 @@ impl Loader {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Digest of the definitions that are served; the same on all gateways that serve the same texts.
+    pub(crate) fn definitions_digest(&self) -> String {
+        let files = self.files();
+        let served = files.values().filter_map(|file| Some((file.good.as_ref()?.id.as_str(), file.good_digest?)));
+        let mut served: Vec<(&str, blake3::Hash)> = served.collect();
+        served.sort_by(|(a, a_digest), (b, b_digest)| (a, a_digest.as_bytes()).cmp(&(b, b_digest.as_bytes())));
+        let mut digest = blake3::Hasher::new();
+        for (id, own) in served {
+            digest.update(id.as_bytes());
+            digest.update(own.as_bytes());
+        }
+        shortened(&digest.finalize())
+    }
+
+    /// The same of the policies.
+    pub(crate) fn policies_digest(&self) -> String {
+        shortened(&self.shared.keys.policies().digest())
+    }
+
     /// The file of the API with this id.
     pub(crate) fn file_of(&self, id: &str) -> Option<PathBuf> {
         let files = self.files();
@@ -213,6 +242,12 @@ impl ReloadReport {
     pub(crate) fn errors(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().filter(|problem| problem.is_error())
     }
+}
+
+/// Whether files came, went or changed.
+fn is_changed(before: &LoadedFiles, now: &LoadedFiles) -> bool {
+    let digest = |(path, file): (&PathBuf, &Arc<LoadedFile>)| (path.clone(), file.digest);
+    !before.iter().map(digest).eq(now.iter().map(digest))
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

@@ -33,7 +33,7 @@ use crate::data::snapshot::{CoreSnapshot, NO_QUOTA_LINES};
 use crate::data::url::Url;
 use crate::observe::logs::EVERY;
 use crate::observe::trace::{RequestTrace, TraceId};
-use crate::observe::{Recorder, RequestRecord};
+use crate::observe::{Recorder, RequestRecord, RequestTap};
 use arrival::RequestContext;
 use in_flight::{Chosen, InFlight, VersionPlace};
 use std::borrow::Cow;
@@ -68,6 +68,8 @@ pub(crate) struct CoreService {
     /// Index of this core.
     index: usize,
     recorder: Option<Recorder>,
+    /// Shows single requests to people who look.
+    tap: RequestTap,
     /// Number of chains run.
     chains: Cell<u32>,
     time_of_day: TimeOfDay,
@@ -85,6 +87,7 @@ impl CoreService {
             index: core,
             chains: Cell::new(0),
             time_of_day: TimeOfDay::new(),
+            tap: RequestTap::new(shared.observer.watch.clone()),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
         }
@@ -177,6 +180,7 @@ impl Service for CoreHandle {
     fn tick(&self) {
         self.0.time_of_day.read();
         self.0.recorder.iter().for_each(Recorder::tick);
+        self.0.tap.tick();
     }
 }
 

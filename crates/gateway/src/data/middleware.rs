@@ -10,6 +10,8 @@ pub(crate) use source::{Context, Maker, MiddlewareSource};
 
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
+use crate::data::refusal::Refusal;
+use crate::observe::LimitFact;
 
 /// Each line names a file and its middlewares; each list runs in this order.
 macro_rules! middlewares {
@@ -112,6 +114,11 @@ pub(crate) trait Middleware: Send + Sync {
 
     /// Adds the request headers that it sets, removes or reads, except for the places of credentials.
     fn header_names(&self, _: &mut HeaderNames) {}
+
+    /// The limit behind one of its refusals, for people who look. Called right after the refusal, for few of them.
+    fn limit_of(&self, _: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
+        None
+    }
 
     /// Checks and changes a request, and lets it pass or not.
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step;

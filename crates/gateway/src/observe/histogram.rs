@@ -22,6 +22,11 @@ impl Histogram {
         self.sum_ns.add(ns);
     }
 
+    /// Adds these counts to those of other cores.
+    pub(super) fn add_buckets(&self, buckets: &mut [u64; BOUNDS + 1]) {
+        buckets.iter_mut().zip(&self.buckets).for_each(|(total, bucket)| *total += bucket.get());
+    }
+
     /// Adds these counts to the totals of all cores.
     pub(super) fn add_to(&self, distribution: &mut Distribution) {
         for (total, bucket) in distribution.buckets.iter_mut().zip(&self.buckets) {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_engine::Counter;
 use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
+use tollgate_statistics::{Count, Figures};
 
 /// Label of the shared meter.
 const OTHER: &str = "_other";
@@ -153,6 +154,17 @@ impl Meter {
         }
         any.then_some(sum)
     }
+
+    /// The figures of the history, of all cores; `None` if there are none.
+    pub(crate) fn figures(&self) -> Option<Figures> {
+        let mut figures = Figures::default();
+        let mut any = false;
+        for cells in self.cores.iter().filter_map(OnceLock::get) {
+            any = true;
+            cells.add_figures(&mut figures);
+        }
+        any.then_some(figures)
+    }
 }
 
 impl Cells {
@@ -201,6 +213,27 @@ impl Cells {
     /// Counts a request that only a dry run saved from rejection.
     pub(crate) fn dry_run(&self, cause: &'static str) {
         self.dry_runs.add(cause);
+    }
+
+    fn add_figures(&self, figures: &mut Figures) {
+        let mut add = |count: Count, more: u64| figures.set(count, figures.count(count) + more);
+        for class in self.requests.iter() {
+            let [none, informational, success, redirect, client, server] = class.each_ref().map(Counter::get);
+            add(Count::Requests, none + informational + success + redirect + client + server);
+            add(Count::Ok, informational + success + redirect);
+            add(Count::ClientErrors, client);
+            add(Count::ServerErrors, none + server);
+        }
+        add(Count::Refused, self.refusals.iter().map(|(_, count)| count).sum());
+        for (cause, count) in self.upstream_errors.iter() {
+            add(Count::UpstreamErrors, count);
+            add(Count::Timeouts, if cause.contains("timeout") { count } else { 0 });
+        }
+        add(Count::InFlight, self.in_flight.get());
+        add(Count::RequestBytes, self.request_bytes.get());
+        add(Count::ResponseBytes, self.response_bytes.get());
+        self.upstream_time.add_buckets(&mut figures.upstream);
+        self.own_time.add_buckets(&mut figures.gateway);
     }
 
     fn add_to(&self, sum: &mut Sum) {

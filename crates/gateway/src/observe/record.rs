@@ -1,5 +1,6 @@
 //! Record of one request, as sinks receive it. Records are reused, so none is allocated while traffic is steady.
 
+use super::refusal_note::RefusalNote;
 use crate::auth::keys::Key;
 use crate::observe::trace::RequestTrace;
 use std::borrow::Cow;
@@ -64,6 +65,10 @@ pub(crate) struct RequestRecord {
     pub analytics: bool,
     /// Whether the record is for the access log.
     pub logged: bool,
+    /// Whether somebody watches requests.
+    pub tapped: bool,
+    /// What is only known of a refusal, if it is kept for people who look.
+    pub refusal: Option<Box<RefusalNote>>,
     /// -1 if unknown.
     pub content_length: i64,
     pub status: u16,
@@ -104,6 +109,8 @@ impl Default for RequestRecord {
             trace: None,
             analytics: false,
             logged: false,
+            tapped: false,
+            refusal: None,
             content_length: -1,
             status: 0,
             cause: None,

@@ -1,11 +1,14 @@
 //! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
 use crate::auth::oauth::TokenStore;
+use crate::base::node_bus::NodeBus;
 use crate::base::purge_log::PurgeLog;
 use crate::base::secret;
 use crate::base::tls::{AllowList, ClientTerms, Library};
 use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, OwnPort, Ports};
 use crate::control::loader::{Loader, Reloads};
+use crate::control::nodes::{Nodes, OwnFigures};
+use crate::control::statistics::Statistics;
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
@@ -84,6 +87,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         threads(&config),
         recording,
         config.opentelemetry.metrics().is_some(),
+        config.hash_keys,
         log.figures.clone(),
     ));
     let control_target =
@@ -162,6 +166,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         address_limit: address_limit(&config),
     };
     let mut engine = Engine::start(engine_config, vec![sockets])?;
+    observer.name_node(engine.addresses.first().map_or(config.listen_port, SocketAddr::port));
     if let Some(statsd) = statsd {
         statsd.start(shared.clone())?;
     }
@@ -179,6 +184,11 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         &engine.addresses,
     );
     let health = Arc::new(Health::default());
+    let statistics = Statistics::new();
+    let own_figures = OwnFigures::new(&config, shared.clone(), statistics.clone(), loader.clone());
+    let node_bus = keys
+        .shared_keys()
+        .map(|shared| NodeBus::start(shared.redis.clone(), &config, observer.node().to_owned(), own_figures.clone()));
     let api_health = ApiHealth::new(&config);
     let console_address = control_addresses.first().or(engine.addresses.first()).copied();
     let node = node_name(&config, console_address);
@@ -196,6 +206,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         secret,
         console,
         health: health.clone(),
+        statistics: statistics.clone(),
+        nodes: Nodes { own: own_figures, bus: node_bus.clone() },
         api_health,
         token_store,
         purger: purger.clone(),
@@ -233,6 +245,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     // Once the engine accepts no more, connections would wait on these sockets, which still listen.
     let stop_listening = move || drop(estate);
     let limit_ms = config.drain_timeout().as_millis() as u64;
+    statistics.end_streams();
     match end {
         StopCause::Stop => {
             notifier.stopping();
@@ -261,6 +274,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     observer.recording.iter().for_each(Recording::stop);
     pusher.into_iter().for_each(Pusher::stop);
+    // After a handover, the new process answers under the same name.
+    if let Some(bus) = node_bus.filter(|_| end == StopCause::Stop) {
+        runtime.block_on(bus.leave());
+    }
     if let Some(log) = purger.log() {
         runtime.block_on(log.leave());
     }

@@ -5,6 +5,7 @@ use super::exposition::{Exposition, MetricKind};
 use crate::base::tls::Certificate;
 use crate::data::breaker::Breaker;
 use crate::data::gateway_state::GatewayState;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tollgate_model::distribution::Distribution;
@@ -60,18 +61,41 @@ pub(super) fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Du
     }
 }
 
+/// Name, trouble and times of each store.
+fn all_stores(shared: &GatewayState) -> Vec<(&'static str, Option<String>, Option<&Timings>)> {
+    let keys = shared.keys.store();
+    let trouble = shared.keys.shared_keys().and_then(|shared| shared.redis.trouble());
+    let trouble = trouble.or_else(|| keys.trouble().map(|trouble| trouble.to_string()));
+    let mut stores = vec![("keys", trouble, keys.timings())];
+    if let Some(redis) = shared.observer.recording.as_ref().and_then(|recording| recording.redis.as_ref()) {
+        stores.push(("records", redis.trouble(), redis.timings()));
+    }
+    stores
+}
+
+/// State of the stores as JSON.
+pub(super) fn store_states(shared: &GatewayState) -> Vec<Value> {
+    let shown = all_stores(shared).into_iter().map(|(store, trouble, timings)| {
+        let times = timings.map(|timings| Distribution { buckets: timings.buckets(), sum_ns: timings.sum_ns() });
+        let quantile_us = |share| times.as_ref().map(|times| times.quantile_ns(&BOUNDS_NS, share) / 1_000);
+        json!({
+            "store": store,
+            "up": trouble.is_none(),
+            "trouble": trouble,
+            "faults": timings.map(Timings::faults),
+            "p50_us": quantile_us(0.5),
+            "p99_us": quantile_us(0.99),
+        })
+    });
+    shown.collect()
+}
+
 /// Availability and latency of stores.
 pub(super) fn stores(text: &mut Exposition, shared: &GatewayState) {
-    let keys = shared.keys.store();
-    let mut stores: Vec<(&str, bool, Option<&Timings>)> = Vec::new();
-    let is_up = shared.keys.shared_keys().is_none_or(|shared| shared.redis.trouble().is_none()) && keys.trouble().is_none();
-    stores.push(("keys", is_up, keys.timings()));
-    if let Some(redis) = shared.observer.recording.as_ref().and_then(|recording| recording.redis.as_ref()) {
-        stores.push(("records", redis.trouble().is_none(), redis.timings()));
-    }
+    let stores = all_stores(shared);
     text.family("tollgate_store_up", MetricKind::Gauge, "1 if a store can be asked and written to.");
-    for (store, is_up, _) in &stores {
-        text.sample(&[("store", store)], u8::from(*is_up).into());
+    for (store, trouble, _) in &stores {
+        text.sample(&[("store", store)], u8::from(trouble.is_none()).into());
     }
     let timed = || stores.iter().filter_map(|(store, _, timings)| Some((*store, (*timings)?)));
     text.family("tollgate_store_duration_seconds", MetricKind::Histogram, "From a question to a store to its answer.");

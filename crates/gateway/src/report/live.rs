@@ -1,13 +1,20 @@
 //! All metrics as JSON, for `tollgate top` and scripts. Counts are totals since the start, so two calls show what happened in
 //! between; percentiles cover the whole time.
 
+use super::component_metrics;
+use super::live_sample::unrouted;
 use super::response_cache::response_caches;
 use super::targets::live_targets;
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, Sum};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
+
+/// Breakers and certificates that are shown, as many as have their own metrics.
+const COMPONENTS_MAX: usize = 500;
 
 /// The current values of all metrics.
 pub(crate) fn live(shared: &GatewayState) -> Value {
@@ -42,7 +49,90 @@ pub(crate) fn live(shared: &GatewayState) -> Value {
         "core_connections": observer.engine.iter().map(|core| core.clients_open.get()).collect::<Vec<_>>(),
         "core_busy": observer.engine.iter().map(|core| core.busy_permille.get() as f64 / 1000.0).collect::<Vec<_>>(),
         "apis": apis,
+        "bounds": { "request_us": REQUEST_NS.map(|ns| ns / 1_000), "gateway_us": OWN_NS.map(|ns| ns / 1_000) },
+        "node": observer.node(),
+        "unrouted": unrouted(shared),
+        "reload": reload(shared),
+        "breakers": breakers(shared),
+        "certificates": certificates(shared),
+        "stores": component_metrics::store_states(shared),
+        "sinks": sinks(shared),
+        "middlewares": middlewares(shared),
     })
+}
+
+fn reload(shared: &GatewayState) -> Value {
+    let figures = &shared.observer.reloads;
+    let read = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
+    let problems = figures.problems();
+    let problems = problems.iter().map(|problem| {
+        json!({
+            "level": if problem.is_error() { "error" } else { "warning" },
+            "file": problem.file.as_ref().map(|file| file.display().to_string()),
+            "path": problem.path,
+            "message": problem.message,
+        })
+    });
+    json!({
+        "ok": read(&figures.ok),
+        "failed": read(&figures.failed),
+        "last_ok_unix_s": read(&figures.last_ok_unix_s),
+        "last_failed": read(&figures.last_failed) > 0,
+        "last_us": read(&figures.last_us),
+        "errors": read(&figures.errors),
+        "warnings": read(&figures.warnings),
+        "problems": problems.collect::<Vec<_>>(),
+    })
+}
+
+fn breakers(shared: &GatewayState) -> Vec<Value> {
+    let now = shared.start.elapsed();
+    let breakers = shared.registry.all_breakers();
+    let shown = breakers.iter().take(COMPONENTS_MAX).map(|breaker| {
+        json!({
+            "api_id": breaker.place.api,
+            "version": breaker.place.version,
+            "endpoint": breaker.place.endpoint,
+            "open": breaker.is_open(now),
+            "openings": breaker.openings(),
+        })
+    });
+    shown.collect()
+}
+
+/// Those that end first.
+fn certificates(shared: &GatewayState) -> Vec<Value> {
+    let mut all = shared.registry.certificates.all();
+    all.sort_by_key(|(_, certificate)| certificate.facts.not_after_unix_s);
+    let unix_s = i64::try_from(since_1970_ms(SystemTime::now()) / 1_000).unwrap_or(i64::MAX);
+    let shown = all.iter().take(COMPONENTS_MAX).map(|(source, certificate)| {
+        let end = certificate.facts.not_after_unix_s;
+        json!({ "source": source, "subject": certificate.facts.common_name, "not_after_unix_s": end, "remaining_s": end - unix_s })
+    });
+    shown.collect()
+}
+
+fn sinks(shared: &GatewayState) -> Vec<Value> {
+    let sinks = shared.observer.recording.iter().flat_map(|recording| &recording.sinks);
+    let shown = sinks.map(|sink| {
+        let [waiting, written, dropped, failed] =
+            [&sink.waiting, &sink.written, &sink.dropped, &sink.failed].map(|count| count.load(Ordering::Relaxed));
+        json!({ "sink": sink.name, "waiting": waiting, "written": written, "dropped": dropped, "failed": failed })
+    });
+    shown.collect()
+}
+
+/// How long middlewares take, from samples.
+fn middlewares(shared: &GatewayState) -> Vec<Value> {
+    let mut sums: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
+    for core in &shared.observer.cores {
+        core.middleware_samples.iter().for_each(|(name, count)| sums.entry(name).or_default().0 += count);
+        core.middleware_ns.iter().for_each(|(name, ns)| sums.entry(name).or_default().1 += ns);
+    }
+    let shown = sums
+        .iter()
+        .map(|(name, (samples, ns))| json!({ "middleware": name, "samples": samples, "mean_ns": ns.checked_div(*samples) }));
+    shown.collect()
 }
 
 fn api(id: &str, name: String, sum: &Sum) -> Value {

@@ -168,7 +168,8 @@ fn columns(length: usize, element: impl Fn(usize) -> Option<Figures>) -> Value {
     for place in 0..length {
         let figures = element(place);
         for (index, column) in counts.iter_mut().enumerate() {
-            column.push(figures.as_ref().and_then(|figures| figures.counts.get(index)).map_or(Value::Null, |count| (*count).into()));
+            column
+                .push(figures.as_ref().and_then(|figures| figures.counts.get(index)).map_or(Value::Null, |count| (*count).into()));
         }
         let values = figures.map_or([None; 6], |figures| figures.percentiles_us());
         for (column, value) in percentiles.iter_mut().zip(values) {

@@ -32,6 +32,7 @@ fn question(by: UsageBy) -> UsageQuestion {
         method: None,
         status: None,
         by,
+        split: None,
         rows_max: 100,
     }
 }
@@ -47,7 +48,7 @@ fn the_same_minute_is_added_up() {
     usage.add(&[hits(5, "a", "/x", 200, 3)]).unwrap();
     let rows = usage.ask(&question(UsageBy::Api)).unwrap();
     assert_eq!(rows.len(), 1);
-    let UsageRow { value, counts, good } = &rows[0];
+    let UsageRow { value, counts, good, .. } = &rows[0];
     assert_eq!((value.as_str(), counts.hits, *good, counts.total_us, counts.max_us), ("a", 6, 5, 60, 13));
     assert_eq!(counts.buckets[3], 6);
 }
@@ -83,4 +84,92 @@ fn what_is_old_is_forgotten() {
     drop(usage);
     let again = Usage::open(directory.path()).unwrap();
     assert_eq!(values(&again.ask(&question(UsageBy::Api)).unwrap()), [("a", 2)]);
+}
+
+#[test]
+fn a_period_is_read_from_days_hours_and_minutes_exactly_once() {
+    let day = 24 * 60;
+    for (from, to, by) in [
+        (0, 3 * day, UsageBy::Api),
+        (day - 61, 2 * day + 75, UsageBy::Key),
+        (17, 18, UsageBy::Path),
+        (59, 3 * day + 61, UsageBy::Time(60)),
+        (5, 4 * day + 7, UsageBy::Time(1_440)),
+        (5, 2 * day, UsageBy::Time(7)),
+        (0, 10 * day, UsageBy::Status),
+    ] {
+        let question = UsageQuestion { from, to, ..question(by) };
+        let mut end = to;
+        for (table, piece_from, piece_to) in pieces(&question) {
+            let minutes = TABLES.iter().find(|(name, _)| *name == table).unwrap().1;
+            assert_eq!(piece_to, end, "{question:?}");
+            assert!(
+                piece_from < piece_to && piece_from % minutes == 0 && piece_to % minutes == 0,
+                "{table} {piece_from} {piece_to}"
+            );
+            end = piece_from;
+        }
+        assert_eq!(end, from, "{question:?}");
+    }
+    let month = UsageQuestion { from: 0, to: 30 * day, ..question(UsageBy::Api) };
+    assert_eq!(pieces(&month).len(), 30, "a month is read from its days");
+}
+
+#[test]
+fn sums_by_hour_and_day_are_those_of_the_minutes() {
+    let (_directory, usage) = usage();
+    let rows: Vec<_> = (0..4_000).step_by(7).map(|minute| hits(minute, "a", "/x", 200, 1)).collect();
+    usage.add(&rows).unwrap();
+    for (from, to) in [(0, 4_000), (1_440, 2_880), (100, 3_999), (61, 62)] {
+        let expected = rows.iter().filter(|(key, _)| (from..to).contains(&key.minute)).count() as u64;
+        let found = usage.ask(&UsageQuestion { from, to, ..question(UsageBy::Api) }).unwrap();
+        assert_eq!(found.iter().map(|row| row.counts.hits).sum::<u64>(), expected, "{from}..{to}");
+    }
+    let by_day = usage.ask(&UsageQuestion { to: 4_320, ..question(UsageBy::Time(1_440)) }).unwrap();
+    assert_eq!(values(&by_day), [("0", 206), ("1440", 206), ("2880", 160)]);
+}
+
+#[test]
+fn the_second_dimension_names_the_most_used_values_and_sums_the_others() {
+    let (_directory, usage) = usage();
+    let mut rows: Vec<_> = (0..10).map(|api| hits(1, &format!("api-{api}"), "/x", 200, 10 - api)).collect();
+    rows.push(hits(2, "api-9", "/x", 200, 1));
+    usage.add(&rows).unwrap();
+    let question = UsageQuestion { split: Some(UsageBy::Api), ..question(UsageBy::Time(1)) };
+    let found = usage.ask(&question).unwrap();
+    let shown: Vec<_> = found.iter().map(|row| (row.value.as_str(), row.split.as_deref().unwrap(), row.counts.hits)).collect();
+    assert_eq!(shown.len(), 9, "{shown:?}");
+    assert_eq!((shown[0], shown[6]), (("1", "api-0", 10), ("1", "_other", 6)), "{shown:?}");
+    assert_eq!(shown[8], ("2", "_other", 1));
+}
+
+#[test]
+fn what_does_not_come_in_time_is_said() {
+    let (_directory, usage) = usage();
+    usage.add(&[hits(5, "a", "/x", 200, 2)]).unwrap();
+    let answer = usage.answer(&question(UsageBy::Api), Some(Instant::now())).unwrap();
+    assert_eq!((answer.rows.len(), answer.partial_from), (0, Some(1_000)));
+    let answer = usage.answer(&question(UsageBy::Api), None).unwrap();
+    assert_eq!((answer.rows.len(), answer.partial_from), (1, None));
+}
+
+#[test]
+fn a_key_is_seen_last_when_it_was_used_last() {
+    let (_directory, usage) = usage();
+    usage.add(&[hits(90, "a", "/x", 200, 1), hits(70, "b", "/x", 403, 1)]).unwrap();
+    usage.add(&[hits(80, "a", "/x", 200, 1)]).unwrap();
+    assert_eq!((usage.last_seen("k").unwrap(), usage.last_seen("unknown").unwrap()), (Some(90), None));
+    usage.remove_before(91).unwrap();
+    assert_eq!(usage.last_seen("k").unwrap(), None);
+}
+
+#[test]
+fn a_file_of_minutes_gets_its_hours_and_days() {
+    let directory = tempfile::tempdir().unwrap();
+    let usage = Usage::open(directory.path()).unwrap();
+    usage.add(&[hits(5, "a", "/x", 200, 2), hits(1_500, "a", "/x", 200, 3)]).unwrap();
+    usage.connect().unwrap().execute_batch("DROP TABLE usage_hour; DROP TABLE usage_day; DROP TABLE last_seen").unwrap();
+    let usage = Usage::open(directory.path()).unwrap();
+    let rows = usage.ask(&UsageQuestion { to: 2_880, ..question(UsageBy::Api) }).unwrap();
+    assert_eq!(values(&rows), [("a", 5)]);
 }

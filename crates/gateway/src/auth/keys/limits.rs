@@ -178,6 +178,12 @@ impl SessionLimits {
         })
     }
 
+    /// The rate that a request must wait for longest, the requests that it still admits, and how long that is.
+    pub(crate) fn tightest(&self, now: Duration) -> Option<(&RateRule, u64, Duration)> {
+        let waits = self.rates.iter().map(|rule| (rule, rule.counter.room(rule.rate, now).0, rule.counter.wait(rule.rate, now)));
+        waits.max_by_key(|(_, _, wait)| *wait)
+    }
+
     /// Size of the quota and what remains of it.
     pub(crate) fn quota(&self, now_unix_s: u64) -> Option<(i64, QuotaView)> {
         let quota = self.quota.as_ref()?;

@@ -12,6 +12,16 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
+    /// Digest of all of them, wherever they come from.
+    pub(crate) fn digest(&self) -> blake3::Hash {
+        let mut digest = blake3::Hasher::new();
+        for (id, (policy, _)) in &self.by_id {
+            digest.update(id.as_bytes());
+            digest.update(&serde_json::to_vec(policy).unwrap_or_default());
+        }
+        digest.finalize()
+    }
+
     /// Reads `directory` if it is set, else `file`. If a file cannot be read, its policies from `last` stay in effect: a typing error must
     /// not lock out every key with such a policy.
     pub(crate) fn load(directory: &Path, file: &Path, last: &Policies) -> (Self, Vec<Problem>) {

@@ -47,6 +47,10 @@ pub(super) async fn mask(State(control): State<Arc<Control>>, request: Request, 
 
 async fn masked(control: &Control, response: Response) -> Response {
     let (mut head, body) = response.into_parts();
+    // A stream has figures, and keys as hashes only. It has no end to wait for.
+    if head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream") {
+        return Response::from_parts(head, body);
+    }
     let Ok(body) = body.collect().await.map(|body| body.to_bytes()) else { return unmasked() };
     let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let keys = KnownKeys(&control.shared.keys);

@@ -63,12 +63,17 @@ pub(super) async fn metrics(State(control): State<Arc<Control>>, headers: Header
 )]
 pub(super) async fn figures(State(control): State<Arc<Control>>) -> ControlAnswer {
     if !control.shared.observer.metrics {
-        return error(StatusCode::NOT_FOUND, SWITCHED_OFF);
+        return switched_off();
     }
     let written = tokio::task::spawn_blocking(move || ControlAnswer(StatusCode::OK, live(&control.shared)));
     written.await.unwrap_or_else(|_| unwritten())
 }
 
-fn unwritten() -> ControlAnswer {
+/// The answer while nothing is counted.
+pub(super) fn switched_off() -> ControlAnswer {
+    error(StatusCode::NOT_FOUND, SWITCHED_OFF)
+}
+
+pub(super) fn unwritten() -> ControlAnswer {
     error(StatusCode::INTERNAL_SERVER_ERROR, "the figures could not be written")
 }

@@ -4,16 +4,25 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 use tollgate_model::distribution::{Distribution, REQUEST_NS};
-use tollgate_store::usage::{UsageBy, UsageCounts, UsageQuestion, UsageRow};
+use tollgate_store::StoreFault;
+use tollgate_store::usage::{Usage, UsageAnswer, UsageBy, UsageQuestion, UsageRow};
 use utoipa::ToSchema;
+
+mod csv;
+
+use csv::UsageCsv;
 
 /// Maximum rows of a response.
 const ROWS_MAX: usize = 10_000;
+/// How long an answer may take to be read; a person waits no longer.
+const READ_TIME_MAX: Duration = Duration::from_secs(2);
+const UNREADABLE: &str = "Usage can't be read";
 
 /// Request statistics over time.
 #[derive(Serialize, ToSchema)]
@@ -26,6 +35,10 @@ pub(super) struct UsageReport {
     by: String,
     /// Seconds per row, with `by=time`.
     step_s: Option<i64>,
+    /// Whether two seconds did not suffice: only what is after `complete_from` is in the rows.
+    partial: bool,
+    /// From this time on the rows are complete, in seconds since 1970.
+    complete_from: i64,
     rows: Vec<ShownUsage>,
 }
 
@@ -34,6 +47,10 @@ pub(super) struct UsageReport {
 struct ShownUsage {
     #[schema(inline)]
     value: UsageValue,
+    /// The second dimension, with `split`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    split: Option<String>,
     hits: u64,
     /// Responses with a status below 400.
     success: u64,
@@ -46,6 +63,16 @@ struct ShownUsage {
     max_ms: f64,
     request_bytes: u64,
     response_bytes: u64,
+    /// When the last of these requests ended, in seconds since 1970; within a minute, an hour or a day.
+    last_seen_unix_s: i64,
+}
+
+/// When a key was used last.
+#[derive(Serialize, ToSchema)]
+pub(super) struct LastSeen {
+    key: String,
+    /// Seconds since 1970, within a minute; `null` if it was not used in the time that is kept.
+    last_seen_unix_s: Option<i64>,
 }
 
 /// Value of the dimension in `by`; with `by=time`, seconds since 1970.
@@ -81,6 +108,9 @@ enum UsageRows {
         ("last" = Option<String>, Query, description = "How long back, such as 30m, 24h or 7d.", example = "24h"),
         ("from" = Option<String>, Query, description = "Seconds since 1970, instead of `last`."),
         ("to" = Option<String>, Query, description = "Seconds since 1970; now by default."),
+        ("split" = inline(Option<UsageRows>), Query, description = "What each row is split by, unless it is `time`. The seven most used values keep their names."),
+        ("format" = Option<String>, Query, description = "`json` or `csv`."),
+        ("tz" = Option<String>, Query, description = "Zone of times in CSV: `UTC` or an offset such as `+01:00`."),
         ("step" = Option<String>, Query, description = "Width of a row of time, such as 5m."),
         ("top" = Option<String>, Query, description = "How many rows at most.", example = "20"),
         ("api_id" = Option<String>, Query, description = "Of one API.", example = "quick"),
@@ -91,34 +121,72 @@ enum UsageRows {
         ("status" = Option<String>, Query, description = "Of one status code or class, such as 404 or 5xx.", example = "2xx"),
     ),
     responses(
-        (status = 200, body = UsageReport, description = "The rows, busiest first; with `by=time` in order of time."),
+        (status = 200, description = "The rows, busiest first; with `by=time` in order of time.", content((UsageReport = "application/json"), (String = "text/csv"))),
         (status = 400, body = Error, description = "A parameter is unknown or has an invalid value."),
         (status = 404, body = Error, description = "Usage is not recorded: `enable_analytics` or `tollgate.analytics.usage` is off."),
     )
 )]
-pub(super) async fn usage(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
-    let Some(usage) = control.shared.observer.recording.as_ref().and_then(|recording| recording.usage.clone()) else {
-        return error(StatusCode::NOT_FOUND, "Usage is not recorded: enable_analytics and tollgate.analytics.usage");
-    };
-    let (question, step_s) = match question(&query, SystemTime::now()) {
-        Ok(question) => question,
-        Err(message) => return error(StatusCode::BAD_REQUEST, message),
+pub(super) async fn usage(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Response {
+    let Some(usage) = recorded(&control) else { return not_recorded().into_response() };
+    let asked = question(&query, SystemTime::now()).and_then(|asked| Ok((asked, UsageCsv::asked_for(&query)?)));
+    let ((question, step_s), csv) = match asked {
+        Ok(asked) => asked,
+        Err(message) => return error(StatusCode::BAD_REQUEST, message).into_response(),
     };
     let asked = question.clone();
-    let rows = tokio::task::spawn_blocking(move || usage.ask(&asked)).await;
-    match rows {
-        Ok(Ok(rows)) => ok(answer(&question, step_s, &rows, &query)),
-        Ok(Err(fault)) => {
-            tracing::error!(%fault, "usage can't be read");
-            error(StatusCode::INTERNAL_SERVER_ERROR, "Usage can't be read")
+    let found = tokio::task::spawn_blocking(move || usage.answer(&asked, Some(Instant::now() + READ_TIME_MAX))).await;
+    match found {
+        Ok(Ok(found)) => {
+            let report = answer(&question, step_s, &found, &query);
+            csv.map_or_else(|| ok(&report).into_response(), |csv| csv.write(&report))
         }
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "Usage can't be read"),
+        Ok(Err(fault)) => unreadable(&fault).into_response(),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, UNREADABLE).into_response(),
     }
+}
+
+/// When a key was used last
+#[utoipa::path(
+    get, path = "/tyk/usage/last_seen", tag = "Figures", operation_id = "getLastSeen",
+    security(("secret" = ["viewer"])),
+    params(("key" = String, Query, description = "The key, as it is shown in records.", example = "0123abcd")),
+    responses(
+        (status = 200, body = LastSeen, description = "The time, if it was used."),
+        (status = 400, body = Error, description = "`key` is missing."),
+        (status = 404, body = Error, description = "Usage is not recorded."),
+    )
+)]
+pub(super) async fn last_seen(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+    let Some(usage) = recorded(&control) else { return not_recorded() };
+    let Some(key) = query.get("key").filter(|key| !key.is_empty()).cloned() else {
+        return error(StatusCode::BAD_REQUEST, "key is missing");
+    };
+    let asked = key.clone();
+    match tokio::task::spawn_blocking(move || usage.last_seen(&asked)).await {
+        Ok(Ok(minute)) => ok(LastSeen { key, last_seen_unix_s: minute.map(|minute| minute * 60) }),
+        Ok(Err(fault)) => unreadable(&fault),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, UNREADABLE),
+    }
+}
+
+fn recorded(control: &Control) -> Option<Usage> {
+    control.shared.observer.recording.as_ref()?.usage.clone()
+}
+
+fn not_recorded() -> ControlAnswer {
+    error(StatusCode::NOT_FOUND, "Usage is not recorded: enable_analytics and tollgate.analytics.usage")
+}
+
+fn unreadable(fault: &StoreFault) -> ControlAnswer {
+    tracing::error!(%fault, "usage can't be read");
+    error(StatusCode::INTERNAL_SERVER_ERROR, UNREADABLE)
 }
 
 /// Parses the query; also returns the length of its time span in seconds.
 fn question(query: &HashMap<String, String>, now: SystemTime) -> Result<(UsageQuestion, i64), String> {
-    const KNOWN: [&str; 12] = ["from", "to", "last", "api_id", "key", "path", "version", "method", "status", "by", "step", "top"];
+    const KNOWN: [&str; 15] = [
+        "from", "to", "last", "api_id", "key", "path", "version", "method", "status", "by", "step", "top", "split", "format", "tz",
+    ];
     if let Some(name) = query.keys().find(|name| !KNOWN.contains(&name.as_str())) {
         return Err(format!("unknown parameter {name}; known are {}", KNOWN.join(", ")));
     }
@@ -136,15 +204,14 @@ fn question(query: &HashMap<String, String>, now: SystemTime) -> Result<(UsageQu
         text("step").map(|text| span_s(text).ok_or("step must be such as 1m, 5m or 1h".to_owned())).transpose()?.unwrap_or(60);
     let minutes = u32::try_from((step_s / 60).max(1)).map_err(|_| "step is too long".to_owned())?;
     let by = match text("by").unwrap_or("api") {
-        "api" => UsageBy::Api,
-        "key" => UsageBy::Key,
-        "version" => UsageBy::Version,
-        "method" => UsageBy::Method,
-        "path" => UsageBy::Path,
-        "status" => UsageBy::Status,
         "time" => UsageBy::Time(minutes),
-        other => return Err(format!("by is {other:?}; it must be api, key, version, method, path, status or time")),
+        name => {
+            dimension(name).ok_or_else(|| format!("by is {name:?}; it must be api, key, version, method, path, status or time"))?
+        }
     };
+    let split = text("split").map(|name| {
+        dimension(name).ok_or_else(|| format!("split is {name:?}; it must be api, key, version, method, path or status"))
+    });
     let rows =
         whole("top")?.map_or(if matches!(by, UsageBy::Time(_)) { ROWS_MAX } else { 10 }, |top| usize::try_from(top).unwrap_or(0));
     let question = UsageQuestion {
@@ -157,9 +224,22 @@ fn question(query: &HashMap<String, String>, now: SystemTime) -> Result<(UsageQu
         method: text("method").map(str::to_ascii_uppercase),
         status: text("status").map(|text| statuses(text).ok_or("status must be such as 404 or 5xx".to_owned())).transpose()?,
         by,
+        split: split.transpose()?,
         rows_max: rows.min(ROWS_MAX),
     };
     Ok((question, i64::from(minutes) * 60))
+}
+
+fn dimension(name: &str) -> Option<UsageBy> {
+    Some(match name {
+        "api" => UsageBy::Api,
+        "key" => UsageBy::Key,
+        "version" => UsageBy::Version,
+        "method" => UsageBy::Method,
+        "path" => UsageBy::Path,
+        "status" => UsageBy::Status,
+        _ => return None,
+    })
 }
 
 /// First and last status of `404` or `5xx`.
@@ -185,7 +265,7 @@ fn span_s(text: &str) -> Option<i64> {
     number.parse::<i64>().ok().filter(|number| *number > 0)?.checked_mul(unit_s)
 }
 
-fn answer(question: &UsageQuestion, step_s: i64, rows: &[UsageRow], query: &HashMap<String, String>) -> UsageReport {
+fn answer(question: &UsageQuestion, step_s: i64, found: &UsageAnswer, query: &HashMap<String, String>) -> UsageReport {
     let is_time = matches!(question.by, UsageBy::Time(_));
     let value = |row: &UsageRow| match row.value.parse::<i64>() {
         Ok(minute) if is_time => UsageValue::UnixS(minute * 60),
@@ -196,17 +276,21 @@ fn answer(question: &UsageQuestion, step_s: i64, rows: &[UsageRow], query: &Hash
         to: question.to * 60,
         by: query.get("by").map_or("api", String::as_str).to_owned(),
         step_s: is_time.then_some(step_s),
-        rows: rows.iter().map(|row| shown(value(row), &row.counts, row.good)).collect(),
+        partial: found.partial_from.is_some(),
+        complete_from: found.partial_from.unwrap_or(question.from) * 60,
+        rows: found.rows.iter().map(|row| shown(value(row), row)).collect(),
     }
 }
 
-fn shown(value: UsageValue, counts: &UsageCounts, good: u64) -> ShownUsage {
+fn shown(value: UsageValue, row: &UsageRow) -> ShownUsage {
+    let (counts, good) = (&row.counts, row.good);
     let times = Distribution { buckets: counts.buckets, sum_ns: 0 };
     // The end of a bucket may exceed the longest duration that occurred.
     let quantile_ms = |share| (times.quantile_ns(&REQUEST_NS, share) / 1_000).min(counts.max_us) as f64 / 1_000.0;
     let mean_ms = |sum_us: u64| sum_us as f64 / counts.hits.max(1) as f64 / 1_000.0;
     ShownUsage {
         value,
+        split: row.split.clone(),
         hits: counts.hits,
         success: good,
         errors: counts.hits - good.min(counts.hits),
@@ -218,6 +302,7 @@ fn shown(value: UsageValue, counts: &UsageCounts, good: u64) -> ShownUsage {
         max_ms: counts.max_us as f64 / 1_000.0,
         request_bytes: counts.request_bytes,
         response_bytes: counts.response_bytes,
+        last_seen_unix_s: row.last_minute * 60,
     }
 }
 

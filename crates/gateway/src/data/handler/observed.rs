@@ -5,7 +5,8 @@ use super::arrival::RequestContext;
 use super::in_flight::{InFlight, VersionPlace};
 use crate::data::refusal;
 use crate::data::snapshot::CoreSnapshot;
-use crate::observe::{Cells, RequestRecord, Side, Tally, Text, method_number};
+use crate::observe::meter::METHODS;
+use crate::observe::{Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
 use std::rc::Rc;
 use std::time::Duration;
 use tollgate_engine::{Ended, FaultKind, MonoTime, Outgoing, Times};
@@ -59,6 +60,9 @@ impl GatewayHandler {
     pub(super) fn count_end(&mut self, in_flight: &InFlight, ended: Ended) {
         let record = self.record.take();
         let cells = self.cells(&in_flight.snapshot, in_flight.place);
+        if record.is_none() && in_flight.status >= 500 {
+            self.keep_failure(in_flight, &ended);
+        }
         if cells.is_none() && record.is_none() {
             return;
         }
@@ -85,6 +89,36 @@ impl GatewayHandler {
         }
     }
 
+    /// Keeps what is known of a failed request without a record, for people who look.
+    #[cold]
+    fn keep_failure(&self, in_flight: &InFlight, ended: &Ended) {
+        let Some(api) = in_flight.api().filter(|api| !api.facts.do_not_track) else { return };
+        let end = ended.times.as_ref().map_or_else(MonoTime::now, |times| times.end);
+        let unix_ns = self.core.time_of_day.unix_ns(end);
+        let us = |ns: u64| ns / 1_000;
+        let total_us = us(end.ns_since(in_flight.began));
+        let upstream_us = ended.times.as_ref().and_then(upstream_ns).map(us);
+        let entry = || TailEntry {
+            unix_ms: unix_ns / 1_000_000,
+            api_id: api.id.clone(),
+            name: api.name.clone(),
+            method: METHODS.get(in_flight.method).copied().unwrap_or_default().to_owned(),
+            status: in_flight.status,
+            cause: in_flight.failed.map_or("", |kind| fault_cause(kind).1).to_owned(),
+            total_us,
+            gateway_us: total_us.saturating_sub(upstream_us.unwrap_or_default()),
+            upstream_us,
+            upstream_status: in_flight.upstream_status,
+            target: in_flight.upstream().map(|upstream| upstream.host.clone()).unwrap_or_default(),
+            request_id: self.request_id.as_deref().unwrap_or_default().to_owned(),
+            trace_id: self.trace.map(|trace| trace.id.to_string()).unwrap_or_default(),
+            request_bytes: ended.request_body_bytes,
+            response_bytes: ended.response_bytes,
+            ..TailEntry::default()
+        };
+        self.core.tap.take_failure(entry, unix_ns / 1_000_000_000);
+    }
+
     /// Completes a record and hands it to the recorder.
     fn hand_over(
         &mut self,
@@ -95,7 +129,7 @@ impl GatewayHandler {
         cause: Option<&'static str>,
         ended: MonoTime,
     ) {
-        let (Some(recorder), Some(api)) = (&self.core.recorder, snapshot.apis.get(place.api)) else { return };
+        let Some(api) = snapshot.apis.get(place.api) else { return };
         record.status = tally.status;
         record.cause = cause;
         record.total_ns = tally.total_ns;
@@ -107,7 +141,14 @@ impl GatewayHandler {
             record.write(Text::RequestId, id.as_bytes());
         }
         let ended = self.core.time_of_day.unix_ns(ended);
-        recorder.take(record, &api.facts, &self.peer_text, ended);
+        if record.tapped || record.refusal.is_some() || record.status >= 500 {
+            self.core.tap.take(&record, &api.facts, ended);
+        }
+        let is_recorded = record.analytics || record.logged || record.trace.is_some_and(|trace| trace.taken);
+        match &self.core.recorder {
+            Some(recorder) if is_recorded => recorder.take(record, &api.facts, &self.peer_text, ended),
+            _ => self.core.tap.put_back(record),
+        }
     }
 
     /// Adds the request id to a forwarded request, and notes the time if the client is told it.

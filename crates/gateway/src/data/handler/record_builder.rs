@@ -3,24 +3,56 @@
 use super::arrival::RequestContext;
 use crate::auth::keys::HeldKey;
 use crate::data::exchange::{Exchange, Track};
-use crate::observe::{ApiMetadata, RequestRecord, Text};
+use crate::data::middleware::Middleware;
+use crate::data::refusal::Refusal;
+use crate::observe::{ApiMetadata, Recorder, Recording, RefusalNote, RequestRecord, Text};
 use tollgate_http::{Body, KnownHeader, Request, Version};
 
 /// Starts the record of a request; `None` when it is not recorded. `host` is the upstream's.
 #[inline]
 pub(super) fn build_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
-    let recorder = arrival.core.recorder.as_ref()?;
-    let recording = arrival.core.shared.observer.recording.as_ref()?;
-    let facts = &exchange.api.facts;
-    let tracked = !facts.do_not_track && exchange.track != Track::Never;
-    let ignored = !recording.ignored.is_empty() && recording.ignored.contains(&exchange.client_ip);
-    let analytics = recording.analytics && tracked && !ignored;
-    let logged = recording.access_log && tracked;
-    if !analytics && !logged && !arrival.trace.is_some_and(|trace| trace.taken) {
+    let is_watched = arrival.core.tap.is_watched();
+    if arrival.core.recorder.is_none() && !is_watched {
         return None;
     }
+    fill_record(arrival, exchange, host, is_watched)
+}
+
+/// The same for a request that a middleware rejects: some are recorded for people who look, even if no others are.
+pub(super) fn build_refusal_record(
+    arrival: &RequestContext<'_>,
+    exchange: &Exchange<'_>,
+    middleware: &dyn Middleware,
+    refusal: &Refusal,
+) -> Option<Box<RequestRecord>> {
+    let tracked = !exchange.api.facts.do_not_track && exchange.track != Track::Never;
+    if !tracked || !arrival.core.tap.keeps_refusal(exchange.unix_s) {
+        return build_record(arrival, exchange, "");
+    }
+    let mut record = fill_record(arrival, exchange, "", true)?;
+    record.tapped = arrival.core.tap.is_watched();
+    let (name, message) = (middleware.name(), refusal.message.text().to_owned());
+    record.refusal = Some(Box::new(RefusalNote { middleware: name, message, limit: middleware.limit_of(exchange, refusal) }));
+    Some(record)
+}
+
+/// Builds the record if somebody wants it. `is_wanted`: because somebody looks.
+fn fill_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str, is_wanted: bool) -> Option<Box<RequestRecord>> {
+    let recorder = arrival.core.recorder.as_ref();
+    let recording = arrival.core.shared.observer.recording.as_ref().filter(|_| recorder.is_some());
+    let facts = &exchange.api.facts;
+    let tracked = !facts.do_not_track && exchange.track != Track::Never;
+    let is_ignored = |recording: &Recording| !recording.ignored.is_empty() && recording.ignored.contains(&exchange.client_ip);
+    let analytics = tracked && recording.is_some_and(|recording| recording.analytics && !is_ignored(recording));
+    let logged = tracked && recording.is_some_and(|recording| recording.access_log);
+    let tapped = is_wanted && tracked;
+    if !analytics && !logged && !tapped && !arrival.trace.is_some_and(|trace| trace.taken && recording.is_some()) {
+        return None;
+    }
+    let only_sums = !tapped && recording.is_some_and(|recording| recording.only_sums);
     let request = arrival.request;
-    let mut record = recorder.blank();
+    let mut record = recorder.map_or_else(|| arrival.core.tap.blank(), Recorder::blank);
+    record.tapped = tapped;
     record.key = exchange.key.as_ref().map(HeldKey::to_arc);
     record.client_ip = exchange.client_ip;
     record.peer = arrival.peer;
@@ -37,7 +69,7 @@ pub(super) fn build_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>
         _ => -1,
     };
     record.write(Text::Method, request.method.as_bytes());
-    if !recording.only_sums {
+    if !only_sums {
         record.write(Text::Authority, request.authority);
         record.write(Text::UpstreamHost, host.as_bytes());
         record.write(Text::UserAgent, request.headers.known(KnownHeader::UserAgent).unwrap_or_default());
@@ -53,7 +85,7 @@ pub(super) fn build_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>
             }
         }
     }
-    if !recording.only_sums {
+    if !only_sums {
         record.write(Text::OriginalPath, request.path().as_bytes());
     }
     if analytics {
@@ -64,15 +96,17 @@ pub(super) fn build_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>
     }
     let session = exchange.key.as_ref().map(|key| &key.session);
     let of_key = session.is_some_and(|session| session.enable_detailed_recording || session.enable_detail_recording);
-    if analytics && (recording.detailed || facts.detailed || of_key) {
+    if analytics && (recording.is_some_and(|recording| recording.detailed) || facts.detailed || of_key) {
         write_head(&mut record, request, facts);
     }
     Some(record)
 }
 
-/// Starts a record for traces only, of a request that the gateway answers itself.
+/// Starts a record for traces and for people who look, of a request that the gateway answers itself.
 pub(super) fn build_trace_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
-    arrival.trace.filter(|trace| trace.taken)?;
+    if !arrival.trace.is_some_and(|trace| trace.taken) && !arrival.core.tap.is_watched() {
+        return None;
+    }
     let mut record = build_record(arrival, exchange, "")?;
     (record.analytics, record.logged) = (false, false);
     Some(record)

@@ -187,7 +187,7 @@ impl GatewayHandler {
             match step {
                 Step::Next => {}
                 Step::Refuse(refusal) => {
-                    self.record = record_builder::build_record(arrival, &exchange, "");
+                    self.record = record_builder::build_refusal_record(arrival, &exchange, middleware.as_ref(), &refusal);
                     return Err(refusal);
                 }
                 Step::Reply => {

@@ -5,7 +5,8 @@ use super::{Middleware, key_limits};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
-use crate::data::refusal;
+use crate::data::refusal::{self, Refusal};
+use crate::observe::LimitFact;
 use std::sync::Arc;
 use tollgate_limit::{LimitDecision, Limiter, Rate};
 use tollgate_model::config::OnStoreFailure;
@@ -21,6 +22,7 @@ pub(super) struct ApiRateLimit {
 
 struct Limit {
     requests: f64,
+    seconds: f64,
     rate: Rate,
     counter: Arc<Limiter>,
     dry_run: bool,
@@ -62,7 +64,7 @@ impl Limit {
         let rate = Rate::new(requests, seconds)?;
         let on_store_failure = on_store_failure.or(source.definition.tollgate.on_store_failure);
         let counter = source.context.registry.limit(name, source.context.settings.limiter);
-        Some(Limit { requests, rate, counter, dry_run, on_store_failure })
+        Some(Limit { requests, seconds, rate, counter, dry_run, on_store_failure })
     }
 }
 
@@ -77,6 +79,14 @@ impl ApiRateLimit {
 }
 
 impl Middleware for ApiRateLimit {
+    fn limit_of(&self, exchange: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
+        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
+        let limit = endpoint.or(self.global.as_ref())?;
+        let of = if endpoint.is_some() { "endpoint" } else { "api" };
+        let (room, wait) = (limit.counter.room(limit.rate, exchange.now).0, limit.counter.wait(limit.rate, exchange.now));
+        Some(key_limits::rate_fact(exchange, of.to_owned(), (limit.requests, limit.seconds), room, wait))
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if !exchange.check_limits {
             return Step::Next;

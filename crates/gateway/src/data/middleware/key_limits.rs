@@ -8,6 +8,8 @@ use crate::auth::keys::{Checks, CountedRequest, Key, LimitRejection};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal::{self, Refusal};
+use crate::observe::LimitFact;
+use std::time::Duration;
 
 pub(super) struct KeyLimits {
     checks: Checks,
@@ -33,6 +35,50 @@ impl Middleware for KeyLimits {
         let step = if exchange.check_limits { self.check(exchange, &key) } else { Step::Next };
         exchange.key = Some(key);
         step
+    }
+
+    fn limit_of(&self, exchange: &Exchange<'_>, refusal: &Refusal) -> Option<LimitFact> {
+        let key = exchange.key.as_deref()?;
+        limit_fact(exchange, key, "key", *refusal == refusal::QUOTA_EXCEEDED)
+    }
+}
+
+/// The quota of a key or organisation, or the rate that is exhausted.
+pub(super) fn limit_fact(exchange: &Exchange<'_>, key: &Key, of: &str, is_quota: bool) -> Option<LimitFact> {
+    let limits = exchange.limits_of(key);
+    let of = of.to_owned();
+    if is_quota {
+        let (max, view) = limits.quota(exchange.unix_s)?;
+        let renewal_s = u64::try_from(key.session.quota_renewal_rate).ok().filter(|seconds| *seconds > 0);
+        return Some(LimitFact {
+            what: "quota".to_owned(),
+            of,
+            max: u64::try_from(max).unwrap_or_default(),
+            per_s: renewal_s,
+            left: view.remaining,
+            retry_unix_s: renewal_s.map(|_| view.renews_unix_s),
+        });
+    }
+    let (rule, room, wait) = limits.tightest(exchange.now)?;
+    Some(rate_fact(exchange, of, (rule.requests, rule.window_s), room, wait))
+}
+
+/// A rate of `requests` in `window_s`, of which `room` is left; after `wait` a request passes.
+pub(super) fn rate_fact(
+    exchange: &Exchange<'_>,
+    of: String,
+    (requests, window_s): (f64, f64),
+    room: u64,
+    wait: Duration,
+) -> LimitFact {
+    let wait_s = wait.as_secs_f64().ceil().max(1.0) as u64;
+    LimitFact {
+        what: "rate".to_owned(),
+        of,
+        max: requests as u64,
+        per_s: Some(window_s.ceil() as u64),
+        left: i64::try_from(room).unwrap_or(i64::MAX),
+        retry_unix_s: Some(exchange.unix_s + wait_s),
     }
 }
 

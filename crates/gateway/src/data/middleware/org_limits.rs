@@ -1,10 +1,12 @@
 //! Limits of an organisation's session, which all its APIs share. Reads `org_id` and the gateway's `enforce_org_quotas`; an organisation
 //! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
 
+use super::key_limits::limit_fact;
 use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::{Checks, Key, LimitRejection};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
+use crate::observe::LimitFact;
 use tollgate_engine::Pending;
 
 pub(super) struct OrgLimits {
@@ -29,6 +31,13 @@ impl OrgLimits {
 }
 
 impl Middleware for OrgLimits {
+    fn limit_of(&self, exchange: &Exchange<'_>, refusal: &Refusal) -> Option<LimitFact> {
+        let is_quota = *refusal == refusal::ORG_QUOTA;
+        let is_limit = is_quota || *refusal == refusal::ORG_RATE_LIMIT;
+        let fact = |org: &Key| limit_fact(exchange, org, "org", is_quota);
+        exchange.keys.with_org(&self.org_id, |org| is_limit.then(|| fact(org)).flatten())?
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if !exchange.check_limits || exchange.has_passed(self) {
             return Step::Next;

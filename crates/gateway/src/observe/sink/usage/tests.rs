@@ -33,6 +33,7 @@ fn by_path(usage: &Usage) -> Vec<(String, u64)> {
         method: None,
         status: None,
         by: UsageBy::Path,
+        split: None,
         rows_max: 10 * PATHS_MAX,
     };
     usage.ask(&question).unwrap().into_iter().map(|row| (row.value, row.counts.hits)).collect()

@@ -1,0 +1,85 @@
+//! `/tyk/nodes`: the gateways that share a Redis, and in what they differ.
+
+use super::Control;
+use super::answer::{ControlAnswer, ok};
+use super::query::Parameters;
+use crate::base::node_bus::NodeState;
+use axum::extract::State;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// The gateways.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Nodes)]
+pub(super) struct NodesAnswer {
+    /// The gateway that answers.
+    node: String,
+    /// Whether gateways share a Redis, so that they know each other.
+    shared: bool,
+    nodes: Vec<NodeRow>,
+}
+
+/// One gateway.
+#[derive(Serialize, ToSchema)]
+struct NodeRow {
+    #[serde(flatten)]
+    state: NodeState,
+    /// Whether it is the one that answers.
+    #[serde(rename = "self")]
+    is_self: bool,
+    /// When it was heard last.
+    seen_unix_s: u64,
+    alive: bool,
+    /// In what it differs from most of the gateways that are alive: `version`, `configuration`, `definitions`, `policies`.
+    differs: Vec<String>,
+}
+
+/// The gateways that share a Redis
+///
+/// Each says every five seconds that it is there, which version it is, and digests of what it runs. Without `storage` in Redis, only the gateway itself.
+#[utoipa::path(
+    get, path = "/tyk/nodes", tag = "Figures", operation_id = "listNodes",
+    security(("secret" = ["viewer"])),
+    responses((status = 200, body = NodesAnswer, description = "The gateways, the one that answers first."))
+)]
+pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
+    let all = control.nodes.all();
+    let states: Vec<&NodeState> = all.iter().filter(|(_, _, is_alive)| *is_alive).map(|(state, ..)| state).collect();
+    type Read = fn(&NodeState) -> &str;
+    let fields: [(&str, Read); 4] = [
+        ("version", |state| &state.version),
+        ("configuration", |state| &state.configuration),
+        ("definitions", |state| &state.definitions),
+        ("policies", |state| &state.policies),
+    ];
+    let usual = fields.map(|(name, read)| (name, read, most(&states, read)));
+    let rows = all.iter().enumerate().map(|(place, (state, seen_unix_s, alive))| NodeRow {
+        state: state.clone(),
+        is_self: place == 0,
+        seen_unix_s: *seen_unix_s,
+        alive: *alive,
+        differs: usual.iter().filter(|(_, read, usual)| read(state) != usual).map(|(name, ..)| (*name).to_owned()).collect(),
+    });
+    ok(NodesAnswer { node: control.shared.observer.node().to_owned(), shared: control.nodes.bus.is_some(), nodes: rows.collect() })
+}
+
+/// The most frequent value; of several, the one of the gateway that answers, which is the first.
+fn most(states: &[&NodeState], read: fn(&NodeState) -> &str) -> String {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    states.iter().for_each(|state| *counts.entry(read(state)).or_default() += 1);
+    let own = states.first().map(|state| read(state)).unwrap_or_default();
+    let most = counts.values().max().copied().unwrap_or_default();
+    let first = counts.iter().filter(|(_, count)| **count == most).map(|(value, _)| *value).min().unwrap_or_default();
+    if counts.get(own) == Some(&most) { own.to_owned() } else { first.to_owned() }
+}
+
+/// Whether `nodes` asks for all gateways.
+pub(super) fn asks_all(parameters: &Parameters<'_>) -> Result<bool, String> {
+    match parameters.text("nodes").unwrap_or("self") {
+        "self" => Ok(false),
+        "all" => Ok(true),
+        other => Err(format!("nodes is {other:?}; it must be self or all")),
+    }
+}

@@ -1,0 +1,170 @@
+//! This gateway among those that share its Redis: what it says of itself, and what it answers when another one is asked for sums.
+
+use super::loader::Loader;
+use super::statistics::Statistics;
+use crate::base::digest::shortened;
+use crate::base::node_bus::{NodeAnswers, NodeBus, NodeEvent, NodeHost, NodeState};
+use crate::data::gateway_state::GatewayState;
+use crate::observe::tap::{TailFilter, TopBy};
+use crate::observe::{ChangeKind, GatewayChange, TailEntry};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+use tollgate_model::config::GatewayConfig;
+use tollgate_statistics::{COUNTERS, HistorySpan, SpanQuestion, Summary, TopCount};
+
+/// A question about the figures of a gateway.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum FiguresQuestion {
+    History { span: SpanQuestion, from_unix_s: u64 },
+    Tail { filter: TailFilter, rows: usize },
+    Top { by: TopBy, api: Option<String>, window_s: u64 },
+}
+
+/// The history of one gateway.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct NodeHistory {
+    pub span: HistorySpan,
+    pub marks: Vec<GatewayChange>,
+}
+
+/// The kept requests of one gateway.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct NodeTail {
+    pub entries: Vec<TailEntry>,
+    pub kept: usize,
+    pub seen: u64,
+}
+
+/// The top list of one gateway.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct NodeTop {
+    pub since_unix_s: u64,
+    pub from_unix_s: u64,
+    pub seen: u64,
+    pub floor: u64,
+    pub rows: Vec<(String, TopCount)>,
+}
+
+/// Answers for this gateway.
+pub(crate) struct OwnFigures {
+    shared: Arc<GatewayState>,
+    statistics: Arc<Statistics>,
+    loader: Arc<Loader>,
+    configuration: String,
+}
+
+/// This gateway, and the others if there are any.
+pub(crate) struct Nodes {
+    pub own: Arc<OwnFigures>,
+    pub bus: Option<Arc<NodeBus>>,
+}
+
+impl OwnFigures {
+    pub(crate) fn new(
+        config: &GatewayConfig,
+        shared: Arc<GatewayState>,
+        statistics: Arc<Statistics>,
+        loader: Arc<Loader>,
+    ) -> Arc<Self> {
+        Arc::new(OwnFigures { shared, statistics, loader, configuration: configuration_digest(config) })
+    }
+
+    pub(crate) fn history(&self, span: SpanQuestion, from_unix_s: u64) -> NodeHistory {
+        NodeHistory { span: self.statistics.span(span), marks: super::statistics::marks(&self.shared, from_unix_s) }
+    }
+
+    pub(crate) fn tail(&self, filter: &TailFilter, rows: usize) -> NodeTail {
+        let watch = &self.shared.observer.watch;
+        let (entries, kept) = watch.kept(filter, rows);
+        NodeTail { entries: entries.iter().map(|entry| TailEntry::clone(entry)).collect(), kept, seen: watch.seen() }
+    }
+
+    /// `None` if too many lists are being counted.
+    pub(crate) fn top(&self, by: TopBy, api: Option<&str>, window_s: u64) -> Option<NodeTop> {
+        let watcher = self.shared.observer.watch.top(api)?;
+        let window = watcher.window(by, crate::base::clock::unix_s(), window_s);
+        let rows = window.summary.top(COUNTERS).into_iter();
+        Some(NodeTop {
+            since_unix_s: watcher.since_unix_s,
+            from_unix_s: window.from_unix_s.max(watcher.since_unix_s),
+            seen: window.seen,
+            floor: window.summary.floor(),
+            rows: rows.map(|(value, count)| (String::from_utf8_lossy(&value).into_owned(), count)).collect(),
+        })
+    }
+}
+
+impl NodeHost for OwnFigures {
+    fn state(&self) -> NodeState {
+        let observer = &self.shared.observer;
+        let since_1970 = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        NodeState {
+            node: observer.node().to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_unix_s: since_1970(observer.started).as_secs(),
+            unix_ms: since_1970(SystemTime::now()).as_millis() as u64,
+            configuration: self.configuration.clone(),
+            definitions: self.loader.definitions_digest(),
+            policies: self.loader.policies_digest(),
+            apis: self.shared.current.load().apis.len(),
+            errors: observer.reloads.errors.load(Ordering::Relaxed),
+            is_new: false,
+        }
+    }
+
+    fn answer(&self, question: &Value) -> Option<Value> {
+        match FiguresQuestion::deserialize(question).ok()? {
+            FiguresQuestion::History { span, from_unix_s } => serde_json::to_value(self.history(span, from_unix_s)).ok(),
+            FiguresQuestion::Tail { filter, rows } => serde_json::to_value(self.tail(&filter, rows)).ok(),
+            FiguresQuestion::Top { by, api, window_s } => serde_json::to_value(self.top(by, api.as_deref(), window_s)?).ok(),
+        }
+    }
+
+    fn note(&self, event: NodeEvent) {
+        let changes = &self.shared.observer.changes;
+        match event {
+            NodeEvent::Joined(node) => changes.add(ChangeKind::NodeJoined, &node, String::new()),
+            NodeEvent::Left(node) => changes.add(ChangeKind::NodeLeft, &node, String::new()),
+        }
+    }
+}
+
+impl Nodes {
+    /// Asks the other gateways.
+    pub(crate) async fn ask(&self, question: &FiguresQuestion) -> NodeAnswers {
+        match (&self.bus, serde_json::to_value(question)) {
+            (Some(bus), Ok(question)) => bus.ask(question).await,
+            _ => NodeAnswers::default(),
+        }
+    }
+
+    /// All known gateways, this one first, with when they were heard last, and whether they are alive.
+    pub(crate) fn all(&self) -> Vec<(NodeState, u64, bool)> {
+        self.bus.as_ref().map_or_else(|| vec![(self.own.state(), crate::base::clock::unix_s(), true)], |bus| bus.nodes())
+    }
+}
+
+impl NodeTop {
+    pub(crate) fn summary(&self) -> Summary {
+        let rows = self.rows.iter().map(|(value, count)| (value.clone().into_bytes(), *count));
+        Summary::from_rows(COUNTERS, self.floor, rows)
+    }
+}
+
+/// The digest of what gateways of one cluster have in common.
+fn configuration_digest(config: &GatewayConfig) -> String {
+    let mut common = config.clone();
+    (common.listen_port, common.control_api_port) = (0, 0);
+    (common.secret, common.node_secret) = (String::new(), String::new());
+    common.listen_address = String::new();
+    common.app_path = PathBuf::new();
+    common.policies.policy_path = PathBuf::new();
+    common.tollgate.data_dir = PathBuf::new();
+    let text = serde_json::to_vec(&common).unwrap_or_default();
+    shortened(&blake3::keyed_hash(&blake3::hash(config.node_secret.as_bytes()).into(), &text))
+}

@@ -1,0 +1,258 @@
+//! Single requests for people who look: the last refusals and failures, the live tail, and top lists. While nobody looks, a request pays for one
+//! load of `RequestWatch::flags`; a refusal is kept as long as a second's budget lasts. After a failed request, records are made of all requests
+//! for some seconds, so that the next failures are kept with their paths.
+
+mod entry;
+mod filter;
+mod tail;
+mod top;
+
+pub(crate) use entry::TailEntry;
+pub(crate) use filter::TailFilter;
+pub(crate) use tail::TailWatcher;
+pub(crate) use top::{TopBy, TopWatcher};
+
+use super::facts::ApiMetadata;
+use super::record::RequestRecord;
+use crate::base::clock;
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+use tokio::sync::broadcast;
+use top::CoreTop;
+
+/// Refusals and failures that are kept: some hours of a quiet gateway, in about 2 MB.
+pub(crate) const KEPT_MAX: usize = 2_000;
+/// Refusals of one core that are kept in each second; beyond them one in [`SAMPLE`]. A flood would drive out everything else.
+const KEPT_PER_S: u32 = 50;
+const SAMPLE: u32 = 20;
+/// Seconds for which records are made after a failed request.
+const FAILING_S: u64 = 10;
+/// Different filters of open streams; streams with equal filters share one.
+const TAILS_MAX: usize = 64;
+/// Top lists with different filters. Each takes up to 6 MB.
+const TOPS_MAX: usize = 4;
+/// Unused records kept for reuse.
+const SPARE_MAX: usize = 64;
+
+/// Bits of `flags`.
+const TAIL: u32 = 1;
+const TOP: u32 = 2;
+const FAILING: u32 = 4;
+
+/// What all cores share.
+#[derive(Default)]
+pub(crate) struct RequestWatch {
+    /// Why records are made of requests; 0 while nobody looks.
+    flags: AtomicU32,
+    failing_until_s: AtomicU64,
+    kept: Mutex<VecDeque<Arc<TailEntry>>>,
+    /// Refusals and failures since the start.
+    seen: AtomicU64,
+    tails: ArcSwap<Vec<Arc<TailWatcher>>>,
+    tops: ArcSwap<Vec<Arc<TopWatcher>>>,
+    /// Held while the lists change.
+    changing: Mutex<()>,
+    /// Whether keys appear as hashes in records.
+    pub hash_keys: bool,
+    pub node: OnceLock<String>,
+}
+
+/// The part of one core.
+pub(crate) struct RequestTap {
+    shared: Arc<RequestWatch>,
+    /// The current second, and how many refusals of it were seen.
+    second: Cell<(u64, u32)>,
+    top: RefCell<CoreTop>,
+    looked: Cell<Instant>,
+    /// Boxed as they are passed on: a record has half a kilobyte.
+    #[allow(clippy::vec_box)]
+    spare: RefCell<Vec<Box<RequestRecord>>>,
+}
+
+impl RequestWatch {
+    pub(crate) fn new(hash_keys: bool) -> Arc<Self> {
+        Arc::new(RequestWatch { hash_keys, ..RequestWatch::default() })
+    }
+
+    /// The kept requests that fit, newest first, and how many are kept at all.
+    pub(crate) fn kept(&self, filter: &TailFilter, rows_max: usize) -> (Vec<Arc<TailEntry>>, usize) {
+        let kept = lock(&self.kept);
+        (kept.iter().rev().filter(|entry| filter.fits(entry)).take(rows_max).cloned().collect(), kept.len())
+    }
+
+    /// Refusals and failures since the start.
+    pub(crate) fn seen(&self) -> u64 {
+        self.seen.load(Ordering::Relaxed)
+    }
+
+    /// Watches requests that fit; `None` if there are too many filters.
+    pub(crate) fn tail(&self, filter: TailFilter) -> Option<broadcast::Receiver<Bytes>> {
+        let _alone = lock(&self.changing);
+        let tails = self.tails.load_full();
+        if let Some(known) = tails.iter().find(|tail| tail.filter == filter) {
+            return Some(known.batches.subscribe());
+        }
+        if tails.len() >= TAILS_MAX {
+            return None;
+        }
+        let own = Arc::new(TailWatcher::new(filter));
+        let receiver = own.batches.subscribe();
+        let all = tails.iter().cloned().chain([own.clone()]).collect();
+        self.tails.store(Arc::new(all));
+        self.set_flags();
+        Some(receiver)
+    }
+
+    /// The watchers of open streams.
+    pub(crate) fn tails(&self) -> Arc<Vec<Arc<TailWatcher>>> {
+        self.tails.load_full()
+    }
+
+    /// Counts for top lists from now on, for some minutes. `None` if there are too many filters.
+    pub(crate) fn top(&self, api: Option<&str>) -> Option<Arc<TopWatcher>> {
+        let _alone = lock(&self.changing);
+        let tops = self.tops.load_full();
+        if let Some(known) = tops.iter().find(|top| top.api.as_deref() == api) {
+            known.ask(clock::unix_s());
+            return Some(known.clone());
+        }
+        if tops.len() >= TOPS_MAX {
+            return None;
+        }
+        let own = Arc::new(TopWatcher::new(api.map(str::to_owned), clock::unix_s()));
+        self.tops.store(Arc::new(tops.iter().cloned().chain([own.clone()]).collect()));
+        self.set_flags();
+        Some(own)
+    }
+
+    /// Ends what nobody looks at any more; called every few seconds.
+    pub(crate) fn expire(&self) {
+        let _alone = lock(&self.changing);
+        let unix_s = clock::unix_s();
+        let (tails, tops) = (self.tails.load_full(), self.tops.load_full());
+        if tails.iter().any(|tail| !tail.is_watched()) {
+            self.tails.store(Arc::new(tails.iter().filter(|tail| tail.is_watched()).cloned().collect()));
+        }
+        if tops.iter().any(|top| !top.is_asked_for(unix_s)) {
+            self.tops.store(Arc::new(tops.iter().filter(|top| top.is_asked_for(unix_s)).cloned().collect()));
+        }
+        self.set_flags();
+    }
+
+    fn set_flags(&self) {
+        let tail = if self.tails.load().is_empty() { 0 } else { TAIL };
+        let top = if self.tops.load().is_empty() { 0 } else { TOP };
+        let failing = if clock::unix_s() < self.failing_until_s.load(Ordering::Relaxed) { FAILING } else { 0 };
+        self.flags.store(tail | top | failing, Ordering::Relaxed);
+    }
+
+    /// Makes records of all requests for some seconds.
+    fn note_failure(&self) {
+        let until = clock::unix_s() + FAILING_S;
+        if self.failing_until_s.swap(until, Ordering::Relaxed) < until {
+            self.flags.fetch_or(FAILING, Ordering::Relaxed);
+        }
+    }
+
+    fn keep(&self, entry: TailEntry) {
+        let mut kept = lock(&self.kept);
+        if kept.len() >= KEPT_MAX {
+            kept.pop_front();
+        }
+        kept.push_back(Arc::new(entry));
+    }
+}
+
+impl RequestTap {
+    pub(crate) fn new(shared: Arc<RequestWatch>) -> Self {
+        RequestTap {
+            shared,
+            second: Cell::default(),
+            top: RefCell::default(),
+            looked: Cell::new(Instant::now()),
+            spare: RefCell::default(),
+        }
+    }
+
+    /// Whether a record must be made of each request.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.shared.flags.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether this refusal is kept.
+    pub(crate) fn keeps_refusal(&self, unix_s: u64) -> bool {
+        let (second, count) = self.second.get();
+        let count = if second == unix_s { count.saturating_add(1) } else { 1 };
+        self.second.set((unix_s, count));
+        self.shared.seen.fetch_add(1, Ordering::Relaxed);
+        count <= KEPT_PER_S || count % SAMPLE == 0
+    }
+
+    /// An empty record.
+    pub(crate) fn blank(&self) -> Box<RequestRecord> {
+        self.spare.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Gives back a record that nobody else needs.
+    pub(crate) fn put_back(&self, mut record: Box<RequestRecord>) {
+        record.clear();
+        let mut spare = self.spare.borrow_mut();
+        if spare.len() < SPARE_MAX {
+            spare.push(record);
+        }
+    }
+
+    /// Sees a finished request.
+    pub(crate) fn take(&self, record: &RequestRecord, facts: &ApiMetadata, unix_ns: u64) {
+        let is_failed = record.status >= 500 || record.status == 0;
+        if is_failed && record.refusal.is_none() {
+            self.shared.note_failure();
+            if self.keeps_refusal(unix_ns / 1_000_000_000) && !facts.do_not_track {
+                self.shared.keep(TailEntry::new(record, facts, unix_ns, &self.shared));
+            }
+        } else if record.refusal.is_some() {
+            self.shared.keep(TailEntry::new(record, facts, unix_ns, &self.shared));
+        }
+        if !record.tapped {
+            return;
+        }
+        let flags = self.shared.flags.load(Ordering::Relaxed);
+        if flags & TAIL != 0 {
+            let mut entry = None;
+            for tail in self.shared.tails.load().iter() {
+                tail.see(record, facts, &self.shared, || {
+                    entry.get_or_insert_with(|| Arc::new(TailEntry::new(record, facts, unix_ns, &self.shared))).clone()
+                });
+            }
+        }
+        if flags & TOP != 0 {
+            self.top.borrow_mut().count(record, facts, &self.shared);
+        }
+    }
+
+    /// Keeps a failed request of which there is no record.
+    pub(crate) fn take_failure(&self, entry: impl FnOnce() -> TailEntry, unix_s: u64) {
+        self.shared.note_failure();
+        if self.keeps_refusal(unix_s) {
+            self.shared.keep(TailEntry { node: self.shared.node.get().cloned().unwrap_or_default(), ..entry() });
+        }
+    }
+
+    /// Called several times a second: hands over what was counted for top lists.
+    pub(crate) fn tick(&self) {
+        if self.looked.get().elapsed().as_secs() >= 1 {
+            self.looked.set(Instant::now());
+            self.top.borrow_mut().hand_over(&self.shared);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

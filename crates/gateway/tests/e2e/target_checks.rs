@@ -81,7 +81,7 @@ fn an_endless_answer_to_a_check_is_cut() {
             let _ = wire.try_send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
             while wire.try_send(format!("10000\r\n{}\r\n", "x".repeat(0x10000)).as_bytes()).is_ok() {}
         } else {
-            let _ = wire.try_send(&reply("200 OK", &["Connection: close"], "served"));
+            let _ = wire.try_send(reply("200 OK", &["Connection: close"], "served"));
         }
     });
     let rules = json!({"checks": {"path": "/health", "interval_ms": 50, "fall": 1, "rise": 1}});

@@ -13,24 +13,32 @@ pub(crate) enum PathStep {
 
 /// Steps from the root of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct JsonPath(pub(crate) Vec<PathStep>);
+pub struct JsonPath(pub(crate) Vec<PathStep>);
 
 impl JsonPath {
-    pub(crate) fn root() -> JsonPath {
+    /// The document itself.
+    pub fn root() -> JsonPath {
         JsonPath::default()
     }
 
     /// Parses a path of keys separated by dots; keys that contain dots are not supported.
-    pub(crate) fn of(dotted: &str) -> JsonPath {
+    pub fn of(dotted: &str) -> JsonPath {
         dotted.split('.').fold(JsonPath::root(), |path, key| path.key(key))
     }
 
-    pub(crate) fn key(&self, key: &str) -> JsonPath {
+    /// A member of the object at this place.
+    pub fn key(&self, key: &str) -> JsonPath {
         self.then(PathStep::Key(key.to_owned()))
     }
 
-    pub(crate) fn index(&self, index: usize) -> JsonPath {
+    /// An item of the list at this place.
+    pub fn index(&self, index: usize) -> JsonPath {
         self.then(PathStep::Index(index))
+    }
+
+    /// Whether the last step is one of these keys.
+    pub fn ends_with_any(&self, keys: &[&str]) -> bool {
+        matches!(self.0.last(), Some(PathStep::Key(last)) if keys.contains(&last.as_str()))
     }
 
     /// Whether the keys of this path, without its list positions, equal `dotted`. A `*` in `dotted` matches any key.

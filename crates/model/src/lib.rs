@@ -33,6 +33,7 @@ mod token;
 mod word_choice;
 
 pub use hexadecimal::{hexadecimal, hexadecimal_digits};
+pub use json_path::JsonPath;
 pub use problem::{Level, Problem};
 pub use schema::DocumentSchema;
 pub use token::is_framing_header;

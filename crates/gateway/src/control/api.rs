@@ -11,6 +11,7 @@ mod certs;
 mod change_log;
 mod check;
 mod console;
+mod definition_store;
 mod document;
 mod documents;
 mod examples;
@@ -23,6 +24,7 @@ mod lists;
 mod masking;
 mod metrics;
 mod nodes;
+mod oas;
 mod oauth;
 mod openapi;
 mod orgs;
@@ -43,7 +45,8 @@ mod workers;
 
 use crate::auth::oauth::{Notices, TokenStore};
 use crate::base::secret::ControlSecret;
-use crate::control::loader::{FILE_BYTES_MAX, Loader, Reloads};
+use crate::control::definition::FILE_BYTES_MAX;
+use crate::control::loader::{Loader, Reloads};
 use crate::control::nodes::Nodes;
 use crate::control::statistics::Statistics;
 use crate::control::target_watcher::watch_targets;
@@ -206,6 +209,12 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(apis::list, apis::create))
         .routes(routes!(apis::show, apis::create_at, apis::update, apis::remove))
         .routes(routes!(versions::list))
+        .routes(routes!(oas::list, oas::create))
+        .routes(routes!(oas::import))
+        .routes(routes!(oas::export_all))
+        .routes(routes!(oas::export))
+        .routes(routes!(oas::versions))
+        .routes(routes!(oas::show, oas::update, oas::patch, oas::remove))
         .routes(routes!(keys::list, keys::add_unnamed))
         .routes(routes!(keys::create))
         .routes(routes!(keys::preview))

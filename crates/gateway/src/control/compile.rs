@@ -25,15 +25,17 @@ use tollgate_model::api::{ApiDefinition, AuthMethod, VersionLocation as WrittenL
 use tollgate_model::expiry;
 use tollgate_model::session::ApiLifetime;
 use tollgate_model::{Level, Problem};
+use tollgate_openapi::Document;
 
-/// Compiles one definition, with warnings; `Err` holds all problems that make it unusable.
+/// Compiles one definition, with warnings; `document` is the OpenAPI document that it comes from; `Err` holds all problems that make it unusable.
 pub(crate) fn compile(
     definition: &ApiDefinition,
+    document: Option<&Arc<Document>>,
     settings: &Settings,
     registry: &Arc<Registry>,
     file: Option<&Path>,
 ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
-    let mut context = Context { settings, registry, file, problems: Vec::new() };
+    let mut context = Context { settings, registry, file, openapi: document.cloned(), problems: Vec::new() };
     check_protections(definition, &mut context);
     secrets::check(&definition.raw, &mut context);
     let api = compile_api(definition, &mut context);
@@ -92,6 +94,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
             keeps_quotas: definition.dont_set_quota_on_create,
         },
         raw: definition.raw.clone(),
+        openapi: context.openapi.clone(),
     };
     Some(CompiledApi { api, versions: versions?, provider })
 }

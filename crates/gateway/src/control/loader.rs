@@ -2,9 +2,10 @@
 //! version; requests in flight are not affected.
 
 use crate::auth::keys::Policies;
-use crate::base::definition_files::definition_files;
+use crate::base::definition_files::{ApiFile, api_files};
 use crate::base::digest::shortened;
-use crate::control::compile::{assemble, compile};
+use crate::control::compile::assemble;
+use crate::control::definition::DefinitionText;
 use crate::data::gateway_state::GatewayState;
 use crate::data::snapshot::CompiledApi;
 use crate::observe::logs;
@@ -16,12 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
-
-/// Maximum size of a definition; a longer file is there by mistake.
-pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
 
 /// Loads definitions and publishes snapshots, one reload at a time.
 pub(crate) struct Loader {
@@ -97,10 +94,10 @@ impl Loader {
         let mut files = self.files();
         let before = files.clone();
         let mut report = ReloadReport::default();
-        match definition_files(&self.app_path) {
+        match api_files(&self.app_path) {
             Ok(paths) => {
                 self.loaded.store(true, Ordering::Relaxed);
-                let load = |path: PathBuf| (path.clone(), self.load(&path, files.get(&path)));
+                let load = |file: ApiFile| (file.path.clone(), self.load(&file, files.get(&file.path)));
                 files = Arc::new(paths.into_iter().map(load).collect());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
@@ -132,12 +129,12 @@ impl Loader {
     }
 
     /// Reads one file, or reuses its previous result if it is unchanged.
-    fn load(&self, path: &Path, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
-        let last_good = || known.map(|file| (file.good.clone(), file.good_digest)).unwrap_or_default();
-        let text = match read(path) {
+    fn load(&self, file: &ApiFile, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
+        let last_good = || known.map(|known| (known.good.clone(), known.good_digest)).unwrap_or_default();
+        let text = match DefinitionText::read(file) {
             Ok(text) => text,
             Err(error) => {
-                let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(path))];
+                let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))];
                 let (good, good_digest) = last_good();
                 return Arc::new(LoadedFile { digest: 0, good, good_digest, problems });
             }
@@ -145,12 +142,13 @@ impl Loader {
         let digest = self.digests.hash_one(&text);
         match known {
             Some(known) if known.digest == digest => known.clone(),
-            _ => Arc::new(self.parse(path, &text, digest, last_good())),
+            _ => Arc::new(self.parse(file, &text, digest, last_good())),
         }
     }
 
-    fn parse(&self, path: &Path, text: &[u8], digest: u64, (last_good, last_digest): GoodVersion) -> LoadedFile {
-        match self.api(text, Some(path)) {
+    fn parse(&self, file: &ApiFile, text: &DefinitionText, digest: u64, (last_good, last_digest): GoodVersion) -> LoadedFile {
+        let path = file.path.as_path();
+        match self.api(text, Some(file)) {
             Ok((api, mut problems)) => {
                 let good = self.shared.settings.has_tag_of(&api.tags).then(|| Arc::new(api));
                 if good.is_none() {
@@ -168,13 +166,8 @@ impl Loader {
     }
 
     /// Parses, checks and compiles one definition.
-    pub(crate) fn api(&self, text: &[u8], file: Option<&Path>) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
-        let lookup = |scheme: &str, name: &str| self.shared.settings.secrets.lookup(scheme, name);
-        let (definition, problems) = ApiDefinition::parse_with(text, file, &lookup)?;
-        match compile(&definition, &self.shared.settings, &self.shared.registry, file) {
-            Ok((api, more)) => Ok((api, problems.into_iter().chain(more).collect())),
-            Err(more) => Err(problems.into_iter().chain(more).collect()),
-        }
+    pub(crate) fn api(&self, text: &DefinitionText, file: Option<&ApiFile>) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
+        text.compile(file, &self.shared.settings, &self.shared.registry)
     }
 
     /// The APIs in the order of their files; of two with the same id, the later one wins.
@@ -248,13 +241,6 @@ impl ReloadReport {
 fn is_changed(before: &LoadedFiles, now: &LoadedFiles) -> bool {
     let digest = |(path, file): (&PathBuf, &Arc<LoadedFile>)| (path.clone(), file.digest);
     !before.iter().map(digest).eq(now.iter().map(digest))
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if std::fs::metadata(path)?.len() > FILE_BYTES_MAX as u64 {
-        return Err(io::Error::other(format!("larger than {FILE_BYTES_MAX} bytes")));
-    }
-    std::fs::read(path)
 }
 
 /// Requests reloads. Requests that arrive during a reload are answered by one more.

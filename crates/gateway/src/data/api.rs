@@ -8,6 +8,7 @@ use crate::data::url::Url;
 use crate::observe::{ApiMetadata, Meter};
 use serde_json::Value;
 use std::sync::Arc;
+use tollgate_openapi::Document;
 
 /// An API as its middlewares see it: everything but its chains.
 pub(crate) struct Api {
@@ -39,8 +40,10 @@ pub(crate) struct Api {
     pub facts: ApiMetadata,
     /// Settings for the API's keys.
     pub key_terms: KeyTerms,
-    /// The definition as written.
+    /// The definition as written; of an OpenAPI document, its classic form.
     pub raw: Value,
+    /// The OpenAPI document that defines the API.
+    pub openapi: Option<Arc<Document>>,
 }
 
 impl Api {

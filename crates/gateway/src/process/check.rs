@@ -1,14 +1,13 @@
 //! `tollgate check`: reports problems in files without running the gateway.
 
-use crate::base::definition_files::definition_files;
-use crate::control::compile::compile;
+use crate::base::definition_files::{ApiFile, api_files};
+use crate::control::definition::DefinitionText;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::process::cli::CheckOptions;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
 
@@ -53,8 +52,8 @@ fn settings(options: &CheckOptions) -> (Settings, bool) {
 }
 
 fn check_directory(directory: &Path, settings: &Settings) -> bool {
-    match definition_files(directory) {
-        Ok(files) => files.iter().map(|file| check_file(file, settings)).fold(false, |failed, one| failed | one),
+    match api_files(directory) {
+        Ok(files) => files.iter().map(|file| check_file(&file.path, settings)).fold(false, |failed, one| failed | one),
         Err(error) => {
             println!("{}: error: cannot be read: {error}", directory.display());
             true
@@ -81,24 +80,19 @@ const DEFINITION_FIELDS: [&str; 6] = ["proxy", "api_id", "version_data", "openap
 fn is_definition(file: &Path) -> bool {
     let named_like_config = file.extension().is_some_and(|extension| extension != "json");
     let Ok(text) = std::fs::read(file) else { return !named_like_config };
-    match serde_json::from_slice::<serde_json::Value>(&text) {
+    match tollgate_openapi::read_text(&text) {
         Ok(value) => DEFINITION_FIELDS.iter().any(|field| value.get(field).is_some()),
         Err(_) => !named_like_config,
     }
 }
 
 fn definition_problems(file: &Path, settings: &Settings) -> Vec<Problem> {
-    let text = match std::fs::read(file) {
-        Ok(text) => text,
-        Err(error) => return vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(file))],
-    };
-    let lookup = |scheme: &str, name: &str| settings.secrets.lookup(scheme, name);
-    match ApiDefinition::parse_with(&text, Some(file), &lookup) {
-        Err(problems) => problems,
-        Ok((definition, mut problems)) => {
-            let compiled = compile(&definition, settings, &Arc::new(Registry::default()), Some(file));
-            problems.extend(compiled.map_or_else(|more| more, |(_, more)| more));
-            problems
+    let file = ApiFile::at(file.to_owned());
+    match DefinitionText::read(&file) {
+        Err(error) => vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))],
+        Ok(text) => {
+            let compiled = text.compile(Some(&file), settings, &Arc::new(Registry::default()));
+            compiled.map_or_else(|problems| problems, |(_, problems)| problems)
         }
     }
 }

@@ -165,10 +165,16 @@ fn a_check_knows_an_openapi_document_when_it_sees_one() {
     files.write("tyk.json", json!({"info": {"title": "x"}, "x-tyk-api-gateway": {"info": {"name": "x"}}}));
     files.write("three.yaml", "openapi: 3.0.3\ninfo:\n  title: x\npaths: {}\n");
     files.write("three.conf", json!({"openapi": "3.0.3"}));
-    for file in ["three.json", "two.json", "tyk.json", "three.yaml", "three.conf"] {
+    for (file, message) in [
+        ("three.json", "$.x-tyk-api-gateway: error: is missing: nothing says where the API is served"),
+        ("two.json", "$.swagger: error: Swagger 2; `tollgate apis import` converts it"),
+        ("tyk.json", "$.x-tyk-api-gateway: error: an OpenAPI document, where a classic API definition is expected"),
+        ("three.yaml", "$.x-tyk-api-gateway: error: is missing: nothing says where the API is served"),
+        ("three.conf", "$.x-tyk-api-gateway: error: is missing: nothing says where the API is served"),
+    ] {
         let (code, text) = files.check(&[file]);
         assert_eq!(code, Some(1), "{file}: {text}");
-        assert!(text.contains("an OpenAPI document; only classic API definitions are supported yet"), "{file}: {text}");
+        assert!(text.contains(message), "{file}: {text}");
         assert!(text.contains("not usable: 1 errors"), "{file}: {text}");
     }
 }

@@ -81,6 +81,7 @@ mod oauth_programs;
 mod oauth_public;
 mod oauth_shared;
 mod openapi;
+mod openapi_definitions;
 mod openid;
 mod openid_provider;
 mod orgs;

@@ -362,7 +362,7 @@ fn fields_without_effect_are_reported_when_they_are_set() {
 #[test]
 fn openapi_documents_are_refused_with_one_problem() {
     for member in ["openapi", "swagger", "x-tyk-api-gateway"] {
-        let problem = format!("$.{member}: error: an OpenAPI document; only classic API definitions are supported yet");
+        let problem = format!("$.{member}: error: an OpenAPI document, where a classic API definition is expected");
         check(json!({"paths": {}, member: "3.0.3"}), &[&problem]);
     }
 }

@@ -2,25 +2,22 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, no_such_api, ok};
+use super::definition_store::{list_version, remove_file, store, store_versions};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::parameters::ApiId;
 use super::versions::{self, NewVersion};
 use super::{document, examples};
 use crate::base::secret::random_text;
-use crate::control::loader::FILE_BYTES_MAX;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Write};
 use std::sync::Arc;
-use tollgate_model::Problem;
 use tollgate_model::api::ApiDefinition;
 
-/// Maximum errors in a response. If there are more, the user fixes these first.
-const REASONS_MAX: usize = 50;
+/// Tyk's answer to a classic definition of an API that an OpenAPI document defines.
+const OPENAPI: &str = "this API endpoint only supports Tyk Classic APIs; please use the appropriate Tyk OAS API endpoint";
 
 /// All API definitions
 #[utoipa::path(
@@ -94,12 +91,10 @@ pub(super) async fn create(
     definition.insert("api_id".to_owned(), id.clone().into());
     let _alone = if wanted.is_some() { Some(control.versions.lock().await) } else { None };
     let answer = store(&control, &id, &Value::Object(definition), Change::Added).await;
-    let Some(version) = wanted.filter(|_| answer.0 == StatusCode::OK) else { return answer };
-    let Some(base) = control.shared.current.load().api(&version.base).map(|base| version.added_to(&base.raw, &id)) else {
-        return error(StatusCode::CONFLICT, format!("{id} was added, but its base API is gone"));
-    };
-    let base_answer = store(&control, &version.base, &base, Change::Modified).await;
-    if base_answer.0 == StatusCode::OK { answer } else { base_answer }
+    match wanted.filter(|_| answer.0 == StatusCode::OK) {
+        None => answer,
+        Some(version) => list_version(&control, &version, &id, answer).await,
+    }
 }
 
 /// Same as `POST /tyk/apis`
@@ -134,8 +129,10 @@ pub(super) async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<S
     )
 )]
 pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>, body: Bytes) -> ControlAnswer {
-    if control.shared.current.load().api(&id).is_none() {
-        return no_such_api();
+    match control.shared.current.load().api(&id) {
+        None => return no_such_api(),
+        Some(api) if api.openapi.is_some() => return error(StatusCode::BAD_REQUEST, OPENAPI),
+        Some(_) => {}
     }
     let Ok(Value::Object(definition)) = serde_json::from_slice(&body) else { return malformed() };
     let asked = match definition.get("api_id").unwrap_or(&Value::Null) {
@@ -165,7 +162,10 @@ pub(super) async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id 
     if control.shared.current.load().api(&id).is_none() {
         return no_such_api();
     }
-    let bases = || control.shared.current.load().apis.iter().filter_map(|api| versions::without(api, &id)).collect::<Vec<_>>();
+    let bases = || {
+        let snapshot = control.shared.current.load();
+        snapshot.apis.iter().filter_map(|api| Some((api.clone(), versions::without(api, &id)?.1))).collect::<Vec<_>>()
+    };
     let _alone = if bases().is_empty() { None } else { Some(control.versions.lock().await) };
     let removed = remove_file(&control, &id).await;
     let bases = bases();
@@ -180,81 +180,14 @@ pub(super) async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id 
         }
     }
     for (base, definition) in bases {
-        let answer = store(&control, &base, &definition, Change::Modified).await;
+        let answer = store_versions(&control, &base, &definition).await;
         if answer.0 != StatusCode::OK {
-            tracing::error!(base, id, answer = %answer.1, "a deleted version stays in the list of its base API");
+            tracing::error!(base = base.id, id, answer = %answer.1, "a deleted version stays in the list of its base API");
         }
     }
     changed(id, Change::Deleted)
 }
 
-/// Removes the file of a definition. False if it does not exist any more.
-async fn remove_file(control: &Control, id: &str) -> io::Result<bool> {
-    let _alone = control.files.lock().await;
-    match control.loader.file_of(id).map(std::fs::remove_file) {
-        Some(Ok(())) => Ok(true),
-        None => Ok(false),
-        Some(Err(failure)) if failure.kind() == io::ErrorKind::NotFound => Ok(false),
-        Some(Err(failure)) => Err(failure),
-    }
-}
-
 fn malformed() -> ControlAnswer {
     error(StatusCode::BAD_REQUEST, "Request malformed")
-}
-
-/// Checks a definition, writes its file and waits until it is served.
-async fn store(control: &Control, id: &str, definition: &Value, action: Change) -> ControlAnswer {
-    let invalid = |reason: &str| error(StatusCode::BAD_REQUEST, format!("Validation of API Definition failed. Reason: {reason}."));
-    // The id becomes a file name.
-    if !is_file_name(id) {
-        return invalid("api_id: may have letters, digits, '-', '_', '~' and '.', and at most 200 of them");
-    }
-    let text = match serde_json::to_vec_pretty(definition) {
-        Ok(text) => text,
-        Err(failure) => return invalid(&failure.to_string()),
-    };
-    // The pretty-printed text is longer than the body.
-    if text.len() > FILE_BYTES_MAX {
-        return invalid(&format!("its file would be larger than {FILE_BYTES_MAX} bytes"));
-    }
-    if let Err(problems) = control.loader.api(&text, None) {
-        return invalid(&reasons(&problems));
-    }
-    let alone = control.files.lock().await;
-    let path = control.loader.file_of(id).unwrap_or_else(|| control.loader.app_path().join(format!("{id}.json")));
-    if let Err(failure) = write_file(&path, &text) {
-        tracing::error!(%failure, path = %path.display(), "cannot write an API definition");
-        return error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!");
-    }
-    drop(alone);
-    match control.reloads.request().await {
-        Ok(_) => changed(id, action),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the definition was written, but the reload did not finish"),
-    }
-}
-
-/// The first errors of a definition, and the number of the others.
-fn reasons(problems: &[Problem]) -> String {
-    let errors: Vec<&Problem> = problems.iter().filter(|problem| problem.is_error()).collect();
-    let said = errors.iter().take(REASONS_MAX).map(|error| format!("{}: {}", error.path, error.message));
-    let more = errors.len().saturating_sub(REASONS_MAX);
-    said.chain((more > 0).then(|| format!("and {more} more"))).collect::<Vec<_>>().join("; ")
-}
-
-/// Whether an id can be the name of a file.
-pub(super) fn is_file_name(id: &str) -> bool {
-    id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)) && !id.starts_with('.') && id.len() <= 200
-}
-
-/// Writes a file atomically: at any time, either the old or the new file is there in full.
-pub(super) fn write_file(path: &std::path::Path, text: &[u8]) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(std::path::Path::new("."));
-    std::fs::create_dir_all(directory)?;
-    let temporary = path.with_extension("json.new");
-    let mut file = File::create(&temporary)?;
-    file.write_all(text)?;
-    file.sync_all()?;
-    std::fs::rename(&temporary, path)?;
-    File::open(directory)?.sync_all()
 }

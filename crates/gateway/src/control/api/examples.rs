@@ -42,6 +42,62 @@ pub(super) fn definition() -> Value {
     })
 }
 
+/// An OpenAPI document with the settings of an API.
+pub(super) fn openapi_document() -> Value {
+    let mut document = plain_openapi_document();
+    let extension = json!({
+        "info": {
+            "id": "pets",
+            "name": "Pets",
+            "orgId": "default",
+            "state": {
+                "active": true
+            }
+        },
+        "upstream": {
+            "url": "http://127.0.0.1:9090/"
+        },
+        "server": {
+            "listenPath": {
+                "value": "/pets/",
+                "strip": true
+            }
+        }
+    });
+    if let Value::Object(members) = &mut document {
+        members.insert("x-tyk-api-gateway".to_owned(), extension);
+    }
+    document
+}
+
+/// An OpenAPI document.
+pub(super) fn plain_openapi_document() -> Value {
+    json!({
+        "openapi": "3.0.3",
+        "info": {
+            "title": "Pets",
+            "version": "1.0.0"
+        },
+        "servers": [
+            {
+                "url": "http://127.0.0.1:9090/"
+            }
+        ],
+        "paths": {
+            "/pets": {
+                "get": {
+                    "operationId": "listPets",
+                    "responses": {
+                        "200": {
+                            "description": "All pets."
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
 /// A session with access to one API.
 pub(super) fn session() -> Value {
     json!({

@@ -27,6 +27,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "Health"),
         (name = "Reload"),
         (name = "APIs"),
+        (name = "OpenAPI"),
         (name = "Keys"),
         (name = "Organisations"),
         (name = "Policies"),

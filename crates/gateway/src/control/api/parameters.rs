@@ -3,6 +3,15 @@
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+/// The API in a path, which an OpenAPI document defines.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct DocumentId {
+    /// Id of an API.
+    #[param(example = "pets", min_length = 1)]
+    pub id: String,
+}
+
 /// The API in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]

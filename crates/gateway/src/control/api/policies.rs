@@ -2,7 +2,7 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
-use super::apis::{is_file_name, write_file};
+use super::definition_store::{is_file_name, write_file};
 use super::failures::{InvalidPolicy, PolicyNotWritten};
 use super::{document, examples};
 use crate::base::secret::random_text;

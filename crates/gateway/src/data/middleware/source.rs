@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, VersionInfo};
 use tollgate_model::{Level, Problem};
+use tollgate_openapi::Document;
 
 /// The input for compiling a middleware.
 pub(crate) struct MiddlewareSource<'a, 'c> {
@@ -30,6 +31,8 @@ pub(crate) struct Context<'a> {
     pub settings: &'a Settings,
     pub registry: &'a Arc<Registry>,
     pub file: Option<&'a Path>,
+    /// The OpenAPI document that defines the API.
+    pub openapi: Option<Arc<Document>>,
     pub problems: Vec<Problem>,
 }
 

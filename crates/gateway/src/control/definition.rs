@@ -1,0 +1,163 @@
+//! Reads an API definition in either language, classic or OpenAPI, and compiles it. An OpenAPI document has the same settings as a classic
+//! definition in `x-tyk-api-gateway`; both become the same [`ApiDefinition`].
+
+use crate::base::definition_files::ApiFile;
+use crate::control::compile::compile;
+use crate::data::registry::Registry;
+use crate::data::settings::Settings;
+use crate::data::snapshot::CompiledApi;
+use serde_json::Value;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use tollgate_model::api::ApiDefinition;
+use tollgate_model::{Level, Problem};
+use tollgate_openapi::{ClassicForm, Document, classic_form, is_openapi, read_text};
+
+/// Maximum size of a definition; a longer file is there by mistake.
+pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
+
+/// Maximum differences between the files of a pair that a warning names.
+const DIFFERENCES_MAX: usize = 10;
+
+/// The texts of one definition.
+#[derive(Hash)]
+pub(crate) struct DefinitionText {
+    /// The definition: a classic one or an OpenAPI document.
+    pub text: Vec<u8>,
+    /// The OpenAPI document that belongs to a classic definition.
+    pub companion: Option<Vec<u8>>,
+}
+
+impl DefinitionText {
+    /// Reads the files of a definition.
+    pub(crate) fn read(file: &ApiFile) -> io::Result<Self> {
+        let companion = file.companion.as_deref().map(read).transpose()?;
+        Ok(DefinitionText { text: read(&file.path)?, companion })
+    }
+
+    /// A definition that is no file yet.
+    pub(crate) fn of(text: &[u8]) -> Self {
+        DefinitionText { text: text.to_owned(), companion: None }
+    }
+
+    /// Parses, checks and compiles the definition. The result is the API with its lesser problems, or all problems.
+    pub(crate) fn compile(
+        &self,
+        file: Option<&ApiFile>,
+        settings: &Settings,
+        registry: &Arc<Registry>,
+    ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
+        let path = file.map(|file| file.path.as_path());
+        let lookup = |scheme: &str, name: &str| settings.secrets.lookup(scheme, name);
+        let value = parse(&self.text, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
+        let companion = self.companion.as_deref().filter(|_| value.get("is_oas") == Some(&Value::Bool(true)));
+        if is_openapi(&value) {
+            return OpenApiDefinition::new(value, path)?.compile(path, settings, registry);
+        }
+        if let Some(companion) = companion {
+            let path = file.and_then(|file| file.companion.as_deref()).or(path);
+            let document = parse(companion, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
+            let mut definition = OpenApiDefinition::new(document, path)?;
+            definition.compare(&value, path);
+            return definition.compile(path, settings, registry);
+        }
+        let is_alone = value.get("is_oas") == Some(&Value::Bool(true));
+        let (definition, mut problems) = ApiDefinition::from_value(value, path, &lookup)?;
+        if is_alone {
+            let message = "the OpenAPI document of this definition is missing: the definition is served without it";
+            problems.push(Problem::new(Level::Warning, "$.is_oas", message).within(path));
+        }
+        match compile(&definition, None, settings, registry, path) {
+            Ok((api, more)) => Ok((api, problems.into_iter().chain(more).collect())),
+            Err(more) => Err(problems.into_iter().chain(more).collect()),
+        }
+    }
+}
+
+/// An OpenAPI document with its settings as classic definition.
+struct OpenApiDefinition {
+    document: Arc<Document>,
+    form: ClassicForm,
+    problems: Vec<Problem>,
+}
+
+impl OpenApiDefinition {
+    fn new(document: Value, file: Option<&Path>) -> Result<Self, Vec<Problem>> {
+        let in_file = |problems: Vec<Problem>| problems.into_iter().map(|problem| problem.within(file)).collect::<Vec<_>>();
+        let (document, problems) = Document::new(document).map_err(in_file)?;
+        let mut form = classic_form(&document);
+        let mut problems = in_file(problems);
+        problems.extend(in_file(std::mem::take(&mut form.problems)));
+        if problems.iter().any(Problem::is_error) {
+            return Err(problems);
+        }
+        Ok(OpenApiDefinition { document: Arc::new(document), form, problems })
+    }
+
+    /// Warns if the classic file of a pair says something else than the document, which applies.
+    fn compare(&mut self, classic: &Value, file: Option<&Path>) {
+        let mut places = Vec::new();
+        differences(classic, &self.form.definition, "$", &mut places);
+        if places.is_empty() {
+            return;
+        }
+        let more = places.len().saturating_sub(DIFFERENCES_MAX);
+        let named = places.iter().take(DIFFERENCES_MAX).cloned().collect::<Vec<_>>().join(", ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let message = format!("this document applies; the classic definition beside it differs in {named}{more}");
+        self.problems.push(Problem::new(Level::Warning, "", message).within(file));
+    }
+
+    fn compile(
+        self,
+        file: Option<&Path>,
+        settings: &Settings,
+        registry: &Arc<Registry>,
+    ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
+        let OpenApiDefinition { document, form, mut problems } = self;
+        let lookup = |scheme: &str, name: &str| settings.secrets.lookup(scheme, name);
+        let relocated = |more: Vec<Problem>| more.into_iter().map(|problem| form.relocated(problem)).collect::<Vec<_>>();
+        let (definition, more) = match ApiDefinition::from_value(form.definition.clone(), file, &lookup) {
+            Ok(read) => read,
+            Err(more) => return Err(problems.into_iter().chain(relocated(more)).collect()),
+        };
+        problems.extend(relocated(more));
+        match compile(&definition, Some(&document), settings, registry, file) {
+            Ok((api, more)) => Ok((api, problems.into_iter().chain(relocated(more)).collect())),
+            Err(more) => Err(problems.into_iter().chain(relocated(more)).collect()),
+        }
+    }
+}
+
+/// Places where a classic definition contradicts the classic form of a document.
+fn differences(classic: &Value, form: &Value, at: &str, places: &mut Vec<String>) {
+    match (classic, form) {
+        (Value::Object(classic), Value::Object(form)) => {
+            for (name, form) in form {
+                if let Some(classic) = classic.get(name) {
+                    differences(classic, form, &format!("{at}.{name}"), places);
+                }
+            }
+        }
+        (Value::Null, _) => {}
+        // Lists of endpoints may have entries without effect that only one of the two writes.
+        (Value::Array(_), Value::Array(_)) if at.contains("extended_paths") => {}
+        (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => {}
+        (classic, form) if classic == form => {}
+        _ => places.push(at.to_owned()),
+    }
+}
+
+/// Parses JSON, or YAML if the file is named so.
+fn parse(text: &[u8], file: Option<&Path>) -> Result<Value, String> {
+    let is_yaml = file.and_then(Path::extension).is_some_and(|extension| extension == "yaml" || extension == "yml");
+    if is_yaml { read_text(text) } else { serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}")) }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if std::fs::metadata(path)?.len() > FILE_BYTES_MAX as u64 {
+        return Err(io::Error::other(format!("larger than {FILE_BYTES_MAX} bytes")));
+    }
+    std::fs::read(path)
+}

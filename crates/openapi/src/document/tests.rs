@@ -1,0 +1,112 @@
+use serde_json::json;
+
+use super::*;
+
+fn problems(text: &str) -> Vec<String> {
+    let read = read_text(text.as_bytes()).map(Document::new);
+    match read {
+        Err(error) => vec![error],
+        Ok(Ok((_, problems)) | Err(problems)) => problems.iter().map(Problem::to_string).collect(),
+    }
+}
+
+fn with_paths(paths: Value) -> Vec<String> {
+    problems(&json!({"openapi": "3.0.3", "info": {}, "paths": paths}).to_string())
+}
+
+#[test]
+fn more_specific_paths_come_first() {
+    let operation = |id: &str| json!({"get": {"operationId": id}});
+    let root = json!({"openapi": "3.1.0", "paths": {
+        "/{any}": operation("e"), "/users/{id}": operation("c"), "/users/me": operation("b"), "/users": operation("d"),
+        "/users/{id}/posts": operation("a"),
+    }});
+    let (document, problems) = Document::new(root).unwrap();
+    assert_eq!(document.operations.iter().map(|o| o.id.as_str()).collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn json_and_yaml_are_the_same_document() {
+    let yaml = "openapi: 3.0.3\ninfo: {title: A, version: '1'}\npaths:\n  /a:\n    get:\n      responses:\n        200: {description: ok}\n";
+    let value = read_text(yaml.as_bytes()).unwrap();
+    assert_eq!(value.pointer("/paths/~1a/get/responses/200/description"), Some(&json!("ok")));
+    assert_eq!(value.get("openapi"), Some(&json!("3.0.3")));
+    assert!(problems(yaml).is_empty());
+}
+
+#[test]
+fn bad_documents_say_what_is_wrong_and_where() {
+    let cases: [(&str, &[&str]); 6] = [
+        ("openapi: [", &["not valid YAML"]),
+        ("{\"openapi\": ", &["not valid JSON: EOF"]),
+        ("- a", &["neither a JSON object nor a YAML mapping"]),
+        ("{\"openapi\": \"4.0.0\"}", &["$.openapi: error: must be 3.0 or 3.1, not \"4.0.0\""]),
+        ("{\"swagger\": \"2.0\"}", &["$.swagger: error: Swagger 2; `tollgate apis import` converts it"]),
+        ("{}", &["$.openapi: error: is missing: not an OpenAPI document"]),
+    ];
+    for (text, expect) in cases {
+        let found = problems(text);
+        assert_eq!(found.len(), expect.len(), "{text}: {found:?}");
+        found.iter().zip(expect).for_each(|(found, expect)| assert!(found.contains(expect), "{text}: {found}"));
+    }
+}
+
+#[test]
+fn references_stay_inside_and_do_not_run_in_circles() {
+    let check = |schemas: Value, expect: &[&str]| {
+        let text = json!({"openapi": "3.0.3", "components": {"schemas": schemas}}).to_string();
+        assert_eq!(problems(&text), expect);
+    };
+    check(json!({"A": {"properties": {"next": {"$ref": "#/components/schemas/A"}}}}), &[]);
+    check(
+        json!({"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}}),
+        &[
+            "$.components.schemas.A.$ref: error: #/components/schemas/B leads to itself",
+            "$.components.schemas.B.$ref: error: #/components/schemas/A leads to itself",
+        ]
+        .map(|text| text.replace(".$ref", "[\"$ref\"]"))
+        .each_ref()
+        .map(|text| text.as_str()),
+    );
+    check(
+        json!({"A": {"$ref": "other.yaml#/B"}}),
+        &["$.components.schemas.A[\"$ref\"]: error: other.yaml#/B is outside this document; such references are not followed"],
+    );
+    check(
+        json!({"A": {"$ref": "#/components/schemas/C"}}),
+        &["$.components.schemas.A[\"$ref\"]: error: #/components/schemas/C is not in this document"],
+    );
+    check(
+        json!({"A": {"example": {"$ref": "http://a"}, "properties": {"$ref": {"type": "string"}, "example": {"$ref": "#/nothing"}}}}),
+        &["$.components.schemas.A.properties.example[\"$ref\"]: error: #/nothing is not in this document"],
+    );
+}
+
+#[test]
+fn equal_operations_are_reported() {
+    let operation = |id: &str| json!({"get": {"operationId": id}});
+    let found = with_paths(json!({"/a": operation("x"), "/b": operation("x")}));
+    assert_eq!(
+        found,
+        ["$.paths[\"/b\"].get.operationId: error: x is also the id of $.paths[\"/a\"].get: middleware could apply to either",]
+    );
+    let found = with_paths(json!({"/a/{x}": operation("x"), "/a/{y}": operation("y")}));
+    assert_eq!(
+        found,
+        [
+            "$.paths[\"/a/{y}\"].get: warning: matches the same requests as /a/{x}: the first of the two in order of names answers them",
+        ]
+    );
+}
+
+#[test]
+fn deep_documents_are_refused() {
+    let mut schema = json!({"type": "string"});
+    for _ in 0..100 {
+        schema = json!({"properties": {"a": schema}});
+    }
+    let root = json!({"openapi": "3.0.3", "components": {"schemas": {"A": schema}}});
+    let found = Document::new(root).unwrap_err();
+    assert!(found.iter().any(|problem| problem.message.contains("nested deeper than 200 levels")), "{found:?}");
+}

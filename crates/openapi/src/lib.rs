@@ -1,0 +1,14 @@
+//! OpenAPI documents, versions 3.0 and 3.1: reading and checking them, Tyk's extension `x-tyk-api-gateway` as a classic API definition and back,
+//! validation of requests, mocks from examples and schemas, and Swagger 2 by conversion. No I/O and no clock: a document is a text, a
+//! request is what the caller hands over.
+//!
+//! A `$ref` leads to a place of the same document; any other reference is refused, because a document must not make the gateway send requests.
+
+mod document;
+mod extension;
+mod import;
+mod places;
+
+pub use document::{Document, Operation, Version, is_openapi, read_text};
+pub use extension::{ClassicForm, EXTENSION, classic_form, set_classic_fields};
+pub use import::{ImportOptions, apply as apply_import};

@@ -47,7 +47,8 @@ pub use cache::{CacheOptions, SharedCache};
 pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointEntry, EndpointMark,
-    EndpointRateLimit, HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse, SizeLimit, TemplateData,
+    EndpointRateLimit, ExampleSelection, HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse, OperationMock,
+    RequestValidation, SizeLimit, TemplateData,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;

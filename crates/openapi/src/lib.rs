@@ -7,8 +7,18 @@
 mod document;
 mod extension;
 mod import;
+mod mock;
+mod multipart;
+mod parameter;
 mod places;
+mod request;
+mod request_parts;
+mod schema;
 
 pub use document::{Document, Operation, Version, is_openapi, read_text};
 pub use extension::{ClassicForm, EXTENSION, classic_form, set_classic_fields};
 pub use import::{ImportOptions, apply as apply_import};
+pub use mock::{MockSelection, Mocked, Mocks};
+pub use request::{OperationRules, RulesCompiler, query as form_pairs};
+pub use request_parts::{RequestMismatch, RequestParts};
+pub use schema::{Mismatch, SchemaCheck, Side};

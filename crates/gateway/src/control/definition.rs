@@ -41,6 +41,17 @@ impl DefinitionText {
         DefinitionText { text: text.to_owned(), companion: None }
     }
 
+    /// A digest that is the same in all processes.
+    pub(crate) fn digest(&self) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.text);
+        if let Some(companion) = &self.companion {
+            // The length keeps the two texts apart.
+            hasher.update(&(self.text.len() as u64).to_le_bytes()).update(companion);
+        }
+        hasher.finalize()
+    }
+
     /// Parses, checks and compiles the definition. The result is the API with its lesser problems, or all problems.
     pub(crate) fn compile(
         &self,

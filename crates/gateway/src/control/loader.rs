@@ -155,7 +155,7 @@ impl Loader {
                     let message = "belongs to another segment: none of its tags stands in db_app_conf_options.tags; not served";
                     problems.push(Problem::new(Level::Note, "$.tags", message).within(Some(path)));
                 }
-                LoadedFile { digest, good, good_digest: Some(blake3::hash(text)), problems }
+                LoadedFile { digest, good, good_digest: Some(text.digest()), problems }
             }
             Err(mut problems) => {
                 let message = if last_good.is_some() { "the last good version stays in service" } else { "this API is left out" };

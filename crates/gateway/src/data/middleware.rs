@@ -69,6 +69,7 @@ middlewares! {
         read_form: ReadForm;
         // A caller over a limit does not make the gateway read a body.
         validate_json: ValidateJson;
+        validate_request: ValidateRequest;
         // Validation sees the body that the client sent.
         transform_request: TransformRequest;
         transform_jq: TransformJq;
@@ -78,6 +79,8 @@ middlewares! {
         transform_method: TransformMethod;
         // The gateway's own credentials replace what any step before has set.
         upstream_credentials: UpstreamCredentials;
+        // A mock answers what a changed request would have asked, after authentication and limits.
+        operation_mock: OperationMocks;
         // Changes to the response.
         transform_response: TransformResponse;
         transform_jq_response: TransformJqResponse;

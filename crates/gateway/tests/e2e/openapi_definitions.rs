@@ -164,3 +164,76 @@ fn a_broken_document_is_reported_with_its_place_and_leaves_others() {
         assert_eq!((gateway.get("/a/x").status, gateway.get("/b/x").status), (200, 200), "the last good version serves");
     }
 }
+
+/// The document with a body and a parameter, validated and mocked as `operations` say.
+fn with_operations(upstream: &Upstream, operations: Value) -> Value {
+    let mut document = extended(document("a", &upstream.url()), "middleware/operations", operations);
+    document["paths"]["/things/{id}"]["get"]["parameters"][0]["schema"] = json!({"type": "integer"});
+    document["paths"]["/things/{id}"]["get"]["responses"]["200"]["content"] = json!({"application/json": {
+        "examples": {"one": {"value": {"n": 1}}, "two": {"value": {"n": 2}}},
+    }});
+    document["paths"]["/things/{id}"]["put"] = json!({
+        "operationId": "putThing",
+        "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}],
+        "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
+        "responses": {"200": {"description": "Done."}},
+    });
+    document["paths"]["/things/new"] = json!({"get": {"operationId": "getNew", "responses": {"200": {"description": "A form."}}}});
+    document["components"] =
+        json!({"schemas": {"Thing": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}}});
+    document
+}
+
+#[test]
+fn requests_that_do_not_fit_the_document_are_refused() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), []);
+    let operations = json!({
+        "getThing": {"validateRequest": {"enabled": true}},
+        "putThing": {"validateRequest": {"enabled": true, "errorResponseCode": 400}},
+    });
+    gateway.write_file("a-oas.json", with_operations(&upstream, operations).to_string());
+    let report = gateway.control("GET", "/tyk/reload/?block=true", "");
+    assert_eq!(gateway.get("/a/things/5").status, 200, "{report}");
+    let refused = gateway.get("/a/things/x");
+    assert_eq!(refused.status, 422, "{refused}");
+    let message =
+        "request validation error: parameter \\\"id\\\" in path has an error: value x: an invalid integer: invalid syntax";
+    assert!(refused.text().contains(message), "{refused}");
+    // A fixed path is another operation, which is not validated.
+    assert_eq!(gateway.get("/a/things/new").status, 200);
+    let put = |body: &str| gateway.send(request("PUT", "/a/things/5", &["Content-Type: application/json"], body));
+    let name = "x".repeat(100_000);
+    let fitting = format!("{{\"name\": \"{name}\"}}");
+    assert_eq!(put(&fitting).status, 200);
+    assert_eq!(upstream.last().text(), fitting, "the body arrives whole");
+    let refused = put("{\"name\": 5}");
+    assert_eq!(refused.status, 400, "{refused}");
+    let message = "request body has an error: doesn't match schema #/components/schemas/Thing: Error at \\\"/name\\\": value must be a string";
+    assert!(refused.text().contains(message), "{refused}");
+    assert_eq!(put("").status, 400);
+}
+
+#[test]
+fn mocks_come_from_values_and_from_examples_after_authentication() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), []);
+    let operations = json!({
+        "getThing": {"mockResponse": {"enabled": true, "fromOASExamples": {"enabled": true, "exampleName": "two"}}},
+        "putThing": {"mockResponse": {"enabled": true, "code": 201, "body": "made", "headers": [{"name": "X-Mock", "value": "yes"}]}},
+    });
+    gateway.write_file("a-oas.json", with_operations(&upstream, operations).to_string());
+    gateway.reload();
+    let get = |lines: &[&str]| gateway.send(request("GET", "/a/things/5", lines, ""));
+    assert_eq!((get(&[]).status, get(&[]).text()), (200, "{\"n\":2}".to_owned()));
+    assert_eq!(get(&[]).header("content-type"), Some("application/json"));
+    assert_eq!(get(&["X-Tyk-Accept-Example-Name: one"]).text(), "{\"n\":1}");
+    let missing = get(&["X-Tyk-Accept-Example-Code: 404"]);
+    assert_eq!(missing.status, 500);
+    assert!(missing.text().contains("failed to mock response: mock: there is no example response for the code: 404"), "{missing}");
+    let made = gateway.send(request("PUT", "/a/things/5", &[], "{}"));
+    assert_eq!((made.status, made.text().as_str(), made.header("x-mock")), (201, "made", Some("yes")));
+    assert_eq!(upstream.requests(), 0);
+    assert_eq!(gateway.get("/a/things/new").status, 200);
+    assert_eq!(upstream.requests(), 1, "a fixed path is not mocked by a pattern");
+}

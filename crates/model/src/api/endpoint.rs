@@ -55,6 +55,8 @@ endpoint_entry!(
     BodyTemplate,
     BodyFilter,
     CachedEndpoint,
+    RequestValidation,
+    OperationMock,
     super::rewrite::UrlRewrite,
 );
 
@@ -120,6 +122,62 @@ pub struct MockResponse {
     pub body: String,
     /// Headers.
     pub headers: BTreeMap<String, String>,
+}
+
+/// An entry of `operation_validations`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RequestValidation {
+    /// Disables the entry.
+    pub disabled: bool,
+    /// Path of the operation.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// Whether the pattern ignores letter case.
+    pub ignore_case: bool,
+    /// Whether requests are validated. An entry that is not enabled keeps less specific ones from acting.
+    pub enabled: bool,
+    /// Status for a request that does not fit; 0 means 422.
+    pub error_response_code: u16,
+}
+
+/// An entry of `operation_mocks`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct OperationMock {
+    /// Disables the entry.
+    pub disabled: bool,
+    /// Path of the operation.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// Whether the pattern ignores letter case.
+    pub ignore_case: bool,
+    /// The operation is not mocked; the entry keeps less specific ones from acting.
+    pub skip: bool,
+    /// Status code; 0 means 200.
+    pub code: u16,
+    /// Body.
+    pub body: String,
+    /// Headers.
+    pub headers: BTreeMap<String, String>,
+    /// Responses from the examples of the document.
+    pub from_examples: ExampleSelection,
+}
+
+/// Which example a mock answers with, if the request does not select one.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ExampleSelection {
+    /// Answer with examples instead of the fixed response.
+    pub enabled: bool,
+    /// Status code; 0 means 200.
+    pub code: u16,
+    /// Content type; `application/json` if empty.
+    pub content_type: String,
+    /// Name of the example; the first one if empty.
+    pub example_name: String,
 }
 
 /// An entry of `validate_json`.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::endpoint::{
     AccessEntry, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointMark, EndpointRateLimit,
-    HardTimeout, HeaderTransform, MethodTransform, MockResponse, SizeLimit,
+    HardTimeout, HeaderTransform, MethodTransform, MockResponse, OperationMock, RequestValidation, SizeLimit,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::{seconds, seconds_schema};
@@ -140,6 +140,11 @@ pub struct ExtendedPaths {
     pub cache: Vec<String>,
     /// Endpoints whose responses are cached, if `cache_options.enable_cache` is set.
     pub advance_cache_config: Vec<CachedEndpoint>,
+
+    /// Operations whose requests must fit the OpenAPI document that defines the API; only such documents write it. Not in Tyk.
+    pub operation_validations: Vec<RequestValidation>,
+    /// Operations that the gateway answers after authentication and limits; only OpenAPI documents write it. Not in Tyk.
+    pub operation_mocks: Vec<OperationMock>,
 
     /// Responses of a script.
     #[serde(rename = "virtual")]

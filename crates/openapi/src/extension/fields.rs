@@ -215,7 +215,7 @@ pub(crate) const OPERATION_FIELDS: &[OperationField] = operation_fields! {
         Field("timeout", "timeout", Same),
     ]
     "enforceTimeout" => "hard_timeouts" [Field("value", "timeout", Same), Field("duration", "duration", Same)]
-    "validateRequest" => "validate_request"
+    "validateRequest" => "operation_validations"
         [Field("enabled", "enabled", Same), Field("errorResponseCode", "error_response_code", Same)]
     "mockResponse" => "operation_mocks" [
         Field("code", "code", Same),

@@ -36,7 +36,7 @@ pub(super) fn write(document: &Document, extension: &Value, writer: &mut Writer)
     }
     // A fixed path is not the business of a pattern that also matches it.
     for (list, disabled) in
-        [("validate_request", json!({"disabled": false, "enabled": false})), ("operation_mocks", json!({"skip": true}))]
+        [("operation_validations", json!({"disabled": false, "enabled": false})), ("operation_mocks", json!({"skip": true}))]
     {
         shield_fixed_paths(document, list, &disabled, writer);
     }

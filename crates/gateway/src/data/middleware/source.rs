@@ -147,6 +147,7 @@ impl MiddlewareSource<'_, '_> {
         let caches_bodies = self.definition.cache_options.enable_cache && !paths.advance_cache_config.is_empty();
         let reads_bodies = caches_bodies
             || !paths.validate_json.is_empty()
+            || !paths.operation_validations.is_empty()
             || !paths.transform.is_empty()
             || !paths.transform_jq.is_empty()
             || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())

@@ -1,0 +1,271 @@
+//! Responses of the gateway from the examples of a document, or from its schemas where it has no examples. They are made when the document is
+//! loaded; a request only selects one.
+
+use serde_json::{Map, Value, json};
+
+use crate::document::{Document, Operation};
+use crate::request::{essence, is_json};
+
+/// Maximum nesting of a made example: a recursive schema ends there.
+const DEPTH_MAX: usize = 12;
+
+/// Maximum bytes of a made example.
+const EXAMPLE_BYTES_MAX: usize = 1 << 20;
+
+/// What selects an example, if the request does not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MockSelection {
+    /// Status; 0 for 200.
+    pub code: u16,
+    /// Content type; `application/json` if empty.
+    pub content_type: String,
+    /// Name of an example; the first one if empty.
+    pub example_name: String,
+}
+
+/// The responses of one operation.
+#[derive(Debug, Default)]
+pub struct Mocks {
+    responses: Vec<MockedResponse>,
+}
+
+#[derive(Debug)]
+struct MockedResponse {
+    code: String,
+    headers: Vec<(String, String)>,
+    media: Vec<MockedMedia>,
+}
+
+#[derive(Debug)]
+struct MockedMedia {
+    content_type: String,
+    /// The example of the media type itself; takes precedence over named ones.
+    own: Option<Vec<u8>>,
+    named: Vec<(String, Vec<u8>)>,
+    made: Vec<u8>,
+}
+
+/// A response to send.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Mocked<'m> {
+    /// Status.
+    pub status: u16,
+    /// Content type.
+    pub content_type: &'m str,
+    /// Headers of the response that have an example or a schema.
+    pub headers: &'m [(String, String)],
+    /// The body.
+    pub body: &'m [u8],
+}
+
+impl Mocks {
+    /// Makes the responses of an operation.
+    pub fn new(document: &Document, operation: &Operation) -> Mocks {
+        let written = document
+            .path_item(&operation.path)
+            .and_then(|item| item.get(operation.method.to_lowercase())?.get("responses")?.as_object());
+        let mut responses = Vec::new();
+        for (code, response) in written.into_iter().flatten() {
+            let Some(response) = document.resolve(response) else { continue };
+            let members = |name: &str| response.get(name).and_then(Value::as_object).into_iter().flatten();
+            let mut headers: Vec<(String, String)> = members("headers")
+                .filter_map(|(name, header)| {
+                    let header = document.resolve(header)?;
+                    let value = header.get("example").cloned().or_else(|| Some(made(document, header.get("schema")?, 0)))?;
+                    Some((name.clone(), plain(&value)))
+                })
+                .collect();
+            headers.sort();
+            let media = members("content").map(|(kind, media)| MockedMedia::new(document, kind, media)).collect();
+            responses.push(MockedResponse { code: code.clone(), headers, media });
+        }
+        Mocks { responses }
+    }
+
+    /// The response that a request selects by its headers, or else the configuration. `Err` says what there is not.
+    pub fn select(&self, configured: &MockSelection, header: &dyn Fn(&str) -> Option<String>) -> Result<Mocked<'_>, String> {
+        let given = |name: &str| header(name).filter(|value| !value.is_empty());
+        let code = match given("X-Tyk-Accept-Example-Code") {
+            Some(code) => code.parse::<u16>().map_err(|_| format!("given code {code} is not a valid integer value"))?,
+            None if configured.code == 0 => 200,
+            None => configured.code,
+        };
+        let name = given("X-Tyk-Accept-Example-Name").unwrap_or_else(|| configured.example_name.clone());
+        let default = if configured.content_type.is_empty() { "application/json" } else { &configured.content_type };
+        let accepted = given("Accept").filter(|accept| accept != "*/*").unwrap_or_else(|| default.to_owned());
+        let written = code.to_string();
+        let response = self.responses.iter().find(|response| response.code == written);
+        let response = response.ok_or_else(|| format!("there is no example response for the code: {code}"))?;
+        let media = response
+            .media(&accepted, default)
+            .ok_or_else(|| format!("there is no example response for the content type: {accepted}"))?;
+        let body = media.body(&name).ok_or_else(|| format!("there is no example response for the example name: {name}"))?;
+        Ok(Mocked { status: code, content_type: &media.content_type, headers: &response.headers, body })
+    }
+}
+
+impl MockedResponse {
+    /// The media type of an `Accept` header; the default type is preferred where ranges match several.
+    fn media(&self, accepted: &str, default: &str) -> Option<&MockedMedia> {
+        let named = |name: &str| self.media.iter().find(|media| media.content_type.eq_ignore_ascii_case(name));
+        named(accepted).or_else(|| {
+            accepted.split(',').map(essence).find_map(|range| match range.strip_suffix("/*") {
+                None => named(range)
+                    .or_else(|| self.media.iter().find(|media| essence(&media.content_type).eq_ignore_ascii_case(range))),
+                Some("*") => named(default).or(self.media.first()),
+                Some(start) => self.media.iter().find(|media| media.content_type.split('/').next() == Some(start)),
+            })
+        })
+    }
+}
+
+impl MockedMedia {
+    fn new(document: &Document, content_type: &str, media: &Value) -> Self {
+        let text = |value: &Value| body(content_type, value);
+        let examples = media.get("examples").and_then(Value::as_object);
+        let mut named: Vec<(String, Vec<u8>)> = examples
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, example)| Some((name.clone(), text(document.resolve(example)?.get("value")?))))
+            .collect();
+        named.sort();
+        let own = media.get("example").filter(|example| !example.is_null()).map(text);
+        let needs_made = own.is_none() && named.is_empty();
+        let made = media.get("schema").filter(|_| needs_made).map(|schema| text(&made(document, schema, 0)));
+        MockedMedia { content_type: content_type.to_owned(), own, named, made: made.unwrap_or_else(|| b"null".to_vec()) }
+    }
+
+    fn body(&self, name: &str) -> Option<&[u8]> {
+        let own = self.own.as_deref();
+        own.or_else(|| match self.named.first() {
+            None => Some(&self.made),
+            Some((_, first)) if name.is_empty() => Some(first),
+            Some(_) => self.named.iter().find(|(known, _)| known == name).map(|(_, body)| body.as_slice()),
+        })
+    }
+}
+
+/// An example as a body: JSON, except for texts of other types.
+fn body(content_type: &str, example: &Value) -> Vec<u8> {
+    match example {
+        Value::String(text) if !is_json(essence(content_type)) => text.clone().into_bytes(),
+        other => {
+            let text = other.to_string().into_bytes();
+            if text.len() > EXAMPLE_BYTES_MAX { b"null".to_vec() } else { text }
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// An example of a schema: its own, else one that fits it.
+pub(crate) fn made(document: &Document, schema: &Value, depth: usize) -> Value {
+    let Some(schema) = document.resolve(schema).filter(|_| depth < DEPTH_MAX) else { return Value::Null };
+    if let Some(own) = schema.get("example").or_else(|| schema.get("examples").and_then(|examples| examples.get(0))) {
+        return own.clone();
+    }
+    for keyword in ["const", "default"] {
+        if let Some(value) = schema.get(keyword) {
+            return value.clone();
+        }
+    }
+    if let Some(first) = schema.get("enum").and_then(|values| values.get(0)) {
+        return first.clone();
+    }
+    let kinds = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
+        other => other.and_then(Value::as_str),
+    };
+    let combined = |keyword: &str| schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut members = Map::new();
+    for part in combined("allOf") {
+        match made(document, part, depth + 1) {
+            Value::Object(part) => members.extend(part),
+            Value::Null => {}
+            other if kinds.is_none() => return other,
+            _ => {}
+        }
+    }
+    if let Some(first) = combined("oneOf").first().or_else(|| combined("anyOf").first()) {
+        match made(document, first, depth + 1) {
+            Value::Object(part) => members.extend(part),
+            other if kinds.is_none() => return other,
+            _ => {}
+        }
+    }
+    let is_object = kinds == Some("object") || schema.get("properties").is_some() || !members.is_empty();
+    match kinds {
+        Some("array") => {
+            let item = schema.get("items").map(|items| made(document, items, depth + 1));
+            let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1).clamp(1, 16) as usize;
+            let is_bounded = schema.get("maxItems").and_then(Value::as_u64) == Some(0);
+            match item {
+                Some(Value::Null) | None => json!([]),
+                Some(_) if is_bounded => json!([]),
+                Some(item) => Value::Array(vec![item; least]),
+            }
+        }
+        Some("string") => json!(text(schema)),
+        Some("integer" | "number") => number(schema, kinds == Some("integer")),
+        Some("boolean") => json!(true),
+        _ if is_object => {
+            let required: Vec<&str> =
+                schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+            for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let write_only = document.resolve(property).is_some_and(|property| property.get("writeOnly") == Some(&json!(true)));
+                let value = made(document, property, depth + 1);
+                // A recursive part that ends here is left out if it may be.
+                if !(write_only || value.is_null() && !required.contains(&name.as_str())) {
+                    members.insert(name.clone(), value);
+                }
+            }
+            Value::Object(members)
+        }
+        _ => Value::Null,
+    }
+}
+
+fn text(schema: &Value) -> String {
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    let text = match format {
+        "date" => "2024-01-01",
+        "date-time" => "2024-01-01T00:00:00Z",
+        "uuid" => "00000000-0000-4000-8000-000000000000",
+        "email" => "user@example.com",
+        "ipv4" => "192.0.2.1",
+        "ipv6" => "2001:db8::1",
+        "hostname" => "example.com",
+        "uri" => "https://example.com/",
+        "byte" => "c3RyaW5n",
+        _ => "string",
+    };
+    let bound = |name: &str| schema.get(name).and_then(Value::as_u64).map(|bound| bound.min(4096) as usize);
+    let mut text = text.to_owned();
+    if format.is_empty() {
+        let least = bound("minLength").unwrap_or_default();
+        text.extend(std::iter::repeat_n('x', least.saturating_sub(text.len())));
+        text.truncate(bound("maxLength").unwrap_or(usize::MAX));
+    }
+    text
+}
+
+fn number(schema: &Value, whole: bool) -> Value {
+    let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+    let excludes = |name: &str| schema.get(name) == Some(&json!(true));
+    let step = bound("multipleOf").filter(|step| *step > 0.0).unwrap_or(1.0);
+    let least = bound("minimum").map(|least| if excludes("exclusiveMinimum") { least + step } else { least });
+    let least = least.or_else(|| bound("exclusiveMinimum").map(|least| least + step));
+    let most = bound("maximum").map(|most| if excludes("exclusiveMaximum") { most - step } else { most });
+    let most = most.or_else(|| bound("exclusiveMaximum").map(|most| most - step));
+    let value = match (least, most) {
+        (Some(least), _) if least > 0.0 => (least / step).ceil() * step,
+        (_, Some(most)) if most < 0.0 => (most / step).floor() * step,
+        _ => 0.0,
+    };
+    if whole || value.fract() == 0.0 { json!(value as i64) } else { json!(value) }
+}
+
+#[cfg(test)]
+mod tests;

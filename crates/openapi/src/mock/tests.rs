@@ -1,0 +1,55 @@
+use super::*;
+
+fn mocks(responses: Value) -> Mocks {
+    let root = json!({"openapi": "3.0.3", "paths": {"/a": {"get": {"operationId": "a", "responses": responses}}}, "components": {"schemas": {
+        "Node": {"type": "object", "properties": {"id": {"type": "integer", "minimum": 3}, "when": {"type": "string", "format": "date"}, "next": {"$ref": "#/components/schemas/Node"}}},
+    }}});
+    let document = Document::new(root).unwrap().0;
+    Mocks::new(&document, &document.operations[0])
+}
+
+fn ask(mocks: &Mocks, headers: &[(&str, &str)]) -> Result<(u16, String, String), String> {
+    let find = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+    let mocked = mocks.select(&MockSelection::default(), &find)?;
+    Ok((mocked.status, mocked.content_type.to_owned(), String::from_utf8(mocked.body.to_vec()).unwrap()))
+}
+
+#[test]
+fn requests_select_examples() {
+    let mocks = mocks(json!({
+        "200": {"description": "", "headers": {"X-Rate": {"schema": {"type": "integer", "example": 7}}}, "content": {
+            "application/json": {"examples": {"two": {"value": {"n": 2}}, "one": {"value": {"n": 1}}}},
+            "text/plain": {"example": "hello"},
+        }},
+        "404": {"description": "", "content": {"application/json": {"example": {"error": "gone"}, "examples": {"x": {"value": 1}}}}},
+    }));
+    let json = "application/json".to_owned();
+    assert_eq!(ask(&mocks, &[]), Ok((200, json.clone(), "{\"n\":1}".to_owned())));
+    assert_eq!(ask(&mocks, &[("X-Tyk-Accept-Example-Name", "two")]), Ok((200, json.clone(), "{\"n\":2}".to_owned())));
+    assert_eq!(ask(&mocks, &[("X-Tyk-Accept-Example-Code", "404")]), Ok((404, json.clone(), "{\"error\":\"gone\"}".to_owned())));
+    assert_eq!(ask(&mocks, &[("Accept", "text/plain")]), Ok((200, "text/plain".to_owned(), "hello".to_owned())));
+    assert_eq!(ask(&mocks, &[("Accept", "text/html, text/*;q=0.5")]), Ok((200, "text/plain".to_owned(), "hello".to_owned())));
+    assert_eq!(ask(&mocks, &[("Accept", "text/html, */*")]), Ok((200, json, "{\"n\":1}".to_owned())));
+    for (header, value, expect) in [
+        ("X-Tyk-Accept-Example-Code", "x", "given code x is not a valid integer value"),
+        ("X-Tyk-Accept-Example-Code", "500", "there is no example response for the code: 500"),
+        ("X-Tyk-Accept-Example-Name", "three", "there is no example response for the example name: three"),
+        ("Accept", "image/png", "there is no example response for the content type: image/png"),
+    ] {
+        assert_eq!(ask(&mocks, &[(header, value)]), Err(expect.to_owned()));
+    }
+    let find = |_: &str| None;
+    let headers = mocks.select(&MockSelection::default(), &find).unwrap().headers;
+    assert_eq!(headers, [("X-Rate".to_owned(), "7".to_owned())]);
+}
+
+#[test]
+fn schemas_without_examples_get_fitting_ones_and_recursion_ends() {
+    let mocks = mocks(
+        json!({"200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Node"}}}}}}),
+    );
+    let (_, _, body) = ask(&mocks, &[]).unwrap();
+    let value: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((&value[0]["id"], &value[0]["when"]), (&json!(3), &json!("2024-01-01")));
+    assert_eq!(value[0]["next"]["next"]["id"], json!(3));
+}

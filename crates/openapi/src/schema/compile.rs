@@ -1,0 +1,427 @@
+//! Compiles schemas of a document, each place once. Problems have the place of the keyword.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tollgate_model::{JsonPath, Level, Problem};
+
+use super::format::Format;
+use super::{Check, Discriminator, Node, PatternCheck, Properties, SchemaId, Schemas, Types, pattern};
+use crate::document::{DEPTH_MAX, Document, Version};
+use crate::places::at_pointer;
+
+/// Maximum schemas of one document: a few hundred bytes each, and real documents of 10 MB have fewer.
+const SCHEMAS_MAX: usize = 1_000_000;
+
+/// Compiles schemas, and remembers which places it has compiled.
+pub(crate) struct SchemaCompiler<'d> {
+    document: &'d Document,
+    nodes: Vec<Node>,
+    by_place: HashMap<*const Value, SchemaId>,
+    patterns: HashMap<&'d str, Option<Arc<PatternCheck>>>,
+    anchors: Option<HashMap<&'d str, (&'d Value, JsonPath)>>,
+    problems: Vec<Problem>,
+}
+
+impl<'d> SchemaCompiler<'d> {
+    pub(crate) fn new(document: &'d Document) -> Self {
+        SchemaCompiler {
+            document,
+            nodes: Vec::new(),
+            by_place: HashMap::new(),
+            patterns: HashMap::new(),
+            anchors: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// The compiled schemas, and their problems.
+    pub(crate) fn finish(self) -> (Schemas, Vec<Problem>) {
+        (Schemas { nodes: self.nodes }, self.problems)
+    }
+
+    /// The schema at a JSON pointer.
+    pub(crate) fn at(&mut self, pointer: &str) -> SchemaId {
+        match at_pointer(&self.document.root, pointer) {
+            Some((schema, at)) => self.schema(schema, &at),
+            None => {
+                self.error(&JsonPath::root(), format!("{pointer} is not in this document"));
+                self.never()
+            }
+        }
+    }
+
+    /// The schema at a place of the document.
+    pub(crate) fn schema(&mut self, schema: &'d Value, at: &JsonPath) -> SchemaId {
+        self.nested(schema, at, 0)
+    }
+
+    fn nested(&mut self, schema: &'d Value, at: &JsonPath, depth: usize) -> SchemaId {
+        if let Some(known) = self.by_place.get(&std::ptr::from_ref(schema)) {
+            return *known;
+        }
+        let id = self.push(Node::default());
+        self.by_place.insert(std::ptr::from_ref(schema), id);
+        if depth > DEPTH_MAX || self.nodes.len() > SCHEMAS_MAX {
+            self.error(at, "schemas that are nested too deep, or too many of them");
+            return id;
+        }
+        let node = match schema {
+            Value::Bool(true) => Node::default(),
+            Value::Bool(false) => Node { checks: vec![Check::Never], ..Node::default() },
+            Value::Object(members) => self.node(members, at, depth),
+            _ => {
+                self.error(at, "must be a schema");
+                Node::default()
+            }
+        };
+        if let Some(place) = self.nodes.get_mut(id.0 as usize) {
+            *place = node;
+        }
+        id
+    }
+
+    fn push(&mut self, node: Node) -> SchemaId {
+        let id = SchemaId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(node);
+        id
+    }
+
+    fn never(&mut self) -> SchemaId {
+        self.push(Node { checks: vec![Check::Never], ..Node::default() })
+    }
+
+    fn node(&mut self, members: &'d Map<String, Value>, at: &JsonPath, depth: usize) -> Node {
+        let is_3_0 = self.document.version == Version::V3_0;
+        let mut node = Node { null_is_extra: is_3_0, ..Node::default() };
+        if let Some(reference) = members.get("$ref").or_else(|| members.get("$dynamicRef")).and_then(Value::as_str) {
+            node.name = reference.to_owned();
+            node.null_is_extra = false;
+            match self.target(reference) {
+                Some((target, place)) => node.checks.push(Check::Reference(self.nested(target, &place, depth + 1))),
+                None => self.error(&at.key("$ref"), format!("{reference} is not in this document")),
+            }
+            // In 3.0, nothing beside a reference counts.
+            if is_3_0 {
+                return node;
+            }
+        } else {
+            node.name = members.get("title").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+        }
+        let flag = |name: &str| members.get(name) == Some(&Value::Bool(true));
+        node.nullable = is_3_0 && flag("nullable");
+        node.read_only = flag("readOnly");
+        node.write_only = flag("writeOnly");
+        self.types(members, at, &mut node);
+        let mut keywords = Keywords { compiler: self, members, at, depth, checks: Vec::new() };
+        keywords.combinations();
+        keywords.values();
+        keywords.numbers(is_3_0);
+        keywords.texts();
+        keywords.lists(is_3_0);
+        keywords.objects(is_3_0);
+        node.checks.append(&mut keywords.checks);
+        node
+    }
+
+    fn types(&mut self, members: &Map<String, Value>, at: &JsonPath, node: &mut Node) {
+        let names: Vec<&Value> = match members.get("type") {
+            None | Some(Value::Null) => return,
+            Some(Value::Array(names)) => names.iter().collect(),
+            Some(name) => vec![name],
+        };
+        for name in names {
+            match name.as_str().and_then(|name| Some((name, Types::named(name)?))) {
+                Some((name, kind)) => {
+                    node.types.0 |= kind;
+                    node.type_names.push(name.to_owned());
+                }
+                None => self.error(&at.key("type"), "must be null, boolean, integer, number, string, array or object"),
+            }
+        }
+    }
+
+    /// The schema that a reference leads to.
+    fn target(&mut self, reference: &str) -> Option<(&'d Value, JsonPath)> {
+        let document = self.document;
+        if reference.starts_with("#/") || reference == "#" {
+            return at_pointer(&document.root, reference);
+        }
+        let anchors = self.anchors.get_or_insert_with(|| {
+            let mut anchors = HashMap::new();
+            collect_anchors(&document.root, &JsonPath::root(), 0, &mut anchors);
+            anchors
+        });
+        anchors.get(reference.strip_prefix('#')?).cloned()
+    }
+
+    fn pattern(&mut self, written: &'d str, at: &JsonPath) -> Option<Arc<PatternCheck>> {
+        if let Some(known) = self.patterns.get(written) {
+            return known.clone();
+        }
+        let compiled = match pattern::compile(written) {
+            Ok(regex) => Some(Arc::new(PatternCheck { written: written.to_owned(), regex })),
+            Err(why) => {
+                self.error(at, why);
+                None
+            }
+        };
+        self.patterns.insert(written, compiled.clone());
+        compiled
+    }
+
+    fn error(&mut self, at: &JsonPath, message: impl Into<String>) {
+        self.problems.push(Problem::new(Level::Error, at.to_string(), message));
+    }
+}
+
+fn collect_anchors<'d>(value: &'d Value, at: &JsonPath, depth: usize, anchors: &mut HashMap<&'d str, (&'d Value, JsonPath)>) {
+    match value {
+        Value::Object(members) if depth <= DEPTH_MAX => {
+            for keyword in ["$anchor", "$dynamicAnchor"] {
+                if let Some(anchor) = members.get(keyword).and_then(Value::as_str) {
+                    anchors.entry(anchor).or_insert_with(|| (value, at.clone()));
+                }
+            }
+            members.iter().for_each(|(name, member)| collect_anchors(member, &at.key(name), depth + 1, anchors));
+        }
+        Value::Array(items) if depth <= DEPTH_MAX => {
+            items.iter().enumerate().for_each(|(index, item)| collect_anchors(item, &at.index(index), depth + 1, anchors));
+        }
+        _ => {}
+    }
+}
+
+/// The keywords of one schema.
+struct Keywords<'c, 'd> {
+    compiler: &'c mut SchemaCompiler<'d>,
+    members: &'d Map<String, Value>,
+    at: &'c JsonPath,
+    depth: usize,
+    checks: Vec<Check>,
+}
+
+impl<'d> Keywords<'_, 'd> {
+    fn schema(&mut self, keyword: &str) -> Option<SchemaId> {
+        let schema = self.members.get(keyword)?;
+        Some(self.compiler.nested(schema, &self.at.key(keyword), self.depth + 1))
+    }
+
+    fn list(&mut self, keyword: &str) -> Option<Vec<SchemaId>> {
+        let at = self.at.key(keyword);
+        let Value::Array(schemas) = self.members.get(keyword)? else {
+            self.compiler.error(&at, "must be a list of schemas");
+            return None;
+        };
+        let ids = schemas.iter().enumerate().map(|(index, schema)| self.compiler.nested(schema, &at.index(index), self.depth + 1));
+        Some(ids.collect())
+    }
+
+    fn map(&mut self, keyword: &str) -> Vec<(&'d String, SchemaId)> {
+        let at = self.at.key(keyword);
+        match self.members.get(keyword) {
+            None => Vec::new(),
+            Some(Value::Object(schemas)) => {
+                schemas.iter().map(|(name, schema)| (name, self.compiler.nested(schema, &at.key(name), self.depth + 1))).collect()
+            }
+            Some(_) => {
+                self.compiler.error(&at, "must be an object with schemas");
+                Vec::new()
+            }
+        }
+    }
+
+    fn number(&mut self, keyword: &str) -> Option<f64> {
+        match self.members.get(keyword)? {
+            Value::Number(number) => number.as_f64(),
+            _ => {
+                self.compiler.error(&self.at.key(keyword), "must be a number");
+                None
+            }
+        }
+    }
+
+    fn count(&mut self, keyword: &str) -> Option<u64> {
+        let number = self.number(keyword)?;
+        if number >= 0.0 && number.fract() == 0.0 {
+            return Some(number as u64);
+        }
+        self.compiler.error(&self.at.key(keyword), "must be a whole number of at least 0");
+        None
+    }
+
+    fn names(&mut self, keyword: &str) -> Option<Vec<String>> {
+        let value = self.members.get(keyword)?;
+        let names = value.as_array().and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+        if names.is_none() {
+            self.compiler.error(&self.at.key(keyword), "must be a list of names");
+        }
+        names
+    }
+
+    fn add(&mut self, check: Option<Check>) {
+        self.checks.extend(check);
+    }
+
+    /// The order is that in which Tyk's validator looks at them, because the first mismatch is the one that clients are told.
+    fn combinations(&mut self) {
+        let not = self.schema("not").map(Check::Not);
+        self.add(not);
+        let discriminator = |schemas: &[SchemaId], keyword: &str, this: &Self| this.discriminator(schemas, keyword);
+        if let Some(schemas) = self.list("oneOf").filter(|schemas| !schemas.is_empty()) {
+            let discriminator = discriminator(&schemas, "oneOf", self);
+            self.checks.push(Check::OneOf(schemas, discriminator));
+        }
+        if let Some(schemas) = self.list("anyOf").filter(|schemas| !schemas.is_empty()) {
+            let discriminator = discriminator(&schemas, "anyOf", self);
+            self.checks.push(Check::AnyOf(schemas, discriminator));
+        }
+        let all = self.list("allOf").filter(|schemas| !schemas.is_empty()).map(Check::AllOf);
+        self.add(all);
+        if let Some(condition) = self.schema("if") {
+            let (then, otherwise) = (self.schema("then"), self.schema("else"));
+            self.checks.push(Check::If { condition, then, otherwise });
+        }
+    }
+
+    fn discriminator(&self, schemas: &[SchemaId], keyword: &str) -> Option<Discriminator> {
+        let written = self.members.get("discriminator")?;
+        let property = written.get("propertyName")?.as_str()?.to_owned();
+        let items = self.members.get(keyword)?.as_array()?;
+        let reference = |index: usize| items.get(index)?.get("$ref")?.as_str();
+        let mut mapping = HashMap::new();
+        // Without a mapping, a value is the name of a schema.
+        for index in 0..schemas.len() {
+            if let Some(name) = reference(index).and_then(|reference| reference.rsplit('/').next()) {
+                mapping.insert(name.to_owned(), index);
+            }
+        }
+        let listed = written.get("mapping").and_then(Value::as_object);
+        for (value, target) in listed.into_iter().flatten() {
+            let target = target.as_str().unwrap_or_default();
+            let is_target = |reference: &str| reference == target || reference.rsplit('/').next() == Some(target);
+            match (0..schemas.len()).find(|index| reference(*index).is_some_and(is_target)) {
+                Some(index) => drop(mapping.insert(value.clone(), index)),
+                None => drop(mapping.remove(value)),
+            }
+        }
+        Some(Discriminator { property, mapping, is_closed: listed.is_some_and(|listed| !listed.is_empty()) })
+    }
+
+    fn values(&mut self) {
+        if let Some(Value::Array(values)) = self.members.get("enum") {
+            self.checks.push(Check::Enum(values.clone()));
+        }
+        if let Some(value) = self.members.get("const").filter(|_| self.compiler.document.version == Version::V3_1) {
+            self.checks.push(Check::Const(value.clone()));
+        }
+    }
+
+    fn numbers(&mut self, is_3_0: bool) {
+        let flag = |keyword: &str| self.members.get(keyword) == Some(&Value::Bool(true));
+        let (above, below) = (is_3_0 && flag("exclusiveMinimum"), is_3_0 && flag("exclusiveMaximum"));
+        let minimum =
+            self.number("minimum").map(|bound| if above { Check::ExclusiveMinimum(bound) } else { Check::Minimum(bound) });
+        let maximum =
+            self.number("maximum").map(|bound| if below { Check::ExclusiveMaximum(bound) } else { Check::Maximum(bound) });
+        if !is_3_0 {
+            let bound = self.number("exclusiveMinimum").map(Check::ExclusiveMinimum);
+            self.add(bound);
+            let bound = self.number("exclusiveMaximum").map(Check::ExclusiveMaximum);
+            self.add(bound);
+        }
+        self.add(minimum);
+        self.add(maximum);
+        match self.number("multipleOf") {
+            Some(step) if step > 0.0 => self.checks.push(Check::MultipleOf(step)),
+            Some(_) => self.compiler.error(&self.at.key("multipleOf"), "must be more than 0"),
+            None => {}
+        }
+    }
+
+    fn texts(&mut self) {
+        let least = self.count("minLength").filter(|least| *least > 0).map(Check::MinLength);
+        self.add(least);
+        let most = self.count("maxLength").map(Check::MaxLength);
+        self.add(most);
+        if let Some(written) = self.members.get("pattern").and_then(Value::as_str) {
+            let pattern = self.compiler.pattern(written, &self.at.key("pattern"));
+            self.add(pattern.map(Check::Pattern));
+        }
+        let format = self.members.get("format").and_then(Value::as_str).and_then(Format::named);
+        self.add(format.map(Check::Format));
+    }
+
+    fn lists(&mut self, is_3_0: bool) {
+        let least = self.count("minItems").filter(|least| *least > 0).map(Check::MinItems);
+        self.add(least);
+        let most = self.count("maxItems").map(Check::MaxItems);
+        self.add(most);
+        if self.members.get("uniqueItems") == Some(&Value::Bool(true)) {
+            self.checks.push(Check::UniqueItems);
+        }
+        let first = if is_3_0 { Vec::new() } else { self.list("prefixItems").unwrap_or_default() };
+        let rest = self.schema("items");
+        if rest.is_some() || !first.is_empty() {
+            self.checks.push(Check::Items { first, rest });
+        }
+        if is_3_0 {
+            return;
+        }
+        if let Some(schema) = self.schema("contains") {
+            let least = self.count("minContains").unwrap_or(1);
+            let most = self.count("maxContains");
+            self.checks.push(Check::Contains { schema, least, most });
+        }
+        let rest = self.schema("unevaluatedItems").map(Check::UnevaluatedItems);
+        self.add(rest);
+    }
+
+    fn objects(&mut self, is_3_0: bool) {
+        let least = self.count("minProperties").filter(|least| *least > 0).map(Check::MinProperties);
+        self.add(least);
+        let most = self.count("maxProperties").map(Check::MaxProperties);
+        self.add(most);
+        let mut properties = Properties::default();
+        properties.named = self.map("properties").into_iter().map(|(name, schema)| (name.clone(), schema)).collect();
+        if !is_3_0 {
+            let at = self.at.key("patternProperties");
+            for (written, schema) in self.map("patternProperties") {
+                let pattern = self.compiler.pattern(written, &at.key(written));
+                properties.patterns.extend(pattern.map(|pattern| (pattern, schema)));
+            }
+            let names = self.schema("propertyNames").map(Check::PropertyNames);
+            self.add(names);
+        }
+        match self.members.get("additionalProperties") {
+            Some(Value::Bool(false)) => properties.closed = true,
+            Some(Value::Object(_)) => properties.others = self.schema("additionalProperties"),
+            Some(Value::Bool(true)) => properties.is_open = true,
+            None => {}
+            Some(_) => self.compiler.error(&self.at.key("additionalProperties"), "must be true, false or a schema"),
+        }
+        // With an additional schema `true`, everything counts as evaluated.
+        let evaluates = self.members.get("additionalProperties").is_some();
+        if !properties.named.is_empty() || !properties.patterns.is_empty() || evaluates {
+            self.checks.push(Check::Properties(Box::new(properties)));
+        }
+        let required = self.names("required").filter(|names| !names.is_empty()).map(Check::Required);
+        self.add(required);
+        if is_3_0 {
+            return;
+        }
+        if let Some(Value::Object(dependent)) = self.members.get("dependentRequired") {
+            let names =
+                |value: &Value| value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+            self.checks
+                .push(Check::DependentRequired(dependent.iter().map(|(name, others)| (name.clone(), names(others))).collect()));
+        }
+        let dependent = self.map("dependentSchemas");
+        if !dependent.is_empty() {
+            self.checks.push(Check::DependentSchemas(dependent.into_iter().map(|(name, schema)| (name.clone(), schema)).collect()));
+        }
+        let rest = self.schema("unevaluatedProperties").map(Check::UnevaluatedProperties);
+        self.add(rest);
+    }
+}

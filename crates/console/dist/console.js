@@ -141,8 +141,11 @@ text(),value=text;try{value=JSON.parse(text)}catch{}if(response.ok)return{value,
 response.status,value),value);throw failure.kind==="signed_out"&&path!=="session"&&(ended.value=!0),failure}async function call(method,path,body,options){return(await ask(
 method,path,body,options)).value}var get=(path,options)=>call("GET",path,void 0,options);function words(status,value){if(typeof value=="object"&&value){let said2=value.
 message??value.error;if(typeof said2=="string"&&said2)return said2}return typeof value=="string"&&value.trim()&&value.length<200?value.trim():`The gateway answe\
-red with status ${status}.`}function query(members){let pairs=Object.entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length?`?${new URLSearchParams(
-pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeURIComponent(text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
+red with status ${status}.`}var NO_KEY_MAX=24;async function listKeys(members,options={}){let q4=String(members.q??"");if(q4.length<=NO_KEY_MAX||/\s/.test(q4)||
+/^[0-9a-f]{64}$/.test(q4))return get(`list/keys${query(members)}`,options);try{return await call("POST","list/keys",members,options)}catch(failure){throw failure instanceof
+Failure&&failure.status===405?new Failure(405,"A whole key cannot be searched here. Search for its alias, its policy or the beginning of its id."):failure}}function query(members){
+let pairs=Object.entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(
+value)]))}`:""}var segment=text=>encodeURIComponent(text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
 "in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],SPAN_S=3600,SERIES_MAX=200,now=D3(null),totals=D3(
 empty("")),apis=new Map,marks=D3([]),tick=D3(0),state=D3({kind:"starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,
 changeListeners=new Set;function onTail(listener){return tailListeners.add(listener),()=>tailListeners.delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,nodes="all";async function start(){
@@ -799,11 +802,11 @@ children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2("b",{children
 null?"no request":percent(before),"."]})}function mean(series,from,to2){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>
 from&&time<=to2&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12;function useList(what,members){let[state2,set2]=w({rows:[],next:"",total:null,scanned:0,done:!1,failure:null,waiting:!1,
 fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members]),busy=U(null),fetchPage=async(after,before)=>{busy.current?.abort();let control=busy.current=
-new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,next=after;do page=what==="keys"&&members.q?await call(
-"POST","list/keys",{...members,limit:PAGE_ROWS,after:next||void 0},{signal:control.signal}):await get(`list/${what}${query({...members,limit:PAGE_ROWS,after:next})}`,
-{signal:control.signal}),rows=[...rows,...page.rows],scanned+=page.scanned??0,next=page.next;while(next&&rows.length===before.length&&!control.signal.aborted);if(control.
-signal.aborted)return;set2({rows,next,total:page.total,scanned,done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,fetched:Date.now()/1e3})}catch(failure){
-control.signal.aborted||set2(old=>({...old,failure,waiting:!1}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(
+new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,next=after;do page=what==="keys"?await listKeys(
+{...members,limit:PAGE_ROWS,after:next||void 0},{signal:control.signal}):await get(`list/${what}${query({...members,limit:PAGE_ROWS,after:next})}`,{signal:control.
+signal}),rows=[...rows,...page.rows],scanned+=page.scanned??0,next=page.next;while(next&&rows.length===before.length&&!control.signal.aborted);if(control.signal.
+aborted)return;set2({rows,next,total:page.total,scanned,done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,fetched:Date.now()/1e3})}catch(failure){control.
+signal.aborted||set2(old=>({...old,failure,waiting:!1}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(
 ()=>{fetchPage("",[])},turn||!members.q?0:150);return()=>{clearTimeout(timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state2,more:()=>{!busy.
 current&&state2.next&&!state2.done&&fetchPage(state2.next,state2.rows)},reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,
 order,selected,select,tone:tone2}){let columns=all.filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),[at,setAt]=w(-1),rowPixels=narrow.
@@ -1457,17 +1460,17 @@ keys",icon:"key",kind:"Key",show:row=>({name:row.alias||row.id,note:[row.id,row.
 kind:"Client",show:row=>({name:row.id,note:row.description||row.api_id,to:link(["clients"],{q:row.id})})},{what:"certs",icon:"certificate",kind:"Certificate",show:row=>({
 name:row.names?.[0]??row.subject,note:row.subject,to:link(["certificates"],{q:row.subject})})}];function Search({close}){let[text,setText]=w(""),[found,setFound]=w(
 null),[at,setAt]=w(0),input=U(null);S2(()=>{input.current?.focus()},[]),S2(()=>{let q4=text.trim();if(!q4){setFound(null);return}let control=new AbortController,
-timer=setTimeout(async()=>{let answers=await Promise.all(KINDS.map(async({what,icon,kind,show})=>{try{return(what==="keys"?await call("POST","list/keys",{q:q4,limit:EACH},
-{signal:control.signal}):await get(`list/${what}${query({q:q4,limit:EACH})}`,{signal:control.signal})).rows.slice(0,EACH).map(row=>({icon,kind,...show(row)}))}catch{
-return[]}}));if(control.signal.aborted)return;let tail=[{icon:"tail",kind:"Live tail",name:`Refusals and errors of "${q4}"`,note:"by request id, path, key or ad\
-dress",to:link(["live"],{q:q4})}];setFound([...answers.flat(),...tail]),setAt(0)},150);return()=>{clearTimeout(timer),control.abort()}},[text]);let open=one=>{one&&
-(close(),go(one.to))};return i2(Dialog,{title:"Search",close,children:i2("div",{class:"search",onKeyDown:event=>{let step2=event.key==="ArrowDown"?1:event.key===
-"ArrowUp"?-1:0;step2&&found&&(event.preventDefault(),setAt((at+step2+found.length)%found.length)),event.key==="Enter"&&(event.preventDefault(),open(found?.[at]))},
-children:[i2("input",{ref:input,type:"search","aria-label":"Search",role:"combobox","aria-expanded":!!found,"aria-controls":"found","aria-activedescendant":found?
-`found-${at}`:void 0,placeholder:"API, path, key, alias, policy, certificate, request id",autocomplete:"off",spellcheck:!1,value:text,onInput:event=>setText(event.
-currentTarget.value)}),i2("ul",{id:"found",role:"listbox","aria-label":"Results",children:found?.map((one,index)=>i2("li",{id:`found-${index}`,role:"option","ar\
-ia-selected":index===at,class:index===at?"at":"",onMouseMove:()=>setAt(index),onClick:()=>open(one),children:[i2(Icon,{name:one.icon}),i2("span",{children:[i2("\
-bdi",{children:visible(one.name)}),i2("small",{children:i2("bdi",{children:visible(one.note)})})]}),i2("em",{children:one.kind})]},one.to+index))})]})})}var PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"APIs",icon:"api",key:"a",page:Apis,one:ApiPage},{id:"keys",name:"\
+timer=setTimeout(async()=>{let answers=await Promise.all(KINDS.map(async({what,icon,kind,show})=>{try{return(what==="keys"?await listKeys({q:q4,limit:EACH},{signal:control.
+signal}):await get(`list/${what}${query({q:q4,limit:EACH})}`,{signal:control.signal})).rows.slice(0,EACH).map(row=>({icon,kind,...show(row)}))}catch{return[]}}));
+if(control.signal.aborted)return;let tail=[{icon:"tail",kind:"Live tail",name:`Refusals and errors of "${q4}"`,note:"by request id, path, key or address",to:link(
+["live"],{q:q4})}];setFound([...answers.flat(),...tail]),setAt(0)},150);return()=>{clearTimeout(timer),control.abort()}},[text]);let open=one=>{one&&(close(),go(
+one.to))};return i2(Dialog,{title:"Search",close,children:i2("div",{class:"search",onKeyDown:event=>{let step2=event.key==="ArrowDown"?1:event.key==="ArrowUp"?-1:
+0;step2&&found&&(event.preventDefault(),setAt((at+step2+found.length)%found.length)),event.key==="Enter"&&(event.preventDefault(),open(found?.[at]))},children:[
+i2("input",{ref:input,type:"search","aria-label":"Search",role:"combobox","aria-expanded":!!found,"aria-controls":"found","aria-activedescendant":found?`found-${at}`:
+void 0,placeholder:"API, path, key, alias, policy, certificate, request id",autocomplete:"off",spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.
+value)}),i2("ul",{id:"found",role:"listbox","aria-label":"Results",children:found?.map((one,index)=>i2("li",{id:`found-${index}`,role:"option","aria-selected":index===
+at,class:index===at?"at":"",onMouseMove:()=>setAt(index),onClick:()=>open(one),children:[i2(Icon,{name:one.icon}),i2("span",{children:[i2("bdi",{children:visible(
+one.name)}),i2("small",{children:i2("bdi",{children:visible(one.note)})})]}),i2("em",{children:one.kind})]},one.to+index))})]})})}var PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"APIs",icon:"api",key:"a",page:Apis,one:ApiPage},{id:"keys",name:"\
 Keys",icon:"key",key:"k",page:Keys,one:KeyPage},{id:"policies",name:"Policies",icon:"policy",key:"p",page:Policies},{id:"clients",name:"OAuth clients",icon:"cli\
 ent",key:"c",page:Clients},{id:"certificates",name:"Certificates",icon:"certificate",key:"e",page:Certificates},{id:"usage",name:"Usage",icon:"usage",key:"u",page:Usage},
 {id:"live",name:"Live tail",icon:"tail",key:"l",page:Tail},{id:"system",name:"System",icon:"system",key:"s",page:System}];function Shell(){let[menu,setMenu]=w(!1),

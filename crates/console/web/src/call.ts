@@ -56,6 +56,22 @@ function words(status: number, value: any): string {
   return typeof value === "string" && value.trim() && value.length < 200 ? value.trim() : `The gateway answered with status ${status}.`;
 }
 
+/** Longest text that cannot be a whole key: the gateway's own keys have 32 characters or more. */
+const NO_KEY_MAX = 24;
+
+/** A page of keys. A search for what may be a whole key, a secret, travels in a body and never in an address. */
+export async function listKeys(members: Record<string, string | number | undefined>, options: Options = {}): Promise<any> {
+  const q = String(members.q ?? "");
+  const harmless = q.length <= NO_KEY_MAX || /\s/.test(q) || /^[0-9a-f]{64}$/.test(q);
+  if (harmless) return get(`list/keys${query(members)}`, options);
+  try {
+    return await call("POST", "list/keys", members, options);
+  } catch (failure) {
+    if (failure instanceof Failure && failure.status === 405) throw new Failure(405, "A whole key cannot be searched here. Search for its alias, its policy or the beginning of its id.");
+    throw failure;
+  }
+}
+
 /** A query string without empty members. */
 export function query(members: Record<string, string | number | boolean | undefined | null>): string {
   const pairs = Object.entries(members).filter(([, value]) => value !== undefined && value !== null && value !== "");

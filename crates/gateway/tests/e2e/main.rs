@@ -32,6 +32,7 @@ mod clock_jumps;
 mod commands;
 mod connections;
 mod console;
+mod console_pages;
 mod control;
 mod cores;
 mod cors;

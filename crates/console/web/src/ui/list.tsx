@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { call, get, query } from "../call";
+import { get, listKeys, query } from "../call";
 import { count } from "../format";
 import { refine, route } from "../route";
 import { Button, Empty, ErrorBox, Waiting } from "./bits";
@@ -40,9 +40,8 @@ export function useList<R>(what: string, members: Record<string, string | undefi
     try {
       let page: any, rows = before, scanned = 0, next = after;
       do {
-        // A whole key is a secret: such a search travels in a body.
-        page = what === "keys" && members.q
-          ? await call("POST", "list/keys", { ...members, limit: PAGE_ROWS, after: next || undefined }, { signal: control.signal })
+        page = what === "keys"
+          ? await listKeys({ ...members, limit: PAGE_ROWS, after: next || undefined }, { signal: control.signal })
           : await get(`list/${what}${query({ ...members, limit: PAGE_ROWS, after: next })}`, { signal: control.signal });
         rows = [...rows, ...page.rows];
         scanned += page.scanned ?? 0;

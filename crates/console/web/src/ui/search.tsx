@@ -2,7 +2,7 @@
 // address.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, get, query } from "../call";
+import { get, listKeys, query } from "../call";
 import { visible } from "../format";
 import { go, link } from "../route";
 import { Icon, type IconName } from "./icons";
@@ -32,7 +32,7 @@ export function Search({ close }: { close: () => void }) {
     const timer = setTimeout(async () => {
       const answers = await Promise.all(KINDS.map(async ({ what, icon, kind, show }) => {
         try {
-          const page: any = what === "keys" ? await call("POST", "list/keys", { q, limit: EACH }, { signal: control.signal }) : await get(`list/${what}${query({ q, limit: EACH })}`, { signal: control.signal });
+          const page: any = what === "keys" ? await listKeys({ q, limit: EACH }, { signal: control.signal }) : await get(`list/${what}${query({ q, limit: EACH })}`, { signal: control.signal });
           return page.rows.slice(0, EACH).map((row: any) => ({ icon, kind, ...show(row) }));
         } catch { return []; }
       }));

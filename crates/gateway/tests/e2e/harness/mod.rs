@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows how the gateway is built: it sees a program, a configuration and bytes on sockets.
 
+pub(crate) mod browser;
 pub(crate) mod certificates;
 pub(crate) mod collector;
 pub(crate) mod definition;

@@ -1,0 +1,115 @@
+//! The console as an operator uses it: a real browser on a real gateway. Screenshots stay in `target/console-screenshots`.
+
+use serde_json::{Value, json};
+
+use crate::harness::browser::{Browser, Tab};
+use crate::harness::gateway::SECRET;
+use crate::harness::{Gateway, Upstream, api, eventually};
+
+fn page(gateway: &Gateway, view: &str) -> String {
+    format!("http://127.0.0.1:{}/tyk/console/{view}", gateway.port)
+}
+
+/// Changes the view as a link does.
+fn go(tab: &mut Tab, view: &str) {
+    tab.eval(&format!("location.hash = {}", json!(view)));
+}
+
+fn expect_no_complaints(tab: &Tab) {
+    assert!(tab.complaints.is_empty(), "{:#?}", tab.complaints);
+}
+
+#[test]
+fn wrong_secrets_are_answered_with_growing_waits_that_the_page_shows() {
+    let Some(mut browser) = Browser::start() else { return };
+    let gateway = Gateway::start(json!({}), []);
+    let mut tab = browser.tab();
+    tab.open_page(&page(&gateway, ""));
+    for turn in 0..6 {
+        tab.wait("document.querySelector('.sign-in .primary')");
+        if tab.eval("document.querySelector('.sign-in .primary').innerText.startsWith('Wait')") == json!(true) {
+            break;
+        }
+        tab.fill("Control secret", &format!("wrong {turn}"));
+        tab.click("button", "Sign in");
+        tab.wait(
+            "!document.querySelector('.sign-in .primary').innerText.startsWith('Signing') && document.querySelector('.refused')",
+        );
+    }
+    tab.wait("document.querySelector('.sign-in .primary').innerText.startsWith('Wait') && document.querySelector('.sign-in .primary').disabled");
+    tab.screenshot("sign-in-locked");
+    expect_no_complaints(&tab);
+}
+
+fn stored(gateway: &Gateway, id: &str) -> Value {
+    gateway.control("GET", &format!("/tyk/apis/{id}"), "").json()
+}
+
+#[test]
+fn a_viewer_finds_no_control_and_is_refused_without_the_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("shop", "/shop/", &upstream.url())]);
+    let user = json!({"name": "vera", "role": "viewer", "password": "a long enough password"}).to_string();
+    let made = gateway.control("POST", "/tyk/users", &user);
+    assert_eq!(made.status, 200, "{made}");
+    let mut tab = browser.tab();
+    tab.open_page(&page(&gateway, "#/apis"));
+    tab.fill("Name", "vera");
+    tab.fill("Password", "a long enough password");
+    tab.click("button", "Sign in");
+    tab.see("Your role can view definitions, not change them.");
+    assert_eq!(tab.eval("[...document.querySelectorAll('button')].some((one) => one.innerText.includes('New API'))"), json!(false));
+    go(&mut tab, "#/apis/shop/definition");
+    tab.wait("document.querySelector('.code')?.shadowRoot?.querySelector('.cm-line')");
+    assert_eq!(tab.eval("[...document.querySelectorAll('button')].some((one) => one.innerText === 'Save')"), json!(false));
+    tab.screenshot("viewer");
+    let refused = tab
+        .eval("fetch('api/apis/shop', {method: 'DELETE', headers: {'X-Tollgate-Console': '1'}}).then((answer) => answer.status)");
+    assert_eq!(refused, json!(403));
+    assert_eq!(stored(&gateway, "shop")["api_id"], "shop");
+    expect_no_complaints(&tab);
+}
+
+#[test]
+fn the_keyboard_alone_reaches_everything() {
+    let Some(mut browser) = Browser::start() else { return };
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("first", "/first/", &upstream.url()), api("second", "/second/", &upstream.url())]);
+    let mut tab = browser.tab();
+    tab.open_page(&page(&gateway, ""));
+    // The cursor is in the field already.
+    tab.wait("document.activeElement?.type === 'password'");
+    tab.write(SECRET);
+    tab.key("Enter", "\r");
+    tab.wait("document.querySelector('nav[aria-label=Pages]')");
+    // The page listens once it is drawn.
+    eventually("g and a lead to the APIs", || {
+        tab.key("g", "g");
+        tab.key("a", "a");
+        tab.eval("location.hash.startsWith('#/apis')") == json!(true)
+    });
+    tab.wait("location.hash.startsWith('#/apis') && document.querySelectorAll('tbody tr').length === 2");
+    tab.key("j", "j");
+    tab.wait("document.activeElement?.innerText.includes('first')");
+    tab.key("j", "j");
+    tab.wait("document.activeElement?.innerText.includes('second')");
+    tab.key("Enter", "\r");
+    tab.wait("location.hash === '#/apis/second'");
+    tab.key("Escape", "");
+    tab.wait("location.hash === '#/apis'");
+    tab.key("/", "/");
+    tab.wait("document.activeElement?.type === 'search' && document.querySelector('dialog')");
+    tab.write("first");
+    tab.wait("document.querySelector('[role=option]')?.innerText.includes('first')");
+    tab.key("Enter", "\r");
+    tab.wait("location.hash === '#/apis/first' && !document.querySelector('dialog')");
+    tab.wait("document.querySelector('[data-key=e]')");
+    tab.key("e", "e");
+    tab.wait("location.hash === '#/apis/first/definition'");
+    tab.key("?", "?");
+    tab.see("Next, previous row");
+    tab.key("Escape", "");
+    tab.wait("!document.querySelector('dialog')");
+    expect_no_complaints(&tab);
+}

@@ -142,7 +142,7 @@ def started(*command: str | pathlib.Path, **options):
 
 
 @contextlib.contextmanager
-def gateway(program: str, folder: pathlib.Path):
+def gateway(program: str, folder: pathlib.Path, **settings):
     """A gateway that uses what has metrics: a cache, a breaker, a certificate, analytics. Gives its ports for clients and metrics."""
     port, metrics, upstream = free_port(), free_port(), free_port()
     run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=check", "-days", "30",
@@ -154,7 +154,7 @@ def gateway(program: str, folder: pathlib.Path):
         "enable_analytics": True,
         "http_server_options": {"use_ssl": True, "certificates": [{"cert_file": "cert.pem", "key_file": "key.pem"}]},
         "tollgate": {"metrics": {"listen": f"127.0.0.1:{metrics}"}, "threads": 1},
-    }
+    } | settings
     extended = {"circuit_breakers": [{"path": "/", "method": "GET", "threshold_percent": 0.5, "samples": 5, "return_to_service_after": 5}]}
     api = {
         "name": "shop",
@@ -236,6 +236,32 @@ def compute_all(asked: dict[str, str], port: int, metrics: int, api: str) -> Non
 EMPTY_MAX = 6
 
 
+# --- OpenTelemetry ---
+
+
+def collector(program: str) -> None:
+    """A collector with the kit's configuration shows the metrics that a gateway pushes under the names that board and alerts use, and its traces."""
+    config = DEPLOY / "collector/config.yaml"
+    environment = os.environ | {"COLLECTOR_HOST": "127.0.0.1"}
+    run("otelcol", "validate", f"--config={config}", env=environment)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        log = folder / "collector.log"
+        with log.open("w") as output, subprocess.Popen(["otelcol", f"--config={config}"], env=environment, stdout=output, stderr=output) as process:
+            try:
+                eventually("the collector listens", lambda: socket.create_connection(("127.0.0.1", 4317)))
+                opentelemetry = {"enabled": True, "exporter": "grpc", "endpoint": "127.0.0.1:4317", "metrics": {"enabled": True, "export_interval": 1}}
+                with gateway(program, folder, opentelemetry=opentelemetry) as (port, _):
+                    run("curl", "-sk", "-o", "/dev/null", f"https://127.0.0.1:{port}/shop/echo")
+                    eventually("the collector has the request", lambda: b"tollgate_requests_total{" in get("http://127.0.0.1:8889/metrics"))
+                    known = set(re.findall(r"^# TYPE (\w+) ", get("http://127.0.0.1:8889/metrics").decode(), re.M))
+                    eventually("the collector has the trace", lambda: "GET /shop/" in log.read_text())
+            finally:
+                process.kill()
+    wrong = [metric for metric in known if metric.endswith(("_ratio", "_total_total", "_seconds_seconds", "_bytes_bytes"))]
+    expect(not wrong, f"metrics with other names than on /metrics: {wrong}")
+
+
 # --- Package and sandbox ---
 
 
@@ -306,7 +332,7 @@ def ansible(_program: str) -> None:
     run("ansible-lint", "--offline", cwd=folder)
 
 
-PARTS = {part.__name__: part for part in (configurations, alerts, board, package, sandbox, compose, helm, ansible)}
+PARTS = {part.__name__: part for part in (configurations, alerts, board, collector, package, sandbox, compose, helm, ansible)}
 
 
 def main() -> int:

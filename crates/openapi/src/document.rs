@@ -105,7 +105,7 @@ fn version(root: &Value) -> Result<Version, Problem> {
     let error = |member: &str, message: String| Problem::new(Level::Error, JsonPath::root().key(member).to_string(), message);
     let Some(version) = root.get("openapi") else {
         let swagger = root.get("swagger").is_some();
-        let message = if swagger { "Swagger 2; `tollgate apis import` converts it" } else { "is missing: not an OpenAPI document" };
+        let message = if swagger { "Swagger 2; convert it to OpenAPI 3 first" } else { "is missing: not an OpenAPI document" };
         return Err(error(if swagger { "swagger" } else { "openapi" }, message.to_owned()));
     };
     let written = version.as_str().unwrap_or_default();

@@ -167,7 +167,7 @@ fn a_check_knows_an_openapi_document_when_it_sees_one() {
     files.write("three.conf", json!({"openapi": "3.0.3"}));
     for (file, message) in [
         ("three.json", "$.x-tyk-api-gateway: error: is missing: nothing says where the API is served"),
-        ("two.json", "$.swagger: error: Swagger 2; `tollgate apis import` converts it"),
+        ("two.json", "$.swagger: error: Swagger 2; convert it to OpenAPI 3 first"),
         ("tyk.json", "$.x-tyk-api-gateway: error: an OpenAPI document, where a classic API definition is expected"),
         ("three.yaml", "$.x-tyk-api-gateway: error: is missing: nothing says where the API is served"),
         ("three.conf", "$.x-tyk-api-gateway: error: is missing: nothing says where the API is served"),

@@ -42,7 +42,7 @@ fn bad_documents_say_what_is_wrong_and_where() {
         ("{\"openapi\": ", &["not valid JSON: EOF"]),
         ("- a", &["neither a JSON object nor a YAML mapping"]),
         ("{\"openapi\": \"4.0.0\"}", &["$.openapi: error: must be 3.0 or 3.1, not \"4.0.0\""]),
-        ("{\"swagger\": \"2.0\"}", &["$.swagger: error: Swagger 2; `tollgate apis import` converts it"]),
+        ("{\"swagger\": \"2.0\"}", &["$.swagger: error: Swagger 2; convert it to OpenAPI 3 first"]),
         ("{}", &["$.openapi: error: is missing: not an OpenAPI document"]),
     ];
     for (text, expect) in cases {

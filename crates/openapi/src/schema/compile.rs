@@ -383,8 +383,8 @@ impl<'d> Keywords<'_, 'd> {
         self.add(least);
         let most = self.count("maxProperties").map(Check::MaxProperties);
         self.add(most);
-        let mut properties = Properties::default();
-        properties.named = self.map("properties").into_iter().map(|(name, schema)| (name.clone(), schema)).collect();
+        let named = self.map("properties").into_iter().map(|(name, schema)| (name.clone(), schema)).collect();
+        let mut properties = Properties { named, ..Properties::default() };
         if !is_3_0 {
             let at = self.at.key("patternProperties");
             for (written, schema) in self.map("patternProperties") {

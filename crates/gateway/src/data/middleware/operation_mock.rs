@@ -80,7 +80,7 @@ fn reply(exchange: &mut Exchange<'_>, status: u16, content_type: Option<&str>, h
     outgoing.body.extend_from_slice(body);
     let is_type = |name: &str| name.eq_ignore_ascii_case("content-type");
     // The gateway frames its replies itself.
-    for (name, value) in headers.iter().filter(|(name, _)| !is_framing_header(name) && !(is_type(name) && content_type.is_some())) {
+    for (name, value) in headers.iter().filter(|(name, _)| !(is_framing_header(name) || is_type(name) && content_type.is_some())) {
         outgoing.edits.add(name, value.as_bytes());
     }
     match content_type {

@@ -81,12 +81,12 @@ impl Figures for OtlpFigures {
     }
 }
 
-/// The UCUM unit implied by a name.
+/// The UCUM unit implied by a name; none for counts, because a collector's Prometheus exporter appends `_ratio` to gauges with the unit `1`.
 fn unit(name: &str) -> &'static str {
     match name.rsplit('_').next() {
         Some("seconds") => "s",
         Some("bytes") => "By",
-        _ => "1",
+        _ => "",
     }
 }
 

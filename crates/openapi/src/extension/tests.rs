@@ -70,7 +70,7 @@ fn problems_are_reported_at_their_place_in_the_extension() {
         problems,
         [
             format!("{at}.middleware.operations.nobody: warning: no operation of this document has this id: nothing applies it"),
-            format!("{at}.server.nonsense: ignored: unknown field, ignored"),
+            format!("{at}.server.nonsense: ignored: unknown field"),
             format!("{at}.server.listenPath.strip: error: must be true or false, not a string"),
             format!("{at}.middleware.operations.getA.enforceTimeout.value: error: must not be negative"),
         ]

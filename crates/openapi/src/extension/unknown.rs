@@ -36,7 +36,7 @@ fn below(value: &Value, at: &JsonPath, dotted: &str, known: &[&str], writer: &mu
                 _ => writer.error(&at, "must be an object"),
             }
         } else {
-            writer.ignored(&at, "unknown field, ignored");
+            writer.ignored(&at, "unknown field");
         }
     }
 }
@@ -59,7 +59,7 @@ fn operations(operations: &Value, at: &JsonPath, writer: &mut Writer) {
                 continue;
             }
             let Some(middleware) = OPERATION_FIELDS.iter().find(|field| field.name == name) else {
-                writer.ignored(&at, "unknown field, ignored");
+                writer.ignored(&at, "unknown field");
                 continue;
             };
             let elsewhere = OPERATION_READ_ELSEWHERE.iter().filter_map(|place| place.strip_prefix(name)?.strip_prefix('.'));

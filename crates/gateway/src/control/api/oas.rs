@@ -29,6 +29,7 @@ type Parameters = Query<HashMap<String, String>>;
 /// All OpenAPI documents
 #[utoipa::path(
     get, path = "/tyk/apis/oas", tag = "OpenAPI", operation_id = "listOpenApiDocuments",
+    security(("secret" = ["viewer"])),
     params(("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses((status = 200, body = Vec<Object>, description = "The documents of all APIs that have one, as they were written.")),
 )]
@@ -41,6 +42,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Para
 /// One OpenAPI document
 #[utoipa::path(
     get, path = "/tyk/apis/oas/{id}", tag = "OpenAPI", operation_id = "getOpenApiDocument",
+    security(("secret" = ["viewer"])),
     params(DocumentId, ("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses(
         (status = 200, body = Object, description = "The document as it was written."),
@@ -62,6 +64,7 @@ pub(super) async fn show(
 /// All OpenAPI documents, as a download
 #[utoipa::path(
     get, path = "/tyk/apis/oas/export", tag = "OpenAPI", operation_id = "exportOpenApiDocuments",
+    security(("secret" = ["viewer"])),
     params(("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses((status = 200, body = Vec<Object>, description = "The documents, with a file name in `Content-Disposition`.")),
 )]
@@ -73,6 +76,7 @@ pub(super) async fn export_all(state: State<Arc<Control>>, query: Parameters) ->
 /// One OpenAPI document, as a download
 #[utoipa::path(
     get, path = "/tyk/apis/oas/{id}/export", tag = "OpenAPI", operation_id = "exportOpenApiDocument",
+    security(("secret" = ["viewer"])),
     params(DocumentId, ("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses(
         (status = 200, body = Object, description = "The document, with a file name in `Content-Disposition`."),
@@ -89,6 +93,7 @@ pub(super) async fn export(state: State<Arc<Control>>, Path(DocumentId { id }): 
 /// List the versions of an API that are separate APIs
 #[utoipa::path(
     get, path = "/tyk/apis/oas/{id}/versions", tag = "OpenAPI", operation_id = "listOpenApiVersions",
+    security(("secret" = ["viewer"])),
     params(
         DocumentId,
         ("searchText" = Option<String>, Query, description = "Part of the version's name, in any letter case."),
@@ -109,6 +114,7 @@ pub(super) async fn versions(
 /// The document has its settings in `x-tyk-api-gateway`. Without an id there, it gets a generated one. With `base_api_id`, it becomes a version of that API.
 #[utoipa::path(
     post, path = "/tyk/apis/oas", tag = "OpenAPI", operation_id = "createOpenApi",
+    security(("secret" = ["editor"])),
     params(
         ("base_api_id" = Option<String>, Query, description = "Id of the API that it is a version of."),
         ("base_api_version_name" = Option<String>, Query, description = "What the base itself is called among its versions."),
@@ -136,6 +142,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, Query(query): Pa
 /// The document, in JSON or YAML, gets an `x-tyk-api-gateway` by the parameters. Without `upstreamURL`, the first server is the upstream.
 #[utoipa::path(
     post, path = "/tyk/apis/oas/import", tag = "OpenAPI", operation_id = "importOpenApi",
+    security(("secret" = ["editor"])),
     params(
         ("upstreamURL" = Option<String>, Query, description = "URL of the upstream."),
         ("listenPath" = Option<String>, Query, description = "Listen path; `/` by default."),
@@ -175,6 +182,7 @@ pub(super) async fn import(State(control): State<Arc<Control>>, Query(query): Pa
 /// Replace the OpenAPI document of an API
 #[utoipa::path(
     put, path = "/tyk/apis/oas/{id}", tag = "OpenAPI", operation_id = "updateOpenApi",
+    security(("secret" = ["editor"])),
     params(DocumentId),
     request_body(content = Object, example = json!(examples::openapi_document())),
     responses(
@@ -203,6 +211,7 @@ pub(super) async fn update(
 /// The document replaces the API's; without `x-tyk-api-gateway` in it, the API keeps its own. Then the parameters apply, as for an import.
 #[utoipa::path(
     patch, path = "/tyk/apis/oas/{id}", tag = "OpenAPI", operation_id = "patchOpenApi",
+    security(("secret" = ["editor"])),
     params(
         DocumentId,
         ("upstreamURL" = Option<String>, Query, description = "URL of the upstream."),
@@ -255,6 +264,7 @@ pub(super) async fn patch(
 /// Remove an API
 #[utoipa::path(
     delete, path = "/tyk/apis/oas/{id}", tag = "OpenAPI", operation_id = "deleteOpenApi",
+    security(("secret" = ["editor"])),
     params(DocumentId),
     responses(
         (status = 200, body = Changed, description = "The API is not served any more."),

@@ -51,6 +51,48 @@ pub fn mask(value: &mut Value, keys: &dyn RawKeys) {
     mask_in(value, Surroundings::Open, keys);
 }
 
+/// Masks the secrets among the values of labels in Prometheus text: texts in quotes.
+pub fn mask_labels(text: &str, keys: &dyn RawKeys) -> String {
+    let mut masked = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        // Comments describe metrics; most lines have labels without secrets.
+        if line.starts_with('#') {
+            masked.push_str(line);
+            continue;
+        }
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once('"') {
+            masked.push_str(before);
+            masked.push('"');
+            let end = closing_quote(after);
+            let (value, behind) = after.split_at_checked(end).unwrap_or((after, ""));
+            masked.push_str(if is_secret(value, Surroundings::Open, keys) { MASK } else { value });
+            rest = match behind.strip_prefix('"') {
+                Some(behind) => {
+                    masked.push('"');
+                    behind
+                }
+                None => behind,
+            };
+        }
+        masked.push_str(rest);
+    }
+    masked
+}
+
+/// Where the quote is that closes a value; its end if there is none.
+fn closing_quote(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' if !is_escaped => return place,
+            b'\\' => is_escaped = !is_escaped,
+            _ => is_escaped = false,
+        }
+    }
+    text.len()
+}
+
 /// Whether a document has a mask.
 pub fn has_mask(value: &Value) -> bool {
     match value {
@@ -153,8 +195,10 @@ fn source(value: &Value) -> Surroundings {
 
 /// Whether a text is an address with a password, or with a parameter that has a secret's name.
 fn has_credentials(text: &str) -> bool {
-    let authority = text.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
-    let has_password = authority.and_then(|authority| authority.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'));
+    // An address may stand in a sentence, such as that of a problem.
+    let authorities = text.split("://").skip(1).filter_map(|rest| rest.split(['/', '?', '#', ' ']).next());
+    let has_password =
+        authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'));
     let query = text.split_once('?').map(|(_, query)| query).unwrap_or_default();
     let mut pairs = query.split(['&', ';', '#']).filter_map(|pair| pair.split_once('='));
     has_password || pairs.any(|(name, value)| !value.is_empty() && Surroundings::Open.below(name) == Surroundings::Secret)

@@ -61,10 +61,10 @@ async fn pass(
     }
     let address = announced.unwrap_or(peer);
     let Some(terms) = &listen.tls else {
-        return Ok((Stream::Tcp(stream), ClientInfo { address, tls: None, http2: false, is_own: false }));
+        return Ok((Stream::Tcp(stream), ClientInfo { address, tls: None, http2: false, is_own: false, probe: 0 }));
     };
     let (stream, tls) = shake_hands(core, stream, terms.as_ref()).await?;
-    Ok((stream, ClientInfo { address, tls: Some(tls), http2: false, is_own: false }))
+    Ok((stream, ClientInfo { address, tls: Some(tls), http2: false, is_own: false, probe: 0 }))
 }
 
 /// Reads the header and not a byte more. `None` if the proxy speaks for itself.

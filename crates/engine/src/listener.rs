@@ -126,7 +126,7 @@ fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listener_inde
             tokio::task::spawn_local(enter(core.clone(), stream, client, listen.clone(), counted));
         }
         None => {
-            let client = ClientInfo { address: client, tls: None, http2: false, is_own: false };
+            let client = ClientInfo { address: client, tls: None, http2: false, is_own: false, probe: 0 };
             tokio::task::spawn_local(serve(core.clone(), Stream::Tcp(stream), client, counted));
         }
     }

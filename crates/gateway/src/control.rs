@@ -3,6 +3,7 @@
 pub(crate) mod api;
 pub(crate) mod compile;
 pub(crate) mod definition;
+pub(crate) mod known_keys;
 pub(crate) mod loader;
 pub(crate) mod nodes;
 pub(crate) mod statistics;

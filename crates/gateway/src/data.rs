@@ -22,6 +22,7 @@ pub(crate) mod header_names;
 pub(crate) mod host_events;
 pub(crate) mod middleware;
 pub(crate) mod pool_name;
+pub(crate) mod probe;
 pub(crate) mod refusal;
 pub(crate) mod registry;
 pub(crate) mod response_chain;

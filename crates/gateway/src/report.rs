@@ -14,7 +14,7 @@ mod statsd;
 mod targets;
 
 pub(crate) use exposition::ExpositionFormat;
-pub(crate) use live::live;
+pub(crate) use live::{live, middleware_times};
 pub(crate) use live_sample::{CauseHistory, live_sample};
 pub(crate) use otlp::Pusher;
 pub(crate) use response_cache::{ResponseCacheFigures, response_caches};

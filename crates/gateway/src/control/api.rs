@@ -8,9 +8,12 @@ mod apis;
 mod authority;
 mod cache;
 mod certs;
+mod chain;
 mod change_log;
 mod check;
+mod client_list;
 mod console;
+mod debug;
 mod definition_store;
 mod document;
 mod documents;
@@ -208,6 +211,7 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(reload::reload_all))
         .routes(routes!(apis::list, apis::create))
         .routes(routes!(apis::show, apis::create_at, apis::update, apis::remove))
+        .routes(routes!(chain::chain))
         .routes(routes!(versions::list))
         .routes(routes!(oas::list, oas::create))
         .routes(routes!(oas::import))
@@ -245,13 +249,16 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(cache::forget_key_sets))
         .routes(routes!(api_health::health))
         .routes(routes!(usage::usage))
+        .routes(routes!(debug::debug))
         .routes(routes!(check::api))
         .routes(routes!(check::policy))
         .routes(routes!(check::key))
         .routes(routes!(lists::apis))
-        .routes(routes!(lists::keys))
+        .routes(routes!(lists::keys, lists::find_keys))
         .routes(routes!(lists::policies))
         .routes(routes!(lists::certs))
+        .routes(routes!(client_list::clients))
+        .routes(routes!(nodes::search))
         .routes(routes!(change_log::list))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::set_password))
@@ -280,7 +287,7 @@ fn router(control: &Arc<Control>, [hello, ready]: &[String; 2], workers: Workers
         .route_layer(from_fn_with_state(control.clone(), documents::guard))
         .route_layer(from_fn_with_state(control.clone(), masking::mask))
         .route_layer(from_fn_with_state(workers, workers::run))
-        .merge(Router::from(figures()))
+        .merge(Router::from(figures()).route_layer(from_fn_with_state(control.clone(), masking::mask)))
         // Where scrapers look by default; on a port shared with APIs, the path belongs to the APIs.
         .route("/metrics", get(metrics::metrics))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })

@@ -1,6 +1,7 @@
 //! What the control plane remembers for people who look: samples of the last hour, and the streams of open consoles. Sampling is the work of one
 //! task; a request pays nothing for it. While no stream is open, nothing is made for streams.
 
+use crate::control::known_keys::KnownKeys;
 use crate::data::gateway_state::GatewayState;
 use crate::observe::{ChangeKind, GatewayChange};
 use crate::report::{CauseHistory, Sampler, live_sample};
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::{Notify, broadcast, watch};
+use tollgate_admin::mask::mask;
 use tollgate_statistics::{History, HistorySpan, STEP_S, SpanQuestion};
 
 /// Open streams: more people than look at one gateway, fewer than its connections.
@@ -133,7 +135,7 @@ impl Statistics {
             while self.streams.load(Ordering::Acquire) > 0 {
                 if tokio::time::Instant::now() >= next_live {
                     next_live += LIVE_EVERY;
-                    let live = event("live", &live_sample(&shared, &sampler.sample(&shared), &mut causes));
+                    let live = masked_event("live", &live_sample(&shared, &sampler.sample(&shared), &mut causes), &shared);
                     *lock(&self.last_live) = live.clone();
                     // Fails if nobody listens any more.
                     let _ = self.live.send(live);
@@ -141,11 +143,11 @@ impl Statistics {
                 let changes = shared.observer.changes.after(told);
                 told += changes.len() as u64;
                 for change in &changes {
-                    let _ = self.changes.send(event("changes", change));
+                    let _ = self.changes.send(masked_event("changes", change, &shared));
                 }
                 for tail in shared.observer.watch.tails().iter() {
                     if let Some(batch) = tail.take() {
-                        let _ = tail.batches.send(event("tail", &batch));
+                        let _ = tail.batches.send(masked_event("tail", &batch, &shared));
                     }
                 }
                 tokio::time::sleep(LOOK_EVERY).await;
@@ -165,6 +167,13 @@ pub(crate) fn marks(shared: &GatewayState, from_unix_s: u64) -> Vec<GatewayChang
 pub(crate) fn event(name: &str, value: &impl Serialize) -> Bytes {
     let data = serde_json::to_string(value).unwrap_or_default();
     format!("event: {name}\ndata: {data}\n\n").into()
+}
+
+/// An event without secrets. Events are made once for all streams, also those of viewers, and nobody needs a secret in one.
+fn masked_event(name: &str, value: &impl Serialize, shared: &GatewayState) -> Bytes {
+    let mut value = serde_json::to_value(value).unwrap_or_default();
+    mask(&mut value, &KnownKeys(&shared.keys));
+    event(name, &value)
 }
 
 fn unix_ms() -> u64 {

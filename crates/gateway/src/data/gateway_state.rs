@@ -4,6 +4,7 @@ use crate::auth::certificates::Certificates;
 use crate::auth::keys::Keys;
 use crate::base::tls::{AllowList, ApiTls, ClientTerms};
 use crate::data::host_events::HostEvents;
+use crate::data::probe::ProbeQueue;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::data::snapshot::Snapshot;
@@ -33,6 +34,8 @@ pub(crate) struct GatewayState {
     pub control_callers: Option<Arc<AllowList>>,
     /// Receivers of what checks find out about targets.
     pub host_events: HostEvents,
+    /// Takes requests that an operator tries to the cores.
+    pub probes: ProbeQueue,
     /// Target of requests for the control plane.
     pub control: Arc<Target>,
 }

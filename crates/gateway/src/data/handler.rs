@@ -6,6 +6,7 @@ mod forward;
 mod in_flight;
 mod mirror;
 mod observed;
+mod probed;
 mod record_builder;
 mod reply;
 mod revalidation;
@@ -36,8 +37,10 @@ use crate::observe::trace::{RequestTrace, TraceId};
 use crate::observe::{Recorder, RequestRecord, RequestTap};
 use arrival::RequestContext;
 use in_flight::{Chosen, InFlight, VersionPlace};
+use probed::{Probe, ProbedHandler};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -53,7 +56,7 @@ use tracing::field::DisplayValue;
 /// Largest request body to the control API: a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// The middlewares of one in this many chains are timed.
+/// The middlewares of one in this many chains are timed; a power of two.
 const SAMPLED: u32 = 1_024;
 
 /// The part of the gateway that belongs to one core.
@@ -72,6 +75,12 @@ pub(crate) struct CoreService {
     tap: RequestTap,
     /// Number of chains run.
     chains: Cell<u32>,
+    /// Which chains are timed: those whose number has these bits in the place of the mask.
+    sampling: Sampling,
+    /// The probe whose request is being decided about.
+    probed: RefCell<Option<Rc<Probe>>>,
+    /// Probes that wait for their connection.
+    probes: RefCell<HashMap<u64, Rc<Probe>>>,
     time_of_day: TimeOfDay,
 }
 
@@ -86,6 +95,9 @@ impl CoreService {
             own_requests: OnceCell::new(),
             index: core,
             chains: Cell::new(0),
+            sampling: Sampling::new(shared.observer.metrics),
+            probed: RefCell::default(),
+            probes: RefCell::default(),
             time_of_day: TimeOfDay::new(),
             tap: RequestTap::new(shared.observer.watch.clone()),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
@@ -109,7 +121,7 @@ impl CoreService {
     fn is_sampled(&self) -> bool {
         let chains = self.chains.get().wrapping_add(1);
         self.chains.set(chains);
-        chains % SAMPLED == 1 && self.shared.observer.metrics
+        chains & self.sampling.mask.get() == self.sampling.place.get()
     }
 
     /// Runs a middleware's step and times it.
@@ -121,6 +133,9 @@ impl CoreService {
         if let Some(totals) = self.shared.observer.totals(self.index) {
             totals.middleware_samples.add(middleware.name());
             totals.middleware_ns.add_many(middleware.name(), ns);
+        }
+        if let Some(probe) = &*self.probed.borrow() {
+            probe.note_step(middleware.name(), &exchange.api.id, ns, &step);
         }
         step
     }
@@ -140,6 +155,32 @@ impl CoreService {
     }
 }
 
+/// Which chains a core times. Both parts are variables so that a probe can have its own timed without a test in all others.
+struct Sampling {
+    mask: Cell<u32>,
+    place: Cell<u32>,
+}
+
+impl Sampling {
+    /// One in [`SAMPLED`] chains, or none.
+    fn new(is_on: bool) -> Self {
+        let sampling = Sampling { mask: Cell::new(0), place: Cell::new(0) };
+        sampling.reset(is_on);
+        sampling
+    }
+
+    fn reset(&self, is_on: bool) {
+        self.mask.set(if is_on { SAMPLED - 1 } else { 0 });
+        self.place.set(1);
+    }
+
+    /// From now on all chains.
+    fn take_all(&self) {
+        self.mask.set(0);
+        self.place.set(0);
+    }
+}
+
 /// The engine's handle of the service.
 pub(crate) struct CoreHandle(pub Rc<CoreService>);
 
@@ -147,7 +188,7 @@ impl Service for CoreHandle {
     fn handler(&self, client: &ClientInfo) -> Box<dyn Handler> {
         let peer = SocketAddr::new(client.address.ip().to_canonical(), client.address.port());
         let is_logged = self.0.shared.observer.recording.as_ref().is_some_and(|recording| recording.access_log);
-        Box::new(GatewayHandler {
+        let handler = GatewayHandler {
             core: self.0.clone(),
             peer,
             peer_text: if is_logged { peer.to_string().into() } else { Box::default() },
@@ -169,10 +210,18 @@ impl Service for CoreHandle {
             answers: Answers::default(),
             steps: Steps::default(),
             in_flight: None,
-        })
+        };
+        if client.probe != 0
+            && let Some(probe) = self.0.probes.borrow_mut().remove(&client.probe)
+        {
+            return Box::new(ProbedHandler::new(handler, probe));
+        }
+        Box::new(handler)
     }
 
     fn start(&self, own_requests: Rc<dyn OwnRequests>) {
+        let requests = self.0.shared.probes.of_core(self.0.index);
+        tokio::task::spawn_local(probed::serve(self.0.clone(), own_requests.clone(), requests));
         // A core starts once.
         let _ = self.0.own_requests.set(own_requests);
     }

@@ -12,12 +12,22 @@ use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::Refusal;
 use crate::observe::LimitFact;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Each line names a file and its middlewares; each list runs in this order.
 macro_rules! middlewares {
     ($($(#[$about:meta])* $list:ident { $($file:ident: $($middleware:ident),+;)+ })+) => {
         $($(mod $file;)+)+
         $($(#[$about])* pub(crate) const $list: &[Maker] = &[$($($file::$middleware::compile),+),+];)+
+
+        /// The name of the list that a middleware is in; empty for an unknown one.
+        fn list_of(middleware: &str) -> &'static str {
+            $(if [$($(stringify!($middleware)),+),+].contains(&middleware) {
+                return stringify!($list);
+            })+
+            ""
+        }
     };
 }
 
@@ -104,6 +114,29 @@ pub(crate) const FOR_STRANGERS: &[Maker] = &[
     ip_lists::IpBlock::compile,
     certificate_check::CertificateCheck::compile,
 ];
+
+/// Part of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ChainPhase {
+    /// Before the caller is identified.
+    PreAuth,
+    /// Identifies the caller.
+    Auth,
+    /// After authentication.
+    PostAuth,
+}
+
+impl ChainPhase {
+    /// The part that a middleware belongs to.
+    pub(crate) fn of(middleware: &str) -> Self {
+        match list_of(middleware) {
+            "PRE_AUTH" => ChainPhase::PreAuth,
+            "AUTH" => ChainPhase::Auth,
+            _ => ChainPhase::PostAuth,
+        }
+    }
+}
 
 /// One step of a chain.
 pub(crate) trait Middleware: Send + Sync {

@@ -13,6 +13,7 @@ pub(crate) struct TargetList {
 
 /// One target of a pool.
 pub(crate) struct PoolTarget {
+    /// Names it in figures and logs: its URL without user and password.
     pub url: String,
     pub upstream: Upstream,
     /// Identifies it in cookies, without naming it.

@@ -99,6 +99,16 @@ fn egress_proxy(url: &str) -> Result<EgressProxy, String> {
     Ok(EgressProxy { address, protocol })
 }
 
+/// A URL without user and password, which may be shown.
+pub(crate) fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest.get(..end).and_then(|authority| authority.rsplit_once('@')) {
+        Some((user, _)) => format!("{scheme}://{}", rest.get(user.len() + 1..).unwrap_or_default()),
+        None => url.to_owned(),
+    }
+}
+
 /// User and password of a URL, decoded.
 fn credentials(url: &str) -> Result<(String, String), String> {
     let authority = url.split_once("://").map_or("", |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());

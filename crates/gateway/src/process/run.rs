@@ -12,6 +12,7 @@ use crate::control::statistics::Statistics;
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
+use crate::data::probe::ProbeQueue;
 use crate::data::registry;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::Settings;
@@ -123,6 +124,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         start: keys.shared_keys().map_or_else(MonoTime::now, |shared| shared.limits.start_time()),
         address_rates: address_rates(&config),
         host_events: Default::default(),
+        probes: ProbeQueue::new(threads(&config)),
         control: Arc::new(control_target),
     });
     let cache_redis = storage::open_cache(&config, &keys)?;

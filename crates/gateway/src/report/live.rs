@@ -122,13 +122,19 @@ fn sinks(shared: &GatewayState) -> Vec<Value> {
     shown.collect()
 }
 
-/// How long middlewares take, from samples.
-fn middlewares(shared: &GatewayState) -> Vec<Value> {
+/// Samples of middlewares and their time in nanoseconds, by name.
+pub(crate) fn middleware_times(shared: &GatewayState) -> BTreeMap<&'static str, (u64, u64)> {
     let mut sums: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
     for core in &shared.observer.cores {
         core.middleware_samples.iter().for_each(|(name, count)| sums.entry(name).or_default().0 += count);
         core.middleware_ns.iter().for_each(|(name, ns)| sums.entry(name).or_default().1 += ns);
     }
+    sums
+}
+
+/// How long middlewares take, from samples.
+fn middlewares(shared: &GatewayState) -> Vec<Value> {
+    let sums = middleware_times(shared);
     let shown = sums
         .iter()
         .map(|(name, (samples, ns))| json!({ "middleware": name, "samples": samples, "mean_ns": ns.checked_div(*samples) }));

@@ -5,6 +5,7 @@ use super::answer::{ControlAnswer, error};
 use super::change_log::Change;
 use super::console::Signed;
 use super::{Control, key_changes, keys};
+use crate::control::known_keys::KnownKeys;
 use crate::data::control_caller::ControlCaller;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Query, Request, State};
@@ -132,7 +133,8 @@ pub(super) async fn guard(
 
 /// What a request changed; `None` if it only asks.
 fn change_of(method: &Method, path: &str, status: StatusCode) -> Option<Change> {
-    let asks = path.starts_with("/tyk/check/") || path == "/tyk/keys/preview" || path.starts_with("/tyk/list/");
+    let asks = ["/tyk/check/", "/tyk/list/"].iter().any(|start| path.starts_with(start))
+        || ["/tyk/keys/preview", "/tyk/tail", "/tyk/debug"].contains(&path);
     if asks || !status.is_success() {
         return None;
     }
@@ -178,7 +180,7 @@ async fn shown_key(control: &Control, document: &Document, uri: &Uri) -> Option<
 
 /// Differences without secrets: a secret that was changed is named, but not shown.
 fn masked_differences(control: &Control, old: Option<&Value>, new: Option<&Value>) -> (Vec<Difference>, usize) {
-    let keys = super::masking::KnownKeys(&control.shared.keys);
+    let keys = KnownKeys(&control.shared.keys);
     let masked = |value: Option<&Value>| {
         let mut value = value.cloned().unwrap_or_default();
         mask::mask(&mut value, &keys);
@@ -299,7 +301,7 @@ fn restored(
         return Ok(request);
     };
     let Ok(mut sent) = serde_json::from_slice::<Value>(&body) else { return Ok(request) };
-    if let Err(paths) = mask::unmask(&mut sent, stored, &super::masking::KnownKeys(&control.shared.keys)) {
+    if let Err(paths) = mask::unmask(&mut sent, stored, &KnownKeys(&control.shared.keys)) {
         let message = format!("{}: there is no stored secret for this mask", paths.join(", "));
         return Err(error(StatusCode::BAD_REQUEST, message));
     }

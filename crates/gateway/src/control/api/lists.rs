@@ -6,15 +6,18 @@ use super::answer::{ControlAnswer, Error, error, ok};
 use crate::auth::certificates;
 use crate::auth::keys::ListedKey;
 use crate::base::clock::unix_s;
+use crate::base::digest::hex;
+use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_model::session::Session;
+use tollgate_store::StoreFault;
 use utoipa::ToSchema;
 
 /// Time for a search; with the rest of the request, an answer takes at most 200 ms.
@@ -23,6 +26,8 @@ const SEARCH_TIME_MAX: Duration = Duration::from_millis(150);
 const ROWS: usize = 100;
 /// Rows of a page at most.
 const ROWS_MAX: usize = 1_000;
+/// Keys that a search looks at in one go.
+const SEARCHED_KEYS: usize = 2_000;
 /// Bytes of a part of a key's listed form that a search finds.
 const SHOWN_PART_BYTES_MIN: usize = 6;
 /// Bytes of a search at most.
@@ -83,14 +88,21 @@ impl Asked {
         fits(&self.words, texts)
     }
 
-    /// A page of rows that are all in memory: sorted by a column, then by id. `finish` adds what is costly.
-    fn page(&self, mut rows: Vec<Value>, total: usize, finish: impl Fn(&mut Value)) -> ControlAnswer {
-        let column = |row: &Value| row.get(&self.sort).cloned().unwrap_or_default();
+    /// Sorts rows by the column that is asked for, then by id.
+    pub(super) fn sort(&self, rows: &mut [Value]) {
+        fn column<'r>(row: &'r Value, name: &str) -> &'r Value {
+            row.get(name).unwrap_or(&Value::Null)
+        }
         rows.sort_by(|one, other| {
-            let order = compare(&column(one), &column(other));
+            let order = compare(column(one, &self.sort), column(other, &self.sort));
             let order = if self.is_descending { order.reverse() } else { order };
-            order.then_with(|| compare(one.get("id").unwrap_or(&Value::Null), other.get("id").unwrap_or(&Value::Null)))
+            order.then_with(|| compare(column(one, "id"), column(other, "id")))
         });
+    }
+
+    /// A page of rows that are all in memory: sorted by a column, then by id. `finish` adds what is costly.
+    pub(super) fn page(&self, mut rows: Vec<Value>, total: usize, finish: impl Fn(&mut Value)) -> ControlAnswer {
+        self.sort(&mut rows);
         let begin = match self.after.parse::<usize>() {
             Ok(begin) => begin,
             Err(_) if self.after.is_empty() => 0,
@@ -322,43 +334,130 @@ pub(super) async fn certs(State(control): State<Arc<Control>>, Query(query): Que
     )
 )]
 pub(super) async fn keys(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
-    let asked = match Asked::read(&query, &["id"]) {
-        Ok(asked) if !asked.is_descending => asked,
-        Ok(_) => return error(StatusCode::BAD_REQUEST, "keys are sorted by id, ascending"),
+    match asked_keys(&query) {
+        Ok(asked) => key_page(&control, &asked, None).await,
+        Err(answer) => answer,
+    }
+}
+
+fn asked_keys(query: &HashMap<String, String>) -> Result<Asked, ControlAnswer> {
+    match Asked::read(query, &["id"]) {
+        Ok(asked) if !asked.is_descending => Ok(asked),
+        Ok(_) => Err(error(StatusCode::BAD_REQUEST, "keys are sorted by id, ascending")),
+        Err(answer) => Err(answer),
+    }
+}
+
+/// A search for keys, in a body.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct KeySearch {
+    /// Words as in the query of `GET`. A single word may also be a whole key.
+    #[schema(required = false, example = "customer")]
+    q: String,
+    /// A whole key; its row comes first.
+    #[schema(required = false)]
+    key: String,
+    /// `id`.
+    #[schema(required = false, example = "id")]
+    sort: String,
+    /// Rows, 1 to 1000; 100 by default.
+    #[schema(required = false, example = 20)]
+    limit: Option<usize>,
+    /// `next` of the page before.
+    #[schema(required = false)]
+    after: String,
+}
+
+/// A page of the keys, with the search in a body
+///
+/// The same as `GET`, for a search by a whole key: a secret belongs into no URL, because URLs are logged.
+#[utoipa::path(
+    post, path = "/tyk/list/keys", tag = "Lists", operation_id = "findKeys",
+    security(("secret" = ["viewer"])),
+    request_body(content = KeySearch, example = json!({"key": "default0123456789abcdef", "limit": 20})),
+    responses(
+        (status = 200, body = ListPage, description = "The page."),
+        (status = 400, body = Error, description = "The body is no search, or a member has an invalid value."),
+        (status = 500, body = Error, description = "The store does not answer."),
+    )
+)]
+pub(super) async fn find_keys(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+    let search: KeySearch = match serde_json::from_slice(&body) {
+        Ok(search) => search,
+        Err(failure) => return error(StatusCode::BAD_REQUEST, format!("the body is no search: {failure}")),
+    };
+    let limit = search.limit.map(|limit| limit.to_string()).unwrap_or_default();
+    let members = [("q", &search.q), ("sort", &search.sort), ("limit", &limit), ("after", &search.after)];
+    let query = members.into_iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    let asked = match asked_keys(&query) {
+        Ok(asked) => asked,
         Err(answer) => return answer,
     };
+    let word = search.q.trim();
+    let whole = if search.key.is_empty() { word } else { search.key.as_str() };
+    let is_first = asked.after.is_empty() && !whole.is_empty() && (!search.key.is_empty() || !word.contains(char::is_whitespace));
+    match is_first {
+        true => key_page(&control, &asked, Some(whole)).await,
+        false => key_page(&control, &asked, None).await,
+    }
+}
+
+/// A page of the keys. The row of the key `whole` comes first, if there is one.
+async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> ControlAnswer {
     let keys = &control.shared.keys;
+    let is_shared = keys.shared_keys().is_some();
     let now = unix_s();
+    let end = Instant::now() + SEARCH_TIME_MAX;
     let mut rows = Vec::new();
+    let mut first = None;
+    if let Some(whole) = whole {
+        match super::keys::named(keys, whole, &HashMap::new()).await {
+            Ok(Some((name, session))) => {
+                let id = if is_shared { name.shown } else { hex(&name.digest) };
+                rows.push(key_row(&id, is_shared, Some(&session), now));
+                first = Some(id);
+            }
+            Ok(None) => {}
+            Err(fault) => return unlisted(&fault),
+        }
+    }
     let mut scanned = 0;
     let mut next = asked.after.clone();
-    let end = Instant::now() + SEARCH_TIME_MAX;
+    // A search looks at many keys for a row. Each look at the embedded store begins with all ids.
+    let batch = if asked.words.is_empty() { asked.limit } else { asked.limit.max(SEARCHED_KEYS) };
     loop {
-        let (some, following) = match keys.listed_after(&next, asked.limit).await {
+        let (some, following) = match keys.listed_after(&next, batch).await {
             Ok(some) => some,
-            Err(fault) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("keys can't be listed: {fault}")),
+            Err(fault) => return unlisted(&fault),
         };
+        let mut is_late = false;
         for ListedKey { id, shown, session, place, .. } in some {
             scanned += 1;
-            next.clone_from(&place);
+            next = place;
             let policies = session.as_ref().map(Session::policy_ids).unwrap_or_default();
             let alias = session.as_ref().map_or("", |session| session.alias.as_str());
-            if fits_key(&asked.words, alias, &shown, &policies) {
-                rows.push(key_row(&id, keys.shared_keys().is_some(), session.as_ref(), now));
-                if rows.len() == asked.limit {
-                    break;
-                }
+            if first.as_ref() != Some(&id) && fits_key(&asked.words, alias, &shown, &policies) {
+                rows.push(key_row(&id, is_shared, session.as_ref(), now));
+            }
+            is_late = Instant::now() >= end;
+            if rows.len() >= asked.limit || is_late {
+                break;
             }
         }
-        let is_last = following.is_none() && rows.len() < asked.limit;
+        let is_last = following.is_none() && rows.len() < asked.limit && !is_late;
         if is_last {
             next.clear();
         }
-        if is_last || rows.len() == asked.limit || Instant::now() >= end {
-            let total = if keys.shared_keys().is_some() { None } else { Some(keys.len()) };
+        if is_last || rows.len() >= asked.limit || is_late || Instant::now() >= end {
+            let total = if is_shared { None } else { Some(keys.len()) };
             return ok(ListPage { rows, next, total, scanned });
         }
     }
+}
+
+fn unlisted(fault: &StoreFault) -> ControlAnswer {
+    error(StatusCode::INTERNAL_SERVER_ERROR, format!("keys can't be listed: {fault}"))
 }
 
 /// A key as a row.

@@ -6,7 +6,7 @@ use super::answer::{ControlAnswer, error};
 use super::authority::role_missing;
 use super::change_log::Change;
 use super::console::Signed;
-use crate::auth::keys::Keys;
+use crate::control::known_keys::KnownKeys;
 use crate::data::control_caller::ControlCaller;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -17,11 +17,13 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use std::sync::Arc;
-use tollgate_admin::mask::mask as mask_secrets;
-use tollgate_admin::{Operator, RawKeys, Role};
+use tollgate_admin::mask::{mask as mask_secrets, mask_labels};
+use tollgate_admin::{MASK, Operator, RawKeys, Role};
 
 /// Answers that hold nothing of this installation; their members have the names of secrets.
 const DESCRIPTIONS: [&str; 2] = ["/tyk/openapi.json", "/tyk/schema"];
+/// Longer answers are masked on a thread of their own.
+const LONG_BYTES: usize = 64 << 10;
 
 /// Masks the answer to a request of the console. Answers to changes are not masked for those who may make them: a new key or client secret is
 /// shown once.
@@ -45,55 +47,54 @@ pub(super) async fn mask(State(control): State<Arc<Control>>, request: Request, 
     if is_description || (role >= Role::Editor && (reveals || makes_secrets)) { response } else { masked(&control, response).await }
 }
 
-async fn masked(control: &Control, response: Response) -> Response {
+async fn masked(control: &Arc<Control>, response: Response) -> Response {
     let (mut head, body) = response.into_parts();
-    // A stream has figures, and keys as hashes only. It has no end to wait for.
+    // Events are masked when they are made, once for all streams. A stream has no end to wait for.
     if head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream") {
         return Response::from_parts(head, body);
     }
     let Ok(body) = body.collect().await.map(|body| body.to_bytes()) else { return unmasked() };
-    let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let keys = KnownKeys(&control.shared.keys);
-    let body = if body.is_empty() {
-        body
-    } else if kind.starts_with("application/json") {
-        let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return unmasked() };
-        mask_secrets(&mut value, &keys);
-        Bytes::from(format!("{value}\n"))
-    } else if kind.starts_with("text/csv") {
-        let cells = |line: &str| {
-            line.split(',')
-                .map(|cell| if keys.is_raw_key(cell.trim_matches('"')) { "********" } else { cell })
-                .collect::<Vec<_>>()
-                .join(",")
-        };
-        let text = String::from_utf8_lossy(&body);
-        Bytes::from(
-            text.split_inclusive('\n')
-                .map(|line| match line.strip_suffix('\n') {
-                    Some(line) => cells(line) + "\n",
-                    None => cells(line),
-                })
-                .collect::<String>(),
-        )
+    let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    let body = if body.len() > LONG_BYTES {
+        let control = control.clone();
+        // The figures of thousands of APIs take a while.
+        tokio::task::spawn_blocking(move || without_secrets(&control, &kind, body)).await.ok().flatten()
     } else {
-        // What can't be read can't be masked.
-        return unmasked();
+        without_secrets(control, &kind, body)
     };
+    // What can't be read can't be masked.
+    let Some(body) = body else { return unmasked() };
     head.headers.remove(CONTENT_LENGTH);
     Response::from_parts(head, Body::from(body))
+}
+
+fn without_secrets(control: &Control, kind: &str, body: Bytes) -> Option<Bytes> {
+    let keys = KnownKeys(&control.shared.keys);
+    if body.is_empty() {
+        return Some(body);
+    }
+    if kind.starts_with("application/json") {
+        let mut value = serde_json::from_slice::<Value>(&body).ok()?;
+        mask_secrets(&mut value, &keys);
+        return Some(Bytes::from(format!("{value}\n")));
+    }
+    let text = std::str::from_utf8(&body).ok()?;
+    if kind.starts_with("text/csv") {
+        let cells = |line: &str| {
+            let cells = line.split(',').map(|cell| if keys.is_raw_key(cell.trim_matches('"')) { MASK } else { cell });
+            cells.collect::<Vec<_>>().join(",")
+        };
+        let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix('\n') {
+            Some(line) => cells(line) + "\n",
+            None => cells(line),
+        });
+        return Some(Bytes::from(lines.collect::<String>()));
+    }
+    let is_metrics = kind.starts_with("text/plain") || kind.starts_with("application/openmetrics-text");
+    is_metrics.then(|| Bytes::from(mask_labels(text, &keys)))
 }
 
 fn unmasked() -> Response {
     let answer: ControlAnswer = error(StatusCode::INTERNAL_SERVER_ERROR, "the answer could not be masked");
     answer.into_response()
-}
-
-/// The keys of callers, if they are stored as they are. Otherwise only hashes are known here, and a hash opens nothing.
-pub(super) struct KnownKeys<'k>(pub &'k Keys);
-
-impl RawKeys for KnownKeys<'_> {
-    fn is_raw_key(&self, text: &str) -> bool {
-        !self.0.rules.hash_keys && self.0.has_in_memory(text)
-    }
 }

@@ -1,10 +1,11 @@
 //! `/tyk/nodes`: the gateways that share a Redis, and in what they differ.
 
 use super::Control;
-use super::answer::{ControlAnswer, ok};
+use super::answer::{ControlAnswer, Error, json, ok};
+use super::lists::{Asked, ListPage};
 use super::query::Parameters;
 use crate::base::node_bus::NodeState;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,6 +46,50 @@ struct NodeRow {
     responses((status = 200, body = NodesAnswer, description = "The gateways, the one that answers first."))
 )]
 pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
+    let nodes = rows(&control);
+    ok(NodesAnswer { node: control.shared.observer.node().to_owned(), shared: control.nodes.bus.is_some(), nodes })
+}
+
+/// A page of the gateways that share a Redis
+///
+/// Rows are those of `GET /tyk/nodes` with `id`, the name of the gateway.
+#[utoipa::path(
+    get, path = "/tyk/list/nodes", tag = "Lists", operation_id = "searchNodes",
+    security(("secret" = ["viewer"])),
+    params(
+        ("q" = Option<String>, Query, description = "Words that must all be in the name, the version or `differs`, in any letter case."),
+        ("sort" = Option<String>, Query, description = "`node`, `version`, `started_unix_s`, `apis` or `seen_unix_s`; `-` before it for descending.", example = "-started_unix_s"),
+        ("limit" = Option<String>, Query, description = "Rows, 1 to 1000; 100 by default."),
+        ("after" = Option<String>, Query, description = "`next` of the page before."),
+    ),
+    responses(
+        (status = 200, body = ListPage, description = "The page."),
+        (status = 400, body = Error, description = "A parameter has an invalid value."),
+    )
+)]
+pub(super) async fn search(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+    let asked = match Asked::read(&query, &["node", "version", "started_unix_s", "apis", "seen_unix_s"]) {
+        Ok(asked) => asked,
+        Err(answer) => return answer,
+    };
+    let all = rows(&control);
+    let total = all.len();
+    let fits = |row: &NodeRow| {
+        let texts = [row.state.node.as_str(), &row.state.version];
+        asked.fits(texts.into_iter().chain(row.differs.iter().map(String::as_str)))
+    };
+    let found = all.into_iter().filter(fits).map(|row| {
+        let id = row.state.node.clone();
+        let mut row = json(row);
+        row.as_object_mut().into_iter().for_each(|members| drop(members.insert("id".to_owned(), id.clone().into())));
+        row
+    });
+    let found = found.collect();
+    asked.page(found, total, |_| {})
+}
+
+/// All gateways, the one that answers first.
+fn rows(control: &Control) -> Vec<NodeRow> {
     let all = control.nodes.all();
     let states: Vec<&NodeState> = all.iter().filter(|(_, _, is_alive)| *is_alive).map(|(state, ..)| state).collect();
     type Read = fn(&NodeState) -> &str;
@@ -62,7 +107,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
         alive: *alive,
         differs: usual.iter().filter(|(_, read, usual)| read(state) != usual).map(|(name, ..)| (*name).to_owned()).collect(),
     });
-    ok(NodesAnswer { node: control.shared.observer.node().to_owned(), shared: control.nodes.bus.is_some(), nodes: rows.collect() })
+    rows.collect()
 }
 
 /// The most frequent value; of several, the one of the gateway that answers, which is the first.

@@ -10,7 +10,7 @@ use crate::data::settings::StickyKey;
 use crate::data::target_list::{PoolTarget, TargetList};
 use crate::data::target_pool::TargetPool;
 use crate::data::target_watch::ListBuilder;
-use crate::data::upstream::Upstream;
+use crate::data::upstream::{Upstream, without_credentials};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use tollgate_balance::{Backoff, BalanceMethod, BudgetRules, Candidate, Candidates, HealthRules, TargetHealth, hash_bytes};
@@ -112,7 +112,8 @@ impl ListMaker {
                 tier: 0,
                 health: self.registry.target_health(&self.name, &target.url),
             });
-            list.push(PoolTarget { url: target.url.clone(), upstream, sticky_id: self.sticky_key.id(&self.name.api, &target.url) });
+            let sticky_id = self.sticky_key.id(&self.name.api, &target.url);
+            list.push(PoolTarget { url: without_credentials(&target.url), upstream, sticky_id });
         }
         Ok(TargetList::new(list, Candidates::new(candidates, self.method, self.health)))
     }

@@ -1,0 +1,295 @@
+//! Definitions and policies that gateways share through their Redis (`tollgate.shared_definitions`). Each gateway loads the set at its start and
+//! whenever its revision changes. While Redis does not answer, the last good set stays; a copy on disk is for starts without Redis.
+
+use crate::base::digest::shortened;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::hexadecimal;
+use tollgate_store::{Redis, SharedTexts, StoreFault, StoreFaultKind, TextChange};
+use utoipa::ToSchema;
+
+/// The set's name in Redis.
+const SET: &str = "{tollgate.definitions}";
+/// The copy below `data_dir`.
+const COPY: &str = "shared-definitions.json";
+/// Time to load the set: ten thousand definitions have some ten MB.
+const LOAD_TIME_MAX: Duration = Duration::from_secs(10);
+/// Names that are fetched in one go.
+const FETCHED_AT_ONCE: usize = 500;
+/// Tries to load the set while others change it.
+const LOADS_MAX: usize = 5;
+/// What paths of shared documents begin with, where others have their file.
+const PATH_START: &str = "redis:";
+
+/// What a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum DocumentClass {
+    Api,
+    Policy,
+}
+
+/// The documents at one revision.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct SharedSet {
+    /// 0 if nothing was ever stored.
+    pub revision: u64,
+    /// By class and id, as in `api/shop`.
+    documents: BTreeMap<String, SharedDocument>,
+}
+
+/// One document.
+#[derive(Clone, Serialize, Deserialize)]
+struct SharedDocument {
+    digest: String,
+    #[serde(serialize_with = "write_text", deserialize_with = "read_text")]
+    text: Arc<str>,
+}
+
+/// What a gateway says of the set that it serves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct SharedState {
+    pub revision: u64,
+    /// Digest of all documents.
+    pub digest: String,
+    /// Whether Redis answered when the set was last loaded.
+    pub store_up: bool,
+}
+
+/// The set, as far as this gateway knows it.
+pub(crate) struct SharedDefinitions {
+    redis: Arc<Redis>,
+    copy: PathBuf,
+    known: Mutex<Arc<SharedSet>>,
+    /// Why the set could not be loaded the last time.
+    trouble: Mutex<Option<String>>,
+}
+
+/// Why a change was not made.
+#[derive(Debug)]
+pub(crate) enum NotShared {
+    /// Another gateway has changed the document since it was loaded here.
+    Changed,
+    Store(StoreFault),
+}
+
+impl SharedDefinitions {
+    /// `None` unless the configuration says that definitions are shared.
+    pub(crate) fn new(config: &GatewayConfig, redis: Option<Arc<Redis>>) -> Option<Self> {
+        let redis = redis.filter(|_| config.tollgate.shared_definitions)?;
+        Some(SharedDefinitions {
+            redis,
+            copy: config.tollgate.data_dir.join(COPY),
+            known: Mutex::default(),
+            trouble: Mutex::default(),
+        })
+    }
+
+    /// The set that was loaded last.
+    pub(crate) fn known(&self) -> Arc<SharedSet> {
+        lock(&self.known).clone()
+    }
+
+    pub(crate) fn state(&self) -> SharedState {
+        let known = self.known();
+        SharedState { revision: known.revision, digest: known.digest(), store_up: lock(&self.trouble).is_none() }
+    }
+
+    /// Loads the set from Redis, or from the copy if this gateway has none yet. Blocks.
+    ///
+    /// # Errors
+    /// Why Redis has no newer one. What was known before stays known.
+    pub(crate) fn load(&self) -> Result<Arc<SharedSet>, String> {
+        let known = self.known();
+        let (sender, receiver) = mpsc::channel();
+        let (redis, last) = (self.redis.clone(), known.clone());
+        self.redis.runtime().spawn(async move {
+            let _ = sender.send(fetch(&redis, &last).await);
+        });
+        let fetched = match receiver.recv_timeout(LOAD_TIME_MAX) {
+            Ok(Ok(Some(fetched))) => Ok(fetched),
+            Ok(Ok(None)) if known.revision > 0 => Err("Redis has lost them".to_owned()),
+            Ok(Ok(None)) => Ok(SharedSet::default()),
+            Ok(Err(fault)) => Err(fault.to_string()),
+            Err(_) => Err(format!("Redis has not sent them within {} s", LOAD_TIME_MAX.as_secs())),
+        };
+        *lock(&self.trouble) = fetched.as_ref().err().cloned();
+        let fetched = match fetched {
+            Ok(fetched) => Arc::new(fetched),
+            Err(why) => {
+                if known.revision == 0
+                    && let Some(copy) = self.read_copy()
+                {
+                    *lock(&self.known) = Arc::new(copy);
+                }
+                return Err(why);
+            }
+        };
+        if fetched.revision != known.revision {
+            *lock(&self.known) = fetched.clone();
+            // The copy is for starts without Redis; a gateway without a writable directory does without.
+            if let Err(error) = self.write_copy(&fetched) {
+                tracing::warn!(%error, path = %self.copy.display(), "shared definitions can't be copied to disk");
+            }
+        }
+        Ok(fetched)
+    }
+
+    /// Whether Redis has another revision than this gateway, or the answer to that has changed.
+    pub(crate) async fn is_to_be_loaded(&self) -> bool {
+        let has_trouble = lock(&self.trouble).is_some();
+        match self.redis.shared_revision(SET).await {
+            Ok(None) => self.known().revision > 0 && !has_trouble,
+            Ok(Some(revision)) => has_trouble || revision != self.known().revision,
+            Err(_) => !has_trouble,
+        }
+    }
+
+    /// Stores a document in place of the version that was loaded here, or removes it.
+    ///
+    /// # Errors
+    /// Then nothing was changed, or it is unknown because Redis did not answer.
+    pub(crate) async fn put(&self, class: DocumentClass, id: &str, text: Option<&str>) -> Result<(), NotShared> {
+        let known = self.known();
+        let name = class.name(id);
+        let change = TextChange {
+            expected: known.documents.get(&name).map(|document| document.digest.clone()),
+            new: text.map(|text| (digest(text), text.to_owned())),
+            name,
+        };
+        if known.revision > 0 && self.redis.shared_revision(SET).await.map_err(NotShared::Store)?.is_none() {
+            // The change alone would be the whole set, and all gateways would drop the rest.
+            let texts = known.documents.iter().map(|(name, kept)| [name.clone(), kept.digest.clone(), kept.text.to_string()]);
+            let restored = self.redis.restore_shared_texts(SET, known.revision, texts.collect::<Vec<_>>()).await;
+            if restored.map_err(NotShared::Store)? {
+                tracing::warn!(documents = known.documents.len(), "Redis had lost the shared definitions; they are stored again");
+            }
+        }
+        match self.redis.change_shared_text(SET, change).await.map_err(NotShared::Store)? {
+            Some(_) => Ok(()),
+            None => Err(NotShared::Changed),
+        }
+    }
+
+    fn read_copy(&self) -> Option<SharedSet> {
+        let text = match std::fs::read(&self.copy) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => {
+                tracing::error!(%error, path = %self.copy.display(), "the copy of the shared definitions can't be read");
+                return None;
+            }
+        };
+        let set: Option<SharedSet> = serde_json::from_slice(&text).ok();
+        if set.is_none() {
+            tracing::error!(path = %self.copy.display(), "the copy of the shared definitions is damaged");
+        }
+        set
+    }
+
+    fn write_copy(&self, set: &SharedSet) -> io::Result<()> {
+        let directory = self.copy.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(directory)?;
+        let temporary = self.copy.with_extension("json.new");
+        // Definitions may have secrets.
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        file.write_all(&serde_json::to_vec(set).map_err(io::Error::other)?)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, &self.copy)?;
+        File::open(directory)?.sync_all()
+    }
+}
+
+impl SharedSet {
+    /// Ids and texts of a class, by id.
+    pub(crate) fn of(&self, class: DocumentClass) -> impl Iterator<Item = (&str, &str)> {
+        let start = class.name("");
+        let documents = self.documents.iter();
+        documents.filter_map(move |(name, document)| Some((name.strip_prefix(start.as_str())?, &*document.text)))
+    }
+
+    pub(crate) fn has(&self, class: DocumentClass, id: &str) -> bool {
+        self.documents.contains_key(&class.name(id))
+    }
+
+    fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (name, document) in &self.documents {
+            hasher.update(name.as_bytes()).update(document.digest.as_bytes());
+        }
+        shortened(&hasher.finalize())
+    }
+}
+
+impl DocumentClass {
+    fn name(self, id: &str) -> String {
+        match self {
+            DocumentClass::Api => format!("api/{id}"),
+            DocumentClass::Policy => format!("policy/{id}"),
+        }
+    }
+
+    /// What problems name in place of a file.
+    pub(crate) fn place(self, id: &str) -> PathBuf {
+        PathBuf::from(format!("{PATH_START}{}", self.name(id)))
+    }
+}
+
+/// Whether a path is that of a shared document.
+pub(crate) fn is_shared(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().starts_with(PATH_START.as_bytes())
+}
+
+/// The set in Redis, with the texts of `last` where they are the same. `None` if nothing was ever stored.
+async fn fetch(redis: &Redis, last: &SharedSet) -> Result<Option<SharedSet>, StoreFault> {
+    for _ in 0..LOADS_MAX {
+        let SharedTexts { revision, digests } = redis.shared_texts(SET).await?;
+        let Some(revision) = revision else { return Ok(None) };
+        let mut documents = BTreeMap::new();
+        let mut missing = Vec::new();
+        for (name, digest) in &digests {
+            match last.documents.get(name).filter(|known| known.digest == *digest) {
+                Some(known) => drop(documents.insert(name.clone(), known.clone())),
+                None => missing.push(name.clone()),
+            }
+        }
+        let mut is_whole = true;
+        for names in missing.chunks(FETCHED_AT_ONCE) {
+            let texts = redis.shared_values(SET, names).await?;
+            for (name, text) in names.iter().zip(texts) {
+                let own = text.map(|text| SharedDocument { digest: digest(&text), text: text.into() });
+                // Another gateway may have changed it since its digest was read.
+                match own.filter(|own| digests.get(name) == Some(&own.digest)) {
+                    Some(own) => drop(documents.insert(name.clone(), own)),
+                    None => is_whole = false,
+                }
+            }
+        }
+        if is_whole {
+            return Ok(Some(SharedSet { revision, documents }));
+        }
+    }
+    Err(StoreFault::new(StoreFaultKind::Unavailable, "they change faster than they can be read"))
+}
+
+fn write_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+fn read_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+    String::deserialize(deserializer).map(Arc::from)
+}
+
+fn digest(text: &str) -> String {
+    hexadecimal(blake3::hash(text.as_bytes()).as_bytes())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,130 @@
+//! Texts that several processes share, each under a name, with one revision for the whole set. A change names the version that it replaces, so
+//! that of two at the same time only one is made.
+
+use super::{Redis, read};
+use crate::fault::StoreFault;
+use redis::Cmd;
+use std::collections::BTreeMap;
+
+/// The names of a set in a Redis Cluster have one slot, because of the braces.
+const READ: &str = "\
+local set = KEYS[1]
+return {redis.call('GET', set .. '.revision') or '', redis.call('HGETALL', set .. '.digests')}";
+
+const CHANGE: &str = "\
+local set, name, expected, digest, text = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local now = redis.call('HGET', set .. '.digests', name) or ''
+if now ~= expected then
+  return ''
+end
+if digest == '' then
+  redis.call('HDEL', set .. '.digests', name)
+  redis.call('HDEL', set .. '.texts', name)
+else
+  redis.call('HSET', set .. '.digests', name, digest)
+  redis.call('HSET', set .. '.texts', name, text)
+end
+return tostring(redis.call('INCR', set .. '.revision'))";
+
+const RESTORE: &str = "\
+local set = KEYS[1]
+if redis.call('EXISTS', set .. '.revision') == 1 then
+  return '0'
+end
+redis.call('SET', set .. '.revision', ARGV[1])
+for i = 2, #ARGV, 3 do
+  redis.call('HSET', set .. '.digests', ARGV[i], ARGV[i + 1])
+  redis.call('HSET', set .. '.texts', ARGV[i], ARGV[i + 2])
+end
+return '1'";
+
+/// The names of a set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SharedTexts {
+    /// Grows with each change; `None` if nothing was ever stored.
+    pub revision: Option<u64>,
+    /// Digest of each text, as it was given, by name.
+    pub digests: BTreeMap<String, String>,
+}
+
+/// A change of one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextChange {
+    /// Its name.
+    pub name: String,
+    /// Digest of the text that it replaces; `None` if there must be none.
+    pub expected: Option<String>,
+    /// The new text and its digest; `None` to remove it.
+    pub new: Option<(String, String)>,
+}
+
+impl Redis {
+    /// Revision and names of a set.
+    ///
+    /// # Errors
+    /// The server's error, or that it is unavailable.
+    pub async fn shared_texts(&self, set: &str) -> Result<SharedTexts, StoreFault> {
+        let (revision, pairs): (String, Vec<String>) = read::read(self.command(script(READ, set)).await?)?;
+        let mut pairs = pairs.into_iter();
+        let mut digests = BTreeMap::new();
+        while let (Some(name), Some(digest)) = (pairs.next(), pairs.next()) {
+            digests.insert(name, digest);
+        }
+        Ok(SharedTexts { revision: revision.parse().ok(), digests })
+    }
+
+    /// Revision of a set; `None` if nothing was ever stored.
+    ///
+    /// # Errors
+    /// The server's error, or that it is unavailable.
+    pub async fn shared_revision(&self, set: &str) -> Result<Option<u64>, StoreFault> {
+        read::read(self.command(redis::cmd("GET").arg(format!("{set}.revision")).to_owned()).await?)
+    }
+
+    /// Texts by their names, in this order; `None` for one that is gone.
+    ///
+    /// # Errors
+    /// The server's error, or that it is unavailable.
+    pub async fn shared_values(&self, set: &str, names: &[String]) -> Result<Vec<Option<String>>, StoreFault> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        read::read(self.command(redis::cmd("HMGET").arg(format!("{set}.texts")).arg(names).to_owned()).await?)
+    }
+
+    /// Changes a text. The new revision of the set; `None` if another change was faster.
+    ///
+    /// # Errors
+    /// The server's error, or that it is unavailable; then it is unknown whether the change was made.
+    pub async fn change_shared_text(&self, set: &str, change: TextChange) -> Result<Option<u64>, StoreFault> {
+        let TextChange { name, expected, new } = change;
+        let (digest, text) = new.unwrap_or_default();
+        let mut command = script(CHANGE, set);
+        command.arg(name).arg(expected.unwrap_or_default()).arg(digest).arg(text);
+        let revision: String = read::read(self.command(command).await?)?;
+        Ok(revision.parse().ok())
+    }
+
+    /// Stores a whole set again that the server has lost: names, digests and texts. False if there is a set.
+    ///
+    /// # Errors
+    /// The server's error, or that it is unavailable.
+    pub async fn restore_shared_texts(
+        &self,
+        set: &str,
+        revision: u64,
+        texts: impl IntoIterator<Item = [String; 3]>,
+    ) -> Result<bool, StoreFault> {
+        let mut command = script(RESTORE, set);
+        command.arg(revision);
+        for [name, digest, text] in texts {
+            command.arg(name).arg(digest).arg(text);
+        }
+        let restored: String = read::read(self.command(command).await?)?;
+        Ok(restored == "1")
+    }
+}
+
+fn script(code: &str, set: &str) -> Cmd {
+    redis::cmd("EVAL").arg(code).arg(1).arg(set).to_owned()
+}

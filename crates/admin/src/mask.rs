@@ -197,8 +197,7 @@ fn source(value: &Value) -> Surroundings {
 fn has_credentials(text: &str) -> bool {
     // An address may stand in a sentence, such as that of a problem.
     let authorities = text.split("://").skip(1).filter_map(|rest| rest.split(['/', '?', '#', ' ']).next());
-    let has_password =
-        authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'));
+    let has_password = authorities.filter_map(|authority| authority.rsplit_once('@')).any(|(user, _)| user.contains(':'));
     let query = text.split_once('?').map(|(_, query)| query).unwrap_or_default();
     let mut pairs = query.split(['&', ';', '#']).filter_map(|pair| pair.split_once('='));
     has_password || pairs.any(|(name, value)| !value.is_empty() && Surroundings::Open.below(name) == Surroundings::Secret)

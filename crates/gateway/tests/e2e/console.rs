@@ -378,7 +378,9 @@ fn no_secret_is_shown(hash_keys: bool) {
             for value in ["abc", raw.as_str()].into_iter().take(if is_stream { 1 } else { 2 }) {
                 let queries: &[&str] = match is_stream {
                     true => &["?events=1", "?topics=tail,changes&events=2"],
-                    false => &["", "?hashed=true", "?mode=detailed&by=key&top=50&last=1h", "?org_id=default&limit=1000", "?reveal=true"],
+                    false => {
+                        &["", "?hashed=true", "?mode=detailed&by=key&top=50&last=1h", "?org_id=default&limit=1000", "?reveal=true"]
+                    }
                 };
                 for query in queries {
                     let target = format!("{}{query}", filled(path.strip_prefix("/tyk").unwrap(), value));
@@ -391,7 +393,10 @@ fn no_secret_is_shown(hash_keys: bool) {
                         }
                         asked.join().expect("an answer")
                     });
-                    assert!(!is_stream || (answer.status == 200 && answer.text().contains("\ndata: {")), "{method} {target}: {answer}");
+                    assert!(
+                        !is_stream || (answer.status == 200 && answer.text().contains("\ndata: {")),
+                        "{method} {target}: {answer}"
+                    );
                     // A path repeats what the caller knows already.
                     let text = answer.text().replace(&raw, if value == raw { "" } else { &raw });
                     assert!(!text.contains(CANARY), "{method} {target}: {answer}");

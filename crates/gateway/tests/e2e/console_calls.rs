@@ -19,8 +19,9 @@ fn a_key_is_found_by_the_key_itself_without_an_address_that_names_it() {
     for hash_keys in [true, false] {
         let upstream = Upstream::ok();
         let gateway = Gateway::start(json!({"hash_keys": hash_keys}), [api("shop", "/shop/", &upstream.url()).with_keys()]);
-        let keys: Vec<String> =
-            (0..5).map(|number| create(&gateway, &session_for(&["shop"], json!({"alias": format!("customer {number}")})))).collect();
+        let keys: Vec<String> = (0..5)
+            .map(|number| create(&gateway, &session_for(&["shop"], json!({"alias": format!("customer {number}")}))))
+            .collect();
         let viewer = user(&gateway, "viewer");
         let find = |body: Value| viewer.call("POST", "/list/keys", &body.to_string());
         for body in [json!({"key": keys[3]}), json!({"q": keys[3]}), json!({"q": keys[3], "limit": 1})] {
@@ -139,7 +140,11 @@ fn a_request_that_is_tried_tells_what_each_middleware_decided_and_what_went_upst
         .collect();
     assert!(decisions.contains(&("TokenAuth", "next")) && decisions.contains(&("KeyLimits", "next")), "{first}");
     let sent = &first["upstream"];
-    assert_eq!((&sent["method"], &sent["path"], &sent["status"]), (&json!("GET"), &json!("/base/things?page=2"), &json!(200)), "{first}");
+    assert_eq!(
+        (&sent["method"], &sent["path"], &sent["status"]),
+        (&json!("GET"), &json!("/base/things?page=2"), &json!(200)),
+        "{first}"
+    );
     assert_eq!(sent["target"], upstream.url().trim_end_matches('/'), "{first}");
     let headers = sent["headers"].as_array().unwrap();
     assert!(headers.contains(&json!(["X-Injected", "********"])) && headers.contains(&json!(["X-Own", "b"])), "{first}");
@@ -152,13 +157,25 @@ fn a_request_that_is_tried_tells_what_each_middleware_decided_and_what_went_upst
     let third = tried(&body, "");
     let last = third["steps"].as_array().unwrap().last().unwrap();
     assert_eq!((&third["status"], &third["upstream"]), (&json!(429), &Value::Null), "{third}");
-    assert_eq!((&last["name"], &last["decision"], &last["cause"]), (&json!("KeyLimits"), &json!("refuse"), &json!("key_rate_limit")), "{third}");
+    assert_eq!(
+        (&last["name"], &last["decision"], &last["cause"]),
+        (&json!("KeyLimits"), &json!("refuse"), &json!("key_rate_limit")),
+        "{third}"
+    );
     assert_eq!(gateway.send(request("GET", "/shop/", &[&format!("Authorization: {key}")], "")).status, 429);
 
     let refused = tried(&json!({"path": "/shop/"}), "");
-    assert_eq!((&refused["status"], &refused["steps"].as_array().unwrap().last().unwrap()["cause"]), (&json!(401), &json!("auth_missing")), "{refused}");
+    assert_eq!(
+        (&refused["status"], &refused["steps"].as_array().unwrap().last().unwrap()["cause"]),
+        (&json!(401), &json!("auth_missing")),
+        "{refused}"
+    );
     let nowhere = tried(&json!({"path": "/nowhere"}), "");
-    assert_eq!((&nowhere["status"], &nowhere["routed"], &nowhere["api_id"]), (&json!(404), &json!(false), &Value::Null), "{nowhere}");
+    assert_eq!(
+        (&nowhere["status"], &nowhere["routed"], &nowhere["api_id"]),
+        (&json!(404), &json!(false), &Value::Null),
+        "{nowhere}"
+    );
 
     for (body, place) in [
         (json!({"path": "/tyk/apis"}), "$.path"),
@@ -195,6 +212,10 @@ fn tried_requests_go_through_loops_and_tell_why_an_upstream_failed() {
     let apis: Vec<&str> = looped["steps"].as_array().unwrap().iter().filter_map(|step| step["api_id"].as_str()).collect();
     assert!(apis.contains(&"outer") && apis.last() == Some(&"inner"), "{looped}");
     let dead = tried(json!({"method": "POST", "path": "/dead/", "body": "hello"}));
-    assert_eq!((&dead["status"], &dead["upstream"]["status"], &dead["upstream"]["error"]), (&json!(500), &json!(0), &json!("upstream_connect")), "{dead}");
+    assert_eq!(
+        (&dead["status"], &dead["upstream"]["status"], &dead["upstream"]["error"]),
+        (&json!(500), &json!(0), &json!("upstream_connect")),
+        "{dead}"
+    );
     assert_eq!(dead["upstream"]["body_bytes"], 5, "{dead}");
 }

@@ -219,7 +219,9 @@ pub(super) async fn debug(
         return error(StatusCode::TOO_MANY_REQUESTS, "too many requests are being tried; try again");
     }
     let target = format!("{method} {path}");
-    let Ok(report) = report.await else { return error(StatusCode::INTERNAL_SERVER_ERROR, "the request was lost: the gateway stops") };
+    let Ok(report) = report.await else {
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "the request was lost: the gateway stops");
+    };
     let status = report.response.as_ref().map_or(0, |response| response.status);
     let change = Change { action: "debug", kind: "request", target, status, ..Change::default() };
     control.changes.add(operator.as_ref().map(|operator| &operator.0), caller.map(|caller| caller.0), change);
@@ -232,7 +234,8 @@ struct Place;
 
 impl Place {
     fn take() -> Option<Self> {
-        let taken = RUNNING.fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| (running < RUNNING_MAX).then_some(running + 1));
+        let taken =
+            RUNNING.fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| (running < RUNNING_MAX).then_some(running + 1));
         taken.is_ok().then_some(Place)
     }
 }

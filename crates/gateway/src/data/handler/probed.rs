@@ -33,7 +33,11 @@ pub(super) struct Probe {
 }
 
 /// Sends the requests that operators try, each in a task of its own.
-pub(super) async fn serve(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, requests: Option<mpsc::Receiver<ProbeRequest>>) {
+pub(super) async fn serve(
+    core: Rc<CoreService>,
+    own_requests: Rc<dyn OwnRequests>,
+    requests: Option<mpsc::Receiver<ProbeRequest>>,
+) {
     let Some(mut requests) = requests else { return };
     let mut number = 0;
     while let Some(request) = requests.recv().await {
@@ -59,7 +63,8 @@ async fn run(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, number: u
     report.took = began.elapsed();
     match ended {
         Ok(Ok(response)) => {
-            report.response = Some(ProbeResponse { status: response.status, headers: response.headers.clone(), body: response.body.clone() });
+            report.response =
+                Some(ProbeResponse { status: response.status, headers: response.headers.clone(), body: response.body.clone() });
         }
         Ok(Err(OwnFault::TooLarge)) => report.failure = Some(format!("the response has more than {body_bytes_max} bytes")),
         Ok(Err(fault)) => report.failure = Some(fault.to_string()),

@@ -12,6 +12,7 @@ pub(crate) mod form;
 pub(crate) mod node_bus;
 pub(crate) mod path;
 pub(crate) mod pattern;
+pub(crate) mod public_address;
 pub(crate) mod purge_log;
 pub(crate) mod re2;
 pub(crate) mod redis_settings;

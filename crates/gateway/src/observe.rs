@@ -4,6 +4,7 @@
 mod analytics;
 pub(crate) mod causes;
 mod change_log;
+pub(crate) mod events;
 mod facts;
 mod histogram;
 pub(crate) mod logs;

@@ -2,6 +2,7 @@
 //! OpenTelemetry's metrics.
 
 mod component_metrics;
+mod events;
 mod exposition;
 mod live;
 mod live_sample;

@@ -10,34 +10,55 @@ const DOLLAR: usize = 0;
 /// The first names of `.A.B` and `$.A.B`, whatever the dot is where they stand.
 pub(crate) fn of_template(template: &Template) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
-    [&template.main].into_iter().chain(template.defined.values()).for_each(|nodes| of_nodes(nodes, &mut names));
+    each_operand(template, &mut |operand| {
+        if let Operand::Field(path) | Operand::Variable(DOLLAR, path) = operand {
+            names.extend(path.first().map(String::as_str));
+        }
+    });
     names
 }
 
-fn of_nodes<'t>(nodes: &'t [TemplateNode], names: &mut BTreeSet<&'t str>) {
+/// All chains of names.
+pub(crate) fn paths_of_template(template: &Template) -> BTreeSet<&[String]> {
+    let mut paths = BTreeSet::new();
+    each_operand(template, &mut |operand| {
+        if let Operand::Field(path) | Operand::Variable(_, path) | Operand::Parenthesis(_, path) = operand
+            && !path.is_empty()
+        {
+            paths.insert(path.as_slice());
+        }
+    });
+    paths
+}
+
+/// Calls `visit` with every operand of a template.
+fn each_operand<'t>(template: &'t Template, visit: &mut dyn FnMut(&'t Operand)) {
+    [&template.main].into_iter().chain(template.defined.values()).for_each(|nodes| of_nodes(nodes, visit));
+}
+
+fn of_nodes<'t>(nodes: &'t [TemplateNode], visit: &mut dyn FnMut(&'t Operand)) {
     for node in nodes {
         match node {
             TemplateNode::Text(_) | TemplateNode::Break | TemplateNode::Continue => {}
-            TemplateNode::Print(pipeline) => of_pipeline(pipeline, names),
-            TemplateNode::If(branch) | TemplateNode::With(branch) | TemplateNode::Range(branch) => of_branch(branch, names),
-            TemplateNode::Template { argument, .. } => argument.iter().for_each(|pipeline| of_pipeline(pipeline, names)),
+            TemplateNode::Print(pipeline) => of_pipeline(pipeline, visit),
+            TemplateNode::If(branch) | TemplateNode::With(branch) | TemplateNode::Range(branch) => of_branch(branch, visit),
+            TemplateNode::Template { argument, .. } => argument.iter().for_each(|pipeline| of_pipeline(pipeline, visit)),
         }
     }
 }
 
-fn of_branch<'t>(branch: &'t Branch, names: &mut BTreeSet<&'t str>) {
-    of_pipeline(&branch.pipeline, names);
-    of_nodes(&branch.body, names);
-    of_nodes(&branch.otherwise, names);
+fn of_branch<'t>(branch: &'t Branch, visit: &mut dyn FnMut(&'t Operand)) {
+    of_pipeline(&branch.pipeline, visit);
+    of_nodes(&branch.body, visit);
+    of_nodes(&branch.otherwise, visit);
 }
 
-fn of_pipeline<'t>(pipeline: &'t Pipeline, names: &mut BTreeSet<&'t str>) {
+fn of_pipeline<'t>(pipeline: &'t Pipeline, visit: &mut dyn FnMut(&'t Operand)) {
     for command in &pipeline.commands {
         for operand in [&command.operand].into_iter().chain(&command.arguments) {
-            match operand {
-                Operand::Field(path) | Operand::Variable(DOLLAR, path) => names.extend(path.first().map(String::as_str)),
-                Operand::Parenthesis(pipeline, _) => of_pipeline(pipeline, names),
-                _ => {}
+            visit(operand);
+            if let Operand::Parenthesis(pipeline, _) = operand {
+                of_pipeline(pipeline, visit);
             }
         }
     }

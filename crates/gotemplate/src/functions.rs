@@ -1,9 +1,16 @@
 //! All functions that a template can call, by name.
 
 use crate::arguments::Function;
-use crate::{builtins, sprig, xml};
+use crate::{builtins, sprig, times, xml};
 
 /// The function with a name. Sprig's functions hide those of the language, as in Tyk.
 pub(crate) fn function(name: &str) -> Option<&'static Function> {
-    sprig::TABLES.iter().copied().flatten().chain(builtins::FUNCTIONS).chain(xml::FUNCTIONS).find(|function| function.name == name)
+    sprig::TABLES
+        .iter()
+        .copied()
+        .flatten()
+        .chain(builtins::FUNCTIONS)
+        .chain(xml::FUNCTIONS)
+        .chain(times::FUNCTIONS)
+        .find(|function| function.name == name)
 }

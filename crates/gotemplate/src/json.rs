@@ -40,6 +40,14 @@ fn value_into(value: &Value, escape: Escape, indent: Option<&str>, level: usize,
             };
             group_into(('{', '}'), map.entries().iter(), indent, level, out, write);
         }
+        Value::Struct(structure) => {
+            let write = |(key, item): &(&'static str, Value), out: &mut String| {
+                string_into(key, escape, out);
+                out.push_str(if indent.is_some() { ": " } else { ":" });
+                value_into(item, escape, indent, level + 1, out);
+            };
+            group_into(('{', '}'), structure.fields().iter(), indent, level, out, write);
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod parser;
 mod print;
 mod render;
 mod sprig;
+mod times;
 mod value;
 mod xml;
 
@@ -70,6 +71,21 @@ impl Template {
     /// # Errors
     /// The error that Go's `Execute` would return, or a maximum that was reached. The output so far is dropped.
     pub fn render(&self, data: &Value, limits: RenderLimits) -> Result<String, RenderError> {
-        render::render(self, data, limits)
+        render::render(self, data, limits, false)
+    }
+
+    /// The same with Go's `html/template` for a text without tags, such as JSON: printed values are escaped for HTML, and a missing value
+    /// prints nothing. Tyk renders the bodies of its webhooks in this way.
+    ///
+    /// # Errors
+    /// As [`Template::render`].
+    pub fn render_html(&self, data: &Value, limits: RenderLimits) -> Result<String, RenderError> {
+        render::render(self, data, limits, true)
+    }
+
+    /// Every chain of names that the template reads: `["A", "B"]` for `{{.A.B}}` and for `{{$x.A.B}}`, whatever the dot or the variable
+    /// is there.
+    pub fn field_paths(&self) -> BTreeSet<&[String]> {
+        fields::paths_of_template(self)
     }
 }

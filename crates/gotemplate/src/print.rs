@@ -13,6 +13,29 @@ pub(crate) fn printed(value: &Value, out: &mut String) {
     }
 }
 
+/// The same in the text of an HTML document, as `html/template` prints it: escaped, and nothing for no value.
+pub(crate) fn printed_in_html(value: &Value, is_escaped: bool, out: &mut String) {
+    if value.is_nil() {
+        return;
+    }
+    let text = text_of(value);
+    if is_escaped {
+        return out.push_str(&text);
+    }
+    for character in text.chars() {
+        match character {
+            '\0' => out.push('\u{fffd}'),
+            '"' => out.push_str("&#34;"),
+            '&' => out.push_str("&amp;"),
+            '\'' => out.push_str("&#39;"),
+            '+' => out.push_str("&#43;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            _ => out.push(character),
+        }
+    }
+}
+
 /// `%v`
 pub(crate) fn plain(value: &Value, out: &mut String) {
     match value {
@@ -27,6 +50,7 @@ pub(crate) fn plain(value: &Value, out: &mut String) {
             out.push(':');
             plain(value, out);
         }),
+        Value::Struct(structure) => group("{", structure.fields().iter(), "}", out, |(_, value), out| plain(value, out)),
     }
 }
 

@@ -58,6 +58,8 @@ struct Renderer<'t> {
     steps: usize,
     line: usize,
     out: String,
+    /// Whether printed values are escaped for HTML.
+    escapes: bool,
 }
 
 /// The variables and the depth of one call of a template.
@@ -66,8 +68,8 @@ struct Frame {
     depth: usize,
 }
 
-pub(crate) fn render(template: &Template, data: &Value, limits: RenderLimits) -> Rendered<String> {
-    let mut renderer = Renderer { template, limits, steps: 0, line: 0, out: String::new() };
+pub(crate) fn render(template: &Template, data: &Value, limits: RenderLimits, escapes: bool) -> Rendered<String> {
+    let mut renderer = Renderer { template, limits, steps: 0, line: 0, out: String::new(), escapes };
     // A document that is `null` is no value; a member that is `null` is a value.
     let data = data.clone().unwrapped();
     let mut frame = Frame { variables: vec![data.clone()], depth: 0 };
@@ -101,7 +103,9 @@ impl<'t> Renderer<'t> {
                 }
                 TemplateNode::Print(pipeline) => {
                     let value = self.pipeline(pipeline, dot, frame)?;
-                    if pipeline.variables.is_empty() {
+                    if pipeline.variables.is_empty() && self.escapes {
+                        print::printed_in_html(&value, is_escaped(pipeline), &mut self.out);
+                    } else if pipeline.variables.is_empty() {
                         print::printed(&value, &mut self.out);
                     }
                     Flow::Done
@@ -276,9 +280,19 @@ impl<'t> Renderer<'t> {
             Value::Missing => Ok(Value::Missing),
             Value::Null => self.error(format!("nil pointer evaluating interface {{}}.{name}")),
             Value::Map(map) => Ok(map.get(name).unwrap_or(Value::Missing)),
+            Value::Struct(structure) => match structure.get(name) {
+                Some(value) => Ok(value.clone()),
+                None => self.error(format!("can't evaluate field {name} in type {}", value.type_name())),
+            },
             other => self.error(format!("can't evaluate field {name} in type {}", other.type_name())),
         })
     }
+}
+
+/// Whether a pipeline ends with a function that escapes its result itself.
+fn is_escaped(pipeline: &Pipeline) -> bool {
+    let last = pipeline.commands.last().map(|command| &command.operand);
+    matches!(last, Some(Operand::Function(function)) if matches!(function.name, "html" | "urlquery"))
 }
 
 /// Assigns a value to a variable; pushes a new one.

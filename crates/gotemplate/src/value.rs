@@ -27,6 +27,15 @@ pub enum Value {
     List(Rc<Vec<Value>>),
     /// `map[string]interface {}`
     Map(MapValue),
+    /// A struct: reading a field that it does not have is an error.
+    Struct(Rc<StructValue>),
+}
+
+/// The fields of [`Value::Struct`], in their order.
+#[derive(Clone, Debug)]
+pub struct StructValue {
+    type_name: &'static str,
+    fields: Vec<(&'static str, Value)>,
 }
 
 /// The shared map of [`Value::Map`].
@@ -48,6 +57,11 @@ impl Value {
     pub fn map<K: AsRef<str>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
         let entries = entries.into_iter().map(|(key, value)| (Rc::from(key.as_ref()), value));
         Value::Map(MapValue(Rc::new(RefCell::new(entries.collect()))))
+    }
+
+    /// A struct of a Go type. As with embedded structs, a field of a field may be listed as the struct's own.
+    pub fn structure(type_name: &'static str, fields: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+        Value::Struct(Rc::new(StructValue { type_name, fields: fields.into_iter().collect() }))
     }
 
     /// A JSON document as Go reads it into an `interface{}`.
@@ -78,6 +92,7 @@ impl Value {
             Value::String(text) => !text.is_empty(),
             Value::List(items) => !items.is_empty(),
             Value::Map(map) => !map.0.borrow().is_empty(),
+            Value::Struct(_) => true,
         }
     }
 
@@ -100,7 +115,18 @@ impl Value {
             Value::String(_) => "string",
             Value::List(_) => "[]interface {}",
             Value::Map(_) => "map[string]interface {}",
+            Value::Struct(structure) => structure.type_name,
         }
+    }
+}
+
+impl StructValue {
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn fields(&self) -> &[(&'static str, Value)] {
+        &self.fields
     }
 }
 

@@ -229,7 +229,7 @@ fn escaped(text: &str) -> String {
 fn plain(value: &Value, out: &mut String) -> Result<(), String> {
     match value {
         Value::Missing | Value::Null => {}
-        Value::Map(_) => return Err("xml: unsupported type: map[string]interface {}".to_owned()),
+        Value::Map(_) | Value::Struct(_) => return Err(format!("xml: unsupported type: {}", value.type_name())),
         Value::List(items) => {
             for item in items.iter().filter(|item| !item.is_nil()) {
                 if !out.is_empty() {

@@ -153,3 +153,25 @@ fn damaged_templates_and_documents_are_errors() {
         }
     }
 }
+
+/// As `html/template` of Go 1.25 prints values in the text of a document.
+#[test]
+fn html_is_escaped_and_missing_values_print_nothing() {
+    let meta = Value::structure("Meta", [("Message", Value::from("a < \"b\" + 'c' & d")), ("Count", Value::from(3))]);
+    let data = Value::map([("Meta", meta), ("Map", Value::map([("a", Value::from("+"))]))]);
+    for (text, wanted) in [
+        ("{{.Meta.Message}}", "a &lt; &#34;b&#34; &#43; &#39;c&#39; &amp; d"),
+        ("{{.Meta.Count}} {{.Map.a}} {{.Map.none}}.", "3 &#43; ."),
+        ("{{.Meta.Message | html}}", "a &lt; &#34;b&#34; + &#39;c&#39; &amp; d"),
+        ("{{printf `%v` .Map}}", "map[a:&#43;]"),
+        ("{{.Meta}}", "{a &lt; &#34;b&#34; &#43; &#39;c&#39; &amp; d 3}"),
+        ("{{$x := .Meta.Count}}<{{$x}}>", "<3>"),
+        ("{{jsonMarshal .Meta.Count}}", "3"),
+    ] {
+        let template = Template::parse(text).expect(text);
+        assert_eq!(template.render_html(&data, RenderLimits::default()).as_deref(), Ok(wanted), "{text}");
+    }
+    let template = Template::parse("\n{{.Meta.Path}}").expect("a template");
+    let error = template.render_html(&data, RenderLimits::default()).expect_err("a struct has no such field");
+    assert_eq!((error.line, error.message.as_str()), (2, "can't evaluate field Path in type Meta"));
+}

@@ -7,14 +7,22 @@ use hyper::body::Bytes;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
+use tower::Service;
 
 /// A client with connections of its own. Copies share them.
 #[derive(Clone)]
-pub struct HttpClient(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
+pub struct HttpClient(Client<HttpsConnector<HttpConnector<GuardedResolver>>, Full<Bytes>>);
 
 /// Which connections a client makes.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +33,42 @@ pub struct HttpClientSettings {
     pub idle_max: Duration,
     /// For one attempt to connect, where the time of the whole call does not bound it.
     pub connect_time_max: Option<Duration>,
+}
+
+/// Which addresses a client may connect to.
+pub type AddressGuard = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
+
+/// Resolves names, and leaves out the addresses that its guard does not allow. The check is on the addresses that are connected to: a name
+/// that changes its address between a check and the connection gains nothing.
+#[derive(Clone)]
+struct GuardedResolver {
+    system: GaiResolver,
+    guard: Option<AddressGuard>,
+}
+
+type Addresses = std::vec::IntoIter<SocketAddr>;
+
+impl Service<Name> for GuardedResolver {
+    type Response = Addresses;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Addresses>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.system.poll_ready(context)
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let (resolving, guard) = (self.system.call(name), self.guard.clone());
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = resolving.await?.collect();
+            let is_allowed = |address: &SocketAddr| guard.as_ref().is_none_or(|guard| guard(address.ip()));
+            let allowed: Vec<SocketAddr> = found.iter().copied().filter(is_allowed).collect();
+            if allowed.is_empty() && !found.is_empty() {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "all addresses of the host are private"));
+            }
+            Ok(allowed.into_iter())
+        })
+    }
 }
 
 /// A whole answer.
@@ -51,8 +95,17 @@ pub enum HttpFault {
 impl HttpClient {
     /// A client with these certificates and settings.
     pub fn new(tls: ClientConfig, settings: HttpClientSettings) -> Self {
+        HttpClient::build(tls, settings, None)
+    }
+
+    /// The same, but connects only to addresses that the guard allows.
+    pub fn guarded(tls: ClientConfig, settings: HttpClientSettings, guard: AddressGuard) -> GuardedHttpClient {
+        GuardedHttpClient { client: HttpClient::build(tls, settings, Some(guard.clone())), guard }
+    }
+
+    fn build(tls: ClientConfig, settings: HttpClientSettings, guard: Option<AddressGuard>) -> Self {
         let HttpClientSettings { http2, idle_max, connect_time_max } = settings;
-        let mut connector = HttpConnector::new();
+        let mut connector = HttpConnector::new_with_resolver(GuardedResolver { system: GaiResolver::new(), guard });
         connector.enforce_http(false);
         connector.set_nodelay(true);
         connector.set_connect_timeout(connect_time_max);
@@ -76,6 +129,16 @@ impl HttpClient {
         Ok(response.status())
     }
 
+    /// Sends a request and returns the head of the answer. Its body is not read, so that it may be endless.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub async fn head(&self, request: Request<Full<Bytes>>) -> Result<(StatusCode, HeaderMap), HttpFault> {
+        let response = self.0.request(request).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
+        let (head, _) = response.into_parts();
+        Ok((head.status, head.headers))
+    }
+
     /// Sends a request to the host of its URI, and collects the answer.
     pub async fn send(&self, request: Request<Full<Bytes>>, body_bytes_max: usize) -> Result<HttpAnswer, HttpFault> {
         let response = self.0.request(request).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
@@ -83,6 +146,30 @@ impl HttpClient {
         let body = Limited::new(body, body_bytes_max).collect().await.map_err(|error| HttpFault::Body(error.to_string()))?;
         let trailers = body.trailers().cloned();
         Ok(HttpAnswer { status: head.status, headers: head.headers, body: body.to_bytes(), trailers })
+    }
+}
+
+/// A client that connects only to some addresses.
+#[derive(Clone)]
+pub struct GuardedHttpClient {
+    client: HttpClient,
+    guard: AddressGuard,
+}
+
+impl GuardedHttpClient {
+    /// Like [`HttpClient::head`], if the request's host has an allowed address.
+    ///
+    /// # Errors
+    /// There is no answer, or the address is not allowed.
+    pub async fn head(&self, request: Request<Full<Bytes>>) -> Result<(StatusCode, HeaderMap), HttpFault> {
+        let host = request.uri().host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        // The resolver is not asked about addresses.
+        if let Ok(address) = host.parse::<IpAddr>()
+            && !(self.guard)(address)
+        {
+            return Err(HttpFault::Connection("the address is private".to_owned()));
+        }
+        self.client.head(request).await
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::config::OnStoreFailure;
 use crate::decode::{Decoded, decode};
 use crate::error_override::ErrorOverrides;
+use crate::events::EventHandlers;
 use crate::known_field;
 use crate::number::whole;
 use crate::openapi::openapi_problem;
@@ -265,6 +266,8 @@ pub struct ApiDefinition {
     pub upstream_auth: UpstreamAuth,
     /// Checks of the targets.
     pub uptime_tests: UptimeTests,
+    /// What happens after events of this API.
+    pub event_handlers: EventHandlers,
     /// Settings that are not in Tyk.
     pub tollgate: ApiExtensions,
     /// Client certificates for upstreams, by host, `*.domain` or `*`.

@@ -27,6 +27,11 @@ pub fn rfc3339(unix_s: u64) -> String {
     format!("{:.0}Z", date_time(i64::try_from(unix_s).unwrap_or(i64::MAX), 0))
 }
 
+/// A time as Go prints it: `2026-11-22 01:23:31.123 +0000 UTC`.
+pub fn go_text(unix_s: i64, ns: u32) -> String {
+    format!("{} +0000 UTC", date_time(unix_s, ns).to_string().replace('T', " "))
+}
+
 /// Appends a time to the millisecond: `2026-11-22T01:23:31.123Z`.
 pub fn append_rfc3339_ms(out: &mut Vec<u8>, unix_s: i64, ns: u32) {
     // Writing to memory cannot fail.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error_override::ErrorOverrides;
+use crate::events::EventHandlers;
 use crate::key::KeyFunction;
 use crate::span;
 
@@ -166,6 +167,8 @@ pub struct GatewayConfig {
     pub uptime_tests: UptimeTestSettings,
     /// Questions to discovery services.
     pub service_discovery: DiscoverySettings,
+    /// What happens after events of the gateway: changes of keys.
+    pub event_handlers: EventHandlers,
 
     /// Request rates of single APIs for the control API's `health`.
     pub health_check: HealthCheck,
@@ -437,6 +440,7 @@ impl GatewayConfig {
             dns_cache: DnsCache::default(),
             uptime_tests: UptimeTestSettings::default(),
             service_discovery: DiscoverySettings::default(),
+            event_handlers: EventHandlers::default(),
             health_check: HealthCheck::default(),
             health_check_endpoint_name: "hello".to_owned(),
             readiness_check_endpoint_name: "ready".to_owned(),

@@ -10,6 +10,7 @@ pub mod calendar;
 pub mod config;
 pub mod distribution;
 pub mod error_override;
+pub mod events;
 pub mod expiry;
 pub mod key;
 pub mod members;

@@ -22,6 +22,7 @@ mod failures;
 mod health;
 mod history;
 mod key_changes;
+mod key_events;
 mod keys;
 mod lists;
 mod masking;

@@ -12,6 +12,7 @@ use crate::auth::oauth::Rules;
 use crate::base::re2;
 use crate::data::api::Api;
 use crate::data::error_overrides::{CompiledOverrides, OverrideRules};
+use crate::data::events::ApiEvents;
 use crate::data::middleware::Context;
 use crate::data::registry::Registry;
 use crate::data::route::{RouterBuilder, listen_path_weight};
@@ -84,6 +85,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
         batches: definition.enable_batch_request_support,
         error_overrides: error_overrides(definition, context),
+        events: events(definition, context),
         meter: context.registry.meters.get(&definition.api_id),
         facts: ApiMetadata::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
         key_terms: KeyTerms {
@@ -97,6 +99,13 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         openapi: context.openapi.clone(),
     };
     Some(CompiledApi { api, versions: versions?, provider })
+}
+
+/// The handlers of the API's events.
+fn events(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiEvents> {
+    let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers);
+    context.problems.extend(problems.into_iter().map(|problem| problem.within(context.file)));
+    Some(ApiEvents::new(sinks?, definition))
 }
 
 /// The rules for errors of the API and of the gateway.

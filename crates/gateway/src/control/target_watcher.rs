@@ -10,6 +10,7 @@ use crate::data::gateway_state::GatewayState;
 use crate::data::host_events::HostEvent;
 use crate::data::target_pool::TargetPool;
 use crate::data::target_watch::{Discovery, TargetCheck};
+use check::CheckFault;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -105,11 +106,11 @@ async fn check_targets(pool: Weak<TargetPool>, client: Arc<AuthHttpClient>, shar
         let running: Vec<_> = checks.iter().map(|check| tokio::spawn(run(client.clone(), slots.clone(), check.clone()))).collect();
         states.retain(|name, _| checks.iter().any(|check| check.name == *name));
         for (check, running) in checks.iter().zip(running) {
-            let outcome = running.await.unwrap_or_else(|_| Err("the check could not be run".to_owned()));
+            let outcome = running.await.unwrap_or_else(|_| Err("the check could not be run".to_owned().into()));
             let state = states.entry(check.name.clone()).or_default();
             if let Some(is_up) = state.note(outcome.is_ok(), watch.rise, watch.fall) {
-                let error = outcome.err().unwrap_or_default();
-                shared.host_events.tell(&HostEvent { api: &pool.name.api, check: &check.name, is_up, error: &error });
+                let (status, error) = outcome.map_or_else(|fault| (fault.status, fault.error), |status| (status, String::new()));
+                shared.host_events.tell(&HostEvent { api: &pool.name.api, check: &check.name, is_up, error: &error, status });
             }
         }
         if watch.decides {
@@ -131,7 +132,7 @@ fn apply(pool: &TargetPool, checks: &[Arc<TargetCheck>], states: &BTreeMap<Strin
     }
 }
 
-async fn run(client: Arc<AuthHttpClient>, slots: Arc<Semaphore>, check: Arc<TargetCheck>) -> Result<(), String> {
+async fn run(client: Arc<AuthHttpClient>, slots: Arc<Semaphore>, check: Arc<TargetCheck>) -> Result<u16, CheckFault> {
     // `acquire` cannot fail: the semaphore is never closed.
     let _slot = slots.acquire().await;
     check::run(&client, &check).await

@@ -4,6 +4,7 @@ use crate::auth::keys::KeyTerms;
 use crate::base::path::raw_offset;
 use crate::base::tls::CertificateSlot;
 use crate::data::error_overrides::CompiledOverrides;
+use crate::data::events::ApiEvents;
 use crate::data::url::Url;
 use crate::observe::{ApiMetadata, Meter};
 use serde_json::Value;
@@ -34,6 +35,8 @@ pub(crate) struct Api {
     pub batches: bool,
     /// Rules that replace error responses; `None` if there are none.
     pub error_overrides: Option<Arc<CompiledOverrides>>,
+    /// What happens after events of the API; `None` if nothing does.
+    pub events: Option<ApiEvents>,
     /// Counters of the API.
     pub meter: Arc<Meter>,
     /// Data that records need.

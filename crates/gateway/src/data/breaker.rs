@@ -29,6 +29,15 @@ pub(crate) struct Passage {
     breaker: Arc<Breaker>,
     /// How often the breaker had opened when it let the request pass.
     openings: u64,
+    /// Whether the breaker was open for too long, and closed with this request.
+    has_closed: bool,
+}
+
+/// What the outcome of a request does to a breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BreakerChange {
+    Opened,
+    Closed,
 }
 
 /// The breaker of one endpoint; it survives reloads. Locked for a few instructions, and only by APIs that have a breaker.
@@ -88,34 +97,35 @@ impl Breaker {
 
     /// Lets a request pass at `now`, or rejects it.
     pub(crate) fn admit(self: &Arc<Self>, rule: &BreakerRule, now: Duration) -> Option<Passage> {
-        let passage = || Some(Passage { rule: *rule, breaker: self.clone(), openings: self.openings() });
+        let passage = |has_closed| Some(Passage { rule: *rule, breaker: self.clone(), openings: self.openings(), has_closed });
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(opened) = state.opened else { return passage() };
+        let Some(opened) = state.opened else { return passage(false) };
         if now.saturating_sub(opened) >= rule.return_after {
             *state = BreakerState::default();
-            return passage();
+            return passage(true);
         }
         if rule.half_open && now >= state.probe_at {
             state.backoff = (state.backoff * 2).clamp(BACKOFF_MIN, BACKOFF_MAX);
             state.probe_at = now + state.backoff;
-            return passage();
+            return passage(false);
         }
         None
     }
 
     /// Counts the outcome of a request; `openings` is from the time when it was let pass.
-    fn record(&self, rule: &BreakerRule, now: Duration, failed: bool, openings: u64) {
+    fn record(&self, rule: &BreakerRule, now: Duration, failed: bool, openings: u64) -> Option<BreakerChange> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if openings != self.openings() {
             // Sent before the breaker opened: its outcome says nothing about the present.
-            return;
+            return None;
         }
         if state.opened.is_some() {
             // The probe decides.
-            if !failed {
-                *state = BreakerState::default();
+            if failed {
+                return None;
             }
-            return;
+            *state = BreakerState::default();
+            return Some(BreakerChange::Closed);
         }
         let second = now.as_secs() / BUCKET.as_secs();
         if let Some(bucket) = state.buckets.get_mut(second as usize % BUCKETS) {
@@ -133,14 +143,41 @@ impl Breaker {
             self.openings.fetch_add(1, Ordering::Relaxed);
             state.backoff = BACKOFF_MIN;
             state.probe_at = now + BACKOFF_MIN;
+            return Some(BreakerChange::Opened);
         }
+        None
+    }
+
+    /// Closes the breaker if it is still open since its opening of this number; whether it did.
+    pub(crate) fn close_after(&self, openings: u64) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = state.opened.is_some() && openings == self.openings();
+        if is_same {
+            *state = BreakerState::default();
+        }
+        is_same
     }
 }
 
 impl Passage {
     /// Reports the outcome of the request.
-    pub(crate) fn end(&self, now: Duration, failed: bool) {
-        self.breaker.record(&self.rule, now, failed, self.openings);
+    pub(crate) fn end(&self, now: Duration, failed: bool) -> Option<BreakerChange> {
+        self.breaker.record(&self.rule, now, failed, self.openings)
+    }
+
+    /// Whether the breaker closed with this request, because it had been open for its time.
+    pub(crate) fn has_closed(&self) -> bool {
+        self.has_closed
+    }
+
+    /// The breaker.
+    pub(crate) fn breaker(&self) -> &Arc<Breaker> {
+        &self.breaker
+    }
+
+    /// Time after which the breaker closes by itself.
+    pub(crate) fn return_after(&self) -> Duration {
+        self.rule.return_after
     }
 }
 

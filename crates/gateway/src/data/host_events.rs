@@ -10,6 +10,8 @@ pub(crate) struct HostEvent<'e> {
     pub is_up: bool,
     /// Why it is down.
     pub error: &'e str,
+    /// Status of the last answer; 0 if there was none.
+    pub status: u16,
 }
 
 /// A receiver of events. It must not wait.
@@ -21,14 +23,13 @@ pub(crate) struct HostEvents(Mutex<Vec<Listener>>);
 
 impl HostEvents {
     /// Calls `listener` with every event from now on.
-    #[allow(dead_code)] // Event handlers of definitions will call it.
     pub(crate) fn listen(&self, listener: impl Fn(&HostEvent<'_>) + Send + Sync + 'static) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }
 
     /// Writes the event to the log and tells all receivers.
     pub(crate) fn tell(&self, event: &HostEvent<'_>) {
-        let HostEvent { api, check, is_up, error } = *event;
+        let HostEvent { api, check, is_up, error, .. } = *event;
         match is_up {
             true => tracing::warn!(api, check, event = "HostUp", "target is up again"),
             false => tracing::warn!(api, check, event = "HostDown", error, "target is down"),

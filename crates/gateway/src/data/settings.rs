@@ -8,6 +8,7 @@ use crate::data::error_overrides::OverrideRules;
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::header_names::is_same_name;
 use crate::data::refusal::{QUOTA_EXCEEDED, RefusalText};
+use crate::observe::events::{EventDesk, EventSinks};
 use crate::observe::trace::Tracer;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -116,6 +117,10 @@ pub(crate) struct Settings {
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
+    /// Handlers of events.
+    pub events: EventDesk,
+    /// Those of the gateway's own events.
+    pub gateway_events: Option<Arc<EventSinks>>,
     /// Rules that replace error responses, for all APIs.
     pub error_overrides: Arc<OverrideRules>,
     /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
@@ -227,6 +232,8 @@ impl Settings {
             serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),
             error_templates: ErrorTemplates::default(),
+            events: EventDesk::default(),
+            gateway_events: None,
             error_overrides: Arc::default(),
             control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
         }
@@ -240,7 +247,11 @@ impl Settings {
             let level = if problem.is_error { Level::Error } else { Level::Warning };
             Problem::new(level, format!("$.error_overrides{}", problem.path), problem.message)
         }));
-        (Settings { error_templates, error_overrides: Arc::new(rules), ..self }, problems)
+        let (events, more) = EventDesk::new(config);
+        problems.extend(more);
+        let (gateway_events, more) = events.sinks(None, &config.event_handlers);
+        problems.extend(more);
+        (Settings { error_templates, error_overrides: Arc::new(rules), events, gateway_events, ..self }, problems)
     }
 
     /// Whether the gateway sets or reads this request header for all APIs.

@@ -108,6 +108,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         registry.share_limits(shared.limits.clone());
     }
     let certificates = Arc::new(storage::open_certificates(store, &keys)?);
+    let events = settings.events.clone();
     let uploaded = certificates.clone();
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
     let client_terms = ClientTerms::new(&config, &registry.certificates, !certificates.are_read())?.map(Arc::new);
@@ -127,6 +128,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         probes: ProbeQueue::new(threads(&config)),
         control: Arc::new(control_target),
     });
+    listen_to_hosts(&shared);
     let cache_redis = storage::open_cache(&config, &keys)?;
     if let Some(redis) = &cache_redis {
         let answer_time_max = Duration::from_millis(config.tollgate.shared_store.answer_ms_max);
@@ -275,6 +277,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         tracing::warn!("a request to the control API is cut off");
     }
     observer.recording.iter().for_each(Recording::stop);
+    events.finish();
     pusher.into_iter().for_each(Pusher::stop);
     // After a handover, the new process answers under the same name.
     if let Some(bus) = node_bus.filter(|_| end == StopCause::Stop) {
@@ -463,6 +466,16 @@ fn start_pusher(config: &GatewayConfig, shared: &Arc<GatewayState>) -> Result<Op
     let Some(figures) = shared.observer.otlp_metrics.clone().filter(|_| shared.observer.metrics) else { return Ok(None) };
     let Some((collector, interval)) = config.opentelemetry.metrics() else { return Ok(None) };
     Ok(Some(Pusher::start(shared.clone(), &collector, interval, figures)?))
+}
+
+/// Makes the states of targets events of their APIs.
+fn listen_to_hosts(shared: &Arc<GatewayState>) {
+    let watched = Arc::downgrade(shared);
+    shared.host_events.listen(move |event| {
+        let Some(shared) = watched.upgrade() else { return };
+        let snapshot = shared.current.load();
+        snapshot.api(event.api).and_then(|api| api.events.as_ref()).iter().for_each(|events| events.host(event));
+    });
 }
 
 /// Starts reloading renewed certificate files.

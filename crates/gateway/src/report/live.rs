@@ -2,6 +2,7 @@
 //! between; percentiles cover the whole time.
 
 use super::component_metrics;
+use super::events::live_events;
 use super::live_sample::unrouted;
 use super::response_cache::response_caches;
 use super::targets::live_targets;
@@ -57,6 +58,7 @@ pub(crate) fn live(shared: &GatewayState) -> Value {
         "certificates": certificates(shared),
         "stores": component_metrics::store_states(shared),
         "sinks": sinks(shared),
+        "events": live_events(&shared.settings.events),
         "middlewares": middlewares(shared),
     })
 }

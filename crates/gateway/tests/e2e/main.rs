@@ -133,4 +133,5 @@ mod upstreams;
 mod validate_json;
 mod variables;
 mod versions;
+mod webhooks;
 mod websockets_http2;

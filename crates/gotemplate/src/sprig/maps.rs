@@ -65,6 +65,7 @@ fn contains(value: &Value, sought: &MapValue) -> bool {
     match value {
         Value::Map(map) => Rc::ptr_eq(&map.0, &sought.0) || map.entries().iter().any(|(_, value)| contains(value, sought)),
         Value::List(items) => items.iter().any(|item| contains(item, sought)),
+        Value::Struct(structure) => structure.fields().iter().any(|(_, value)| contains(value, sought)),
         _ => false,
     }
 }

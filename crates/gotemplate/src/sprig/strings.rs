@@ -67,6 +67,7 @@ fn kind(value: &Value) -> &'static str {
         Value::Missing | Value::Null => "invalid",
         Value::List(_) => "slice",
         Value::Map(_) => "map",
+        Value::Struct(_) => "struct",
         other => other.type_name(),
     }
 }

@@ -31,7 +31,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("enable_proxy_protocol", Set),
     // Analytics and telemetry.
     ("analytics_plugin", Member("enable")),
-    ("event_handlers", Member("events")),
     // Old results expire by themselves.
     ("uptime_tests.config", Never),
     // Middleware.

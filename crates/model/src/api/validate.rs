@@ -8,6 +8,7 @@ use super::{
     upstream, upstream_auth, uptime,
 };
 use crate::error_override;
+use crate::events::{self, HandlerOwner};
 use crate::expiry::{WrittenExpiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
@@ -32,6 +33,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_cache(api, findings);
     upstream_auth::check(&api.upstream_auth, findings);
     uptime::check(&api.uptime_tests, &api.proxy.service_discovery, findings);
+    events::check(&api.event_handlers, &JsonPath::of("event_handlers"), HandlerOwner::Api, findings);
     if let Some(rules) = &api.tollgate.upstream {
         upstream::check(rules, findings, check_target);
     }

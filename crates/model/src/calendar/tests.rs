@@ -51,3 +51,14 @@ fn dates_are_read_with_and_without_time_and_offset() {
         assert_eq!(parse(text), None, "{text}");
     }
 }
+
+#[test]
+fn times_are_written_as_go_writes_them() {
+    for (unix_s, ns, wanted) in [
+        (0, 0, "1970-01-01 00:00:00 +0000 UTC"),
+        (1_763_774_611, 120_000_000, "2025-11-22 01:23:31.12 +0000 UTC"),
+        (1_763_774_611, 123_456_789, "2025-11-22 01:23:31.123456789 +0000 UTC"),
+    ] {
+        assert_eq!(super::go_text(unix_s, ns), wanted);
+    }
+}

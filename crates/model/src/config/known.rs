@@ -114,7 +114,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("disable_regexp_cache", Never),
     ("regexp_cache_expire", Never),
     ("regexp_cache_max_entries", Never),
-    ("event_handlers", Member("events")),
     ("event_trigers_defunct", Never),
     ("event_triggers_defunct", Never),
     ("auth_override", Set),

@@ -57,6 +57,8 @@ pub struct TollgateSettings {
     pub access_log: AccessLogSettings,
     /// Settings of StatsD.
     pub statsd: Statsd,
+    /// How events are sent.
+    pub events: EventSettings,
     /// Send an `X-Request-Id` to upstream and client; a valid one from the client is kept.
     pub request_id: bool,
     /// Report the time of gateway and upstream to clients in `Server-Timing`.
@@ -64,6 +66,15 @@ pub struct TollgateSettings {
     /// Fields of definitions that ask for a protection without effect here; APIs with these fields are served without it.
     // The names are those of `crate::protections::PROTECTIONS`.
     pub serve_without: Vec<String>,
+}
+
+/// How events are sent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct EventSettings {
+    /// Addresses or CIDR ranges to which receivers of webhooks may redirect although they are private. Other redirects to private
+    /// addresses are not followed, so that a receiver cannot reach what only the gateway can reach.
+    pub redirect_networks: Vec<String>,
 }
 
 /// The console: pages for operators at `/tyk/console/`.
@@ -256,6 +267,7 @@ impl Default for TollgateSettings {
             analytics: Analytics::default(),
             access_log: AccessLogSettings::default(),
             statsd: Statsd::default(),
+            events: EventSettings::default(),
             request_id: false,
             server_timing: false,
             serve_without: Vec::new(),
@@ -327,6 +339,11 @@ impl TollgateSettings {
     /// `trusted_proxies` as ranges.
     pub fn trusted_networks(&self) -> Vec<IpNet> {
         self.trusted_proxies.iter().filter_map(|text| parse_network(text)).collect()
+    }
+
+    /// `events.redirect_networks` as ranges.
+    pub fn redirect_networks(&self) -> Vec<IpNet> {
+        self.events.redirect_networks.iter().filter_map(|text| parse_network(text)).collect()
     }
 
     /// `proxy_protocol` as ranges.

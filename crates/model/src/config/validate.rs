@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::{GatewayConfig, TollgateSettings, WELL_KNOWN_SECRET};
 use crate::error_override;
+use crate::events::{self, HandlerOwner};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
@@ -28,6 +29,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     config.storage.check(&JsonPath::of("storage"), findings);
     config.analytics_storage.check(&JsonPath::of("analytics_storage"), findings);
     config.cache_storage.check(&JsonPath::of("cache_storage"), findings);
+    events::check(&config.event_handlers, &JsonPath::of("event_handlers"), HandlerOwner::Gateway, findings);
     check_own(config, findings);
     check_unsupported(config, findings);
 }
@@ -237,6 +239,12 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
                 let message = format!("{entry:?} is neither an IP address nor a CIDR range");
                 findings.error(&at.key(field).index(index), message);
             }
+        }
+    }
+    for (index, entry) in own.events.redirect_networks.iter().enumerate() {
+        if parse_network(entry).is_none() {
+            let message = format!("{entry:?} is neither an IP address nor a CIDR range");
+            findings.error(&at.key("events").key("redirect_networks").index(index), message);
         }
     }
     for (index, server) in own.dns.servers.iter().enumerate() {

@@ -3,7 +3,7 @@
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Done, Error, changed, error, ok};
 use super::failures::{ChangeNotStored, InvalidSession, NoSuchKey, SessionNotStored};
-use super::{document, examples};
+use super::{document, examples, key_events};
 use crate::auth::keys::{KeyName, KeyView, Keys, in_place_of, prepared};
 use crate::base::clock::unix_s;
 use crate::base::digest::{Digest, parse_digest};
@@ -16,6 +16,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_model::calendar::rfc3339;
+use tollgate_model::events::EventKind;
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 use tollgate_store::StoreFault;
@@ -133,7 +134,8 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     let keys = &control.shared.keys;
     // Tyk's own status for this error, used only here.
     let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
-    make(keys, &body, unreadable).await
+    let answer = make(keys, &body, unreadable).await;
+    key_events::tell_key(&control, EventKind::TokenCreated, "Key generated.", &body, answer)
 }
 
 /// Same as `POST /tyk/keys/create`
@@ -147,7 +149,8 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     )
 )]
 pub(super) async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
-    make(&control.shared.keys, &body, malformed()).await
+    let answer = make(&control.shared.keys, &body, malformed()).await;
+    key_events::tell_key(&control, EventKind::TokenCreated, "Key generated.", &body, answer)
 }
 
 async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> ControlAnswer {
@@ -203,7 +206,8 @@ pub(super) async fn add(
         Err(answer) => return answer,
     };
     session.date_created = rfc3339(unix_s());
-    put(keys, &id, session, suppresses_reset(&query)).await
+    let answer = put(keys, &id, session, suppresses_reset(&query)).await;
+    key_events::tell_key(&control, EventKind::TokenCreated, "Key modified.", &body, answer)
 }
 
 /// Replace a key's session
@@ -261,7 +265,10 @@ pub(super) async fn update(
     };
     let keep_counters = suppresses_reset(&query) || keeps_quotas;
     match keys.rewrite(name, keep_counters, replace).await {
-        Ok(true) => changed(token, Change::Modified),
+        Ok(true) => {
+            let answer = changed(token, Change::Modified);
+            key_events::tell_key(&control, EventKind::TokenUpdated, "Key modified.", &body, answer)
+        }
         Ok(false) => error(StatusCode::NOT_FOUND, "Key is not found"),
         Err(fault) => failed(UPDATE, &fault.to_string()),
     }
@@ -362,7 +369,7 @@ pub(super) async fn remove(
         Ok::<_, StoreFault>(existed.then_some(token))
     };
     match removed.await {
-        Ok(Some(token)) => changed(token, Change::Deleted),
+        Ok(Some(token)) => key_events::tell_removed(&control, org(&query), changed(token, Change::Deleted)),
         Ok(None) => error(StatusCode::NOT_FOUND, "There is no such key found"),
         Err(fault) => unremoved(&fault),
     }

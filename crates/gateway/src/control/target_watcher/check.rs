@@ -11,8 +11,21 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// Runs a check. `Err` says why the target is not well.
-pub(super) async fn run(client: &AuthHttpClient, check: &TargetCheck) -> Result<(), String> {
+/// Why a target is not well.
+pub(super) struct CheckFault {
+    /// Status of its answer; 0 if there was none.
+    pub status: u16,
+    pub error: String,
+}
+
+impl From<String> for CheckFault {
+    fn from(error: String) -> Self {
+        CheckFault { status: 0, error }
+    }
+}
+
+/// Runs a check. Returns the status of the answer, 0 of a dialogue.
+pub(super) async fn run(client: &AuthHttpClient, check: &TargetCheck) -> Result<u16, CheckFault> {
     match &check.kind {
         CheckKind::Http { method, uri, headers, body, tls, statuses } => {
             let call = Call {
@@ -28,11 +41,12 @@ pub(super) async fn run(client: &AuthHttpClient, check: &TargetCheck) -> Result<
             };
             let status = client.status(call).await.map_err(|fault| fault.to_string())?.as_u16();
             let is_good = if statuses.is_empty() { (200..400).contains(&status) } else { statuses.contains(&status) };
-            if is_good { Ok(()) } else { Err(format!("it answered with status {status}")) }
+            if is_good { Ok(status) } else { Err(CheckFault { status, error: format!("it answered with status {status}") }) }
         }
         CheckKind::Tcp { host, port, tls, announces_client, dialogue } => {
             let talking = talk((host, *port), tls.as_ref(), *announces_client, dialogue);
-            timeout(check.time_max, talking).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
+            timeout(check.time_max, talking).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))?;
+            Ok(0)
         }
     }
 }

@@ -71,3 +71,20 @@ fn without_probes_it_waits_for_its_time() {
     assert!(breaker.admit(&rule, at(59_999)).is_none());
     assert!(breaker.admit(&rule, at(60_000)).is_some());
 }
+
+#[test]
+fn each_change_is_told_once() {
+    let breaker = Arc::new(Breaker::default());
+    let end = |at: Duration, failed| breaker.admit(&RULE, at).expect("it lets pass").end(at, failed);
+    assert_eq!([end(at(0), true), end(at(0), true), end(at(0), true)], [None, None, Some(BreakerChange::Opened)]);
+    assert_eq!(end(at(500), true), None, "a probe that fails");
+    assert_eq!(end(at(1_500), false), Some(BreakerChange::Closed));
+    assert!(!breaker.close_after(1), "it is closed already");
+    (0..3).for_each(|_| drop(end(at(20_000), true)));
+    assert!(!breaker.close_after(1), "it has opened again");
+    assert!(breaker.close_after(2) && !breaker.close_after(2));
+    assert_eq!(breaker.admit(&RULE, at(20_001)).map(|passage| passage.has_closed()), Some(false));
+    (0..3).for_each(|_| drop(end(at(40_000), true)));
+    let passage = breaker.admit(&RULE, at(40_000) + RULE.return_after).expect("its time is over");
+    assert!(passage.has_closed());
+}

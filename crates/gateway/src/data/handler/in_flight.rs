@@ -1,7 +1,7 @@
 //! State of an exchange while its upstream works.
 
 use crate::data::balanced::TargetTry;
-use crate::data::breaker::Passage;
+use crate::data::breaker::{BreakerChange, Passage};
 use crate::data::error_overrides::CompiledOverrides;
 use crate::data::gateway_state::GatewayState;
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, Versions};
@@ -101,8 +101,14 @@ impl InFlight {
 
     /// Reports the outcome of the exchange to the breaker.
     pub(super) fn record(&self, shared: &GatewayState, failed: bool) {
-        if let Some(passage) = &self.breaker {
-            passage.end(shared.start.elapsed(), failed);
+        if let Some(passage) = &self.breaker
+            && let Some(change) = passage.end(shared.start.elapsed(), failed)
+            && let Some(events) = self.api().and_then(|api| api.events.as_ref())
+        {
+            match change {
+                BreakerChange::Opened => events.breaker_opened(passage, &shared.settings.events),
+                BreakerChange::Closed => events.breaker_closed(&passage.breaker().place),
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::data::caching;
 use crate::data::error_body::xml_type;
 use crate::data::exchange::{Exchange, Redirect, Step, Track};
 use crate::data::refusal::{self, Refusal};
+use crate::data::refusal_events::{tell_refusal, tell_refused_version};
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
@@ -66,7 +67,24 @@ impl GatewayHandler {
             let selected = match is_for_provider {
                 // Token requests do not name a version.
                 true => VersionPlace { api: turn.api, version: PROVIDER },
-                false => select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits)?,
+                false => {
+                    let selected =
+                        select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits);
+                    if let (Err(refusal), Some(events)) = (&selected, &api.events)
+                        // As in Tyk, which has no event if versions are APIs of their own.
+                        && !matches!(api.versions, Versions::Apis { .. })
+                    {
+                        tell_refused_version(
+                            events,
+                            arrival.request,
+                            arrival.client_ip,
+                            &turn.url.path.decoded,
+                            &api.facts,
+                            refusal,
+                        );
+                    }
+                    selected?
+                }
             };
             let Some(api) = snapshot.apis.get(selected.api) else { break };
             let Some(version) = selected.version(api) else { break };
@@ -187,6 +205,9 @@ impl GatewayHandler {
             match step {
                 Step::Next => {}
                 Step::Refuse(refusal) => {
+                    if let Some(events) = &exchange.api.events {
+                        tell_refusal(events, &exchange, exchange.key.as_deref(), middleware.name(), &refusal);
+                    }
                     self.record = record_builder::build_refusal_record(arrival, &exchange, middleware.as_ref(), &refusal);
                     return Err(refusal);
                 }

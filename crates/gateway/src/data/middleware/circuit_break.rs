@@ -38,6 +38,11 @@ impl Middleware for CircuitBreak {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some((rule, breaker)) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let Some(passage) = breaker.admit(rule, exchange.now) else { return Step::Refuse(refusal::BREAKER_OPEN) };
+        if passage.has_closed()
+            && let Some(events) = &exchange.api.events
+        {
+            events.breaker_closed(&breaker.place);
+        }
         exchange.breaker = Some(passage);
         Step::Next
     }

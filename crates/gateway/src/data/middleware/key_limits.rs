@@ -8,6 +8,7 @@ use crate::auth::keys::{Checks, CountedRequest, Key, LimitRejection};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal::{self, Refusal};
+use crate::data::refusal_events::tell_refusal;
 use crate::observe::LimitFact;
 use std::time::Duration;
 
@@ -107,6 +108,12 @@ impl KeyLimits {
                 if let (LimitRejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
                     && exchange.tries < tries
                 {
+                    // As in Tyk, which reports a throttled request once, before it waits.
+                    if exchange.tries == 0
+                        && let Some(events) = &exchange.api.events
+                    {
+                        tell_refusal(events, exchange, Some(key), self.name(), &refusal::KEY_RATE_LIMIT);
+                    }
                     return Step::Wait(interval);
                 }
                 limit_headers::write(exchange, key, limits, Some(rejection));

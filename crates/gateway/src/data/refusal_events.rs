@@ -1,0 +1,158 @@
+//! Which refusals are events, and in which words, as in Tyk. Called only for APIs with handlers of events.
+
+use crate::auth::keys::Key;
+use crate::data::credentials::CredentialPlaces;
+use crate::data::events::ApiEvents;
+use crate::data::exchange::Exchange;
+use crate::data::refusal::Refusal;
+use crate::observe::ApiMetadata;
+use crate::observe::events::EventFacts;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::borrow::Cow;
+use std::net::IpAddr;
+use tollgate_http::{Request, Version};
+use tollgate_model::events::EventKind;
+
+/// What an event has as its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EventKey {
+    /// The key as it was sent, else as keys are listed.
+    OfRequest,
+    /// The name of the user. Tyk sends the whole header line, with the password.
+    User,
+    Address,
+    Organisation,
+    /// The name of the API's own limit.
+    ApiLimit,
+    Text(&'static str),
+}
+
+/// The event of a refusal.
+fn event_of(middleware: &str, refusal: &Refusal) -> Option<(EventKind, &'static str, EventKey)> {
+    use EventKind::{
+        AuthFailure, KeyExpired, OrgQuotaExceeded, OrgRateLimitExceeded, QuotaExceeded, RateLimitExceeded, VersionFailure,
+    };
+    const AUTH: &str = "Auth Failure";
+    Some(match refusal.cause {
+        "endpoint_forbidden" => (VersionFailure, VERSION, EventKey::Text("")),
+        "ip_disallowed" => (AuthFailure, AUTH, EventKey::Address),
+        "key_unknown" | "key_certificate_unknown" | "key_certificate_mismatch" | "oauth_key_unknown" => {
+            (AuthFailure, AUTH, EventKey::OfRequest)
+        }
+        "basic_refused" => (AuthFailure, AUTH, EventKey::User),
+        "signature_refused" => (AuthFailure, AUTH, EventKey::Text("")),
+        "jwt_no_identity" => (AuthFailure, AUTH, EventKey::Text("[NOT FOUND]")),
+        "openid_refused" => (AuthFailure, AUTH, EventKey::Text("[JWT]")),
+        // Of the methods with this refusal, Tyk has an event for these two.
+        "auth_missing" if middleware == "OpenIdAuth" => (AuthFailure, AUTH, EventKey::Text("[JWT]")),
+        "auth_missing" if middleware == "JwtAuth" => (AuthFailure, AUTH, EventKey::Text("")),
+        cause if cause.starts_with("jwt_") => (AuthFailure, AUTH, EventKey::Text("")),
+        "key_inactive" => (KeyExpired, "Attempted access from inactive key.", EventKey::OfRequest),
+        "key_expired" => (KeyExpired, "Attempted access from expired key.", EventKey::OfRequest),
+        "key_rate_limit" => (RateLimitExceeded, "Rate Limit Exceeded", EventKey::OfRequest),
+        "api_rate_limit" => (RateLimitExceeded, "API Rate Limit Exceeded", EventKey::ApiLimit),
+        "quota_exceeded" => (QuotaExceeded, "Key Quota Limit Exceeded", EventKey::OfRequest),
+        "org_quota" => (OrgQuotaExceeded, "Organisation quota has been exceeded", EventKey::Organisation),
+        "org_rate_limit" => (OrgRateLimitExceeded, "Organisation rate limit has been exceeded", EventKey::Organisation),
+        _ => return None,
+    })
+}
+
+const VERSION: &str = "Attempted access to disallowed version / path.";
+
+/// Tells the handlers of its API of a request that a middleware refuses, if that is an event. `key` is the request's, if it has one.
+#[cold]
+pub(crate) fn tell_refusal(events: &ApiEvents, exchange: &Exchange<'_>, key: Option<&Key>, middleware: &str, refusal: &Refusal) {
+    if refusal.cause == "upstream_credentials" {
+        let facts = EventFacts::UpstreamToken { api: events.api.clone() };
+        return events.tell(EventKind::UpstreamOAuthError, refusal.message.text().to_owned(), facts, || {
+            encoded(exchange.request, &exchange.api.facts)
+        });
+    }
+    let Some((kind, message, event_key)) = event_of(middleware, refusal) else { return };
+    // A throttled request was reported before it waited.
+    let was_told = refusal.cause == "key_rate_limit" && exchange.tries > 0;
+    if was_told || !events.handle(kind) {
+        return;
+    }
+    let (path, origin) = (exchange.url.path.decoded.clone().into_owned(), exchange.client_ip.to_string());
+    let facts = match kind {
+        EventKind::VersionFailure => EventFacts::Version { path, origin, reason: refusal.message.text().to_owned() },
+        _ => EventFacts::Key { path, origin, key: key_text(events, exchange, key, event_key) },
+    };
+    events.tell(kind, message, facts, || encoded(exchange.request, &exchange.api.facts));
+}
+
+/// Tells of a request whose version is refused.
+#[cold]
+pub(crate) fn tell_refused_version(
+    events: &ApiEvents,
+    request: &Request<'_>,
+    client: IpAddr,
+    path: &str,
+    metadata: &ApiMetadata,
+    refusal: &Refusal,
+) {
+    let reason = refusal.message.text().to_owned();
+    let facts = EventFacts::Version { path: path.to_owned(), origin: client.to_string(), reason };
+    events.tell(EventKind::VersionFailure, VERSION, facts, || encoded(request, metadata));
+}
+
+fn key_text(events: &ApiEvents, exchange: &Exchange<'_>, key: Option<&Key>, event_key: EventKey) -> String {
+    match event_key {
+        EventKey::Text(text) => text.to_owned(),
+        EventKey::Address => exchange.client_ip.to_string(),
+        EventKey::Organisation => events.org.clone(),
+        EventKey::ApiLimit => format!("apilimiter-{}{}", events.org, events.api),
+        EventKey::User => {
+            let line = events.users.as_ref().and_then(|config| CredentialPlaces::new(config).find(exchange)).unwrap_or_default();
+            user_of(&line).unwrap_or_default()
+        }
+        EventKey::OfRequest => {
+            let sent = events.keys.as_ref().and_then(|config| CredentialPlaces::new(config).find(exchange));
+            let written = sent.map(|token| exchange.keys.written(&token, &events.org));
+            written.or_else(|| key.map(|key| key.shown.to_string())).unwrap_or_default()
+        }
+    }
+}
+
+/// The name in a header line of basic authentication.
+fn user_of(line: &str) -> Option<String> {
+    let (scheme, encoded) = line.split_once(' ')?;
+    let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+    let text = String::from_utf8(decoded).ok()?;
+    Some(text.split_once(':')?.0.to_owned())
+}
+
+/// A request's head in Base64, with its header lines sorted, as Go writes it; without secrets, which Tyk sends.
+fn encoded(request: &Request<'_>, metadata: &ApiMetadata) -> String {
+    let secrets = &metadata.secrets;
+    let mut head = format!("{} {}", request.method, request.path());
+    for (index, pair) in request.query().into_iter().flat_map(|query| query.split('&')).enumerate() {
+        let name = pair.split('=').next().unwrap_or_default();
+        let is_secret = secrets.parameters.iter().any(|secret| secret.eq_ignore_ascii_case(name));
+        head.push(if index == 0 { '?' } else { '&' });
+        head.push_str(if is_secret { name } else { pair });
+        head.push_str(if is_secret { "=***" } else { "" });
+    }
+    let version = if request.version == Version::Http10 { "1.0" } else { "1.1" };
+    head.push_str(&format!(" HTTP/{version}\r\nHost: {}\r\n", String::from_utf8_lossy(request.authority)));
+    let is_host = |name: &str| name.eq_ignore_ascii_case("host");
+    let mut lines: Vec<(&str, Cow<'_, str>)> = request
+        .headers
+        .iter()
+        .filter(|(name, _)| !is_host(name))
+        .map(|(name, value)| {
+            let is_secret = secrets.headers.iter().any(|secret| secret.eq_ignore_ascii_case(name));
+            (name, if is_secret { Cow::Borrowed("***") } else { String::from_utf8_lossy(value) })
+        })
+        .collect();
+    lines.sort();
+    lines.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+    head.push_str("\r\n");
+    STANDARD.encode(head)
+}
+
+#[cfg(test)]
+mod tests;

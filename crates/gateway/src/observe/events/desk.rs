@@ -1,0 +1,235 @@
+//! All handlers of events, and the thread that they share. A handler outlives reloads that do not change it: its queue, its figures and what it
+//! has sent lately stay.
+
+use super::EventSinks;
+use super::handler::{EventAction, EventSink, HandlerFigures};
+use super::recent::RecentEntries;
+use super::template::{EventTemplate, TemplateFault};
+use super::webhook::{Webhook, WebhookClients};
+use ipnet::IpNet;
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::events::{EventHandler, EventHandlers, EventKind, HandlerAction};
+use tollgate_model::{Level, Problem};
+
+/// Seconds in which the same event is sent once, without `event_timeout`. Tyk would never send it again.
+const USUAL_TIMEOUT_S: u64 = 60;
+
+/// Tyk's name of the file with the template for webhooks without one.
+const DEFAULT_TEMPLATE: &str = "default_webhook.json";
+
+/// How long the last events may take when the gateway stops.
+const LAST_EVENTS_TIME: Duration = Duration::from_secs(2);
+
+/// All handlers.
+#[derive(Clone, Default)]
+pub(crate) struct EventDesk(Arc<Desk>);
+
+#[derive(Default)]
+struct Desk {
+    worker: Arc<Worker>,
+    sinks: Mutex<HashMap<SinkKey, Weak<EventSink>>>,
+    /// The operator's own template for webhooks without one.
+    default_template: Option<Arc<EventTemplate>>,
+}
+
+/// What makes two handlers the same.
+#[derive(PartialEq, Eq, Hash)]
+struct SinkKey {
+    api: String,
+    handler: EventHandler,
+    template: Option<blake3::Hash>,
+}
+
+/// The thread of all handlers, started when the first one has an event.
+#[derive(Default)]
+struct Worker {
+    networks: Arc<[IpNet]>,
+    started: OnceLock<Option<(Handle, Arc<WebhookClients>)>>,
+}
+
+impl Worker {
+    fn get(&self) -> Option<(Handle, Arc<WebhookClients>)> {
+        let start = || {
+            let started = start(self.networks.clone());
+            started.inspect_err(|error| tracing::error!(error, "no thread for events: they are dropped")).ok()
+        };
+        self.started.get_or_init(start).clone()
+    }
+}
+
+fn start(networks: Arc<[IpNet]>) -> Result<(Handle, Arc<WebhookClients>), String> {
+    let clients = Arc::new(WebhookClients::new(networks)?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let handle = runtime.handle().clone();
+    let run = move || runtime.block_on(std::future::pending::<()>());
+    std::thread::Builder::new().name("events".to_owned()).spawn(run).map_err(|error| error.to_string())?;
+    Ok((handle, clients))
+}
+
+impl EventDesk {
+    /// A desk with the operator's default template, and its problems.
+    pub(crate) fn new(config: &GatewayConfig) -> (Self, Vec<Problem>) {
+        let worker = Arc::new(Worker { networks: config.tollgate.redirect_networks().into(), started: OnceLock::new() });
+        let file = config.template_path.join(DEFAULT_TEMPLATE);
+        let (default_template, problem) = match EventTemplate::load(&file) {
+            Ok(template) => (Some(Arc::new(template)), None),
+            // Most installations have none.
+            Err(TemplateFault::Unreadable(_)) => (None, None),
+            Err(TemplateFault::Wrong(why)) => (None, Some(format!("{why}; the built-in template is used instead"))),
+        };
+        let problems = problem.map(|message| Problem::new(Level::Warning, "", message).within(Some(&file)));
+        (EventDesk(Arc::new(Desk { worker, sinks: Mutex::default(), default_template })), problems.into_iter().collect())
+    }
+
+    /// The handlers of an API, `None` if there are none, with their problems; without an API, the gateway's own.
+    pub(crate) fn sinks(&self, api: Option<&str>, written: &EventHandlers) -> (Option<Arc<EventSinks>>, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let mut by_kind: Vec<(EventKind, Vec<Arc<EventSink>>)> = Vec::new();
+        for (name, handlers) in &written.events {
+            let Some(kind) = EventKind::from_name(name).filter(|kind| kind.is_of_gateway() == api.is_none()) else { continue };
+            for (index, handler) in handlers.iter().enumerate().filter(|(_, handler)| !handler.handler_meta.disabled) {
+                let at = format!("$.event_handlers.events.{name}[{index}].handler_meta");
+                match self.sink(api.unwrap_or_default(), kind, handler, &at, &mut problems) {
+                    Some(sink) => match by_kind.iter_mut().find(|(own, _)| *own == kind) {
+                        Some((_, sinks)) => sinks.push(sink),
+                        None => by_kind.push((kind, vec![sink])),
+                    },
+                    None => continue,
+                }
+            }
+        }
+        let wants_request = by_kind.iter().flat_map(|(_, sinks)| sinks).any(|sink| sink.wants_request());
+        let sinks = (!by_kind.is_empty()).then(|| Arc::new(EventSinks { by_kind, wants_request }));
+        (sinks, problems)
+    }
+
+    /// The webhook for one kind of event that the configuration has beside the handlers; `at` is the place of its settings.
+    fn sink(
+        &self,
+        api: &str,
+        kind: EventKind,
+        handler: &EventHandler,
+        at: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Arc<EventSink>> {
+        let action = handler.action()?;
+        let template = match action {
+            HandlerAction::Log => None,
+            HandlerAction::Webhook => Some(self.template(kind, handler, at, problems)?),
+        };
+        let text = template.as_ref().map(|(template, _)| template.digest());
+        let key = SinkKey { api: api.to_owned(), handler: handler.clone(), template: text };
+        let mut sinks = self.0.sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        sinks.retain(|_, sink| sink.strong_count() > 0);
+        if let Some(known) = sinks.get(&key).and_then(Weak::upgrade) {
+            return Some(known);
+        }
+        let made = self.make(api, handler, template);
+        let made = made.map_err(|(field, why)| problems.push(Problem::new(Level::Error, format!("{at}.{field}"), why))).ok()?;
+        sinks.insert(key, Arc::downgrade(&made));
+        Some(made)
+    }
+
+    fn make(
+        &self,
+        api: &str,
+        handler: &EventHandler,
+        template: Option<(Arc<EventTemplate>, bool)>,
+    ) -> Result<Arc<EventSink>, (&'static str, String)> {
+        let meta = &handler.handler_meta;
+        let worker = self.0.worker.clone();
+        let start = move || worker.get();
+        let Some((template, is_json)) = template else {
+            let figures = Arc::new(HandlerFigures::new(api, "log", String::new()));
+            let action = EventAction::Log { prefix: meta.prefix.clone() };
+            return Ok(Arc::new(EventSink::new(action, Duration::ZERO, figures, start)));
+        };
+        let time_max = Duration::from_secs(match u64::try_from(meta.event_timeout) {
+            Ok(0) | Err(_) => USUAL_TIMEOUT_S,
+            Ok(seconds) => seconds,
+        });
+        let webhook = Webhook::new(meta, template, is_json)?;
+        let figures = Arc::new(HandlerFigures::new(api, "webhook", webhook.receiver()));
+        let action = EventAction::Webhook(Box::new(webhook), Mutex::new(RecentEntries::new(time_max)));
+        Ok(Arc::new(EventSink::new(action, time_max, figures, start)))
+    }
+
+    /// The template of a webhook, and whether it makes JSON.
+    fn template(
+        &self,
+        kind: EventKind,
+        handler: &EventHandler,
+        at: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Option<(Arc<EventTemplate>, bool)> {
+        let path = PathBuf::from(&handler.handler_meta.template_path);
+        let usual = || {
+            let own = self.0.default_template.clone().filter(|template| template.check(kind).is_ok());
+            Some((own.unwrap_or_else(EventTemplate::built_in), true))
+        };
+        if path.as_os_str().is_empty() {
+            return usual();
+        }
+        let loaded = EventTemplate::load(&path);
+        let checked = loaded.and_then(|template| template.check(kind).map_err(TemplateFault::Wrong).map(|()| template));
+        let mut problem = |level, why: &str| problems.push(Problem::new(level, format!("{at}.template_path"), told(&path, why)));
+        match checked {
+            Ok(template) => Some((Arc::new(template), path.extension().is_some_and(|extension| extension == "json"))),
+            Err(TemplateFault::Unreadable(why)) => {
+                problem(Level::Warning, &format!("{why}; the default template is used, as in Tyk"));
+                usual()
+            }
+            Err(TemplateFault::Wrong(why)) => {
+                problem(Level::Error, &why);
+                None
+            }
+        }
+    }
+
+    /// What became of the events of all handlers.
+    pub(crate) fn figures(&self) -> Vec<Arc<HandlerFigures>> {
+        let sinks = self.0.sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut figures: Vec<_> = sinks.values().filter_map(Weak::upgrade).map(|sink| sink.figures().clone()).collect();
+        figures.sort_by(|a, b| (&a.api, a.action, &a.receiver).cmp(&(&b.api, b.action, &b.receiver)));
+        figures
+    }
+
+    /// Runs some work on the thread of the handlers.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        if let Some((runtime, _)) = self.0.worker.get() {
+            runtime.spawn(work);
+        }
+    }
+
+    /// Waits until all events are handled, for a short time.
+    pub(crate) fn finish(&self) {
+        let end = Instant::now() + LAST_EVENTS_TIME;
+        let waiting = || self.figures().iter().map(|figures| figures.waiting.load(Ordering::Relaxed)).sum::<u64>();
+        while waiting() > 0 && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let left = waiting();
+        if left > 0 {
+            tracing::warn!(events = left, "events are lost: their receivers do not answer");
+        }
+    }
+}
+
+fn told(file: &Path, why: &str) -> String {
+    format!("{}: {why}", file.display())
+}
+
+impl fmt::Debug for EventDesk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EventDesk")
+    }
+}

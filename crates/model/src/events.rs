@@ -1,0 +1,254 @@
+//! Events, and what the gateway does when they happen: `event_handlers` of a definition and of the gateway configuration.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::json_path::JsonPath;
+use crate::problem::Findings;
+use crate::token::{is_header_value, is_token};
+
+/// `event_handlers`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct EventHandlers {
+    /// Handlers by the name of the event.
+    pub events: BTreeMap<String, Vec<EventHandler>>,
+}
+
+/// What happens after an event.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct EventHandler {
+    /// `eh_web_hook_handler` or `eh_log_handler`.
+    pub handler_name: String,
+    /// The handler's settings.
+    pub handler_meta: EventHandlerMeta,
+}
+
+/// The settings of a handler.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct EventHandlerMeta {
+    /// Disables the handler.
+    pub disabled: bool,
+    /// Its id; cosmetic.
+    pub id: String,
+    /// A name for people.
+    pub name: String,
+    /// Method of the webhook: `GET` (also if empty), `PUT`, `POST`, `DELETE` or `PATCH`.
+    pub method: String,
+    /// URL of the webhook.
+    pub target_path: String,
+    /// File with the template of the webhook's body; empty for the default template.
+    pub template_path: String,
+    /// Header lines of the webhook.
+    pub header_map: BTreeMap<String, String>,
+    /// Seconds in which the same event is sent once; 0 for 60.
+    pub event_timeout: i64,
+    /// What each line of the log handler starts with.
+    pub prefix: String,
+    /// File of a handler in JavaScript.
+    pub path: String,
+}
+
+/// An event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// A request over its key's quota.
+    QuotaExceeded,
+    /// A request over the rate of its key or API.
+    RateLimitExceeded,
+    /// A request over its organisation's quota.
+    OrgQuotaExceeded,
+    /// A request over its organisation's rate.
+    OrgRateLimitExceeded,
+    /// A request whose credentials or address are refused.
+    AuthFailure,
+    /// A request with an expired or inactive key.
+    KeyExpired,
+    /// A request for a version or path that is refused.
+    VersionFailure,
+    /// A circuit breaker has opened or closed.
+    BreakerTriggered,
+    /// A circuit breaker has opened.
+    BreakerTripped,
+    /// A circuit breaker has closed.
+    BreakerReset,
+    /// An uptime test finds a target down.
+    HostDown,
+    /// An uptime test finds a target up again.
+    HostUp,
+    /// A quota has been used to a configured share.
+    TriggerExceeded,
+    /// A key was created.
+    TokenCreated,
+    /// A key was changed.
+    TokenUpdated,
+    /// A key was removed.
+    TokenDeleted,
+    /// A certificate ends soon.
+    CertificateExpiringSoon,
+    /// A certificate has ended.
+    CertificateExpired,
+    /// The smoothed rate of a key has risen.
+    RateLimitSmoothingUp,
+    /// The smoothed rate of a key has fallen.
+    RateLimitSmoothingDown,
+    /// The gateway has no token for an upstream.
+    UpstreamOAuthError,
+}
+
+impl EventKind {
+    /// All events.
+    pub const ALL: [EventKind; 21] = [
+        EventKind::QuotaExceeded,
+        EventKind::RateLimitExceeded,
+        EventKind::OrgQuotaExceeded,
+        EventKind::OrgRateLimitExceeded,
+        EventKind::AuthFailure,
+        EventKind::KeyExpired,
+        EventKind::VersionFailure,
+        EventKind::BreakerTriggered,
+        EventKind::BreakerTripped,
+        EventKind::BreakerReset,
+        EventKind::HostDown,
+        EventKind::HostUp,
+        EventKind::TriggerExceeded,
+        EventKind::TokenCreated,
+        EventKind::TokenUpdated,
+        EventKind::TokenDeleted,
+        EventKind::CertificateExpiringSoon,
+        EventKind::CertificateExpired,
+        EventKind::RateLimitSmoothingUp,
+        EventKind::RateLimitSmoothingDown,
+        EventKind::UpstreamOAuthError,
+    ];
+
+    /// Tyk's name of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::QuotaExceeded => "QuotaExceeded",
+            EventKind::RateLimitExceeded => "RatelimitExceeded",
+            EventKind::OrgQuotaExceeded => "OrgQuotaExceeded",
+            EventKind::OrgRateLimitExceeded => "OrgRateLimitExceeded",
+            EventKind::AuthFailure => "AuthFailure",
+            EventKind::KeyExpired => "KeyExpired",
+            EventKind::VersionFailure => "VersionFailure",
+            EventKind::BreakerTriggered => "BreakerTriggered",
+            EventKind::BreakerTripped => "BreakerTripped",
+            EventKind::BreakerReset => "BreakerReset",
+            EventKind::HostDown => "HostDown",
+            EventKind::HostUp => "HostUp",
+            EventKind::TriggerExceeded => "TriggerExceeded",
+            EventKind::TokenCreated => "TokenCreated",
+            EventKind::TokenUpdated => "TokenUpdated",
+            EventKind::TokenDeleted => "TokenDeleted",
+            EventKind::CertificateExpiringSoon => "CertificateExpiringSoon",
+            EventKind::CertificateExpired => "CertificateExpired",
+            EventKind::RateLimitSmoothingUp => "RateLimitSmoothingUp",
+            EventKind::RateLimitSmoothingDown => "RateLimitSmoothingDown",
+            EventKind::UpstreamOAuthError => "UpstreamOAuthError",
+        }
+    }
+
+    /// The event with this name. Letter case does not matter: Tyk's documentation and its code differ in it.
+    pub fn from_name(name: &str) -> Option<EventKind> {
+        EventKind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether the event belongs to the gateway and not to an API: only the gateway's own handlers get it.
+    pub fn is_of_gateway(self) -> bool {
+        matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted)
+    }
+}
+
+/// Whose handlers they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HandlerOwner {
+    Api,
+    Gateway,
+}
+
+/// What a handler does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandlerAction {
+    /// `eh_web_hook_handler`
+    Webhook,
+    /// `eh_log_handler`
+    Log,
+}
+
+impl EventHandler {
+    /// What the handler does; `None` if it is not supported.
+    pub fn action(&self) -> Option<HandlerAction> {
+        match self.handler_name.as_str() {
+            "eh_web_hook_handler" => Some(HandlerAction::Webhook),
+            "eh_log_handler" => Some(HandlerAction::Log),
+            _ => None,
+        }
+    }
+}
+
+/// Adds the problems of `event_handlers` at a place to `findings`.
+pub(crate) fn check(handlers: &EventHandlers, at: &JsonPath, owner: HandlerOwner, findings: &mut Findings) {
+    for (name, list) in &handlers.events {
+        let at = at.key("events").key(name);
+        match EventKind::from_name(name) {
+            _ if list.is_empty() => {}
+            None => findings.warning(&at, format!("{name:?} is no event: its handlers are never called")),
+            Some(kind) if kind.is_of_gateway() && owner == HandlerOwner::Api => {
+                findings.warning(&at, "belongs to the gateway: only event_handlers of its configuration get it, as in Tyk");
+            }
+            Some(kind) if !kind.is_of_gateway() && owner == HandlerOwner::Gateway => {
+                findings.warning(&at, "belongs to APIs: only event_handlers of their definitions get it, as in Tyk");
+            }
+            Some(_) => {}
+        }
+        for (index, handler) in list.iter().enumerate().filter(|(_, handler)| !handler.handler_meta.disabled) {
+            check_handler(handler, &at.index(index), findings);
+        }
+    }
+}
+
+fn check_handler(handler: &EventHandler, at: &JsonPath, findings: &mut Findings) {
+    match handler.action() {
+        Some(HandlerAction::Webhook) => check_webhook(&handler.handler_meta, &at.key("handler_meta"), findings),
+        Some(HandlerAction::Log) => {}
+        None if matches!(handler.handler_name.as_str(), "eh_dynamic_handler" | "cp_dynamic_handler") => {
+            findings.warning(&at.key("handler_name"), "handlers in JavaScript and plugins are not supported: it is never called");
+        }
+        None => findings.error(&at.key("handler_name"), "must be eh_web_hook_handler or eh_log_handler"),
+    }
+}
+
+/// Adds the problems of a webhook.
+pub(crate) fn check_webhook(meta: &EventHandlerMeta, at: &JsonPath, findings: &mut Findings) {
+    let method = meta.method.to_ascii_uppercase();
+    if !matches!(method.as_str(), "" | "GET" | "PUT" | "POST" | "DELETE" | "PATCH") {
+        findings.warning(&at.key("method"), "must be GET, PUT, POST, DELETE or PATCH: GET is used, as in Tyk");
+    }
+    if !is_web_url(&meta.target_path) {
+        findings.error(&at.key("target_path"), "must be an absolute http or https URL");
+    }
+    if meta.event_timeout < 0 {
+        findings.error(&at.key("event_timeout"), "must not be negative");
+    }
+    for (name, value) in &meta.header_map {
+        if !is_token(name) || !is_header_value(value) {
+            findings.error(&at.key("header_map").key(name), "is not a valid header line");
+        }
+    }
+}
+
+/// Whether a text is an absolute URL that a webhook can be sent to.
+fn is_web_url(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    is_web && !host.is_empty() && url.chars().all(|c| c.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests;

@@ -84,6 +84,7 @@ mod oauth_public;
 mod oauth_shared;
 mod openapi;
 mod openapi_definitions;
+mod openapi_requests;
 mod openid;
 mod openid_provider;
 mod orgs;

@@ -3,6 +3,7 @@
 
 use crate::body::{BodyRead, SpanReader};
 use crate::cache_status::CacheStatus;
+use crate::lines::LineBlock;
 use crate::range::{RangeRequest, Segment, multipart, push_content_range};
 use crate::request::{MethodClass, RequestFacts};
 use crate::store::Stored;
@@ -106,6 +107,11 @@ impl CachedResponse {
             AnswerPart::One(range) => Some(range.end - range.start),
             AnswerPart::Several(segments) => Some(segments.iter().map(Segment::len).sum()),
         }
+    }
+
+    /// Those of the lines that no change may replace.
+    pub fn last_lines(&self) -> &LineBlock {
+        &self.stored.head.last_lines
     }
 
     /// The stored response, for a second cache tier.

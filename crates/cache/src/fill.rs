@@ -43,6 +43,15 @@ pub(crate) struct FillTask {
     pub labels: Vec<Label>,
     pub born: u64,
     pub rules: FillRules,
+    pub overridden: Option<Overridden>,
+}
+
+/// What is known of a response that the gateway sends in place of the upstream's error.
+#[derive(Debug)]
+pub(crate) struct Overridden {
+    /// Status of the upstream's response.
+    status: u16,
+    last_lines: LineBlock,
 }
 
 impl std::fmt::Debug for FillTask {
@@ -88,26 +97,39 @@ impl Fill {
         self.task.leader.as_ref().map_or(0, Leader::followers)
     }
 
+    /// Marks the response as one that the gateway sends in place of the upstream's error with this status. By RFC 9111 it is not stored: its
+    /// freshness and validators belong to another response. By Tyk's rules it is; no change to a stored response replaces `last_lines`.
+    pub fn overridden(mut self, upstream_status: u16, last_lines: &dyn HeaderLines) -> Self {
+        self.task.overridden = Some(Overridden { status: upstream_status, last_lines: LineBlock::copy(last_lines) });
+        self
+    }
+
     /// Handles the final head of the upstream's response. `body_len` is the announced length: 0 when there is no body, `None` when only the
     /// end of the body shows it.
     pub fn head(self, status: u16, lines: &dyn HeaderLines, body_len: Option<u64>, now_ms: u64) -> Filled {
         let mut task = *self.task;
-        if status == 304 && matches!(task.rules, FillRules::Rfc) {
+        let overridden = task.overridden.take();
+        let upstream_status = overridden.as_ref().map_or(status, |overridden| overridden.status);
+        if upstream_status == 304 && matches!(task.rules, FillRules::Rfc) {
             return match task.stale.take() {
                 Some(stale) => task.confirmed(stale, lines, now_ms),
                 // The client's own conditions were not sent, so this 304 answers nothing.
                 None => task.pass(NotStored::Status, now_ms),
             };
         }
-        if is_error(status)
-            && let Some(answer) = task.stale_for_error(Some(status), now_ms)
+        if is_error(upstream_status)
+            && let Some(answer) = task.stale_for_error(Some(upstream_status), now_ms)
         {
             return Filled::Serve(answer);
         }
-        let head = match &task.rules {
+        let mut head = match &task.rules {
+            FillRules::Rfc if overridden.is_some() => Err(NotStored::Overridden),
             FillRules::Rfc => Head::read(status, lines, task.asked, now_ms),
             FillRules::Tyk(rules) => rules.head(status, lines, now_ms),
         };
+        if let (Ok(head), Some(overridden)) = (&mut head, overridden) {
+            head.last_lines = overridden.last_lines;
+        }
         match head.and_then(|head| task.prepare(head, body_len)) {
             Ok(stored) => task.store(stored, body_len.is_some(), now_ms),
             Err(reason) => task.pass(reason, now_ms),

@@ -25,6 +25,7 @@ pub enum NotStored {
     Incomplete,
     TooLarge,
     NoMemory,
+    Overridden,
 }
 
 impl NotStored {
@@ -45,6 +46,7 @@ impl NotStored {
             NotStored::Incomplete => "incomplete",
             NotStored::TooLarge => "too-large",
             NotStored::NoMemory => "no-memory",
+            NotStored::Overridden => "overridden",
         }
     }
 }
@@ -73,6 +75,8 @@ pub struct Head {
     pub status: u16,
     /// Header lines for clients, without hop-by-hop lines, and without Content-Length and Age, which each answer writes anew.
     pub lines: LineBlock,
+    /// Those of the lines that no later change may replace.
+    pub(crate) last_lines: LineBlock,
     pub(crate) tag: Option<EntityTag>,
     pub(crate) last_modified: Option<u64>,
     /// Unix seconds of the Date line, or of the arrival.
@@ -189,6 +193,7 @@ impl Head {
         let mut head = Head {
             status,
             lines: stored_lines(lines, date, fields.date.is_none())?,
+            last_lines: LineBlock::default(),
             tag: fields.tag,
             last_modified: fields.last_modified,
             date,
@@ -223,6 +228,7 @@ impl Head {
         Ok(Head {
             status,
             lines: stored_lines(lines, date, false)?,
+            last_lines: LineBlock::default(),
             tag: fields.tag,
             last_modified: fields.last_modified,
             date,

@@ -25,6 +25,14 @@ impl HeaderLines for &[(&str, &str)] {
     }
 }
 
+impl HeaderLines for &[(String, Vec<u8>)] {
+    fn each(&self, visit: &mut dyn FnMut(&str, &[u8])) {
+        for (name, value) in *self {
+            visit(name, value);
+        }
+    }
+}
+
 impl<const N: usize> HeaderLines for [(&str, &str); N] {
     fn each(&self, visit: &mut dyn FnMut(&str, &[u8])) {
         self.as_slice().each(visit);

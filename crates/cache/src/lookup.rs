@@ -379,6 +379,7 @@ impl ApiCache {
             labels: self.labels_of(looked).to_vec(),
             born: self.cache.generations.now(),
             rules: FillRules::Rfc,
+            overridden: None,
         })
     }
 

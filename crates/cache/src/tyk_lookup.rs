@@ -112,6 +112,7 @@ impl ApiCache {
             labels: self.labels().of_request(request.target),
             born: self.cache.generations.now(),
             rules: FillRules::Tyk(TykFill { rules: request.rules.clone() }),
+            overridden: None,
         })
     }
 }

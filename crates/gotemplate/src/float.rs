@@ -1,8 +1,28 @@
 //! Formats floating-point numbers as Go does.
 
+use std::fmt::Write;
+
 /// `%v`, and `%g` without a precision: the shortest digits. It uses an exponent below 1e-4, and from 1e6 if not all of these digits
 /// are needed.
 pub(crate) fn shortest(number: f64, letter: char) -> String {
+    let mut out = String::new();
+    shortest_into(number, letter, &mut out);
+    out
+}
+
+/// The same behind a text.
+pub(crate) fn shortest_into(number: f64, letter: char, out: &mut String) {
+    let size = number.abs();
+    // Without an exponent. Zero has a sign, which `write!` knows.
+    if number == 0.0 || (size >= 1e-4 && size < SIMPLE_BELOW) {
+        // Writing to a text does not fail.
+        let _ = write!(out, "{number}");
+    } else {
+        out.push_str(&unusual(number, letter));
+    }
+}
+
+fn unusual(number: f64, letter: char) -> String {
     if let Some(special) = special(number) {
         return special.to_owned();
     }
@@ -15,6 +35,7 @@ pub(crate) fn shortest(number: f64, letter: char) -> String {
 
 /// Go's `%v` writes a million as `1e+06`.
 const EXPONENT_FROM: i32 = 6;
+const SIMPLE_BELOW: f64 = 1e6;
 
 /// `NaN` and the infinities.
 pub(crate) fn special(number: f64) -> Option<&'static str> {

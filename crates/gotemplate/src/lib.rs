@@ -16,6 +16,7 @@ mod lexer;
 mod number;
 mod parser;
 mod print;
+mod read;
 mod render;
 mod sprig;
 mod times;

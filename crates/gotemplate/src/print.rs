@@ -42,7 +42,7 @@ pub(crate) fn plain(value: &Value, out: &mut String) {
         Value::Missing | Value::Null => out.push_str("<nil>"),
         Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
         Value::Int(number) => out.push_str(&number.to_string()),
-        Value::Float(number) => out.push_str(&float::shortest(*number, 'e')),
+        Value::Float(number) => float::shortest_into(*number, 'e', out),
         Value::String(text) => out.push_str(text),
         Value::List(items) => group("[", items.iter(), "]", out, plain),
         Value::Map(map) => group("map[", map.entries().iter(), "]", out, |(key, value), out| {

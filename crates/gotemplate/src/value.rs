@@ -56,7 +56,11 @@ impl Value {
     /// A map; a later entry replaces an earlier one of the same key.
     pub fn map<K: AsRef<str>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
         let entries = entries.into_iter().map(|(key, value)| (Rc::from(key.as_ref()), value));
-        Value::Map(MapValue(Rc::new(RefCell::new(entries.collect()))))
+        Value::of_members(entries.collect())
+    }
+
+    pub(crate) fn of_members(members: BTreeMap<Rc<str>, Value>) -> Self {
+        Value::Map(MapValue(Rc::new(RefCell::new(members))))
     }
 
     /// A struct of a Go type. As with embedded structs, a field of a field may be listed as the struct's own.
@@ -76,10 +80,16 @@ impl Value {
         }
     }
 
-    /// The members of a map; `None` for any other value.
-    pub fn members(&self) -> Option<Vec<(String, Value)>> {
-        let Value::Map(map) = self else { return None };
-        Some(map.entries().into_iter().map(|(name, value)| (name.as_ref().to_owned(), value)).collect())
+    /// Whether it is a map.
+    pub fn is_map(&self) -> bool {
+        matches!(self, Value::Map(_))
+    }
+
+    /// Sets a member of a map, in all clones of it; other values have none.
+    pub fn set_member(&self, name: &str, value: Value) {
+        if let Value::Map(map) = self {
+            map.0.borrow_mut().insert(name.into(), value);
+        }
     }
 
     /// Whether Go's `if` takes the first branch.

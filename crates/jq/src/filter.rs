@@ -3,6 +3,7 @@
 use crate::ast::CallCounter;
 use crate::budget::{self, JqLimit, WorkBudget};
 use crate::functions;
+use crate::quick::QuickFilter;
 use crate::run::{JqRun, RunData};
 use crate::value::JqValue;
 use jaq_core::compile::Undefined;
@@ -28,6 +29,8 @@ const MAIN: &str = "filter__";
 /// A compiled filter.
 pub struct JqFilter {
     compiled: jaq_core::Filter<JqRun>,
+    /// For a filter that needs no interpreter.
+    quick: Option<QuickFilter>,
 }
 
 /// Why a text is no filter.
@@ -93,6 +96,21 @@ impl JqFilter {
     /// # Errors
     /// It has none, because of an error or of a limit.
     pub fn run(&self, input: JqValue, now: f64) -> Result<JqValue, FilterFailure> {
+        if let Some(quick) = &self.quick {
+            let budget = WorkBudget::start(input.weight());
+            let output = quick.output(&input);
+            let reached = budget::reached();
+            drop(budget);
+            match (reached, output) {
+                (Some(limit), _) => return Err(FilterFailure::Limit(limit)),
+                (None, Some(output)) => return Ok(output),
+                (None, None) => {}
+            }
+        }
+        self.interpret(input, now)
+    }
+
+    fn interpret(&self, input: JqValue, now: f64) -> Result<JqValue, FilterFailure> {
         let _budget = WorkBudget::start(input.weight());
         let data = RunData { lut: &self.compiled.lut, now };
         // A fault in the interpreter fails one request.
@@ -121,6 +139,7 @@ impl fmt::Debug for JqFilter {
 fn compile(text: &str) -> Result<JqFilter, CompileError> {
     let parsed = parsed(text)?;
     let mut counter = CallCounter::new(true);
+    let quick = QuickFilter::compile(&parsed);
     let body = counter.term(parsed);
     if let Some(message) = counter.wrong {
         return Err(CompileError { line: 1, message });
@@ -138,7 +157,7 @@ fn compile(text: &str) -> Result<JqFilter, CompileError> {
         compiler.compile(modules).map_err(undefined)
     });
     match compiled {
-        Ok(compiled) => Ok(JqFilter { compiled }),
+        Ok(compiled) => Ok(JqFilter { compiled, quick }),
         Err(message) => {
             let name = message.rsplit(' ').next().and_then(|name| name.split('/').next()).unwrap_or_default();
             let line = text.find(name).map_or(1, |at| line_of(text, at));

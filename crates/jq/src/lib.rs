@@ -11,6 +11,7 @@ mod filter;
 mod functions;
 mod json;
 mod paths;
+mod quick;
 mod run;
 mod value;
 

@@ -1,9 +1,10 @@
 //! Shows requests and responses to the cache, and makes replies of cached responses.
 
 use crate::data::exchange::{Exchange, Redirect};
+use crate::data::response_chain::ResponseHead;
 use crate::data::upstream::write_target;
 use std::task::{Context, Poll};
-use tollgate_cache::{BodyRead, CachedBody, CachedResponse, HeaderLines};
+use tollgate_cache::{BodyRead, CachedBody, CachedResponse, Fill, HeaderLines};
 use tollgate_engine::{BodyCut, BodySource, Outgoing, SourcedBody};
 use tollgate_http::{HeaderEdits, Headers};
 
@@ -23,6 +24,14 @@ pub(crate) fn serve(outgoing: &mut Outgoing, answer: &CachedResponse) {
     outgoing.close = answer.body_len().is_none();
     let source = Box::new(StoredBodySource(answer.body()));
     outgoing.sourced = Some(SourcedBody { source, len: answer.body_len().unwrap_or(0), detached: None });
+}
+
+/// Tells the cache if a rule for errors has replaced the response.
+pub(crate) fn marked(fill: Fill, head: &ResponseHead<'_>) -> Fill {
+    match head.overridden() {
+        Some(last_headers) => fill.overridden(head.upstream.status, &last_headers),
+        None => fill,
+    }
 }
 
 struct StoredBodySource(CachedBody);

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_cache::CachedResponse;
+use tollgate_cache::{CachedResponse, LineBlock};
 use tollgate_engine::Pending;
 use tollgate_engine::{Outgoing, Work};
 use tollgate_http::Request;
@@ -87,6 +87,8 @@ pub(crate) struct Exchange<'a> {
     pub counted: CountedRequest,
     /// Whether the answer is a cached response.
     pub from_cache: bool,
+    /// Lines of the stored response that no change of the version replaces.
+    pub last_lines: LineBlock,
     /// Whether the request has conditions that are not the client's.
     pub is_conditional: bool,
     /// Target of a rewrite, in place of the API's target.

@@ -54,8 +54,11 @@ pub(crate) struct ResponseHead<'a> {
     /// Whether an earlier step asked for the body, so that it no longer comes from the upstream.
     pub is_held: bool,
     outgoing: &'a mut Outgoing,
-    last_headers: &'a mut Vec<(String, Vec<u8>)>,
+    overridden: &'a mut Option<LastHeaders>,
 }
+
+/// The headers that a rule for errors sets. Changes that the version makes to every response do not override them.
+type LastHeaders = Vec<(String, Vec<u8>)>;
 
 impl ResponseHead<'_> {
     /// The current status.
@@ -78,10 +81,16 @@ impl ResponseHead<'_> {
         self.outgoing.edits.set(&self.upstream.headers, name, value);
     }
 
-    /// The same; changes that the version makes to every response do not override it.
-    pub(crate) fn set_header_last(&mut self, name: &str, value: &[u8]) {
-        self.set_header(name, value);
-        self.last_headers.push((name.to_owned(), value.to_vec()));
+    /// Marks the response as the gateway's own in place of the upstream's error, and sets its headers last.
+    pub(crate) fn override_error<'h>(&mut self, headers: impl Iterator<Item = (&'h str, &'h [u8])>) {
+        let headers: LastHeaders = headers.map(|(name, value)| (name.to_owned(), value.to_vec())).collect();
+        headers.iter().for_each(|(name, value)| self.set_header(name, value));
+        *self.overridden = Some(headers);
+    }
+
+    /// The headers of [`ResponseHead::override_error`]; `None` for the upstream's own response.
+    pub(crate) fn overridden(&self) -> Option<&[(String, Vec<u8>)]> {
+        self.overridden.as_deref()
     }
 
     pub(crate) fn remove_header(&mut self, name: &str) {
@@ -148,7 +157,8 @@ pub(crate) struct ResponseChain {
     edits: HeaderEdits,
     status: u16,
     refusal: Option<Refusal>,
-    last_headers: Vec<(String, Vec<u8>)>,
+    /// Set when a rule for errors has replaced the response.
+    overridden: Option<LastHeaders>,
 }
 
 struct ResponseChainEntry {
@@ -182,7 +192,7 @@ impl ResponseChain {
 
     /// Sets the headers that no other change overrides.
     pub(crate) fn set_last_headers(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
-        self.last_headers.iter().for_each(|(name, value)| edits.set(headers, name, value));
+        self.overridden.iter().flatten().for_each(|(name, value)| edits.set(headers, name, value));
     }
 
     /// Processes the head. A verdict of `Reply` without a refusal has filled `outgoing`.
@@ -224,8 +234,8 @@ impl ResponseChain {
         let mut bytes_max = usize::MAX;
         while let Some(entry) = self.steps.get_mut(at) {
             let body = rewritten.as_deref().map(KeptBody::Whole).or(kept);
-            let last_headers = &mut self.last_headers;
-            let mut head = ResponseHead { upstream: response, is_held: body.is_some(), outgoing, last_headers };
+            let overridden = &mut self.overridden;
+            let mut head = ResponseHead { upstream: response, is_held: body.is_some(), outgoing, overridden };
             let action = match body.filter(|_| std::mem::take(&mut has_asked)) {
                 Some(body) => entry.step.on_body(&mut head, bounded(body, bytes_max)),
                 None => entry.step.on_head(&mut head),

@@ -19,6 +19,7 @@ use crate::observe::method_number;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
+use tollgate_cache::LineBlock;
 use tollgate_engine::{MonoTime, Outgoing, Verdict, Work};
 
 /// Most loops from API to API per request, as in Tyk.
@@ -178,6 +179,7 @@ impl GatewayHandler {
             check_limits: turn.check_limits,
             counted: CountedRequest::default(),
             from_cache: false,
+            last_lines: LineBlock::default(),
             is_conditional: false,
             redirected: None,
             first_byte_ms: version.first_byte_ms,
@@ -288,6 +290,7 @@ enum Run {
 fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
     let changes = exchange.response_changes.iter().chain(exchange.upstream_changes.iter());
     reply::complete_stored(&mut exchange.outgoing.edits, version, exchange.limit_lines, changes);
+    exchange.last_lines.iter().for_each(|(name, value)| exchange.outgoing.edits.set_added(name, value));
     exchange.response_changes.clear();
     exchange.upstream_changes.clear();
 }

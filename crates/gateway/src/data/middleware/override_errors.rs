@@ -103,12 +103,13 @@ impl OverrideStep {
         let has_no_body = matches!(status, 204 | 304);
         if made.is_some() || has_no_body {
             head.body_changes();
-            head.remove_header("Content-Encoding");
+            // Nothing of the upstream's body remains that its validators could confirm.
+            ["Content-Encoding", "ETag", "Last-Modified"].iter().for_each(|name| head.remove_header(name));
         }
         if let Some((content_type, _)) = &made {
             head.set_header("Content-Type", content_type.as_bytes());
         }
-        rule.headers().for_each(|(name, value)| head.set_header_last(name, value));
+        head.override_error(rule.headers());
         match made {
             _ if has_no_body => ResponseAction::Rewrite(Vec::new()),
             Some((_, body)) if !self.is_head => ResponseAction::Rewrite(body),

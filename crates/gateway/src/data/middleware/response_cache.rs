@@ -211,6 +211,7 @@ impl Middleware for ResponseCache {
             Decision::Serve(answer) => {
                 caching::serve(exchange.outgoing, &answer);
                 exchange.from_cache = true;
+                exchange.last_lines = answer.last_lines().clone();
                 Step::Reply
             }
             Decision::Fetch(fill) => self.fetch(exchange, fill, body_part, has_asked),
@@ -241,6 +242,11 @@ impl ResponseStep for StoringByTyk {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         let Some(fill) = self.fill.take() else { return ResponseAction::Pass };
         let body_len = if self.is_head { Some(0) } else { head.body_len() };
+        if head.overridden().is_some_and(|last_headers| !last_headers.is_empty()) {
+            // Tyk's format does not say which lines come last.
+            self.place = None;
+        }
+        let fill = caching::marked(fill, head);
         let (headers, edits) = head.lines();
         match fill.head(head.status(), &ResponseLines { headers, edits }, body_len, clock::unix_ms()) {
             // No body bytes follow that could complete the entry.

@@ -26,7 +26,7 @@ impl Middleware for TransformRequest {
             return step;
         }
         let made = template.parse(exchange.body());
-        let made = made.and_then(|members| template.render(members, &template.surroundings(exchange)));
+        let made = made.and_then(|document| template.render(&document, &template.surroundings(exchange)));
         match made {
             Ok(text) => {
                 let body = template.with_variables(text, exchange);

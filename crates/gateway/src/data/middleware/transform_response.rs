@@ -50,16 +50,16 @@ impl ResponseStep for Transform {
     }
 
     fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
-        let members = match self.replacement.opened(head, body) {
+        let document = match self.replacement.opened(head, body) {
             Ok(body) => self.template.parse(&body),
             Err(Unopened::Refused(refusal)) => return ResponseAction::Refuse(refusal),
             Err(Unopened::Unreadable(why)) => Err(why),
         };
-        let members = members.unwrap_or_else(|error| {
+        let document = document.unwrap_or_else(|error| {
             tracing::warn!(api = &*self.replacement.api, %error, "a response's body could not be read for its template");
-            Vec::new()
+            CompiledBodyTemplate::nothing()
         });
-        let made = match self.template.render(members, &self.surroundings) {
+        let made = match self.template.render(&document, &self.surroundings) {
             Ok(text) => text.into_bytes(),
             Err(error) => {
                 tracing::warn!(api = &*self.replacement.api, %error, "a response's template could not be rendered");

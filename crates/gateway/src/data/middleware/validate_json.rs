@@ -2,9 +2,7 @@
 //! every mismatch, and 400 `JSON parsing error: …` for a body that is not JSON. An entry without a schema refuses with 500, as in Tyk.
 //!
 //! A request is held until its body has arrived; a body that is too large gets 400, and a compressed one is decompressed. The schema is
-//! compiled when the definition is loaded. Patterns run in linear time, and no schema is fetched from elsewhere.
-
-mod mismatch;
+//! compiled when the definition is loaded.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
@@ -13,12 +11,9 @@ use crate::data::middleware::bodies::parse_error;
 use crate::data::refusal::{self, RefusalText};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 use tollgate_model::api::BodySchema;
-
-/// Largest compiled size of one pattern, in bytes.
-const PATTERN_BYTES_MAX: usize = 1 << 20;
+use tollgate_schema::{BodyValidator, InvalidBody};
 
 pub(super) struct ValidateJson {
     by_endpoint: EndpointList<Schema>,
@@ -26,7 +21,7 @@ pub(super) struct ValidateJson {
 
 struct Schema {
     /// `None` when the entry has no schema.
-    validator: Option<Box<Validator>>,
+    validator: Option<Box<BodyValidator>>,
     /// Status of a refusal.
     status: u16,
 }
@@ -48,23 +43,9 @@ impl Schema {
             None if entry.schema_b64.is_empty() => ("schema", None),
             None => ("schema_b64", Some(decoded(&entry.schema_b64).map_err(|why| ("schema_b64", why))?)),
         };
-        let validator = document.map(|document| {
-            // Draft 7 is what Tyk's validator assumes for a schema without a version.
-            let options = jsonschema::options().should_validate_formats(true).with_format("uuid", is_uuid);
-            let options = if document.get("$schema").is_some() { options } else { options.with_draft(Draft::Draft7) };
-            let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX);
-            let built = options.with_pattern_options(patterns).build(&document);
-            built.map(Box::new).map_err(|error| (field, format!("not a valid schema: {error}")))
-        });
+        let validator = document.map(|document| BodyValidator::compile(&document).map(Box::new).map_err(|why| (field, why)));
         Ok(Schema { validator: validator.transpose()?, status })
     }
-}
-
-/// Tyk's validator knows this format in every draft.
-fn is_uuid(text: &str) -> bool {
-    let dashes = [8, 13, 18, 23];
-    let fits = |(at, byte): (usize, u8)| if dashes.contains(&at) { byte == b'-' } else { byte.is_ascii_hexdigit() };
-    text.len() == 36 && text.bytes().enumerate().all(fits)
 }
 
 fn decoded(base64: &str) -> Result<Value, String> {
@@ -80,13 +61,12 @@ impl Middleware for ValidateJson {
             return step;
         }
         let body = exchange.body();
-        let document = match serde_json::from_slice(body) {
-            Ok(document) => document,
-            Err(error) => return refused(400, "body_not_json", format!("JSON parsing error: {}", parse_error(body, &error))),
-        };
-        match mismatch::all(validator, &document) {
-            None => Step::Next,
-            Some(mismatches) => refused(schema.status, "body_invalid", mismatches),
+        match validator.check(body) {
+            Ok(()) => Step::Next,
+            Err(InvalidBody::NotJson(error)) => {
+                refused(400, "body_not_json", format!("JSON parsing error: {}", parse_error(body, &error)))
+            }
+            Err(InvalidBody::Mismatches(mismatches)) => refused(schema.status, "body_invalid", mismatches),
         }
     }
 }

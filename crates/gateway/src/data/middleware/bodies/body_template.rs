@@ -100,8 +100,8 @@ impl CompiledBodyTemplate {
         Surroundings { meta: meta.map(value), context: context.map(value) }
     }
 
-    /// Parses a body. `Err` says why it does not have the configured format.
-    pub(crate) fn parse(&self, body: &[u8]) -> Result<Vec<(String, Value)>, String> {
+    /// Parses a body into a map. `Err` says why it does not have the configured format.
+    pub(crate) fn parse(&self, body: &[u8]) -> Result<Value, String> {
         let read = match self.input {
             TemplateInput::Xml => {
                 let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
@@ -109,23 +109,30 @@ impl CompiledBodyTemplate {
             }
             TemplateInput::Json => {
                 let body = if body.is_empty() { b"{}" } else { body };
-                let document: Json = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-                match document {
-                    Json::Array(_) => return Ok(vec![("array".to_owned(), Value::from_json(&document))]),
-                    document => Value::from_json(&document),
-                }
+                Value::read_json(body).map_err(|error| error.to_string())?
             }
         };
-        // Tyk's templates see nothing of a plain text or number.
-        Ok(read.members().unwrap_or_default())
+        Ok(match read {
+            Value::List(_) if self.input == TemplateInput::Json => Value::map([("array", read)]),
+            read if read.is_map() => read,
+            // Tyk's templates see nothing of a plain text or number.
+            _ => CompiledBodyTemplate::nothing(),
+        })
+    }
+
+    /// What a template sees of a body that has no members.
+    pub(crate) fn nothing() -> Value {
+        Value::map::<&str>([])
     }
 
     /// Renders the new body.
-    pub(crate) fn render(&self, members: Vec<(String, Value)>, surroundings: &Surroundings) -> Result<String, String> {
-        let named = |name: &str, value: &Option<Value>| value.clone().map(|value| (name.to_owned(), value));
-        let around = named("_tyk_meta", &surroundings.meta).into_iter().chain(named("_tyk_context", &surroundings.context));
-        let data = Value::map(members.into_iter().chain(around));
-        self.template.render(&data, RenderLimits::default()).map_err(|error| error.to_string())
+    pub(crate) fn render(&self, document: &Value, surroundings: &Surroundings) -> Result<String, String> {
+        for (name, value) in [("_tyk_meta", &surroundings.meta), ("_tyk_context", &surroundings.context)] {
+            if let Some(value) = value {
+                document.set_member(name, value.clone());
+            }
+        }
+        self.template.render(document, RenderLimits::default()).map_err(|error| error.to_string())
     }
 
     /// Replaces the request's variables in a rendered text.

@@ -61,6 +61,7 @@ impl ResponseStep for FetchedResponse {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         let Some(fill) = self.fill.take() else { return ResponseAction::Pass };
         let (status, body_len) = (head.status(), head.body_len());
+        let fill = caching::marked(fill, head);
         let (headers, edits) = head.lines();
         match fill.head(status, &ResponseLines { headers, edits }, body_len, clock::unix_ms()) {
             Filled::Store(writer, answer) => self.store(head, writer, answer),
@@ -161,7 +162,8 @@ impl ResponseStep for Bypassed {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         if let Some(observed) = self.observed.take() {
             let Observed { cache, origin, key, method, lines } = &*observed;
-            let (status, (headers, edits)) = (head.status(), head.lines());
+            // A rule for errors does not make a request succeed.
+            let (status, (headers, edits)) = (head.upstream.status, head.lines());
             key.with_request(origin, method, lines, |request| match MethodClass::read(method) {
                 MethodClass::Head => cache.after_head(request, status, &ResponseLines { headers, edits }, clock::unix_ms()),
                 _ => cache.after_unsafe(request, status),

@@ -81,7 +81,8 @@ bench-memory: release ## memory: idle, 10,000 connections, 1 GB each way (MEMORY
 	@scripts/test-deps.sh bench
 	python3 bench/memory.py $(MEMORY_ARGS)
 
-bench-bodies: release ## memory: 1,000 bodies of 1 MiB at once through a template (BODIES_ARGS="--clients 500")
+bench-bodies: bench-build ## bodies of 1 KiB: CPU to validate, rewrite and store; 1,000 of 1 MiB at once: memory (TRANSFORMS_ARGS, BODIES_ARGS="--clients 500")
+	$(BENCH) run --suite transforms $(TRANSFORMS_ARGS)
 	python3 bench/bodies.py $(BODIES_ARGS)
 
 bench-reload: release ## 500 reloads under load and with open WebSockets (RELOAD_ARGS)

@@ -75,10 +75,12 @@ pub(crate) enum Suite {
     Redis,
     /// Stored responses.
     Cache,
+    /// Bodies that are read and replaced.
+    Transforms,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 10] = [
+    pub(crate) const ALL: [Suite; 11] = [
         Suite::Published,
         Suite::Features,
         Suite::Scaling,
@@ -89,6 +91,7 @@ impl Suite {
         Suite::Observe,
         Suite::Redis,
         Suite::Cache,
+        Suite::Transforms,
     ];
 
     /// Name in a scenario file.
@@ -104,6 +107,7 @@ impl Suite {
             Suite::Observe => "observe",
             Suite::Redis => "redis",
             Suite::Cache => "cache",
+            Suite::Transforms => "transforms",
         }
     }
 
@@ -120,6 +124,7 @@ impl Suite {
             Suite::Observe => "Records, figures, traces and logs",
             Suite::Redis => "Keys, limits and records through a shared Redis",
             Suite::Cache => "Responses from a cache, compared with a proxied request",
+            Suite::Transforms => "Bodies that are validated, rewritten and stored, compared with a keyless request",
         }
     }
 }
@@ -341,6 +346,9 @@ pub(crate) struct RequestSpec {
     /// Size of the request body.
     #[serde(default)]
     pub body_bytes: u64,
+    /// The request body, as JSON, instead of `body_bytes`.
+    #[serde(default)]
+    pub json: String,
     /// Number of different tokens, each sent once in a measurement, which ends with the last one; 0 means the same token in each
     /// request.
     #[serde(default)]

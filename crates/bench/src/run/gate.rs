@@ -45,7 +45,9 @@ pub(crate) fn check(case: &Case, place: &ServedCase) -> Result<(), String> {
 fn one(case: &Case, check: &CheckSpec, place: &ServedCase) -> Result<(), String> {
     let path = check.path.as_ref().map_or_else(|| place.path.clone(), |path| place.path_of(case, path));
     let headers: Vec<_> = check.headers.as_ref().unwrap_or(&case.request.headers).clone().into_iter().collect();
-    let answer = probe::send(place.port, &check.method, &path, &headers, b"")?;
+    // A check with the method of the case's request has its body, too.
+    let body = if check.method == case.request.method { case.request.json.as_bytes() } else { b"" };
+    let answer = probe::send(place.port, &check.method, &path, &headers, body)?;
     let wrong = |what: String| Err(format!("{} {path}: {what}", check.method));
     if !check.status.is_met_by(answer.status) {
         return wrong(format!("expected {}, got {}", check.status, answer.status));

@@ -106,7 +106,11 @@ fn program(job: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String> 
         let file = keys::write(space, job.length, dir)?;
         add(&["--vars", &format!("key={}", file.display())]);
     }
-    if request.body_bytes > 0 {
+    if !request.json.is_empty() {
+        let body = dir.join("body.json");
+        std::fs::write(&body, &request.json).map_err(|error| format!("{}: cannot be written: {error}", body.display()))?;
+        add(&["-D", &body.display().to_string(), "-T", "application/json"]);
+    } else if request.body_bytes > 0 {
         let body = dir.join("body");
         let bytes = vec![b'x'; usize::try_from(request.body_bytes).unwrap_or(usize::MAX)];
         std::fs::write(&body, bytes).map_err(|error| format!("{}: cannot be written: {error}", body.display()))?;

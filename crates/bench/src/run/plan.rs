@@ -169,10 +169,10 @@ fn asks_the_same_before(scenario: &Scenario, case: usize) -> bool {
 }
 
 /// The request to the upstream, without the query, which may contain a key, and whether the upstream is reached at all.
-fn asked(case: &Case) -> (&str, &str, u64, bool) {
+fn asked(case: &Case) -> (&str, &str, u64, &str, bool) {
     let request = &case.request;
     let path = request.path.split('?').next().unwrap_or(&request.path);
-    (&request.method, path, request.body_bytes, case.is_always_served())
+    (&request.method, path, request.body_bytes, &request.json, case.is_always_served())
 }
 
 fn choose_peers(options: &SuiteOptions) -> Result<Vec<SelectedPeer>, String> {

@@ -39,6 +39,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
         let at = |key: &str, reason: &str| format!("case[{index}] ({}): {key}: {reason}", case.name);
         check_case(case, &at, &mut problems);
         check_keys(case, &at, &mut problems);
+        check_body(case, &at, &mut problems);
         if !listens.insert(&case.api.listen) {
             problems.push(at("api.listen", "another case has the same path"));
         }
@@ -65,6 +66,16 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n  ")) }
+}
+
+fn check_body(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {
+    let json = &case.request.json;
+    if !json.is_empty() && case.request.body_bytes > 0 {
+        problems.push(at("request.json", "stands instead of body_bytes"));
+    }
+    if !json.is_empty() && let Err(error) = serde_json::from_str::<serde_json::Value>(json) {
+        problems.push(at("request.json", &format!("is no JSON: {error}")));
+    }
 }
 
 fn check_keys(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Vec<String>) {

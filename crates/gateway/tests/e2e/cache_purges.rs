@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::commands::tollgate;
 use crate::harness::{Definition, Gateway, Response, Seen, Upstream, api, eventually, reply};
-use crate::servers::Server;
+use crate::servers::{Cluster, Sentinel, Server};
 
 /// Counts its answers, and tags them with what the query names.
 fn counting() -> Upstream {
@@ -38,12 +38,20 @@ fn purge(gateway: &Gateway, api: &str, scope: Value) -> Response {
 
 /// Settings for gateways on this Redis, whose messages are signed.
 fn on(server: &Server) -> Value {
-    json!({"storage": {"type": "redis", "host": "127.0.0.1", "port": server.port}, "node_secret": "352d20ee67be67f6340b4c0605b044b7"})
+    with_storage(json!({"type": "redis", "host": "127.0.0.1", "port": server.port}))
+}
+
+fn with_storage(storage: Value) -> Value {
+    json!({"storage": storage, "node_secret": "352d20ee67be67f6340b4c0605b044b7"})
+}
+
+fn gateways<const N: usize>(server: &Server, upstream: &Upstream) -> [Gateway; N] {
+    gateways_with(&on(server), upstream)
 }
 
 /// Gateways that know each other.
-fn gateways<const N: usize>(server: &Server, upstream: &Upstream) -> [Gateway; N] {
-    let gateways = [(); N].map(|()| Gateway::start(on(server), [cached("a", upstream), cached("b", upstream)]));
+fn gateways_with<const N: usize>(conf: &Value, upstream: &Upstream) -> [Gateway; N] {
+    let gateways = [(); N].map(|()| Gateway::start(conf.clone(), [cached("a", upstream), cached("b", upstream)]));
     for gateway in &gateways {
         eventually("the gateways know each other", || {
             gateway.control("GET", "/tyk/cache", "").json()["gateways"].as_array().unwrap().len() == N
@@ -164,6 +172,36 @@ fn a_purge_is_in_effect_on_all_gateways_when_it_is_answered() {
             answers.iter().all(|text| text["answer ".len()..].parse::<usize>().unwrap() > seen),
             "{round}: {answers:?} after {seen}"
         );
+    }
+}
+
+#[test]
+fn a_cluster_and_a_sentinel_carry_purges_as_one_server_does() {
+    let (cluster, sentinel, upstream) = (Cluster::start(), Sentinel::start(1), counting());
+    let node = format!("127.0.0.1:{}", cluster.nodes[0].port);
+    let watcher = format!("127.0.0.1:{}", sentinel.sentinels[0].port);
+    for storage in [
+        json!({"type": "redis", "enable_cluster": true, "addrs": [node]}),
+        json!({"type": "redis", "master_name": "mymaster", "addrs": [watcher]}),
+    ] {
+        let [one, other] = &gateways_with(&with_storage(storage), &upstream);
+        for round in 0..8 {
+            let text = one.get("/a/x?tags=t").text();
+            eventually("the other gateway finds it in Redis", || other.get("/a/x?tags=t").text() == text);
+            drop([one, other].map(|gateway| gateway.get("/b/x")));
+            let answer = match round % 4 {
+                0 => other.control("DELETE", "/tyk/cache/a", ""),
+                1 => purge(other, "a", json!({"tags": ["t"]})),
+                2 => purge(other, "a", json!({"urls": ["/a/x?tags=t"]})),
+                _ => purge(other, "a", json!({"prefixes": ["/a/"]})),
+            };
+            assert_eq!(answer.status, 200, "{answer}");
+            assert_ne!(one.get("/a/x?tags=t").text(), text, "{round}: nobody has what was purged when the purge is answered");
+            assert!(is_hit(&one.get("/b/x")) && is_hit(&other.get("/b/x")), "{round}: other APIs keep theirs");
+            // Whatever is in Redis by now is newer.
+            assert_ne!(other.get("/a/x?tags=t").text(), text);
+            other.control("DELETE", "/tyk/cache/a", "");
+        }
     }
 }
 

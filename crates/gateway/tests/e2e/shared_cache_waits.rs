@@ -184,6 +184,34 @@ fn a_response_that_is_cut_is_cut_for_all_and_stored_for_none() {
 }
 
 #[test]
+fn a_response_that_comes_slowly_is_read_by_all_as_it_comes() {
+    let (begun, rest) = (Arc::new(Gate::default()), Arc::new(Gate::default()));
+    let (may_begin, may_end) = (begun.clone(), rest.clone());
+    let upstream = Upstream::raw(move |mut wire, _| {
+        if Seen::read(&mut wire).is_none() {
+            return;
+        }
+        may_begin.pass();
+        wire.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\nfirst");
+        may_end.pass();
+        wire.send(" half");
+    });
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+    let mut clients = crowd(&gateway, 20, "/a/x");
+    settle();
+    begun.open();
+    for client in &mut clients {
+        assert_eq!(client.head().unwrap().get("content-length"), Some("10"));
+        assert_eq!(client.exactly(5).unwrap(), b"first", "before the upstream has sent the rest");
+    }
+    rest.open();
+    for client in &mut clients {
+        assert_eq!(client.exactly(5).unwrap(), b" half");
+    }
+    assert_eq!((upstream.connections(), gateway.get("/a/x").text()), (1, "first half".to_owned()));
+}
+
+#[test]
 fn a_leader_that_leaves_holds_nobody() {
     let (upstream, gate, asked) = gated(|_| reply("200 OK", &["Cache-Control: max-age=60"], "good"));
     let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);

@@ -56,21 +56,18 @@ fn limits_hold_without_the_interpreter() {
 }
 
 fn filters() -> impl Strategy<Value = String> {
-    let leaf = prop_oneof![
-        3 => Just("."), 4 => Just(".a"), 2 => Just(".b"), 2 => Just(".a.b"), Just(".[0]"), Just(".[-1]"), Just(".[]"), Just(".a[]"), Just("null"), Just("true"),
-        Just("false"), Just("0"), Just("-1.5"), Just("\"t\""), Just("[]"), Just("{}"), Just("{a}"), Just("not"), Just("1e3"), Just("\"a\\u0041\\n\""),
-    ]
+    let leaf = proptest::sample::select(&[
+        ".", ".", ".a", ".a", ".a", ".b", ".b", ".a.b", ".[0]", ".[-1]", ".[]", ".a[]", "null", "true", "false", "0", "-1.5", "\"t\"", "[]", "{}", "{a}", "not",
+        "1e3", "\"a\\u0041\\n\"",
+    ])
     .prop_map(str::to_owned);
     leaf.prop_recursive(4, 24, 3, |inner| {
         let pair = (inner.clone(), inner.clone());
-        let operator = prop_oneof![
-            Just("|"), Just(","), Just("//"), Just("and"), Just("or"), Just("+"), Just("-"), Just("*"), Just("/"), Just("%"), Just("=="), Just("<"), Just(">="),
-            Just("!="),
-        ];
+        let operator = proptest::sample::select(&["|", ",", "//", "and", "or", "+", "-", "*", "/", "%", "==", "<", ">=", "!="]);
         prop_oneof![
-            3 => (pair.clone(), operator).prop_map(|((left, right), operator)| format!("({left}) {operator} ({right})")),
-            2 => inner.clone().prop_map(|filter| format!("[{filter}]")),
-            2 => pair.clone().prop_map(|(one, other)| format!("{{a: ({one}), b: ({other})}}")),
+            (pair.clone(), operator).prop_map(|((left, right), operator)| format!("({left}) {operator} ({right})")),
+            inner.clone().prop_map(|filter| format!("[{filter}]")),
+            pair.clone().prop_map(|(one, other)| format!("{{a: ({one}), b: ({other})}}")),
             inner.clone().prop_map(|filter| format!("map({filter})")),
             inner.clone().prop_map(|filter| format!("select({filter})")),
             inner.clone().prop_map(|filter| format!("({filter}).a")),
@@ -96,7 +93,7 @@ fn documents() -> impl Strategy<Value = serde_json::Value> {
         let name = prop_oneof![Just("a"), Just("b")].prop_map(str::to_owned);
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            2 => proptest::collection::vec((name, inner), 0..3).prop_map(|members| members.into_iter().collect::<Map<_, _>>().into()),
+            proptest::collection::vec((name, inner), 0..3).prop_map(|members| members.into_iter().collect::<Map<_, _>>().into()),
         ]
     })
 }

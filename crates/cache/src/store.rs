@@ -46,7 +46,9 @@ pub struct Stored {
 impl Stored {
     /// Memory of a response without its body, in bytes.
     pub(crate) fn fixed_bytes(head: &Head, labels: usize) -> u64 {
-        let lines = head.lines.as_bytes().len() + head.last_lines.as_bytes().len() + head.tag.as_ref().map_or(0, crate::validators::EntityTag::len);
+        let lines = head.lines.as_bytes().len()
+            + head.last_lines.as_bytes().len()
+            + head.tag.as_ref().map_or(0, crate::validators::EntityTag::len);
         let own = size_of::<Stored>() + size_of::<StoredBody>() + labels * size_of::<Label>() + lines;
         ENTRY_BYTES + own as u64
     }

@@ -30,7 +30,7 @@ const MAIN: &str = "filter__";
 pub struct JqFilter {
     compiled: jaq_core::Filter<JqRun>,
     /// For a filter that needs no interpreter.
-    quick: Option<QuickFilter>,
+    pub(crate) quick: Option<QuickFilter>,
 }
 
 /// Why a text is no filter.
@@ -110,7 +110,7 @@ impl JqFilter {
         self.interpret(input, now)
     }
 
-    fn interpret(&self, input: JqValue, now: f64) -> Result<JqValue, FilterFailure> {
+    pub(crate) fn interpret(&self, input: JqValue, now: f64) -> Result<JqValue, FilterFailure> {
         let _budget = WorkBudget::start(input.weight());
         let data = RunData { lut: &self.compiled.lut, now };
         // A fault in the interpreter fails one request.

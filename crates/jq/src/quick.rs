@@ -166,7 +166,11 @@ impl QuickFilter {
                 chosen.outputs(input, take)
             }
             QuickFilter::Select(test) => {
-                if test.output(input)?.is_true() { take(input.clone()) } else { Some(()) }
+                if test.output(input)?.is_true() {
+                    take(input.clone())
+                } else {
+                    Some(())
+                }
             }
             single => take(single.output(input)?),
         }
@@ -259,9 +263,7 @@ fn compiled(term: &Term<&str>) -> Option<QuickFilter> {
             ("null", []) => QuickFilter::Null,
             ("true", []) => QuickFilter::Bool(true),
             ("false", []) => QuickFilter::Bool(false),
-            ("not", []) => {
-                QuickFilter::If(Box::new([QuickFilter::Input, QuickFilter::Bool(false), QuickFilter::Bool(true)]))
-            }
+            ("not", []) => QuickFilter::If(Box::new([QuickFilter::Input, QuickFilter::Bool(false), QuickFilter::Bool(true)])),
             ("select", [test]) => QuickFilter::Select(Box::new(single(test)?)),
             ("map", [filter]) => {
                 let each = QuickFilter::Each(Box::new(QuickFilter::Input));
@@ -297,6 +299,10 @@ fn path_step(of: QuickFilter, step: &(Part<Term<&str>>, Opt)) -> Option<QuickFil
     let of = Box::new(of);
     Some(match step {
         (Part::Index(Term::Num(written)), Opt::Essential) => QuickFilter::Item(of, written.parse().ok()?),
+        (Part::Index(Term::Neg(at)), Opt::Essential) => match &**at {
+            Term::Num(written) => QuickFilter::Item(of, -written.parse().ok()?),
+            _ => return None,
+        },
         (Part::Index(name), Opt::Essential) => QuickFilter::Member(of, literal(name)?),
         (Part::Range(None, None), Opt::Essential) => QuickFilter::Each(of),
         _ => return None,

@@ -73,7 +73,9 @@ fn check_body(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Ve
     if !json.is_empty() && case.request.body_bytes > 0 {
         problems.push(at("request.json", "stands instead of body_bytes"));
     }
-    if !json.is_empty() && let Err(error) = serde_json::from_str::<serde_json::Value>(json) {
+    if !json.is_empty()
+        && let Err(error) = serde_json::from_str::<serde_json::Value>(json)
+    {
         problems.push(at("request.json", &format!("is no JSON: {error}")));
     }
 }

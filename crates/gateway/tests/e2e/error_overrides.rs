@@ -351,7 +351,11 @@ fn failing_later(first: &'static [&'static str]) -> Upstream {
         true => reply("200 OK", first, "good"),
         false => {
             let status = seen.target.rsplit('/').next().unwrap_or_default();
-            reply(&format!("{status} Own"), &["Cache-Control: max-age=60", "ETag: \"e\"", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], "bad")
+            reply(
+                &format!("{status} Own"),
+                &["Cache-Control: max-age=60", "ETag: \"e\"", "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"],
+                "bad",
+            )
         }
     })
 }

@@ -19,7 +19,10 @@ fn common_filters_need_no_interpreter() {
     for (filter, output) in [
         (".", input.replace(": ", ":").replace(", ", ",").as_str()),
         ("{body: .body.id}", r#"{"body":7}"#),
-        ("{body: {id: .body.id, \"the name\": .body.name, path: ._tyk_context.path}, rewrite_headers: {\"X-Id\": \"\\(.body.id)-\\(.body.n)\"}}", r#"{"body":{"id":7,"the name":"Ann","path":"/p"},"rewrite_headers":{"X-Id":"7-null"}}"#),
+        (
+            "{body: {id: .body.id, \"the name\": .body.name, path: ._tyk_context.path}, rewrite_headers: {\"X-Id\": \"\\(.body.id)-\\(.body.n)\"}}",
+            r#"{"body":{"id":7,"the name":"Ann","path":"/p"},"rewrite_headers":{"X-Id":"7-null"}}"#,
+        ),
         ("[.body.items[] | {sku, sum: (.n * .p)}]", r#"[{"sku":"x","sum":3},{"sku":"y","sum":4}]"#),
         (".body.items | map(select(.n > 1 and .sku != \"y\") | .sku)", r#"["x"]"#),
         ("{a: 1, b: [], a: -2.5, c: [true, null, \"\\u00e9\"]}", "{\"a\":-2.5,\"b\":[],\"c\":[true,null,\"é\"]}"),
@@ -42,7 +45,19 @@ fn what_fails_is_left_to_the_interpreter() {
         assert_eq!(quick, Some(None), "{filter}");
         assert!(matches!(complete, Err(FilterFailure::Uncaught(_))), "{filter}: {complete:?}");
     }
-    for filter in [".a, .b", ".[]", "select(.a)", "{a: .[]}", ".a?", ". as $x | $x", "{a: (.a | length)}", "def f: 1; f", ".[1:]", "..", "@base64 \"\\(.)\""] {
+    for filter in [
+        ".a, .b",
+        ".[]",
+        "select(.a)",
+        "{a: .[]}",
+        ".a?",
+        ". as $x | $x",
+        "{a: (.a | length)}",
+        "def f: 1; f",
+        ".[1:]",
+        "..",
+        "@base64 \"\\(.)\"",
+    ] {
         assert_eq!(both(filter, "{}").0, None, "{filter}");
     }
 }
@@ -57,8 +72,30 @@ fn limits_hold_without_the_interpreter() {
 
 fn filters() -> impl Strategy<Value = String> {
     let leaf = proptest::sample::select(&[
-        ".", ".", ".a", ".a", ".a", ".b", ".b", ".a.b", ".[0]", ".[-1]", ".[]", ".a[]", "null", "true", "false", "0", "-1.5", "\"t\"", "[]", "{}", "{a}", "not",
-        "1e3", "\"a\\u0041\\n\"",
+        ".",
+        ".",
+        ".a",
+        ".a",
+        ".a",
+        ".b",
+        ".b",
+        ".a.b",
+        ".[0]",
+        ".[-1]",
+        ".[]",
+        ".a[]",
+        "null",
+        "true",
+        "false",
+        "0",
+        "-1.5",
+        "\"t\"",
+        "[]",
+        "{}",
+        "{a}",
+        "not",
+        "1e3",
+        "\"a\\u0041\\n\"",
     ])
     .prop_map(str::to_owned);
     leaf.prop_recursive(4, 24, 3, |inner| {

@@ -30,6 +30,8 @@ pub(crate) fn jq_filter(bytes: &[u8]) {
         // The two count what they use in different ways.
         (Err(FilterFailure::Limit(_)), _) | (_, Err(FilterFailure::Limit(_))) => {}
         (Err(quick), Err(complete)) => assert_eq!(quick, complete, "{filter:?}"),
-        (quick, complete) => panic!("{filter:?}: {:?}, {:?}", quick.map(|value| value.to_string()), complete.map(|value| value.to_string())),
+        (quick, complete) => {
+            panic!("{filter:?}: {:?}, {:?}", quick.map(|value| value.to_string()), complete.map(|value| value.to_string()))
+        }
     }
 }

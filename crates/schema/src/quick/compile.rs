@@ -1,8 +1,6 @@
 //! From a schema to its quick form.
 
-use super::{
-    AllowedValues, KnownMember, MemberRules, NumberRules, QuickId, QuickNode, QuickSchema, TypeSet, WholeRange,
-};
+use super::{AllowedValues, KnownMember, MemberRules, NumberRules, QuickId, QuickNode, QuickSchema, TypeSet, WholeRange};
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -164,11 +162,8 @@ impl<'s> QuickCompiler<'s> {
 
     fn members(&mut self, schema: &'s Members) -> Option<Option<Box<MemberRules>>> {
         let count = |keyword: &str| schema.get(keyword).map(|value| value.as_u64().ok_or(())).transpose().ok();
-        let mut rules = MemberRules {
-            count_min: count("minProperties")?,
-            count_max: count("maxProperties")?,
-            ..MemberRules::default()
-        };
+        let mut rules =
+            MemberRules { count_min: count("minProperties")?, count_max: count("maxProperties")?, ..MemberRules::default() };
         let properties = schema.get("properties").map(|value| value.as_object().ok_or(())).transpose().ok()?;
         for name in schema.get("required").map_or(Some(&Vec::new()), Value::as_array)? {
             let name = name.as_str()?;

@@ -161,9 +161,7 @@ impl QuickNode {
         let value = || Value::Number(number.clone());
         let has = |allowed: &AllowedValues| allowed.numbers.as_ref().is_some_and(|numbers| numbers.is_valid(&value()));
         let keeps = |rules: &NumberRules| match (&rules.whole, number.as_i64()) {
-            (Some(range), Some(number)) => {
-                range.min.is_none_or(|min| number >= min) && range.max.is_none_or(|max| number <= max)
-            }
+            (Some(range), Some(number)) => range.min.is_none_or(|min| number >= min) && range.max.is_none_or(|max| number <= max),
             _ => rules.all.is_valid(&value()),
         };
         Judgement::of(self.allowed.iter().all(has) && self.number.as_ref().is_none_or(keeps))

@@ -107,7 +107,9 @@ fn names() -> impl Strategy<Value = String> {
 }
 
 fn keyword(schemas: BoxedStrategy<Value>) -> BoxedStrategy<(&'static str, Value)> {
-    let kind = || prop_oneof![Just("null"), Just("boolean"), Just("integer"), Just("number"), Just("string"), Just("array"), Just("object")];
+    let kind = || {
+        prop_oneof![Just("null"), Just("boolean"), Just("integer"), Just("number"), Just("string"), Just("array"), Just("object")]
+    };
     let list = || proptest::collection::vec(schemas.clone(), 1..4).prop_map(Value::from);
     let limit = || prop_oneof![(-2_i64..3).prop_map(Value::from), Just(json!(0.5)), Just(json!(u64::MAX)), Just(json!(i64::MAX))];
     prop_oneof![
@@ -124,7 +126,10 @@ fn keyword(schemas: BoxedStrategy<Value>) -> BoxedStrategy<(&'static str, Value)
         (Just("format"), prop_oneof![Just(json!("date")), Just(json!("email")), Just(json!("none"))]),
         (prop_oneof![Just("items"), Just("additionalProperties")], schemas.clone()),
         (Just("properties"), proptest::collection::hash_map(names(), schemas.clone(), 0..3).prop_map(|members| json!(members))),
-        (Just("required"), proptest::collection::hash_set(names(), 0..3).prop_map(|names| json!(names.into_iter().collect::<Vec<_>>()))),
+        (
+            Just("required"),
+            proptest::collection::hash_set(names(), 0..3).prop_map(|names| json!(names.into_iter().collect::<Vec<_>>()))
+        ),
         (prop_oneof![Just("allOf"), Just("anyOf"), Just("oneOf")], list()),
         (Just("$ref"), prop_oneof![Just(json!("#/definitions/a")), Just(json!("#"))]),
     ]
@@ -134,14 +139,18 @@ fn keyword(schemas: BoxedStrategy<Value>) -> BoxedStrategy<(&'static str, Value)
 fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![4 => Just(json!({})), 1 => any::<bool>().prop_map(Value::from)];
     let schema = leaf.prop_recursive(3, 30, 4, |inner| {
-        proptest::collection::vec(keyword(inner.boxed()), 1..4).prop_map(|keywords| {
-            Value::Object(keywords.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
-        })
+        proptest::collection::vec(keyword(inner.boxed()), 1..4)
+            .prop_map(|keywords| Value::Object(keywords.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
     });
     (schema.clone(), schema, 0..4_usize).prop_map(|(mut root, defined, draft)| {
         if let Value::Object(members) = &mut root {
             members.insert("definitions".to_owned(), json!({"a": defined}));
-            let drafts = ["", "http://json-schema.org/draft-06/schema#", "https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema"];
+            let drafts = [
+                "",
+                "http://json-schema.org/draft-06/schema#",
+                "https://json-schema.org/draft/2019-09/schema",
+                "https://json-schema.org/draft/2020-12/schema",
+            ];
             if draft > 0 {
                 members.insert("$schema".to_owned(), drafts[draft].into());
             }

@@ -18,6 +18,8 @@ pub(crate) fn body_schema(bytes: &[u8]) {
     let Ok(complete) = BodyValidator::compile(&complete) else { return };
     match quick.judge(&tree) {
         Judgement::Unsure => {}
-        judgement => assert_eq!(judgement == Judgement::Valid, complete.check(body).is_ok(), "{schema} {}", String::from_utf8_lossy(body)),
+        judgement => {
+            assert_eq!(judgement == Judgement::Valid, complete.check(body).is_ok(), "{schema} {}", String::from_utf8_lossy(body))
+        }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn shortest(number: f64, letter: char) -> String {
 pub(crate) fn shortest_into(number: f64, letter: char, out: &mut String) {
     let size = number.abs();
     // Without an exponent. Zero has a sign, which `write!` knows.
-    if number == 0.0 || (size >= 1e-4 && size < SIMPLE_BELOW) {
+    if number == 0.0 || (SIMPLE_FROM..SIMPLE_BELOW).contains(&size) {
         // Writing to a text does not fail.
         let _ = write!(out, "{number}");
     } else {
@@ -35,6 +35,7 @@ fn unusual(number: f64, letter: char) -> String {
 
 /// Go's `%v` writes a million as `1e+06`.
 const EXPONENT_FROM: i32 = 6;
+const SIMPLE_FROM: f64 = 1e-4;
 const SIMPLE_BELOW: f64 = 1e6;
 
 /// `NaN` and the infinities.

@@ -271,7 +271,7 @@ fn compiled(term: &Term<&str>) -> Option<QuickFilter> {
             }
             _ => return None,
         },
-        Term::Path(of, Path(steps)) => steps.iter().try_fold(compiled(of)?, |of, step| path_step(of, step))?,
+        Term::Path(of, Path(steps)) => steps.iter().try_fold(compiled(of)?, path_step)?,
         _ => return None,
     })
 }

@@ -62,13 +62,13 @@ fn draft(document: &Value) -> Option<Draft> {
     if document.get("$schema").is_some() { None } else { Some(Draft::Draft7) }
 }
 
-fn complete(document: &Value, draft: Option<Draft>) -> Result<Validator, jsonschema::ValidationError<'static>> {
+fn complete(document: &Value, draft: Option<Draft>) -> Result<Validator, Box<jsonschema::ValidationError<'static>>> {
     let options = jsonschema::options().should_validate_formats(true).with_format("uuid", is_uuid);
     let options = match draft {
         Some(draft) => options.with_draft(draft),
         None => options,
     };
-    options.with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX)).build(document)
+    options.with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX)).build(document).map_err(Box::new)
 }
 
 /// Tyk's validator knows this format in every draft.

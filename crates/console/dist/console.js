@@ -146,37 +146,43 @@ red with status ${status}.`}var NO_KEY_MAX=24;async function listKeys(members,op
 Failure&&failure.status===405?new Failure(405,"A whole key cannot be searched here. Search for its alias, its policy or the beginning of its id."):failure}}function query(members){
 let pairs=Object.entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(
 value)]))}`:""}var segment=text=>encodeURIComponent(text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
-"in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],SPAN_S=3600,SERIES_MAX=200,now=D3(null),totals=D3(
-empty("")),apis=new Map,marks=D3([]),tick=D3(0),state=D3({kind:"starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,
-changeListeners=new Set;function onTail(listener){return tailListeners.add(listener),()=>tailListeners.delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,nodes="all";async function start(){
-if(stop(),!document.hidden){try{let past=await get(`history${query({apis:50,nodes})}`,{byItself:!0});read(past)}catch(failure){if(!(failure instanceof Failure)||
-ended.value)return;if(failure.status===404||failure.status===400){state.value={kind:"off",words:failure.body?.message??"This gateway keeps no live figures.",since:Date.
-now()};return}lost(failure.message);return}follow()}}function stop(){clearTimeout(retry),source?.close(),source=null}function follow(){let filters=tailFilters.value,
-topics=filters?"live,tail,changes":"live,changes";source=new EventSource(`api/stream${query({topics,nodes,idle:1,...filters})}`),source.addEventListener("live",
-event=>sample(JSON.parse(event.data))),source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),
-source.addEventListener("changes",event=>{let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,
-data2]),changeListeners.forEach(listener=>listener(data2))}),source.onerror=()=>{stop(),lost("The gateway does not answer.")}}function lost(words2){state.value.
-kind!=="lost"&&(state.value={kind:"lost",words:words2,since:Date.now()}),clearTimeout(retry),retry=setTimeout(()=>{get("session",{byItself:!0}).then(start,failure=>{
-failure.kind==="signed_out"?ended.value=!0:lost(failure.message)})},2e3)}function read(past){ends.value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.
-gateway_bounds_us?.at(-1)??2e6},totals.value=converted(past,"",past.totals),apis.clear();for(let api of past.apis??[])apis.set(api.api_id,converted(past,api.name,
-api));marks.value=past.marks??[],tick.value+=1}function adopt(past){let[api]=past.apis??[];!api||apis.has(api.api_id)||apis.size>=SERIES_MAX||(apis.set(api.api_id,
-converted(past,api.name,api)),tick.value+=1)}function converted({from_unix_s:from,step_s:step2,samples},name,columns){let times=Array.from({length:samples},(_3,at)=>from+
-(at+1)*step2);return{name,times,columns:Object.fromEntries(COLUMNS.map(column=>[column,(columns[column]??times.map(()=>null)).map(value=>value==null?null:COUNTS.
-has(column)?value/step2:value)]))}}function sample(data2){now.value=data2;let time=data2.unix_ms/1e3,grown=totals.value;append(grown,time,data2.seconds,data2.totals),
-totals.value={...grown};let named=new Set;for(let api of data2.apis){named.add(api.api_id);let series=apis.get(api.api_id);if(!series){if(apis.size>=SERIES_MAX)
-continue;apis.set(api.api_id,series=empty(api.name))}append(series,time,data2.seconds,api)}let quiet=data2.apis.length<50?0:null;for(let[id,series]of apis)named.
-has(id)||append(series,time,data2.seconds,null,quiet);state.value={kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds,from,absent=null){
+"in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],REFUSED_RETRY_MS=1e4,SPAN_S=3600,APIS_MAX=50,
+SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),tick=D3(0),state=D3({kind:"starting",words:"",since:Date.now()}),ends=D3(
+{upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){return tailListeners.add(listener),()=>tailListeners.
+delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,together=!1;async function start(){
+if(stop(),!document.hidden){try{let past=await get(`history${query({apis:APIS_MAX,nodes:"all"})}`,{byItself:!0});together=past.nodes.length+past.missing.length>
+1,read(past)}catch(failure){if(!(failure instanceof Failure)||ended.value)return;if(failure.status===404||failure.status===400){state.value={kind:"off",words:failure.
+body?.message??"This gateway keeps no live figures.",since:Date.now()};return}lost(failure.message);return}follow()}}function stop(){clearTimeout(retry),source?.
+close(),source=null}function follow(){let filters=tailFilters.value,topics=filters?"live,tail,changes":"live,changes",opened=!1;source=new EventSource(`api/stre\
+am${query({topics,nodes:together?"all":void 0,idle:1,...filters})}`),source.onopen=()=>{opened=!0},source.addEventListener("live",event=>sample(JSON.parse(event.
+data))),source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),source.addEventListener("chan\
+ges",event=>{let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,data2]),["node_joined","no\
+de_left"].includes(data2.kind)&&start(),changeListeners.forEach(listener=>listener(data2))}),source.onerror=()=>{stop(),opened?lost("The gateway does not answer\
+."):refused()}}async function refused(){try{await get("stream?topics=changes&events=0",{byItself:!0}),retry=setTimeout(()=>{start()},REFUSED_RETRY_MS)}catch(failure){
+if(!(failure instanceof Failure)||failure.status===0){lost("The gateway does not answer.");return}if(ended.value)return;state.value={kind:"refused",words:failure.
+message,since:Date.now()},retry=setTimeout(()=>{start()},REFUSED_RETRY_MS)}}function lost(words2){state.value.kind!=="lost"&&(state.value={kind:"lost",words:words2,
+since:Date.now()}),clearTimeout(retry),retry=setTimeout(()=>{get("session",{byItself:!0}).then(start,failure=>{failure.kind==="signed_out"?ended.value=!0:lost(failure.
+message)})},2e3)}function read(past){ends.value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.gateway_bounds_us?.at(-1)??2e6},totals.value=converted(
+past,"",past.totals),apis.clear();for(let api of past.apis??[])apis.set(api.api_id,converted(past,api.name,api));marks.value=past.marks??[],tick.value+=1}function adopt(past){
+let[api]=past.apis??[];!api||apis.has(api.api_id)||apis.size>=SERIES_MAX||(apis.set(api.api_id,converted(past,api.name,api)),tick.value+=1)}function converted({
+from_unix_s:from,step_s:step2,samples},name,columns){let times=Array.from({length:samples},(_3,at)=>from+(at+1)*step2);return{name,times,columns:Object.fromEntries(
+COLUMNS.map(column=>[column,(columns[column]??times.map(()=>null)).map(value=>value==null?null:COUNTS.has(column)?value/step2:value)]))}}function sample(data2){
+let before=now.value;before&&before.node===data2.node&&before.nodes.length===data2.nodes.length&&(unrouted.value=Object.fromEntries(Object.entries(data2.unrouted).
+map(([what,count2])=>[what,Math.max(0,count2-(before.unrouted[what]??0))/data2.seconds]))),now.value=data2;let time=data2.unix_ms/1e3,grown=totals.value;append(
+grown,time,data2.seconds,data2.totals),totals.value={...grown};let named=new Set;for(let api of data2.apis){named.add(api.api_id);let series=apis.get(api.api_id);
+if(!series){if(apis.size>=SERIES_MAX)continue;apis.set(api.api_id,series=empty(api.name))}append(series,time,data2.seconds,api)}let quiet=data2.apis.length<APIS_MAX?
+0:null;for(let[id,series]of apis)named.has(id)||append(series,time,data2.seconds,null,quiet);state.value={kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds2,from,absent=null){
 series.times.push(time);for(let column of COLUMNS){let value=from?from[column]??null:COUNTS.has(column)||column==="in_flight"?absent:null;series.columns[column].
-push(value==null?null:COUNTS.has(column)?value/seconds:value)}let old=0;for(;old<series.times.length&&series.times[old]<time-SPAN_S;)old+=1;if(old>60){series.times.
+push(value==null?null:COUNTS.has(column)?value/seconds2:value)}let old=0;for(;old<series.times.length&&series.times[old]<time-SPAN_S;)old+=1;if(old>60){series.times.
 splice(0,old);for(let column of COLUMNS)series.columns[column].splice(0,old)}}document.addEventListener("visibilitychange",()=>{document.hidden?stop():!ended.value&&
-state.value.kind!=="starting"&&start()});tailFilters.subscribe(()=>{source&&(stop(),follow())});function latest(series,column,seconds=10){if(!series)return null;
-let values=series.columns[column],last3=series.times.at(-1)??0,sum=0,number=0;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];
-value!=null&&(sum+=value,number+=1)}return number?sum/number:null}function highest(series,column,seconds=60){if(!series)return null;let values=series.columns[column],
-last3=series.times.at(-1)??0,found=null;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(found==null||
-value>found)&&(found=value)}return found}function lastSeen(series,column="requests"){if(!series)return null;let values=series.columns[column];for(let at=values.
+state.value.kind!=="starting"&&start()});tailFilters.subscribe(()=>{source&&(stop(),follow())});function latest(series,column,seconds2=10){if(!series)return null;
+let values=series.columns[column],last4=series.times.at(-1)??0,sum=0,number=0;for(let at=values.length-1;at>=0&&series.times[at]>last4-seconds2;at-=1){let value=values[at];
+value!=null&&(sum+=value,number+=1)}return number?sum/number:null}function highest(series,column,seconds2=60){if(!series)return null;let values=series.columns[column],
+last4=series.times.at(-1)??0,found2=null;for(let at=values.length-1;at>=0&&series.times[at]>last4-seconds2;at-=1){let value=values[at];value!=null&&(found2==null||
+value>found2)&&(found2=value)}return found2}function lastSeen(series,column="requests"){if(!series)return null;let values=series.columns[column];for(let at=values.
 length-1;at>=0;at-=1)if((values[at]??0)>0)return series.times[at];return null}var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role];async function load(){
 try{enter(await get("session"))}catch(failure){session.value=null,failure instanceof Failure&&failure.status===401?door.value=failure.body:silent.value=failure.
-message}}function enter(found){silent.value=null,ended.value=!1,session.value=found}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){
+message}}function enter(found2){silent.value=null,ended.value=!1,session.value=found2}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){
 try{await call("DELETE","session")}finally{location.reload()}}var UNKNOWN="-",utc=D3(localStorage.getItem("utc")==="yes");utc.subscribe(yes=>localStorage.setItem("utc",yes?"yes":"no"));var grouped=new Intl.NumberFormat("en\
 -US",{maximumFractionDigits:0});function count(value){return value==null?UNKNOWN:grouped.format(value)}function rate(value){return value==null?UNKNOWN:value===0?
 "0":value<.01?"<0.01":value<1?value.toFixed(2):value<10?value.toFixed(1):grouped.format(value)}function percent(value){return value==null?UNKNOWN:value===0?"0 %":
@@ -184,18 +190,18 @@ value<.001?"<0.1 %":`${value<.1?(value*100).toFixed(1):Math.round(value*100)} %`
 us2*1e3)} ns`:us2<1e3?`${digits(us2)} us`:us2<1e6?`${digits(us2/1e3)} ms`:us2<6e7?`${digits(us2/1e6)} s`:span(us2/1e6)}function percentile(us2,end){if(us2==null)
 return UNKNOWN;if(us2>=end)return`> ${duration(end)}`;let two2=us2<=0?0:Number(us2.toPrecision(2));return`~${duration(two2)}`}function digits(value){return value>=
 99.5?grouped.format(value):String(Number(value.toPrecision((value>=9.95,2))))}function bytes(value){if(value==null)return UNKNOWN;let units=["B","KiB","MiB","Gi\
-B","TiB"],at=0,rest=value;for(;rest>=1024&&at<units.length-1;)rest/=1024,at+=1;return`${at&&rest<10?rest.toFixed(1):Math.round(rest)} ${units[at]}`}function span(seconds){
-let whole=Math.max(0,Math.round(seconds)),parts2=[[Math.floor(whole/86400),"d"],[Math.floor(whole/3600)%24,"h"],[Math.floor(whole/60)%60,"min"],[whole%60,"s"]],
+B","TiB"],at=0,rest=value;for(;rest>=1024&&at<units.length-1;)rest/=1024,at+=1;return`${at&&rest<10?rest.toFixed(1):Math.round(rest)} ${units[at]}`}function span(seconds2){
+let whole=Math.max(0,Math.round(seconds2)),parts2=[[Math.floor(whole/86400),"d"],[Math.floor(whole/3600)%24,"h"],[Math.floor(whole/60)%60,"min"],[whole%60,"s"]],
 first=parts2.findIndex(([amount])=>amount>0);return first<0?"0 s":parts2.slice(first,first+(first===0&&parts2[0][0]>9?1:2)).filter(([amount])=>amount>0).map(([amount,
 unit])=>`${amount} ${unit}`).join(" ")}var two=value=>String(value).padStart(2,"0");function parts(unixS){let date2=new Date(unixS*1e3);return utc.value?{y:date2.
 getUTCFullYear(),mo:date2.getUTCMonth()+1,d:date2.getUTCDate(),h:date2.getUTCHours(),mi:date2.getUTCMinutes(),s:date2.getUTCSeconds()}:{y:date2.getFullYear(),mo:date2.
 getMonth()+1,d:date2.getDate(),h:date2.getHours(),mi:date2.getMinutes(),s:date2.getSeconds()}}function offset(unixS=Date.now()/1e3){if(utc.value)return"UTC";let minutes=-new Date(
-unixS*1e3).getTimezoneOffset();return`${minutes<0?"-":"+"}${two(Math.floor(Math.abs(minutes)/60))}:${two(Math.abs(minutes)%60)}`}function clock(unixS,seconds=!1){
-if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{h:h2,mi:mi2,s:s3}=parts(unixS);return`${two(h2)}:${two(mi2)}${seconds?`:${two(s3)}`:""}`}function date(unixS){
-if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{y:y4,mo:mo2,d:d4}=parts(unixS);return`${y4}-${two(mo2)}-${two(d4)}`}function moment(unixS,seconds=!1){
-return unixS==null?UNKNOWN:date(Date.now()/1e3)===date(unixS)?clock(unixS,!0):`${date(unixS)} ${clock(unixS,seconds)}`}function full(unixS){return unixS==null||
-!Number.isFinite(unixS)?UNKNOWN:`${date(unixS)} ${clock(unixS,!0)} ${offset(unixS)}`}function ago(unixS){if(unixS==null)return UNKNOWN;let seconds=Date.now()/1e3-
-unixS;if(Math.abs(seconds)<1)return"now";let text=span(Math.abs(seconds)).split(" ").slice(0,2).join(" ");return seconds<0?`in ${text}`:`${text} ago`}function visible(text){
+unixS*1e3).getTimezoneOffset();return`${minutes<0?"-":"+"}${two(Math.floor(Math.abs(minutes)/60))}:${two(Math.abs(minutes)%60)}`}function clock(unixS,seconds2=!1){
+if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{h:h2,mi:mi2,s:s3}=parts(unixS);return`${two(h2)}:${two(mi2)}${seconds2?`:${two(s3)}`:""}`}function date(unixS){
+if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{y:y4,mo:mo2,d:d4}=parts(unixS);return`${y4}-${two(mo2)}-${two(d4)}`}function moment(unixS,seconds2=!1){
+return unixS==null?UNKNOWN:date(Date.now()/1e3)===date(unixS)?clock(unixS,!0):`${date(unixS)} ${clock(unixS,seconds2)}`}function full(unixS){return unixS==null||
+!Number.isFinite(unixS)?UNKNOWN:`${date(unixS)} ${clock(unixS,!0)} ${offset(unixS)}`}function ago(unixS){if(unixS==null)return UNKNOWN;let seconds2=Date.now()/1e3-
+unixS;if(Math.abs(seconds2)<1)return"now";let text=span(Math.abs(seconds2)).split(" ").slice(0,2).join(" ");return seconds2<0?`in ${text}`:`${text} ago`}function visible(text){
 return String(text??"").replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g,character=>`⟨${character.
 charCodeAt(0).toString(16).padStart(2,"0").toUpperCase()}⟩`)}function cell(value){let text=String(value??""),defused=typeof value!="number"&&/^[=+\-@\t\r]/.test(
 text)?`'${text}`:text;return/[",\n\r]/.test(defused)||defused!==text?`"${defused.replaceAll('"','""')}"`:defused}function shell(text){return`'${text.replaceAll(
@@ -214,10 +220,10 @@ M6 3.5L10.5 8 6 12.5",down:"M3.5 6L8 10.5 12.5 6",up:"M3.5 10L8 5.5 12.5 10",cop
 l3 3-3 3M13 8H6",table:"M2.5 3h11v10h-11zM2.5 6.5h11M2.5 9.8h11M6.5 3v10",download:"M8 2v8M4.5 7L8 10.5 11.5 7M2.5 13.5h11",more:"M3 8h.1M8 8h.1M13 8h.1",refresh:"\
 M13 8a5 5 0 1 1-1.5-3.6L13.5 6M13.5 2.5V6H10"};function Icon({name}){return i2("svg",{class:"icon",viewBox:"0 0 16 16","aria-hidden":"true",focusable:"false",children:i2(
 "path",{d:PATHS[name]})})}function Logo(){return i2("svg",{class:"logo",viewBox:"0 0 16 16","aria-hidden":"true",children:[i2("rect",{width:"16",height:"16",rx:"\
-3"}),i2("path",{d:"M3.5 12.5V6.5M12.5 12.5V6.5M2.5 6h11M8 6v2.5"})]})}var SHOWN_MAX=4,SHOWN_MS=6e3,said=D3([]),last=0;function say(tone2,words2){let id=++last;said.value=[...said.value,{id,tone:tone2,words:words2}].slice(-SHOWN_MAX),
-tone2==="ok"&&setTimeout(()=>drop(id),SHOWN_MS)}function drop(id){said.value=said.value.filter(one=>one.id!==id)}function Toasts(){return i2("div",{class:"toast\
+3"}),i2("path",{d:"M3.5 12.5V6.5M12.5 12.5V6.5M2.5 6h11M8 6v2.5"})]})}var SHOWN_MAX=4,SHOWN_MS=6e3,said=D3([]),last=0;function say(tone3,words2){let id=++last;said.value=[...said.value,{id,tone:tone3,words:words2}].slice(-SHOWN_MAX),
+tone3==="ok"&&setTimeout(()=>drop(id),SHOWN_MS)}function drop(id){said.value=said.value.filter(one=>one.id!==id)}function Toasts(){return i2("div",{class:"toast\
 s","aria-live":"polite",children:said.value.map(one=>i2("div",{class:`toast ${one.tone}`,children:[i2(Icon,{name:one.tone==="ok"?"ok":"alert"}),i2("div",{children:one.
-words}),i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}function Badge({tone:tone2,children,title}){return i2("span",{class:`badge ${tone2}`,title,children})}function Button({icon,children,kind="plain",...rest}){return i2(
+words}),i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}function Badge({tone:tone3,children,title}){return i2("span",{class:`badge ${tone3}`,title,children})}function Button({icon,children,kind="plain",...rest}){return i2(
 "button",{type:"button",...rest,class:`button ${kind} ${children?"":"square"} ${rest.class??""}`,children:[icon&&i2(Icon,{name:icon}),children]})}function LinkButton({
 icon,children,kind="plain",...rest}){return i2("a",{...rest,class:`button ${kind} ${rest.class??""}`,children:[icon&&i2(Icon,{name:icon}),children]})}function Panel({
 title,note,actions,children,class:classes="",id}){return i2("section",{class:`panel ${classes}`,id,children:[title&&i2("header",{children:[i2("h2",{children:[title,
@@ -229,42 +235,42 @@ Copy"}){return i2(Button,{icon:"copy",kind:"quiet","aria-label":label,title:labe
 "div",{class:"empty",children:[i2(Icon,{name:icon}),i2("strong",{children:title}),children&&i2("div",{children})]})}function ErrorBox({failure,retry:retry2,since}){
 let words2=failure instanceof Error?failure.message:String(failure),role=failure instanceof Failure&&failure.kind==="role";return i2("div",{class:`note ${role?"\
 warn":"bad"}`,role:"alert",children:[i2(Icon,{name:"alert"}),i2("div",{children:[i2(Text,{children:words2}),since&&i2($,{children:[" Shown is the state of ",i2(
-Ago,{at:since}),"."]})]}),retry2&&i2(Button,{icon:"refresh",onClick:retry2,children:"Retry"})]})}function Note({tone:tone2="muted",icon="info",children,actions}){
-return i2("div",{class:`note ${tone2}`,children:[i2(Icon,{name:icon}),i2("div",{children}),actions]})}function Meter({used,max,label}){let share=max>0?Math.min(
-1,Math.max(0,used/max)):0,tone2=share>=1?"bad":share>=.8?"warn":"ok";return i2("span",{class:"meter",title:label,children:[i2("span",{class:`bar ${tone2}`,"aria\
+Ago,{at:since}),"."]})]}),retry2&&i2(Button,{icon:"refresh",onClick:retry2,children:"Retry"})]})}function Note({tone:tone3="muted",icon="info",children,actions}){
+return i2("div",{class:`note ${tone3}`,children:[i2(Icon,{name:icon}),i2("div",{children}),actions]})}function Meter({used,max,label}){let share=max>0?Math.min(
+1,Math.max(0,used/max)):0,tone3=share>=1?"bad":share>=.8?"warn":"ok";return i2("span",{class:"meter",title:label,children:[i2("span",{class:`bar ${tone3}`,"aria\
 -hidden":"true",children:i2("span",{style:{width:`${share*100}%`}})}),i2("span",{children:[count(used)," of ",count(max)]})]})}function Field({label,hint,error,
 children,wide}){return i2("label",{class:`field ${wide?"wide":""} ${error?"invalid":""}`,children:[i2("span",{children:label}),children,error?i2("em",{class:"ba\
 d",role:"alert",children:error}):hint?i2("em",{children:hint}):null]})}function Facts({children}){return i2("dl",{class:"facts",children})}function Fact({name,children}){
 return i2($,{children:[i2("dt",{children:name}),i2("dd",{children})]})}function Waiting({on:on2}){return on2?i2("div",{class:"waiting",role:"progressbar","aria-\
-label":"Loading"}):null}function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused,setRefused]=w(null),[
-wait,setWait]=w(0);S2(()=>{if(wait<=0)return;let timer=setTimeout(()=>setWait(wait-1),1e3);return()=>clearTimeout(timer)},[wait]);let secret=bySecret??!at?.users;
+label":"Loading"}):null}function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused2,setRefused]=w(null),
+[wait,setWait]=w(0);S2(()=>{if(wait<=0)return;let timer=setTimeout(()=>setWait(wait-1),1e3);return()=>clearTimeout(timer)},[wait]);let secret=bySecret??!at?.users;
 return i2("main",{class:"sign-in",children:[i2("form",{class:"panel",onSubmit:async event=>{if(event.preventDefault(),wait>0||busy)return;let form=new FormData(
 event.currentTarget),secretNow=String(form.get("password")??""),userNow=String(form.get("user")??"");setBusy(!0),setRefused(null);try{await signIn(secret?{secret:secretNow}:
 {user:userNow,password:secretNow})}catch(failure){setWord(""),failure instanceof Failure&&failure.status===429&&setWait(Math.max(1,Math.ceil(failure.body.wait_s??
 1)));let left=failure instanceof Failure?failure.body.tries_left:void 0;setRefused(failure.message.replace(/[.]?$/,".")+(typeof left=="number"&&left<=3?` ${left}\
  ${left===1?"try":"tries"} left before a wait.`:""))}finally{setBusy(!1)}},children:[i2("h1",{children:[i2(Logo,{}),"Tollgate"]}),silent.value&&i2(Note,{tone:"b\
-ad",icon:"alert",actions:i2(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value}),ended.value&&!refused&&i2(Note,{children:"Your session has e\
-nded. Sign in to go on where you were."}),at?.insecure?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:"This connection is not encrypted, so the secr\
-et could be read on its way. Open a tunnel, then the console on your own machine:"}),i2("pre",{class:"line",children:[i2("code",{children:at.ssh}),at.ssh&&i2(Copy,
+ad",icon:"alert",actions:i2(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value}),ended.value&&!refused2&&i2(Note,{children:"Your session has \
+ended. Sign in to go on where you were."}),at?.insecure?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:"This connection is not encrypted, so the sec\
+ret could be read on its way. Open a tunnel, then the console on your own machine:"}),i2("pre",{class:"line",children:[i2("code",{children:at.ssh}),at.ssh&&i2(Copy,
 {text:at.ssh,label:"Copy the command"})]})]}):i2($,{children:[!secret&&i2("label",{class:"field",children:[i2("span",{children:"Name"}),i2("input",{name:"user",
 autocomplete:"username",autofocus:!0,required:!0,value:user,onInput:event=>setUser(event.currentTarget.value)})]}),i2("label",{class:"field",children:[i2("span",
 {children:secret?"Control secret":"Password"}),i2("input",{name:"password",type:"password",autocomplete:"current-password",autofocus:secret,required:!0,value:word,
 onInput:event=>setWord(event.currentTarget.value)}),secret&&i2("em",{children:at?.secret_file?i2($,{children:["It is in ",i2("code",{children:at.secret_file}),"\
  on the gateway's machine."]}):i2($,{children:["It is the ",i2("code",{children:"secret"})," of the gateway's configuration, or ",i2("code",{children:"TYK_GW_SE\
-CRET"}),"."]})})]}),refused&&i2("p",{class:"refused bad",role:"alert",children:refused}),i2(Button,{kind:"primary",type:"submit",disabled:busy||wait>0,children:wait>
+CRET"}),"."]})})]}),refused2&&i2("p",{class:"refused bad",role:"alert",children:refused2}),i2(Button,{kind:"primary",type:"submit",disabled:busy||wait>0,children:wait>
 0?`Wait ${wait} s`:busy?"Signing in":"Sign in"}),at?.users&&i2("button",{type:"button",class:"as-link",onClick:()=>{setBySecret(!secret),setWord(""),setRefused(
 null)},children:secret?"Sign in with a name":"Sign in with the control secret"})]})]}),i2("p",{class:"version",children:at?.version?`Version ${at.version}`:""})]})}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
 part)}catch{return part}}),query:new URLSearchParams(rest)}}var route=D3(parse()),guard=D3(null),shown=location.hash;addEventListener("hashchange",()=>{if(location.
 hash!==shown){if(guard.value&&!guard.value()){history.replaceState(null,"",shown||"#/");return}guard.value=null,shown=location.hash,route.value=parse(),scrollTo(
 0,0)}});function link(parts2,members={}){let pairs=Object.entries(members).filter(([,value])=>value);return`#/${parts2.map(encodeURIComponent).join("/")}${pairs.
-length?`?${new URLSearchParams(pairs)}`:""}`}function go(to2){location.hash=to2.replace(/^#/,"")}function refine(members){let{parts:parts2,query:query2}=route.peek(),
-merged={...Object.fromEntries(query2),...members};shown=link(parts2,merged),history.replaceState(null,"",shown),route.value=parse()}function Dialog({title,close,children,footer,wide,side}){let element=U(null);return S2(()=>{let dialog=element.current;if(!dialog)return;let before=document.activeElement;
-return dialog.showModal(),()=>{dialog.close(),before?.focus?.()}},[]),i2("dialog",{ref:element,class:`${wide?"wide":""} ${side?"side":""}`,"aria-label":typeof title==
-"string"?title:void 0,onCancel:event=>{event.preventDefault(),close()},onMouseDown:event=>{event.target===element.current&&close()},children:i2("div",{class:"di\
-alog",children:[i2("header",{children:[i2("h2",{children:title}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),i2("div",{class:"c\
-ontent",children}),footer&&i2("footer",{children:footer})]})})}function useLoaded(fetch2,depends){let[state2,set2]=w({value:null,failure:null,waiting:!0,at:null}),[turn,again]=w(0),first=U(depends[0]);return S2(()=>{let gone=!1;
+length?`?${new URLSearchParams(pairs)}`:""}`}function go(to3){location.hash=to3.replace(/^#/,"")}function refine(members){let{parts:parts2,query:query2}=route.peek(),
+merged={...Object.fromEntries(query2),...members};shown=link(parts2,merged),history.replaceState(null,"",shown),route.value=parse()}function Dialog({title,close,children,footer,wide,side}){let element=U(null);return S2(()=>{let dialog=element.current;if(!dialog?.isConnected)return;let before=document.
+activeElement;return dialog.showModal(),()=>{dialog.close(),before?.focus?.()}},[]),i2("dialog",{ref:element,class:`${wide?"wide":""} ${side?"side":""}`,"aria-l\
+abel":typeof title=="string"?title:void 0,onCancel:event=>{event.preventDefault(),close()},onMouseDown:event=>{event.target===element.current&&close()},children:i2(
+"div",{class:"dialog",children:[i2("header",{children:[i2("h2",{children:title}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),i2(
+"div",{class:"content",children}),footer&&i2("footer",{children:footer})]})})}function useLoaded(fetch2,depends){let[state3,set2]=w({value:null,failure:null,waiting:!0,at:null}),[turn,again]=w(0),first=U(depends[0]);return S2(()=>{let gone=!1;
 return first.current!==depends[0]&&(first.current=depends[0],set2({value:null,failure:null,waiting:!0,at:null})),fetch2().then(value=>{gone||set2({value,failure:null,
-waiting:!1,at:Date.now()/1e3})},failure=>{gone||set2(old=>({...old,failure,waiting:!1}))}),()=>{gone=!0}},[...depends,turn]),{...state2,again:()=>again(old=>old+
+waiting:!1,at:Date.now()/1e3})},failure=>{gone||set2(old=>({...old,failure,waiting:!1}))}),()=>{gone=!0}},[...depends,turn]),{...state3,again:()=>again(old=>old+
 1),replace:value=>set2({value,failure:null,waiting:!1,at:Date.now()/1e3})}}function read2(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
 1;at<text.length&&text[at]!=='"';)text[at]<" "&&fail("a control character or the end of the line stands inside a text; a quote may be missing"),at+=text[at]==="\
 \\"?2:1;at>=text.length&&fail("a text does not end"),at+=1;try{return JSON.parse(text.slice(from,at))}catch{return at=from,fail("a text has an unknown escape")}},
@@ -276,24 +282,24 @@ if(at+=1,space(),text[at]==="]")return at+=1,{kind:"array",from,to:at,items};for
 "]")return at+=1,{kind:"array",from,to:at,items};fail(at>=text.length?"a closing bracket is missing":"a comma or a closing bracket is missing")}}if(first==='"')
 return string(),{kind:"value",from,to:at};let word=/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)/.exec(text.slice(at,at+400))?.[0];return word||fail(
 at>=text.length?"the document ends too early":"a value is expected here"),at+=word.length,{kind:"value",from,to:at}};try{let root2=value(0);return space(),at<text.
-length?{at,message:"something follows the end of the document"}:root2}catch(fault){if(typeof fault=="object"&&fault&&"at"in fault)return fault;throw fault}}var isFault=found=>!("\
-kind"in found);function steps(path){let found=[];for(let[,name,quoted,index]of path.matchAll(/\.([^.[\]]+)|\[["']((?:[^"'\\]|\\.)*)["']\]|\[(\d+)\]/g))found.push(
-index!==void 0?Number(index):quoted??name);return found}function find(root2,path){let node=root2,nameFrom;for(let step2 of path){let member=typeof step2=="strin\
-g"||node.kind==="object"?node.members?.find(one=>one.name===String(step2)):void 0,next=member?.value??(typeof step2=="number"?node.items?.[step2]:void 0);if(!next)
-return{node,nameFrom,whole:!1};[node,nameFrom]=[next,member?.from]}return{node,nameFrom,whole:!0}}function place(text,at){let before=text.slice(0,at);return{line:before.
-split(`
+length?{at,message:"something follows the end of the document"}:root2}catch(fault){if(typeof fault=="object"&&fault&&"at"in fault)return fault;throw fault}}var isFault=found2=>!("\
+kind"in found2);function steps(path){let found2=[];for(let[,name,quoted,index]of path.matchAll(/\.([^.[\]]+)|\[["']((?:[^"'\\]|\\.)*)["']\]|\[(\d+)\]/g))found2.
+push(index!==void 0?Number(index):quoted??name);return found2}function find(root2,path){let node=root2,nameFrom;for(let step2 of path){let member=typeof step2==
+"string"||node.kind==="object"?node.members?.find(one=>one.name===String(step2)):void 0,next=member?.value??(typeof step2=="number"?node.items?.[step2]:void 0);
+if(!next)return{node,nameFrom,whole:!1};[node,nameFrom]=[next,member?.from]}return{node,nameFrom,whole:!0}}function place(text,at){let before=text.slice(0,at);return{
+line:before.split(`
 `).length,column:at-before.lastIndexOf(`
 `)}}function set(text,path,value){let root2=read2(text);if(isFault(root2))return text;let{node,nameFrom,whole}=find(root2,path);if(whole&&value===void 0)return remove(
 text,root2,path,nameFrom??node.from,node.to);if(whole)return text.slice(0,node.from)+written(value,indent(text,nameFrom??node.from))+text.slice(node.to);if(value===
 void 0)return text;let depth=0,parent=root2;for(;depth<path.length;depth+=1){let next=parent.members?.find(one=>one.name===path[depth])?.value;if(!next)break;parent=
 next}if(parent.kind!=="object")return text;let nested=path.slice(depth+1).reduceRight((inner2,name)=>({[name]:inner2}),value),inner=`${indent(text,parent.from)}\
-  `,member=`${JSON.stringify(path[depth])}: ${written(nested,inner)}`,last3=parent.members?.at(-1);if(!last3)return`${text.slice(0,parent.from)}{
+  `,member=`${JSON.stringify(path[depth])}: ${written(nested,inner)}`,last4=parent.members?.at(-1);if(!last4)return`${text.slice(0,parent.from)}{
 ${inner}${member}
-${indent(text,parent.from)}}${text.slice(parent.to)}`;let gap=text.slice(parent.from+1,parent.members[0].from);return`${text.slice(0,last3.value.to)},${gap.includes(
+${indent(text,parent.from)}}${text.slice(parent.to)}`;let gap=text.slice(parent.from+1,parent.members[0].from);return`${text.slice(0,last4.value.to)},${gap.includes(
 `
-`)?gap:" "}${member}${text.slice(last3.value.to)}`}function remove(text,root2,path,from,to2){let parent=find(root2,path.slice(0,-1)).node,index=parent.members?.
+`)?gap:" "}${member}${text.slice(last4.value.to)}`}function remove(text,root2,path,from,to3){let parent=find(root2,path.slice(0,-1)).node,index=parent.members?.
 findIndex(one=>one.name===path.at(-1))??-1;if(index<0)return text;let next=parent.members[index+1],before=parent.members[index-1];return next?text.slice(0,from)+
-text.slice(next.from):before?text.slice(0,before.value.to)+text.slice(to2):text.slice(0,parent.from+1)+text.slice(parent.to-1)}function indent(text,at){return/^[ \t]*/.
+text.slice(next.from):before?text.slice(0,before.value.to)+text.slice(to3):text.slice(0,parent.from+1)+text.slice(parent.to-1)}function indent(text,at){return/^[ \t]*/.
 exec(text.slice(text.lastIndexOf(`
 `,at-1)+1))?.[0]??""}function written(value,indentation){return JSON.stringify(value,null,2).replaceAll(`
 `,`
@@ -665,8 +671,8 @@ rangeLog=on,He.rangeAsinh=Jn,He.orient=el,He.pxRatio=oe2,He.join=Rr,He.fmtDate=l
 e2.linear=ps,e2.stepped=Lf,e2.bars=Cf,e2.spline=Rf}var phone=matchMedia("(max-width: 719px)"),narrow=D3(phone.matches);phone.addEventListener("change",()=>{narrow.value=phone.matches});var night=matchMedia("(pre\
 fers-color-scheme: dark)"),theme=D3(localStorage.getItem("theme")??"system"),dark=D3(night.matches),update=()=>{dark.value=theme.value==="dark"||theme.value==="\
 system"&&night.matches};night.addEventListener("change",update);k2(()=>{localStorage.setItem("theme",theme.value),update(),document.documentElement.dataset.theme=
-dark.value?"dark":"light"});var TABLE_ROWS_MAX=60,together=He.sync("time");function token(name){return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()||"#88\
-8"}function Plot(props){let{title,unit,lines:lines2,times,show}=props,[asTable,setTable]=w(!1),legend=i2("ul",{class:"legend",children:lines2.map(line=>i2("li",
+dark.value?"dark":"light"});var TABLE_ROWS_MAX=60,together2=He.sync("time");function token(name){return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()||"#8\
+88"}function Plot(props){let{title,unit,lines:lines2,times,show}=props,[asTable,setTable]=w(!1),legend=i2("ul",{class:"legend",children:lines2.map(line=>i2("li",
 {children:[i2("i",{style:{background:token(line.color)},"aria-hidden":"true"}),line.name," ",i2("b",{children:show(last2(line.values))})]},line.name))});return i2(
 "figure",{class:`plot panel ${props.extra?"with-extra":""}`,children:[i2("header",{children:[i2("h2",{children:[title,i2("small",{children:unit})]}),props.extra,
 !props.extra&&legend,i2(Button,{icon:"table",kind:"quiet","aria-pressed":asTable,"aria-label":`${title} as a table`,title:"Show as a table",onClick:()=>setTable(
@@ -679,33 +685,35 @@ number",children:line.name},line.name))]})}),i2("tbody",{children:rows.map(at=>i
 line=>i2("td",{class:"number",children:show(line.values[at]??null)},line.name))]},at))})]})})}function Canvas(props){let host=U(null),plot=U(null),current=U(props);
 return current.current=props,S2(()=>{let element=host.current;if(!element)return;let width=()=>Math.max(200,element.clientWidth),text=token("muted"),grid=token(
 "line"),tip=document.createElement("div");tip.className="plot-tip",tip.hidden=!0;let options={width:width(),height:height(props),legend:{show:!1},padding:[8,8,0,
-0],cursor:{sync:{key:together.key},drag:{x:!!props.zoom,y:!1,setScale:!1},points:{size:6},y:!1},scales:{x:{time:!0,range:(_3,low,high)=>current.current.span??[low,
-high]},y:props.log?{distr:3,range:(_3,low,high)=>[10**Math.floor(Math.log10(Math.max(low||1,props.floor??1))),10**Math.ceil(Math.log10(Math.max(high||10,10*(props.
-floor??1))))]}:{range:(_3,_low,high)=>[0,high>0?high*1.08:1]}},axes:[{stroke:text,grid:{stroke:grid,width:1},ticks:{show:!1},font:"11px system-ui",size:22,gap:4,
-space:70,values:(_3,splits,_a,_b,step2)=>splits.map(at=>step2>=86400?date(at).slice(5):clock(at,step2<60))},{stroke:text,grid:{stroke:grid,width:1},ticks:{show:!1},
-font:"11px system-ui",size:56,gap:4,space:28,...props.unit.startsWith("B")?{incrs:Array.from({length:40},(_3,power)=>2**power)}:{},values:(_3,splits)=>splits.map(
-value=>value==null?"":short(value,props)),filter:props.log?(_3,splits)=>splits.map(value=>Math.abs(Math.log10(value)%1)<1e-6||Math.abs(Math.log10(value)%1)>1-1e-6?
-value:null):void 0}],series:[{},...props.lines.map(line=>({label:line.name,stroke:token(line.color),width:1.5,dash:line.dash?[4,3]:void 0,points:{show:!1},spanGaps:!1,
-fill:line.fill?`${token(line.color)}22`:void 0,paths:props.bars?He.paths.bars({size:[.85,60]}):void 0}))],hooks:{draw:[drawn=>drawMarks(drawn,current.current.marks??
-[])],setCursor:[drawn=>showTip(drawn,tip,current.current)],setSelect:[drawn=>{let{left,width:width2}=drawn.select;width2>4&&current.current.zoom?.(drawn.posToVal(
-left,"x"),drawn.posToVal(left+width2,"x")),drawn.setSelect({left:0,top:0,width:0,height:0},!1)}]}},made=plot.current=new He(options,data(props),element);made.over.
-append(tip);let observer=new ResizeObserver(()=>made.setSize({width:width(),height:height(current.current)}));return observer.observe(element),()=>{observer.disconnect(),
-made.destroy(),plot.current=null}},[]),S2(()=>{plot.current?.setData(data(props))}),i2("div",{class:"canvas",ref:host,role:"img","aria-label":`${props.title}, ${props.
-unit}: ${props.lines.map(line=>`${line.name} ${props.show(last2(line.values))}`).join(", ")}`})}function data({times,lines:lines2,log,floor}){return[times,...lines2.
-map(line=>log?line.values.map(value=>value==null?null:Math.max(value,floor??1)):line.values)]}function short(value,props){return props.unit.includes("ms")||props.
-log?duration(value):props.unit.startsWith("B")?bytes(value):value>=1e6?`${value/1e6}M`:value>=1e3?`${value/1e3}k`:String(Number(value.toPrecision(3)))}function drawMarks(plot,marks2){
-let{ctx}=plot,{left,top,width,height:height2}=plot.bbox;for(let mark of marks2){let x3=plot.valToPos(mark.unix_s,"x",!0);if(x3<left||x3>left+width)continue;ctx.
-save(),ctx.strokeStyle=ctx.fillStyle=token(mark.kind==="config_failed"?"bad":"muted"),ctx.setLineDash([3*devicePixelRatio,3*devicePixelRatio]),ctx.lineWidth=devicePixelRatio,
-ctx.beginPath(),ctx.moveTo(x3,top),ctx.lineTo(x3,top+height2),ctx.stroke(),ctx.font=`${10*devicePixelRatio}px system-ui`;let word=mark.kind==="restart"?"start":
-mark.kind==="config"?"config":"config failed",room=ctx.measureText(word).width+4*devicePixelRatio;ctx.textAlign=x3+room>left+width?"right":"left",ctx.fillText(word,
-x3+(ctx.textAlign==="left"?3:-3)*devicePixelRatio,top+9*devicePixelRatio),ctx.restore()}}function showTip(plot,tip,{times,lines:lines2,show}){let at=plot.cursor.
-idx,inside=plot.cursor.left!=null&&plot.cursor.left>=0&&at!=null;if(tip.hidden=!inside,!inside||at==null)return;tip.replaceChildren();let time=document.createElement(
-"b");time.textContent=`${moment(times[at],!0)}`,tip.append(time);for(let line of lines2){let row=document.createElement("span"),dot=document.createElement("i");
-dot.style.background=token(line.color),row.append(dot,`${line.name} ${show(line.values[at]??null)}`),tip.append(row)}let left=plot.cursor.left??0;tip.style.left=
-left>plot.over.clientWidth/2?"":`${left+12}px`,tip.style.right=left>plot.over.clientWidth/2?`${plot.over.clientWidth-left+12}px`:""}function Spark({values,tone:tone2="\
-accent"}){let kept=values.slice(-60),high=Math.max(...kept.map(value=>value??0),0);if(!high)return i2("svg",{class:"spark",viewBox:"0 0 60 16","aria-hidden":"tr\
-ue"});let path=kept.map((value,at)=>value==null?"":`${at===0||kept[at-1]==null?"M":"L"}${at*60/Math.max(1,kept.length-1)} ${15-value/high*14}`).join("");return i2(
-"svg",{class:`spark ${tone2}`,viewBox:"0 0 60 16",preserveAspectRatio:"none","aria-hidden":"true",children:i2("path",{d:path})})}var FILE="./editor.js",loaded=null;function Code(props){let host=U(null),editor=U(null),current=U(props);current.current=props;let[failure,setFailure]=w(null),[
+0],cursor:{sync:{key:together2.key},drag:{x:!!props.zoom,y:!1,setScale:!1},points:{size:6},y:!1},scales:{x:{time:!0,range:(_3,low,high)=>current.current.span??[
+low,high]},y:props.log?{distr:3,range:(_3,low,high)=>[10**Math.floor(Math.log10(Math.max(low||1,props.floor??1))),10**Math.ceil(Math.log10(Math.max(high||10,10*
+(props.floor??1))))]}:{range:(_3,_low,high)=>[0,high>0?high*1.08:1]}},axes:[{stroke:text,grid:{stroke:grid,width:1},ticks:{show:!1},font:"11px system-ui",size:22,
+gap:4,space:70,values:(_3,splits,_a,_b,step2)=>splits.map(at=>step2>=86400?date(at).slice(5):clock(at,step2<60))},{stroke:text,grid:{stroke:grid,width:1},ticks:{
+show:!1},font:"11px system-ui",size:56,gap:4,space:28,...props.unit.startsWith("B")?{incrs:Array.from({length:40},(_3,power)=>2**power)}:{},...props.log?{splits:(_3,_axis,low,high)=>decades(
+low,high)}:{},values:(_3,splits)=>splits.map(value=>value==null?"":short(value,props))}],series:[{},...props.lines.map(line=>({label:line.name,stroke:token(line.
+color),width:1.5,dash:line.dash?[4,3]:void 0,points:{show:!1},spanGaps:!1,fill:line.fill?`${token(line.color)}22`:void 0,paths:props.bars?He.paths.bars({size:[.85,
+60]}):void 0}))],hooks:{draw:[drawn=>drawMarks(drawn,current.current.marks??[])],setCursor:[drawn=>showTip(drawn,tip,current.current)],setSelect:[drawn=>{let{left,
+width:width2}=drawn.select;width2>4&&current.current.zoom?.(drawn.posToVal(left,"x"),drawn.posToVal(left+width2,"x")),drawn.setSelect({left:0,top:0,width:0,height:0},
+!1)}]}},made=plot.current=new He(options,data(props),element);made.over.append(tip);let observer=new ResizeObserver(()=>made.setSize({width:width(),height:height(
+current.current)}));return observer.observe(element),()=>{observer.disconnect(),made.destroy(),plot.current=null}},[]),S2(()=>{plot.current?.setData(data(props))}),
+i2("div",{class:"canvas",ref:host,role:"img","aria-label":`${props.title}, ${props.unit}: ${props.lines.map(line=>`${line.name} ${props.show(last2(line.values))}`).
+join(", ")}`})}function data({times,lines:lines2,log,floor}){return[times,...lines2.map(line=>log?line.values.map(value=>value==null?null:Math.max(value,floor??
+1)):line.values)]}function short(value,props){return props.unit.includes("ms")||props.log?duration(value):props.unit.startsWith("B")?bytes(value):value>=1e6?`${value/
+1e6}M`:value>=1e3?`${value/1e3}k`:String(Number(value.toPrecision(3)))}function decades(low,high){let first=Math.floor(Math.log10(low)+1e-9),last4=Math.ceil(Math.
+log10(high)-1e-9),steps2=last4-first<=1?[1,2,5]:last4-first===2?[1,3]:[1];return Array.from({length:last4-first+1},(_3,at)=>steps2.map(step2=>step2*10**(first+at))).
+flat().filter(value=>value>=low*.999&&value<=high*1.001)}function drawMarks(plot,marks2){let{ctx}=plot,{left,top,width,height:height2}=plot.bbox,taken=1/0;for(let mark of[
+...marks2].reverse()){let x3=plot.valToPos(mark.unix_s,"x",!0);if(x3<left||x3>left+width)continue;ctx.save(),ctx.strokeStyle=ctx.fillStyle=token(mark.kind==="co\
+nfig_failed"?"bad":"muted"),ctx.setLineDash([3*devicePixelRatio,3*devicePixelRatio]),ctx.lineWidth=devicePixelRatio,ctx.beginPath(),ctx.moveTo(x3,top),ctx.lineTo(
+x3,top+height2),ctx.stroke(),ctx.font=`${10*devicePixelRatio}px system-ui`;let word=mark.kind==="restart"?"start":mark.kind==="config"?"config":"config failed",
+room=ctx.measureText(word).width+4*devicePixelRatio;ctx.textAlign=x3+room>left+width?"right":"left";let from=ctx.textAlign==="left"?x3:x3-room;from+room<=taken&&
+from>=left&&(ctx.fillText(word,x3+(ctx.textAlign==="left"?3:-3)*devicePixelRatio,top+9*devicePixelRatio),taken=from),ctx.restore()}}function showTip(plot,tip,{times,
+lines:lines2,show}){let at=plot.cursor.idx,inside=plot.cursor.left!=null&&plot.cursor.left>=0&&at!=null;if(tip.hidden=!inside,!inside||at==null)return;tip.replaceChildren();
+let time=document.createElement("b");time.textContent=`${moment(times[at],!0)}`,tip.append(time);for(let line of lines2){let row=document.createElement("span"),
+dot=document.createElement("i");dot.style.background=token(line.color),row.append(dot,`${line.name} ${show(line.values[at]??null)}`),tip.append(row)}let left=plot.
+cursor.left??0;tip.style.left=left>plot.over.clientWidth/2?"":`${left+12}px`,tip.style.right=left>plot.over.clientWidth/2?`${plot.over.clientWidth-left+12}px`:""}
+function Spark({values,tone:tone3="accent"}){let kept=values.slice(-60),high=Math.max(...kept.map(value=>value??0),0);if(!high)return i2("svg",{class:"spark",viewBox:"\
+0 0 60 16","aria-hidden":"true"});let path=kept.map((value,at)=>value==null?"":`${at===0||kept[at-1]==null?"M":"L"}${at*60/Math.max(1,kept.length-1)} ${15-value/
+high*14}`).join("");return i2("svg",{class:`spark ${tone3}`,viewBox:"0 0 60 16",preserveAspectRatio:"none","aria-hidden":"true",children:i2("path",{d:path})})}var FILE="./editor.js",loaded=null;function Code(props){let host=U(null),editor=U(null),current=U(props);current.current=props;let[failure,setFailure]=w(null),[
 ready,setReady]=w(!1);return S2(()=>{let gone=!1;return loaded??=import(FILE),loaded.then(code=>{gone||!host.current||(editor.current=code.open(host.current,{text:current.
 current.text,label:props.label,readOnly:props.readOnly??!1,colour:token,change:text=>current.current.change(text),undo:()=>current.current.undo(),redo:()=>current.
 current.redo(),save:()=>current.current.save()}),editor.current.problems(current.current.problems),setReady(!0))}).catch(error=>{loaded=null,setFailure(error)}),
@@ -742,7 +750,8 @@ value:list.join(`
 `).map(line=>line.trim()).filter(Boolean);write(lines2.length||value?lines2:void 0)}})})}return i2(Field,{label:input.name,wide:input.wide,hint:input.hint,error:problem?.
 level==="ignored"?void 0:problem?.message,children:i2("input",{class:input.kind==="mono"?"mono":"",type:input.kind==="number"?"number":"text",min:input.min,step:"\
 any",placeholder:input.placeholder,readOnly,value:value??"","aria-invalid":problem?.level==="error"||void 0,onInput:event=>{let typed=event.currentTarget.value;
-input.kind==="number"?typed===""?write(void 0):Number.isFinite(Number(typed))&&write(Number(typed)):write(typed===""&&value===void 0?void 0:typed)}})})}var STEPS_MAX=200,STEP_MS=700,CHECK_MS=400,pretty=value=>`${JSON.stringify(value,null,2)}
+input.kind==="number"?typed===""?write(void 0):Number.isFinite(Number(typed))&&write(Number(typed)):write(typed===""&&value===void 0?void 0:typed)}})})}var STEPS_MAX=200,STEP_MS=700,CHECK_MS=400,LEVELS={error:"Error",warning:"Warning",note:"Note",ignored:"Without effect"},pretty=value=>`${JSON.stringify(value,null,
+2)}
 `;function useDocument(start2){let[past,set2]=w({text:start2,back:[],forth:[],at:0});return{text:past.text,canUndo:past.back.length>0,canRedo:past.forth.length>
 0,change:text=>set2(old=>{if(text===old.text)return old;let now2=performance.now();return{text,back:now2-old.at<STEP_MS&&old.back.length?old.back:[...old.back,old.
 text].slice(-STEPS_MAX),forth:[],at:now2}}),undo:()=>set2(old=>old.back.length?{text:old.back.at(-1),back:old.back.slice(0,-1),forth:[...old.forth,old.text],at:0}:
@@ -753,142 +762,149 @@ setAfter]=w(null),[reveal,setReveal]=w(),writable=session.value?.writable.apis??
 value.query.get("view")??"both",dirty=text!==base.text;S2(()=>{guard.value=dirty?()=>confirm("Leave without saving? The changes are lost."):null;let leave=event=>{
 dirty&&event.preventDefault()};return addEventListener("beforeunload",leave),()=>removeEventListener("beforeunload",leave)},[dirty]),S2(()=>()=>{guard.value=null},
 []);let tree=b(()=>read2(text),[text]);S2(()=>{if(isFault(tree)){setProblems([{level:"error",path:"$",message:tree.message,...place(text,tree.at)}]),setChecked(
-text);return}let control=new AbortController,timer=setTimeout(()=>{call("POST",`check/api${query({id})}`,text,{signal:control.signal}).then(found=>{setProblems(
-found.problems),setChecked(text),setCheckFailure(null)},failure=>{control.signal.aborted||(setCheckFailure(failure),setChecked(text))})},CHECK_MS);return()=>{clearTimeout(
+text);return}let control=new AbortController,timer=setTimeout(()=>{call("POST",`check/api${query({id})}`,text,{signal:control.signal}).then(found2=>{setProblems(
+found2.problems),setChecked(text),setCheckFailure(null)},failure=>{control.signal.aborted||(setCheckFailure(failure),setChecked(text))})},CHECK_MS);return()=>{clearTimeout(
 timer),control.abort()}},[text]);let placed=b(()=>problems.map(problem=>{if(isFault(tree))return{...problem,from:tree.at,to:tree.at+1,line:place(text,tree.at).line};
 let{node,nameFrom}=find(tree,steps(problem.path)),from=nameFrom??node.from;return{...problem,from,to:node.kind==="value"?node.to:from+1,line:place(text,from).line}}),
 [problems,tree]),errors=problems.filter(one=>one.level==="error").length,turn=U(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal({at,turn:++turn.current})},
 store=async(etag,content=text)=>{try{let answer=await ask("PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await get("reload?block=true");
 let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.text;setBase({text:pretty(fresh.value),etag:fresh.etag??answer.etag}),document_.restart(pretty(fresh.
-value)),setConflict(null),setSaving(!1),setAfter({text:previous,at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||(now.value?.nodes.length??1)===1?"It\
- serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} has it: gateways do not share definitions.`}`),reload()}catch(failure){
-if(failure instanceof Failure&&failure.status===412){setSaving(!1),setConflict(failure.body);return}throw failure}};return i2($,{children:[i2("div",{class:"edit\
-or-bar",children:[!narrow.value&&i2("span",{class:"segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i2("button",{type:"button",
-"aria-pressed":view===one,onClick:()=>refine({view:one}),children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i2(Badge,{tone:"muted",
-children:"checking"}):checkFailure?i2(Badge,{tone:"warn",title:checkFailure.message,children:"not checked"}):errors?i2(Badge,{tone:"bad",children:[errors," ",errors===
-1?"error":"errors"]}):i2(Badge,{tone:"ok",children:"valid"}),dirty&&i2(Badge,{tone:"accent",children:"changed"}),!readOnly&&i2($,{children:[i2(Button,{icon:"und\
-o",kind:"quiet","aria-label":"Undo",title:"Undo (Ctrl-Z)",disabled:!document_.canUndo,onClick:document_.undo}),i2(Button,{icon:"redo",kind:"quiet","aria-label":"\
-Redo",disabled:!document_.canRedo,onClick:document_.redo})]}),i2(Button,{icon:"copy",kind:"quiet",onClick:()=>{copy(text,"JSON copied")},children:"Copy JSON"}),
-!readOnly&&i2(Button,{kind:"primary",disabled:!dirty||errors>0,title:errors?"Errors must be corrected first":void 0,onClick:()=>setSaving(!0),children:"Save"})]}),
-readOnly&&i2(Note,{children:narrow.value?"Definitions are read-only on narrow screens.":may("editor")?"This gateway's definitions come from a read-only place, s\
-uch as a ConfigMap or Git. Change them there; this page checks and copies.":"Your role can view definitions, not change them."}),after&&i2(After,{id,saved:after,
-undo:()=>{store(base.etag,after.text).then(()=>setAfter(null),failure=>say("bad",failure.message))},close:()=>setAfter(null)}),i2("div",{class:`editor ${view===
-"both"?"":"single"}`,children:[view!=="json"&&i2(DefinitionForm,{text,change:document_.change,readOnly,problems,broken:isFault(tree)}),i2("div",{class:"stack",children:[
-view!=="form"&&i2(Code,{text,label:"Definition as JSON",readOnly,problems:placed,change:document_.change,undo:document_.undo,redo:document_.redo,save:()=>{dirty&&
-!errors&&setSaving(!0)},reveal}),checkFailure?i2(ErrorBox,{failure:checkFailure}):null,placed.length>0&&i2(Panel,{title:"Problems",note:`${errors} of ${placed.length}\
- prevent saving`,children:i2("ul",{class:"problems",children:placed.map((one,index)=>i2("li",{class:one.level==="error"?"bad":one.level==="warning"?"warn":"mute\
-d",children:[i2(Icon,{name:one.level==="ignored"?"info":"alert"}),i2("button",{type:"button",onClick:()=>jump(one.from),children:["Line ",one.line,", ",visible(
-one.path)]}),i2("p",{children:[i2("b",{class:"sr",children:[one.level,": "]}),i2(Text,{children:one.message})]})]},index))})})]})]}),saving&&i2(Save,{old:base.text,
-text,save:()=>store(base.etag),close:()=>setSaving(!1)}),conflict&&i2(Conflict,{conflict,mine:text,base:base.text,close:()=>setConflict(null),theirs:()=>{let theirs=pretty(
-conflict.current);setBase({text:theirs,etag:conflict.etag}),document_.restart(theirs),setConflict(null)},merge:()=>{setBase({text:pretty(conflict.current),etag:conflict.
-etag}),setConflict(null),say("warn","Your text is kept and now compares with the stored one. Look at the differences before you save.")}})]})}function Diff({old,
-now:now2,label="What changes"}){let rows=lines(old,now2);return i2("div",{class:"diff",role:"group","aria-label":label,tabIndex:0,children:rows.length===0?i2("d\
-iv",{children:[i2("span",{}),i2("span",{children:"no difference"})]}):rows.map((row,at)=>i2("div",{class:row.kind==="skip"?"skip-lines":row.kind,children:[i2("s\
-pan",{"aria-label":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,children:row.kind==="add"?"+":row.kind==="del"?"-":""}),i2("span",{children:visible(
-row.text)})]},at))})}function Save({old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),nodes2=now.value?.nodes??[],run=()=>{setBusy(!0),
-setFailure(null),save().catch(setFailure).finally(()=>setBusy(!1))};return i2(Dialog,{title:"Save these changes?",close,wide:!0,footer:i2($,{children:[i2("span",
-{children:nodes2.length>1?`${nodes2.length} gateways are in service.`:"It serves from the next request; open connections are kept."}),i2(Button,{onClick:close,children:"\
-Back"}),i2(Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?i2(Note,{tone:"bad",icon:"alert",children:[
-"Not saved. ",i2(Text,{children:failure.message})," The previous version still serves."]}):null,i2(Diff,{old,now:text})]})}function Conflict({conflict,mine,base,
-theirs,merge,close}){let last3=conflict.changes?.[0];return i2(Dialog,{title:"Somebody else saved first",close,wide:!0,footer:i2($,{children:[i2("span",{}),i2(Button,
-{onClick:theirs,children:"Take theirs"}),i2(Button,{kind:"primary",onClick:merge,children:"Keep mine and compare"})]}),children:[i2(Note,{tone:"warn",icon:"aler\
-t",children:["Not saved. ",last3?i2($,{children:[i2("b",{children:i2(Text,{children:last3.user})})," changed this definition at ",moment(last3.time,!0),"."]}):"\
-This definition was changed since you opened it."," Nothing of yours is lost."]}),i2("h3",{children:"Their changes"}),i2(Diff,{old:base,now:pretty(conflict.current),
-label:"Their changes"}),i2("h3",{children:"Yours against what is stored now"}),i2(Diff,{old:pretty(conflict.current),now:mine,label:"Your changes"})]})}function After({
-id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.at;S2(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);
-let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i2(Note,{tone:worse?"bad":"ok",icon:worse?
-"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"Undo this save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),
-children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==
-null?"no request":percent(before),"."]})}function mean(series,from,to2){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>
-from&&time<=to2&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12;function useList(what,members){let[state2,set2]=w({rows:[],next:"",total:null,scanned:0,done:!1,failure:null,waiting:!1,
-fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members]),busy=U(null),fetchPage=async(after,before)=>{busy.current?.abort();let control=busy.current=
-new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,next=after;do page=what==="keys"?await listKeys(
-{...members,limit:PAGE_ROWS,after:next||void 0},{signal:control.signal}):await get(`list/${what}${query({...members,limit:PAGE_ROWS,after:next})}`,{signal:control.
-signal}),rows=[...rows,...page.rows],scanned+=page.scanned??0,next=page.next;while(next&&rows.length===before.length&&!control.signal.aborted);if(control.signal.
-aborted)return;set2({rows,next,total:page.total,scanned,done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,fetched:Date.now()/1e3})}catch(failure){control.
-signal.aborted||set2(old=>({...old,failure,waiting:!1}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(
-()=>{fetchPage("",[])},turn||!members.q?0:150);return()=>{clearTimeout(timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state2,more:()=>{!busy.
-current&&state2.next&&!state2.done&&fetchPage(state2.next,state2.rows)},reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,
-order,selected,select,tone:tone2}){let columns=all.filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),[at,setAt]=w(-1),rowPixels=narrow.
+value)),setConflict(null),setSaving(!1),setAfter({text:previous,at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||alone()?"It serves from the next req\
+uest.":`Only ${visible(answer.value.node??session.value?.node)} has it: these gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof
+Failure&&failure.status===412){setSaving(!1),setConflict(failure.body);return}throw failure}};return i2($,{children:[i2("div",{class:"editor-bar",children:[!narrow.
+value&&i2("span",{class:"segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i2("button",{type:"button","aria-pressed":view===one,
+onClick:()=>refine({view:one}),children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i2(Badge,{tone:"muted",children:"checking"}):checkFailure?
+i2(Badge,{tone:"warn",title:checkFailure.message,children:"not checked"}):errors?i2(Badge,{tone:"bad",children:[errors," ",errors===1?"error":"errors"]}):i2(Badge,
+{tone:"ok",children:"valid"}),dirty&&i2(Badge,{tone:"accent",children:"changed"}),!readOnly&&i2($,{children:[i2(Button,{icon:"undo",kind:"quiet","aria-label":"U\
+ndo",title:"Undo (Ctrl-Z)",disabled:!document_.canUndo,onClick:document_.undo}),i2(Button,{icon:"redo",kind:"quiet","aria-label":"Redo",disabled:!document_.canRedo,
+onClick:document_.redo})]}),i2(Button,{icon:"copy",kind:"quiet",onClick:()=>{copy(text,"JSON copied")},children:"Copy JSON"}),!readOnly&&i2(Button,{kind:"primar\
+y",disabled:!dirty||errors>0,title:errors?"Errors must be corrected first":void 0,onClick:()=>setSaving(!0),children:"Save"})]}),readOnly&&i2(Note,{children:narrow.
+value?"Definitions are read-only on narrow screens.":may("editor")?"This gateway's definitions come from a read-only place, such as a ConfigMap or Git. Change t\
+hem there; this page checks and copies.":"Your role can view definitions, not change them."}),after&&i2(After,{id,saved:after,undo:()=>{store(base.etag,after.text).
+then(()=>setAfter(null),failure=>say("bad",failure.message))},close:()=>setAfter(null)}),i2("div",{class:`editor ${view==="both"?"":"single"}`,children:[view!==
+"json"&&i2(DefinitionForm,{text,change:document_.change,readOnly,problems,broken:isFault(tree)}),i2("div",{class:"stack",children:[view!=="form"&&i2(Code,{text,
+label:"Definition as JSON",readOnly,problems:placed,change:document_.change,undo:document_.undo,redo:document_.redo,save:()=>{dirty&&!errors&&setSaving(!0)},reveal}),
+checkFailure?i2(ErrorBox,{failure:checkFailure}):null,placed.length>0&&i2(Panel,{title:"Problems",note:errors?`${errors===1?"1 error prevents":`${errors} errors\
+ prevent`} saving`:"none prevents saving",children:i2("ul",{class:"problems",children:placed.map((one,index)=>i2("li",{class:one.level==="error"?"bad":one.level===
+"warning"?"warn":"muted",children:[i2(Icon,{name:one.level==="ignored"||one.level==="note"?"info":"alert"}),i2("button",{type:"button",onClick:()=>jump(one.from),
+children:["Line ",one.line,", ",visible(one.path)]}),i2("p",{children:[i2("b",{children:[LEVELS[one.level],": "]}),i2(Text,{children:one.message})]})]},index))})})]})]}),
+saving&&i2(Save,{old:base.text,text,save:()=>store(base.etag),close:()=>setSaving(!1)}),conflict&&i2(Conflict,{conflict,mine:text,base:base.text,close:()=>setConflict(
+null),theirs:()=>{let theirs=pretty(conflict.current);setBase({text:theirs,etag:conflict.etag}),document_.restart(theirs),setConflict(null)},merge:()=>{setBase(
+{text:pretty(conflict.current),etag:conflict.etag}),setConflict(null),say("warn","Your text is kept and now compares with the stored one. Look at the difference\
+s before you save.")}})]})}function Diff({old,now:now2,label="What changes"}){let rows=lines(old,now2);return i2("div",{class:"diff",role:"group","aria-label":label,
+tabIndex:0,children:rows.length===0?i2("div",{children:[i2("span",{}),i2("span",{children:"no difference"})]}):rows.map((row,at)=>i2("div",{class:row.kind==="sk\
+ip"?"skip-lines":row.kind,children:[i2("span",{"aria-label":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,children:row.kind==="add"?"+":row.kind===
+"del"?"-":""}),i2("span",{children:visible(row.text)})]},at))})}var alone=()=>{let now2=now.value;return!now2||now2.nodes.length+now2.missing.length===1};function affected(){
+let now2=now.value,number=now2?now2.nodes.length+now2.missing.length:1;return number===1?"It serves from the next request; open connections are kept.":session.value?.
+shared_definitions?`All ${number} gateways load it within seconds.`:`Only ${visible(session.value?.node)} gets it; the other ${number-1} keep their files (tollg\
+ate.shared_definitions is off).`}function Save({old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),run=()=>{setBusy(!0),setFailure(null),
+save().catch(setFailure).finally(()=>setBusy(!1))};return i2(Dialog,{title:"Save these changes?",close,wide:!0,footer:i2($,{children:[i2("span",{children:affected()}),
+i2(Button,{onClick:close,children:"Back"}),i2(Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?
+i2(Note,{tone:"bad",icon:"alert",children:["Not saved. ",i2(Text,{children:failure.message.replace(/^Not saved\. /,"")})," The previous version still serves."]}):
+null,i2(Diff,{old,now:text})]})}function Conflict({conflict,mine,base,theirs,merge,close}){let last4=conflict.changes?.[0];return i2(Dialog,{title:"Somebody els\
+e saved first",close,wide:!0,footer:i2($,{children:[i2("span",{}),i2(Button,{onClick:theirs,children:"Take theirs"}),i2(Button,{kind:"primary",onClick:merge,children:"\
+Keep mine and compare"})]}),children:[i2(Note,{tone:"warn",icon:"alert",children:["Not saved. ",last4?i2($,{children:[i2("b",{children:i2(Text,{children:last4.user})}),
+" changed this definition at ",moment(last4.time,!0),"."]}):"This definition was changed since you opened it."," Nothing of yours is lost."]}),i2("h3",{children:"\
+Their changes"}),i2(Diff,{old:base,now:pretty(conflict.current),label:"Their changes"}),i2("h3",{children:"Yours against what is stored now"}),i2(Diff,{old:pretty(
+conflict.current),now:mine,label:"Your changes"})]})}function After({id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.at;S2(()=>{
+let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=null&&
+since>(before??0)+.01;return i2(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"Undo t\
+his save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2("b",
+{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}function mean(series,from,to3){
+if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to3&&(requests+=series.columns.requests[at]??0,failed+=series.
+columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12,ANSWERS_MAX=20;function useList(what,members,{keeps,by}={}){let[state3,set2]=w({rows:[],next:"",total:null,scanned:0,
+done:!1,failure:null,waiting:!1,fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members,by]),busy=U(null),fetchPage=async(after,before)=>{busy.current?.
+abort();let control=busy.current=new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,next=after,answers=0,
+limit2=keeps?1e3:PAGE_ROWS;do page=what==="keys"?await listKeys({...members,limit:limit2,after:next||void 0},{signal:control.signal}):await get(`list/${what}${query(
+{...members,limit:limit2,after:next})}`,{signal:control.signal}),rows=[...rows,...keeps?page.rows.filter(keeps):page.rows],answers+=1,scanned+=page.scanned??0,next=
+page.next;while(next&&rows.length<before.length+(keeps?PAGE_ROWS:1)&&answers<(keeps?ANSWERS_MAX:1/0)&&!control.signal.aborted);if(control.signal.aborted)return;
+set2({rows,next,total:keeps?null:page.total,scanned,done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,fetched:Date.now()/1e3})}catch(failure){control.signal.
+aborted||set2(old=>({...old,failure,waiting:!1}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(()=>{
+fetchPage("",[])},turn||!members.q?0:150);return()=>{clearTimeout(timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state3,more:()=>{!busy.current&&
+state3.next&&!state3.done&&fetchPage(state3.next,state3.rows)},reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,order,
+selected,select,tone:tone3}){let columns=all.filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),[at,setAt]=w(-1),rowPixels=narrow.
 value?128:34,{rows}=list,windowed=rows.length>150;S2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-
-MARGIN_ROWS),last3=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last3)<MARGIN_ROWS/2?
-old:[first,last3]),last3>rows.length-30&&list.more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener(
+MARGIN_ROWS),last4=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last4)<MARGIN_ROWS/2?
+old:[first,last4]),last4>rows.length-30&&list.more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener(
 "scroll",look),removeEventListener("resize",look)}},[rows.length,rowPixels,list.done]),S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(
 event))return;let step2=event.key==="j"?1:event.key==="k"?-1:0;if(step2){let next=Math.max(0,Math.min(rows.length-1,at+step2));setAt(next),requestAnimationFrame(
 ()=>{let row=body.current?.querySelector(`[aria-rowindex="${next+2}"]`);row?.focus({preventScroll:!0}),row?.scrollIntoView({block:"nearest"})}),event.preventDefault()}};
 return addEventListener("keydown",move),()=>removeEventListener("keydown",move)},[rows,at]);let sort=column=>{if(!column.sort)return;let now2=route.value.query.
 get("sort")??order;refine({sort:now2===column.sort?`-${column.sort}`:now2===`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.
-value.query.get("sort")??order??"",[from,to2]=windowed?[Math.min(range[0],rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(
-row);else{let to3=href?.(row);to3&&(location.hash=to3)}},shown3=b(()=>rows.slice(from,to2),[rows,from,to2]),everything=!!select&&rows.length>0&&rows.every(row=>selected?.
-has(id(row)));return list.failure&&!rows.length?i2(ErrorBox,{failure:list.failure,retry:list.reload}):list.done&&!rows.length?i2($,{children:empty2}):i2($,{children:[
-i2(Waiting,{on:list.waiting}),list.failure?i2(ErrorBox,{failure:list.failure,retry:list.reload,since:list.fetched??void 0}):null,i2("table",{class:"list",role:"\
-table","aria-label":label,"aria-rowcount":(list.total??rows.length)+1,ref:body,children:[i2("thead",{role:"rowgroup",children:i2("tr",{role:"row","aria-rowindex":1,
-children:[select&&i2("th",{role:"columnheader",class:"check",children:i2("input",{type:"checkbox","aria-label":"Select all that are shown",checked:everything,onChange:()=>select(
-everything?new Set:new Set(rows.map(id)))})}),columns.map(column=>i2("th",{role:"columnheader",scope:"col",class:`${column.number?"number":""} ${column.grow?"gr\
-ow":""}`,"aria-sort":column.sort?sorted===column.sort?"ascending":sorted===`-${column.sort}`?"descending":"none":void 0,children:column.sort?i2("button",{type:"\
-button",onClick:()=>sort(column),children:[column.name,sorted.replace("-","")===column.sort&&i2(Icon,{name:sorted.startsWith("-")?"down":"up"})]}):column.name},
-column.id))]})}),i2("tbody",{role:"rowgroup",children:[from>0&&i2("tr",{role:"presentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${from*
-rowPixels}px`}})}),shown3.map((row,index)=>{let name=id(row);return i2("tr",{role:"row","aria-rowindex":from+index+2,tabIndex:-1,class:`${tone2?.(row)??""} ${selected?.
-has(name)?"selected":""} ${open||href?"opens":""}`,onFocus:()=>setAt(from+index),onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&enter2(
-row)},onClick:event=>{!event.target.closest("a,button,input,label")&&!String(getSelection())&&enter2(row)},children:[select&&i2("td",{role:"cell",class:"check",
-children:i2("input",{type:"checkbox","aria-label":`Select ${name}`,checked:selected?.has(name)??!1,onChange:()=>{let next=new Set(selected);next.delete(name)||next.
-add(name),select(next)}})}),columns.map(column=>i2("td",{role:"cell","data-name":column.name,class:`${column.number?"number":""} ${column.grow?"grow":""}`,children:column.
-show(row)},column.id))]},name)}),to2<rows.length&&i2("tr",{role:"presentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${(rows.length-
-to2)*rowPixels}px`}})})]})]}),rows.length>0&&i2("p",{class:"list-end",children:list.done?rows.length>=ROWS_MAX?`The first ${count(rows.length)} are shown; searc\
-h for others.`:`${count(rows.length)} shown${list.total!=null&&list.total!==rows.length?` of ${count(list.total)}`:""}.`:i2($,{children:[count(rows.length)," lo\
-aded",list.total!=null?` of ${count(list.total)}`:"",". ",i2(Button,{kind:"quiet",onClick:list.more,children:"Load more"})]})})]})}function here(rows){return{rows,
-total:rows.length,done:!0,failure:null,waiting:!1,more:()=>{},reload:()=>{},fetched:null}}function lettersOn(event){let target=event.composedPath()[0];return!(target instanceof
-HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&!event.metaKey&&!event.altKey&&
-!document.querySelector("dialog[open]")&&localStorage.getItem("letters")!=="off"}function Filter({placeholder,label}){let q4=route.value.query.get("q")??"",[text,
-set2]=w(q4);return S2(()=>set2(q4),[q4]),i2("label",{class:"filter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search","aria-label":label,placeholder,
-value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{set2(event.currentTarget.value),refine({q:event.currentTarget.value||void 0})}})]})}var STATE={active:"ok",inactive:"muted",expired:"warn",bad:"bad"};function Keys(){return i2(KeyTable,{fixed:{}})}function KeyTable({fixed}){let q4=route.value.query,
-words2=[q4.get("q"),fixed.api,fixed.policy].filter(Boolean).join(" "),list=useList("keys",{q:words2||void 0,sort:q4.get("sort")??"id"}),[chosen,choose]=w(new Set),
+value.query.get("sort")??order??"",[from,to3]=windowed?[Math.min(range[0],rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(
+row);else{let to4=href?.(row);to4&&(location.hash=to4)}},shown4=b(()=>rows.slice(from,to3),[rows,from,to3]),everything=!!select&&rows.length>0&&rows.every(row=>selected?.
+has(id(row)));return list.failure&&!rows.length?i2(ErrorBox,{failure:list.failure,retry:list.reload}):list.done&&!rows.length?i2($,{children:empty2}):!rows.length&&
+list.fetched==null?i2(Empty,{icon:"clock",title:"Loading"}):i2($,{children:[i2(Waiting,{on:list.waiting}),list.failure?i2(ErrorBox,{failure:list.failure,retry:list.
+reload,since:list.fetched??void 0}):null,i2("table",{class:"list",role:"table","aria-label":label,"aria-rowcount":(list.total??rows.length)+1,ref:body,children:[
+i2("thead",{role:"rowgroup",children:i2("tr",{role:"row","aria-rowindex":1,children:[select&&i2("th",{role:"columnheader",class:"check",children:i2("input",{type:"\
+checkbox","aria-label":"Select all that are shown",checked:everything,onChange:()=>select(everything?new Set:new Set(rows.map(id)))})}),columns.map(column=>i2("\
+th",{role:"columnheader",scope:"col",class:`${column.number?"number":""} ${column.grow?"grow":""}`,"aria-sort":column.sort?sorted===column.sort?"ascending":sorted===
+`-${column.sort}`?"descending":"none":void 0,children:column.sort?i2("button",{type:"button",onClick:()=>sort(column),children:[column.name,sorted.replace("-","")===
+column.sort&&i2(Icon,{name:sorted.startsWith("-")?"down":"up"})]}):column.name},column.id))]})}),i2("tbody",{role:"rowgroup",children:[from>0&&i2("tr",{role:"pr\
+esentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${from*rowPixels}px`}})}),shown4.map((row,index)=>{let name=id(row);return i2("tr",
+{role:"row","aria-rowindex":from+index+2,tabIndex:-1,class:`${tone3?.(row)??""} ${selected?.has(name)?"selected":""} ${open||href?"opens":""}`,onFocus:()=>setAt(
+from+index),onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&enter2(row)},onClick:event=>{!event.target.closest("a,button,input,label")&&
+!String(getSelection())&&enter2(row)},children:[select&&i2("td",{role:"cell",class:"check",children:i2("input",{type:"checkbox","aria-label":`Select ${name}`,checked:selected?.
+has(name)??!1,onChange:()=>{let next=new Set(selected);next.delete(name)||next.add(name),select(next)}})}),columns.map(column=>i2("td",{role:"cell","data-name":column.
+name,class:`${column.number?"number":""} ${column.grow?"grow":""}`,children:column.show(row)},column.id))]},name)}),to3<rows.length&&i2("tr",{role:"presentation",
+class:"space",children:i2("td",{role:"presentation",style:{height:`${(rows.length-to3)*rowPixels}px`}})})]})]}),(rows.length>0||!list.done)&&i2("p",{class:"list\
+-end",children:list.done?rows.length>=ROWS_MAX?`The first ${count(rows.length)} are shown; search for others.`:`${count(rows.length)} shown${list.total!=null&&list.
+total!==rows.length?` of ${count(list.total)}`:""}.`:i2($,{children:[count(rows.length)," loaded",list.total!=null?` of ${count(list.total)}`:"",". ",i2(Button,
+{kind:"quiet",onClick:list.more,children:"Load more"})]})})]})}function here(rows){return{rows,total:rows.length,done:!0,failure:null,waiting:!1,more:()=>{},reload:()=>{},
+fetched:null}}function lettersOn(event){let target=event.composedPath()[0];return!(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.
+test(target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&!event.metaKey&&!event.altKey&&!document.querySelector("dialog[open]")&&localStorage.getItem("\
+letters")!=="off"}function Filter({placeholder,label}){let q4=route.value.query.get("q")??"",[text,set2]=w(q4);return S2(()=>set2(q4),[q4]),i2("label",{class:"f\
+ilter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search","aria-label":label,placeholder,value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{set2(
+event.currentTarget.value),refine({q:event.currentTarget.value||void 0})}})]})}var STATE={active:"ok",inactive:"muted",expired:"warn",bad:"bad"};function Keys(){return i2(KeyTable,{fixed:{}})}function KeyTable({fixed}){let q4=route.value.query,
+words2=[q4.get("q"),fixed.policy].filter(Boolean).join(" "),granting=useLoaded(()=>fixed.api?get("list/policies?limit=1000"):Promise.resolve(null),[fixed.api]),
+givers=new Set((granting.value?.rows??[]).filter(one=>one.apis.includes(fixed.api)).map(one=>one.id)),calls=row=>row.apis?.includes(fixed.api)||row.policies?.some(
+policy=>givers.has(policy)),list=useList("keys",{q:words2||void 0,api:fixed.api},fixed.api?{keeps:calls,by:[...givers].join(" ")}:{}),[chosen,choose]=w(new Set),
 [bulk,setBulk]=w(null),can=may("editor"),inner=!!(fixed.api||fixed.policy),fresh=can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"\
 1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"page-head",children:[inner?i2("h2",{style:{marginRight:"auto"},children:"Keys th\
 at may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Search keys",placeholder:"Key, hash,\
- alias, policy"}),fresh]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:row=>link(
-["keys",row.id]),order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?i2(Empty,{icon:"search",title:"No key matches.",children:"A key is \
-found by itself, its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is no key yet.",children:["A key says which APIs its owner may call, an\
-d how often.",i2("br",{}),fresh]}),columns:[{id:"alias",name:"Alias",sort:"alias",grow:!0,show:row=>i2("a",{href:link(["keys",row.id]),children:i2(Text,{children:row.
-alias||"without alias"})})},{id:"state",name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.state})},{id:"id",name:"Key",sort:"id",show:row=>i2(
-Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.policies.join(", ")||"own limits"})},{id:"apis",name:"AP\
-Is",show:row=>i2(Text,{children:row.apis.join(", ")})},{id:"quota",name:"Quota used",show:row=>row.quota_remaining==null||row.quota_max<=0?i2("small",{children:"\
-no quota"}):i2(Meter,{used:row.quota_max-row.quota_remaining,max:row.quota_max})},{id:"expires",name:"Expires",sort:"expires",number:!0,show:row=>row.expires>0?
-i2(Ago,{at:row.expires}):"never"},{id:"seen",name:"Last seen",sort:"last_seen",number:!0,show:row=>i2(Ago,{at:row.last_seen})}]}),chosen.size>0&&i2("div",{class:"\
-bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:[count(chosen.size)," chosen"]}),i2(Button,{onClick:()=>setBulk({action:"extend",ids:[
-...chosen]}),children:"Extend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[...chosen]}),children:"Deactivate"}),i2(Button,{onClick:()=>setBulk({action:"\
-activate",ids:[...chosen]}),children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"reset_quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,{kind:"\
-danger",onClick:()=>setBulk({action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(
-new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get(
-"api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,policy:void 0}),list.reload()}})]})}var short2=id=>id.length>20?`${id.
-slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"Reset the quotas of",revoke:"Revoke"},SPANS=[[86400,"1 day"],
-[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({bulk,close,done}){let[seconds,setSeconds]=w(
-2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),body={action:bulk.action,select:{
-ids:bulk.ids},...bulk.action==="extend"?{seconds}:{}};S2(()=>{setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).then(setDry,setFailure)},[seconds]);
-let run=async()=>{setBusy(!0),setFailure(null);try{let found=await call("POST","keys/bulk",{...body,dry_run:!1,...dry.count>TYPED_ABOVE?{confirm:Number(typed)}:
-{}});found.failed.length?setResult(found):(say("ok",`${count(found.done)} ${found.done===1?"key":"keys"} changed.`),done())}catch(failed){setFailure(failed)}finally{
-setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.action]} ${count(dry?.count??bulk.ids.length)} ${bulk.ids.length===1?"key":
-"keys"}?`,close:result?done:close,footer:result?i2(Button,{kind:"primary",onClick:done,children:"Close"}):i2($,{children:[i2(Button,{onClick:close,children:"Can\
-cel"}),i2(Button,{kind:bulk.action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&typed!==String(dry.count),onClick:()=>{run()},children:[VERBS[bulk.
-action]," ",dry?count(dry.count):""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:[count(
-result.done)," changed, ",count(result.failed.length+(result.failed_more??0))," not:"]}),i2("ul",{children:result.failed.map(one=>i2("li",{children:[i2(Text,{mono:!0,
-children:one.id})," ",i2(Text,{children:one.message})]},one.id))})]}):i2($,{children:[bulk.action==="revoke"&&i2("p",{children:"The next request with any of the\
-m is refused. This cannot be undone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"Added to the end of each; of expired ones to now.",children:i2("selec\
-t",{value:seconds,onChange:event=>setSeconds(Number(event.currentTarget.value)),children:SPANS.map(([span2,name])=>i2("option",{value:span2,children:name},span2))})}),
-dry&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Alias"}),i2("th",{scope:"col",children:"Key"}),i2(
-"th",{scope:"col",children:"State"})]})}),i2("tbody",{children:dry.sample.map(row=>i2("tr",{children:[i2("td",{children:i2(Text,{children:row.alias})}),i2("td",
-{children:i2(Text,{mono:!0,children:short2(row.id)})}),i2("td",{children:row.state})]},row.id))})]}),dry&&dry.count>dry.sample.length&&i2("small",{children:["an\
-d ",count(dry.count-dry.sample.length)," more"]}),needs&&i2(Field,{label:`Type ${dry.count} to go on`,children:i2("input",{inputMode:"numeric",value:typed,onInput:event=>setTyped(
+ alias, policy"}),fresh]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,
+order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?i2(Empty,{icon:"search",title:"No key matches.",children:"A key is found by itself, \
+its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is no key yet.",children:["A key says which APIs its owner may call, and how often.",i2(
+"br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",{href:to2(row),children:i2(Text,{children:row.alias||"without alias"})})},{id:"stat\
+e",name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.state})},{id:"id",name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},
+{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(
+", ")||(row.policies?.length?"by policy":"none")})},{id:"limits",name:"Limits",show:limits},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,
+{at:row.expires}):"never"}]}),chosen.size>0&&i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:[count(chosen.size),
+" chosen"]}),i2(Button,{onClick:()=>setBulk({action:"extend",ids:[...chosen]}),children:"Extend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[...chosen]}),
+children:"Deactivate"}),i2(Button,{onClick:()=>setBulk({action:"activate",ids:[...chosen]}),children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"reset_\
+quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:()=>setBulk({action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(Button,
+{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),
+choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get("api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,
+policy:void 0}),list.reload()}})]})}var to2=row=>link(["keys",row.id],{hash:row.hash});function limits(row){return row.quota_remaining!=null&&row.quota_max>0?i2(
+Meter,{used:row.quota_max-row.quota_remaining,max:row.quota_max}):row.state==="bad"?UNKNOWN:row.policies.length&&!(row.rate>0)?i2("small",{children:"by policy"}):
+limit(row)}var short2=id=>id.length>20?`${id.slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"Reset the quota\
+s of",revoke:"Revoke"},SPANS=[[86400,"1 day"],[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({
+bulk,close,done}){let[seconds2,setSeconds]=w(2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(
+!1),body={action:bulk.action,select:{ids:bulk.ids},...bulk.action==="extend"?{seconds:seconds2}:{}};S2(()=>{setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).
+then(setDry,setFailure)},[seconds2]);let run=async()=>{setBusy(!0),setFailure(null);try{let found2=await call("POST","keys/bulk",{...body,dry_run:!1,...dry.count>
+TYPED_ABOVE?{confirm:Number(typed)}:{}});found2.failed.length?setResult(found2):(say("ok",`${count(found2.done)} ${found2.done===1?"key":"keys"} changed.`),done())}catch(failed){
+setFailure(failed)}finally{setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.action]} ${count(dry?.count??bulk.ids.length)} ${bulk.
+ids.length===1?"key":"keys"}?`,close:result?done:close,footer:result?i2(Button,{kind:"primary",onClick:done,children:"Close"}):i2($,{children:[i2(Button,{onClick:close,
+children:"Cancel"}),i2(Button,{kind:bulk.action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&typed!==String(dry.count),onClick:()=>{run()},children:[
+VERBS[bulk.action]," ",dry?count(dry.count):""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:[
+count(result.done)," changed, ",count(result.failed.length+(result.failed_more??0))," not:"]}),i2("ul",{children:result.failed.map(one=>i2("li",{children:[i2(Text,
+{mono:!0,children:one.id})," ",i2(Text,{children:one.message})]},one.id))})]}):i2($,{children:[bulk.action==="revoke"&&i2("p",{children:"The next request with a\
+ny of them is refused. This cannot be undone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"Added to the end of each; of expired ones to now.",children:i2(
+"select",{value:seconds2,onChange:event=>setSeconds(Number(event.currentTarget.value)),children:SPANS.map(([span2,name])=>i2("option",{value:span2,children:name},
+span2))})}),dry&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Alias"}),i2("th",{scope:"col",children:"\
+Key"}),i2("th",{scope:"col",children:"State"})]})}),i2("tbody",{children:dry.sample.map(row=>i2("tr",{children:[i2("td",{children:i2(Text,{children:row.alias})}),
+i2("td",{children:i2(Text,{mono:!0,children:short2(row.id)})}),i2("td",{children:row.state})]},row.id))})]}),dry&&dry.count>dry.sample.length&&i2("small",{children:[
+"and ",count(dry.count-dry.sample.length)," more"]}),needs&&i2(Field,{label:`Type ${dry.count} to go on`,children:i2("input",{inputMode:"numeric",value:typed,onInput:event=>setTyped(
 event.currentTarget.value)})})]})]})}function NewKey({api,policy,close}){let[apis2,setApis]=w(null),[policies,setPolicies]=w(null),[way,setWay]=w(policy?"polici\
-es":"limits"),[chosenApis,setChosenApis]=w(new Set(api?[api]:[])),[chosenPolicies,setChosenPolicies]=w(new Set(policy?[policy]:[])),[alias,setAlias]=w(""),[rate2,
+es":"limits"),[chosenApis,setChosenApis]=w(new Set(api?[api]:[])),[chosenPolicies,setChosenPolicies]=w(new Set(policy?[policy]:[])),[alias,setAlias]=w(""),[rate3,
 setRate]=w("10"),[per,setPer]=w("60"),[quota,setQuota]=w(""),[renewal,setRenewal]=w(86400),[life,setLife]=w(0),[custom,setCustom]=w(""),[effective,setEffective]=w(
 null),[failure,setFailure]=w(null),[made,setMade]=w(null),[busy,setBusy]=w(!1),[filter,setFilter]=w("");S2(()=>{let timer=setTimeout(()=>{get(`list/apis${query(
 {q:filter,limit:50})}`).then(page=>{setApis(page.rows),!filter&&page.rows.length===1&&setChosenApis(old=>old.size?old:new Set([page.rows[0].id]))},setFailure)},
 filter?150:0);return()=>clearTimeout(timer)},[filter]),S2(()=>{get("list/policies?limit=200").then(page=>setPolicies(page.rows),setFailure)},[]);let session2=()=>{
 let expires=life?Math.round(Date.now()/1e3)+life:0,common={org_id:"default",alias,expires};return way==="policies"?{...common,apply_policies:[...chosenPolicies],
-rate:0,per:0,quota_max:0}:{...common,rate:Number(rate2)||0,per:Number(per)||0,allowance:Number(rate2)||0,quota_max:quota===""?-1:Number(quota),quota_renewal_rate:quota===
+rate:0,per:0,quota_max:0}:{...common,rate:Number(rate3)||0,per:Number(per)||0,allowance:Number(rate3)||0,quota_max:quota===""?-1:Number(quota),quota_renewal_rate:quota===
 ""?0:renewal,access_rights:Object.fromEntries([...chosenApis].map(id=>[id,{api_id:id,api_name:apis2?.find(one=>one.id===id)?.name??id,versions:["Default"]}]))}},
-complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>0&&Number(rate2)>=0,asked=JSON.stringify(session2());S2(()=>{if(!complete){setEffective(null);return}
+complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>0&&Number(rate3)>=0,asked=JSON.stringify(session2());S2(()=>{if(!complete){setEffective(null);return}
 let control=new AbortController,timer=setTimeout(()=>{call("POST","keys/preview",session2(),{signal:control.signal}).then(setEffective,()=>{})},300);return()=>{
 clearTimeout(timer),control.abort()}},[way==="policies"?asked:"",complete]);let make=async event=>{if(event.preventDefault(),!(!complete||busy)){setBusy(!0),setFailure(
 null);try{setMade(await call("POST",custom?`keys/${encodeURIComponent(custom)}`:"keys/create",session2()))}catch(failed){setFailure(failed)}finally{setBusy(!1)}}};
@@ -910,7 +926,7 @@ ll"}),(apis2?.length??0)>8||filter?i2("input",{type:"search","aria-label":"Filte
 value)}):null,apis2?.length===0&&!filter?i2(Note,{children:"There is no API yet."}):apis2?i2("div",{class:"choices",children:apis2.map(one=>i2("label",{class:"c\
 hoice",children:[i2("input",{type:"checkbox",checked:chosenApis.has(one.id),onChange:()=>setChosenApis(toggle(chosenApis,one.id))}),i2(Text,{children:one.name||
 one.id}),i2("small",{class:"mono",children:i2(Text,{children:one.listen_path})})]},one.id))}):i2("small",{children:"Loading"})]}),i2(Field,{label:"Requests",hint:Number(
-rate2)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate2,onInput:event=>setRate(event.currentTarget.value)})}),i2(Field,{label:"\
+rate3)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate3,onInput:event=>setRate(event.currentTarget.value)})}),i2(Field,{label:"\
 in seconds",children:i2("input",{type:"number",min:0,step:"any",value:per,onInput:event=>setPer(event.currentTarget.value)})}),i2(Field,{label:"Quota",children:i2(
 "input",{type:"number",min:1,placeholder:"no quota",value:quota,onInput:event=>setQuota(event.currentTarget.value)})}),i2(Field,{label:"renewed every",children:i2(
 "select",{value:renewal,disabled:quota==="",onChange:event=>setRenewal(Number(event.currentTarget.value)),children:[i2("option",{value:3600,children:"hour"}),i2(
@@ -929,107 +945,129 @@ key_hash})]}),i2("div",{class:"field",children:[i2("span",{children:"Use it"}),i
 Copy the command"})]})]})]})})}var RECENT_S=30,FAILING=.01,ROWS=8;function Overview(){tick.value;let now2=now.value,{kind,words:words2}=state.value,total=totals.value;if(kind==="off")return i2(
 $,{children:[i2("h1",{class:"page",children:"Overview"}),i2(Note,{tone:"warn",icon:"alert",children:i2(Text,{children:words2})})]});if(kind==="lost"&&!total.times.
 length)return i2($,{children:[i2("h1",{class:"page",children:"Overview"}),i2(ErrorBox,{failure:words2,retry:()=>{start()}})]});let figure=column=>latest(total,column,
-RECENT_S),requests=figure("requests"),failed=figure("server_errors"),refused=figure("refused"),share=requests?(failed??0)/requests:requests===0?0:null,idle=requests===
-0?lastSeen(total):null,plots=totals.value;return i2($,{children:[i2("h1",{class:"sr",children:"Overview"}),i2(Verdict,{}),session.value?.by_secret&&session.value.
-users===0&&i2(FirstUsers,{}),i2("div",{class:"figures",children:[i2(Figure,{name:"Requests",to:link(["apis"],{sort:"-rate"}),unit:"/s",note:requests===0?idle?i2(
-$,{children:["last ",i2(Ago,{at:idle})]}):"none within the past hour":i2($,{children:[count(now2?.totals.in_flight??null)," in flight"]}),children:rate(requests)}),
-i2(Figure,{name:"Failed",to:link(["live"],{status:"5xx"}),tone:share!=null&&share>=FAILING?"bad":void 0,note:i2($,{children:[rate(failed),"/s with 5xx or none"]}),
-children:percent(share)}),i2(Figure,{name:"Refused",to:link(["live"],{status:"4xx"}),unit:"/s",tone:refused&&requests&&refused/requests>.2?"warn":void 0,note:i2(
-$,{children:[percent(requests?(refused??0)/requests:requests===0?0:null)," of requests"]}),children:rate(refused)}),i2(Figure,{name:"Upstream p99",to:link(["api\
-s"],{sort:"-p99"}),note:"time until its response ended",children:percentile(highest(total,"upstream_p99_us",RECENT_S),ends.value.upstream)}),i2(Figure,{name:"Ga\
-teway p99",to:link(["system"]),note:"time spent in this process",children:percentile(highest(total,"gateway_p99_us",RECENT_S),ends.value.gateway)})]}),i2("div",
-{class:"two",children:[i2(TrafficPlot,{series:plots}),i2(LatencyPlot,{series:plots})]}),i2("div",{class:"two wide-left",children:[i2(BusyApis,{}),i2(NeedsAttention,
-{})]}),i2(Refusals,{})]})}function Figure({name,unit,note,tone:tone2,to:to2,children}){return i2("a",{class:`figure panel ${tone2??""}`,href:to2,children:[i2("s\
+RECENT_S),requests=figure("requests"),failed=figure("server_errors"),refused2=figure("refused"),share=requests?(failed??0)/requests:requests===0?0:null,idle=requests===
+0?lastSeen(total):null,plots=totals.value;return i2($,{children:[i2("h1",{class:"sr",children:"Overview"}),i2(Verdict,{}),kind==="refused"&&i2(Note,{tone:"warn",
+icon:"alert",children:["Figures are not updated: ",i2(Text,{children:words2})," This page tries again every 10 s."]}),session.value?.by_secret&&session.value.users===
+0&&i2(FirstUsers,{}),i2("div",{class:"figures",children:[i2(Figure,{name:"Requests",to:link(["apis"],{sort:"-requests"}),unit:"/s",note:requests==null?"":requests===
+0?idle?i2($,{children:["last ",i2(Ago,{at:idle})]}):"none within the past hour":i2($,{children:[count(now2?.totals.in_flight??null)," in flight"]}),children:rate(
+requests)}),i2(Figure,{name:"Failed",to:link(["live"],{status:"5xx"}),tone:share!=null&&share>=FAILING?"bad":void 0,note:i2($,{children:[rate(failed),"/s got 5x\
+x or no answer"]}),children:percent(share)}),i2(Figure,{name:"Refused",to:link(["live"],{status:"4xx"}),unit:"/s",tone:refused2&&requests&&refused2/requests>.2?
+"warn":void 0,note:i2($,{children:[percent(requests?(refused2??0)/requests:requests===0?0:null)," of requests"]}),children:rate(refused2)}),i2(Figure,{name:"Ups\
+tream p99",to:link(["apis"],{sort:"-p99_ms"}),note:"until its response ended",children:percentile(highest(total,"upstream_p99_us",RECENT_S),ends.value.upstream)}),
+i2(Figure,{name:"Gateway p99",to:link(["system"]),note:"of its own work",children:percentile(highest(total,"gateway_p99_us",RECENT_S),ends.value.gateway)})]}),i2(
+"div",{class:"two",children:[i2(TrafficPlot,{series:plots}),i2(LatencyPlot,{series:plots})]}),i2("div",{class:"two wide-left",children:[i2(BusyApis,{}),i2(NeedsAttention,
+{})]}),i2(Refusals,{})]})}function Figure({name,unit,note,tone:tone3,to:to3,children}){return i2("a",{class:`figure panel ${tone3??""}`,href:to3,children:[i2("s\
 pan",{children:name}),i2("strong",{children:[children,unit&&i2("small",{children:unit})]}),i2("em",{children:note})]})}function Verdict(){let now2=now.value,{kind,
 since}=state.value;if(kind==="lost")return i2(Line,{tone:"bad",head:`No answer from the gateway since ${clock(since/1e3,!0)}.`,rest:"What is shown is older. Tra\
 ffic may still be served; this page tries again every 2 s."});if(!now2)return i2(Line,{tone:"muted",head:"Waiting for the first sample."});let trouble=now2.attention.
 filter(one=>one.level==="bad"),worst=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S)??0,failed:latest(series,"ser\
 ver_errors",RECENT_S)??0,upstream:latest(series,"upstream_errors",RECENT_S)??0})).filter(api=>api.requests>0&&api.failed/api.requests>=FAILING).sort((a3,b3)=>b3.
-failed-a3.failed),first=worst[0];if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),side=first.upstream>0||first.failed>0,more=worst.
-length>1?` and of ${worst.length-1} more`:"";return i2(Line,{tone:"bad",head:i2($,{children:["Upstream of ",i2("a",{href:link(["apis",first.id]),children:name}),
-more," fails",from?` since ${clock(from)}`:"","."]}),rest:`${percent(first.failed/first.requests)} of its requests. ${side?"The gateway is healthy.":""}`})}if(trouble[0])
-return i2(Line,{tone:"bad",head:i2(Text,{children:sentence(trouble[0].text)}),rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)
-return i2(Line,{tone:"warn",head:`${now2.missing.length} of ${now2.missing.length+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(
-", ")});let requests=latest(totals.value,"requests",RECENT_S)??0,refused=latest(totals.value,"refused",RECENT_S)??0;if(requests>1&&refused/requests>.2)return i2(
-Line,{tone:"warn",head:`${percent(refused/requests)} of the requests are refused.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])
-return i2(Line,{tone:"warn",head:i2(Text,{children:sentence(now2.attention[0].text)}),rest:"Traffic is served."});if(requests===0){let last3=lastSeen(totals.value);
-return i2(Line,{tone:"ok",head:"Healthy, without traffic.",rest:last3?`The last request came at ${clock(last3,!0)}.`:"No request came within the past hour."})}return i2(
-Line,{tone:"ok",head:"Healthy.",rest:"Gateway and upstreams answer."})}var sentence=text=>`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text)?
-"":"."}`;function failingSince(series){let from=null,quiet=0;for(let at=series.times.length-1;at>=0&&quiet<5;at-=1){let requests=series.columns.requests[at]??0,
-failed=series.columns.server_errors[at]??0;requests>0&&failed/requests>=FAILING?(from=series.times[at],quiet=0):requests>0&&(quiet+=1)}return from}function Line({
-tone:tone2,head,rest}){let change=[...marks.value].reverse().find(mark=>mark.kind.startsWith("config"));return i2("div",{class:`verdict ${tone2}`,role:"status",
-children:[i2(Icon,{name:tone2==="ok"?"ok":tone2==="muted"?"clock":"alert"}),i2("p",{children:[i2("strong",{children:head})," ",rest]}),change&&i2("a",{class:"ch\
-ange",href:link(["system","changes"]),children:["Configuration of ",moment(change.unix_s)]})]})}var hour=series=>{let last3=series.times.at(-1)??Date.now()/1e3;
-return[last3-SPAN_S,last3]};function TrafficPlot({series}){let c3=series.columns,lines2=[{name:"all",values:c3.requests,color:"accent",fill:!0},{name:"failed",values:c3.
-server_errors,color:"bad"},{name:"refused",values:c3.refused,color:"warn"}];return i2(Plot,{title:"Requests by result",unit:"/s",times:series.times,span:hour(series),
-lines:narrow.value?lines2.slice(0,1):lines2,show:rate,marks:marks.value})}function LatencyPlot({series,side="upstream"}){let[which,set2]=w(side),c3=series.columns,
-lines2=[{name:"p50",values:c3[`${which}_p50_us`],color:"accent"},{name:"p90",values:c3[`${which}_p90_us`],color:"violet"},{name:"p99",values:c3[`${which}_p99_us`],
-color:"warn"}];return i2(Plot,{title:"Latency",unit:"",extra:i2("div",{class:"segments small",role:"group","aria-label":"Whose time",children:["upstream","gatew\
-ay"].map(one=>i2("button",{type:"button","aria-pressed":which===one,onClick:()=>set2(one),children:one},one))}),log:!0,floor:which==="gateway"?10:100,times:series.
-times,span:hour(series),lines:narrow.value?lines2.slice(2):lines2,show:value=>percentile(value,ends.value[which]),marks:marks.value},which)}function BusyApis(){
-tick.value;let rows=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S),failed:latest(series,"server_errors",RECENT_S),
-refused:latest(series,"refused",RECENT_S),p99:highest(series,"upstream_p99_us",RECENT_S)})).filter(row=>lastSeen(row.series)!=null).sort((a3,b3)=>(b3.failed??0)-
-(a3.failed??0)||(b3.requests??0)-(a3.requests??0)).slice(0,ROWS),total=now.value?.apis_total;return i2(Panel,{title:"APIs by errors, then rate",actions:i2(LinkButton,
-{kind:"quiet",href:"#/apis",children:total!=null?`All ${count(total)}`:"All"}),children:rows.length===0?i2(FirstRequest,{}):i2("table",{class:"plain",children:[
-i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"API"}),!narrow.value&&i2("th",{scope:"col",children:"Past minutes"}),i2("th",{scope:"col",
-class:"number",children:"/s"}),i2("th",{scope:"col",class:"number",children:"failed"}),i2("th",{scope:"col",class:"number",children:"refused/s"}),i2("th",{scope:"\
-col",class:"number",children:"p99"})]})}),i2("tbody",{children:rows.map(({id,series,requests,failed,refused,p99})=>{let share=requests?(failed??0)/requests:requests===
-0?0:null;return i2("tr",{children:[i2("th",{scope:"row",children:i2("a",{href:link(["apis",id]),children:i2(Text,{children:series.name||id})})}),!narrow.value&&
-i2("td",{children:i2(Spark,{values:series.columns.requests,tone:share&&share>=FAILING?"bad":"accent"})}),i2("td",{class:"number",children:rate(requests)}),i2("t\
-d",{class:`number ${share&&share>=FAILING?"bad":""}`,children:percent(share)}),i2("td",{class:"number",children:rate(refused)}),i2("td",{class:"number",children:percentile(
-p99,ends.value.upstream)})]},id)})})]})})}function FirstRequest(){let[api,set2]=w(null);return S2(()=>{get("list/apis?limit=1").then(page=>set2(page.rows[0]??!1),
-()=>set2(!1))},[]),api===!1?i2(Empty,{icon:"api",title:"There is no API yet.",children:i2(LinkButton,{kind:"primary",icon:"plus",href:link(["apis"],{new:"1"}),children:"\
-Make the first"})}):api?i2(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -\
-i ",location.origin,api.listen_path]})]}):i2(Empty,{icon:"clock",title:"No request within the past hour."})}function NeedsAttention(){let now2=now.value,rows=now2?.
-attention??[],where=one=>one.api_id?link(["apis",one.api_id]):one.kind==="certificate"?link(["certificates"]):link(["system"]);return i2(Panel,{title:"Needs att\
-ention",children:[rows.length===0?i2(Empty,{icon:"ok",title:now2?"Nothing needs attention.":"Waiting for the first sample."}):i2("ul",{class:"attention",children:rows.
-slice(0,12).map((one,index)=>i2("li",{class:one.level,children:[i2(Icon,{name:"alert"}),i2("a",{href:where(one),children:[i2("b",{class:"sr",children:one.level===
-"bad"?"Error: ":"Warning: "}),i2(Text,{children:one.text})]}),one.unix_s&&i2("small",{children:i2(Ago,{at:one.unix_s})})]},index))}),rows.length>12&&i2("p",{class:"\
-list-end",children:[rows.length-12," more in ",i2("a",{href:"#/system",children:"System"}),"."]})]})}function Refusals(){let now2=now.value;if(!now2)return null;
-let rows=Object.entries(now2.totals.refusals??{}).map(([cause,number])=>[cause,number/now2.seconds]).filter(([,rate2])=>rate2>0).sort((a3,b3)=>b3[1]-a3[1]),lost2=Object.
-entries(now2.unrouted??{}).filter(([,number])=>number>0),busy=now2.core_busy.length?Math.max(...now2.core_busy):null;return i2("p",{class:"strip",children:[i2("\
-span",{children:[i2("b",{children:"Refusals"})," ",rows.length?rows.slice(0,6).map(([cause,rate2])=>i2("a",{href:link(["live"],{cause}),children:[cause," ",rate(
-rate2),"/s"]},cause)):"none"]}),lost2.length>0&&i2("span",{children:[i2("b",{children:"Without an API"})," ",lost2.map(([what,number])=>i2("span",{children:[what.
-replace("_"," ")," ",rate(number/now2.seconds),"/s"]},what))]}),i2("span",{children:[i2("b",{children:"Connections"})," ",count(now2.connections.client)," of cl\
-ients, ",count(now2.connections.upstream)," to upstreams"]}),busy!=null&&i2("span",{children:[i2("b",{children:"Busiest core"})," ",percent(busy)]})]})}function FirstUsers(){
-let[gone,set2]=w(localStorage.getItem("no-users")==="yes");return gone?null:i2(Note,{actions:i2($,{children:[i2(LinkButton,{href:link(["system","users"],{new:"1"}),
-children:"Add a user"}),i2(Button,{kind:"quiet",icon:"close","aria-label":"Not now",onClick:()=>{localStorage.setItem("no-users","yes"),set2(!0)}})]}),children:"\
-You are signed in with the control secret. Named users have roles, and changes then say who made them."})}function TryIt({id,definition,close}){let[method,setMethod]=w("GET"),[path,setPath]=w(definition?.proxy?.listen_path??"/"),[key,setKey]=w(""),[headers,setHeaders]=w(
-""),[body,setBody]=w(""),[found,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),header=definition?.auth?.auth_header_name||"Authorization",send=async event=>{
-event.preventDefault(),setBusy(!0),setFailure(null);let lines2=headers.split(`
-`).map(line=>/^\s*([^:]+):\s*(.*)$/.exec(line)).filter(match=>match!=null);try{setFound(await call("POST","debug",{api_id:id,method,path,headers:{...Object.fromEntries(
-lines2.map(match=>[match[1],match[2]])),...key?{[header]:key}:{}},body}))}catch(failed){setFailure(failed)}finally{setBusy(!1)}};return may("editor")?i2(Dialog,
-{title:"Try it",close,side:!0,children:[i2("form",{class:"form",onSubmit:send,children:[i2(Field,{label:"Method",children:i2("select",{value:method,onChange:event=>setMethod(
-event.currentTarget.value),children:["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"].map(one=>i2("option",{children:one},one))})}),definition?.use_keyless?
-i2("span",{}):i2(Field,{label:`Key (${header})`,children:i2("input",{class:"mono",type:"password",autocomplete:"off",value:key,onInput:event=>setKey(event.currentTarget.
-value)})}),i2(Field,{label:"Path",wide:!0,children:i2("input",{class:"mono",autofocus:!0,value:path,onInput:event=>setPath(event.currentTarget.value)})}),i2(Field,
-{label:"Headers, one a line",wide:!0,children:i2("textarea",{rows:2,value:headers,onInput:event=>setHeaders(event.currentTarget.value),placeholder:"Accept: appl\
-ication/json"})}),!["GET","HEAD"].includes(method)&&i2(Field,{label:"Body",wide:!0,children:i2("textarea",{rows:4,value:body,onInput:event=>setBody(event.currentTarget.
-value)})}),i2("div",{class:"row",style:{gridColumn:"1 / -1"},children:[i2(Button,{kind:"primary",icon:"play",type:"submit",disabled:busy,children:busy?"Sending":
-"Send"}),i2("small",{children:"Goes through this gateway only, and counts against limits."})]})]}),failure?i2(ErrorBox,{failure}):null,found&&i2("div",{class:"s\
-tack",children:[i2("div",{class:"row",children:[i2(Badge,{tone:found.status>=500?"bad":found.status>=400?"warn":"ok",children:found.status}),i2("span",{children:found.
-took_ms==null?"":`in ${duration(found.took_ms*1e3)}`})]}),i2("ol",{class:"steps",children:(found.steps??[]).map((step2,at)=>i2("li",{class:step2.decision==="ref\
-use"?"bad":step2.decision==="reply"?"accent":"ok",children:[i2(Icon,{name:step2.decision==="refuse"?"alert":"ok"}),i2("span",{children:[step2.name,step2.cause&&
-i2($,{children:[" ",i2(Badge,{tone:"bad",children:step2.cause})]})]}),i2("small",{children:step2.decision}),i2("small",{children:duration(step2.us)})]},at))}),found.
-upstream&&i2("div",{children:[i2("h3",{children:"What went upstream"}),i2("pre",{class:"document",children:[visible(`${found.upstream.method} ${found.upstream.path}\
-  ->  ${found.upstream.target}`),`
-`,found.upstream.headers.map(([name,value])=>`${name}: ${visible(value)}`).join(`
-`)]})]}),i2("div",{children:[i2("h3",{children:"Response"}),i2("pre",{class:"document",children:[(found.headers??[]).map(([name,value])=>`${name}: ${visible(value)}`).
-join(`
-`),`
+failed-a3.failed),first=worst[0];if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),own=trouble.find(one=>["store","reload",
+"shared_definitions"].includes(one.kind)),more=worst.length>1?` and of ${worst.length-1} more`:"";return i2(Line,{tone:"bad",head:i2($,{children:["Upstream of ",
+i2("a",{href:link(["apis",first.id]),children:name}),more," fails",from?` since ${clock(from)}`:"","."]}),rest:`${percent(first.failed/first.requests)} of its r\
+equests. ${own?sentence(own.text):"The gateway itself is healthy."}`})}if(trouble[0])return i2(Line,{tone:"bad",head:i2(Text,{children:sentence(trouble[0].text)}),
+rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)return i2(Line,{tone:"warn",head:`${now2.missing.length} of ${now2.missing.length+
+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(", ")});let requests=latest(totals.value,"requests",RECENT_S)??0,refused2=latest(
+totals.value,"refused",RECENT_S)??0;if(requests>1&&refused2/requests>.2)return i2(Line,{tone:"warn",head:`${percent(refused2/requests)} of the requests are refu\
+sed.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])return i2(Line,{tone:"warn",head:i2(Text,{children:sentence(now2.attention[0].
+text)}),rest:"Traffic is served."});if(requests===0){let last4=lastSeen(totals.value);return i2(Line,{tone:"ok",head:"Healthy, without traffic.",rest:last4?`The\
+ last request came at ${clock(last4,!0)}.`:"No request came within the past hour."})}return i2(Line,{tone:"ok",head:"Healthy.",rest:"Gateway and upstreams answe\
+r."})}var sentence=text=>`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text)?"":"."}`;function failingSince(series){let from=null,quiet=0;for(let at=series.
+times.length-1;at>=0&&quiet<5;at-=1){let requests=series.columns.requests[at]??0,failed=series.columns.server_errors[at]??0;requests>0&&failed/requests>=FAILING?
+(from=series.times[at],quiet=0):requests>0&&(quiet+=1)}return from}function Line({tone:tone3,head,rest}){let change=[...marks.value].reverse().find(mark=>mark.kind.
+startsWith("config"));return i2("div",{class:`verdict ${tone3}`,role:"status",children:[i2(Icon,{name:tone3==="ok"?"ok":tone3==="muted"?"clock":"alert"}),i2("p",
+{children:[i2("strong",{children:head})," ",rest]}),change&&i2("a",{class:"change",href:link(["system","changes"]),children:["Configuration of ",moment(change.unix_s)]})]})}
+var SPAN_S_MIN=600;function hour(series){let last4=series.times.at(-1)??Date.now()/1e3,requests=totals.value.columns.requests,first=totals.value.times[requests.
+findIndex(value=>value!=null)]??last4;return[Math.max(last4-SPAN_S,Math.min(first,last4-SPAN_S_MIN)),last4]}function TrafficPlot({series}){let c3=series.columns,
+lines2=[{name:"all",values:c3.requests,color:"accent",fill:!0},{name:"failed",values:c3.server_errors,color:"bad"},{name:"refused",values:c3.refused,color:"warn"}];
+return i2(Plot,{title:"Requests by result",unit:"/s",times:series.times,span:hour(series),lines:narrow.value?lines2.slice(0,1):lines2,show:rate,marks:marks.value})}
+function LatencyPlot({series,side="upstream"}){let[which,set2]=w(side),c3=series.columns,lines2=[{name:"p50",values:c3[`${which}_p50_us`],color:"accent"},{name:"\
+p90",values:c3[`${which}_p90_us`],color:"violet"},{name:"p99",values:c3[`${which}_p99_us`],color:"warn"}];return i2(Plot,{title:"Latency",unit:"",extra:i2("div",
+{class:"segments small",role:"group","aria-label":"Whose time",children:["upstream","gateway"].map(one=>i2("button",{type:"button","aria-pressed":which===one,onClick:()=>set2(
+one),children:one},one))}),log:!0,floor:which==="gateway"?10:100,times:series.times,span:hour(series),lines:narrow.value?lines2.slice(2):lines2,show:value=>percentile(
+value,ends.value[which]),marks:marks.value},which)}function BusyApis(){tick.value;let rows=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,
+"requests",RECENT_S),failed:latest(series,"server_errors",RECENT_S),refused:latest(series,"refused",RECENT_S),p99:highest(series,"upstream_p99_us",RECENT_S)})).
+filter(row=>lastSeen(row.series)!=null).sort((a3,b3)=>(b3.failed??0)-(a3.failed??0)||(b3.requests??0)-(a3.requests??0)).slice(0,ROWS),total=now.value?.apis_total;
+return i2(Panel,{title:"APIs by errors, then rate",actions:i2(LinkButton,{kind:"quiet",href:"#/apis",children:total!=null?`All ${count(total)}`:"All"}),children:rows.
+length===0?i2(FirstRequest,{}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"API"}),!narrow.value&&
+i2("th",{scope:"col",children:"Past minutes"}),i2("th",{scope:"col",class:"number",children:"/s"}),i2("th",{scope:"col",class:"number",children:"failed"}),i2("t\
+h",{scope:"col",class:"number",children:"refused/s"}),i2("th",{scope:"col",class:"number",children:"p99"})]})}),i2("tbody",{children:rows.map(({id,series,requests,
+failed,refused:refused2,p99})=>{let share=requests?(failed??0)/requests:requests===0?0:null;return i2("tr",{children:[i2("th",{scope:"row",children:i2("a",{href:link(
+["apis",id]),children:i2(Text,{children:series.name||id})})}),!narrow.value&&i2("td",{children:i2(Spark,{values:series.columns.requests,tone:share&&share>=FAILING?
+"bad":"accent"})}),i2("td",{class:"number",children:rate(requests)}),i2("td",{class:`number ${share&&share>=FAILING?"bad":""}`,children:percent(share)}),i2("td",
+{class:"number",children:rate(refused2)}),i2("td",{class:"number",children:percentile(p99,ends.value.upstream)})]},id)})})]})})}function FirstRequest(){let[api,
+set2]=w(null);return S2(()=>{get("list/apis?limit=1").then(page=>set2(page.rows[0]??!1),()=>set2(!1))},[]),api===!1?i2(Empty,{icon:"api",title:"There is no API \
+yet.",children:i2(LinkButton,{kind:"primary",icon:"plus",href:link(["apis"],{new:"1"}),children:"Make the first"})}):api?i2(Empty,{icon:"clock",title:"No reques\
+t within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -i ",location.origin,api.listen_path]})]}):i2(Empty,{icon:"clock",
+title:"No request within the past hour."})}function NeedsAttention(){let now2=now.value,rows=now2?.attention??[],where=one=>one.api_id?link(["apis",one.api_id]):
+one.kind==="certificate"?link(["certificates"]):link(["system"]);return i2(Panel,{title:"Needs attention",children:[rows.length===0?i2(Empty,{icon:"ok",title:now2?
+"Nothing needs attention.":"Waiting for the first sample."}):i2("ul",{class:"attention",children:rows.slice(0,12).map((one,index)=>i2("li",{class:one.level,children:[
+i2(Icon,{name:"alert"}),i2("a",{href:where(one),children:[i2("b",{class:"sr",children:one.level==="bad"?"Error: ":"Warning: "}),i2(Text,{children:one.text})]}),
+one.unix_s&&i2("small",{children:i2(Ago,{at:one.unix_s})})]},index))}),rows.length>12&&i2("p",{class:"list-end",children:[rows.length-12," more in ",i2("a",{href:"\
+#/system",children:"System"}),"."]})]})}var UNROUTED={not_found:"unknown path",bad_path:"malformed path",too_many:"too many from one address",redirected:"redire\
+cted"};function Refusals(){let now2=now.value;if(!now2)return null;let rows=Object.entries(now2.totals.refusals??{}).map(([cause,number])=>[cause,number/now2.seconds]).
+filter(([,rate3])=>rate3>0).sort((a3,b3)=>b3[1]-a3[1]),lost2=Object.entries(unrouted.value??{}).filter(([what,rate3])=>rate3>0&&what in UNROUTED),busy=now2.core_busy.
+length?Math.max(...now2.core_busy):null;return i2("p",{class:"strip",children:[i2("span",{children:[i2("b",{children:"Refusals"})," ",rows.length?rows.slice(0,6).
+map(([cause,rate3])=>i2("a",{href:link(["live"],{cause}),children:[cause," ",rate(rate3),"/s"]},cause)):"none"]}),lost2.length>0&&i2("span",{children:[i2("b",{children:"\
+Without an API"})," ",lost2.map(([what,rate3])=>i2("span",{children:[UNROUTED[what]," ",rate(rate3),"/s"]},what))]}),i2("span",{children:[i2("b",{children:"Conn\
+ections"})," ",count(now2.connections.client)," of clients, ",count(now2.connections.upstream)," to upstreams"]}),busy!=null&&i2("span",{children:[i2("b",{children:"\
+Busiest core"})," ",percent(busy)]})]})}function FirstUsers(){let[gone,set2]=w(localStorage.getItem("no-users")==="yes");return gone?null:i2(Note,{actions:i2($,
+{children:[i2(LinkButton,{href:link(["system","users"],{new:"1"}),children:"Add a user"}),i2(Button,{kind:"quiet",icon:"close","aria-label":"Not now",onClick:()=>{
+localStorage.setItem("no-users","yes"),set2(!0)}})]}),children:"You are signed in with the control secret. Named users have roles, and changes then say who made\
+ them."})}var DECISIONS={next:["ok","passed on"],refuse:["bad","refused"],reply:["accent","answered"]},METHODS=["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"];function TryIt({
+id,definition,close}){let[method,setMethod]=w("GET"),[path,setPath]=w(definition?.proxy?.listen_path??"/"),[host,setHost]=w(definition?.domain??""),[address,setAddress]=w(
+""),[key,setKey]=w(""),[headers,setHeaders]=w(""),[body,setBody]=w(""),[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),header=definition?.
+auth?.auth_header_name||"Authorization",send=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let typed=read3(headers);key&&(typed[header]=
+[key]),setFound(await call("POST","debug",{api_id:id,method,path,host,client_ip:address,headers:typed,body:takesBody(method)?body:""}))}catch(failed){setFailure(
+failed)}finally{setBusy(!1)}};return may("editor")?i2(Dialog,{title:"Try it",close,side:!0,children:[i2("form",{class:"form",onSubmit:send,children:[i2(Field,{label:"\
+Method",children:i2("select",{value:method,onChange:event=>setMethod(event.currentTarget.value),children:METHODS.map(one=>i2("option",{children:one},one))})}),definition?.
+use_keyless?i2("span",{}):i2(Field,{label:`Key (${header})`,children:i2("input",{class:"mono",type:"password",autocomplete:"off",value:key,onInput:event=>setKey(
+event.currentTarget.value)})}),i2(Field,{label:"Path",wide:!0,hint:"As a client sends it, with the listen path and a query.",children:i2("input",{class:"mono",autofocus:!0,
+required:!0,spellcheck:!1,value:path,onInput:event=>setPath(event.currentTarget.value)})}),i2(Field,{label:"Headers, one a line",wide:!0,children:i2("textarea",
+{rows:2,spellcheck:!1,value:headers,onInput:event=>setHeaders(event.currentTarget.value),placeholder:"Accept: application/json"})}),takesBody(method)&&i2(Field,
+{label:"Body",wide:!0,children:i2("textarea",{rows:4,spellcheck:!1,value:body,onInput:event=>setBody(event.currentTarget.value)})}),i2("details",{class:"field w\
+ide",children:[i2("summary",{children:"Host and client's address"}),i2("div",{class:"form",children:[i2(Field,{label:"Host",children:i2("input",{class:"mono",value:host,
+placeholder:"that of this console",onInput:event=>setHost(event.currentTarget.value)})}),i2(Field,{label:"Client's address",children:i2("input",{class:"mono",value:address,
+placeholder:"yours",onInput:event=>setAddress(event.currentTarget.value)})})]})]}),i2("div",{class:"row wide",children:[i2(Button,{kind:"primary",icon:"play",type:"\
+submit",disabled:busy,children:busy?"Sending":"Send"}),i2("small",{children:"Goes through this gateway only, and counts against limits and quotas."})]})]}),failure?
+i2(ErrorBox,{failure}):null,found2&&i2(Result,{found:found2,asked:id})]}):i2(Dialog,{title:"Try it",close,children:i2(Note,{children:"Your role can view, not se\
+nd requests."})})}var takesBody=method=>method!=="GET"&&method!=="HEAD";function read3(lines2){let found2=Object.create(null);return lines2.split(`
+`).map(line=>line.trim()).filter(Boolean).forEach((line,at)=>{let colon=line.indexOf(":");if(colon<1)throw new Error(`Line ${at+1} of the headers has no "name: \
+value": ${line}`);(found2[line.slice(0,colon).trim()]??=[]).push(line.slice(colon+1).trim())}),found2}var tone=status=>status>=500||!status?"bad":status>=400?"w\
+arn":"ok",shown2=headers=>headers.map(([name,value])=>`${visible(name)}: ${visible(value)}`).join(`
+`);function Result({found:found2,asked}){let last4=found2.steps.at(-1),refused2=found2.steps.find(step2=>step2.decision==="refuse");return i2("div",{class:"stac\
+k",role:"region","aria-label":"Result",children:[i2("div",{class:`why ${tone(found2.status)}`,children:i2("p",{children:[i2("b",{children:found2.status||"No ans\
+wer"})," ",found2.took_ms!=null&&`in ${duration(found2.took_ms*1e3)}`,refused2?i2($,{children:[", refused by ",i2("b",{children:refused2.name}),": ",i2(Text,{children:refused2.
+message||refused2.cause.replaceAll("_"," ")})]}):last4?.decision==="reply"?i2($,{children:[", answered by ",i2("b",{children:last4.name})," without the upstream"]}):
+found2.upstream?.error?i2($,{children:[": the upstream failed, ",i2(Text,{children:found2.upstream.error.replaceAll("_"," ")})]}):found2.upstream?", from the up\
+stream":"","."]})}),!found2.routed&&i2(Note,{tone:"warn",icon:"alert",children:"No API is for this host and path, so no chain was passed."}),found2.routed&&found2.
+api_id&&found2.api_id!==asked&&i2(Note,{tone:"warn",icon:"alert",children:["Another API took this request: ",i2("a",{href:link(["apis",found2.api_id]),children:i2(
+Text,{children:found2.api_name||found2.api_id})}),"."]}),found2.steps.length>0&&i2("div",{children:[i2("h3",{children:"Chain"}),i2("ol",{class:"steps",children:found2.
+steps.map((step2,at)=>i2("li",{class:DECISIONS[step2.decision]?.[0],children:[i2(Icon,{name:step2.decision==="refuse"?"alert":"ok"}),i2("span",{children:[step2.
+name,step2.api_id!==found2.steps[0].api_id&&i2("small",{children:[" of ",i2(Text,{children:step2.api_id})]}),step2.cause&&i2($,{children:[" ",i2(Badge,{tone:"ba\
+d",children:step2.cause.replaceAll("_"," ")})]})]}),i2("small",{children:DECISIONS[step2.decision]?.[1]??step2.decision}),i2("small",{children:[duration(step2.us),
+step2.held_ms>0&&`, waited ${duration(step2.held_ms*1e3)}`]})]},at))}),found2.steps_left_out>0&&i2("small",{children:[count(found2.steps_left_out)," more steps \
+are not shown."]})]}),found2.upstream&&i2("div",{children:[i2("h3",{children:"What went upstream"}),i2("pre",{class:"document",tabIndex:0,children:`${found2.upstream.
+method} ${visible(found2.upstream.path)}
+to ${visible(found2.upstream.target)}
+${shown2(found2.upstream.headers)}${found2.upstream.body_bytes?`
 
-`,String(found.body??"").split(`
+${bytes(found2.upstream.body_bytes)} of body`:""}`}),i2("small",{children:found2.upstream.error?i2(Text,{children:found2.upstream.error.replaceAll("_"," ")}):i2(
+$,{children:["It answered ",found2.upstream.status," in ",duration(found2.upstream.took_ms*1e3),"."]})})]}),i2("div",{children:[i2("h3",{children:"What the clie\
+nt gets"}),i2("pre",{class:"document",tabIndex:0,children:`${shown2(found2.headers)}
+
+${found2.body_base64?`(not text; in base64)
+${found2.body}`:found2.body.split(`
 `).map(visible).join(`
-`)]}),found.body_truncated&&i2("small",{children:"The rest of the body is not shown."})]})]})]}):i2(Dialog,{title:"Try it",close,children:i2(Note,{children:"You\
-r role can view, not send requests."})})}var SPANS2=[["1h","1 h",3600],["6h","6 h",6*3600],["24h","24 h",86400],["7d","7 d",7*86400],["30d","30 d",30*86400]],SPLITS=["api","key","path","status","method",
-"version"],FILTERS=["api_id","key","path","status","method","version"],COLORS=["accent","warn","violet","teal","pink","olive","ok","muted"],ROWS2=50;function step(seconds){
-for(let one of[60,300,900,3600,4*3600,86400])if(seconds/one<=170)return one;return 86400}function Usage(){return i2(UsageOf,{})}function UsageOf({api}){let q4=route.
-value.query,last3=q4.get("last")??"24h",split=q4.get("split")??(api?"key":"api"),filters=Object.fromEntries(FILTERS.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:
-[]));api&&(filters.api_id=api);let zoomed=q4.get("from")&&q4.get("to"),seconds=zoomed?Number(q4.get("to"))-Number(q4.get("from")):SPANS2.find(([id])=>id===last3)?.[2]??
-86400,range=zoomed?{from:q4.get("from"),to:q4.get("to")}:{last:last3},width=step(seconds),asked=JSON.stringify([range,split,filters]),timed=useLoaded(()=>get(`u\
-sage${query({by:"time",split,step:`${width/60}m`,...range,...filters})}`),[asked]),table=useLoaded(()=>get(`usage${query({by:split,top:ROWS2,...range,...filters})}`),
+`)}`}),found2.body_truncated&&i2("small",{children:"The rest of the body is not shown."})]}),i2("small",{children:i2(Text,{children:found2.note})})]})}var SPANS2=[["1h","1 h",3600],["6h","6 h",6*3600],["24h","24 h",86400],["7d","7 d",7*86400],["30d","30 d",30*86400]],SPLITS=["api","key","path","status","method",
+"version"],FILTERS=["api_id","key","path","status","method","version"],COLORS=["accent","warn","violet","teal","pink","olive","ok","muted"],ROWS2=50;function step(seconds2){
+for(let one of[60,300,900,3600,4*3600,86400])if(seconds2/one<=170)return one;return 86400}function Usage(){return i2(UsageOf,{})}function UsageOf({api}){let q4=route.
+value.query,last4=q4.get("last")??"24h",split=q4.get("split")??(api?"key":"api"),filters=Object.fromEntries(FILTERS.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:
+[]));api&&(filters.api_id=api);let zoomed=q4.get("from")&&q4.get("to"),seconds2=zoomed?Number(q4.get("to"))-Number(q4.get("from")):SPANS2.find(([id])=>id===last4)?.[2]??
+86400,range=zoomed?{from:q4.get("from"),to:q4.get("to")}:{last:last4},width=step(seconds2),asked=JSON.stringify([range,split,filters]),timed=useLoaded(()=>get(`\
+usage${query({by:"time",split,step:`${width/60}m`,...range,...filters})}`),[asked]),table=useLoaded(()=>get(`usage${query({by:split,top:ROWS2,...range,...filters})}`),
 [asked]),[sort,setSort]=w("hits"),failure=timed.failure??table.failure,head=i2("div",{class:"toolbar",children:[i2("div",{class:"segments",role:"group","aria-la\
-bel":"Span",children:SPANS2.map(([id,name])=>i2("button",{type:"button","aria-pressed":!zoomed&&last3===id,onClick:()=>refine({last:id,from:void 0,to:void 0}),children:name},
+bel":"Span",children:SPANS2.map(([id,name])=>i2("button",{type:"button","aria-pressed":!zoomed&&last4===id,onClick:()=>refine({last:id,from:void 0,to:void 0}),children:name},
 id))}),i2("label",{class:"row",children:["by ",i2("select",{"aria-label":"Split by",value:split,onChange:event=>refine({split:event.currentTarget.value}),children:SPLITS.
 map(one=>i2("option",{value:one,children:one==="api"?"API":one},one))})]}),FILTERS.filter(name=>filters[name]&&!(api&&name==="api_id")).map(name=>i2("span",{class:"\
 chip",children:[i2("bdi",{children:[name.replace("_id",""),": ",visible(filters[name])]}),i2("button",{type:"button","aria-label":`Remove the filter ${name}`,onClick:()=>refine(
@@ -1043,8 +1081,8 @@ number","aria-sort":sort===id?"descending":"none",children:i2("button",{type:"bu
 {[split==="api"?"api_id":split]:value,split:split==="api"?"key":split==="key"?"path":"status"});return i2($,{children:[title,head,failure?i2(ErrorBox,{failure,retry:()=>{
 timed.again(),table.again()},since:timed.at??void 0}):null,(timed.value?.partial||table.value?.partial)&&i2(Note,{tone:"warn",icon:"alert",children:"Only part o\
 f it was read within 2 s: the figures are too small. Choose a shorter span or filter."}),i2("div",{class:"stack",children:[i2(Plot,{title:"Requests",unit:"/s",times,
-lines:narrow.value?lines2.slice(0,1):lines2,show:rate,height:220,zoom:(from,to2)=>{to2-from>=120&&refine({from:String(Math.floor(from/60)*60),to:String(Math.ceil(
-to2/60)*60)})}},asked),i2(Panel,{title:`By ${split==="api"?"API":split}`,note:table.value?`${count(all)} requests${rows.length>=ROWS2?`, the ${ROWS2} busiest`:""}`:
+lines:narrow.value?lines2.slice(0,1):lines2,show:rate,height:220,zoom:(from,to3)=>{to3-from>=120&&refine({from:String(Math.floor(from/60)*60),to:String(Math.ceil(
+to3/60)*60)})}},asked),i2(Panel,{title:`By ${split==="api"?"API":split}`,note:table.value?`${count(all)} requests${rows.length>=ROWS2?`, the ${ROWS2} busiest`:""}`:
 "loading",children:rows.length===0?i2(Empty,{icon:"usage",title:table.value?"No request in this span.":"Loading"}):i2("div",{class:"scroll-x",children:i2("table",
 {class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:split==="api"?"API":`${split.charAt(0).toUpperCase()}${split.slice(
 1)}`}),column("hits","Requests"),!narrow.value&&i2("th",{scope:"col",children:"Share"}),column("errors","Failed"),column("p50_ms","p50"),column("p99_ms","p99"),
@@ -1054,10 +1092,10 @@ value&&i2($,{children:[" ",i2("a",{href:link(["keys",String(row.value)]),"aria-l
 mber",children:count(row.hits)}),!narrow.value&&i2("td",{children:[i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*row.hits/
 Math.max(1,all)}%`}})}),percent(row.hits/Math.max(1,all))]}),i2("td",{class:`number ${row.errors/Math.max(1,row.hits)>.05?"bad":""}`,children:percent(row.errors/
 Math.max(1,row.hits))}),i2("td",{class:"number",children:percentile(row.p50_ms*1e3,3e7)}),i2("td",{class:"number",children:percentile(row.p99_ms*1e3,3e7)}),!narrow.
-value&&i2("td",{class:"number",children:bytes(row.response_bytes)})]},row.value))})]})})})]})]})}function plotted(found,width){let unit=found.step_s??width,first=Math.
-ceil(found.from/unit)*unit,end=Math.min(found.to,Date.now()/1e3),times=[];for(let at=first;at<=end&&times.length<2e3;at+=unit)times.push(at);let place2=new Map(
-times.map((time,at)=>[time,at])),sums=new Map;for(let row of found.rows)sums.set(row.split??"all",(sums.get(row.split??"all")??0)+row.hits);let names=[...sums].
-sort((a3,b3)=>+(a3[0]==="_other")-+(b3[0]==="_other")||b3[1]-a3[1]).slice(0,8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row of found.
+value&&i2("td",{class:"number",children:bytes(row.response_bytes)})]},row.value))})]})})})]})]})}function plotted(found2,width){let unit=found2.step_s??width,first=Math.
+ceil(found2.from/unit)*unit,end=Math.min(found2.to,Date.now()/1e3),times=[];for(let at=first;at<=end&&times.length<2e3;at+=unit)times.push(at);let place2=new Map(
+times.map((time,at)=>[time,at])),sums=new Map;for(let row of found2.rows)sums.set(row.split??"all",(sums.get(row.split??"all")??0)+row.hits);let names=[...sums].
+sort((a3,b3)=>+(a3[0]==="_other")-+(b3[0]==="_other")||b3[1]-a3[1]).slice(0,8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row of found2.
 rows){let at=place2.get(Math.floor(row.value/unit)*unit),line=values.get(row.split??"all"),lasted=at===void 0?unit:Math.max(60,Math.min(unit,Date.now()/1e3-times[at]));
 at!==void 0&&line&&(line[at]=(line[at]??0)+row.hits/lasted)}return{times,lines:names.map((name,at)=>({name:name==="_other"?"other":visible(name)||"none",values:values.
 get(name),color:COLORS[name==="_other"?7:at%7],fill:names.length===1}))}}function download(split,rows){let names=["hits","success","errors","mean_ms","upstream_\
@@ -1088,44 +1126,53 @@ value.kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api
 ()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.failure&&!series)return i2(Note,{tone:"warn",icon:"alert",children:i2(Text,
 {children:past.failure.message})});if(!series&&!past.value)return i2(Empty,{icon:"clock",title:"Loading"});if(!series)return i2($,{children:[i2(Empty,{icon:"clo\
 ck",title:"No request within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??
-"/"]})]}),i2(Targets,{detail:detail.value,id})]});let figure=column=>latest(series,column,30),requests=figure("requests"),failed=figure("server_errors"),timeouts=figure(
-"timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(one=>one.api_id===id),open=breakers.filter(one=>one.
-open),now2=now.value;return i2($,{children:[i2("div",{class:"figures",children:[i2("span",{class:"figure panel",children:[i2("span",{children:"Requests"}),i2("s\
-trong",{children:[rate(requests),i2("small",{children:"/s"})]}),i2("em",{children:[count(Math.round(figure("in_flight")??0))," in flight"]})]}),i2("span",{class:`\
-figure panel ${share&&share>=.01?"bad":""}`,children:[i2("span",{children:"Failed"}),i2("strong",{children:percent(share)}),i2("em",{children:["timeouts ",rate(
-timeouts),"/s"]})]}),i2("span",{class:"figure panel",children:[i2("span",{children:"Refused"}),i2("strong",{children:[rate(figure("refused")),i2("small",{children:"\
-/s"})]}),i2("em",{children:i2("a",{href:link(["live"],{api:id}),children:"why"})})]}),i2("span",{class:"figure panel",children:[i2("span",{children:"Upstream p9\
-9"}),i2("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),i2("em",{children:["p50 ",percentile(highest(series,"upstream_\
-p50_us",30),ends.value.upstream)]})]}),i2("span",{class:`figure panel ${open.length?"bad":""}`,children:[i2("span",{children:"Circuit breakers"}),i2("strong",{children:open.
-length?"open":breakers.length?"closed":"none"}),i2("em",{children:open[0]?i2(Text,{children:open[0].endpoint}):now2?`served by ${now2.nodes.length}/${now2.nodes.
-length+now2.missing.length}`:""})]})]}),i2("div",{class:"two",children:[i2(TrafficPlot,{series}),i2(LatencyPlot,{series})]}),i2("div",{class:"two",children:[i2(
-Targets,{detail:detail.value,id}),i2(Plot,{title:"Transferred",unit:"B/s",times:series.times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,
-color:"teal"},{name:"out",values:series.columns.response_bytes,color:"accent"}],show:value=>value==null?UNKNOWN:`${bytes(value)}/s`})]}),i2(Refusals2,{detail:detail.
-value,id})]})}function Targets({detail,id}){let targets=detail?.apis?.find(one=>one.api_id===id)?.targets??[];return i2(Panel,{title:"Upstream targets",children:targets.
-length===0?i2("div",{class:"empty small",children:"No request went to a target since the start."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("\
-tr",{children:[i2("th",{scope:"col",children:"Target"}),i2("th",{scope:"col",class:"number",children:"Requests"}),i2("th",{scope:"col",class:"number",children:"\
-Errors"}),i2("th",{scope:"col",children:"Last error"})]})}),i2("tbody",{children:targets.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,
-children:one.target})}),i2("td",{class:"number",children:count(one.requests)}),i2("td",{class:`number ${one.errors?"bad":""}`,children:count(one.errors)}),i2("t\
-d",{children:one.last_error?i2($,{children:[i2(Text,{children:one.last_error})," ",i2("small",{children:i2(Ago,{at:one.last_error_unix_s})})]}):"none"})]},one.target))})]})})}
-function Refusals2({detail,id}){let one=detail?.apis?.find(api=>api.api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>
-0).sort((a3,b3)=>b3[1]-a3[1]);return causes.length?i2("p",{class:"strip",children:i2("span",{children:[i2("b",{children:"Since the start"})," ",causes.map(([cause,
-number])=>i2("a",{href:link(["live"],{api:id,cause}),children:[cause," ",count(number)]},cause))]})}):null}function Chain({id}){let chain=useLoaded(()=>get(`api\
-s/${segment(id)}/chain`),[id]),detail=useLoaded(()=>get(`live${query({api:id})}`,{byItself:!0}),[id]),cost=new Map((detail.value?.middlewares??[]).map(one=>[one.
-middleware,one]));if(chain.failure)return i2(ErrorBox,{failure:chain.failure,retry:chain.again});let steps2=chain.value?.middlewares??[],sum=steps2.reduce((all,step2)=>all+
-(cost.get(step2.name)?.mean_ns??0),0);return i2(Panel,{title:"Chain",note:sum?`~${duration(sum/1e3)} per request, mean of samples of all APIs`:"in the order in \
-which requests pass it",children:steps2.length===0?i2("div",{class:"empty small",children:chain.value?"No middleware: requests go straight to the upstream.":"Lo\
-ading"}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Middleware"}),i2("th",{scope:"col",class:"nu\
-mber",children:"Mean"}),i2("th",{scope:"col",children:"Share"}),i2("th",{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:steps2.map((step2,at)=>{
-let one=cost.get(step2.name);return i2("tr",{children:[i2("th",{scope:"row",children:[i2("small",{children:at+1})," ",step2.name]}),i2("td",{class:"number",children:one?.
-samples?duration(one.mean_ns/1e3):UNKNOWN}),i2("td",{children:[one&&sum?i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*one.
-mean_ns/sum}%`}})}):null,one&&sum?percent(one.mean_ns/sum):""]}),i2("td",{class:"number",children:count(one?.samples)})]},step2.name)})})]})})}function Versions({
-definition}){let versions=Object.entries(definition.version_data?.versions??{}),single=definition.version_data?.not_versioned;return i2(Panel,{title:single?"Not\
- versioned":`${versions.length} versions`,note:single?"all requests use this one":`named by ${definition.definition?.location??"header"} ${definition.definition?.
-key??""}`,children:i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Version"}),i2("th",{scope:"col",children:"\
-Expires"}),i2("th",{scope:"col",children:"Target"}),i2("th",{scope:"col",children:"Rules by path"})]})}),i2("tbody",{children:versions.map(([name,version])=>i2(
-"tr",{children:[i2("th",{scope:"row",children:i2(Text,{children:name})}),i2("td",{children:version.expires||"never"}),i2("td",{children:version.override_target?
-i2(Text,{mono:!0,children:version.override_target}):"the API's"}),i2("td",{children:Object.entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&
-list.length).map(([kind,list])=>i2(Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}function Apis(){let q4=route.value.query,list=useList("apis",{q:q4.get("q")??void 0,sort:q4.get("sort")??"name"}),writable=session.value?.writable.apis??!1,can=may(
+"/"]})]}),i2(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});let figure=column=>latest(series,column,30),requests=figure("requests"),
+failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(
+one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i2($,{children:[i2("div",{class:"figures",children:[i2("span",{class:"figure pan\
+el",children:[i2("span",{children:"Requests"}),i2("strong",{children:[rate(requests),i2("small",{children:"/s"})]}),i2("em",{children:[count(Math.round(figure("\
+in_flight")??0))," in flight"]})]}),i2("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i2("span",{children:"Failed"}),i2("strong",{children:percent(
+share)}),i2("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i2("span",{class:"figure panel",children:[i2("span",{children:"Refused"}),i2("strong",{children:[
+rate(figure("refused")),i2("small",{children:"/s"})]}),i2("em",{children:i2("a",{href:link(["live"],{api:id}),children:"why"})})]}),i2("span",{class:"figure pan\
+el",children:[i2("span",{children:"Upstream p99"}),i2("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),i2("em",{children:[
+"p50 ",percentile(highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i2("span",{class:`figure panel ${open.length?"bad":""}`,children:[i2("span",{children:"\
+Circuit breakers"}),i2("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i2("em",{children:open[0]?i2(Text,{children:open[0].endpoint}):now2?
+`served by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i2("div",{class:"two",children:[i2(TrafficPlot,{series}),i2(LatencyPlot,{series})]}),
+i2("div",{class:"two",children:[i2(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i2(Plot,{title:"Transferred",unit:"B/s",times:series.
+times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.response_bytes,color:"accent"}],show:value=>value==
+null?UNKNOWN:`${bytes(value)}/s`})]}),i2(Refusals2,{detail:detail.value,id})]})}var TARGET={available:["ok","available"],returning:["warn","returning"],ejected:[
+"bad","ejected"],down:["bad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.api_id===id)?.targets??[];return i2(Panel,{
+title:"Upstream targets",children:targets.length===0?i2("div",{class:"empty small",children:detail?i2($,{children:["All requests go to ",i2(Text,{mono:!0,children:upstream}),
+". Several targets with checks are listed here, with their state."]}):"Loading"}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2(
+"th",{scope:"col",children:"Target"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"Requests"}),i2("th",{scope:"col",class:"\
+number",children:"Faults"}),i2("th",{scope:"col",class:"number",children:"Sent again"}),i2("th",{scope:"col",class:"number",children:"Latency"})]})}),i2("tbody",
+{children:targets.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:[i2(Text,{mono:!0,children:one.url}),one.weight!==1&&one.weight!=null&&i2("small",{children:[
+" weight ",one.weight]})]}),i2("td",{children:[i2(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??one.state}),one.cause&&i2("small",
+{children:[" ",i2(Text,{children:String(one.cause).replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i2("small",{children:[" for ",span(one.ejection_ends_ms/1e3)]})]}),
+i2("td",{class:"number",children:count(one.requests)}),i2("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),i2("td",{class:"number",children:count(
+one.retries)}),i2("td",{class:"number",children:one.latency_us?duration(one.latency_us):UNKNOWN})]},`${one.version} ${one.part} ${one.url}`))})]})})}function Refusals2({
+detail,id}){let one=detail?.apis?.find(api=>api.api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>0).sort(
+(a3,b3)=>b3[1]-a3[1]);return causes.length?i2("p",{class:"strip",children:i2("span",{children:[i2("b",{children:"Since the start"})," ",causes.map(([cause,number])=>i2(
+"a",{href:link(["live"],{api:id,cause}),children:[cause," ",count(number)]},cause))]})}):null}var PHASES={pre_auth:"before the caller is known",auth:"who calls",
+post_auth:"once the caller is known"};function Chain({id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),[version,setVersion]=w(0);if(chain.failure)
+return i2(ErrorBox,{failure:chain.failure,retry:chain.again});if(!chain.value)return i2(Empty,{icon:"clock",title:"Loading"});let versions=chain.value.versions??
+[{name:"",middlewares:chain.value.middlewares}],steps2=(versions[version]??versions[0])?.middlewares??[],sum=steps2.reduce((all,step2)=>all+(step2.mean_ns??0),0),
+note=sum?`~${duration(sum/1e3)} per request. Means of 1 in 1,024 requests of all APIs, since the start of ${visible(chain.value.node)}.`:"in the order in which \
+requests pass it; costs appear after some thousand requests";return i2(Panel,{title:"Chain",note,actions:versions.length>1&&i2("label",{class:"row",children:["v\
+ersion ",i2("select",{"aria-label":"Version",value:version,onChange:event=>setVersion(Number(event.currentTarget.value)),children:versions.map((one,at)=>i2("opt\
+ion",{value:at,children:visible(one.name)},at))})]}),children:steps2.length===0?i2("div",{class:"empty small",children:"No middleware: requests go straight to t\
+he upstream."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Middleware"}),!narrow.value&&i2("th",
+{scope:"col",children:"When"}),i2("th",{scope:"col",class:"number",children:"Mean"}),i2("th",{scope:"col",children:"Share"}),i2("th",{scope:"col",class:"number",
+children:"Samples"})]})}),i2("tbody",{children:steps2.map((step2,at)=>i2("tr",{children:[i2("th",{scope:"row",children:[i2("small",{children:at+1})," ",step2.name]}),
+!narrow.value&&i2("td",{children:PHASES[step2.phase]??step2.phase}),i2("td",{class:"number",children:step2.mean_ns==null?UNKNOWN:duration(step2.mean_ns/1e3)}),i2(
+"td",{children:step2.mean_ns!=null&&sum?i2($,{children:[i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*step2.mean_ns/sum}\
+%`}})}),percent(step2.mean_ns/sum)]}):""}),i2("td",{class:"number",children:count(step2.samples)})]},step2.name))})]})})}function Versions({definition}){let versions=Object.
+entries(definition.version_data?.versions??{}),single=definition.version_data?.not_versioned;return i2(Panel,{title:single?"Not versioned":`${versions.length} v\
+ersions`,note:single?"all requests use this one":`named by ${definition.definition?.location??"header"} ${definition.definition?.key??""}`,children:i2("table",{
+class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Version"}),i2("th",{scope:"col",children:"Expires"}),i2("th",{scope:"\
+col",children:"Target"}),i2("th",{scope:"col",children:"Rules by path"})]})}),i2("tbody",{children:versions.map(([name,version])=>i2("tr",{children:[i2("th",{scope:"\
+row",children:i2(Text,{children:name})}),i2("td",{children:version.expires||"never"}),i2("td",{children:version.override_target?i2(Text,{mono:!0,children:version.
+override_target}):"the API's"}),i2("td",{children:Object.entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&list.length).map(([kind,list])=>i2(
+Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}function Apis(){let q4=route.value.query,list=useList("apis",{q:q4.get("q")??void 0,sort:q4.get("sort")??"name"}),writable=session.value?.writable.apis??!1,can=may(
 "editor")&&writable,fresh=i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New API"});return i2($,{children:[i2("div",
 {class:"page-head",children:[i2("h1",{children:["APIs",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Filter APIs",placeholder:"\
 Name, path, host, target, tag"}),can&&fresh]}),!can&&i2("p",{class:"list-end",children:may("editor")?"Definitions cannot be written here: they come from a read-\
@@ -1133,59 +1180,72 @@ only place. They can be viewed and copied.":"Your role can view definitions, not
 s",row.id]),order:"name",empty:q4.get("q")?i2(Empty,{icon:"search",title:"No API matches.",children:i2(Button,{onClick:()=>refine({q:void 0}),children:"Clear th\
 e filter"})}):i2(Empty,{icon:"api",title:"There is no API yet.",children:["An API says which requests go to which upstream.",i2("br",{}),can&&fresh]}),columns:[
 {id:"name",name:"Name",sort:"name",grow:!0,show:row=>i2("a",{href:link(["apis",row.id]),children:i2(Text,{children:row.name||row.id})})},{id:"state",name:"State",
-show:row=>row.problems>0?i2(Badge,{tone:"warn",children:[row.problems," ",row.problems===1?"problem":"problems"]}):row.internal?i2(Badge,{tone:"muted",children:"\
-internal"}):i2(Badge,{tone:"ok",children:"served"})},{id:"path",name:"Listen path",sort:"listen_path",show:row=>i2(Text,{mono:!0,children:`${row.host??""}${row.
-listen_path}`})},{id:"auth",name:"Auth",show:row=>row.auth.join(", ")},{id:"trend",name:"Past minutes",wide:!0,show:row=>{tick.value;let series=apis.get(row.id);
-return series?i2(Spark,{values:series.columns.requests}):null}},{id:"rate",name:"/s",sort:"rate",number:!0,show:row=>rate(row.rate??latest(apis.get(row.id),"req\
-uests",30))},{id:"error_rate",name:"Failed",sort:"error_rate",number:!0,show:row=>{let share=row.error_share??failing(row.id);return i2("span",{class:share&&share>=
-.01?"bad":"",children:percent(share)})}},{id:"p99",name:"p99",sort:"p99",number:!0,show:row=>percentile(row.p99_ms==null?highest(apis.get(row.id),"upstream_p99_\
-us",60):row.p99_ms*1e3,ends.value.upstream)},{id:"last",name:"Last request",sort:"last_request",number:!0,show:row=>i2(Ago,{at:row.last_request??lastSeen(apis.get(
-row.id))})}]}),q4.get("new")&&can&&i2(NewApi,{close:()=>refine({new:void 0})})]})}function failing(id){let series=apis.get(id),requests=latest(series,"requests",
-30);return requests?(latest(series,"server_errors",30)??0)/requests:null}function NewApi({close}){let[name,setName]=w(""),[path,setPath]=w(null),[target,setTarget]=w(
-""),[auth,setAuth]=w("token"),[failure,setFailure]=w(null),[problems,setProblems]=w([]),[busy,setBusy]=w(!1),plain=name.toLowerCase().replace(/[^a-z0-9]+/g,"-").
-replace(/^-|-$/g,""),listen=path??(plain?`/${plain}/`:""),save=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);let id=plain||`api-${Date.now().
-toString(36)}`,definition={name,api_id:id,org_id:"default",active:!0,use_keyless:auth==="keyless",...auth==="token"?{auth:{auth_header_name:"Authorization"}}:{},
-...auth==="basic"?{use_basic_auth:!0}:{},version_data:{not_versioned:!0,versions:{Default:{name:"Default",use_extended_paths:!0}}},proxy:{listen_path:listen,target_url:target,
-strip_listen_path:!0}};try{let check=await call("POST","check/api",definition).catch(failed=>{if(failed instanceof Failure&&failed.status===404)return{ok:!0,problems:[]};
-throw failed});if(setProblems(check.problems),!check.ok)return;await call("POST","apis",definition,{headers:{"If-None-Match":"*"}}),await call("GET","reload?blo\
-ck=true"),say("ok",i2($,{children:["API ",i2("b",{children:visible(name)})," serves ",visible(listen),". ",i2("a",{href:link(["keys"],{new:"1",api:id}),children:"\
-Make a key for it"})]})),go(link(["apis",id]))}catch(failed){setFailure(failed)}finally{setBusy(!1)}},at=part=>problems.find(one=>one.path.includes(part))?.message;
-return i2(Dialog,{title:"New API",close,children:i2("form",{id:"new-api",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,
-{failure})}):null,i2(Field,{label:"Name",error:at("name"),wide:!0,children:i2("input",{autofocus:!0,required:!0,maxLength:200,value:name,onInput:event=>setName(
-event.currentTarget.value),placeholder:"Shop"})}),i2(Field,{label:"Listen path",error:at("listen_path"),hint:"Requests below this path are this API's.",children:i2(
-"input",{required:!0,class:"mono",value:listen,onInput:event=>setPath(event.currentTarget.value),placeholder:"/shop/"})}),i2(Field,{label:"Upstream",error:at("t\
-arget_url"),hint:"The listen path is removed before.",children:i2("input",{required:!0,type:"text",class:"mono",value:target,onInput:event=>setTarget(event.currentTarget.
-value),placeholder:"http://127.0.0.1:9090/"})}),i2(Field,{label:"Who may call",wide:!0,hint:auth==="keyless"?"Everybody who reaches the gateway.":auth==="token"?
-"Callers send a key in the header Authorization.":"Callers send a name and a password.",children:i2("select",{value:auth,onChange:event=>setAuth(event.currentTarget.
-value),children:[i2("option",{value:"token",children:"Callers with a key"}),i2("option",{value:"basic",children:"Users with a password"}),i2("option",{value:"ke\
-yless",children:"Everybody"})]})}),problems.filter(one=>one.level==="error"&&!/name|listen_path|target_url/.test(one.path)).map(one=>i2(Note,{tone:"bad",icon:"a\
-lert",children:[i2("code",{children:one.path})," ",one.message]},one.path)),i2("div",{class:"row",style:{gridColumn:"1 / -1",justifyContent:"flex-end"},children:[
-i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",disabled:busy,children:"Make the API"})]})]})})}var STATES={ok:["ok","valid"],soon:["warn","ends soon"],expired:["bad","expired"],not_yet:["warn","not yet valid"],unreadable:["bad","unreadable"]};function Certificates(){
-let q4=route.value.query,list=useList("certs",{q:q4.get("q")??void 0,sort:q4.get("sort")??"ends"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("edit\
-or");return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["Certificates",list.total!=null&&i2("small",{children:count(list.total)})]}),
-i2(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer, file"}),can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>setAdding(
-!0),children:"Add certificate"})]}),!can&&i2("p",{class:"list-end",children:"Your role can view certificates, not change them."}),i2(Table,{label:"Certificates",
-list,id:row=>row.id||row.file||row.subject,open:setOpen,order:"ends",tone:row=>row.state==="expired"?"expired":void 0,empty:i2(Empty,{icon:"certificate",title:q4.
-get("q")?"No certificate matches.":"There is no certificate.",children:q4.get("q")?null:"Certificates for TLS, of clients and of upstreams appear here, those in\
- files too."}),columns:[{id:"subject",name:"For",sort:"subject",grow:!0,show:row=>i2(Text,{children:row.names.join(", ")||row.subject})},{id:"state",name:"State",
-show:row=>i2(Badge,{tone:STATES[row.state][0],children:STATES[row.state][1]})},{id:"ends",name:"Ends",sort:"ends",number:!0,show:row=>i2("span",{class:row.state===
-"expired"?"bad":"",title:full(row.ends),children:row.days<0?`${-row.days} d ago`:`in ${row.days} d`})},{id:"issuer",name:"Issuer",show:row=>i2(Text,{children:row.
-issuer})},{id:"used",name:"Used by",show:row=>row.used_by.length?row.used_by.map((one,at)=>i2("span",{children:[at>0&&", ",one.what==="api"?i2("a",{href:link(["\
-apis",one.id]),children:i2(Text,{children:one.id})}):i2(Text,{children:`${one.what} ${one.id}`.trim()})]},at)):i2("small",{children:"nobody"})},{id:"where",name:"\
-Kept in",show:row=>row.file?i2(Text,{mono:!0,children:row.file}):"store"}]}),open&&i2(One2,{row:open,close:()=>setOpen(null),changed:list.reload,can}),adding&&i2(
-Add,{close:()=>setAdding(!1),changed:list.reload})]})}function One2({row,close,changed,can}){let[failure,setFailure]=w(null),remove2=async()=>{try{await call("D\
-ELETE",`certs/${segment(row.id)}`),say("ok","Certificate removed."),changed(),close()}catch(failed){setFailure(failed)}};return i2(Dialog,{title:row.names[0]??row.
-subject,close,footer:can&&!row.file?i2(Button,{kind:"danger",disabled:row.used_by.length>0,title:row.used_by.length?"It is in use":void 0,onClick:()=>{remove2()},
-children:"Remove"}):void 0,children:[failure?i2(ErrorBox,{failure}):null,i2(Facts,{children:[i2(Fact,{name:"State",children:i2(Badge,{tone:STATES[row.state][0],
-children:STATES[row.state][1]})}),i2(Fact,{name:"Valid",children:[full(row.starts)," to ",full(row.ends)]}),i2(Fact,{name:"Subject",children:i2(Text,{children:row.
-subject})}),i2(Fact,{name:"Names",children:i2(Text,{children:row.names.join(", ")||"none"})}),i2(Fact,{name:"Issuer",children:i2(Text,{children:row.issuer})}),i2(
-Fact,{name:"Private key",children:row.has_private_key?"kept with it":"not kept here"}),i2(Fact,{name:"Id",children:i2(Text,{mono:!0,children:row.id})})]})]})}function Add({
-close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(null),add=async event=>{event.preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{
-"Content-Type":"text/plain"}}),say("ok","Certificate added."),changed(),close()}catch(failed){setFailure(failed)}};return i2(Dialog,{title:"Add a certificate",close,
-footer:i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),
-children:"Add"})]}),children:i2("form",{id:"new-cert",class:"stack",onSubmit:add,children:[failure?i2(ErrorBox,{failure}):null,i2(Field,{label:"PEM",hint:"The c\
-ertificate, then its private key if the gateway is to use it for TLS. A key is never shown again.",children:i2("textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,
-onInput:event=>setPem(event.currentTarget.value),placeholder:"-----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q4=route.value.query,list=useList("clients",{q:q4.get("q")??void 0,sort:q4.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i2(
+show:row=>row.active?row.internal?i2(Badge,{tone:"muted",children:"internal"}):i2(Badge,{tone:"ok",children:"served"}):i2(Badge,{tone:"muted",children:"inactive"})},
+{id:"path",name:"Listen path",sort:"listen_path",show:row=>i2(Text,{mono:!0,children:`${row.host??""}${row.listen_path}`})},{id:"auth",name:"Auth",show:row=>row.
+auth.join(", ")},{id:"trend",name:"Past minutes",wide:!0,show:row=>{tick.value;let series=apis.get(row.id);return series?i2(Spark,{values:series.columns.requests}):
+null}},{id:"rate",name:"/s",sort:"requests",number:!0,show:row=>rate(rate2(row))},{id:"error_rate",name:"Failed",sort:"errors",number:!0,show:row=>{let share=failing(
+row.id);return i2("span",{class:share&&share>=.01?"bad":"",children:percent(share)})}},{id:"p99",name:"p99",sort:"p99_ms",number:!0,show:row=>percentile(highest(
+apis.get(row.id),"upstream_p99_us",60)??(row.p99_ms==null?null:row.p99_ms*1e3),ends.value.upstream)},{id:"last",name:"Last request",number:!0,show:row=>i2(Last,
+{row})}]}),q4.get("new")&&can&&i2(NewApi,{close:()=>refine({new:void 0})})]})}function rate2(row){return tick.value,latest(apis.get(row.id),"requests",30)??(now.
+value&&now.value.apis.length<APIS_MAX?0:null)}function Last({row}){let at=lastSeen(apis.get(row.id));return at?i2(Ago,{at}):row.requests?i2("small",{children:"o\
+ver 1 h ago"}):i2("small",{children:"none"})}function failing(id){let series=apis.get(id),requests=latest(series,"requests",30);return requests?(latest(series,"\
+server_errors",30)??0)/requests:null}function NewApi({close}){let[name,setName]=w(""),[path,setPath]=w(null),[target,setTarget]=w(""),[auth,setAuth]=w("token"),
+[failure,setFailure]=w(null),[problems,setProblems]=w([]),[busy,setBusy]=w(!1),plain=name.toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),listen=path??
+(plain?`/${plain}/`:""),save=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);let id=plain||`api-${Date.now().toString(36)}`,definition={name,api_id:id,
+org_id:"default",active:!0,use_keyless:auth==="keyless",...auth==="token"?{auth:{auth_header_name:"Authorization"}}:{},...auth==="basic"?{use_basic_auth:!0}:{},
+version_data:{not_versioned:!0,versions:{Default:{name:"Default",use_extended_paths:!0}}},proxy:{listen_path:listen,target_url:target,strip_listen_path:!0}};try{
+let check=await call("POST","check/api",definition).catch(failed=>{if(failed instanceof Failure&&failed.status===404)return{ok:!0,problems:[]};throw failed});if(setProblems(
+check.problems),!check.ok)return;await call("POST","apis",definition,{headers:{"If-None-Match":"*"}}),await call("GET","reload?block=true"),say("ok",i2($,{children:[
+"API ",i2("b",{children:visible(name)})," serves ",visible(listen),". ",i2("a",{href:link(["keys"],{new:"1",api:id}),children:"Make a key for it"})]})),go(link(
+["apis",id]))}catch(failed){setFailure(failed)}finally{setBusy(!1)}},at=part=>problems.find(one=>one.path.includes(part))?.message;return i2(Dialog,{title:"New \
+API",close,children:i2("form",{id:"new-api",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(
+Field,{label:"Name",error:at("name"),wide:!0,children:i2("input",{autofocus:!0,required:!0,maxLength:200,value:name,onInput:event=>setName(event.currentTarget.value),
+placeholder:"Shop"})}),i2(Field,{label:"Listen path",error:at("listen_path"),hint:"Requests below this path are this API's.",children:i2("input",{required:!0,class:"\
+mono",value:listen,onInput:event=>setPath(event.currentTarget.value),placeholder:"/shop/"})}),i2(Field,{label:"Upstream",error:at("target_url"),hint:"The listen\
+ path is removed before.",children:i2("input",{required:!0,type:"text",class:"mono",value:target,onInput:event=>setTarget(event.currentTarget.value),placeholder:"\
+http://127.0.0.1:9090/"})}),i2(Field,{label:"Who may call",wide:!0,hint:auth==="keyless"?"Everybody who reaches the gateway.":auth==="token"?"Callers send a key\
+ in the header Authorization.":"Callers send a name and a password.",children:i2("select",{value:auth,onChange:event=>setAuth(event.currentTarget.value),children:[
+i2("option",{value:"token",children:"Callers with a key"}),i2("option",{value:"basic",children:"Users with a password"}),i2("option",{value:"keyless",children:"\
+Everybody"})]})}),problems.filter(one=>one.level==="error"&&!/name|listen_path|target_url/.test(one.path)).map(one=>i2(Note,{tone:"bad",icon:"alert",children:[i2(
+"code",{children:one.path})," ",one.message]},one.path)),i2("div",{class:"row",style:{gridColumn:"1 / -1",justifyContent:"flex-end"},children:[i2(Button,{onClick:close,
+children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",disabled:busy,children:"Make the API"})]})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
+arn","not yet valid"]:ends2<now2+SOON_DAYS*DAY_S?["warn","ends soon"]:["ok","valid"]:["muted","no end"]}var seconds=date2=>Date.parse(date2)/1e3,of2=row=>state2(
+seconds(row.not_after),seconds(row.not_before));function Certificates(){let q4=route.value.query,list=useList("certs",{q:q4.get("q")??void 0,sort:q4.get("sort")??
+"not_after"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("editor");return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:[
+"Certificates",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer"}),can&&i2(
+Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>setAdding(!0),children:"Add certificate"})]}),!can&&i2("p",{class:"list-end",children:"Your role c\
+an view certificates, not change them."}),i2(Table,{label:"Certificates",list,id:row=>row.id,open:setOpen,order:"not_after",tone:row=>of2(row)[1]==="expired"?"e\
+xpired":void 0,empty:i2(Empty,{icon:"certificate",title:q4.get("q")?"No certificate matches.":"No certificate was uploaded.",children:q4.get("q")?null:"Upload c\
+ertificates for TLS, of clients and for upstreams. Those in files are below while they are in use."}),columns:[{id:"subject",name:"For",sort:"subject_cn",grow:!0,
+show:row=>i2("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(row)},children:i2(Text,{children:row.dns_names?.join(", ")||row.subject_cn})})},{id:"s\
+tate",name:"State",show:row=>i2(Badge,{tone:of2(row)[0],children:of2(row)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row=>i2("span",{class:of2(
+row)[1]==="expired"?"bad":"",title:full(seconds(row.not_after)),children:ago(seconds(row.not_after))})},{id:"issuer",name:"Issuer",show:row=>i2(Text,{children:row.
+issuer_cn||"unknown"})},{id:"kind",name:"Holds",show:row=>row.has_private?"certificate and key":"certificate"},{id:"used",name:"Used by",show:row=>i2(Users,{row})}]}),
+i2(InService,{}),open&&i2(One2,{row:open,close:()=>setOpen(null),changed:list.reload,can}),adding&&i2(Add,{close:()=>setAdding(!1),changed:list.reload})]})}function Users({
+row}){return row.used_by?row.used_by.length?i2($,{children:row.used_by.map((one,at)=>i2("span",{children:[at>0&&", ",one.what==="api"?i2("a",{href:link(["apis",
+one.id]),children:i2(Text,{children:one.id})}):i2(Text,{children:`${one.what} ${one.id}`.trim()})]},at))}):i2("small",{children:"nothing"}):i2("small",{children:UNKNOWN})}
+function InService(){let rows=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0]).value?.certificates??[];return rows.length?i2(Panel,{title:"In service",note:"\
+what this gateway has loaded, from files too",children:i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"\
+Source"}),i2("th",{scope:"col",children:"For"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"Ends"})]})}),i2("tbody",{children:rows.
+map((row,at)=>{let[tone3,word]=state2(row.not_after_unix_s);return i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,children:row.source})}),i2(
+"td",{children:i2(Text,{children:row.subject})}),i2("td",{children:i2(Badge,{tone:tone3,children:word})}),i2("td",{class:`number ${word==="expired"?"bad":""}`,title:full(
+row.not_after_unix_s),children:ago(row.not_after_unix_s)})]},at)})})]})}):null}function One2({row,close,changed,can}){let[failure,setFailure]=w(null),[sure,setSure]=w(
+!1),used=row.used_by?.length??0,remove2=async()=>{try{await call("DELETE",`certs/${segment(row.id)}`),say("ok","Certificate removed."),changed(),close()}catch(failed){
+setSure(!1),setFailure(failed)}};return sure?i2(Dialog,{title:"Remove this certificate?",close:()=>setSure(!1),footer:i2($,{children:[i2(Button,{onClick:()=>setSure(
+!1),children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{remove2()},children:"Remove"})]}),children:i2("p",{children:[i2("b",{children:i2(Text,{children:row.
+dns_names?.[0]??row.subject_cn})})," is removed, with its private key. ",used?`${used} ${used===1?"use":"uses"} of it fail from then on.`:"APIs that name its id\
+ can use it no longer."]})}):i2(Dialog,{title:visible(row.dns_names?.[0]??row.subject_cn),close,footer:can&&!row.file?i2(Button,{kind:"danger",onClick:()=>setSure(
+!0),children:"Remove"}):void 0,children:[failure?i2(ErrorBox,{failure}):null,i2(Facts,{children:[i2(Fact,{name:"State",children:i2(Badge,{tone:of2(row)[0],children:of2(
+row)[1]})}),i2(Fact,{name:"Valid",children:[full(seconds(row.not_before))," to ",full(seconds(row.not_after))]}),i2(Fact,{name:"Subject",children:i2(Text,{children:row.
+subject_cn})}),i2(Fact,{name:"Names",children:i2(Text,{children:row.dns_names?.join(", ")||"none"})}),i2(Fact,{name:"Issuer",children:i2(Text,{children:row.issuer_cn||
+"unknown"})}),i2(Fact,{name:"May sign others",children:row.is_ca?"yes":"no"}),i2(Fact,{name:"Private key",children:row.has_private?"kept with it":"not kept here"}),
+i2(Fact,{name:"Used by",children:i2(Users,{row})}),i2(Fact,{name:"Id",children:i2(Text,{mono:!0,children:row.id})})]})]})}function Add({close,changed}){let[pem,
+setPem]=w(""),[failure,setFailure]=w(null),add=async event=>{event.preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{"Content-Type":"te\
+xt/plain"}}),say("ok","Certificate added."),changed(),close()}catch(failed){setFailure(failed)}};return i2(Dialog,{title:"Add a certificate",close,footer:i2($,{
+children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),children:"Ad\
+d"})]}),children:i2("form",{id:"new-cert",class:"stack",onSubmit:add,children:[failure?i2(ErrorBox,{failure}):null,i2(Field,{label:"PEM",hint:"The certificate, \
+then its private key if the gateway is to use it for TLS. A key is never shown again.",children:i2("textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,onInput:event=>setPem(
+event.currentTarget.value),placeholder:"-----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q4=route.value.query,list=useList("clients",{q:q4.get("q")??void 0,sort:q4.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i2(
 $,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["OAuth clients",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"\
 Filter clients",placeholder:"Client, description, API"}),can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New c\
 lient"})]}),!can&&i2("p",{class:"list-end",children:"Your role can view clients, not change them."}),i2(Table,{label:"OAuth clients",list,id:row=>`${row.api_id}\
@@ -1199,10 +1259,10 @@ i2(NewClient,{close:()=>refine({new:void 0}),changed:list.reload})]})}function O
 This is the only time the secret is shown."}),i2(Facts,{children:i2(Fact,{name:"Client",children:i2("code",{children:id})})}),i2("div",{class:"line",children:[i2(
 "code",{class:"big-code",children:secret}),i2(Button,{icon:"copy",onClick:()=>{copy(secret,"Secret copied")},children:"Copy"})]})]})}function Client({row,close,
 changed,can}){let[secret,setSecret]=w(null),[failure,setFailure]=w(null),[sure,setSure]=w(null),base=`oauth/clients/${segment(row.api_id)}/${segment(row.id)}`,does={
-rotate:async()=>{let found=await call("PUT",`${base}/rotate`);setSecret(found.secret??found.client_secret)},tokens:async()=>{await call("DELETE",`${base}/tokens`),
-say("ok","All its tokens are revoked."),close()},delete:async()=>{await call("DELETE",base),say("ok","Client deleted, with its tokens."),changed(),close()}},ask2={
-rotate:["Rotate the secret?","The old secret stops working now. Tokens stay valid.","Rotate"],tokens:["Revoke all its tokens?","Requests with them are refused f\
-rom now on.","Revoke"],delete:["Delete this client?","It gets no tokens any more, and those it has are revoked.","Delete"]},run=async()=>{let what=sure;setSure(
+rotate:async()=>{let found2=await call("PUT",`${base}/rotate`);setSecret(found2.secret??found2.client_secret)},tokens:async()=>{await call("DELETE",`${base}/tok\
+ens`),say("ok","All its tokens are revoked."),close()},delete:async()=>{await call("DELETE",base),say("ok","Client deleted, with its tokens."),changed(),close()}},
+ask2={rotate:["Rotate the secret?","The old secret stops working now. Tokens stay valid.","Rotate"],tokens:["Revoke all its tokens?","Requests with them are ref\
+used from now on.","Revoke"],delete:["Delete this client?","It gets no tokens any more, and those it has are revoked.","Delete"]},run=async()=>{let what=sure;setSure(
 null),setFailure(null);try{await does[what]()}catch(failed){setFailure(failed)}};return secret?i2(Dialog,{title:"New secret",close,footer:i2(Button,{kind:"prima\
 ry",onClick:close,children:"Done"}),children:i2(Once,{id:row.id,secret})}):sure?i2(Dialog,{title:ask2[sure][0],close:()=>setSure(null),footer:i2($,{children:[i2(
 Button,{onClick:()=>setSure(null),children:"Cancel"}),i2(Button,{kind:"danger",onClick:()=>{run()},children:ask2[sure][2]})]}),children:i2("p",{children:ask2[sure][1]})}):
@@ -1225,164 +1285,174 @@ map(one=>i2("option",{value:one.id,children:one.name||one.id},one.id))})}),i2(Fi
 client_id,onInput:set2("client_id")})}),i2(Field,{label:"Policy",children:i2("select",{value:form.policy_id,onChange:set2("policy_id"),children:[i2("option",{value:"",
 children:"none"}),policies.map(one=>i2("option",{value:one.id,children:one.name||one.id},one.id))]})}),i2(Field,{label:"Redirect",wide:!0,hint:"Where the browse\
 r returns with a code.",children:i2("input",{class:"mono",value:form.redirect_uri,onInput:set2("redirect_uri"),placeholder:"https://app.example/callback"})}),i2(
-Field,{label:"Description",wide:!0,children:i2("input",{value:form.description,onInput:set2("description")})})]})})}function KeyPage(){let[,id=""]=route.value.parts,path=`keys/${segment(id)}?by=id`,loaded2=useLoaded(()=>ask("GET",path),[id]),[doing,setDoing]=w(null),[failure,
-setFailure]=w(null),can=may("editor");if(loaded2.failure&&!loaded2.value)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i2(Empty,{icon:"\
-key",title:"There is no such key.",children:["It may have been revoked, or have expired.",i2("br",{}),i2(LinkButton,{href:"#/keys",children:"All keys"})]}):i2(ErrorBox,
-{failure:loaded2.failure,retry:loaded2.again});if(!loaded2.value)return null;let{value:key,etag}=loaded2.value,expired=key.expires>0&&key.expires*1e3<Date.now(),
-rights=Object.entries(key.access_rights??{}),policies=key.apply_policies??(key.apply_policy_id?[key.apply_policy_id]:[]),patch=async(change,words2,extra="")=>{setFailure(
-null);try{await call("PATCH",`${path}${extra}`,change,etag?{headers:{"If-Match":etag}}:{}),say("ok",words2),loaded2.again(),setDoing(null)}catch(failed){failed instanceof
-Failure&&failed.status===412?(loaded2.again(),setFailure(new Failure(412,"Somebody else changed this key since it was shown. Their version is shown now; try aga\
-in."))):setFailure(failed),setDoing(null)}},revoke=async()=>{try{await call("DELETE",path),say("ok","The key is revoked. The next request with it is refused."),
-go("#/keys")}catch(failed){setFailure(failed),setDoing(null)}};return i2($,{children:[i2("p",{class:"crumbs",children:[i2("a",{href:"#/keys",children:"Keys"}),i2(
-Icon,{name:"right"}),i2("span",{class:"mono",children:i2(Text,{children:short2(id)})})]}),i2("div",{class:"page-head",children:[i2("h1",{children:i2(Text,{children:key.
-alias||"Key without alias"})}),expired?i2(Badge,{tone:"warn",children:"expired"}):key.is_inactive?i2(Badge,{tone:"muted",children:"inactive"}):i2(Badge,{tone:"o\
-k",children:"active"}),i2(LinkButton,{icon:"tail",kind:"quiet",href:link(["live"],{key:id}),children:"Why refused?"}),can&&i2($,{children:[i2(Button,{icon:"cloc\
-k","data-key":"e",onClick:()=>setDoing("extend"),children:"Extend"}),i2(Button,{onClick:()=>{patch({is_inactive:!key.is_inactive},key.is_inactive?"The key is ac\
-tive.":"The key is inactive: its requests are refused until you activate it.")},children:key.is_inactive?"Activate":"Deactivate"}),i2(Button,{kind:"danger",onClick:()=>setDoing(
-"revoke"),children:"Revoke"})]})]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not change them."}),failure?i2(ErrorBox,{failure}):null,i2(
-"div",{class:"two",children:[i2(Panel,{title:"Limits",children:i2("div",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Rate",children:key.rate>0?`${count(
-key.rate)} per ${key.per} s`:"no limit"}),(key.limits??[]).map((one,at)=>i2(Fact,{name:"and",children:`${count(one.rate)} per ${one.per} s`},at)),i2(Fact,{name:"\
-Quota",children:key.quota_max>0?i2("span",{class:"row",children:[i2(Meter,{used:key.quota_max-key.quota_remaining,max:key.quota_max}),i2("small",{children:["ren\
-ews ",i2(Ago,{at:key.quota_renews})]}),can&&i2(Button,{kind:"quiet",onClick:()=>{patch({},"The quota starts anew.","&reset=quota")},children:"Reset"})]}):"no qu\
-ota"}),i2(Fact,{name:"Expires",children:key.expires>0?i2($,{children:[i2(Ago,{at:key.expires})," ",i2("small",{children:full(key.expires)})]}):"never"}),i2(Fact,
-{name:"Policies",children:policies.length?policies.map((policy,at)=>i2("span",{children:[at>0&&", ",i2("a",{href:link(["policies"],{open:policy}),children:i2(Text,
-{children:policy})})]},policy)):"none: its limits are its own"}),key.throttle_retry_limit>0&&i2(Fact,{name:"Throttle",children:[key.throttle_retry_limit," tries\
-, every ",key.throttle_interval," s"]})]})})}),i2(Panel,{title:"Key",children:i2("div",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Id",children:i2(
-Text,{mono:!0,children:id})}),i2(Fact,{name:"Organisation",children:i2(Text,{children:key.org_id||"none"})}),i2(Fact,{name:"Created",children:key.date_created?i2(
-Text,{children:key.date_created}):UNKNOWN}),i2(Fact,{name:"Tags",children:key.tags?.length?i2(Text,{children:key.tags.join(", ")}):"none"}),Object.entries(key.meta_data??
-{}).map(([name,value])=>i2(Fact,{name:visible(name),children:i2(Text,{children:typeof value=="string"?value:JSON.stringify(value)})},name))]})})})]}),i2(Panel,{
-title:"May call",note:`${rights.length} ${rights.length===1?"API":"APIs"}`,children:rights.length===0?i2("div",{class:"empty small",children:"No API: every requ\
-est with it is refused."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"API"}),i2("th",{scope:"col",
-children:"Versions"}),i2("th",{scope:"col",children:"Only these paths"}),i2("th",{scope:"col",children:"Limit of its own"})]})}),i2("tbody",{children:rights.map(
-([api,right])=>i2("tr",{children:[i2("th",{scope:"row",children:i2("a",{href:link(["apis",api]),children:i2(Text,{children:right.api_name||api})})}),i2("td",{children:i2(
-Text,{children:(right.versions??[]).join(", ")})}),i2("td",{children:right.allowed_urls?.length?i2(Text,{mono:!0,children:right.allowed_urls.map(one=>`${(one.methods??
-[]).join(",")} ${one.url}`).join("; ")}):"all"}),i2("td",{children:right.limit?.rate>0||right.limit?.quota_max>0?limit(right.limit):"the key's"})]},api))})]})}),
-doing==="extend"&&i2(Extend,{expires:key.expires,close:()=>setDoing(null),save:expires=>{patch({expires},expires?`Valid until ${full(expires)}.`:"Valid until re\
-voked.")}}),doing==="revoke"&&i2(Dialog,{title:"Revoke this key?",close:()=>setDoing(null),footer:i2($,{children:[i2(Button,{onClick:()=>setDoing(null),children:"\
-Keep it"}),i2(Button,{kind:"danger",onClick:()=>{revoke()},children:"Revoke"})]}),children:i2("p",{children:["The next request with ",i2("b",{children:i2(Text,{
-children:key.alias||short2(id)})})," is refused, on every gateway. This cannot be undone; a new key is a new secret."]})})]})}function Extend({expires,save,close}){
-let[span2,setSpan]=w(2592e3),from=Math.max(expires,Date.now()/1e3),until=span2?Math.round(from+span2):0;return i2(Dialog,{title:"Extend this key",close,footer:i2(
-$,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",onClick:()=>save(until),children:"Extend"})]}),children:[expires>0?null:i2(Note,
-{children:"It does not expire now. This gives it an end."}),i2(Field,{label:"By",children:i2("select",{value:span2,onChange:event=>setSpan(Number(event.currentTarget.
-value)),children:[SPANS.map(([seconds,name])=>i2("option",{value:seconds,children:name},seconds)),i2("option",{value:0,children:"without end"})]})}),i2("p",{children:[
-"Until: ",i2("b",{children:until?full(until):"revoked"})]})]})}function Policies(){let q4=route.value.query,list=useList("policies",{q:q4.get("q")??void 0,sort:q4.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
-policies,open=q4.get("open"),row=list.rows.find(one=>one.id===open);return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["Policies",list.
-total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Filter policies",placeholder:"Name or id"}),can&&i2(Button,{icon:"plus",kind:"primary",
-"data-key":"n",onClick:()=>refine({new:"1"}),children:"New policy"})]}),!can&&i2("p",{class:"list-end",children:may("editor")?"Policies cannot be written here: \
-there is no folder for them (policies.policy_path), or it is read-only.":"Your role can view policies, not change them."}),i2(Table,{label:"Policies",list,id:one=>one.
-id,open:one=>refine({open:one.id}),order:"name",empty:i2(Empty,{icon:"policy",title:q4.get("q")?"No policy matches.":"There is no policy yet.",children:q4.get("\
-q")?null:"A policy gives many keys the same rights and limits; changing it changes all of them at once."}),columns:[{id:"name",name:"Name",sort:"name",grow:!0,show:one=>i2(
-"a",{href:link(["policies"],{open:one.id}),children:i2(Text,{children:one.name||one.id})})},{id:"state",name:"State",show:one=>i2(Badge,{tone:one.state==="activ\
-e"?"ok":"muted",children:one.state})},{id:"id",name:"Id",sort:"id",show:one=>i2(Text,{mono:!0,children:one.id})},{id:"apis",name:"APIs",show:one=>i2(Text,{children:one.
-apis.join(", ")})},{id:"limits",name:"Limits",show:limit},{id:"parts",name:"Applies",show:one=>one.partitions.length?`only ${one.partitions.join(", ")}`:"all of\
- it"},{id:"keys",name:"Keys",number:!0,show:one=>count(one.keys)}]}),open&&i2(Policy,{id:open,keys:row?.keys??null,close:()=>refine({open:void 0}),changed:list.
-reload,can:!!can},open),q4.get("new")&&can&&i2(Policy,{id:null,keys:0,close:()=>refine({new:void 0}),changed:list.reload,can:!0})]})}var FRESH=()=>({id:"",name:"",
-active:!0,org_id:"default",rate:100,per:60,quota_max:-1,quota_renewal_rate:0,key_expires_in:0,access_rights:{},partitions:{quota:!1,rate_limit:!1,acl:!1}});function Policy({
-id,keys,close,changed,can}){let stored=useLoaded(()=>id?ask("GET",`policies/${segment(id)}`):Promise.resolve({value:FRESH(),etag:null}),[id]),base=stored.value?
-pretty(stored.value.value):null,[edited,setEdited]=w(null),[apis2,setApis]=w([]),[problems,setProblems]=w([]),[failure,setFailure]=w(null),[step2,setStep]=w("ed\
-it"),text=edited??base??"",set2=(path,value2)=>setEdited(set(text,path.split("."),value2)),value=path=>valueAt(text,path.split("."));if(S2(()=>{get("list/apis?l\
-imit=200").then(page=>setApis(page.rows),()=>{})},[]),S2(()=>{if(!edited)return;let control=new AbortController,timer=setTimeout(()=>{call("POST","check/policy",
-edited,{signal:control.signal}).then(found=>setProblems(found.problems),()=>{})},400);return()=>{clearTimeout(timer),control.abort()}},[edited]),stored.failure)
-return i2(Dialog,{title:"Policy",close,children:i2(ErrorBox,{failure:stored.failure,retry:stored.again})});if(!stored.value||base==null)return null;let errors=problems.
-filter(one=>one.level==="error"),plain=String(value("name")??"").toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),save=async()=>{setFailure(null);try{
-id?await call("PUT",`policies/${segment(id)}`,text,stored.value.etag?{headers:{"If-Match":stored.value.etag}}:{}):await call("POST","policies",set(text,["id"],plain||
-`policy-${Date.now().toString(36)}`),{headers:{"If-None-Match":"*"}}),await get("reload?block=true"),say("ok",`Policy saved. It applies to ${keys==null?"its key\
-s":`${count(keys)} ${keys===1?"key":"keys"}`} from the next request.`),changed(),close()}catch(failed){setStep("edit"),setFailure(failed instanceof Failure&&failed.
-status===412?new Failure(412,"Not saved: somebody else changed this policy since it was opened. Close it and open it again to see their version."):failed)}},remove2=async()=>{
-try{await call("DELETE",`policies/${segment(id)}`),await get("reload?block=true"),say("ok","Policy deleted."),changed(),close()}catch(failed){setFailure(failed),
-setStep("edit")}},concerned=keys==null?"The number of its keys is not known.":`${count(keys)} ${keys===1?"key has":"keys have"} this policy.`;if(step2==="delete")
-return i2(Dialog,{title:"Delete this policy?",close:()=>setStep("edit"),footer:i2($,{children:[i2(Button,{onClick:()=>setStep("edit"),children:"Keep it"}),i2(Button,
-{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i2("p",{children:[concerned," Their requests are refused until they get another."]})});if(step2===
-"save")return i2(Dialog,{title:"Save this policy?",close:()=>setStep("edit"),wide:!0,footer:i2($,{children:[i2("span",{children:concerned}),i2(Button,{onClick:()=>setStep(
-"edit"),children:"Back"}),i2(Button,{kind:"primary",autofocus:!0,onClick:()=>{save()},children:"Save"})]}),children:i2(Diff,{old:id?base:"",now:text})});let rights=value(
-"access_rights")??{},number=(path,label,none,empty2)=>i2(Field,{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i2("input",{type:"numbe\
-r",min:0,step:"any",disabled:!can,placeholder:none,value:value(path)>0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty2:Number(event.
-currentTarget.value))})});return i2(Dialog,{title:id?visible(value("name")||id):"New policy",close,wide:!0,footer:i2($,{children:[i2("span",{children:[id&&i2(LinkButton,
-{icon:"key",kind:"quiet",href:link(["keys"],{q:id}),children:keys==null?"Its keys":`${count(keys)} keys`}),id&&can&&i2(Button,{icon:"trash",kind:"quiet",onClick:()=>setStep(
-"delete"),children:"Delete"})]}),i2(Button,{onClick:close,children:"Close"}),can&&i2(Button,{kind:"primary",disabled:!edited||edited===base||errors.length>0||!value(
-"name"),onClick:()=>id?setStep("save"):void save(),children:id?"Save":"Make the policy"})]}),children:i2("div",{class:"form",children:[failure?i2("div",{class:"\
-field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Name",children:i2("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2(
-"name",event.currentTarget.value)})}),i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2(
-"active",!value("active"))}),"Active"]}),number("rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number(
-"quota_renewal_rate","renewed every, seconds","never",0),number("key_expires_in","New keys expire after, seconds","never",0),i2("div",{class:"field wide",children:[
-i2("span",{children:"APIs"}),i2("div",{class:"choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,
-listen_path:"unknown API"}))].map(api=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(
-`access_rights.${api.id}`,api.id in rights?void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i2(Text,{children:api.name||api.id}),i2("small",{class:"\
-mono",children:i2(Text,{children:api.listen_path})})]},api.id))})]}),i2("div",{class:"field wide",children:[i2("span",{children:"Applies to keys"}),i2("div",{class:"\
-row",children:[["acl","rights"],["rate_limit","rate"],["quota","quota"]].map(([part,name])=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,
-checked:!!value(`partitions.${part}`),onChange:()=>set2(`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i2("em",{children:"None\
- chosen: all of it."})]}),problems.filter(one=>one.level!=="ignored").map(one=>i2("div",{class:"field wide",children:i2(Note,{tone:one.level==="error"?"bad":"wa\
-rn",icon:"alert",children:[i2("code",{children:one.path})," ",i2(Text,{children:one.message})]})},one.path))]})})}var TABS2=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i2($,{children:[
+Field,{label:"Description",wide:!0,children:i2("input",{value:form.description,onInput:set2("description")})})]})})}function KeyPage(){let[,id=""]=route.value.parts,loaded2=useLoaded(()=>found(id),[id]),path=loaded2.value?.path??"",seen=useLoaded(()=>last3(route.peek().query.
+get("hash")??id),[id]),[doing,setDoing]=w(null),[failure,setFailure]=w(null),can=may("editor");if(loaded2.failure&&!loaded2.value)return loaded2.failure instanceof
+Failure&&loaded2.failure.status===404?i2(Empty,{icon:"key",title:"There is no such key.",children:["It may have been revoked, or have expired.",i2("br",{}),i2(LinkButton,
+{href:"#/keys",children:"All keys"})]}):i2(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});if(!loaded2.value)return null;let{value:key,etag}=loaded2.value,
+expired=key.expires>0&&key.expires*1e3<Date.now(),rights=Object.entries(key.access_rights??{}),policies=key.apply_policies??(key.apply_policy_id?[key.apply_policy_id]:
+[]),patch=async(change,words2,extra="")=>{setFailure(null);try{await call("PATCH",`${path}${extra}`,change,etag?{headers:{"If-Match":etag}}:{}),say("ok",words2),
+loaded2.again(),setDoing(null)}catch(failed){failed instanceof Failure&&failed.status===412?(loaded2.again(),setFailure(new Failure(412,"Somebody else changed t\
+his key since it was shown. Their version is shown now; try again."))):setFailure(failed),setDoing(null)}},revoke=async()=>{try{await call("DELETE",path),say("o\
+k","The key is revoked. The next request with it is refused."),go("#/keys")}catch(failed){setFailure(failed),setDoing(null)}};return i2($,{children:[i2("p",{class:"\
+crumbs",children:[i2("a",{href:"#/keys",children:"Keys"}),i2(Icon,{name:"right"}),i2("span",{class:"mono",children:i2(Text,{children:short2(id)})})]}),i2("div",
+{class:"page-head",children:[i2("h1",{children:i2(Text,{children:key.alias||"Key without alias"})}),expired?i2(Badge,{tone:"warn",children:"expired"}):key.is_inactive?
+i2(Badge,{tone:"muted",children:"inactive"}):i2(Badge,{tone:"ok",children:"active"}),i2(LinkButton,{icon:"tail",kind:"quiet",href:refusals(id,key.alias,path),children:"\
+Why refused?"}),can&&i2($,{children:[i2(Button,{icon:"clock","data-key":"e",onClick:()=>setDoing("extend"),children:"Extend"}),i2(Button,{onClick:()=>{patch({is_inactive:!key.
+is_inactive},key.is_inactive?"The key is active.":"The key is inactive: its requests are refused until you activate it.")},children:key.is_inactive?"Activate":"\
+Deactivate"}),i2(Button,{kind:"danger",onClick:()=>setDoing("revoke"),children:"Revoke"})]})]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys\
+, not change them."}),failure?i2(ErrorBox,{failure}):null,i2("div",{class:"two",children:[i2(Panel,{title:"Limits",children:i2("div",{class:"body",children:i2(Facts,
+{children:[i2(Fact,{name:"Rate",children:key.rate>0?`${count(key.rate)} per ${key.per} s`:"no limit"}),(key.limits??[]).map((one,at)=>i2(Fact,{name:"and",children:`${count(
+one.rate)} per ${one.per} s`},at)),i2(Fact,{name:"Quota",children:key.quota_max>0?i2("span",{class:"row",children:[i2(Meter,{used:key.quota_max-key.quota_remaining,
+max:key.quota_max}),i2("small",{children:["renews ",i2(Ago,{at:key.quota_renews})]}),can&&i2(Button,{kind:"quiet",onClick:()=>{patch({},"The quota starts anew.",
+"&reset=quota")},children:"Reset"})]}):"no quota"}),i2(Fact,{name:"Expires",children:key.expires>0?i2($,{children:[i2(Ago,{at:key.expires})," ",i2("small",{children:full(
+key.expires)})]}):"never"}),i2(Fact,{name:"Policies",children:policies.length?policies.map((policy,at)=>i2("span",{children:[at>0&&", ",i2("a",{href:link(["poli\
+cies"],{open:policy}),children:i2(Text,{children:policy})})]},policy)):"none: its limits are its own"}),key.throttle_retry_limit>0&&i2(Fact,{name:"Throttle",children:[
+key.throttle_retry_limit," tries, every ",key.throttle_interval," s"]})]})})}),i2(Panel,{title:"Key",children:i2("div",{class:"body",children:i2(Facts,{children:[
+i2(Fact,{name:"Id",children:i2(Text,{mono:!0,children:id})}),i2(Fact,{name:"Last seen",children:seen.value?i2(Ago,{at:seen.value}):seen.failure?i2("small",{children:"\
+usage is not recorded"}):seen.waiting?UNKNOWN:"never, as far as usage is kept"}),i2(Fact,{name:"Organisation",children:i2(Text,{children:key.org_id||"none"})}),
+i2(Fact,{name:"Created",children:key.date_created?i2(Text,{children:key.date_created}):UNKNOWN}),i2(Fact,{name:"Tags",children:key.tags?.length?i2(Text,{children:key.
+tags.join(", ")}):"none"}),Object.entries(key.meta_data??{}).map(([name,value])=>i2(Fact,{name:visible(name),children:i2(Text,{children:typeof value=="string"?value:
+JSON.stringify(value)})},name))]})})})]}),i2(Panel,{title:"May call",note:`${rights.length} ${rights.length===1?"API":"APIs"}`,children:rights.length===0?i2("di\
+v",{class:"empty small",children:"No API: every request with it is refused."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("t\
+h",{scope:"col",children:"API"}),i2("th",{scope:"col",children:"Versions"}),i2("th",{scope:"col",children:"Only these paths"}),i2("th",{scope:"col",children:"Li\
+mit of its own"})]})}),i2("tbody",{children:rights.map(([api,right])=>i2("tr",{children:[i2("th",{scope:"row",children:i2("a",{href:link(["apis",api]),children:i2(
+Text,{children:right.api_name||api})})}),i2("td",{children:i2(Text,{children:(right.versions??[]).join(", ")})}),i2("td",{children:right.allowed_urls?.length?i2(
+Text,{mono:!0,children:right.allowed_urls.map(one=>`${(one.methods??[]).join(",")} ${one.url}`).join("; ")}):"all"}),i2("td",{children:right.limit?.rate>0||right.
+limit?.quota_max>0?limit(right.limit):"the key's"})]},api))})]})}),doing==="extend"&&i2(Extend,{expires:key.expires,close:()=>setDoing(null),save:expires=>{patch(
+{expires},expires?`Valid until ${full(expires)}.`:"Valid until revoked.")}}),doing==="revoke"&&i2(Dialog,{title:"Revoke this key?",close:()=>setDoing(null),footer:i2(
+$,{children:[i2(Button,{onClick:()=>setDoing(null),children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{revoke()},children:"Revoke"})]}),children:i2("p",{
+children:["The next request with ",i2("b",{children:i2(Text,{children:key.alias||short2(id)})})," is refused, on every gateway. This cannot be undone; a new key\
+ is a new secret."]})})]})}async function found(id){let paths=[`keys/${segment(id)}?by=id`,`keys/${segment(id)}?hashed=true`];try{return{...await ask("GET",paths[0]),
+path:paths[0]}}catch(failure){if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure;return{...await ask("GET",paths[1]),path:paths[1]}}}
+async function last3(id){return(await get(`usage/last_seen${query({key:id})}`)).last_seen_unix_s}function refusals(id,alias,path){let hash=route.peek().query.get(
+"hash")??(path.includes("hashed")?id:void 0);return link(["live"],hash?{key:hash}:alias?{alias}:{key:id})}function Extend({expires,save,close}){let[span2,setSpan]=w(
+2592e3),from=Math.max(expires,Date.now()/1e3),until=span2?Math.round(from+span2):0;return i2(Dialog,{title:"Extend this key",close,footer:i2($,{children:[i2(Button,
+{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",onClick:()=>save(until),children:"Extend"})]}),children:[expires>0?null:i2(Note,{children:"It does \
+not expire now. This gives it an end."}),i2(Field,{label:"By",children:i2("select",{value:span2,onChange:event=>setSpan(Number(event.currentTarget.value)),children:[
+SPANS.map(([seconds2,name])=>i2("option",{value:seconds2,children:name},seconds2)),i2("option",{value:0,children:"without end"})]})}),i2("p",{children:["Until: ",
+i2("b",{children:until?full(until):"revoked"})]})]})}function Policies(){let q4=route.value.query,list=useList("policies",{q:q4.get("q")??void 0,sort:q4.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
+policies,open=q4.get("open");return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["Policies",list.total!=null&&i2("small",{children:count(
+list.total)})]}),i2(Filter,{label:"Filter policies",placeholder:"Name or id"}),can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"\
+1"}),children:"New policy"})]}),!can&&i2("p",{class:"list-end",children:may("editor")?"Policies cannot be written here: there is no folder for them (policies.po\
+licy_path), or it is read-only.":"Your role can view policies, not change them."}),i2(Table,{label:"Policies",list,id:one=>one.id,open:one=>refine({open:one.id}),
+order:"name",empty:i2(Empty,{icon:"policy",title:q4.get("q")?"No policy matches.":"There is no policy yet.",children:q4.get("q")?null:"A policy gives many keys \
+the same rights and limits; changing it changes all of them at once."}),columns:[{id:"name",name:"Name",sort:"name",grow:!0,show:one=>i2("a",{href:link(["polici\
+es"],{open:one.id}),children:i2(Text,{children:one.name||one.id})})},{id:"state",name:"State",show:one=>i2(Badge,{tone:one.state==="active"?"ok":"muted",children:one.
+state})},{id:"id",name:"Id",sort:"id",show:one=>i2(Text,{mono:!0,children:one.id})},{id:"apis",name:"APIs",show:one=>i2(Text,{children:one.apis.join(", ")})},{id:"\
+limits",name:"Limits",show:limit},{id:"keys",name:"Keys",number:!0,show:one=>i2("a",{href:link(["keys"],{q:one.id}),children:one.keys==null?"its keys":count(one.
+keys)})}]}),open&&i2(Policy,{id:open,close:()=>refine({open:void 0}),changed:list.reload,can:!!can},open),q4.get("new")&&can&&i2(Policy,{id:null,close:()=>refine(
+{new:void 0}),changed:list.reload,can:!0})]})}var FRESH=()=>({id:"",name:"",active:!0,org_id:"default",rate:100,per:60,quota_max:-1,quota_renewal_rate:0,key_expires_in:0,
+access_rights:{},partitions:{quota:!1,rate_limit:!1,acl:!1}});function Policy({id,close,changed,can}){let stored=useLoaded(()=>id?ask("GET",`policies/${segment(
+id)}`):Promise.resolve({value:FRESH(),etag:null}),[id]),keys=useLoaded(()=>id&&may("editor")?call("POST","keys/bulk",{action:"activate",select:{policy:id},dry_run:!0}):
+Promise.resolve({count:id?null:0}),[id]).value?.count??null,base=stored.value?pretty(stored.value.value):null,[edited,setEdited]=w(null),[apis2,setApis]=w([]),[
+problems,setProblems]=w([]),[failure,setFailure]=w(null),[step2,setStep]=w("edit"),text=edited??base??"",set2=(path,value2)=>setEdited(set(text,path.split("."),
+value2)),value=path=>valueAt(text,path.split("."));if(S2(()=>{get("list/apis?limit=200").then(page=>setApis(page.rows),()=>{})},[]),S2(()=>{if(!edited)return;let control=new AbortController,
+timer=setTimeout(()=>{call("POST","check/policy",edited,{signal:control.signal}).then(found2=>setProblems(found2.problems),()=>{})},400);return()=>{clearTimeout(
+timer),control.abort()}},[edited]),stored.failure)return stored.failure instanceof Failure&&stored.failure.status===404?i2(Dialog,{title:"Policy",close,children:i2(
+Empty,{icon:"policy",title:"There is no such policy."})}):i2(Dialog,{title:"Policy",close,children:i2(ErrorBox,{failure:stored.failure,retry:stored.again})});if(!stored.
+value||base==null)return null;let errors=problems.filter(one=>one.level==="error"),plain=String(value("name")??"").toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(
+/^-|-$/g,""),save=async()=>{setFailure(null);try{id?await call("PUT",`policies/${segment(id)}`,text,stored.value.etag?{headers:{"If-Match":stored.value.etag}}:{}):
+await call("POST","policies",set(text,["id"],plain||`policy-${Date.now().toString(36)}`),{headers:{"If-None-Match":"*"}}),await get("reload?block=true"),say("ok",
+`Policy saved. It applies to ${keys==null?"its keys":`${count(keys)} ${keys===1?"key":"keys"}`} from the next request.`),changed(),close()}catch(failed){setStep(
+"edit"),setFailure(failed instanceof Failure&&failed.status===412?new Failure(412,"Not saved: somebody else changed this policy since it was opened. Close it an\
+d open it again to see their version."):failed)}},remove2=async()=>{try{await call("DELETE",`policies/${segment(id)}`),await get("reload?block=true"),say("ok","\
+Policy deleted."),changed(),close()}catch(failed){setFailure(failed),setStep("edit")}},concerned=keys==null?"The number of its keys is not known.":`${count(keys)}\
+ ${keys===1?"key has":"keys have"} this policy.`;if(step2==="delete")return i2(Dialog,{title:"Delete this policy?",close:()=>setStep("edit"),footer:i2($,{children:[
+i2(Button,{onClick:()=>setStep("edit"),children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i2("p",{children:[concerned,
+" ",keys===0?"":"Their requests are refused until they get another."]})});if(step2==="save")return i2(Dialog,{title:"Save this policy?",close:()=>setStep("edit"),
+wide:!0,footer:i2($,{children:[i2("span",{children:[concerned," ",affected()]}),i2(Button,{onClick:()=>setStep("edit"),children:"Back"}),i2(Button,{kind:"primar\
+y",autofocus:!0,onClick:()=>{save()},children:"Save"})]}),children:i2(Diff,{old:id?base:"",now:text})});let rights=value("access_rights")??{},number=(path,label,none,empty2)=>i2(
+Field,{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i2("input",{type:"number",min:0,step:"any",disabled:!can,placeholder:none,value:value(
+path)>0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty2:Number(event.currentTarget.value))})});return i2(Dialog,{title:id?visible(
+value("name")||id):"New policy",close,wide:!0,footer:i2($,{children:[i2("span",{children:[id&&i2(LinkButton,{icon:"key",kind:"quiet",href:link(["keys"],{q:id}),
+children:keys==null?"Its keys":`${count(keys)} keys`}),id&&can&&i2(Button,{icon:"trash",kind:"quiet",onClick:()=>setStep("delete"),children:"Delete"})]}),i2(Button,
+{onClick:close,children:"Close"}),can&&i2(Button,{kind:"primary",disabled:!edited||edited===base||errors.length>0||!value("name"),onClick:()=>id?setStep("save"):
+void save(),children:id?"Save":"Make the policy"})]}),children:i2("div",{class:"form",children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):
+null,i2(Field,{label:"Name",children:i2("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2("name",event.currentTarget.value)})}),i2(
+"label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2("active",!value("active"))}),"Active"]}),
+number("rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number("quota_renewal_rate","renewed every, s\
+econds","never",0),number("key_expires_in","New keys expire after, seconds","never",0),i2("div",{class:"field wide",children:[i2("span",{children:"APIs"}),i2("d\
+iv",{class:"choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,listen_path:"unknown API"}))].
+map(api=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(`access_rights.${api.id}`,api.
+id in rights?void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i2(Text,{children:api.name||api.id}),i2("small",{class:"mono",children:i2(Text,{children:api.
+listen_path})})]},api.id))})]}),i2("div",{class:"field wide",children:[i2("span",{children:"Applies to keys"}),i2("div",{class:"row",children:[["acl","rights"],
+["rate_limit","rate"],["quota","quota"]].map(([part,name])=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:!!value(`part\
+itions.${part}`),onChange:()=>set2(`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i2("em",{children:"None chosen: all of it."})]}),
+problems.filter(one=>one.level!=="ignored").map(one=>i2("div",{class:"field wide",children:i2(Note,{tone:one.level==="error"?"bad":"warn",icon:"alert",children:[
+i2("code",{children:one.path})," ",i2(Text,{children:one.message})]})},one.path))]})})}var TABS2=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i2($,{children:[
 i2("h1",{class:"page",children:"System"}),i2("nav",{class:"tabs","aria-label":"Parts of the system",children:TABS2.map(([part,name])=>i2("a",{href:link(part?["s\
 ystem",part]:["system"]),"aria-current":tab===part?"page":void 0,children:name},part))}),tab===""&&i2(Gateways,{}),tab==="problems"&&i2(Problems,{}),tab==="chan\
-ges"&&i2(Changes,{}),tab==="users"&&i2(Users,{})]})}var often=()=>Math.floor(tick.value/3);function Gateways(){let nodes2=useLoaded(()=>get("nodes",{byItself:!0}),
+ges"&&i2(Changes,{}),tab==="users"&&i2(Users2,{})]})}var often=()=>Math.floor(tick.value/3);function Gateways(){let nodes=useLoaded(()=>get("nodes",{byItself:!0}),
 [0,often()]),now2=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0,often()]),at=now2.value,reload=async()=>{try{await get("reload?block=true"),say("ok","The co\
-nfiguration is read anew."),now2.again()}catch(failure){say("bad",failure.message)}};return i2("div",{class:"stack",children:[nodes2.failure?i2(ErrorBox,{failure:nodes2.
-failure,retry:nodes2.again,since:nodes2.at??void 0}):null,i2(Panel,{title:"Gateways",note:nodes2.value?nodes2.value.shared?"that share this Redis":"this one sta\
-nds alone: no Redis is configured":"",actions:may("editor")&&i2(Button,{icon:"refresh",kind:"quiet",onClick:()=>{reload()},children:"Reload configuration"}),children:i2(
+nfiguration is read anew."),now2.again()}catch(failure){say("bad",failure.message)}};return i2("div",{class:"stack",children:[nodes.failure?i2(ErrorBox,{failure:nodes.
+failure,retry:nodes.again,since:nodes.at??void 0}):null,i2(Panel,{title:"Gateways",note:nodes.value?nodes.value.shared?"that share this Redis":"this one stands \
+alone: no Redis is configured":"",actions:may("editor")&&i2(Button,{icon:"refresh",kind:"quiet",onClick:()=>{reload()},children:"Reload configuration"}),children:i2(
 "table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"State"}),i2("th",
 {scope:"col",children:"Version"}),i2("th",{scope:"col",children:"Up since"}),i2("th",{scope:"col",class:"number",children:"APIs"}),i2("th",{scope:"col",children:"\
-Configuration"})]})}),i2("tbody",{children:(nodes2.value?.nodes??[]).map(node=>i2("tr",{children:[i2("th",{scope:"row",children:[i2(Text,{mono:!0,children:node.
-node})," ",node.self&&i2("small",{children:"this one"})]}),i2("td",{children:[node.alive?i2(Badge,{tone:"ok",children:"serving"}):i2(Badge,{tone:"bad",children:[
-"silent since ",clock(node.seen_unix_s,!0)]}),node.reload?.errors>0&&i2(Badge,{tone:"warn",children:[node.reload.errors," errors"]})]}),i2("td",{children:node.version}),
-i2("td",{children:i2(Ago,{at:node.started_unix_s})}),i2("td",{class:"number",children:count(node.apis)}),i2("td",{children:node.differs?.length?i2(Badge,{tone:"\
-warn",children:["differs: ",node.differs.join(", ")]}):i2(Text,{mono:!0,children:node.configuration})})]},node.node))})]})}),i2("div",{class:"two",children:[i2(
-Panel,{title:"Stores",children:at?.stores?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Sto\
-re"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"p50"}),i2("th",{scope:"col",class:"number",children:"p99"}),i2("th",
-{scope:"col",class:"number",children:"Faults"})]})}),i2("tbody",{children:at.stores.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.store}),i2("td",
-{children:one.up?i2(Badge,{tone:"ok",children:"up"}):i2(Badge,{tone:"bad",children:one.trouble||"down"})}),i2("td",{class:"number",children:percentile(one.p50_us,
-1e7)}),i2("td",{class:"number",children:percentile(one.p99_us,1e7)}),i2("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)})]},one.store))})]}):
-i2("div",{class:"empty small",children:at?"No store is in use.":"Loading"})}),i2(Panel,{title:"Records",note:"where requests are recorded",children:at?.sinks?.length?
-i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Sink"}),i2("th",{scope:"col",class:"number",children:"\
-Written"}),i2("th",{scope:"col",class:"number",children:"Waiting"}),i2("th",{scope:"col",class:"number",children:"Lost"})]})}),i2("tbody",{children:at.sinks.map(
-one=>i2("tr",{children:[i2("th",{scope:"row",children:one.sink}),i2("td",{class:"number",children:count(one.written)}),i2("td",{class:"number",children:count(one.
-waiting)}),i2("td",{class:`number ${one.dropped+one.failed?"bad":""}`,children:count(one.dropped+one.failed)})]},one.sink))})]}):i2("div",{class:"empty small",children:at?
-"Requests are not recorded: enable_analytics is off.":"Loading"})})]}),i2("div",{class:"two",children:[i2(Panel,{title:"Middlewares",note:"mean of sampled reque\
-sts, this gateway",children:at?.middlewares?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"M\
-iddleware"}),i2("th",{scope:"col",class:"number",children:"Mean"}),i2("th",{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:at.middlewares.
-map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.middleware}),i2("td",{class:"number",children:duration(one.mean_ns/1e3)}),i2("td",{class:"number",
-children:count(one.samples)})]},one.middleware))})]}):i2("div",{class:"empty small",children:"No sample yet."})}),i2(Panel,{title:"This process",children:i2("di\
-v",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Version",children:at?.version??session.value?.version}),i2(Fact,{name:"Up since",children:at?i2($,{
-children:[i2(Ago,{at:at.started_unix_ms/1e3})," ",i2("small",{children:full(at.started_unix_ms/1e3)})]}):UNKNOWN}),i2(Fact,{name:"Cores busy",children:at?.core_busy?.
-map(percent).join(", ")??UNKNOWN}),i2(Fact,{name:"Connections",children:at?`${count(at.connections.client)} of clients, ${count(at.connections.upstream)} to ups\
-treams`:UNKNOWN}),i2(Fact,{name:"Without an API",children:at?.unrouted?Object.entries(at.unrouted).map(([what,number])=>`${what.replaceAll("_"," ")} ${count(number)}`).
-join(", "):UNKNOWN})]})})})]})]})}function Problems(){let now2=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0,often()]),reload=now2.value?.reload;return now2.
-failure&&!reload?i2(ErrorBox,{failure:now2.failure,retry:now2.again}):reload?i2($,{children:[reload.last_failed&&i2(Note,{tone:"bad",icon:"alert",children:["The\
- last reload failed. The configuration of ",moment(reload.last_ok_unix_s)," still serves."]}),i2(Panel,{title:"Problems of the configuration",note:`${count(reload.
-errors)} errors, ${count(reload.warnings)} warnings; read ${moment(reload.last_ok_unix_s)} in ${duration(reload.last_us)}`,children:reload.problems.length===0?i2(
-Empty,{icon:"ok",title:"The configuration has no problem."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"\
-Level"}),i2("th",{scope:"col",children:"File"}),i2("th",{scope:"col",children:"Where"}),i2("th",{scope:"col",children:"What"})]})}),i2("tbody",{children:reload.
-problems.map((one,at)=>i2("tr",{children:[i2("td",{children:i2(Badge,{tone:one.level==="error"?"bad":"warn",children:one.level})}),i2("th",{scope:"row",children:i2(
-Text,{mono:!0,children:one.file})}),i2("td",{children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,{children:one.message})})]},at))})]})})]}):
-null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),where=row=>row.kind==="api"?link(["apis",
-row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0;return i2($,{children:[i2("div",{class:"\
-toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"Kept for 90 days."})]}),i2(Table,{label:"Changes",
-list,id:row=>`${row.time} ${row.target}`,open:setOpen,empty:i2(Empty,{icon:"clock",title:"No change is recorded."}),columns:[{id:"time",name:"Time",show:row=>i2(
-"time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",name:"Who",show:row=>i2(Text,{children:row.user})},{id:"action",name:"Did",show:row=>i2(
-Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.action==="delete"?"warn":"muted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"\
-What",grow:!0,show:row=>i2($,{children:[i2("small",{children:row.kind})," ",where(row)?i2("a",{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,
-{children:row.target})]})},{id:"diff",name:"Fields",number:!0,show:row=>row.diff?.length?count(row.diff.length+(row.diff_more??0)):""},{id:"node",name:"Gateway",
-show:row=>i2(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i2(Text,{mono:!0,children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.
-replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[i2(Facts,{children:[i2(Fact,{name:"Who",children:[i2(Text,{children:open.user}),
-" ",i2("small",{children:open.role})]}),i2(Fact,{name:"At",children:full(open.time)}),i2(Fact,{name:"What",children:where(open)?i2("a",{href:where(open),children:i2(
-Text,{children:open.target})}):i2(Text,{children:open.target})}),i2(Fact,{name:"From",children:i2(Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",
-children:i2(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"\
-col",children:"Field"}),i2("th",{scope:"col",children:"Before"}),i2("th",{scope:"col",children:"After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[
-i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,{mono:!0,children:shown2(one.old)})}),i2("td",{children:i2(Text,{
-mono:!0,children:shown2(one.new)})})]},one.path))})]}),open.diff_more>0&&i2("small",{children:["and ",count(open.diff_more)," more fields"]})]})]})}var shown2=value=>value==
-null?"none":typeof value=="string"?value:JSON.stringify(value);function Users(){let admin=may("admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),
-[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.value.query.get("new"),remove2=async name=>{try{await call("DELETE",`users/${segment(name)}`),
-say("ok",`${name} is removed and signed out.`),users.again(),setEditing(null)}catch(failure){say("bad",failure.message)}};return i2($,{children:[!admin&&i2(Note,
-{children:"Only admins see and change users."}),i2("div",{class:"toolbar",children:[admin&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine(
-{new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i2(Button,{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.failure?i2(ErrorBox,{failure:users.
-failure,retry:users.again}):null,admin&&users.value&&i2(Panel,{title:"Users",note:"admin: everything; editor: all but users and secrets; viewer: reads",children:users.
-value.users.length===0?i2(Empty,{icon:"client",title:"There is no named user.",children:"Everybody who knows the control secret is an admin, and changes do not \
-say who made them."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"\
-Role"}),i2("th",{scope:"col",children:"Since"}),i2("th",{scope:"col",children:"Last sign-in"}),i2("th",{scope:"col",children:i2("span",{class:"sr",children:"Act\
-ions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{children:one.name})}),i2("td",{children:i2(
-Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i2("td",{children:i2(Ago,{at:one.created})}),i2("td",{children:one.last_sign_in?i2(Ago,{at:one.
-last_sign_in}):"never"}),i2("td",{class:"number",children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||
-editing)&&admin&&i2(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),
+Configuration"}),i2("th",{scope:"col",children:"Definitions"})]})}),i2("tbody",{children:(nodes.value?.nodes??[]).map(node=>i2("tr",{children:[i2("th",{scope:"r\
+ow",children:[i2(Text,{mono:!0,children:node.node})," ",node.self&&i2("small",{children:"this one"})]}),i2("td",{children:[node.alive?i2(Badge,{tone:"ok",children:"\
+serving"}):i2(Badge,{tone:"bad",children:["silent since ",clock(node.seen_unix_s,!0)]}),node.errors>0&&i2(Badge,{tone:"warn",children:[node.errors," ",node.errors===
+1?"error":"errors"," in its files"]})]}),i2("td",{children:node.version}),i2("td",{children:i2(Ago,{at:node.started_unix_s})}),i2("td",{class:"number",children:count(
+node.apis)}),i2("td",{children:[node.differs?.length?i2(Badge,{tone:"warn",children:["differs: ",node.differs.map(part=>part.replaceAll("_"," ")).join(", ")]}):
+nodes.value.nodes.length>1?i2(Badge,{tone:"ok",children:"as the others"}):""," ",i2(Text,{mono:!0,children:node.configuration})]}),i2("td",{children:node.shared_definitions?
+i2($,{children:["revision ",count(node.shared_definitions.revision)," ",!node.shared_definitions.store_up&&i2(Badge,{tone:"bad",children:"store away"})]}):"its \
+files"})]},node.node))})]})}),i2("div",{class:"two",children:[i2(Panel,{title:"Stores",children:at?.stores?.length?i2("table",{class:"plain",children:[i2("thead",
+{children:i2("tr",{children:[i2("th",{scope:"col",children:"Store"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"p50"}),
+i2("th",{scope:"col",class:"number",children:"p99"}),i2("th",{scope:"col",class:"number",children:"Faults"})]})}),i2("tbody",{children:at.stores.map(one=>i2("tr",
+{children:[i2("th",{scope:"row",children:one.store}),i2("td",{children:one.up?i2(Badge,{tone:"ok",children:"answers"}):i2(Badge,{tone:"bad",children:one.trouble||
+"does not answer"})}),i2("td",{class:"number",children:percentile(one.p50_us,1e7)}),i2("td",{class:"number",children:percentile(one.p99_us,1e7)}),i2("td",{class:`\
+number ${one.faults?"bad":""}`,children:count(one.faults)})]},one.store))})]}):i2("div",{class:"empty small",children:at?"No store is in use.":"Loading"})}),i2(
+Panel,{title:"Records",note:"where requests are recorded",children:at?.sinks?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[
+i2("th",{scope:"col",children:"Sink"}),i2("th",{scope:"col",class:"number",children:"Written"}),i2("th",{scope:"col",class:"number",children:"Waiting"}),i2("th",
+{scope:"col",class:"number",children:"Lost"})]})}),i2("tbody",{children:at.sinks.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.sink}),i2("td",{class:"\
+number",children:count(one.written)}),i2("td",{class:"number",children:count(one.waiting)}),i2("td",{class:`number ${one.dropped+one.failed?"bad":""}`,children:count(
+one.dropped+one.failed)})]},one.sink))})]}):i2("div",{class:"empty small",children:at?"Requests are not recorded: enable_analytics is off.":"Loading"})})]}),i2(
+"div",{class:"two",children:[i2(Panel,{title:"Middlewares",note:"mean of sampled requests, this gateway",children:at?.middlewares?.length?i2("table",{class:"pla\
+in",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Middleware"}),i2("th",{scope:"col",class:"number",children:"Mean"}),i2("th",
+{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:at.middlewares.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.middleware}),
+i2("td",{class:"number",children:duration(one.mean_ns/1e3)}),i2("td",{class:"number",children:count(one.samples)})]},one.middleware))})]}):i2("div",{class:"empt\
+y small",children:"No sample yet."})}),i2(Panel,{title:"This process",children:i2("div",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Version",children:at?.
+version??session.value?.version}),i2(Fact,{name:"Up since",children:at?i2($,{children:[i2(Ago,{at:at.started_unix_ms/1e3})," ",i2("small",{children:full(at.started_unix_ms/
+1e3)})]}):UNKNOWN}),i2(Fact,{name:"Cores busy",children:at?.core_busy?.map(percent).join(", ")??UNKNOWN}),i2(Fact,{name:"Connections",children:at?`${count(at.connections.
+client)} of clients, ${count(at.connections.upstream)} to upstreams`:UNKNOWN}),i2(Fact,{name:"Without an API",children:at?.unrouted?Object.entries(at.unrouted).
+filter(([what])=>what in UNROUTED).map(([what,number])=>`${UNROUTED[what]} ${count(number)}`).join(", "):UNKNOWN})]})})})]})]})}function Problems(){let now2=useLoaded(
+()=>get("live?apis=0",{byItself:!0}),[0,often()]),reload=now2.value?.reload;return now2.failure&&!reload?i2(ErrorBox,{failure:now2.failure,retry:now2.again}):reload?
+i2($,{children:[reload.last_failed&&i2(Note,{tone:"bad",icon:"alert",children:["The last reload found errors: what is named below is left out. Everything else s\
+erves",reload.last_ok_unix_s?`; the last reload without errors was at ${moment(reload.last_ok_unix_s)}`:"","."]}),i2(Panel,{title:"Problems of the configuration",
+note:`${count(reload.errors)} ${reload.errors===1?"error":"errors"}, ${count(reload.warnings)} ${reload.warnings===1?"warning":"warnings"}; read in ${duration(reload.
+last_us)}`,children:reload.problems.length===0?i2(Empty,{icon:"ok",title:"The configuration has no problem."}):i2("table",{class:"plain",children:[i2("thead",{children:i2(
+"tr",{children:[i2("th",{scope:"col",children:"Level"}),i2("th",{scope:"col",children:"File"}),i2("th",{scope:"col",children:"Where"}),i2("th",{scope:"col",children:"\
+What"})]})}),i2("tbody",{children:reload.problems.map((one,at)=>i2("tr",{children:[i2("td",{children:i2(Badge,{tone:one.level==="error"?"bad":"warn",children:one.
+level})}),i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.file})}),i2("td",{children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,
+{children:one.message})})]},at))})]})})]}):null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),
+where=row=>row.kind==="api"?link(["apis",row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0;
+return i2($,{children:[i2("div",{class:"toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"Kept for\
+ 90 days."})]}),i2(Table,{label:"Changes",list,id:row=>`${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i2(Empty,{icon:"cl\
+ock",title:"No change is recorded."}),columns:[{id:"time",name:"Time",show:row=>i2("time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",name:"\
+Who",show:row=>i2(Text,{children:row.user||"nobody"})},{id:"action",name:"Did",show:row=>i2(Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.
+action==="delete"?"warn":"muted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i2($,{children:[i2("small",{children:row.
+kind})," ",where(row)?i2("a",{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,{children:row.target})]})},{id:"diff",name:"Fields",number:!0,show:row=>row.
+diff?.length?count(row.diff.length+(row.diff_more??0)):""},{id:"node",name:"Gateway",show:row=>i2(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i2(
+Text,{mono:!0,children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[
+i2(Facts,{children:[i2(Fact,{name:"Who",children:[i2(Text,{children:open.user})," ",i2("small",{children:open.role})]}),i2(Fact,{name:"At",children:full(open.time)}),
+i2(Fact,{name:"What",children:where(open)?i2("a",{href:where(open),children:i2(Text,{children:open.target})}):i2(Text,{children:open.target})}),i2(Fact,{name:"F\
+rom",children:i2(Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",children:i2(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i2("ta\
+ble",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Field"}),i2("th",{scope:"col",children:"Before"}),i2("th",{
+scope:"col",children:"After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.path})}),
+i2("td",{children:i2(Text,{mono:!0,children:shown3(one.old)})}),i2("td",{children:i2(Text,{mono:!0,children:shown3(one.new)})})]},one.path))})]}),open.diff_more>
+0&&i2("small",{children:["and ",count(open.diff_more)," more fields"]})]})]})}var shown3=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);
+function Users2(){let admin=may("admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.
+value.query.get("new"),remove2=async name=>{try{await call("DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(
+null)}catch(failure){say("bad",failure.message)}};return i2($,{children:[!admin&&i2(Note,{children:"Only admins see and change users."}),i2("div",{class:"toolba\
+r",children:[admin&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i2(Button,
+{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.failure?i2(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i2(Panel,
+{title:"Users",note:"admin: everything; editor: all but users and secrets; viewer: reads",children:users.value.users.length===0?i2(Empty,{icon:"client",title:"T\
+here is no named user.",children:"Everybody who knows the control secret is an admin, and changes do not say who made them."}):i2("table",{class:"plain",children:[
+i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"Role"}),i2("th",{scope:"col",children:"Since"}),i2(
+"th",{scope:"col",children:i2("span",{class:"sr",children:"Actions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2("tr",{children:[i2("th",{scope:"\
+row",children:i2(Text,{children:one.name})}),i2("td",{children:i2(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i2("td",{children:i2(Ago,
+{at:one.created})}),i2("td",{class:"number",children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&
+admin&&i2(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),
 own&&i2(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(
 user?.role??"editor"),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(
 user.name)}`,{role,...password?{password}:{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){
@@ -1400,20 +1470,23 @@ preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say(
 i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Old password",children:i2("input",{type:"password",autofocus:!0,required:!0,
 autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i2(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} cha\
 racters.`,children:i2("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
-value)})})]})})}var KEPT_MAX=1e3,FILTERS2=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){let word=text.trim();return word?
-/^[1-5](xx|\d\d)$/.test(word)?{status:word}:/^[0-9a-f.:]*[.:][0-9a-f.:]*$/i.test(word)&&/\d/.test(word)?{address:word}:{any:word}:{}}function Tail(){let q4=route.
-value.query,filters=Object.fromEntries(FILTERS2.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:[])),asked=JSON.stringify(filters),[rows,setRows]=w([]),[told,setTold]=w(
-{shown:0,seen:0,sampled:1,kept:0,since:null}),[paused,setPaused]=w(!1),[failure,setFailure]=w(null),[ready,setReady]=w(!1),[box,setBox]=w(q4.get("q")??""),held=U(
-[]),[waiting,setWaiting]=w(0),open=q4.get("open");S2(()=>{setBox(q4.get("q")??"")},[q4.get("q")]);let load2=()=>{setFailure(null);let question={...filters,limit:500};
-call("POST","tail?nodes=all",question).then(found=>{setRows(found.entries.map(entry=>({...entry,number:++numbered}))),setTold({shown:0,seen:0,sampled:1,kept:found.
-kept,since:found.since_unix_s}),setReady(!0)},setFailure)};S2(load2,[asked]),S2(()=>{let{alias:_3,request_id:__,trace:___,address:____,...follow2}=filters;return tailFilters.
+value)})})]})})}var KEPT_MAX=1e3,ROWS_MAX2=500,rawKey=D3(""),FILTERS2=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){
+let word=text.trim();return word?/^[1-5](xx|\d\d)$/.test(word)?{status:word}:/^[0-9a-f.:]*[.:][0-9a-f.:]*$/i.test(word)&&/\d/.test(word)?{address:word}:{any:word}:
+{}}function Tail(){let q4=route.value.query,filters=Object.fromEntries(FILTERS2.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:[])),asked=JSON.stringify(filters),
+[rows,setRows]=w([]),[told,setTold]=w({shown:0,seen:0,sampled:1,kept:0,missing:0}),[paused,setPaused]=w(!1),[failure,setFailure]=w(null),[ready,setReady]=w(!1),
+[unknown,setUnknown]=w(!1),[box,setBox]=w(q4.get("q")??""),held=U([]),[waiting,setWaiting]=w(0),open=q4.get("open");S2(()=>{setBox(q4.get("q")??"")},[q4.get("q")]);
+let load2=()=>{setFailure(null);let{raw,...plain}={...filters,raw:rawKey.value};(raw?call("POST","tail",{...plain,raw_key:raw,limit:ROWS_MAX2,nodes:"all"}):get(
+`tail${query({...plain,limit:ROWS_MAX2,nodes:"all"})}`,{byItself:!0})).then(found2=>{if(setRows(found2.entries.map(entry=>({...entry,number:++numbered}))),setTold(
+{shown:0,seen:0,sampled:1,kept:found2.kept,missing:found2.missing.length}),raw){let key=found2.entries[0]?.key;rawKey.value="",setUnknown(!key),key&&refine({key})}
+setReady(!0)},setFailure)};S2(load2,[asked,rawKey.value!==""]),S2(()=>{let{alias:_3,request_id:__,trace:___,address:____,...follow2}=filters;return tailFilters.
 value=follow2,()=>{tailFilters.value=null}},[asked]),S2(()=>onTail(batch=>{let match=entry=>(!filters.alias||entry.alias===filters.alias)&&(!filters.address||entry.
 address===filters.address)&&(!filters.request_id||entry.request_id===filters.request_id)&&(!filters.trace||entry.trace_id===filters.trace),fresh=batch.entries.filter(
 match).map(entry=>({...entry,number:++numbered})).reverse();if(setTold(old=>({...old,shown:old.shown+fresh.length,seen:old.seen+batch.seen,sampled:batch.sampled})),
 paused){held.current=[...fresh,...held.current].slice(0,KEPT_MAX),setWaiting(held.current.length);return}setRows(old=>[...fresh,...old].slice(0,KEPT_MAX))}),[paused,
-asked]);let pause=()=>{paused&&(setRows(old=>[...held.current,...old].slice(0,KEPT_MAX)),held.current=[],setWaiting(0)),setPaused(!paused)},any=(understood(box).
-any??"").toLowerCase(),shown3=any?rows.filter(row=>[row.path,row.key,row.alias,row.address,row.request_id,row.trace_id,row.cause,row.agent,row.name,row.api_id,row.
-middleware].some(text=>text?.toLowerCase().includes(any))):rows,picked=open?rows.find(row=>String(row.number)===open):void 0,type=text=>{setBox(text);let known=understood(
+asked]);let pause=()=>{paused&&(setRows(old=>[...held.current,...old].slice(0,KEPT_MAX)),held.current=[],setWaiting(0)),setPaused(!paused)},look=row=>{paused||pause(),
+refine({open:String(row.number)})},any=(understood(box).any??"").toLowerCase(),shown4=any?rows.filter(row=>[row.path,row.key,row.alias,row.address,row.request_id,
+row.trace_id,row.cause,row.agent,row.name,row.api_id,row.middleware].some(text=>text?.toLowerCase().includes(any))):rows,picked=open?rows.find(row=>String(row.number)===
+open):void 0,type=text=>{if(setBox(text),setUnknown(!1),isWholeKey(text.trim())){rawKey.value=text.trim(),setBox(""),refine({q:void 0});return}let known=understood(
 text);known.status?refine({status:known.status,q:void 0}):known.address&&text.length>6?refine({q:text}):refine({q:text||void 0})};return i2($,{children:[i2("div",
 {class:"page-head",children:[i2("h1",{children:"Live tail"}),i2("label",{class:"filter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search","aria-label":"\
 Filter the tail",placeholder:"Path, key, alias, address, request id, 429, 5xx",value:box,autocomplete:"off",spellcheck:!1,onInput:event=>type(event.currentTarget.
@@ -1424,51 +1497,65 @@ i2("option",{value:"",children:"every status"}),["2xx","4xx","401","403","404","
 s"&&filters[name]).map(name=>i2("span",{class:"chip",children:[i2("bdi",{children:[name.replace("_"," "),": ",visible(filters[name])]}),i2("button",{type:"butto\
 n","aria-label":`Remove the filter ${name}`,onClick:()=>refine({[name]:void 0}),children:i2(Icon,{name:"close"})})]},name)),i2("small",{class:"push",role:"statu\
 s",children:[told.seen>0?`${count(told.shown)} shown of ${count(told.seen)} seen${told.sampled>1?`, 1 in ${told.sampled} sampled`:""}; `:"",count(told.kept)," r\
-efusals and failures kept",told.since?` since ${moment(told.since)}`:""]})]}),failure?i2(ErrorBox,{failure,retry:load2}):null,ready&&i2(Table,{label:"Requests",
-list:here(shown3),id:row=>String(row.number),open:row=>{paused||pause(),refine({open:String(row.number)})},tone:row=>row.status>=500?"failed":void 0,empty:i2(Empty,
-{icon:"tail",title:any||Object.keys(filters).length?"Nothing matches among what is kept.":"Nothing was refused, and nothing failed.",children:["Requests appear \
-here as they come",Object.keys(filters).length?i2($,{children:[". ",i2(Button,{onClick:()=>refine(Object.fromEntries(FILTERS2.map(name=>[name,void 0]))),children:"\
-Clear the filters"})]}):"."]}),columns:[{id:"time",name:"Time",show:row=>i2("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"statu\
-s",name:"Status",show:row=>i2(Badge,{tone:tone(row),children:row.status||"none"})},{id:"why",name:"Why",show:row=>row.cause?i2(Text,{children:row.cause}):i2("sm\
-all",{children:"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i2(Text,{mono:!0,children:`${row.method} ${row.path}`})},{id:"api",name:"API",show:row=>i2(
-Text,{children:row.name||row.api_id||"none"})},{id:"key",name:"Key",show:row=>i2(Text,{children:row.alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Ad\
-dress",show:row=>i2(Text,{mono:!0,children:row.address})},{id:"took",name:"Took",number:!0,show:row=>duration(row.total_us)}]}),picked&&i2(Why,{entry:picked,close:()=>refine(
-{open:void 0})})]})}var tone=entry=>entry.status>=500||!entry.status?"bad":entry.status>=400?"warn":"ok";function Why({entry,close}){let{limit:limit2}=entry,passes=limit2?.
-retry_unix_s?limit2.retry_unix_s-Date.now()/1e3:null;return i2(Dialog,{title:`${entry.status||"No response"}: ${entry.cause||"passed"}`,close,side:!0,children:[
-entry.cause?i2("div",{class:`why ${tone(entry)}`,children:[i2("p",{children:i2("b",{children:i2(Text,{children:sentence2(entry)})})}),limit2&&i2("p",{children:[
-"Limit: ",count(limit2.max)," per ",span(limit2.per_s),", of the ",limit2.of,". ",limit2.left>0?`${count(limit2.left)} left then.`:"Nothing was left."," ",passes!=
-null&&(passes>0?i2($,{children:["The next request passes at ",i2("b",{children:moment(limit2.retry_unix_s,!0)}),", ",ago(limit2.retry_unix_s),"."]}):"It passes \
-again since.")]})]}):null,i2(Facts,{children:[i2(Fact,{name:"Request",children:[i2(Text,{mono:!0,children:`${entry.method} ${entry.path}`})," ",i2("small",{children:entry.
-http})]}),i2(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i2(Fact,{name:"Refused by",children:entry.middleware}),entry.message&&i2(Fact,
-{name:"The client was told",children:i2(Text,{children:entry.message})}),i2(Fact,{name:"API",children:entry.api_id?i2($,{children:[i2("a",{href:link(["apis",entry.
-api_id]),children:i2(Text,{children:entry.name||entry.api_id})}),entry.version&&i2("small",{children:[" version ",i2(Text,{children:entry.version})]})]}):"none \
-matched"}),i2(Fact,{name:"Key",children:entry.key?i2($,{children:[i2("a",{href:link(["keys",entry.key]),children:i2(Text,{children:entry.alias||entry.key})})," ",
-i2("a",{href:link(["live"],{key:entry.key}),children:i2("small",{children:"all of this key"})})]}):"none"}),i2(Fact,{name:"Client",children:[i2(Text,{mono:!0,children:entry.
-address})," ",i2("small",{children:i2(Text,{children:entry.agent})})]}),i2(Fact,{name:"Took",children:[duration(entry.total_us),", of this ",duration(entry.gateway_us),
-" in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)} upstream`]}),entry.target&&i2(Fact,{name:"Upstream",children:[i2(Text,{mono:!0,children:entry.
-target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),i2(Fact,{name:"Bytes",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes),
-" out"]}),i2(Fact,{name:"Gateway",children:i2(Text,{children:entry.node})}),entry.request_id&&i2(Fact,{name:"Request id",children:i2(Text,{mono:!0,children:entry.
-request_id})}),entry.trace_id&&i2(Fact,{name:"Trace",children:i2(Text,{mono:!0,children:entry.trace_id})})]}),!entry.cause&&i2(Note,{children:"The request passe\
-d; the gateway refused nothing."})]})}function sentence2(entry){return{key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have\
- used up this API's rate.",quota:"This key's quota is used up.",key_quota:"This key's quota is used up.",auth_missing:"The request has no key or token.",key_not_found:"\
-There is no such key.",key_unknown:"There is no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive.",access_denied:"The key has no \
-right to this API.",ip_denied:"The client's address is not allowed.",upstream_connect:"The upstream could not be reached.",upstream_timeout:"The upstream did no\
-t answer in time.",circuit_breaker:"The circuit breaker is open: the upstream failed too often."}[entry.cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.
-message||entry.cause.replaceAll("_"," ")}.`}var EACH=5,KINDS=[{what:"apis",icon:"api",kind:"API",show:row=>({name:row.name||row.id,note:`${row.listen_path} -> ${row.target}`,to:link(["apis",row.id])})},{what:"\
+efusals and failures kept",told.missing>0?`, without those of ${told.missing} silent ${told.missing===1?"gateway":"gateways"}`:""]})]}),failure?i2(ErrorBox,{failure,
+retry:load2}):null,unknown&&i2(Note,{children:"No request with this key was refused or failed among those that are kept."}),ready&&i2(Table,{label:"Requests",list:here(
+shown4),id:row=>String(row.number),open:look,tone:row=>row.status>=500?"failed":void 0,empty:i2(Empty,{icon:"tail",title:any||Object.keys(filters).length?"Nothi\
+ng matches among what is kept.":"Nothing was refused, and nothing failed.",children:["Requests appear here as they come",Object.keys(filters).length?i2($,{children:[
+". ",i2(Button,{onClick:()=>refine(Object.fromEntries(FILTERS2.map(name=>[name,void 0]))),children:"Clear the filters"})]}):"."]}),columns:[{id:"time",name:"Tim\
+e",show:row=>i2("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"status",name:"Status",show:row=>i2(Badge,{tone:tone2(row),children:row.
+status||"none"})},{id:"why",name:"Why",show:row=>row.cause?i2(Text,{children:row.cause.replaceAll("_"," ")}):i2("small",{children:row.status>=400?"upstream's an\
+swer":"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i2("button",{type:"button",class:"as-link",onClick:()=>look(row),children:i2(Text,{mono:!0,children:`${row.
+method} ${row.path}`})})},{id:"api",name:"API",show:row=>i2(Text,{children:row.name||row.api_id||"none"})},{id:"key",name:"Key",show:row=>i2(Text,{children:row.
+alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Address",show:row=>i2(Text,{mono:!0,children:row.address})},{id:"took",name:"Took",number:!0,show:row=>duration(
+row.total_us)}]}),picked&&i2(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var tone2=entry=>entry.status>=500||!entry.status?"bad":entry.status>=400?"w\
+arn":"ok";function Why({entry,close}){let{limit:limit2}=entry,passes=limit2?.retry_unix_s?limit2.retry_unix_s-Date.now()/1e3:null;return i2(Dialog,{title:`${entry.
+status||"No response"}: ${entry.cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=400?"answered by the upstream":"passed"}`,close,side:!0,children:[entry.
+cause?i2("div",{class:`why ${tone2(entry)}`,children:[i2("p",{children:i2("b",{children:i2(Text,{children:sentence2(entry)})})}),limit2&&i2("p",{children:["Limi\
+t: ",count(limit2.max)," per ",span(limit2.per_s),", of the ",limit2.of,". ",limit2.left>0?`${count(limit2.left)} left then.`:"Nothing was left."," ",passes!=null&&
+(passes>0?i2($,{children:["The next request passes at ",i2("b",{children:moment(limit2.retry_unix_s,!0)}),", ",ago(limit2.retry_unix_s),"."]}):`It has passed ag\
+ain since ${moment(limit2.retry_unix_s,!0)}.`)]})]}):null,i2(Facts,{children:[i2(Fact,{name:"Request",children:[i2(Text,{mono:!0,children:`${entry.method} ${entry.
+path}`})," ",i2("small",{children:entry.http})]}),i2(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i2(Fact,{name:"Refused by",children:[i2(
+"span",{title:"The step of the API's chain",children:entry.middleware}),entry.api_id&&i2($,{children:[" ",i2("a",{href:link(["apis",entry.api_id,"chain"]),children:i2(
+"small",{children:"the chain"})})]})]}),entry.message&&i2(Fact,{name:"The client was told",children:i2(Text,{children:entry.message})}),i2(Fact,{name:"API",children:entry.
+api_id?i2($,{children:[i2("a",{href:link(["apis",entry.api_id]),children:i2(Text,{children:entry.name||entry.api_id})}),entry.version&&i2("small",{children:[" v\
+ersion ",i2(Text,{children:entry.version})]})]}):"none matched"}),i2(Fact,{name:"Key",children:entry.key?i2($,{children:[i2("a",{href:link(["keys",entry.key]),children:i2(
+Text,{children:entry.alias||entry.key})})," ",i2("a",{href:link(["live"],{key:entry.key}),children:i2("small",{children:"all of this key"})})]}):"none"}),i2(Fact,
+{name:"Client",children:[i2(Text,{mono:!0,children:entry.address})," ",i2("small",{children:i2(Text,{children:entry.agent})})]}),i2(Fact,{name:"Took",children:[
+duration(entry.total_us),", ",duration(entry.gateway_us)," of it in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)} upstream`]}),entry.target&&
+i2(Fact,{name:"Upstream",children:[i2(Text,{mono:!0,children:entry.target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),i2(Fact,{name:"Byte\
+s",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes)," out"]}),i2(Fact,{name:"Gateway",children:i2(Text,{children:entry.node})}),entry.request_id&&
+i2(Fact,{name:"Request id",children:i2(Text,{mono:!0,children:entry.request_id})}),entry.trace_id&&i2(Fact,{name:"Trace",children:i2(Text,{mono:!0,children:entry.
+trace_id})})]}),!entry.cause&&(entry.status>=400?i2(Note,{tone:tone2(entry),children:"The gateway let it pass; the status is the upstream's own."}):i2(Note,{children:"\
+The request passed."}))]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have used up this API's rate.",address_rate_limit:"\
+The client's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"The request has no key or token.",key_unknown:"There is \
+no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated it.",key_signature:"The request's signature does not fi\
+t its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right to this path or method.",ip_disallowed:"The client's ad\
+dress is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or password is wrong.",jwt_refused:"The token was not ac\
+cepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wrong.",jwt_no_policy:"The token names no policy that exis\
+ts here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAuth client of this token was deleted.",store_silent:"Th\
+e store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no version.",version_unknown:"There is no such version.",version_expired:"\
+This version has expired.",request_too_large:"The request's body is larger than the API allows.",org_disabled:"The organisation is disabled.",org_quota:"The org\
+anisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"The upstream could not be reached: it refuses connectio\
+ns.",upstream_timeout:"The upstream did not answer in time.",upstream_failed:"The upstream broke the connection off, or its answer was malformed.",upstream_lookup:"\
+The upstream's name could not be resolved.",breaker_open:"The circuit breaker is open: the upstream failed too often.",all_hosts_down:"All targets of this API a\
+re down."};function sentence2(entry){return SENTENCES[entry.cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.message||entry.cause.replaceAll("_"," ")}.`}
+function isWholeKey(text){return/^[A-Za-z0-9_-]{0,64}[0-9a-f]{32}$/.test(text)&&text.length>32&&!/^[0-9a-f]{64}$/.test(text)}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i2(
+Note,{tone:"bad",icon:"alert",actions:i2(Button,{icon:"refresh",onClick:()=>location.reload(),children:"Reload"}),children:["This page failed to show what the g\
+ateway sent. Traffic is not affected. ",i2("small",{children:fault.message})]}):this.props.children}};var EACH=5,KINDS=[{what:"apis",icon:"api",kind:"API",show:row=>({name:row.name||row.id,note:`${row.listen_path} -> ${row.target}`,to:link(["apis",row.id])})},{what:"\
 keys",icon:"key",kind:"Key",show:row=>({name:row.alias||row.id,note:[row.id,row.state!=="active"&&row.state].filter(Boolean).join(", "),to:link(["keys",row.id])})},
 {what:"policies",icon:"policy",kind:"Policy",show:row=>({name:row.name||row.id,note:row.id,to:link(["policies"],{open:row.id})})},{what:"clients",icon:"client",
 kind:"Client",show:row=>({name:row.id,note:row.description||row.api_id,to:link(["clients"],{q:row.id})})},{what:"certs",icon:"certificate",kind:"Certificate",show:row=>({
-name:row.names?.[0]??row.subject,note:row.subject,to:link(["certificates"],{q:row.subject})})}];function Search({close}){let[text,setText]=w(""),[found,setFound]=w(
+name:row.names?.[0]??row.subject,note:row.subject,to:link(["certificates"],{q:row.subject})})}];function Search({close}){let[text,setText]=w(""),[found2,setFound]=w(
 null),[at,setAt]=w(0),input=U(null);S2(()=>{input.current?.focus()},[]),S2(()=>{let q4=text.trim();if(!q4){setFound(null);return}let control=new AbortController,
 timer=setTimeout(async()=>{let answers=await Promise.all(KINDS.map(async({what,icon,kind,show})=>{try{return(what==="keys"?await listKeys({q:q4,limit:EACH},{signal:control.
 signal}):await get(`list/${what}${query({q:q4,limit:EACH})}`,{signal:control.signal})).rows.slice(0,EACH).map(row=>({icon,kind,...show(row)}))}catch{return[]}}));
 if(control.signal.aborted)return;let tail=[{icon:"tail",kind:"Live tail",name:`Refusals and errors of "${q4}"`,note:"by request id, path, key or address",to:link(
 ["live"],{q:q4})}];setFound([...answers.flat(),...tail]),setAt(0)},150);return()=>{clearTimeout(timer),control.abort()}},[text]);let open=one=>{one&&(close(),go(
 one.to))};return i2(Dialog,{title:"Search",close,children:i2("div",{class:"search",onKeyDown:event=>{let step2=event.key==="ArrowDown"?1:event.key==="ArrowUp"?-1:
-0;step2&&found&&(event.preventDefault(),setAt((at+step2+found.length)%found.length)),event.key==="Enter"&&(event.preventDefault(),open(found?.[at]))},children:[
-i2("input",{ref:input,type:"search","aria-label":"Search",role:"combobox","aria-expanded":!!found,"aria-controls":"found","aria-activedescendant":found?`found-${at}`:
-void 0,placeholder:"API, path, key, alias, policy, certificate, request id",autocomplete:"off",spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.
-value)}),i2("ul",{id:"found",role:"listbox","aria-label":"Results",children:found?.map((one,index)=>i2("li",{id:`found-${index}`,role:"option","aria-selected":index===
+0;step2&&found2&&(event.preventDefault(),setAt((at+step2+found2.length)%found2.length)),event.key==="Enter"&&(event.preventDefault(),open(found2?.[at]))},children:[
+i2("input",{ref:input,type:"search","aria-label":"Search",role:"combobox","aria-expanded":!!found2,"aria-controls":"found","aria-activedescendant":found2?`found\
+-${at}`:void 0,placeholder:"API, path, key, alias, policy, certificate, request id",autocomplete:"off",spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.
+value)}),i2("ul",{id:"found",role:"listbox","aria-label":"Results",children:found2?.map((one,index)=>i2("li",{id:`found-${index}`,role:"option","aria-selected":index===
 at,class:index===at?"at":"",onMouseMove:()=>setAt(index),onClick:()=>open(one),children:[i2(Icon,{name:one.icon}),i2("span",{children:[i2("bdi",{children:visible(
 one.name)}),i2("small",{children:i2("bdi",{children:visible(one.note)})})]}),i2("em",{children:one.kind})]},one.to+index))})]})})}var PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"APIs",icon:"api",key:"a",page:Apis,one:ApiPage},{id:"keys",name:"\
 Keys",icon:"key",key:"k",page:Keys,one:KeyPage},{id:"policies",name:"Policies",icon:"policy",key:"p",page:Policies},{id:"clients",name:"OAuth clients",icon:"cli\
@@ -1487,13 +1574,14 @@ i2(Button,{icon:"menu",kind:"quiet","aria-label":"Menu","aria-expanded":menu,onC
 bel":"Search everything",onClick:()=>setSearch(!0),children:[i2(Icon,{name:"search"}),i2("span",{children:"Search"}),i2("kbd",{children:"/"})]}),i2(Connection,{}),
 i2(Clock,{}),i2(Button,{icon:dark.value?"sun":"moon",kind:"quiet","aria-label":dark.value?"Light theme":"Dark theme",title:dark.value?"Light theme":"Dark theme",
 onClick:()=>{theme.value=dark.value?"light":"dark"}}),!narrow.value&&i2(Button,{kind:"quiet",class:"help","aria-label":"Keyboard keys",title:"Keyboard keys (?)",
-onClick:()=>setHelp(!0),children:"?"})]}),i2("main",{id:"content",tabIndex:-1,children:Page?i2(Page,{},parts2.slice(0,2).join("/")):i2(Empty,{icon:"alert",title:"\
-There is no such page.",children:i2(LinkButton,{href:"#/",children:"Overview"})})}),search&&i2(Search,{close:()=>setSearch(!1)}),help&&i2(Help,{close:()=>setHelp(
-!1)})]})}function Connection(){let{kind,words:words2,since}=state.value,now2=now.value;if(kind==="lost")return i2("span",{class:"connection bad",role:"status",title:words2,
-children:[i2("i",{}),"No answer since ",clock(since/1e3,!0)]});if(kind==="off")return i2("span",{class:"connection muted",title:words2,children:[i2("i",{}),"No \
-live figures"]});let nodes2=now2?.nodes.length??1,missing=now2?.missing.length??0;return i2("a",{class:`connection ${missing?"warn":kind==="live"?"ok":"muted"}`,
-href:"#/system",title:now2?.nodes.join(", "),children:[i2("i",{}),nodes2===1&&!missing?visible(now2?.node??session.value?.node):`${nodes2} gateways`,missing>0&&
-`, ${missing} silent`]})}function Clock(){let[,again]=w(0);S2(()=>{let timer=setInterval(()=>again(turn=>turn+1),5e3);return()=>clearInterval(timer)},[]);let now2=Date.
+onClick:()=>setHelp(!0),children:"?"})]}),i2("main",{id:"content",tabIndex:-1,children:Page?i2(Boundary,{children:i2(Page,{})},parts2.slice(0,2).join("/")):i2(Empty,
+{icon:"alert",title:"There is no such page.",children:i2(LinkButton,{href:"#/",children:"Overview"})})}),search&&i2(Search,{close:()=>setSearch(!1)}),help&&i2(Help,
+{close:()=>setHelp(!1)})]})}function Connection(){let{kind,words:words2,since}=state.value,now2=now.value;if(kind==="lost")return i2("span",{class:"connection b\
+ad",role:"status",title:words2,children:[i2("i",{}),"No answer since ",clock(since/1e3,!0)]});if(kind==="refused")return i2("span",{class:"connection warn",role:"\
+status",title:words2,children:[i2("i",{}),"Figures are not updated"]});if(kind==="off")return i2("span",{class:"connection muted",title:words2,children:[i2("i",
+{}),"No live figures"]});let nodes=now2?.nodes.length??1,missing=now2?.missing.length??0;return i2("a",{class:`connection ${missing?"warn":kind==="live"?"ok":"m\
+uted"}`,href:"#/system",title:now2?.nodes.join(", "),children:[i2("i",{}),nodes===1&&!missing?visible(now2?.node??session.value?.node):`${nodes} gateways`,missing>
+0&&`, ${missing} silent`]})}function Clock(){let[,again]=w(0);S2(()=>{let timer=setInterval(()=>again(turn=>turn+1),5e3);return()=>clearInterval(timer)},[]);let now2=Date.
 now()/1e3;return i2("button",{type:"button",class:"clock",title:"Switch between local time and UTC",onClick:()=>{utc.value=!utc.value},children:[i2("time",{children:clock(
 now2)})," ",i2("small",{children:offset(now2)})]})}function useKeys(does){S2(()=>{let went=0,press=event=>{if((event.ctrlKey||event.metaKey)&&event.key.toLowerCase()===
 "k"){event.preventDefault(),does.search();return}if(event.ctrlKey||event.metaKey||event.altKey||document.querySelector("dialog[open]"))return;let target=event.composedPath()[0];

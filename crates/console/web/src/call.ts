@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 /** Set when the gateway says that nobody is signed in any more; the shell shows the sign-in again. */
 export const ended = signal(false);
 
-export interface Problem { level: "error" | "warning" | "ignored"; path: string; message: string; line?: number; column?: number }
+export interface Problem { level: "error" | "warning" | "note" | "ignored"; path: string; message: string; line?: number; column?: number }
 
 /** What the gateway answered instead of doing what was asked, or that it did not answer. */
 export class Failure extends Error {

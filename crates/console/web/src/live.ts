@@ -7,28 +7,36 @@ import { Failure, ended, get, query } from "./call";
 /** Columns that count; they become rates per second. The others are levels and percentiles. */
 const COUNTS = new Set(["requests", "ok", "client_errors", "server_errors", "refused", "upstream_errors", "timeouts", "request_bytes", "response_bytes"]);
 export const COLUMNS = [...COUNTS, "in_flight", "upstream_p50_us", "upstream_p90_us", "upstream_p99_us", "gateway_p50_us", "gateway_p90_us", "gateway_p99_us"];
+/** When a stream that was refused is tried again. */
+const REFUSED_RETRY_MS = 10_000;
 /** The span of all plots of live figures. */
 export const SPAN_S = 3600;
-/** APIs whose past is kept here; the stream names at most 50 at a time, others over time. */
+/** APIs that a sample names at most. */
+export const APIS_MAX = 50;
+/** APIs whose past is kept here; the stream names the busiest at a time, others over time. */
 const SERIES_MAX = 200;
 
 export type Column = (number | null)[];
 export interface Series { name: string; times: number[]; columns: Record<string, Column> }
 export interface Mark { unix_s: number; kind: string; node: string; text: string }
-export interface Attention { kind: string; level: "bad" | "warn"; api_id?: string; text: string; unix_s?: number }
+export interface Attention { kind: string; level: "bad" | "warn"; api_id?: string; node?: string; text: string; unix_s?: number }
 export interface Now {
   node: string; nodes: string[]; missing: string[]; unix_ms: number; seconds: number; totals: any; apis: any[]; apis_active: number; apis_total: number;
-  connections: { client: number; upstream: number }; core_busy: number[]; unrouted: Record<string, number>; attention: Attention[];
+  connections: { client: number; upstream: number }; core_busy: number[]; attention: Attention[];
+  /** Requests that no API was for, since the gateways started. */
+  unrouted: Record<string, number>;
 }
 
 export const now = signal<Now | null>(null);
 export const totals = signal<Series>(empty(""));
 export const apis = new Map<string, Series>();
 export const marks = signal<Mark[]>([]);
+/** Requests per second that no API was for; `null` before the second sample. */
+export const unrouted = signal<Record<string, number> | null>(null);
 /** Rises with each sample, for views of `apis`. */
 export const tick = signal(0);
-/** `off`: the gateway keeps no figures; `lost`: it does not answer. */
-export const state = signal<{ kind: "starting" | "live" | "lost" | "off"; words: string; since: number }>({ kind: "starting", words: "", since: Date.now() });
+/** `off`: the gateway keeps no figures; `refused`: it answers, but opens no stream; `lost`: it does not answer. */
+export const state = signal<{ kind: "starting" | "live" | "refused" | "lost" | "off"; words: string; since: number }>({ kind: "starting", words: "", since: Date.now() });
 /** Ends of the scales in microseconds; a percentile there says only that it is longer. */
 export const ends = signal({ upstream: 3e7, gateway: 2e6 });
 /** Batches of the live tail, for the page that shows them. */
@@ -44,14 +52,16 @@ function empty(name: string): Series { return { name, times: [], columns: Object
 
 let source: EventSource | null = null;
 let retry: ReturnType<typeof setTimeout> | undefined;
-let nodes = "all";
+/** Whether there are other gateways, so that sums are asked for. */
+let together = false;
 
 /** Fetches the past hour, then follows. */
 export async function start(): Promise<void> {
   stop();
   if (document.hidden) return;
   try {
-    const past = await get(`history${query({ apis: 50, nodes })}`, { byItself: true });
+    const past = await get(`history${query({ apis: APIS_MAX, nodes: "all" })}`, { byItself: true });
+    together = past.nodes.length + past.missing.length > 1;
     read(past);
   } catch (failure) {
     if (!(failure instanceof Failure) || ended.value) return;
@@ -74,15 +84,32 @@ export function stop(): void {
 function follow(): void {
   const filters = tailFilters.value;
   const topics = filters ? "live,tail,changes" : "live,changes";
-  source = new EventSource(`api/stream${query({ topics, nodes, idle: 1, ...filters })}`);
+  let opened = false;
+  source = new EventSource(`api/stream${query({ topics, nodes: together ? "all" : undefined, idle: 1, ...filters })}`);
+  source.onopen = () => { opened = true; };
   source.addEventListener("live", (event) => sample(JSON.parse((event as MessageEvent).data)));
   source.addEventListener("tail", (event) => { const data = JSON.parse((event as MessageEvent).data); tailListeners.forEach((listener) => listener(data)); });
   source.addEventListener("changes", (event) => {
     const data = JSON.parse((event as MessageEvent).data);
     if (["restart", "config", "config_failed"].includes(data.kind)) marks.value = [...marks.value, data];
+    // From now on the figures are sums, or are no longer.
+    if (["node_joined", "node_left"].includes(data.kind)) void start();
     changeListeners.forEach((listener) => listener(data));
   });
-  source.onerror = () => { stop(); lost("The gateway does not answer."); };
+  source.onerror = () => { stop(); if (opened) lost("The gateway does not answer."); else void refused(); };
+}
+
+/** A stream that did not open says not why; a short one by another way does. */
+async function refused(): Promise<void> {
+  try {
+    await get("stream?topics=changes&events=0", { byItself: true });
+    retry = setTimeout(() => void start(), REFUSED_RETRY_MS);
+  } catch (failure) {
+    if (!(failure instanceof Failure) || failure.status === 0) { lost("The gateway does not answer."); return; }
+    if (ended.value) return;
+    state.value = { kind: "refused", words: failure.message, since: Date.now() };
+    retry = setTimeout(() => void start(), REFUSED_RETRY_MS);
+  }
 }
 
 function lost(words: string): void {
@@ -117,6 +144,9 @@ function converted({ from_unix_s: from, step_s: step, samples }: any, name: stri
 }
 
 function sample(data: Now): void {
+  const before = now.value;
+  if (before && before.node === data.node && before.nodes.length === data.nodes.length)
+    unrouted.value = Object.fromEntries(Object.entries(data.unrouted).map(([what, count]) => [what, Math.max(0, count - (before.unrouted[what] ?? 0)) / data.seconds]));
   now.value = data;
   const time = data.unix_ms / 1000;
   const grown = totals.value;
@@ -133,7 +163,7 @@ function sample(data: Now): void {
     append(series, time, data.seconds, api);
   }
   // The sample names the busiest; if there were fewer than it may name, the others had none.
-  const quiet = data.apis.length < 50 ? 0 : null;
+  const quiet = data.apis.length < APIS_MAX ? 0 : null;
   for (const [id, series] of apis) if (!named.has(id)) append(series, time, data.seconds, null, quiet);
   state.value = { kind: "live", words: "", since: Date.now() };
   tick.value += 1;

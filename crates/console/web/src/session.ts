@@ -6,7 +6,7 @@ import { Failure, call, ended, get } from "./call";
 export type Role = "viewer" | "editor" | "admin";
 export interface Session {
   user: string; role: Role; by_secret: boolean; users: number | null; node: string; version: string; expires_unix_s: number;
-  writable: { apis: boolean; policies: boolean }; secret_file: string | null;
+  writable: { apis: boolean; policies: boolean }; secret_file: string | null; shared_definitions?: boolean;
 }
 /** What the sign-in page is told before anybody signs in. */
 export interface Door { secret_file: string | null; users: boolean; insecure: boolean; ssh: string | null; version?: string }

@@ -18,6 +18,7 @@ import { Usage } from "./pages/usage";
 import { go, link, route } from "./route";
 import { session, signOut } from "./session";
 import { Button, Empty, LinkButton } from "./ui/bits";
+import { Boundary } from "./ui/boundary";
 import { Dialog } from "./ui/dialog";
 import { Icon, Logo, type IconName } from "./ui/icons";
 import { Search } from "./ui/search";
@@ -68,7 +69,7 @@ export function Shell() {
         {!narrow.value && <Button kind="quiet" class="help" aria-label="Keyboard keys" title="Keyboard keys (?)" onClick={() => setHelp(true)}>?</Button>}
       </header>
       <main id="content" tabIndex={-1}>
-        {Page ? <Page key={parts.slice(0, 2).join("/")} /> : <Empty icon="alert" title="There is no such page."><LinkButton href="#/">Overview</LinkButton></Empty>}
+        {Page ? <Boundary key={parts.slice(0, 2).join("/")}><Page /></Boundary> : <Empty icon="alert" title="There is no such page."><LinkButton href="#/">Overview</LinkButton></Empty>}
       </main>
       {search && <Search close={() => setSearch(false)} />}
       {help && <Help close={() => setHelp(false)} />}
@@ -81,6 +82,7 @@ function Connection() {
   const { kind, words, since } = live.state.value;
   const now = live.now.value;
   if (kind === "lost") return <span class="connection bad" role="status" title={words}><i />No answer since {format.clock(since / 1000, true)}</span>;
+  if (kind === "refused") return <span class="connection warn" role="status" title={words}><i />Figures are not updated</span>;
   if (kind === "off") return <span class="connection muted" title={words}><i />No live figures</span>;
   const nodes = now?.nodes.length ?? 1, missing = now?.missing.length ?? 0;
   return <a class={`connection ${missing ? "warn" : kind === "live" ? "ok" : "muted"}`} href="#/system" title={now?.nodes.join(", ")}><i />{nodes === 1 && !missing ? format.visible(now?.node ?? session.value?.node) : `${nodes} gateways`}{missing > 0 && `, ${missing} silent`}</a>;

@@ -10,7 +10,7 @@ import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-export interface Placed { from: number; to: number; level: "error" | "warning" | "ignored"; message: string }
+export interface Placed { from: number; to: number; level: "error" | "warning" | "note" | "ignored"; message: string }
 export interface Options { text: string; label: string; readOnly: boolean; change: (text: string) => void; undo: () => void; redo: () => void; save: () => void; colour: (name: string) => string }
 export interface Editor { set(text: string): void; problems(found: Placed[]): void; reveal(at: number): void; theme(): void; focus(): void; end(): void }
 
@@ -48,7 +48,7 @@ export function open(host: HTMLElement, options: Options): Editor {
     },
     problems(found) {
       const end = view.state.doc.length;
-      const shown: Diagnostic[] = found.map(({ from, to, level, message }) => ({ from: Math.min(from, end), to: Math.min(Math.max(to, from), end), severity: level === "ignored" ? "info" : level, message }));
+      const shown: Diagnostic[] = found.map(({ from, to, level, message }) => ({ from: Math.min(from, end), to: Math.min(Math.max(to, from), end), severity: level === "ignored" || level === "note" ? "info" : level, message }));
       view.dispatch(setDiagnostics(view.state, shown));
     },
     reveal(at) {

@@ -1,12 +1,12 @@
 // One API: what it does now, its definition, its chain with the cost of each step, its keys and usage.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Failure, ask, call, get, query, segment } from "../call";
 import * as format from "../format";
 import * as live from "../live";
 import { go, link, route } from "../route";
 import { may, session } from "../session";
-import { Ago, Badge, Button, Empty, ErrorBox, Fact, Facts, LinkButton, Note, Panel, Text } from "../ui/bits";
+import { Badge, Button, Empty, ErrorBox, LinkButton, Note, Panel, Text, type Tone } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icons";
 import { useLoaded } from "../ui/loaded";
@@ -15,6 +15,7 @@ import { Definition } from "./definition";
 import { KeyTable } from "./keys";
 import { LatencyPlot, TrafficPlot, hour } from "./overview";
 import { Plot } from "../ui/plot";
+import { narrow } from "../ui/screen";
 import { TryIt } from "./try";
 import { UsageOf } from "./usage";
 
@@ -89,7 +90,7 @@ function Live({ id, definition }: { id: string; definition: any }) {
   if (!series) return (
     <>
       <Empty icon="clock" title="No request within the past hour.">Send one, and it appears here: <code>curl -i {location.origin}{definition?.proxy?.listen_path ?? "/"}</code></Empty>
-      <Targets detail={detail.value} id={id} />
+      <Targets detail={detail.value} id={id} upstream={definition?.proxy?.target_url} />
     </>
   );
   const figure = (column: string) => live.latest(series, column, 30);
@@ -109,7 +110,7 @@ function Live({ id, definition }: { id: string; definition: any }) {
       </div>
       <div class="two"><TrafficPlot series={series} /><LatencyPlot series={series} /></div>
       <div class="two">
-        <Targets detail={detail.value} id={id} />
+        <Targets detail={detail.value} id={id} upstream={definition?.proxy?.target_url} />
         <Plot title="Transferred" unit="B/s" times={series.times} span={hour(series)} lines={[{ name: "in", values: series.columns.request_bytes!, color: "teal" }, { name: "out", values: series.columns.response_bytes!, color: "accent" }]} show={(value) => (value == null ? format.UNKNOWN : `${format.bytes(value)}/s`)} />
       </div>
       <Refusals detail={detail.value} id={id} />
@@ -117,13 +118,17 @@ function Live({ id, definition }: { id: string; definition: any }) {
   );
 }
 
-function Targets({ detail, id }: { detail: any; id: string }) {
-  const targets: any[] = detail?.apis?.find((one: any) => one.api_id === id)?.targets ?? [];
+/** States of targets: a tone, and a word with what it means. */
+const TARGET: Record<string, [Tone, string]> = { available: ["ok", "available"], returning: ["warn", "returning"], ejected: ["bad", "ejected"], down: ["bad", "down"] };
+
+function Targets({ detail, id, upstream }: { detail: any; id: string; upstream: string | undefined }) {
+  const api = detail?.apis?.find((one: any) => one.api_id === id);
+  const targets: any[] = api?.targets ?? [];
   return (
     <Panel title="Upstream targets">
-      {targets.length === 0 ? <div class="empty small">No request went to a target since the start.</div> : (
-        <table class="plain"><thead><tr><th scope="col">Target</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Errors</th><th scope="col">Last error</th></tr></thead>
-          <tbody>{targets.map((one) => <tr key={one.target}><th scope="row"><Text mono>{one.target}</Text></th><td class="number">{format.count(one.requests)}</td><td class={`number ${one.errors ? "bad" : ""}`}>{format.count(one.errors)}</td><td>{one.last_error ? <><Text>{one.last_error}</Text> <small><Ago at={one.last_error_unix_s} /></small></> : "none"}</td></tr>)}</tbody></table>
+      {targets.length === 0 ? <div class="empty small">{!detail ? "Loading" : <p>All requests go to <Text mono>{upstream}</Text>. Of several targets, each is listed here with its state.</p>}</div> : (
+        <table class="plain"><thead><tr><th scope="col">Target</th><th scope="col">State</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Faults</th><th scope="col" class="number">Sent again</th><th scope="col" class="number">Latency</th></tr></thead>
+          <tbody>{targets.map((one) => <tr key={`${one.version} ${one.part} ${one.url}`}><th scope="row"><Text mono>{one.url}</Text>{one.weight !== 1 && one.weight != null && <small> weight {one.weight}</small>}</th><td><Badge tone={TARGET[one.state]?.[0] ?? "muted"}>{TARGET[one.state]?.[1] ?? one.state}</Badge>{one.cause && <small> <Text>{String(one.cause).replaceAll("_", " ")}</Text></small>}{one.ejection_ends_ms > 0 && <small> for {format.span(one.ejection_ends_ms / 1000)}</small>}</td><td class="number">{format.count(one.requests)}</td><td class={`number ${one.faults ? "bad" : ""}`}>{format.count(one.faults)}</td><td class="number">{format.count(one.retries)}</td><td class="number">{one.latency_us ? format.duration(one.latency_us) : format.UNKNOWN}</td></tr>)}</tbody></table>
       )}
     </Panel>
   );
@@ -136,21 +141,26 @@ function Refusals({ detail, id }: { detail: any; id: string }) {
   return <p class="strip"><span><b>Since the start</b> {causes.map(([cause, number]) => <a key={cause} href={link(["live"], { api: id, cause })}>{cause} {format.count(number)}</a>)}</span></p>;
 }
 
+interface Step { name: string; phase: "pre_auth" | "auth" | "post_auth"; samples: number; mean_ns: number | null }
+const PHASES: Record<Step["phase"], string> = { pre_auth: "before the caller is known", auth: "who calls", post_auth: "once the caller is known" };
+
 /** The middlewares that this API's requests pass, with what a pass costs on this gateway. */
 function Chain({ id }: { id: string }) {
   const chain = useLoaded(() => get(`apis/${segment(id)}/chain`), [id]);
-  const detail = useLoaded(() => get(`live${query({ api: id })}`, { byItself: true }), [id]);
-  const cost = new Map<string, any>((detail.value?.middlewares ?? []).map((one: any) => [one.middleware, one]));
+  const [version, setVersion] = useState(0);
   if (chain.failure) return <ErrorBox failure={chain.failure} retry={chain.again} />;
-  const steps: any[] = chain.value?.middlewares ?? [];
-  const sum = steps.reduce((all, step) => all + (cost.get(step.name)?.mean_ns ?? 0), 0);
+  if (!chain.value) return <Empty icon="clock" title="Loading" />;
+  const versions: { name: string; middlewares: Step[] }[] = chain.value.versions ?? [{ name: "", middlewares: chain.value.middlewares }];
+  const steps = (versions[version] ?? versions[0])?.middlewares ?? [];
+  const sum = steps.reduce((all, step) => all + (step.mean_ns ?? 0), 0);
+  const note = sum ? `~${format.duration(sum / 1000)} per request. Means of 1 in 1,024 requests of all APIs, since the start of ${format.visible(chain.value.node)}.` : "in the order in which requests pass it; costs appear after some thousand requests";
   return (
-    <Panel title="Chain" note={sum ? `~${format.duration(sum / 1000)} per request, mean of samples of all APIs` : "in the order in which requests pass it"}>
-      {steps.length === 0 ? <div class="empty small">{chain.value ? "No middleware: requests go straight to the upstream." : "Loading"}</div> : (
-        <table class="plain"><thead><tr><th scope="col">Middleware</th><th scope="col" class="number">Mean</th><th scope="col">Share</th><th scope="col" class="number">Samples</th></tr></thead>
-          <tbody>{steps.map((step, at) => { const one = cost.get(step.name); return (
-            <tr key={step.name}><th scope="row"><small>{at + 1}</small> {step.name}</th><td class="number">{one?.samples ? format.duration(one.mean_ns / 1000) : format.UNKNOWN}</td>
-              <td>{one && sum ? <span class="share" aria-hidden="true"><span style={{ width: `${(100 * one.mean_ns) / sum}%` }} /></span> : null}{one && sum ? format.percent(one.mean_ns / sum) : ""}</td><td class="number">{format.count(one?.samples)}</td></tr>); })}</tbody></table>
+    <Panel title="Chain" note={note} actions={versions.length > 1 && <label class="row">version <select aria-label="Version" value={version} onChange={(event) => setVersion(Number(event.currentTarget.value))}>{versions.map((one, at) => <option key={at} value={at}>{format.visible(one.name)}</option>)}</select></label>}>
+      {steps.length === 0 ? <div class="empty small">No middleware: requests go straight to the upstream.</div> : (
+        <table class="plain"><thead><tr><th scope="col">Middleware</th>{!narrow.value && <th scope="col">When</th>}<th scope="col" class="number">Mean</th><th scope="col">Share</th><th scope="col" class="number">Samples</th></tr></thead>
+          <tbody>{steps.map((step, at) => (
+            <tr key={step.name}><th scope="row"><small>{at + 1}</small> {step.name}</th>{!narrow.value && <td>{PHASES[step.phase] ?? step.phase}</td>}<td class="number">{step.mean_ns == null ? format.UNKNOWN : format.duration(step.mean_ns / 1000)}</td>
+              <td>{step.mean_ns != null && sum ? <><span class="share" aria-hidden="true"><span style={{ width: `${(100 * step.mean_ns) / sum}%` }} /></span>{format.percent(step.mean_ns / sum)}</> : ""}</td><td class="number">{format.count(step.samples)}</td></tr>))}</tbody></table>
       )}
     </Panel>
   );
@@ -169,5 +179,3 @@ function Versions({ definition }: { definition: any }) {
     </Panel>
   );
 }
-
-export { Fact, Facts, useEffect };

@@ -14,7 +14,8 @@ import { say } from "../ui/toast";
 
 export interface ApiRow {
   id: string; name: string; listen_path: string; host: string | null; target: string; auth: string[]; active: boolean; internal: boolean; versions: number; org_id: string; tags: string[];
-  rate: number | null; error_share: number | null; refused: number | null; p99_ms: number | null; last_request: number | null; problems: number; file: string | null; writable: boolean; etag: string;
+  /** Since this gateway started; `null` without a request. */
+  requests: number | null; errors: number | null; p99_ms: number | null; file: string | null;
 }
 
 export function Apis() {
@@ -32,18 +33,31 @@ export function Apis() {
           : <Empty icon="api" title="There is no API yet.">An API says which requests go to which upstream.<br />{can && fresh}</Empty>}
         columns={[
           { id: "name", name: "Name", sort: "name", grow: true, show: (row) => <a href={link(["apis", row.id])}><Text>{row.name || row.id}</Text></a> },
-          { id: "state", name: "State", show: (row) => row.problems > 0 ? <Badge tone="warn">{row.problems} {row.problems === 1 ? "problem" : "problems"}</Badge> : row.internal ? <Badge tone="muted">internal</Badge> : <Badge tone="ok">served</Badge> },
+          { id: "state", name: "State", show: (row) => !row.active ? <Badge tone="muted">inactive</Badge> : row.internal ? <Badge tone="muted">internal</Badge> : <Badge tone="ok">served</Badge> },
           { id: "path", name: "Listen path", sort: "listen_path", show: (row) => <Text mono>{`${row.host ?? ""}${row.listen_path}`}</Text> },
           { id: "auth", name: "Auth", show: (row) => row.auth.join(", ") },
           { id: "trend", name: "Past minutes", wide: true, show: (row) => { void live.tick.value; const series = live.apis.get(row.id); return series ? <Spark values={series.columns.requests!} /> : null; } },
-          { id: "rate", name: "/s", sort: "rate", number: true, show: (row) => format.rate(row.rate ?? live.latest(live.apis.get(row.id), "requests", 30)) },
-          { id: "error_rate", name: "Failed", sort: "error_rate", number: true, show: (row) => { const share = row.error_share ?? failing(row.id); return <span class={share && share >= 0.01 ? "bad" : ""}>{format.percent(share)}</span>; } },
-          { id: "p99", name: "p99", sort: "p99", number: true, show: (row) => format.percentile(row.p99_ms == null ? live.highest(live.apis.get(row.id), "upstream_p99_us", 60) : row.p99_ms * 1000, live.ends.value.upstream) },
-          { id: "last", name: "Last request", sort: "last_request", number: true, show: (row) => <Ago at={row.last_request ?? live.lastSeen(live.apis.get(row.id))} /> },
+          { id: "rate", name: "/s", sort: "requests", number: true, show: (row) => format.rate(rate(row)) },
+          { id: "error_rate", name: "Failed", sort: "errors", number: true, show: (row) => { const share = failing(row.id); return <span class={share && share >= 0.01 ? "bad" : ""}>{format.percent(share)}</span>; } },
+          { id: "p99", name: "p99", sort: "p99_ms", number: true, show: (row) => format.percentile(live.highest(live.apis.get(row.id), "upstream_p99_us", 60) ?? (row.p99_ms == null ? null : row.p99_ms * 1000), live.ends.value.upstream) },
+          { id: "last", name: "Last request", number: true, show: (row) => <Last row={row} /> },
         ]} />
       {q.get("new") && can && <NewApi close={() => refine({ new: undefined })} />}
     </>
   );
+}
+
+/** Requests per second. The live figures name the busiest APIs; if they name fewer than they may, all others have none. */
+function rate(row: ApiRow): number | null {
+  void live.tick.value;
+  const known = live.latest(live.apis.get(row.id), "requests", 30);
+  return known ?? (live.now.value && live.now.value.apis.length < live.APIS_MAX ? 0 : null);
+}
+
+function Last({ row }: { row: ApiRow }) {
+  const at = live.lastSeen(live.apis.get(row.id));
+  if (at) return <Ago at={at} />;
+  return row.requests ? <small>over 1 h ago</small> : <small>none</small>;
 }
 
 /** The share of an API's requests that failed in the last half minute; `null` without a request. */

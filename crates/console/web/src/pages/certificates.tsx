@@ -1,51 +1,91 @@
 // Certificates, also those in files, soonest end first, and who uses them. Expired is red.
 
 import { useState } from "preact/hooks";
-import { ask, call, segment } from "../call";
+import { ask, call, get, segment } from "../call";
 import * as format from "../format";
 import { link, route } from "../route";
 import { may } from "../session";
-import { Badge, Button, Empty, ErrorBox, Fact, Facts, Field, Text, type Tone } from "../ui/bits";
+import { Badge, Button, Empty, ErrorBox, Fact, Facts, Field, Panel, Text, type Tone } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
+import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
 
-interface CertRow { id: string; file: string | null; subject: string; issuer: string; names: string[]; starts: number; ends: number; days: number; has_private_key: boolean; used_by: { what: string; id: string }[]; state: "ok" | "soon" | "expired" | "not_yet" | "unreadable" }
-const STATES: Record<CertRow["state"], [Tone, string]> = { ok: ["ok", "valid"], soon: ["warn", "ends soon"], expired: ["bad", "expired"], not_yet: ["warn", "not yet valid"], unreadable: ["bad", "unreadable"] };
+interface CertRow {
+  id: string; issuer_cn: string; subject_cn: string; dns_names: string[] | null; has_private: boolean; not_before: string; not_after: string; is_ca: boolean;
+  used_by?: { what: string; id: string }[]; file?: string | null;
+}
+/** Days before its end from which a certificate is pointed out. */
+const SOON_DAYS = 30;
+const DAY_S = 86400;
+
+/** The state in a word, by the end in seconds since 1970. */
+function state(ends: number, starts = 0): [Tone, string] {
+  const now = Date.now() / 1000;
+  if (!Number.isFinite(ends)) return ["muted", "no end"];
+  if (ends <= now) return ["bad", "expired"];
+  if (starts > now) return ["warn", "not yet valid"];
+  return ends < now + SOON_DAYS * DAY_S ? ["warn", "ends soon"] : ["ok", "valid"];
+}
+const seconds = (date: string): number => Date.parse(date) / 1000;
+const of = (row: CertRow) => state(seconds(row.not_after), seconds(row.not_before));
 
 export function Certificates() {
   const q = route.value.query;
-  const list = useList<CertRow>("certs", { q: q.get("q") ?? undefined, sort: q.get("sort") ?? "ends" });
+  const list = useList<CertRow>("certs", { q: q.get("q") ?? undefined, sort: q.get("sort") ?? "not_after" });
   const [open, setOpen] = useState<CertRow | null>(null);
   const [adding, setAdding] = useState(false);
   const can = may("editor");
   return (
     <>
-      <div class="page-head"><h1>Certificates{list.total != null && <small>{format.count(list.total)}</small>}</h1><Filter label="Filter certificates" placeholder="Name, subject, issuer, file" />{can && <Button icon="plus" kind="primary" data-key="n" onClick={() => setAdding(true)}>Add certificate</Button>}</div>
+      <div class="page-head"><h1>Certificates{list.total != null && <small>{format.count(list.total)}</small>}</h1><Filter label="Filter certificates" placeholder="Name, subject, issuer" />{can && <Button icon="plus" kind="primary" data-key="n" onClick={() => setAdding(true)}>Add certificate</Button>}</div>
       {!can && <p class="list-end">Your role can view certificates, not change them.</p>}
-      <Table<CertRow> label="Certificates" list={list} id={(row) => row.id || row.file || row.subject} open={setOpen} order="ends" tone={(row) => (row.state === "expired" ? "expired" : undefined)}
-        empty={<Empty icon="certificate" title={q.get("q") ? "No certificate matches." : "There is no certificate."}>{q.get("q") ? null : "Certificates for TLS, of clients and of upstreams appear here, those in files too."}</Empty>}
+      <Table<CertRow> label="Certificates" list={list} id={(row) => row.id} open={setOpen} order="not_after" tone={(row) => (of(row)[1] === "expired" ? "expired" : undefined)}
+        empty={<Empty icon="certificate" title={q.get("q") ? "No certificate matches." : "No certificate was uploaded."}>{q.get("q") ? null : "Upload certificates for TLS, of clients and for upstreams. Those in files are below while they are in use."}</Empty>}
         columns={[
-          { id: "subject", name: "For", sort: "subject", grow: true, show: (row) => <Text>{row.names.join(", ") || row.subject}</Text> },
-          { id: "state", name: "State", show: (row) => <Badge tone={STATES[row.state][0]}>{STATES[row.state][1]}</Badge> },
-          { id: "ends", name: "Ends", sort: "ends", number: true, show: (row) => <span class={row.state === "expired" ? "bad" : ""} title={format.full(row.ends)}>{row.days < 0 ? `${-row.days} d ago` : `in ${row.days} d`}</span> },
-          { id: "issuer", name: "Issuer", show: (row) => <Text>{row.issuer}</Text> },
-          { id: "used", name: "Used by", show: (row) => row.used_by.length ? row.used_by.map((one, at) => <span key={at}>{at > 0 && ", "}{one.what === "api" ? <a href={link(["apis", one.id])}><Text>{one.id}</Text></a> : <Text>{`${one.what} ${one.id}`.trim()}</Text>}</span>) : <small>nobody</small> },
-          { id: "where", name: "Kept in", show: (row) => row.file ? <Text mono>{row.file}</Text> : "store" },
+          { id: "subject", name: "For", sort: "subject_cn", grow: true, show: (row) => <a href="#" onClick={(event) => { event.preventDefault(); setOpen(row); }}><Text>{row.dns_names?.join(", ") || row.subject_cn}</Text></a> },
+          { id: "state", name: "State", show: (row) => <Badge tone={of(row)[0]}>{of(row)[1]}</Badge> },
+          { id: "ends", name: "Ends", sort: "not_after", number: true, show: (row) => <span class={of(row)[1] === "expired" ? "bad" : ""} title={format.full(seconds(row.not_after))}>{format.ago(seconds(row.not_after))}</span> },
+          { id: "issuer", name: "Issuer", show: (row) => <Text>{row.issuer_cn || "unknown"}</Text> },
+          { id: "kind", name: "Holds", show: (row) => row.has_private ? "certificate and key" : "certificate" },
+          { id: "used", name: "Used by", show: (row) => <Users row={row} /> },
         ]} />
+      <InService />
       {open && <One row={open} close={() => setOpen(null)} changed={list.reload} can={can} />}
       {adding && <Add close={() => setAdding(false)} changed={list.reload} />}
     </>
   );
 }
 
+function Users({ row }: { row: CertRow }) {
+  if (!row.used_by) return <small>{format.UNKNOWN}</small>;
+  if (!row.used_by.length) return <small>nothing</small>;
+  return <>{row.used_by.map((one, at) => <span key={at}>{at > 0 && ", "}{one.what === "api" ? <a href={link(["apis", one.id])}><Text>{one.id}</Text></a> : <Text>{`${one.what} ${one.id}`.trim()}</Text>}</span>)}</>;
+}
+
+/** Certificates that this gateway has loaded, from files too. */
+function InService() {
+  const now = useLoaded(() => get("live?apis=0", { byItself: true }), [0]);
+  const rows: { source: string; subject: string; not_after_unix_s: number }[] = now.value?.certificates ?? [];
+  if (!rows.length) return null;
+  return (
+    <Panel title="In service" note="what this gateway has loaded, from files too">
+      <table class="plain"><thead><tr><th scope="col">Source</th><th scope="col">For</th><th scope="col">State</th><th scope="col" class="number">Ends</th></tr></thead>
+        <tbody>{rows.map((row, at) => { const [tone, word] = state(row.not_after_unix_s); return <tr key={at}><th scope="row"><Text mono>{row.source}</Text></th><td><Text>{row.subject}</Text></td><td><Badge tone={tone}>{word}</Badge></td><td class={`number ${word === "expired" ? "bad" : ""}`} title={format.full(row.not_after_unix_s)}>{format.ago(row.not_after_unix_s)}</td></tr>; })}</tbody></table>
+    </Panel>
+  );
+}
+
 function One({ row, close, changed, can }: { row: CertRow; close: () => void; changed: () => void; can: boolean }) {
   const [failure, setFailure] = useState<unknown>(null);
-  const remove = async () => { try { await call("DELETE", `certs/${segment(row.id)}`); say("ok", "Certificate removed."); changed(); close(); } catch (failed) { setFailure(failed); } };
+  const [sure, setSure] = useState(false);
+  const used = row.used_by?.length ?? 0;
+  const remove = async () => { try { await call("DELETE", `certs/${segment(row.id)}`); say("ok", "Certificate removed."); changed(); close(); } catch (failed) { setSure(false); setFailure(failed); } };
+  if (sure) return <Dialog title="Remove this certificate?" close={() => setSure(false)} footer={<><Button onClick={() => setSure(false)}>Keep it</Button><Button kind="danger" onClick={() => void remove()}>Remove</Button></>}><p><b><Text>{row.dns_names?.[0] ?? row.subject_cn}</Text></b> is removed, with its private key. {used ? `${used} ${used === 1 ? "use" : "uses"} of it fail from then on.` : "APIs that name its id can use it no longer."}</p></Dialog>;
   return (
-    <Dialog title={row.names[0] ?? row.subject} close={close} footer={can && !row.file ? <Button kind="danger" disabled={row.used_by.length > 0} title={row.used_by.length ? "It is in use" : undefined} onClick={() => void remove()}>Remove</Button> : undefined}>
+    <Dialog title={format.visible(row.dns_names?.[0] ?? row.subject_cn)} close={close} footer={can && !row.file ? <Button kind="danger" onClick={() => setSure(true)}>Remove</Button> : undefined}>
       {failure ? <ErrorBox failure={failure} /> : null}
-      <Facts><Fact name="State"><Badge tone={STATES[row.state][0]}>{STATES[row.state][1]}</Badge></Fact><Fact name="Valid">{format.full(row.starts)} to {format.full(row.ends)}</Fact><Fact name="Subject"><Text>{row.subject}</Text></Fact><Fact name="Names"><Text>{row.names.join(", ") || "none"}</Text></Fact><Fact name="Issuer"><Text>{row.issuer}</Text></Fact><Fact name="Private key">{row.has_private_key ? "kept with it" : "not kept here"}</Fact><Fact name="Id"><Text mono>{row.id}</Text></Fact></Facts>
+      <Facts><Fact name="State"><Badge tone={of(row)[0]}>{of(row)[1]}</Badge></Fact><Fact name="Valid">{format.full(seconds(row.not_before))} to {format.full(seconds(row.not_after))}</Fact><Fact name="Subject"><Text>{row.subject_cn}</Text></Fact><Fact name="Names"><Text>{row.dns_names?.join(", ") || "none"}</Text></Fact><Fact name="Issuer"><Text>{row.issuer_cn || "unknown"}</Text></Fact><Fact name="May sign others">{row.is_ca ? "yes" : "no"}</Fact><Fact name="Private key">{row.has_private ? "kept with it" : "not kept here"}</Fact><Fact name="Used by"><Users row={row} /></Fact><Fact name="Id"><Text mono>{row.id}</Text></Fact></Facts>
     </Dialog>
   );
 }

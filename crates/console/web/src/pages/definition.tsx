@@ -22,6 +22,7 @@ const STEPS_MAX = 200;
 /** Changes closer together than this are one step back. */
 const STEP_MS = 700;
 const CHECK_MS = 400;
+const LEVELS: Record<Problem["level"], string> = { error: "Error", warning: "Warning", note: "Note", ignored: "Without effect" };
 
 export const pretty = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -100,7 +101,7 @@ export function Definition({ id, stored, reload }: { id: string; stored: Answer<
       setConflict(null);
       setSaving(false);
       setAfter({ text: previous, at: Date.now() / 1000 });
-      say("ok", `Saved. ${answer.value.shared || (live.now.value?.nodes.length ?? 1) === 1 ? "It serves from the next request." : `Only ${format.visible(answer.value.node ?? session.value?.node)} has it: gateways do not share definitions.`}`);
+      say("ok", `Saved. ${answer.value.shared || alone() ? "It serves from the next request." : `Only ${format.visible(answer.value.node ?? session.value?.node)} has it: these gateways do not share definitions.`}`);
       reload();
     } catch (failure) {
       if (failure instanceof Failure && failure.status === 412) { setSaving(false); setConflict(failure.body); return; }
@@ -125,11 +126,11 @@ export function Definition({ id, stored, reload }: { id: string; stored: Answer<
           {view !== "form" && <Code text={text} label="Definition as JSON" readOnly={readOnly} problems={placed} change={document_.change} undo={document_.undo} redo={document_.redo} save={() => { if (dirty && !errors) setSaving(true); }} reveal={reveal} />}
           {checkFailure ? <ErrorBox failure={checkFailure} /> : null}
           {placed.length > 0 && (
-            <Panel title="Problems" note={`${errors} of ${placed.length} prevent saving`}>
+            <Panel title="Problems" note={errors ? `${errors === 1 ? "1 error prevents" : `${errors} errors prevent`} saving` : "none prevents saving"}>
               <ul class="problems">{placed.map((one, index) => (
                 <li key={index} class={one.level === "error" ? "bad" : one.level === "warning" ? "warn" : "muted"}>
-                  <Icon name={one.level === "ignored" ? "info" : "alert"} /><button type="button" onClick={() => jump(one.from)}>Line {one.line}, {format.visible(one.path)}</button>
-                  <p><b class="sr">{one.level}: </b><Text>{one.message}</Text></p>
+                  <Icon name={one.level === "ignored" || one.level === "note" ? "info" : "alert"} /><button type="button" onClick={() => jump(one.from)}>Line {one.line}, {format.visible(one.path)}</button>
+                  <p><b>{LEVELS[one.level]}: </b><Text>{one.message}</Text></p>
                 </li>))}
               </ul>
             </Panel>
@@ -150,14 +151,23 @@ export function Diff({ old, now, label = "What changes" }: { old: string; now: s
     <div key={at} class={row.kind === "skip" ? "skip-lines" : row.kind}><span aria-label={row.kind === "add" ? "added" : row.kind === "del" ? "removed" : undefined}>{row.kind === "add" ? "+" : row.kind === "del" ? "-" : ""}</span><span>{format.visible(row.text)}</span></div>))}</div>;
 }
 
+const alone = (): boolean => { const now = live.now.value; return !now || now.nodes.length + now.missing.length === 1; };
+
+/** Which gateways a save changes. */
+export function affected(): string {
+  const now = live.now.value, number = now ? now.nodes.length + now.missing.length : 1;
+  if (number === 1) return "It serves from the next request; open connections are kept.";
+  if (session.value?.shared_definitions) return `All ${number} gateways load it within seconds.`;
+  return `Only ${format.visible(session.value?.node)} gets it; the other ${number - 1} keep their files (tollgate.shared_definitions is off).`;
+}
+
 function Save({ old, text, save, close }: { old: string; text: string; save: () => Promise<void>; close: () => void }) {
   const [failure, setFailure] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const nodes = live.now.value?.nodes ?? [];
   const run = () => { setBusy(true); setFailure(null); save().catch(setFailure).finally(() => setBusy(false)); };
   return (
-    <Dialog title="Save these changes?" close={close} wide footer={<><span>{nodes.length > 1 ? `${nodes.length} gateways are in service.` : "It serves from the next request; open connections are kept."}</span><Button onClick={close}>Back</Button><Button kind="primary" autofocus disabled={busy} onClick={run}>{busy ? "Saving" : "Save"}</Button></>}>
-      {failure ? <Note tone="bad" icon="alert">Not saved. <Text>{(failure as Error).message}</Text> The previous version still serves.</Note> : null}
+    <Dialog title="Save these changes?" close={close} wide footer={<><span>{affected()}</span><Button onClick={close}>Back</Button><Button kind="primary" autofocus disabled={busy} onClick={run}>{busy ? "Saving" : "Save"}</Button></>}>
+      {failure ? <Note tone="bad" icon="alert">Not saved. <Text>{(failure as Error).message.replace(/^Not saved\. /, "")}</Text> The previous version still serves.</Note> : null}
       <Diff old={old} now={text} />
     </Dialog>
   );

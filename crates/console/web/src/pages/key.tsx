@@ -1,7 +1,7 @@
 // One key: its state, what it may call and how often, what is left of its quota; extend, deactivate, reset, revoke.
 
 import { useState } from "preact/hooks";
-import { Failure, ask, call, segment } from "../call";
+import { Failure, ask, call, get, query, segment } from "../call";
 import * as format from "../format";
 import { link, route, go } from "../route";
 import { may } from "../session";
@@ -14,8 +14,9 @@ import { SPANS, limit, short } from "./keys";
 
 export function KeyPage() {
   const [, id = ""] = route.value.parts;
-  const path = `keys/${segment(id)}?by=id`;
-  const loaded = useLoaded(() => ask("GET", path), [id]);
+  const loaded = useLoaded(() => found(id), [id]);
+  const path = loaded.value?.path ?? "";
+  const seen = useLoaded(() => last(route.peek().query.get("hash") ?? id), [id]);
   const [doing, setDoing] = useState<"extend" | "revoke" | "policies" | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const can = may("editor");
@@ -47,7 +48,7 @@ export function KeyPage() {
       <p class="crumbs"><a href="#/keys">Keys</a><Icon name="right" /><span class="mono"><Text>{short(id)}</Text></span></p>
       <div class="page-head"><h1><Text>{key.alias || "Key without alias"}</Text></h1>
         {expired ? <Badge tone="warn">expired</Badge> : key.is_inactive ? <Badge tone="muted">inactive</Badge> : <Badge tone="ok">active</Badge>}
-        <LinkButton icon="tail" kind="quiet" href={link(["live"], { key: id })}>Why refused?</LinkButton>
+        <LinkButton icon="tail" kind="quiet" href={refusals(id, key.alias, path)}>Why refused?</LinkButton>
         {can && <><Button icon="clock" data-key="e" onClick={() => setDoing("extend")}>Extend</Button><Button onClick={() => void patch({ is_inactive: !key.is_inactive }, key.is_inactive ? "The key is active." : "The key is inactive: its requests are refused until you activate it.")}>{key.is_inactive ? "Activate" : "Deactivate"}</Button><Button kind="danger" onClick={() => setDoing("revoke")}>Revoke</Button></>}
       </div>
       {!can && <p class="list-end">Your role can view keys, not change them.</p>}
@@ -66,6 +67,7 @@ export function KeyPage() {
         <Panel title="Key"><div class="body">
           <Facts>
             <Fact name="Id"><Text mono>{id}</Text></Fact>
+            <Fact name="Last seen">{seen.value ? <Ago at={seen.value} /> : seen.failure ? <small>usage is not recorded</small> : seen.waiting ? format.UNKNOWN : "never, as far as usage is kept"}</Fact>
             <Fact name="Organisation"><Text>{key.org_id || "none"}</Text></Fact>
             <Fact name="Created">{key.date_created ? <Text>{key.date_created}</Text> : format.UNKNOWN}</Fact>
             <Fact name="Tags">{key.tags?.length ? <Text>{key.tags.join(", ")}</Text> : "none"}</Fact>
@@ -83,6 +85,24 @@ export function KeyPage() {
       {doing === "revoke" && <Dialog title="Revoke this key?" close={() => setDoing(null)} footer={<><Button onClick={() => setDoing(null)}>Keep it</Button><Button kind="danger" onClick={() => void revoke()}>Revoke</Button></>}><p>The next request with <b><Text>{key.alias || short(id)}</Text></b> is refused, on every gateway. This cannot be undone; a new key is a new secret.</p></Dialog>}
     </>
   );
+}
+
+/** A key by its id of the lists, or by the hash that records and the live tail have. */
+async function found(id: string) {
+  const paths = [`keys/${segment(id)}?by=id`, `keys/${segment(id)}?hashed=true`] as const;
+  try { return { ...(await ask("GET", paths[0])), path: paths[0] }; } catch (failure) {
+    if (!(failure instanceof Failure) || ![400, 404].includes(failure.status)) throw failure;
+    return { ...(await ask("GET", paths[1])), path: paths[1] };
+  }
+}
+
+/** When a key was used last, in seconds since 1970. */
+async function last(id: string): Promise<number | null> { return (await get(`usage/last_seen${query({ key: id })}`)).last_seen_unix_s; }
+
+/** The refusals of a key. Where its hash is not known, its alias finds them. */
+function refusals(id: string, alias: string | undefined, path: string): string {
+  const hash = route.peek().query.get("hash") ?? (path.includes("hashed") ? id : undefined);
+  return link(["live"], hash ? { key: hash } : alias ? { alias } : { key: id });
 }
 
 function Extend({ expires, save, close }: { expires: number; save: (expires: number) => void; close: () => void }) {

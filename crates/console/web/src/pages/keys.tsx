@@ -8,11 +8,14 @@ import { may } from "../session";
 import { Ago, Badge, Button, Copy, Empty, ErrorBox, Field, Meter, Note, Text, copy, type Tone } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
+import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
 
 export interface KeyRow {
   id: string; by: string; alias: string; org_id: string; policies: string[]; apis: string[]; state: "active" | "inactive" | "expired" | "bad"; expires: number; rate: number; per: number;
-  quota_max: number; quota_remaining: number | null; quota_renews: number | null; created: string; last_seen: number | null; tags: string[];
+  quota_max: number; quota_remaining?: number | null; created: string;
+  /** The name that records and the live tail use; missing if it is the id. */
+  hash?: string;
 }
 
 export const STATE: Record<KeyRow["state"], Tone> = { active: "ok", inactive: "muted", expired: "warn", bad: "bad" };
@@ -23,8 +26,11 @@ export function Keys() {
 
 export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }) {
   const q = route.value.query;
-  const words = [q.get("q"), fixed.api, fixed.policy].filter(Boolean).join(" ");
-  const list = useList<KeyRow>("keys", { q: words || undefined, sort: q.get("sort") ?? "id" });
+  const words = [q.get("q"), fixed.policy].filter(Boolean).join(" ");
+  const granting = useLoaded(() => (fixed.api ? get("list/policies?limit=1000") : Promise.resolve(null)), [fixed.api]);
+  const givers = new Set((granting.value?.rows ?? []).filter((one: any) => one.apis.includes(fixed.api)).map((one: any) => one.id));
+  const calls = (row: KeyRow) => row.apis?.includes(fixed.api!) || row.policies?.some((policy) => givers.has(policy));
+  const list = useList<KeyRow>("keys", { q: words || undefined, api: fixed.api }, fixed.api ? { keeps: calls, by: [...givers].join(" ") } : {});
   const [chosen, choose] = useState<Set<string>>(new Set());
   const [bulk, setBulk] = useState<Bulk | null>(null);
   const can = may("editor");
@@ -34,17 +40,16 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
     <>
       <div class="page-head">{inner ? <h2 style={{ marginRight: "auto" }}>Keys that may call it</h2> : <h1>Keys{list.total != null && <small>{format.count(list.total)}</small>}</h1>}<Filter label="Search keys" placeholder="Key, hash, alias, policy" />{fresh}</div>
       {!can && <p class="list-end">Your role can view keys, not change them.</p>}
-      <Table<KeyRow> label="Keys" list={list} id={(row) => row.id} href={(row) => link(["keys", row.id])} order="id" selected={can ? chosen : undefined} select={can ? choose : undefined}
+      <Table<KeyRow> label="Keys" list={list} id={(row) => row.id} href={to} order="id" selected={can ? chosen : undefined} select={can ? choose : undefined}
         empty={words ? <Empty icon="search" title="No key matches.">A key is found by itself, its hash, its alias or its policy.</Empty> : <Empty icon="key" title="There is no key yet.">A key says which APIs its owner may call, and how often.<br />{fresh}</Empty>}
         columns={[
-          { id: "alias", name: "Alias", sort: "alias", grow: true, show: (row) => <a href={link(["keys", row.id])}><Text>{row.alias || "without alias"}</Text></a> },
+          { id: "alias", name: "Alias", grow: true, show: (row) => <a href={to(row)}><Text>{row.alias || "without alias"}</Text></a> },
           { id: "state", name: "State", show: (row) => <Badge tone={STATE[row.state]}>{row.state}</Badge> },
           { id: "id", name: "Key", sort: "id", show: (row) => <Text mono>{short(row.id)}</Text> },
-          { id: "policies", name: "Policies", show: (row) => <Text>{row.policies.join(", ") || "own limits"}</Text> },
-          { id: "apis", name: "APIs", show: (row) => <Text>{row.apis.join(", ")}</Text> },
-          { id: "quota", name: "Quota used", show: (row) => row.quota_remaining == null || row.quota_max <= 0 ? <small>no quota</small> : <Meter used={row.quota_max - row.quota_remaining} max={row.quota_max} /> },
-          { id: "expires", name: "Expires", sort: "expires", number: true, show: (row) => row.expires > 0 ? <Ago at={row.expires} /> : "never" },
-          { id: "seen", name: "Last seen", sort: "last_seen", number: true, show: (row) => <Ago at={row.last_seen} /> },
+          { id: "policies", name: "Policies", show: (row) => <Text>{row.policies?.join(", ") || "none"}</Text> },
+          { id: "apis", name: "APIs", show: (row) => <Text>{row.apis?.join(", ") || (row.policies?.length ? "by policy" : "none")}</Text> },
+          { id: "limits", name: "Limits", show: limits },
+          { id: "expires", name: "Expires", number: true, show: (row) => row.expires > 0 ? <Ago at={row.expires} /> : "never" },
         ]} />
       {chosen.size > 0 && (
         <div class="bulk" role="toolbar" aria-label="Chosen keys"><span>{format.count(chosen.size)} chosen</span>
@@ -55,6 +60,15 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
       {q.get("new") && can && <NewKey api={q.get("api") ?? fixed.api} policy={q.get("policy") ?? undefined} close={() => { refine({ new: undefined, api: undefined, policy: undefined }); list.reload(); }} />}
     </>
   );
+}
+
+const to = (row: KeyRow): string => link(["keys", row.id], { hash: row.hash });
+
+/** What is left of the quota, or which limits the key has of its own. */
+function limits(row: KeyRow) {
+  if (row.quota_remaining != null && row.quota_max > 0) return <Meter used={row.quota_max - row.quota_remaining} max={row.quota_max} />;
+  if (row.state === "bad") return format.UNKNOWN;
+  return row.policies.length && !(row.rate > 0) ? <small>by policy</small> : limit(row);
 }
 
 export const short = (id: string): string => (id.length > 20 ? `${id.slice(0, 16)}\u2026` : id);

@@ -33,13 +33,14 @@ export function Overview() {
     <>
       <h1 class="sr">Overview</h1>
       <Verdict />
+      {kind === "refused" && <Note tone="warn" icon="alert">Figures are not updated: <Text>{words}</Text> This page tries again every 10 s.</Note>}
       {session.value?.by_secret && session.value.users === 0 && <FirstUsers />}
       <div class="figures">
-        <Figure name="Requests" to={link(["apis"], { sort: "-rate" })} unit="/s" note={requests === 0 ? idle ? <>last <Ago at={idle} /></> : "none within the past hour" : <>{format.count(now?.totals.in_flight ?? null)} in flight</>}>{format.rate(requests)}</Figure>
-        <Figure name="Failed" to={link(["live"], { status: "5xx" })} tone={share != null && share >= FAILING ? "bad" : undefined} note={<>{format.rate(failed)}/s with 5xx or none</>}>{format.percent(share)}</Figure>
+        <Figure name="Requests" to={link(["apis"], { sort: "-requests" })} unit="/s" note={requests == null ? "" : requests === 0 ? idle ? <>last <Ago at={idle} /></> : "none within the past hour" : <>{format.count(now?.totals.in_flight ?? null)} in flight</>}>{format.rate(requests)}</Figure>
+        <Figure name="Failed" to={link(["live"], { status: "5xx" })} tone={share != null && share >= FAILING ? "bad" : undefined} note={<>{format.rate(failed)}/s got 5xx or no answer</>}>{format.percent(share)}</Figure>
         <Figure name="Refused" to={link(["live"], { status: "4xx" })} unit="/s" tone={refused && requests && refused / requests > 0.2 ? "warn" : undefined} note={<>{format.percent(requests ? (refused ?? 0) / requests : requests === 0 ? 0 : null)} of requests</>}>{format.rate(refused)}</Figure>
-        <Figure name="Upstream p99" to={link(["apis"], { sort: "-p99" })} note="time until its response ended">{format.percentile(live.highest(total, "upstream_p99_us", RECENT_S), live.ends.value.upstream)}</Figure>
-        <Figure name="Gateway p99" to={link(["system"])} note="time spent in this process">{format.percentile(live.highest(total, "gateway_p99_us", RECENT_S), live.ends.value.gateway)}</Figure>
+        <Figure name="Upstream p99" to={link(["apis"], { sort: "-p99_ms" })} note="until its response ended">{format.percentile(live.highest(total, "upstream_p99_us", RECENT_S), live.ends.value.upstream)}</Figure>
+        <Figure name="Gateway p99" to={link(["system"])} note="of its own work">{format.percentile(live.highest(total, "gateway_p99_us", RECENT_S), live.ends.value.gateway)}</Figure>
       </div>
       <div class="two">
         <TrafficPlot series={plots} />
@@ -71,10 +72,10 @@ function Verdict() {
   const first = worst[0];
   if (first) {
     const name = format.visible(first.series.name || first.id), from = failingSince(first.series);
-    const side = first.upstream > 0 || first.failed > 0;
+    const own = trouble.find((one) => ["store", "reload", "shared_definitions"].includes(one.kind));
     const more = worst.length > 1 ? ` and of ${worst.length - 1} more` : "";
     return <Line tone="bad" head={<>Upstream of <a href={link(["apis", first.id])}>{name}</a>{more} fails{from ? ` since ${format.clock(from)}` : ""}.</>}
-      rest={`${format.percent(first.failed / first.requests)} of its requests. ${side ? "The gateway is healthy." : ""}`} />;
+      rest={`${format.percent(first.failed / first.requests)} of its requests. ${!own ? "The gateway itself is healthy." : own.kind === "reload" ? "The configuration has problems too." : sentence(own.text)}`} />;
   }
   if (trouble[0]) return <Line tone="bad" head={<Text>{sentence(trouble[0].text)}</Text>} rest={trouble.length > 1 ? `${trouble.length - 1} more below.` : ""} />;
   if (now.missing.length) return <Line tone="warn" head={`${now.missing.length} of ${now.missing.length + now.nodes.length} gateways do not answer.`} rest={now.missing.map(format.visible).join(", ")} />;
@@ -111,7 +112,16 @@ function Line({ tone, head, rest }: { tone: string; head: ComponentChildren; res
   );
 }
 
-export const hour = (series: live.Series): [number, number] => { const last = series.times.at(-1) ?? Date.now() / 1000; return [last - live.SPAN_S, last]; };
+/** The least span of a plot: the first minutes of a gateway would be a line at the edge of an hour. */
+const SPAN_S_MIN = 600;
+
+/** The past hour, or what of it there is. */
+export function hour(series: live.Series): [number, number] {
+  const last = series.times.at(-1) ?? Date.now() / 1000;
+  const requests = live.totals.value.columns.requests!;
+  const first = live.totals.value.times[requests.findIndex((value) => value != null)] ?? last;
+  return [Math.max(last - live.SPAN_S, Math.min(first, last - SPAN_S_MIN)), last];
+}
 
 export function TrafficPlot({ series }: { series: live.Series }) {
   const c = series.columns;
@@ -195,17 +205,20 @@ function NeedsAttention() {
   );
 }
 
+/** Requests that no API was for, in words; those of the control API are no trouble. */
+export const UNROUTED: Record<string, string> = { not_found: "unknown path", bad_path: "malformed path", too_many: "too many from one address", redirected: "redirected" };
+
 /** Why requests are refused now, busiest first. */
 function Refusals() {
   const now = live.now.value;
   if (!now) return null;
   const rows = Object.entries(now.totals.refusals ?? {} as Record<string, number>).map(([cause, number]) => [cause, (number as number) / now.seconds] as const).filter(([, rate]) => rate > 0).sort((a, b) => b[1] - a[1]);
-  const lost = Object.entries(now.unrouted ?? {}).filter(([, number]) => number > 0);
+  const lost = Object.entries(live.unrouted.value ?? {}).filter(([what, rate]) => rate > 0 && what in UNROUTED);
   const busy = now.core_busy.length ? Math.max(...now.core_busy) : null;
   return (
     <p class="strip">
       <span><b>Refusals</b> {rows.length ? rows.slice(0, 6).map(([cause, rate]) => <a key={cause} href={link(["live"], { cause })}>{cause} {format.rate(rate)}/s</a>) : "none"}</span>
-      {lost.length > 0 && <span><b>Without an API</b> {lost.map(([what, number]) => <span key={what}>{what.replace("_", " ")} {format.rate(number / now.seconds)}/s</span>)}</span>}
+      {lost.length > 0 && <span><b>Without an API</b> {lost.map(([what, rate]) => <span key={what}>{UNROUTED[what]} {format.rate(rate)}/s</span>)}</span>}
       <span><b>Connections</b> {format.count(now.connections.client)} of clients, {format.count(now.connections.upstream)} to upstreams</span>
       {busy != null && <span><b>Busiest core</b> {format.percent(busy)}</span>}
     </p>

@@ -11,16 +11,16 @@ import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
-import { Diff, pretty } from "./definition";
+import { Diff, affected, pretty } from "./definition";
 import { limit } from "./keys";
 
-interface PolicyRow { id: string; name: string; state: string; apis: string[]; rate: number; per: number; quota_max: number; quota_renewal_rate: number; partitions: string[]; keys: number | null; file: string | null; writable: boolean; etag: string }
+interface PolicyRow { id: string; name: string; state: string; apis: string[]; rate: number; per: number; quota_max: number; quota_renewal_rate: number; partitions?: string[]; keys?: number | null }
 
 export function Policies() {
   const q = route.value.query;
   const list = useList<PolicyRow>("policies", { q: q.get("q") ?? undefined, sort: q.get("sort") ?? "name" });
   const can = may("editor") && session.value?.writable.policies;
-  const open = q.get("open"), row = list.rows.find((one) => one.id === open);
+  const open = q.get("open");
   return (
     <>
       <div class="page-head"><h1>Policies{list.total != null && <small>{format.count(list.total)}</small>}</h1><Filter label="Filter policies" placeholder="Name or id" />{can && <Button icon="plus" kind="primary" data-key="n" onClick={() => refine({ new: "1" })}>New policy</Button>}</div>
@@ -33,19 +33,21 @@ export function Policies() {
           { id: "id", name: "Id", sort: "id", show: (one) => <Text mono>{one.id}</Text> },
           { id: "apis", name: "APIs", show: (one) => <Text>{one.apis.join(", ")}</Text> },
           { id: "limits", name: "Limits", show: limit },
-          { id: "parts", name: "Applies", show: (one) => one.partitions.length ? `only ${one.partitions.join(", ")}` : "all of it" },
-          { id: "keys", name: "Keys", number: true, show: (one) => format.count(one.keys) },
+          { id: "keys", name: "Keys", number: true, show: (one) => <a href={link(["keys"], { q: one.id })}>{one.keys == null ? "its keys" : format.count(one.keys)}</a> },
         ]} />
-      {open && <Policy key={open} id={open} keys={row?.keys ?? null} close={() => refine({ open: undefined })} changed={list.reload} can={!!can} />}
-      {q.get("new") && can && <Policy id={null} keys={0} close={() => refine({ new: undefined })} changed={list.reload} can />}
+      {open && <Policy key={open} id={open} close={() => refine({ open: undefined })} changed={list.reload} can={!!can} />}
+      {q.get("new") && can && <Policy id={null} close={() => refine({ new: undefined })} changed={list.reload} can />}
     </>
   );
 }
 
 const FRESH = (): any => ({ id: "", name: "", active: true, org_id: "default", rate: 100, per: 60, quota_max: -1, quota_renewal_rate: 0, key_expires_in: 0, access_rights: {}, partitions: { quota: false, rate_limit: false, acl: false } });
 
-function Policy({ id, keys, close, changed, can }: { id: string | null; keys: number | null; close: () => void; changed: () => void; can: boolean }) {
+function Policy({ id, close, changed, can }: { id: string | null; close: () => void; changed: () => void; can: boolean }) {
   const stored = useLoaded(() => (id ? ask("GET", `policies/${segment(id)}`) : Promise.resolve({ value: FRESH(), etag: null })), [id]);
+  // What a change of all its keys would concern is how many it has.
+  const number_ = useLoaded(() => (id && may("editor") ? call("POST", "keys/bulk", { action: "activate", select: { policy: id }, dry_run: true }) : Promise.resolve({ count: id ? null : 0 })), [id]);
+  const keys: number | null = number_.value?.count ?? null;
   const base = stored.value ? pretty(stored.value.value) : null;
   const [edited, setEdited] = useState<string | null>(null);
   const [apis, setApis] = useState<any[]>([]);
@@ -62,7 +64,7 @@ function Policy({ id, keys, close, changed, can }: { id: string | null; keys: nu
     const timer = setTimeout(() => { call("POST", "check/policy", edited, { signal: control.signal }).then((found) => setProblems(found.problems), () => {}); }, 400);
     return () => { clearTimeout(timer); control.abort(); };
   }, [edited]);
-  if (stored.failure) return <Dialog title="Policy" close={close}><ErrorBox failure={stored.failure} retry={stored.again} /></Dialog>;
+  if (stored.failure) return stored.failure instanceof Failure && stored.failure.status === 404 ? <Dialog title="Policy" close={close}><Empty icon="policy" title="There is no such policy." /></Dialog> : <Dialog title="Policy" close={close}><ErrorBox failure={stored.failure} retry={stored.again} /></Dialog>;
   if (!stored.value || base == null) return null;
   const errors = problems.filter((one) => one.level === "error");
   const plain = String(value("name") ?? "").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
@@ -84,8 +86,8 @@ function Policy({ id, keys, close, changed, can }: { id: string | null; keys: nu
     try { await call("DELETE", `policies/${segment(id!)}`); await get("reload?block=true"); say("ok", "Policy deleted."); changed(); close(); } catch (failed) { setFailure(failed); setStep("edit"); }
   };
   const concerned = keys == null ? "The number of its keys is not known." : `${format.count(keys)} ${keys === 1 ? "key has" : "keys have"} this policy.`;
-  if (step === "delete") return <Dialog title="Delete this policy?" close={() => setStep("edit")} footer={<><Button onClick={() => setStep("edit")}>Keep it</Button><Button kind="danger" onClick={() => void remove()}>Delete</Button></>}><p>{concerned} Their requests are refused until they get another.</p></Dialog>;
-  if (step === "save") return <Dialog title="Save this policy?" close={() => setStep("edit")} wide footer={<><span>{concerned}</span><Button onClick={() => setStep("edit")}>Back</Button><Button kind="primary" autofocus onClick={() => void save()}>Save</Button></>}><Diff old={id ? base : ""} now={text} /></Dialog>;
+  if (step === "delete") return <Dialog title="Delete this policy?" close={() => setStep("edit")} footer={<><Button onClick={() => setStep("edit")}>Keep it</Button><Button kind="danger" onClick={() => void remove()}>Delete</Button></>}><p>{concerned} {keys === 0 ? "" : "Their requests are refused until they get another."}</p></Dialog>;
+  if (step === "save") return <Dialog title="Save this policy?" close={() => setStep("edit")} wide footer={<><span>{concerned} {affected()}</span><Button onClick={() => setStep("edit")}>Back</Button><Button kind="primary" autofocus onClick={() => void save()}>Save</Button></>}><Diff old={id ? base : ""} now={text} /></Dialog>;
   const rights: Record<string, any> = value("access_rights") ?? {};
   const number = (path: string, label: string, none: string, empty: number) => (
     <Field label={label} error={problems.find((one) => one.path === `$.${path}`)?.message}><input type="number" min={0} step="any" disabled={!can} placeholder={none} value={value(path) > 0 ? value(path) : ""} onInput={(event) => set(path, event.currentTarget.value === "" ? empty : Number(event.currentTarget.value))} /></Field>);

@@ -10,6 +10,7 @@ import { Ago, Badge, Button, Empty, ErrorBox, Fact, Facts, Field, Note, Panel, T
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
 import { useLoaded } from "../ui/loaded";
+import { UNROUTED } from "./overview";
 import { say } from "../ui/toast";
 
 const TABS = [["", "Gateways"], ["problems", "Problems"], ["changes", "Changes"], ["users", "Users"]] as const;
@@ -36,14 +37,15 @@ function Gateways() {
     <div class="stack">
       {nodes.failure ? <ErrorBox failure={nodes.failure} retry={nodes.again} since={nodes.at ?? undefined} /> : null}
       <Panel title="Gateways" note={nodes.value ? nodes.value.shared ? "that share this Redis" : "this one stands alone: no Redis is configured" : ""} actions={may("editor") && <Button icon="refresh" kind="quiet" onClick={() => void reload()}>Reload configuration</Button>}>
-        <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Version</th><th scope="col">Up since</th><th scope="col" class="number">APIs</th><th scope="col">Configuration</th></tr></thead>
+        <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Version</th><th scope="col">Up since</th><th scope="col" class="number">APIs</th><th scope="col">Configuration</th><th scope="col">Definitions</th></tr></thead>
           <tbody>{(nodes.value?.nodes ?? []).map((node: any) => (
-            <tr key={node.node}><th scope="row"><Text mono>{node.node}</Text> {node.self && <small>this one</small>}</th><td>{node.alive ? <Badge tone="ok">serving</Badge> : <Badge tone="bad">silent since {format.clock(node.seen_unix_s, true)}</Badge>}{node.reload?.errors > 0 && <Badge tone="warn">{node.reload.errors} errors</Badge>}</td><td>{node.version}</td><td><Ago at={node.started_unix_s} /></td><td class="number">{format.count(node.apis)}</td>
-              <td>{node.differs?.length ? <Badge tone="warn">differs: {node.differs.join(", ")}</Badge> : <Text mono>{node.configuration}</Text>}</td></tr>))}</tbody></table>
+            <tr key={node.node}><th scope="row"><Text mono>{node.node}</Text> {node.self && <small>this one</small>}</th><td>{node.alive ? <Badge tone="ok">serving</Badge> : <Badge tone="bad">silent since {format.clock(node.seen_unix_s, true)}</Badge>}{node.errors > 0 && <Badge tone="warn">{node.errors} {node.errors === 1 ? "error" : "errors"} in its files</Badge>}</td><td>{node.version}</td><td><Ago at={node.started_unix_s} /></td><td class="number">{format.count(node.apis)}</td>
+              <td>{node.differs?.length ? <Badge tone="warn">differs: {node.differs.map((part: string) => part.replaceAll("_", " ")).join(", ")}</Badge> : nodes.value.nodes.length > 1 ? <Badge tone="ok">as the others</Badge> : ""} <Text mono>{node.configuration}</Text></td>
+              <td>{node.shared_definitions ? <>revision {format.count(node.shared_definitions.revision)} {!node.shared_definitions.store_up && <Badge tone="bad">store away</Badge>}</> : "its files"}</td></tr>))}</tbody></table>
       </Panel>
       <div class="two">
         <Panel title="Stores">
-          {at?.stores?.length ? <table class="plain"><thead><tr><th scope="col">Store</th><th scope="col">State</th><th scope="col" class="number">p50</th><th scope="col" class="number">p99</th><th scope="col" class="number">Faults</th></tr></thead><tbody>{at.stores.map((one: any) => <tr key={one.store}><th scope="row">{one.store}</th><td>{one.up ? <Badge tone="ok">up</Badge> : <Badge tone="bad">{one.trouble || "down"}</Badge>}</td><td class="number">{format.percentile(one.p50_us, 1e7)}</td><td class="number">{format.percentile(one.p99_us, 1e7)}</td><td class={`number ${one.faults ? "bad" : ""}`}>{format.count(one.faults)}</td></tr>)}</tbody></table> : <div class="empty small">{at ? "No store is in use." : "Loading"}</div>}
+          {at?.stores?.length ? <table class="plain"><thead><tr><th scope="col">Store</th><th scope="col">State</th><th scope="col" class="number">p50</th><th scope="col" class="number">p99</th><th scope="col" class="number">Faults</th></tr></thead><tbody>{at.stores.map((one: any) => <tr key={one.store}><th scope="row">{one.store}</th><td>{one.up ? <Badge tone="ok">answers</Badge> : <Badge tone="bad">{one.trouble || "does not answer"}</Badge>}</td><td class="number">{format.percentile(one.p50_us, 1e7)}</td><td class="number">{format.percentile(one.p99_us, 1e7)}</td><td class={`number ${one.faults ? "bad" : ""}`}>{format.count(one.faults)}</td></tr>)}</tbody></table> : <div class="empty small">{at ? "No store is in use." : "Loading"}</div>}
         </Panel>
         <Panel title="Records" note="where requests are recorded">
           {at?.sinks?.length ? <table class="plain"><thead><tr><th scope="col">Sink</th><th scope="col" class="number">Written</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Lost</th></tr></thead><tbody>{at.sinks.map((one: any) => <tr key={one.sink}><th scope="row">{one.sink}</th><td class="number">{format.count(one.written)}</td><td class="number">{format.count(one.waiting)}</td><td class={`number ${one.dropped + one.failed ? "bad" : ""}`}>{format.count(one.dropped + one.failed)}</td></tr>)}</tbody></table> : <div class="empty small">{at ? "Requests are not recorded: enable_analytics is off." : "Loading"}</div>}
@@ -56,7 +58,7 @@ function Gateways() {
         <Panel title="This process"><div class="body"><Facts>
           <Fact name="Version">{at?.version ?? session.value?.version}</Fact><Fact name="Up since">{at ? <><Ago at={at.started_unix_ms / 1000} /> <small>{format.full(at.started_unix_ms / 1000)}</small></> : format.UNKNOWN}</Fact>
           <Fact name="Cores busy">{at?.core_busy?.map(format.percent).join(", ") ?? format.UNKNOWN}</Fact><Fact name="Connections">{at ? `${format.count(at.connections.client)} of clients, ${format.count(at.connections.upstream)} to upstreams` : format.UNKNOWN}</Fact>
-          <Fact name="Without an API">{at?.unrouted ? Object.entries(at.unrouted).map(([what, number]) => `${what.replaceAll("_", " ")} ${format.count(number as number)}`).join(", ") : format.UNKNOWN}</Fact>
+          <Fact name="Without an API">{at?.unrouted ? Object.entries(at.unrouted).filter(([what]) => what in UNROUTED).map(([what, number]) => `${UNROUTED[what]} ${format.count(number as number)}`).join(", ") : format.UNKNOWN}</Fact>
         </Facts></div></Panel>
       </div>
     </div>
@@ -70,8 +72,8 @@ function Problems() {
   if (!reload) return null;
   return (
     <>
-      {reload.last_failed && <Note tone="bad" icon="alert">The last reload failed. The configuration of {format.moment(reload.last_ok_unix_s)} still serves.</Note>}
-      <Panel title="Problems of the configuration" note={`${format.count(reload.errors)} errors, ${format.count(reload.warnings)} warnings; read ${format.moment(reload.last_ok_unix_s)} in ${format.duration(reload.last_us)}`}>
+      {reload.last_failed && <Note tone="bad" icon="alert">The last reload found errors: what is named below is left out. Everything else serves{reload.last_ok_unix_s ? `; the last reload without errors was at ${format.moment(reload.last_ok_unix_s)}` : ""}.</Note>}
+      <Panel title="Problems of the configuration" note={`${format.count(reload.errors)} ${reload.errors === 1 ? "error" : "errors"}, ${format.count(reload.warnings)} ${reload.warnings === 1 ? "warning" : "warnings"}; read in ${format.duration(reload.last_us)}`}>
         {reload.problems.length === 0 ? <Empty icon="ok" title="The configuration has no problem." /> : <table class="plain"><thead><tr><th scope="col">Level</th><th scope="col">File</th><th scope="col">Where</th><th scope="col">What</th></tr></thead><tbody>{reload.problems.map((one: any, at: number) => <tr key={at}><td><Badge tone={one.level === "error" ? "bad" : "warn"}>{one.level}</Badge></td><th scope="row"><Text mono>{one.file}</Text></th><td><Text mono>{one.path}</Text></td><td><Text>{one.message}</Text></td></tr>)}</tbody></table>}
       </Panel>
     </>
@@ -86,9 +88,9 @@ function Changes() {
   return (
     <>
       <div class="toolbar"><Filter label="Filter changes" placeholder="User, target, action" /><small>Kept for 90 days.</small></div>
-      <Table<any> label="Changes" list={list} id={(row) => `${row.time} ${row.target}`} open={setOpen} empty={<Empty icon="clock" title="No change is recorded." />}
+      <Table<any> label="Changes" list={list} id={(row) => `${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`} open={setOpen} empty={<Empty icon="clock" title="No change is recorded." />}
         columns={[
-          { id: "time", name: "Time", show: (row) => <time title={format.full(row.time)}>{format.moment(row.time, true)}</time> }, { id: "user", name: "Who", show: (row) => <Text>{row.user}</Text> },
+          { id: "time", name: "Time", show: (row) => <time title={format.full(row.time)}>{format.moment(row.time, true)}</time> }, { id: "user", name: "Who", show: (row) => <Text>{row.user || "nobody"}</Text> },
           { id: "action", name: "Did", show: (row) => <Badge tone={row.status >= 400 || row.action.includes("failed") ? "bad" : row.action === "delete" ? "warn" : "muted"}>{row.action.replaceAll("_", " ")}</Badge> }, { id: "target", name: "What", grow: true, show: (row) => <><small>{row.kind}</small> {where(row) ? <a href={where(row)}><Text>{row.target}</Text></a> : <Text>{row.target}</Text>}</> },
           { id: "diff", name: "Fields", number: true, show: (row) => row.diff?.length ? format.count(row.diff.length + (row.diff_more ?? 0)) : "" }, { id: "node", name: "Gateway", show: (row) => <Text mono>{row.node}</Text> }, { id: "address", name: "From", show: (row) => <Text mono>{row.address}</Text> },
         ]} />
@@ -116,7 +118,7 @@ function Users() {
       <div class="toolbar">{admin && <Button icon="plus" kind="primary" data-key="n" onClick={() => refine({ new: "1" })}>Add a user</Button>}{!session.value?.by_secret && <Button onClick={() => setOwn(true)}>Change my password</Button>}</div>
       {users.failure ? <ErrorBox failure={users.failure} retry={users.again} /> : null}
       {admin && users.value && <Panel title="Users" note="admin: everything; editor: all but users and secrets; viewer: reads">
-        {users.value.users.length === 0 ? <Empty icon="client" title="There is no named user.">Everybody who knows the control secret is an admin, and changes do not say who made them.</Empty> : <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">Since</th><th scope="col">Last sign-in</th><th scope="col"><span class="sr">Actions</span></th></tr></thead><tbody>{users.value.users.map((one: any) => <tr key={one.name}><th scope="row"><Text>{one.name}</Text></th><td><Badge tone={one.role === "admin" ? "accent" : "muted"}>{one.role}</Badge></td><td><Ago at={one.created} /></td><td>{one.last_sign_in ? <Ago at={one.last_sign_in} /> : "never"}</td><td class="number"><Button kind="quiet" onClick={() => setEditing(one)}>Change</Button></td></tr>)}</tbody></table>}
+        {users.value.users.length === 0 ? <Empty icon="client" title="There is no named user.">Everybody who knows the control secret is an admin, and changes do not say who made them.</Empty> : <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">Since</th><th scope="col"><span class="sr">Actions</span></th></tr></thead><tbody>{users.value.users.map((one: any) => <tr key={one.name}><th scope="row"><Text>{one.name}</Text></th><td><Badge tone={one.role === "admin" ? "accent" : "muted"}>{one.role}</Badge></td><td><Ago at={one.created} /></td><td class="number"><Button kind="quiet" onClick={() => setEditing(one)}>Change</Button></td></tr>)}</tbody></table>}
       </Panel>}
       {(adding || editing) && admin && <User user={editing} close={() => { setEditing(null); refine({ new: undefined }); }} saved={() => { setEditing(null); refine({ new: undefined }); users.again(); }} remove={remove} />}
       {own && <OwnPassword close={() => setOwn(false)} />}

@@ -8,7 +8,8 @@ export function Dialog({ title, close, children, footer, wide, side }: { title: 
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;
-    if (!dialog) return;
+    // The page may be gone already when a link was followed quickly.
+    if (!dialog?.isConnected) return;
     const before = document.activeElement as HTMLElement | null;
     dialog.showModal();
     return () => { dialog.close(); before?.focus?.(); };

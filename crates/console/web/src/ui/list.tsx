@@ -27,28 +27,33 @@ export interface Column<R> {
 
 export interface Listed<R> { rows: R[]; total: number | null; scanned: number; done: boolean; failure: unknown; waiting: boolean; more: () => void; reload: () => void; fetched: number | null }
 
-/** Pages of `/tyk/list/{what}`, one after the other. */
-export function useList<R>(what: string, members: Record<string, string | undefined>): Listed<R> {
+/** Answers that are fetched for one page when rows are left out here; then the reader says whether to go on. */
+const ANSWERS_MAX = 20;
+
+/** Pages of `/tyk/list/{what}`, one after the other; `keeps` leaves out rows that the gateway does not, and `by` changes with it. */
+export function useList<R>(what: string, members: Record<string, string | undefined>, { keeps, by }: { keeps?: (row: R) => boolean; by?: string } = {}): Listed<R> {
   const [state, set] = useState({ rows: [] as R[], next: "", total: null as number | null, scanned: 0, done: false, failure: null as unknown, waiting: false, fetched: null as number | null });
   const [turn, again] = useState(0);
-  const asked = JSON.stringify([what, members]);
+  const asked = JSON.stringify([what, members, by]);
   const busy = useRef<AbortController | null>(null);
   const fetchPage = async (after: string, before: R[]) => {
     busy.current?.abort();
     const control = busy.current = new AbortController();
     const slow = setTimeout(() => set((old) => ({ ...old, waiting: true })), 300);
     try {
-      let page: any, rows = before, scanned = 0, next = after;
+      let page: any, rows = before, scanned = 0, next = after, answers = 0;
+      const limit = keeps ? 1000 : PAGE_ROWS;
       do {
         page = what === "keys"
-          ? await listKeys({ ...members, limit: PAGE_ROWS, after: next || undefined }, { signal: control.signal })
-          : await get(`list/${what}${query({ ...members, limit: PAGE_ROWS, after: next })}`, { signal: control.signal });
-        rows = [...rows, ...page.rows];
+          ? await listKeys({ ...members, limit, after: next || undefined }, { signal: control.signal })
+          : await get(`list/${what}${query({ ...members, limit, after: next })}`, { signal: control.signal });
+        rows = [...rows, ...(keeps ? page.rows.filter(keeps) : page.rows)];
+        answers += 1;
         scanned += page.scanned ?? 0;
         next = page.next;
-      } while (next && rows.length === before.length && !control.signal.aborted);
+      } while (next && rows.length < before.length + (keeps ? PAGE_ROWS : 1) && answers < (keeps ? ANSWERS_MAX : Infinity) && !control.signal.aborted);
       if (control.signal.aborted) return;
-      set({ rows, next, total: page.total, scanned, done: !next || rows.length >= ROWS_MAX, failure: null, waiting: false, fetched: Date.now() / 1000 });
+      set({ rows, next, total: keeps ? null : page.total, scanned, done: !next || rows.length >= ROWS_MAX, failure: null, waiting: false, fetched: Date.now() / 1000 });
     } catch (failure) {
       if (!control.signal.aborted) set((old) => ({ ...old, failure, waiting: false }));
     } finally {
@@ -124,6 +129,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
   const everything = !!select && rows.length > 0 && rows.every((row) => selected?.has(id(row)));
   if (list.failure && !rows.length) return <ErrorBox failure={list.failure} retry={list.reload} />;
   if (list.done && !rows.length) return <>{empty}</>;
+  if (!rows.length && list.fetched == null) return <Empty icon="clock" title="Loading" />;
   return (
     <>
       <Waiting on={list.waiting} />
@@ -161,7 +167,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
           {to < rows.length && <tr role="presentation" class="space"><td role="presentation" style={{ height: `${(rows.length - to) * rowPixels}px` }} /></tr>}
         </tbody>
       </table>
-      {rows.length > 0 && <p class="list-end">
+      {(rows.length > 0 || !list.done) && <p class="list-end">
         {list.done ? rows.length >= ROWS_MAX ? `The first ${count(rows.length)} are shown; search for others.` : `${count(rows.length)} shown${list.total != null && list.total !== rows.length ? ` of ${count(list.total)}` : ""}.`
           : <>{count(rows.length)} loaded{list.total != null ? ` of ${count(list.total)}` : ""}. <Button kind="quiet" onClick={list.more}>Load more</Button></>}
       </p>}

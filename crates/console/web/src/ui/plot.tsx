@@ -83,7 +83,7 @@ function Canvas(props: PlotProps) {
       },
       axes: [
         { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: "11px system-ui", size: 22, gap: 4, space: 70, values: (_, splits, _a, _b, step) => splits.map((at) => step >= 86400 ? format.date(at).slice(5) : format.clock(at, step < 60)) },
-        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: "11px system-ui", size: 56, gap: 4, space: 28, ...(props.unit.startsWith("B") ? { incrs: Array.from({ length: 40 }, (_, power) => 2 ** power) } : {}), values: (_, splits) => splits.map((value) => value == null ? "" : short(value, props)), filter: props.log ? (_, splits) => splits.map((value) => (Math.abs(Math.log10(value) % 1) < 1e-6 || Math.abs(Math.log10(value) % 1) > 1 - 1e-6 ? value : null)) : undefined },
+        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, font: "11px system-ui", size: 56, gap: 4, space: 28, ...(props.unit.startsWith("B") ? { incrs: Array.from({ length: 40 }, (_, power) => 2 ** power) } : {}), ...(props.log ? { splits: (_, _axis, low, high) => decades(low, high) } : {}), values: (_, splits) => splits.map((value) => value == null ? "" : short(value, props)) },
       ],
       series: [{}, ...props.lines.map((line) => ({
         label: line.name, stroke: token(line.color), width: 1.5, dash: line.dash ? [4, 3] : undefined, points: { show: false }, spanGaps: false,
@@ -120,10 +120,19 @@ function short(value: number, props: PlotProps): string {
   return value >= 1e6 ? `${value / 1e6}M` : value >= 1000 ? `${value / 1000}k` : String(Number(value.toPrecision(3)));
 }
 
+/** The lines of a logarithmic scale: the powers of ten, and between few of them their doubles and fives. */
+function decades(low: number, high: number): number[] {
+  const first = Math.floor(Math.log10(low) + 1e-9), last = Math.ceil(Math.log10(high) - 1e-9);
+  const steps = last - first <= 1 ? [1, 2, 5] : last - first === 2 ? [1, 3] : [1];
+  return Array.from({ length: last - first + 1 }, (_, at) => steps.map((step) => step * 10 ** (first + at))).flat().filter((value) => value >= low * 0.999 && value <= high * 1.001);
+}
+
 function drawMarks(plot: uPlot, marks: Mark[]): void {
   const { ctx } = plot;
   const { left, top, width, height } = plot.bbox;
-  for (const mark of marks) {
+  let taken = Infinity;
+  // Words that would stand on each other are left out, the older ones.
+  for (const mark of [...marks].reverse()) {
     const x = plot.valToPos(mark.unix_s, "x", true);
     if (x < left || x > left + width) continue;
     ctx.save();
@@ -138,7 +147,11 @@ function drawMarks(plot: uPlot, marks: Mark[]): void {
     const word = mark.kind === "restart" ? "start" : mark.kind === "config" ? "config" : "config failed";
     const room = ctx.measureText(word).width + 4 * devicePixelRatio;
     ctx.textAlign = x + room > left + width ? "right" : "left";
-    ctx.fillText(word, x + (ctx.textAlign === "left" ? 3 : -3) * devicePixelRatio, top + 9 * devicePixelRatio);
+    const from = ctx.textAlign === "left" ? x : x - room;
+    if (from + room <= taken && from >= left) {
+      ctx.fillText(word, x + (ctx.textAlign === "left" ? 3 : -3) * devicePixelRatio, top + 9 * devicePixelRatio);
+      taken = from;
+    }
     ctx.restore();
   }
 }

@@ -813,17 +813,18 @@ his save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:cl
 {children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}function mean(series,from,to3){
 if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to3&&(requests+=series.columns.requests[at]??0,failed+=series.
 columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12,ANSWERS_MAX=20;function useList(what,members,{keeps,by}={}){let[state3,set2]=w({rows:[],next:"",total:null,scanned:0,
-done:!1,failure:null,waiting:!1,fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members,by]),busy=U(null),fetchPage=async(after,before)=>{busy.current?.
-abort();let control=busy.current=new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,next=after,answers=0,
-limit2=keeps?1e3:PAGE_ROWS;do page=what==="keys"?await listKeys({...members,limit:limit2,after:next||void 0},{signal:control.signal}):await get(`list/${what}${query(
-{...members,limit:limit2,after:next})}`,{signal:control.signal}),rows=[...rows,...keeps?page.rows.filter(keeps):page.rows],answers+=1,scanned+=page.scanned??0,next=
-page.next;while(next&&rows.length<before.length+(keeps?PAGE_ROWS:1)&&answers<(keeps?ANSWERS_MAX:1/0)&&!control.signal.aborted);if(control.signal.aborted)return;
-set2({rows,next,total:keeps?null:page.total,scanned,done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,fetched:Date.now()/1e3})}catch(failure){control.signal.
-aborted||set2(old=>({...old,failure,waiting:!1}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(()=>{
-fetchPage("",[])},turn||!members.q?0:150);return()=>{clearTimeout(timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state3,more:()=>{!busy.current&&
-state3.next&&!state3.done&&fetchPage(state3.next,state3.rows)},reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,order,
-selected,select,tone:tone3}){let columns=all.filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),[at,setAt]=w(-1),rowPixels=narrow.
-value?128:34,{rows}=list,windowed=rows.length>150;S2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-
+searched:null,done:!1,failure:null,waiting:!1,fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members,by]),busy=U(null),fetchPage=async(after,before)=>{
+busy.current?.abort();let control=busy.current=new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,
+next=after,answers=0,limit2=keeps?1e3:PAGE_ROWS;do page=what==="keys"?await listKeys({...members,limit:limit2,after:next||void 0},{signal:control.signal}):await get(
+`list/${what}${query({...members,limit:limit2,after:next})}`,{signal:control.signal}),rows=[...rows,...keeps?page.rows.filter(keeps):page.rows],answers+=1,scanned+=
+page.scanned??0,next=page.next,next&&!control.signal.aborted&&set2(old=>({...old,searched:scanned,total:keeps?null:page.total}));while(next&&rows.length<before.
+length+(keeps?PAGE_ROWS:1)&&answers<(keeps?ANSWERS_MAX:1/0)&&!control.signal.aborted);if(control.signal.aborted)return;set2({rows,next,total:keeps?null:page.total,
+scanned,searched:null,done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,fetched:Date.now()/1e3})}catch(failure){control.signal.aborted||set2(old=>({...old,
+failure,waiting:!1,searched:null}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(()=>{fetchPage(
+"",[])},turn||!members.q?0:150);return()=>{clearTimeout(timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state3,more:()=>{!busy.current&&state3.
+next&&!state3.done&&fetchPage(state3.next,state3.rows)},reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,order,selected,
+select,tone:tone3}){let columns=all.filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),[at,setAt]=w(-1),rowPixels=narrow.value?
+118:34,{rows}=list,windowed=rows.length>150;S2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-
 MARGIN_ROWS),last4=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last4)<MARGIN_ROWS/2?
 old:[first,last4]),last4>rows.length-30&&list.more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener(
 "scroll",look),removeEventListener("resize",look)}},[rows.length,rowPixels,list.done]),S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(
@@ -833,8 +834,9 @@ return addEventListener("keydown",move),()=>removeEventListener("keydown",move)}
 get("sort")??order;refine({sort:now2===column.sort?`-${column.sort}`:now2===`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.
 value.query.get("sort")??order??"",[from,to3]=windowed?[Math.min(range[0],rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(
 row);else{let to4=href?.(row);to4&&(location.hash=to4)}},shown4=b(()=>rows.slice(from,to3),[rows,from,to3]),everything=!!select&&rows.length>0&&rows.every(row=>selected?.
-has(id(row)));return list.failure&&!rows.length?i2(ErrorBox,{failure:list.failure,retry:list.reload}):list.done&&!rows.length?i2($,{children:empty2}):!rows.length&&
-list.fetched==null?i2(Empty,{icon:"clock",title:"Loading"}):i2($,{children:[i2(Waiting,{on:list.waiting}),list.failure?i2(ErrorBox,{failure:list.failure,retry:list.
+has(id(row)));if(list.failure&&!rows.length)return i2(ErrorBox,{failure:list.failure,retry:list.reload});if(list.done&&!rows.length)return i2($,{children:empty2});
+let searching=list.searched==null?null:`Searching: ${count(list.searched)}${list.total!=null?` of ${count(list.total)}`:""} so far.`;return!rows.length&&list.fetched==
+null?i2(Empty,{icon:"clock",title:searching??"Loading"}):i2($,{children:[i2(Waiting,{on:list.waiting}),list.failure?i2(ErrorBox,{failure:list.failure,retry:list.
 reload,since:list.fetched??void 0}):null,i2("table",{class:"list",role:"table","aria-label":label,"aria-rowcount":(list.total??rows.length)+1,ref:body,children:[
 i2("thead",{role:"rowgroup",children:i2("tr",{role:"row","aria-rowindex":1,children:[select&&i2("th",{role:"columnheader",class:"check",children:i2("input",{type:"\
 checkbox","aria-label":"Select all that are shown",checked:everything,onChange:()=>select(everything?new Set:new Set(rows.map(id)))})}),columns.map(column=>i2("\
@@ -846,16 +848,17 @@ esentation",class:"space",children:i2("td",{role:"presentation",style:{height:`$
 from+index),onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&enter2(row)},onClick:event=>{!event.target.closest("a,button,input,label")&&
 !String(getSelection())&&enter2(row)},children:[select&&i2("td",{role:"cell",class:"check",children:i2("input",{type:"checkbox","aria-label":`Select ${name}`,checked:selected?.
 has(name)??!1,onChange:()=>{let next=new Set(selected);next.delete(name)||next.add(name),select(next)}})}),columns.map(column=>i2("td",{role:"cell","data-name":column.
-name,class:`${column.number?"number":""} ${column.grow?"grow":""}`,children:column.show(row)},column.id))]},name)}),to3<rows.length&&i2("tr",{role:"presentation",
-class:"space",children:i2("td",{role:"presentation",style:{height:`${(rows.length-to3)*rowPixels}px`}})})]})]}),(rows.length>0||!list.done)&&i2("p",{class:"list\
--end",children:list.done?rows.length>=ROWS_MAX?`The first ${count(rows.length)} are shown; search for others.`:`${count(rows.length)} shown${list.total!=null&&list.
-total!==rows.length?` of ${count(list.total)}`:""}.`:i2($,{children:[count(rows.length)," loaded",list.total!=null?` of ${count(list.total)}`:"",". ",i2(Button,
-{kind:"quiet",onClick:list.more,children:"Load more"})]})})]})}function here(rows){return{rows,total:rows.length,done:!0,failure:null,waiting:!1,more:()=>{},reload:()=>{},
-fetched:null}}function lettersOn(event){let target=event.composedPath()[0];return!(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.
-test(target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&!event.metaKey&&!event.altKey&&!document.querySelector("dialog[open]")&&localStorage.getItem("\
-letters")!=="off"}function Filter({placeholder,label}){let q4=route.value.query.get("q")??"",[text,set2]=w(q4);return S2(()=>set2(q4),[q4]),i2("label",{class:"f\
-ilter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search","aria-label":label,placeholder,value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{set2(
-event.currentTarget.value),refine({q:event.currentTarget.value||void 0})}})]})}var STATE={active:"ok",inactive:"muted",expired:"warn",bad:"bad"};function Keys(){return i2(KeyTable,{fixed:{}})}function KeyTable({fixed}){let q4=route.value.query,
+name,class:`${column.number?"number":""} ${column.grow?"grow":""} ${column.bare?"bare":""}`,children:column.show(row)},column.id))]},name)}),to3<rows.length&&i2(
+"tr",{role:"presentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${(rows.length-to3)*rowPixels}px`}})})]})]}),(rows.length>0||!list.
+done)&&i2("p",{class:"list-end",children:[searching&&i2("span",{role:"status",children:[searching," "]}),list.done?rows.length>=ROWS_MAX?`The first ${count(rows.
+length)} are shown; search for others.`:`${count(rows.length)} shown${list.total!=null&&list.total!==rows.length?` of ${count(list.total)}`:""}.`:i2($,{children:[
+count(rows.length)," loaded",list.total!=null?` of ${count(list.total)}`:"",". ",i2(Button,{kind:"quiet",onClick:list.more,children:"Load more"})]})]})]})}function here(rows){
+return{rows,total:rows.length,searched:null,done:!0,failure:null,waiting:!1,more:()=>{},reload:()=>{},fetched:null}}function lettersOn(event){let target=event.composedPath()[0];
+return!(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&
+!event.metaKey&&!event.altKey&&!document.querySelector("dialog[open]")&&localStorage.getItem("letters")!=="off"}function Filter({placeholder,label}){let q4=route.
+value.query.get("q")??"",[text,set2]=w(q4);return S2(()=>set2(q4),[q4]),i2("label",{class:"filter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search",
+"aria-label":label,placeholder,value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{set2(event.currentTarget.value),refine({q:event.currentTarget.value||
+void 0})}})]})}var STATE={active:"ok",inactive:"muted",expired:"warn",bad:"bad"};function Keys(){return i2(KeyTable,{fixed:{}})}function KeyTable({fixed}){let q4=route.value.query,
 words2=[q4.get("q"),fixed.policy].filter(Boolean).join(" "),granting=useLoaded(()=>fixed.api?get("list/policies?limit=1000"):Promise.resolve(null),[fixed.api]),
 givers=new Set((granting.value?.rows??[]).filter(one=>one.apis.includes(fixed.api)).map(one=>one.id)),calls=row=>row.apis?.includes(fixed.api)||row.policies?.some(
 policy=>givers.has(policy)),list=useList("keys",{q:words2||void 0,api:fixed.api},fixed.api?{keeps:calls,by:[...givers].join(" ")}:{}),[chosen,choose]=w(new Set),
@@ -866,19 +869,19 @@ at may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{childr
 order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?i2(Empty,{icon:"search",title:"No key matches.",children:"A key is found by itself, \
 its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is no key yet.",children:["A key says which APIs its owner may call, and how often.",i2(
 "br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",{href:to2(row),children:i2(Text,{children:row.alias||"without alias"})})},{id:"stat\
-e",name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.state})},{id:"id",name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},
-{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(
-", ")||(row.policies?.length?"by policy":"none")})},{id:"limits",name:"Limits",show:limits},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,
-{at:row.expires}):"never"}]}),chosen.size>0&&i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:[count(chosen.size),
-" chosen"]}),i2(Button,{onClick:()=>setBulk({action:"extend",ids:[...chosen]}),children:"Extend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[...chosen]}),
-children:"Deactivate"}),i2(Button,{onClick:()=>setBulk({action:"activate",ids:[...chosen]}),children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"reset_\
-quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:()=>setBulk({action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(Button,
-{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),
-choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get("api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,
-policy:void 0}),list.reload()}})]})}var to2=row=>link(["keys",row.id],{hash:row.hash});function limits(row){return row.quota_remaining!=null&&row.quota_max>0?i2(
-Meter,{used:row.quota_max-row.quota_remaining,max:row.quota_max}):row.state==="bad"?UNKNOWN:row.policies.length&&!(row.rate>0)?i2("small",{children:"by policy"}):
-limit(row)}var short2=id=>id.length>20?`${id.slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"Reset the quota\
-s of",revoke:"Revoke"},SPANS=[[86400,"1 day"],[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({
+e",bare:!0,name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.state})},{id:"id",bare:!0,name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(
+row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.
+apis?.join(", ")||(row.policies?.length?"by policy":"none")})},{id:"limits",name:"Limits",show:limits},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>
+0?i2(Ago,{at:row.expires}):"never"}]}),chosen.size>0&&i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:[count(chosen.
+size)," chosen"]}),i2(Button,{onClick:()=>setBulk({action:"extend",ids:[...chosen]}),children:"Extend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[
+...chosen]}),children:"Deactivate"}),i2(Button,{onClick:()=>setBulk({action:"activate",ids:[...chosen]}),children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"\
+reset_quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:()=>setBulk({action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(
+Button,{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(
+null),choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get("api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,
+api:void 0,policy:void 0}),list.reload()}})]})}var to2=row=>link(["keys",row.id],{hash:row.hash});function limits(row){return row.quota_remaining!=null&&row.quota_max>
+0?i2(Meter,{used:row.quota_max-row.quota_remaining,max:row.quota_max}):row.state==="bad"?UNKNOWN:row.policies.length&&!(row.rate>0)?i2("small",{children:"by pol\
+icy"}):limit(row)}var short2=id=>id.length>20?`${id.slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"Reset th\
+e quotas of",revoke:"Revoke"},SPANS=[[86400,"1 day"],[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({
 bulk,close,done}){let[seconds2,setSeconds]=w(2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(
 !1),body={action:bulk.action,select:{ids:bulk.ids},...bulk.action==="extend"?{seconds:seconds2}:{}};S2(()=>{setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).
 then(setDry,setFailure)},[seconds2]);let run=async()=>{setBusy(!0),setFailure(null);try{let found2=await call("POST","keys/bulk",{...body,dry_run:!1,...dry.count>
@@ -965,56 +968,56 @@ ver_errors",RECENT_S)??0,upstream:latest(series,"upstream_errors",RECENT_S)??0})
 failed-a3.failed),first=worst[0];if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),own=trouble.find(one=>["store","reload",
 "shared_definitions"].includes(one.kind)),more=worst.length>1?` and of ${worst.length-1} more`:"";return i2(Line,{tone:"bad",head:i2($,{children:["Upstream of ",
 i2("a",{href:link(["apis",first.id]),children:name}),more," fails",from?` since ${clock(from)}`:"","."]}),rest:`${percent(first.failed/first.requests)} of its r\
-equests. ${own?sentence(own.text):"The gateway itself is healthy."}`})}if(trouble[0])return i2(Line,{tone:"bad",head:i2(Text,{children:sentence(trouble[0].text)}),
-rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)return i2(Line,{tone:"warn",head:`${now2.missing.length} of ${now2.missing.length+
-now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(", ")});let requests=latest(totals.value,"requests",RECENT_S)??0,refused2=latest(
-totals.value,"refused",RECENT_S)??0;if(requests>1&&refused2/requests>.2)return i2(Line,{tone:"warn",head:`${percent(refused2/requests)} of the requests are refu\
-sed.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])return i2(Line,{tone:"warn",head:i2(Text,{children:sentence(now2.attention[0].
-text)}),rest:"Traffic is served."});if(requests===0){let last4=lastSeen(totals.value);return i2(Line,{tone:"ok",head:"Healthy, without traffic.",rest:last4?`The\
- last request came at ${clock(last4,!0)}.`:"No request came within the past hour."})}return i2(Line,{tone:"ok",head:"Healthy.",rest:"Gateway and upstreams answe\
-r."})}var sentence=text=>`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text)?"":"."}`;function failingSince(series){let from=null,quiet=0;for(let at=series.
-times.length-1;at>=0&&quiet<5;at-=1){let requests=series.columns.requests[at]??0,failed=series.columns.server_errors[at]??0;requests>0&&failed/requests>=FAILING?
-(from=series.times[at],quiet=0):requests>0&&(quiet+=1)}return from}function Line({tone:tone3,head,rest}){let change=[...marks.value].reverse().find(mark=>mark.kind.
-startsWith("config"));return i2("div",{class:`verdict ${tone3}`,role:"status",children:[i2(Icon,{name:tone3==="ok"?"ok":tone3==="muted"?"clock":"alert"}),i2("p",
-{children:[i2("strong",{children:head})," ",rest]}),change&&i2("a",{class:"change",href:link(["system","changes"]),children:["Configuration of ",moment(change.unix_s)]})]})}
-var SPAN_S_MIN=600;function hour(series){let last4=series.times.at(-1)??Date.now()/1e3,requests=totals.value.columns.requests,first=totals.value.times[requests.
-findIndex(value=>value!=null)]??last4;return[Math.max(last4-SPAN_S,Math.min(first,last4-SPAN_S_MIN)),last4]}function TrafficPlot({series}){let c3=series.columns,
-lines2=[{name:"all",values:c3.requests,color:"accent",fill:!0},{name:"failed",values:c3.server_errors,color:"bad"},{name:"refused",values:c3.refused,color:"warn"}];
-return i2(Plot,{title:"Requests by result",unit:"/s",times:series.times,span:hour(series),lines:narrow.value?lines2.slice(0,1):lines2,show:rate,marks:marks.value})}
-function LatencyPlot({series,side="upstream"}){let[which,set2]=w(side),c3=series.columns,lines2=[{name:"p50",values:c3[`${which}_p50_us`],color:"accent"},{name:"\
-p90",values:c3[`${which}_p90_us`],color:"violet"},{name:"p99",values:c3[`${which}_p99_us`],color:"warn"}];return i2(Plot,{title:"Latency",unit:"",extra:i2("div",
-{class:"segments small",role:"group","aria-label":"Whose time",children:["upstream","gateway"].map(one=>i2("button",{type:"button","aria-pressed":which===one,onClick:()=>set2(
-one),children:one},one))}),log:!0,floor:which==="gateway"?10:100,times:series.times,span:hour(series),lines:narrow.value?lines2.slice(2):lines2,show:value=>percentile(
-value,ends.value[which]),marks:marks.value},which)}function BusyApis(){tick.value;let rows=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,
-"requests",RECENT_S),failed:latest(series,"server_errors",RECENT_S),refused:latest(series,"refused",RECENT_S),p99:highest(series,"upstream_p99_us",RECENT_S)})).
-filter(row=>lastSeen(row.series)!=null).sort((a3,b3)=>(b3.failed??0)-(a3.failed??0)||(b3.requests??0)-(a3.requests??0)).slice(0,ROWS),total=now.value?.apis_total;
-return i2(Panel,{title:"APIs by errors, then rate",actions:i2(LinkButton,{kind:"quiet",href:"#/apis",children:total!=null?`All ${count(total)}`:"All"}),children:rows.
-length===0?i2(FirstRequest,{}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"API"}),!narrow.value&&
-i2("th",{scope:"col",children:"Past minutes"}),i2("th",{scope:"col",class:"number",children:"/s"}),i2("th",{scope:"col",class:"number",children:"failed"}),i2("t\
-h",{scope:"col",class:"number",children:"refused/s"}),i2("th",{scope:"col",class:"number",children:"p99"})]})}),i2("tbody",{children:rows.map(({id,series,requests,
-failed,refused:refused2,p99})=>{let share=requests?(failed??0)/requests:requests===0?0:null;return i2("tr",{children:[i2("th",{scope:"row",children:i2("a",{href:link(
-["apis",id]),children:i2(Text,{children:series.name||id})})}),!narrow.value&&i2("td",{children:i2(Spark,{values:series.columns.requests,tone:share&&share>=FAILING?
-"bad":"accent"})}),i2("td",{class:"number",children:rate(requests)}),i2("td",{class:`number ${share&&share>=FAILING?"bad":""}`,children:percent(share)}),i2("td",
-{class:"number",children:rate(refused2)}),i2("td",{class:"number",children:percentile(p99,ends.value.upstream)})]},id)})})]})})}function FirstRequest(){let[api,
-set2]=w(null);return S2(()=>{get("list/apis?limit=1").then(page=>set2(page.rows[0]??!1),()=>set2(!1))},[]),api===!1?i2(Empty,{icon:"api",title:"There is no API \
-yet.",children:i2(LinkButton,{kind:"primary",icon:"plus",href:link(["apis"],{new:"1"}),children:"Make the first"})}):api?i2(Empty,{icon:"clock",title:"No reques\
-t within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -i ",location.origin,api.listen_path]})]}):i2(Empty,{icon:"clock",
-title:"No request within the past hour."})}function NeedsAttention(){let now2=now.value,rows=now2?.attention??[],where=one=>one.api_id?link(["apis",one.api_id]):
-one.kind==="certificate"?link(["certificates"]):link(["system"]);return i2(Panel,{title:"Needs attention",children:[rows.length===0?i2(Empty,{icon:"ok",title:now2?
-"Nothing needs attention.":"Waiting for the first sample."}):i2("ul",{class:"attention",children:rows.slice(0,12).map((one,index)=>i2("li",{class:one.level,children:[
-i2(Icon,{name:"alert"}),i2("a",{href:where(one),children:[i2("b",{class:"sr",children:one.level==="bad"?"Error: ":"Warning: "}),i2(Text,{children:one.text})]}),
-one.unix_s&&i2("small",{children:i2(Ago,{at:one.unix_s})})]},index))}),rows.length>12&&i2("p",{class:"list-end",children:[rows.length-12," more in ",i2("a",{href:"\
-#/system",children:"System"}),"."]})]})}var UNROUTED={not_found:"unknown path",bad_path:"malformed path",too_many:"too many from one address",redirected:"redire\
-cted"};function Refusals(){let now2=now.value;if(!now2)return null;let rows=Object.entries(now2.totals.refusals??{}).map(([cause,number])=>[cause,number/now2.seconds]).
-filter(([,rate3])=>rate3>0).sort((a3,b3)=>b3[1]-a3[1]),lost2=Object.entries(unrouted.value??{}).filter(([what,rate3])=>rate3>0&&what in UNROUTED),busy=now2.core_busy.
-length?Math.max(...now2.core_busy):null;return i2("p",{class:"strip",children:[i2("span",{children:[i2("b",{children:"Refusals"})," ",rows.length?rows.slice(0,6).
-map(([cause,rate3])=>i2("a",{href:link(["live"],{cause}),children:[cause," ",rate(rate3),"/s"]},cause)):"none"]}),lost2.length>0&&i2("span",{children:[i2("b",{children:"\
-Without an API"})," ",lost2.map(([what,rate3])=>i2("span",{children:[UNROUTED[what]," ",rate(rate3),"/s"]},what))]}),i2("span",{children:[i2("b",{children:"Conn\
-ections"})," ",count(now2.connections.client)," of clients, ",count(now2.connections.upstream)," to upstreams"]}),busy!=null&&i2("span",{children:[i2("b",{children:"\
-Busiest core"})," ",percent(busy)]})]})}function FirstUsers(){let[gone,set2]=w(localStorage.getItem("no-users")==="yes");return gone?null:i2(Note,{actions:i2($,
-{children:[i2(LinkButton,{href:link(["system","users"],{new:"1"}),children:"Add a user"}),i2(Button,{kind:"quiet",icon:"close","aria-label":"Not now",onClick:()=>{
-localStorage.setItem("no-users","yes"),set2(!0)}})]}),children:"You are signed in with the control secret. Named users have roles, and changes then say who made\
- them."})}var DECISIONS={next:["ok","passed on"],refuse:["bad","refused"],reply:["accent","answered"]},METHODS=["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"];function TryIt({
+equests. ${own?own.kind==="reload"?"The configuration has problems too.":sentence(own.text):"The gateway itself is healthy."}`})}if(trouble[0])return i2(Line,{tone:"\
+bad",head:i2(Text,{children:sentence(trouble[0].text)}),rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)return i2(Line,{tone:"\
+warn",head:`${now2.missing.length} of ${now2.missing.length+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(", ")});let requests=latest(
+totals.value,"requests",RECENT_S)??0,refused2=latest(totals.value,"refused",RECENT_S)??0;if(requests>1&&refused2/requests>.2)return i2(Line,{tone:"warn",head:`${percent(
+refused2/requests)} of the requests are refused.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])return i2(Line,{tone:"\
+warn",head:i2(Text,{children:sentence(now2.attention[0].text)}),rest:"Traffic is served."});if(requests===0){let last4=lastSeen(totals.value);return i2(Line,{tone:"\
+ok",head:"Healthy, without traffic.",rest:last4?`The last request came at ${clock(last4,!0)}.`:"No request came within the past hour."})}return i2(Line,{tone:"o\
+k",head:"Healthy.",rest:"Gateway and upstreams answer."})}var sentence=text=>`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text)?"":"."}`;function failingSince(series){
+let from=null,quiet=0;for(let at=series.times.length-1;at>=0&&quiet<5;at-=1){let requests=series.columns.requests[at]??0,failed=series.columns.server_errors[at]??
+0;requests>0&&failed/requests>=FAILING?(from=series.times[at],quiet=0):requests>0&&(quiet+=1)}return from}function Line({tone:tone3,head,rest}){let change=[...marks.
+value].reverse().find(mark=>mark.kind.startsWith("config"));return i2("div",{class:`verdict ${tone3}`,role:"status",children:[i2(Icon,{name:tone3==="ok"?"ok":tone3===
+"muted"?"clock":"alert"}),i2("p",{children:[i2("strong",{children:head})," ",rest]}),change&&i2("a",{class:"change",href:link(["system","changes"]),children:["C\
+onfiguration of ",moment(change.unix_s)]})]})}var SPAN_S_MIN=600;function hour(series){let last4=series.times.at(-1)??Date.now()/1e3,requests=totals.value.columns.
+requests,first=totals.value.times[requests.findIndex(value=>value!=null)]??last4;return[Math.max(last4-SPAN_S,Math.min(first,last4-SPAN_S_MIN)),last4]}function TrafficPlot({
+series}){let c3=series.columns,lines2=[{name:"all",values:c3.requests,color:"accent",fill:!0},{name:"failed",values:c3.server_errors,color:"bad"},{name:"refused",
+values:c3.refused,color:"warn"}];return i2(Plot,{title:"Requests by result",unit:"/s",times:series.times,span:hour(series),lines:narrow.value?lines2.slice(0,1):
+lines2,show:rate,marks:marks.value})}function LatencyPlot({series,side="upstream"}){let[which,set2]=w(side),c3=series.columns,lines2=[{name:"p50",values:c3[`${which}\
+_p50_us`],color:"accent"},{name:"p90",values:c3[`${which}_p90_us`],color:"violet"},{name:"p99",values:c3[`${which}_p99_us`],color:"warn"}];return i2(Plot,{title:"\
+Latency",unit:"",extra:i2("div",{class:"segments small",role:"group","aria-label":"Whose time",children:["upstream","gateway"].map(one=>i2("button",{type:"butto\
+n","aria-pressed":which===one,onClick:()=>set2(one),children:one},one))}),log:!0,floor:which==="gateway"?10:100,times:series.times,span:hour(series),lines:narrow.
+value?lines2.slice(2):lines2,show:value=>percentile(value,ends.value[which]),marks:marks.value},which)}function BusyApis(){tick.value;let rows=[...apis.entries()].
+map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S),failed:latest(series,"server_errors",RECENT_S),refused:latest(series,"refused",RECENT_S),
+p99:highest(series,"upstream_p99_us",RECENT_S)})).filter(row=>lastSeen(row.series)!=null).sort((a3,b3)=>(b3.failed??0)-(a3.failed??0)||(b3.requests??0)-(a3.requests??
+0)).slice(0,ROWS),total=now.value?.apis_total;return i2(Panel,{title:"APIs by errors, then rate",actions:i2(LinkButton,{kind:"quiet",href:"#/apis",children:total!=
+null?`All ${count(total)}`:"All"}),children:rows.length===0?i2(FirstRequest,{}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("\
+th",{scope:"col",children:"API"}),!narrow.value&&i2("th",{scope:"col",children:"Past minutes"}),i2("th",{scope:"col",class:"number",children:"/s"}),i2("th",{scope:"\
+col",class:"number",children:"failed"}),i2("th",{scope:"col",class:"number",children:"refused/s"}),i2("th",{scope:"col",class:"number",children:"p99"})]})}),i2(
+"tbody",{children:rows.map(({id,series,requests,failed,refused:refused2,p99})=>{let share=requests?(failed??0)/requests:requests===0?0:null;return i2("tr",{children:[
+i2("th",{scope:"row",children:i2("a",{href:link(["apis",id]),children:i2(Text,{children:series.name||id})})}),!narrow.value&&i2("td",{children:i2(Spark,{values:series.
+columns.requests,tone:share&&share>=FAILING?"bad":"accent"})}),i2("td",{class:"number",children:rate(requests)}),i2("td",{class:`number ${share&&share>=FAILING?
+"bad":""}`,children:percent(share)}),i2("td",{class:"number",children:rate(refused2)}),i2("td",{class:"number",children:percentile(p99,ends.value.upstream)})]},
+id)})})]})})}function FirstRequest(){let[api,set2]=w(null);return S2(()=>{get("list/apis?limit=1").then(page=>set2(page.rows[0]??!1),()=>set2(!1))},[]),api===!1?
+i2(Empty,{icon:"api",title:"There is no API yet.",children:i2(LinkButton,{kind:"primary",icon:"plus",href:link(["apis"],{new:"1"}),children:"Make the first"})}):
+api?i2(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -i ",location.origin,
+api.listen_path]})]}):i2(Empty,{icon:"clock",title:"No request within the past hour."})}function NeedsAttention(){let now2=now.value,rows=now2?.attention??[],where=one=>one.
+api_id?link(["apis",one.api_id]):one.kind==="certificate"?link(["certificates"]):link(["system"]);return i2(Panel,{title:"Needs attention",children:[rows.length===
+0?i2(Empty,{icon:"ok",title:now2?"Nothing needs attention.":"Waiting for the first sample."}):i2("ul",{class:"attention",children:rows.slice(0,12).map((one,index)=>i2(
+"li",{class:one.level,children:[i2(Icon,{name:"alert"}),i2("a",{href:where(one),children:[i2("b",{class:"sr",children:one.level==="bad"?"Error: ":"Warning: "}),
+i2(Text,{children:one.text})]}),one.unix_s&&i2("small",{children:i2(Ago,{at:one.unix_s})})]},index))}),rows.length>12&&i2("p",{class:"list-end",children:[rows.length-
+12," more in ",i2("a",{href:"#/system",children:"System"}),"."]})]})}var UNROUTED={not_found:"unknown path",bad_path:"malformed path",too_many:"too many from on\
+e address",redirected:"redirected"};function Refusals(){let now2=now.value;if(!now2)return null;let rows=Object.entries(now2.totals.refusals??{}).map(([cause,number])=>[
+cause,number/now2.seconds]).filter(([,rate3])=>rate3>0).sort((a3,b3)=>b3[1]-a3[1]),lost2=Object.entries(unrouted.value??{}).filter(([what,rate3])=>rate3>0&&what in
+UNROUTED),busy=now2.core_busy.length?Math.max(...now2.core_busy):null;return i2("p",{class:"strip",children:[i2("span",{children:[i2("b",{children:"Refusals"}),
+" ",rows.length?rows.slice(0,6).map(([cause,rate3])=>i2("a",{href:link(["live"],{cause}),children:[cause," ",rate(rate3),"/s"]},cause)):"none"]}),lost2.length>0&&
+i2("span",{children:[i2("b",{children:"Without an API"})," ",lost2.map(([what,rate3])=>i2("span",{children:[UNROUTED[what]," ",rate(rate3),"/s"]},what))]}),i2("\
+span",{children:[i2("b",{children:"Connections"})," ",count(now2.connections.client)," of clients, ",count(now2.connections.upstream)," to upstreams"]}),busy!=null&&
+i2("span",{children:[i2("b",{children:"Busiest core"})," ",percent(busy)]})]})}function FirstUsers(){let[gone,set2]=w(localStorage.getItem("no-users")==="yes");
+return gone?null:i2(Note,{actions:i2($,{children:[i2(LinkButton,{href:link(["system","users"],{new:"1"}),children:"Add a user"}),i2(Button,{kind:"quiet",icon:"c\
+lose","aria-label":"Not now",onClick:()=>{localStorage.setItem("no-users","yes"),set2(!0)}})]}),children:"You are signed in with the control secret. Named users\
+ have roles, and changes then say who made them."})}var DECISIONS={next:["ok","passed on"],refuse:["bad","refused"],reply:["accent","answered"]},METHODS=["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"];function TryIt({
 id,definition,close}){let[method,setMethod]=w("GET"),[path,setPath]=w(definition?.proxy?.listen_path??"/"),[host,setHost]=w(definition?.domain??""),[address,setAddress]=w(
 ""),[key,setKey]=w(""),[headers,setHeaders]=w(""),[body,setBody]=w(""),[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),header=definition?.
 auth?.auth_header_name||"Authorization",send=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let typed=read3(headers);key&&(typed[header]=
@@ -1059,44 +1062,65 @@ nt gets"}),i2("pre",{class:"document",tabIndex:0,children:`${shown2(found2.heade
 ${found2.body_base64?`(not text; in base64)
 ${found2.body}`:found2.body.split(`
 `).map(visible).join(`
-`)}`}),found2.body_truncated&&i2("small",{children:"The rest of the body is not shown."})]}),i2("small",{children:i2(Text,{children:found2.note})})]})}var SPANS2=[["1h","1 h",3600],["6h","6 h",6*3600],["24h","24 h",86400],["7d","7 d",7*86400],["30d","30 d",30*86400]],SPLITS=["api","key","path","status","method",
-"version"],FILTERS=["api_id","key","path","status","method","version"],COLORS=["accent","warn","violet","teal","pink","olive","ok","muted"],ROWS2=50;function step(seconds2){
-for(let one of[60,300,900,3600,4*3600,86400])if(seconds2/one<=170)return one;return 86400}function Usage(){return i2(UsageOf,{})}function UsageOf({api}){let q4=route.
-value.query,last4=q4.get("last")??"24h",split=q4.get("split")??(api?"key":"api"),filters=Object.fromEntries(FILTERS.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:
-[]));api&&(filters.api_id=api);let zoomed=q4.get("from")&&q4.get("to"),seconds2=zoomed?Number(q4.get("to"))-Number(q4.get("from")):SPANS2.find(([id])=>id===last4)?.[2]??
-86400,range=zoomed?{from:q4.get("from"),to:q4.get("to")}:{last:last4},width=step(seconds2),asked=JSON.stringify([range,split,filters]),timed=useLoaded(()=>get(`\
-usage${query({by:"time",split,step:`${width/60}m`,...range,...filters})}`),[asked]),table=useLoaded(()=>get(`usage${query({by:split,top:ROWS2,...range,...filters})}`),
-[asked]),[sort,setSort]=w("hits"),failure=timed.failure??table.failure,head=i2("div",{class:"toolbar",children:[i2("div",{class:"segments",role:"group","aria-la\
-bel":"Span",children:SPANS2.map(([id,name])=>i2("button",{type:"button","aria-pressed":!zoomed&&last4===id,onClick:()=>refine({last:id,from:void 0,to:void 0}),children:name},
-id))}),i2("label",{class:"row",children:["by ",i2("select",{"aria-label":"Split by",value:split,onChange:event=>refine({split:event.currentTarget.value}),children:SPLITS.
-map(one=>i2("option",{value:one,children:one==="api"?"API":one},one))})]}),FILTERS.filter(name=>filters[name]&&!(api&&name==="api_id")).map(name=>i2("span",{class:"\
-chip",children:[i2("bdi",{children:[name.replace("_id",""),": ",visible(filters[name])]}),i2("button",{type:"button","aria-label":`Remove the filter ${name}`,onClick:()=>refine(
-{[name]:void 0}),children:i2(Icon,{name:"close"})})]},name)),zoomed&&i2("span",{class:"chip",children:[i2("bdi",{children:[moment(Number(q4.get("from")))," to ",
-moment(Number(q4.get("to")))]}),i2("button",{type:"button","aria-label":"Zoom out",onClick:()=>refine({from:void 0,to:void 0}),children:i2(Icon,{name:"close"})})]}),
-i2(Button,{icon:"download",class:"push",disabled:!table.value,onClick:()=>download(split,table.value.rows),children:"CSV"})]}),title=api?null:i2("h1",{class:"pa\
-ge",children:"Usage"});if(failure instanceof Failure&&failure.status===404)return i2($,{children:[title,i2(Empty,{icon:"usage",title:"Usage is not recorded.",children:i2(
-Text,{children:failure.message})})]});let{lines:lines2,times}=timed.value?plotted(timed.value,width):{lines:[],times:[]},rows=[...table.value?.rows??[]].sort((a3,b3)=>sort===
-"value"?String(a3.value).localeCompare(String(b3.value)):b3[sort]-a3[sort]),all=rows.reduce((sum,row)=>sum+row.hits,0),column=(id,name)=>i2("th",{scope:"col",class:"\
-number","aria-sort":sort===id?"descending":"none",children:i2("button",{type:"button",class:"as-link",onClick:()=>setSort(id),children:name})}),filter=value=>refine(
-{[split==="api"?"api_id":split]:value,split:split==="api"?"key":split==="key"?"path":"status"});return i2($,{children:[title,head,failure?i2(ErrorBox,{failure,retry:()=>{
-timed.again(),table.again()},since:timed.at??void 0}):null,(timed.value?.partial||table.value?.partial)&&i2(Note,{tone:"warn",icon:"alert",children:"Only part o\
-f it was read within 2 s: the figures are too small. Choose a shorter span or filter."}),i2("div",{class:"stack",children:[i2(Plot,{title:"Requests",unit:"/s",times,
-lines:narrow.value?lines2.slice(0,1):lines2,show:rate,height:220,zoom:(from,to3)=>{to3-from>=120&&refine({from:String(Math.floor(from/60)*60),to:String(Math.ceil(
-to3/60)*60)})}},asked),i2(Panel,{title:`By ${split==="api"?"API":split}`,note:table.value?`${count(all)} requests${rows.length>=ROWS2?`, the ${ROWS2} busiest`:""}`:
-"loading",children:rows.length===0?i2(Empty,{icon:"usage",title:table.value?"No request in this span.":"Loading"}):i2("div",{class:"scroll-x",children:i2("table",
-{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:split==="api"?"API":`${split.charAt(0).toUpperCase()}${split.slice(
-1)}`}),column("hits","Requests"),!narrow.value&&i2("th",{scope:"col",children:"Share"}),column("errors","Failed"),column("p50_ms","p50"),column("p99_ms","p99"),
-!narrow.value&&column("response_bytes","Sent")]})}),i2("tbody",{children:rows.map(row=>i2("tr",{children:[i2("th",{scope:"row",children:[i2("button",{type:"butt\
-on",class:"as-link",title:`Only ${visible(row.value)}`,onClick:()=>filter(String(row.value)),children:i2(Text,{children:row.value||"none"})}),split==="key"&&row.
-value&&i2($,{children:[" ",i2("a",{href:link(["keys",String(row.value)]),"aria-label":"Open the key",children:i2(Icon,{name:"right"})})]})]}),i2("td",{class:"nu\
-mber",children:count(row.hits)}),!narrow.value&&i2("td",{children:[i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*row.hits/
-Math.max(1,all)}%`}})}),percent(row.hits/Math.max(1,all))]}),i2("td",{class:`number ${row.errors/Math.max(1,row.hits)>.05?"bad":""}`,children:percent(row.errors/
-Math.max(1,row.hits))}),i2("td",{class:"number",children:percentile(row.p50_ms*1e3,3e7)}),i2("td",{class:"number",children:percentile(row.p99_ms*1e3,3e7)}),!narrow.
-value&&i2("td",{class:"number",children:bytes(row.response_bytes)})]},row.value))})]})})})]})]})}function plotted(found2,width){let unit=found2.step_s??width,first=Math.
-ceil(found2.from/unit)*unit,end=Math.min(found2.to,Date.now()/1e3),times=[];for(let at=first;at<=end&&times.length<2e3;at+=unit)times.push(at);let place2=new Map(
-times.map((time,at)=>[time,at])),sums=new Map;for(let row of found2.rows)sums.set(row.split??"all",(sums.get(row.split??"all")??0)+row.hits);let names=[...sums].
-sort((a3,b3)=>+(a3[0]==="_other")-+(b3[0]==="_other")||b3[1]-a3[1]).slice(0,8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row of found2.
-rows){let at=place2.get(Math.floor(row.value/unit)*unit),line=values.get(row.split??"all"),lasted=at===void 0?unit:Math.max(60,Math.min(unit,Date.now()/1e3-times[at]));
+`)}`}),found2.body_truncated&&i2("small",{children:"The rest of the body is not shown."})]}),i2("small",{children:i2(Text,{children:found2.note})})]})}var FIELDS=["api","key","path","status","address","agent","method"],WINDOWS=[["60","1 min"],["300","5 min"],["600","10 min"]],EVERY_MS=3e3,ROWS2=50;function Top({
+api,by}){let window_=route.value.query.get("window")??"60",top=useLoaded(()=>get(`top${query({by,window:window_,k:ROWS2,nodes:"all",api})}`,{byItself:!0}),[`${by}\
+ ${window_} ${api}`]);S2(()=>{let timer=setInterval(()=>{document.hidden||top.again()},EVERY_MS);return()=>clearInterval(timer)},[]);let at=top.value,rows=at?.rows??
+[],seconds2=at?Math.max(1,at.to_unix_s-at.from_unix_s):1,to3=row=>({api:link(["apis",row.value]),key:row.value&&link(["keys",row.value]),status:link(["live"],{status:row.
+value}),address:link(["live"],{address:row.value}),path:link(["live"],{q:row.value,api}),agent:link(["live"],{q:row.value,api})})[by];return i2($,{children:[top.
+failure?i2(ErrorBox,{failure:top.failure,retry:top.again,since:top.at??void 0}):null,at?.missing.length>0&&i2(Note,{tone:"warn",icon:"alert",children:["Without ",
+at.missing.map(visible).join(", "),": ",at.missing.length===1?"it does":"they do"," not answer."]}),i2(Panel,{title:`Busiest ${by==="api"?"APIs":`by ${by}`}`,note:at?
+`${count(at.seen)} requests of the past ${span(seconds2)}${at.error_max?`; a value that is not listed had at most ${count(at.error_max)}`:""}`:"loading",actions:i2(
+"div",{class:"segments small",role:"group","aria-label":"Window",children:WINDOWS.map(([id,name])=>i2("button",{type:"button","aria-pressed":window_===id,onClick:()=>refine(
+{window:id}),children:name},id))}),children:rows.length===0?i2("div",{class:"empty small",children:at?"Counting begins when somebody looks. Requests appear here\
+ as they come.":"Loading"}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:by==="api"?"API":`${by.charAt(
+0).toUpperCase()}${by.slice(1)}`}),i2("th",{scope:"col",class:"number",children:"/s"}),!narrow.value&&i2("th",{scope:"col",children:"Share"}),i2("th",{scope:"co\
+l",class:"number",children:"Refused"}),i2("th",{scope:"col",class:"number",children:"Failed"}),!narrow.value&&i2($,{children:[i2("th",{scope:"col",class:"number",
+children:"Mean"}),i2("th",{scope:"col",class:"number",children:"Sent"})]})]})}),i2("tbody",{children:rows.map(row=>{let text=i2(Text,{children:row.name||row.value||
+"none"}),target=to3(row);return i2("tr",{children:[i2("th",{scope:"row",children:target?i2("a",{href:target,children:text}):text}),i2("td",{class:"number",title:row.
+error?`${row.requests-row.error} to ${row.requests} requests`:`${row.requests} requests`,children:[row.error?"~":"",rate(row.requests/seconds2)]}),!narrow.value&&
+i2("td",{children:[i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*row.requests/Math.max(1,at.seen)}%`}})}),percent(row.requests/
+Math.max(1,at.seen))]}),i2("td",{class:"number",children:count(row.refused)}),i2("td",{class:`number ${row.server_errors?"bad":""}`,children:count(row.server_errors)}),
+!narrow.value&&i2($,{children:[i2("td",{class:"number",children:duration(row.mean_us)}),i2("td",{class:"number",children:bytes(row.response_bytes)})]})]},row.value)})})]})})]})}var SPANS2=[["1h","1 h",3600],["6h","6 h",6*3600],["24h","24 h",86400],["7d","7 d",7*86400],["30d","30 d",30*86400]],NOW="now",SPLITS=["api","key","path","statu\
+s","method","version"],FILTERS=["api_id","key","path","status","method","version"],COLORS=["accent","warn","violet","teal","pink","olive","ok","muted"],ROWS3=50;
+function step(seconds2){for(let one of[60,300,900,3600,4*3600,86400])if(seconds2/one<=170)return one;return 86400}function Usage(){return i2(UsageOf,{})}function UsageOf({
+api}){let q4=route.value.query,last4=q4.get("last")??"24h",split=q4.get("split")??(api?"key":"api"),filters=Object.fromEntries(FILTERS.flatMap(name=>q4.get(name)?
+[[name,q4.get(name)]]:[]));api&&(filters.api_id=api);let zoomed=q4.get("from")&&q4.get("to"),seconds2=zoomed?Number(q4.get("to"))-Number(q4.get("from")):SPANS2.
+find(([id])=>id===last4)?.[2]??86400,range=zoomed?{from:q4.get("from"),to:q4.get("to")}:{last:last4},width=step(seconds2),asked=JSON.stringify([range,split,filters]),
+isNow=last4===NOW&&!zoomed,timed=useLoaded(()=>isNow?Promise.resolve(null):get(`usage${query({by:"time",split,step:`${width/60}m`,...range,...filters})}`),[asked]),
+table=useLoaded(()=>isNow?Promise.resolve(null):get(`usage${query({by:split,top:ROWS3,...range,...filters})}`),[asked]),[sort,setSort]=w("hits"),failure=timed.failure??
+table.failure,head=i2("div",{class:"toolbar",children:[i2("div",{class:"segments",role:"group","aria-label":"Span",children:[i2("button",{type:"button","aria-pr\
+essed":isNow,onClick:()=>refine({last:NOW,from:void 0,to:void 0}),children:"Now"}),SPANS2.map(([id,name])=>i2("button",{type:"button","aria-pressed":!zoomed&&last4===
+id,onClick:()=>refine({last:id,from:void 0,to:void 0}),children:name},id))]}),i2("label",{class:"row",children:["by ",i2("select",{"aria-label":"Split by",value:split,
+onChange:event=>refine({split:event.currentTarget.value}),children:(isNow?FIELDS:SPLITS).map(one=>i2("option",{value:one,children:one==="api"?"API":one},one))})]}),
+FILTERS.filter(name=>filters[name]&&!(api&&name==="api_id")).map(name=>i2("span",{class:"chip",children:[i2("bdi",{children:[name.replace("_id",""),": ",visible(
+filters[name])]}),i2("button",{type:"button","aria-label":`Remove the filter ${name}`,onClick:()=>refine({[name]:void 0}),children:i2(Icon,{name:"close"})})]},name)),
+zoomed&&i2("span",{class:"chip",children:[i2("bdi",{children:[moment(Number(q4.get("from")))," to ",moment(Number(q4.get("to")))]}),i2("button",{type:"button","\
+aria-label":"Zoom out",onClick:()=>refine({from:void 0,to:void 0}),children:i2(Icon,{name:"close"})})]}),!isNow&&i2(Button,{icon:"download",class:"push",disabled:!table.
+value,onClick:()=>download(split,table.value.rows),children:"CSV"})]}),title=api?null:i2("h1",{class:"page",children:"Usage"}),by=FIELDS.includes(split)?split:"\
+api";if(isNow)return i2($,{children:[title,head,i2(Top,{api,by})]});if(failure instanceof Failure&&failure.status===404)return i2($,{children:[title,head,i2(Note,
+{tone:"warn",icon:"alert",children:["Usage is not recorded, so there is only what is counted now. ",i2(Text,{children:failure.message})]}),i2(Top,{api,by})]});let{
+lines:lines2,times}=timed.value?plotted(timed.value,width):{lines:[],times:[]},rows=[...table.value?.rows??[]].sort((a3,b3)=>sort==="value"?String(a3.value).localeCompare(
+String(b3.value)):b3[sort]-a3[sort]),all=rows.reduce((sum,row)=>sum+row.hits,0),column=(id,name)=>i2("th",{scope:"col",class:"number","aria-sort":sort===id?"des\
+cending":"none",children:i2("button",{type:"button",class:"as-link",onClick:()=>setSort(id),children:name})}),filter=value=>refine({[split==="api"?"api_id":split]:value,
+split:split==="api"?"key":split==="key"?"path":"status"});return i2($,{children:[title,head,failure?i2(ErrorBox,{failure,retry:()=>{timed.again(),table.again()},
+since:timed.at??void 0}):null,(timed.value?.partial||table.value?.partial)&&i2(Note,{tone:"warn",icon:"alert",children:"Only part of it was read within 2 s: the\
+ figures are too small. Choose a shorter span or filter."}),i2("div",{class:"stack",children:[i2(Plot,{title:"Requests",unit:"/s",times,lines:narrow.value?lines2.
+slice(0,1):lines2,show:rate,height:220,zoom:(from,to3)=>{to3-from>=120&&refine({from:String(Math.floor(from/60)*60),to:String(Math.ceil(to3/60)*60)})}},asked),i2(
+Panel,{title:`By ${split==="api"?"API":split}`,note:table.value?`${count(all)} requests${rows.length>=ROWS3?`, the ${ROWS3} busiest`:""}`:"loading",children:rows.
+length===0?i2(Empty,{icon:"usage",title:table.value?"No request in this span.":"Loading"}):i2("div",{class:"scroll-x",children:i2("table",{class:"plain",children:[
+i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:split==="api"?"API":`${split.charAt(0).toUpperCase()}${split.slice(1)}`}),column("hits","R\
+equests"),!narrow.value&&i2("th",{scope:"col",children:"Share"}),column("errors","Failed"),column("p50_ms","p50"),column("p99_ms","p99"),!narrow.value&&column("\
+response_bytes","Sent")]})}),i2("tbody",{children:rows.map(row=>i2("tr",{children:[i2("th",{scope:"row",children:[i2("button",{type:"button",class:"as-link",title:`\
+Only ${visible(row.value)}`,onClick:()=>filter(String(row.value)),children:i2(Text,{children:row.value||"none"})}),split==="key"&&row.value&&i2($,{children:[" ",
+i2("a",{href:link(["keys",String(row.value)]),"aria-label":"Open the key",children:i2(Icon,{name:"right"})})]})]}),i2("td",{class:"number",children:count(row.hits)}),
+!narrow.value&&i2("td",{children:[i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*row.hits/Math.max(1,all)}%`}})}),percent(
+row.hits/Math.max(1,all))]}),i2("td",{class:`number ${row.errors/Math.max(1,row.hits)>.05?"bad":""}`,children:percent(row.errors/Math.max(1,row.hits))}),i2("td",
+{class:"number",children:percentile(row.p50_ms*1e3,3e7)}),i2("td",{class:"number",children:percentile(row.p99_ms*1e3,3e7)}),!narrow.value&&i2("td",{class:"numbe\
+r",children:bytes(row.response_bytes)})]},row.value))})]})})})]})]})}function plotted(found2,width){let unit=found2.step_s??width,first=Math.ceil(found2.from/unit)*
+unit,end=Math.min(found2.to,Date.now()/1e3),times=[];for(let at=first;at<=end&&times.length<2e3;at+=unit)times.push(at);let place2=new Map(times.map((time,at)=>[
+time,at])),sums=new Map;for(let row of found2.rows)sums.set(row.split??"all",(sums.get(row.split??"all")??0)+row.hits);let names=[...sums].sort((a3,b3)=>+(a3[0]===
+"_other")-+(b3[0]==="_other")||b3[1]-a3[1]).slice(0,8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row of found2.rows){
+let at=place2.get(Math.floor(row.value/unit)*unit),line=values.get(row.split??"all"),lasted=at===void 0?unit:Math.max(60,Math.min(unit,Date.now()/1e3-times[at]));
 at!==void 0&&line&&(line[at]=(line[at]??0)+row.hits/lasted)}return{times,lines:names.map((name,at)=>({name:name==="_other"?"other":visible(name)||"none",values:values.
 get(name),color:COLORS[name==="_other"?7:at%7],fill:names.length===1}))}}function download(split,rows){let names=["hits","success","errors","mean_ms","upstream_\
 mean_ms","p50_ms","p90_ms","p99_ms","max_ms","request_bytes","response_bytes"],text=[[split,...names],...rows.map(row=>[String(row.value),...names.map(name=>row[name])])].
@@ -1104,48 +1128,49 @@ map(line=>line.map(cell).join(",")).join(`\r
 `),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([`${text}\r
 `],{type:"text/csv"})),file.download=`usage-by-${split}.csv`,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]];function ApiPage(){let[,id="",
 tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="definition"]),[trying,setTrying]=w(!1),[removing,setRemoving]=w(
-!1),definition=loaded2.value?.value;if(loaded2.failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i2(Empty,{icon:"aler\
-t",title:"There is no such API.",children:i2(LinkButton,{href:"#/apis",children:"All APIs"})}):i2(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.
-proxy??{},target=proxy.enable_load_balancing&&proxy.target_list?.length?`${proxy.target_list.length} targets`:proxy.target_url,can=may("editor")&&session.value?.
-writable.apis;return i2($,{children:[i2("p",{class:"crumbs",children:[i2("a",{href:"#/apis",children:"APIs"}),i2(Icon,{name:"right"}),i2("span",{children:i2(Text,
-{children:id})})]}),i2("div",{class:"page-head",children:[i2("h1",{children:[i2(Text,{children:definition?.name||id}),definition&&i2("small",{class:"mono",children:[
-i2(Text,{children:`${definition.domain??""}${proxy.listen_path??""}`})," ","→"," ",i2(Text,{children:target})]})]}),definition?.internal&&i2(Badge,{tone:"mute\
-d",children:"internal"}),can&&i2(Button,{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),i2(Button,
-{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="definition"&&i2(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["apis",id,"de\
-finition"]),children:can?"Edit":"View definition"})]}),i2("nav",{class:"tabs","aria-label":"Parts of this API",children:TABS.map(([part,name])=>i2("a",{href:link(
-part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i2(Live,{id,definition}),tab==="defini\
-tion"&&loaded2.value&&i2(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab==="chain"&&i2(Chain,{id}),tab==="versions"&&definition&&i2(Versions,{
-definition}),tab==="keys"&&i2(KeyTable,{fixed:{api:id}}),tab==="usage"&&i2(UsageOf,{api:id}),trying&&i2(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&
-i2(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=w(
-null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",i2($,{
-children:["API ",i2("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),go("#/apis")}catch(failed){setFailure(failed)}};return i2(Dialog,
-{title:"Delete this API?",close,footer:i2($,{children:[i2(Button,{onClick:close,children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{remove2()},children:"\
-Delete"})]}),children:[i2("p",{children:["The definition of ",i2("b",{children:i2(Text,{children:name})})," is removed. Requests to its path get 404 from then o\
-n. Keys keep their other rights."]}),failure?i2(ErrorBox,{failure}):null]})}function Live({id,definition}){tick.value;let series=apis.get(id),past=useLoaded(async()=>state.
-value.kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(
-()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.failure&&!series)return i2(Note,{tone:"warn",icon:"alert",children:i2(Text,
-{children:past.failure.message})});if(!series&&!past.value)return i2(Empty,{icon:"clock",title:"Loading"});if(!series)return i2($,{children:[i2(Empty,{icon:"clo\
-ck",title:"No request within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??
-"/"]})]}),i2(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});let figure=column=>latest(series,column,30),requests=figure("requests"),
-failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(
-one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i2($,{children:[i2("div",{class:"figures",children:[i2("span",{class:"figure pan\
-el",children:[i2("span",{children:"Requests"}),i2("strong",{children:[rate(requests),i2("small",{children:"/s"})]}),i2("em",{children:[count(Math.round(figure("\
-in_flight")??0))," in flight"]})]}),i2("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i2("span",{children:"Failed"}),i2("strong",{children:percent(
-share)}),i2("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i2("span",{class:"figure panel",children:[i2("span",{children:"Refused"}),i2("strong",{children:[
-rate(figure("refused")),i2("small",{children:"/s"})]}),i2("em",{children:i2("a",{href:link(["live"],{api:id}),children:"why"})})]}),i2("span",{class:"figure pan\
-el",children:[i2("span",{children:"Upstream p99"}),i2("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),i2("em",{children:[
-"p50 ",percentile(highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i2("span",{class:`figure panel ${open.length?"bad":""}`,children:[i2("span",{children:"\
-Circuit breakers"}),i2("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i2("em",{children:open[0]?i2(Text,{children:open[0].endpoint}):now2?
-`served by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i2("div",{class:"two",children:[i2(TrafficPlot,{series}),i2(LatencyPlot,{series})]}),
+!1),definition=loaded2.value?.value;if(S2(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView({block:"nearest",inline:"nearest"})},[tab]),loaded2.
+failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i2(Empty,{icon:"alert",title:"There is no such API.",children:i2(LinkButton,
+{href:"#/apis",children:"All APIs"})}):i2(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.proxy??{},target=proxy.enable_load_balancing&&
+proxy.target_list?.length?`${proxy.target_list.length} targets`:proxy.target_url,can=may("editor")&&session.value?.writable.apis;return i2($,{children:[i2("p",{
+class:"crumbs",children:[i2("a",{href:"#/apis",children:"APIs"}),i2(Icon,{name:"right"}),i2("span",{children:i2(Text,{children:id})})]}),i2("div",{class:"page-h\
+ead",children:[i2("h1",{children:[i2(Text,{children:definition?.name||id}),definition&&i2("small",{class:"mono",children:[i2(Text,{children:`${definition.domain??
+""}${proxy.listen_path??""}`})," ","→"," ",i2(Text,{children:target})]})]}),definition?.internal&&i2(Badge,{tone:"muted",children:"internal"}),can&&i2(Button,
+{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),i2(Button,{icon:"play",onClick:()=>setTrying(!0),
+children:"Try it"}),tab!=="definition"&&i2(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["apis",id,"definition"]),children:can?"Edit":"View d\
+efinition"})]}),i2("nav",{class:"tabs","aria-label":"Parts of this API",children:TABS.map(([part,name])=>i2("a",{href:link(part==="live"?["apis",id]:["apis",id,
+part]),"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i2(Live,{id,definition}),tab==="definition"&&loaded2.value&&i2(Definition,{
+id,stored:loaded2.value,reload:loaded2.again},id),tab==="chain"&&i2(Chain,{id}),tab==="versions"&&definition&&i2(Versions,{definition}),tab==="keys"&&i2(KeyTable,
+{fixed:{api:id}}),tab==="usage"&&i2(UsageOf,{api:id}),trying&&i2(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&i2(Remove,{id,name:definition?.name||id,
+etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=w(null),remove2=async()=>{try{await call(
+"DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",i2($,{children:["API ",i2("b",{children:visible(
+name)})," is deleted. Its path is no longer served."]})),go("#/apis")}catch(failed){setFailure(failed)}};return i2(Dialog,{title:"Delete this API?",close,footer:i2(
+$,{children:[i2(Button,{onClick:close,children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:[i2("p",{children:["\
+The definition of ",i2("b",{children:i2(Text,{children:name})})," is removed. Requests to its path get 404 from then on. Keys keep their other rights."]}),failure?
+i2(ErrorBox,{failure}):null]})}function Live({id,definition}){tick.value;let series=apis.get(id),past=useLoaded(async()=>state.value.kind==="starting"?null:(apis.
+has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(()=>get(`live${query({
+api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.failure&&!series)return i2(Note,{tone:"warn",icon:"alert",children:i2(Text,{children:past.failure.
+message})});if(!series&&!past.value)return i2(Empty,{icon:"clock",title:"Loading"});if(!series)return i2($,{children:[i2(Empty,{icon:"clock",title:"No request w\
+ithin the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??"/"]})]}),i2(Targets,
+{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});let figure=column=>latest(series,column,30),requests=figure("requests"),failed=figure("serve\
+r_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(one=>one.api_id===id),
+open=breakers.filter(one=>one.open),now2=now.value;return i2($,{children:[i2("div",{class:"figures",children:[i2("span",{class:"figure panel",children:[i2("span",
+{children:"Requests"}),i2("strong",{children:[rate(requests),i2("small",{children:"/s"})]}),i2("em",{children:[count(Math.round(figure("in_flight")??0))," in fl\
+ight"]})]}),i2("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i2("span",{children:"Failed"}),i2("strong",{children:percent(share)}),i2("em",
+{children:["timeouts ",rate(timeouts),"/s"]})]}),i2("span",{class:"figure panel",children:[i2("span",{children:"Refused"}),i2("strong",{children:[rate(figure("r\
+efused")),i2("small",{children:"/s"})]}),i2("em",{children:i2("a",{href:link(["live"],{api:id}),children:"why"})})]}),i2("span",{class:"figure panel",children:[
+i2("span",{children:"Upstream p99"}),i2("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),i2("em",{children:["p50 ",percentile(
+highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i2("span",{class:`figure panel ${open.length?"bad":""}`,children:[i2("span",{children:"Circuit b\
+reakers"}),i2("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i2("em",{children:open[0]?i2(Text,{children:open[0].endpoint}):now2?`serve\
+d by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i2("div",{class:"two",children:[i2(TrafficPlot,{series}),i2(LatencyPlot,{series})]}),
 i2("div",{class:"two",children:[i2(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i2(Plot,{title:"Transferred",unit:"B/s",times:series.
 times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.response_bytes,color:"accent"}],show:value=>value==
 null?UNKNOWN:`${bytes(value)}/s`})]}),i2(Refusals2,{detail:detail.value,id})]})}var TARGET={available:["ok","available"],returning:["warn","returning"],ejected:[
 "bad","ejected"],down:["bad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.api_id===id)?.targets??[];return i2(Panel,{
-title:"Upstream targets",children:targets.length===0?i2("div",{class:"empty small",children:detail?i2($,{children:["All requests go to ",i2(Text,{mono:!0,children:upstream}),
-". Several targets with checks are listed here, with their state."]}):"Loading"}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2(
-"th",{scope:"col",children:"Target"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"Requests"}),i2("th",{scope:"col",class:"\
-number",children:"Faults"}),i2("th",{scope:"col",class:"number",children:"Sent again"}),i2("th",{scope:"col",class:"number",children:"Latency"})]})}),i2("tbody",
-{children:targets.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:[i2(Text,{mono:!0,children:one.url}),one.weight!==1&&one.weight!=null&&i2("small",{children:[
+title:"Upstream targets",children:targets.length===0?i2("div",{class:"empty small",children:detail?i2("p",{children:["All requests go to ",i2(Text,{mono:!0,children:upstream}),
+". Of several targets, each is listed here with its state."]}):"Loading"}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{
+scope:"col",children:"Target"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"Requests"}),i2("th",{scope:"col",class:"nu\
+mber",children:"Faults"}),i2("th",{scope:"col",class:"number",children:"Sent again"}),i2("th",{scope:"col",class:"number",children:"Latency"})]})}),i2("tbody",{
+children:targets.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:[i2(Text,{mono:!0,children:one.url}),one.weight!==1&&one.weight!=null&&i2("small",{children:[
 " weight ",one.weight]})]}),i2("td",{children:[i2(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??one.state}),one.cause&&i2("small",
 {children:[" ",i2(Text,{children:String(one.cause).replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i2("small",{children:[" for ",span(one.ejection_ends_ms/1e3)]})]}),
 i2("td",{class:"number",children:count(one.requests)}),i2("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),i2("td",{class:"number",children:count(
@@ -1179,17 +1204,17 @@ Name, path, host, target, tag"}),can&&fresh]}),!can&&i2("p",{class:"list-end",ch
 only place. They can be viewed and copied.":"Your role can view definitions, not change them."}),i2(Table,{label:"APIs",list,id:row=>row.id,href:row=>link(["api\
 s",row.id]),order:"name",empty:q4.get("q")?i2(Empty,{icon:"search",title:"No API matches.",children:i2(Button,{onClick:()=>refine({q:void 0}),children:"Clear th\
 e filter"})}):i2(Empty,{icon:"api",title:"There is no API yet.",children:["An API says which requests go to which upstream.",i2("br",{}),can&&fresh]}),columns:[
-{id:"name",name:"Name",sort:"name",grow:!0,show:row=>i2("a",{href:link(["apis",row.id]),children:i2(Text,{children:row.name||row.id})})},{id:"state",name:"State",
-show:row=>row.active?row.internal?i2(Badge,{tone:"muted",children:"internal"}):i2(Badge,{tone:"ok",children:"served"}):i2(Badge,{tone:"muted",children:"inactive"})},
-{id:"path",name:"Listen path",sort:"listen_path",show:row=>i2(Text,{mono:!0,children:`${row.host??""}${row.listen_path}`})},{id:"auth",name:"Auth",show:row=>row.
-auth.join(", ")},{id:"trend",name:"Past minutes",wide:!0,show:row=>{tick.value;let series=apis.get(row.id);return series?i2(Spark,{values:series.columns.requests}):
-null}},{id:"rate",name:"/s",sort:"requests",number:!0,show:row=>rate(rate2(row))},{id:"error_rate",name:"Failed",sort:"errors",number:!0,show:row=>{let share=failing(
-row.id);return i2("span",{class:share&&share>=.01?"bad":"",children:percent(share)})}},{id:"p99",name:"p99",sort:"p99_ms",number:!0,show:row=>percentile(highest(
-apis.get(row.id),"upstream_p99_us",60)??(row.p99_ms==null?null:row.p99_ms*1e3),ends.value.upstream)},{id:"last",name:"Last request",number:!0,show:row=>i2(Last,
-{row})}]}),q4.get("new")&&can&&i2(NewApi,{close:()=>refine({new:void 0})})]})}function rate2(row){return tick.value,latest(apis.get(row.id),"requests",30)??(now.
-value&&now.value.apis.length<APIS_MAX?0:null)}function Last({row}){let at=lastSeen(apis.get(row.id));return at?i2(Ago,{at}):row.requests?i2("small",{children:"o\
-ver 1 h ago"}):i2("small",{children:"none"})}function failing(id){let series=apis.get(id),requests=latest(series,"requests",30);return requests?(latest(series,"\
-server_errors",30)??0)/requests:null}function NewApi({close}){let[name,setName]=w(""),[path,setPath]=w(null),[target,setTarget]=w(""),[auth,setAuth]=w("token"),
+{id:"name",name:"Name",sort:"name",grow:!0,show:row=>i2("a",{href:link(["apis",row.id]),children:i2(Text,{children:row.name||row.id})})},{id:"state",bare:!0,name:"\
+State",show:row=>row.active?row.internal?i2(Badge,{tone:"muted",children:"internal"}):i2(Badge,{tone:"ok",children:"served"}):i2(Badge,{tone:"muted",children:"i\
+nactive"})},{id:"path",bare:!0,name:"Listen path",sort:"listen_path",show:row=>i2(Text,{mono:!0,children:`${row.host??""}${row.listen_path}`})},{id:"auth",name:"\
+Auth",show:row=>row.auth.join(", ")},{id:"trend",name:"Past minutes",wide:!0,show:row=>{tick.value;let series=apis.get(row.id);return series?i2(Spark,{values:series.
+columns.requests}):null}},{id:"rate",name:"/s",sort:"requests",number:!0,show:row=>rate(rate2(row))},{id:"error_rate",name:"Failed",sort:"errors",number:!0,show:row=>{
+let share=failing(row.id);return i2("span",{class:share&&share>=.01?"bad":"",children:percent(share)})}},{id:"p99",name:"p99",sort:"p99_ms",number:!0,show:row=>percentile(
+highest(apis.get(row.id),"upstream_p99_us",60)??(row.p99_ms==null?null:row.p99_ms*1e3),ends.value.upstream)},{id:"last",name:"Last request",number:!0,show:row=>i2(
+Last,{row})}]}),q4.get("new")&&can&&i2(NewApi,{close:()=>refine({new:void 0})})]})}function rate2(row){return tick.value,latest(apis.get(row.id),"requests",30)??
+(now.value&&now.value.apis.length<APIS_MAX?0:null)}function Last({row}){let at=lastSeen(apis.get(row.id));return at?i2(Ago,{at}):row.requests?i2("small",{children:"\
+over 1 h ago"}):i2("small",{children:"none"})}function failing(id){let series=apis.get(id),requests=latest(series,"requests",30);return requests?(latest(series,
+"server_errors",30)??0)/requests:null}function NewApi({close}){let[name,setName]=w(""),[path,setPath]=w(null),[target,setTarget]=w(""),[auth,setAuth]=w("token"),
 [failure,setFailure]=w(null),[problems,setProblems]=w([]),[busy,setBusy]=w(!1),plain=name.toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),listen=path??
 (plain?`/${plain}/`:""),save=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);let id=plain||`api-${Date.now().toString(36)}`,definition={name,api_id:id,
 org_id:"default",active:!0,use_keyless:auth==="keyless",...auth==="token"?{auth:{auth_header_name:"Authorization"}}:{},...auth==="basic"?{use_basic_auth:!0}:{},
@@ -1218,7 +1243,7 @@ an view certificates, not change them."}),i2(Table,{label:"Certificates",list,id
 xpired":void 0,empty:i2(Empty,{icon:"certificate",title:q4.get("q")?"No certificate matches.":"No certificate was uploaded.",children:q4.get("q")?null:"Upload c\
 ertificates for TLS, of clients and for upstreams. Those in files are below while they are in use."}),columns:[{id:"subject",name:"For",sort:"subject_cn",grow:!0,
 show:row=>i2("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(row)},children:i2(Text,{children:row.dns_names?.join(", ")||row.subject_cn})})},{id:"s\
-tate",name:"State",show:row=>i2(Badge,{tone:of2(row)[0],children:of2(row)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row=>i2("span",{class:of2(
+tate",bare:!0,name:"State",show:row=>i2(Badge,{tone:of2(row)[0],children:of2(row)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row=>i2("span",{class:of2(
 row)[1]==="expired"?"bad":"",title:full(seconds(row.not_after)),children:ago(seconds(row.not_after))})},{id:"issuer",name:"Issuer",show:row=>i2(Text,{children:row.
 issuer_cn||"unknown"})},{id:"kind",name:"Holds",show:row=>row.has_private?"certificate and key":"certificate"},{id:"used",name:"Used by",show:row=>i2(Users,{row})}]}),
 i2(InService,{}),open&&i2(One2,{row:open,close:()=>setOpen(null),changed:list.reload,can}),adding&&i2(Add,{close:()=>setAdding(!1),changed:list.reload})]})}function Users({
@@ -1251,11 +1276,11 @@ Filter clients",placeholder:"Client, description, API"}),can&&i2(Button,{icon:"p
 lient"})]}),!can&&i2("p",{class:"list-end",children:"Your role can view clients, not change them."}),i2(Table,{label:"OAuth clients",list,id:row=>`${row.api_id}\
  ${row.id}`,open:setOpen,order:"id",empty:i2(Empty,{icon:"client",title:q4.get("q")?"No client matches.":"There is no OAuth client yet.",children:q4.get("q")?null:
 "A client is a program that gets access tokens from an API with OAuth 2.0."}),columns:[{id:"id",name:"Client",sort:"id",grow:!0,show:row=>i2(Text,{mono:!0,children:row.
-id})},{id:"kind",name:"Kind",show:row=>i2(Badge,{tone:"muted",children:row.public?"public":"confidential"})},{id:"api",name:"API",show:row=>i2("a",{href:link(["\
-apis",row.api_id]),children:i2(Text,{children:row.api_id})})},{id:"description",name:"Description",show:row=>i2(Text,{children:row.description})},{id:"policy",name:"\
-Policy",show:row=>row.policy_id?i2("a",{href:link(["policies"],{open:row.policy_id}),children:i2(Text,{children:row.policy_id})}):"none"},{id:"redirect",name:"R\
-edirect",show:row=>i2(Text,{mono:!0,children:row.redirect_uri})}]}),open&&i2(Client,{row:open,close:()=>setOpen(null),changed:list.reload,can}),q4.get("new")&&can&&
-i2(NewClient,{close:()=>refine({new:void 0}),changed:list.reload})]})}function Once({id,secret}){return i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:"\
+id})},{id:"kind",bare:!0,name:"Kind",show:row=>i2(Badge,{tone:"muted",children:row.public?"public":"confidential"})},{id:"api",name:"API",show:row=>i2("a",{href:link(
+["apis",row.api_id]),children:i2(Text,{children:row.api_id})})},{id:"description",name:"Description",show:row=>i2(Text,{children:row.description})},{id:"policy",
+name:"Policy",show:row=>row.policy_id?i2("a",{href:link(["policies"],{open:row.policy_id}),children:i2(Text,{children:row.policy_id})}):"none"},{id:"redirect",name:"\
+Redirect",show:row=>i2(Text,{mono:!0,children:row.redirect_uri})}]}),open&&i2(Client,{row:open,close:()=>setOpen(null),changed:list.reload,can}),q4.get("new")&&
+can&&i2(NewClient,{close:()=>refine({new:void 0}),changed:list.reload})]})}function Once({id,secret}){return i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:"\
 This is the only time the secret is shown."}),i2(Facts,{children:i2(Fact,{name:"Client",children:i2("code",{children:id})})}),i2("div",{class:"line",children:[i2(
 "code",{class:"big-code",children:secret}),i2(Button,{icon:"copy",onClick:()=>{copy(secret,"Secret copied")},children:"Copy"})]})]})}function Client({row,close,
 changed,can}){let[secret,setSecret]=w(null),[failure,setFailure]=w(null),[sure,setSure]=w(null),base=`oauth/clients/${segment(row.api_id)}/${segment(row.id)}`,does={
@@ -1337,49 +1362,50 @@ list.total)})]}),i2(Filter,{label:"Filter policies",placeholder:"Name or id"}),c
 licy_path), or it is read-only.":"Your role can view policies, not change them."}),i2(Table,{label:"Policies",list,id:one=>one.id,open:one=>refine({open:one.id}),
 order:"name",empty:i2(Empty,{icon:"policy",title:q4.get("q")?"No policy matches.":"There is no policy yet.",children:q4.get("q")?null:"A policy gives many keys \
 the same rights and limits; changing it changes all of them at once."}),columns:[{id:"name",name:"Name",sort:"name",grow:!0,show:one=>i2("a",{href:link(["polici\
-es"],{open:one.id}),children:i2(Text,{children:one.name||one.id})})},{id:"state",name:"State",show:one=>i2(Badge,{tone:one.state==="active"?"ok":"muted",children:one.
-state})},{id:"id",name:"Id",sort:"id",show:one=>i2(Text,{mono:!0,children:one.id})},{id:"apis",name:"APIs",show:one=>i2(Text,{children:one.apis.join(", ")})},{id:"\
-limits",name:"Limits",show:limit},{id:"keys",name:"Keys",number:!0,show:one=>i2("a",{href:link(["keys"],{q:one.id}),children:one.keys==null?"its keys":count(one.
-keys)})}]}),open&&i2(Policy,{id:open,close:()=>refine({open:void 0}),changed:list.reload,can:!!can},open),q4.get("new")&&can&&i2(Policy,{id:null,close:()=>refine(
-{new:void 0}),changed:list.reload,can:!0})]})}var FRESH=()=>({id:"",name:"",active:!0,org_id:"default",rate:100,per:60,quota_max:-1,quota_renewal_rate:0,key_expires_in:0,
-access_rights:{},partitions:{quota:!1,rate_limit:!1,acl:!1}});function Policy({id,close,changed,can}){let stored=useLoaded(()=>id?ask("GET",`policies/${segment(
-id)}`):Promise.resolve({value:FRESH(),etag:null}),[id]),keys=useLoaded(()=>id&&may("editor")?call("POST","keys/bulk",{action:"activate",select:{policy:id},dry_run:!0}):
-Promise.resolve({count:id?null:0}),[id]).value?.count??null,base=stored.value?pretty(stored.value.value):null,[edited,setEdited]=w(null),[apis2,setApis]=w([]),[
-problems,setProblems]=w([]),[failure,setFailure]=w(null),[step2,setStep]=w("edit"),text=edited??base??"",set2=(path,value2)=>setEdited(set(text,path.split("."),
-value2)),value=path=>valueAt(text,path.split("."));if(S2(()=>{get("list/apis?limit=200").then(page=>setApis(page.rows),()=>{})},[]),S2(()=>{if(!edited)return;let control=new AbortController,
-timer=setTimeout(()=>{call("POST","check/policy",edited,{signal:control.signal}).then(found2=>setProblems(found2.problems),()=>{})},400);return()=>{clearTimeout(
-timer),control.abort()}},[edited]),stored.failure)return stored.failure instanceof Failure&&stored.failure.status===404?i2(Dialog,{title:"Policy",close,children:i2(
-Empty,{icon:"policy",title:"There is no such policy."})}):i2(Dialog,{title:"Policy",close,children:i2(ErrorBox,{failure:stored.failure,retry:stored.again})});if(!stored.
-value||base==null)return null;let errors=problems.filter(one=>one.level==="error"),plain=String(value("name")??"").toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(
-/^-|-$/g,""),save=async()=>{setFailure(null);try{id?await call("PUT",`policies/${segment(id)}`,text,stored.value.etag?{headers:{"If-Match":stored.value.etag}}:{}):
-await call("POST","policies",set(text,["id"],plain||`policy-${Date.now().toString(36)}`),{headers:{"If-None-Match":"*"}}),await get("reload?block=true"),say("ok",
-`Policy saved. It applies to ${keys==null?"its keys":`${count(keys)} ${keys===1?"key":"keys"}`} from the next request.`),changed(),close()}catch(failed){setStep(
-"edit"),setFailure(failed instanceof Failure&&failed.status===412?new Failure(412,"Not saved: somebody else changed this policy since it was opened. Close it an\
-d open it again to see their version."):failed)}},remove2=async()=>{try{await call("DELETE",`policies/${segment(id)}`),await get("reload?block=true"),say("ok","\
-Policy deleted."),changed(),close()}catch(failed){setFailure(failed),setStep("edit")}},concerned=keys==null?"The number of its keys is not known.":`${count(keys)}\
- ${keys===1?"key has":"keys have"} this policy.`;if(step2==="delete")return i2(Dialog,{title:"Delete this policy?",close:()=>setStep("edit"),footer:i2($,{children:[
-i2(Button,{onClick:()=>setStep("edit"),children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i2("p",{children:[concerned,
-" ",keys===0?"":"Their requests are refused until they get another."]})});if(step2==="save")return i2(Dialog,{title:"Save this policy?",close:()=>setStep("edit"),
-wide:!0,footer:i2($,{children:[i2("span",{children:[concerned," ",affected()]}),i2(Button,{onClick:()=>setStep("edit"),children:"Back"}),i2(Button,{kind:"primar\
-y",autofocus:!0,onClick:()=>{save()},children:"Save"})]}),children:i2(Diff,{old:id?base:"",now:text})});let rights=value("access_rights")??{},number=(path,label,none,empty2)=>i2(
-Field,{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i2("input",{type:"number",min:0,step:"any",disabled:!can,placeholder:none,value:value(
-path)>0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty2:Number(event.currentTarget.value))})});return i2(Dialog,{title:id?visible(
-value("name")||id):"New policy",close,wide:!0,footer:i2($,{children:[i2("span",{children:[id&&i2(LinkButton,{icon:"key",kind:"quiet",href:link(["keys"],{q:id}),
-children:keys==null?"Its keys":`${count(keys)} keys`}),id&&can&&i2(Button,{icon:"trash",kind:"quiet",onClick:()=>setStep("delete"),children:"Delete"})]}),i2(Button,
-{onClick:close,children:"Close"}),can&&i2(Button,{kind:"primary",disabled:!edited||edited===base||errors.length>0||!value("name"),onClick:()=>id?setStep("save"):
-void save(),children:id?"Save":"Make the policy"})]}),children:i2("div",{class:"form",children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):
-null,i2(Field,{label:"Name",children:i2("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2("name",event.currentTarget.value)})}),i2(
-"label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2("active",!value("active"))}),"Active"]}),
-number("rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number("quota_renewal_rate","renewed every, s\
-econds","never",0),number("key_expires_in","New keys expire after, seconds","never",0),i2("div",{class:"field wide",children:[i2("span",{children:"APIs"}),i2("d\
-iv",{class:"choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,listen_path:"unknown API"}))].
-map(api=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(`access_rights.${api.id}`,api.
-id in rights?void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i2(Text,{children:api.name||api.id}),i2("small",{class:"mono",children:i2(Text,{children:api.
-listen_path})})]},api.id))})]}),i2("div",{class:"field wide",children:[i2("span",{children:"Applies to keys"}),i2("div",{class:"row",children:[["acl","rights"],
-["rate_limit","rate"],["quota","quota"]].map(([part,name])=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:!!value(`part\
-itions.${part}`),onChange:()=>set2(`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i2("em",{children:"None chosen: all of it."})]}),
-problems.filter(one=>one.level!=="ignored").map(one=>i2("div",{class:"field wide",children:i2(Note,{tone:one.level==="error"?"bad":"warn",icon:"alert",children:[
-i2("code",{children:one.path})," ",i2(Text,{children:one.message})]})},one.path))]})})}var TABS2=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i2($,{children:[
+es"],{open:one.id}),children:i2(Text,{children:one.name||one.id})})},{id:"state",bare:!0,name:"State",show:one=>i2(Badge,{tone:one.state==="active"?"ok":"muted",
+children:one.state})},{id:"id",name:"Id",sort:"id",show:one=>i2(Text,{mono:!0,children:one.id})},{id:"apis",name:"APIs",show:one=>i2(Text,{children:one.apis.join(
+", ")})},{id:"limits",name:"Limits",show:limit},{id:"keys",name:"Keys",number:!0,show:one=>i2("a",{href:link(["keys"],{q:one.id}),children:one.keys==null?"its k\
+eys":count(one.keys)})}]}),open&&i2(Policy,{id:open,close:()=>refine({open:void 0}),changed:list.reload,can:!!can},open),q4.get("new")&&can&&i2(Policy,{id:null,
+close:()=>refine({new:void 0}),changed:list.reload,can:!0})]})}var FRESH=()=>({id:"",name:"",active:!0,org_id:"default",rate:100,per:60,quota_max:-1,quota_renewal_rate:0,
+key_expires_in:0,access_rights:{},partitions:{quota:!1,rate_limit:!1,acl:!1}});function Policy({id,close,changed,can}){let stored=useLoaded(()=>id?ask("GET",`po\
+licies/${segment(id)}`):Promise.resolve({value:FRESH(),etag:null}),[id]),keys=useLoaded(()=>id&&may("editor")?call("POST","keys/bulk",{action:"activate",select:{
+policy:id},dry_run:!0}):Promise.resolve({count:id?null:0}),[id]).value?.count??null,base=stored.value?pretty(stored.value.value):null,[edited,setEdited]=w(null),
+[apis2,setApis]=w([]),[problems,setProblems]=w([]),[failure,setFailure]=w(null),[step2,setStep]=w("edit"),text=edited??base??"",set2=(path,value2)=>setEdited(set(
+text,path.split("."),value2)),value=path=>valueAt(text,path.split("."));if(S2(()=>{get("list/apis?limit=200").then(page=>setApis(page.rows),()=>{})},[]),S2(()=>{
+if(!edited)return;let control=new AbortController,timer=setTimeout(()=>{call("POST","check/policy",edited,{signal:control.signal}).then(found2=>setProblems(found2.
+problems),()=>{})},400);return()=>{clearTimeout(timer),control.abort()}},[edited]),stored.failure)return stored.failure instanceof Failure&&stored.failure.status===
+404?i2(Dialog,{title:"Policy",close,children:i2(Empty,{icon:"policy",title:"There is no such policy."})}):i2(Dialog,{title:"Policy",close,children:i2(ErrorBox,{
+failure:stored.failure,retry:stored.again})});if(!stored.value||base==null)return null;let errors=problems.filter(one=>one.level==="error"),plain=String(value("\
+name")??"").toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),save=async()=>{setFailure(null);try{id?await call("PUT",`policies/${segment(id)}`,text,
+stored.value.etag?{headers:{"If-Match":stored.value.etag}}:{}):await call("POST","policies",set(text,["id"],plain||`policy-${Date.now().toString(36)}`),{headers:{
+"If-None-Match":"*"}}),await get("reload?block=true"),say("ok",`Policy saved. It applies to ${keys==null?"its keys":`${count(keys)} ${keys===1?"key":"keys"}`} f\
+rom the next request.`),changed(),close()}catch(failed){setStep("edit"),setFailure(failed instanceof Failure&&failed.status===412?new Failure(412,"Not saved: so\
+mebody else changed this policy since it was opened. Close it and open it again to see their version."):failed)}},remove2=async()=>{try{await call("DELETE",`pol\
+icies/${segment(id)}`),await get("reload?block=true"),say("ok","Policy deleted."),changed(),close()}catch(failed){setFailure(failed),setStep("edit")}},concerned=keys==
+null?"The number of its keys is not known.":`${count(keys)} ${keys===1?"key has":"keys have"} this policy.`;if(step2==="delete")return i2(Dialog,{title:"Delete \
+this policy?",close:()=>setStep("edit"),footer:i2($,{children:[i2(Button,{onClick:()=>setStep("edit"),children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{
+remove2()},children:"Delete"})]}),children:i2("p",{children:[concerned," ",keys===0?"":"Their requests are refused until they get another."]})});if(step2==="sav\
+e")return i2(Dialog,{title:"Save this policy?",close:()=>setStep("edit"),wide:!0,footer:i2($,{children:[i2("span",{children:[concerned," ",affected()]}),i2(Button,
+{onClick:()=>setStep("edit"),children:"Back"}),i2(Button,{kind:"primary",autofocus:!0,onClick:()=>{save()},children:"Save"})]}),children:i2(Diff,{old:id?base:"",
+now:text})});let rights=value("access_rights")??{},number=(path,label,none,empty2)=>i2(Field,{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i2(
+"input",{type:"number",min:0,step:"any",disabled:!can,placeholder:none,value:value(path)>0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?
+empty2:Number(event.currentTarget.value))})});return i2(Dialog,{title:id?visible(value("name")||id):"New policy",close,wide:!0,footer:i2($,{children:[i2("span",
+{children:[id&&i2(LinkButton,{icon:"key",kind:"quiet",href:link(["keys"],{q:id}),children:keys==null?"Its keys":`${count(keys)} ${keys===1?"key":"keys"}`}),id&&
+can&&i2(Button,{icon:"trash",kind:"quiet",onClick:()=>setStep("delete"),children:"Delete"})]}),i2(Button,{onClick:close,children:"Close"}),can&&i2(Button,{kind:"\
+primary",disabled:!edited||edited===base||errors.length>0||!value("name"),onClick:()=>id?setStep("save"):void save(),children:id?"Save":"Make the policy"})]}),children:i2(
+"div",{class:"form",children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Name",children:i2("input",{autofocus:!0,
+disabled:!can,value:value("name")??"",onInput:event=>set2("name",event.currentTarget.value)})}),i2("label",{class:"choice",children:[i2("input",{type:"checkbox",
+disabled:!can,checked:!!value("active"),onChange:()=>set2("active",!value("active"))}),"Active"]}),number("rate","Requests","no limit",0),number("per","in secon\
+ds","60",0),number("quota_max","Quota","no quota",-1),number("quota_renewal_rate","renewed every, seconds","never",0),number("key_expires_in","New keys expire a\
+fter, seconds","never",0),i2("div",{class:"field wide",children:[i2("span",{children:"APIs"}),i2("div",{class:"choices",children:[...apis2,...Object.keys(rights).
+filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,listen_path:"unknown API"}))].map(api=>i2("label",{class:"choice",children:[i2("input",{type:"\
+checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(`access_rights.${api.id}`,api.id in rights?void 0:{api_id:api.id,api_name:api.name,versions:[
+"Default"]})}),i2(Text,{children:api.name||api.id}),i2("small",{class:"mono",children:i2(Text,{children:api.listen_path})})]},api.id))})]}),i2("div",{class:"fie\
+ld wide",children:[i2("span",{children:"Applies to keys"}),i2("div",{class:"row",children:[["acl","rights"],["rate_limit","rate"],["quota","quota"]].map(([part,
+name])=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disabled:!can,checked:!!value(`partitions.${part}`),onChange:()=>set2(`partitions.${part}`,
+!value(`partitions.${part}`))}),"only its ",name]},part))}),i2("em",{children:"None chosen: all of it."})]}),problems.filter(one=>one.level!=="ignored").map(one=>i2(
+"div",{class:"field wide",children:i2(Note,{tone:one.level==="error"?"bad":"warn",icon:"alert",children:[i2("code",{children:one.path})," ",i2(Text,{children:one.
+message})]})},one.path))]})})}var TABS2=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i2($,{children:[
 i2("h1",{class:"page",children:"System"}),i2("nav",{class:"tabs","aria-label":"Parts of the system",children:TABS2.map(([part,name])=>i2("a",{href:link(part?["s\
 ystem",part]:["system"]),"aria-current":tab===part?"page":void 0,children:name},part))}),tab===""&&i2(Gateways,{}),tab==="problems"&&i2(Problems,{}),tab==="chan\
 ges"&&i2(Changes,{}),tab==="users"&&i2(Users2,{})]})}var often=()=>Math.floor(tick.value/3);function Gateways(){let nodes=useLoaded(()=>get("nodes",{byItself:!0}),
@@ -1387,90 +1413,90 @@ ges"&&i2(Changes,{}),tab==="users"&&i2(Users2,{})]})}var often=()=>Math.floor(ti
 nfiguration is read anew."),now2.again()}catch(failure){say("bad",failure.message)}};return i2("div",{class:"stack",children:[nodes.failure?i2(ErrorBox,{failure:nodes.
 failure,retry:nodes.again,since:nodes.at??void 0}):null,i2(Panel,{title:"Gateways",note:nodes.value?nodes.value.shared?"that share this Redis":"this one stands \
 alone: no Redis is configured":"",actions:may("editor")&&i2(Button,{icon:"refresh",kind:"quiet",onClick:()=>{reload()},children:"Reload configuration"}),children:i2(
-"table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"State"}),i2("th",
-{scope:"col",children:"Version"}),i2("th",{scope:"col",children:"Up since"}),i2("th",{scope:"col",class:"number",children:"APIs"}),i2("th",{scope:"col",children:"\
-Configuration"}),i2("th",{scope:"col",children:"Definitions"})]})}),i2("tbody",{children:(nodes.value?.nodes??[]).map(node=>i2("tr",{children:[i2("th",{scope:"r\
-ow",children:[i2(Text,{mono:!0,children:node.node})," ",node.self&&i2("small",{children:"this one"})]}),i2("td",{children:[node.alive?i2(Badge,{tone:"ok",children:"\
-serving"}):i2(Badge,{tone:"bad",children:["silent since ",clock(node.seen_unix_s,!0)]}),node.errors>0&&i2(Badge,{tone:"warn",children:[node.errors," ",node.errors===
-1?"error":"errors"," in its files"]})]}),i2("td",{children:node.version}),i2("td",{children:i2(Ago,{at:node.started_unix_s})}),i2("td",{class:"number",children:count(
-node.apis)}),i2("td",{children:[node.differs?.length?i2(Badge,{tone:"warn",children:["differs: ",node.differs.map(part=>part.replaceAll("_"," ")).join(", ")]}):
-nodes.value.nodes.length>1?i2(Badge,{tone:"ok",children:"as the others"}):""," ",i2(Text,{mono:!0,children:node.configuration})]}),i2("td",{children:node.shared_definitions?
-i2($,{children:["revision ",count(node.shared_definitions.revision)," ",!node.shared_definitions.store_up&&i2(Badge,{tone:"bad",children:"store away"})]}):"its \
-files"})]},node.node))})]})}),i2("div",{class:"two",children:[i2(Panel,{title:"Stores",children:at?.stores?.length?i2("table",{class:"plain",children:[i2("thead",
-{children:i2("tr",{children:[i2("th",{scope:"col",children:"Store"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"p50"}),
-i2("th",{scope:"col",class:"number",children:"p99"}),i2("th",{scope:"col",class:"number",children:"Faults"})]})}),i2("tbody",{children:at.stores.map(one=>i2("tr",
-{children:[i2("th",{scope:"row",children:one.store}),i2("td",{children:one.up?i2(Badge,{tone:"ok",children:"answers"}):i2(Badge,{tone:"bad",children:one.trouble||
-"does not answer"})}),i2("td",{class:"number",children:percentile(one.p50_us,1e7)}),i2("td",{class:"number",children:percentile(one.p99_us,1e7)}),i2("td",{class:`\
-number ${one.faults?"bad":""}`,children:count(one.faults)})]},one.store))})]}):i2("div",{class:"empty small",children:at?"No store is in use.":"Loading"})}),i2(
-Panel,{title:"Records",note:"where requests are recorded",children:at?.sinks?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[
-i2("th",{scope:"col",children:"Sink"}),i2("th",{scope:"col",class:"number",children:"Written"}),i2("th",{scope:"col",class:"number",children:"Waiting"}),i2("th",
-{scope:"col",class:"number",children:"Lost"})]})}),i2("tbody",{children:at.sinks.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.sink}),i2("td",{class:"\
-number",children:count(one.written)}),i2("td",{class:"number",children:count(one.waiting)}),i2("td",{class:`number ${one.dropped+one.failed?"bad":""}`,children:count(
-one.dropped+one.failed)})]},one.sink))})]}):i2("div",{class:"empty small",children:at?"Requests are not recorded: enable_analytics is off.":"Loading"})})]}),i2(
-"div",{class:"two",children:[i2(Panel,{title:"Middlewares",note:"mean of sampled requests, this gateway",children:at?.middlewares?.length?i2("table",{class:"pla\
-in",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Middleware"}),i2("th",{scope:"col",class:"number",children:"Mean"}),i2("th",
-{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:at.middlewares.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.middleware}),
-i2("td",{class:"number",children:duration(one.mean_ns/1e3)}),i2("td",{class:"number",children:count(one.samples)})]},one.middleware))})]}):i2("div",{class:"empt\
-y small",children:"No sample yet."})}),i2(Panel,{title:"This process",children:i2("div",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Version",children:at?.
-version??session.value?.version}),i2(Fact,{name:"Up since",children:at?i2($,{children:[i2(Ago,{at:at.started_unix_ms/1e3})," ",i2("small",{children:full(at.started_unix_ms/
-1e3)})]}):UNKNOWN}),i2(Fact,{name:"Cores busy",children:at?.core_busy?.map(percent).join(", ")??UNKNOWN}),i2(Fact,{name:"Connections",children:at?`${count(at.connections.
-client)} of clients, ${count(at.connections.upstream)} to upstreams`:UNKNOWN}),i2(Fact,{name:"Without an API",children:at?.unrouted?Object.entries(at.unrouted).
-filter(([what])=>what in UNROUTED).map(([what,number])=>`${UNROUTED[what]} ${count(number)}`).join(", "):UNKNOWN})]})})})]})]})}function Problems(){let now2=useLoaded(
-()=>get("live?apis=0",{byItself:!0}),[0,often()]),reload=now2.value?.reload;return now2.failure&&!reload?i2(ErrorBox,{failure:now2.failure,retry:now2.again}):reload?
-i2($,{children:[reload.last_failed&&i2(Note,{tone:"bad",icon:"alert",children:["The last reload found errors: what is named below is left out. Everything else s\
-erves",reload.last_ok_unix_s?`; the last reload without errors was at ${moment(reload.last_ok_unix_s)}`:"","."]}),i2(Panel,{title:"Problems of the configuration",
-note:`${count(reload.errors)} ${reload.errors===1?"error":"errors"}, ${count(reload.warnings)} ${reload.warnings===1?"warning":"warnings"}; read in ${duration(reload.
-last_us)}`,children:reload.problems.length===0?i2(Empty,{icon:"ok",title:"The configuration has no problem."}):i2("table",{class:"plain",children:[i2("thead",{children:i2(
-"tr",{children:[i2("th",{scope:"col",children:"Level"}),i2("th",{scope:"col",children:"File"}),i2("th",{scope:"col",children:"Where"}),i2("th",{scope:"col",children:"\
-What"})]})}),i2("tbody",{children:reload.problems.map((one,at)=>i2("tr",{children:[i2("td",{children:i2(Badge,{tone:one.level==="error"?"bad":"warn",children:one.
-level})}),i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.file})}),i2("td",{children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,
-{children:one.message})})]},at))})]})})]}):null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),
-where=row=>row.kind==="api"?link(["apis",row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0;
-return i2($,{children:[i2("div",{class:"toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"Kept for\
- 90 days."})]}),i2(Table,{label:"Changes",list,id:row=>`${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i2(Empty,{icon:"cl\
-ock",title:"No change is recorded."}),columns:[{id:"time",name:"Time",show:row=>i2("time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",name:"\
-Who",show:row=>i2(Text,{children:row.user||"nobody"})},{id:"action",name:"Did",show:row=>i2(Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.
-action==="delete"?"warn":"muted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i2($,{children:[i2("small",{children:row.
-kind})," ",where(row)?i2("a",{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,{children:row.target})]})},{id:"diff",name:"Fields",number:!0,show:row=>row.
-diff?.length?count(row.diff.length+(row.diff_more??0)):""},{id:"node",name:"Gateway",show:row=>i2(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i2(
-Text,{mono:!0,children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[
-i2(Facts,{children:[i2(Fact,{name:"Who",children:[i2(Text,{children:open.user})," ",i2("small",{children:open.role})]}),i2(Fact,{name:"At",children:full(open.time)}),
-i2(Fact,{name:"What",children:where(open)?i2("a",{href:where(open),children:i2(Text,{children:open.target})}):i2(Text,{children:open.target})}),i2(Fact,{name:"F\
-rom",children:i2(Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",children:i2(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i2("ta\
-ble",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Field"}),i2("th",{scope:"col",children:"Before"}),i2("th",{
-scope:"col",children:"After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.path})}),
-i2("td",{children:i2(Text,{mono:!0,children:shown3(one.old)})}),i2("td",{children:i2(Text,{mono:!0,children:shown3(one.new)})})]},one.path))})]}),open.diff_more>
-0&&i2("small",{children:["and ",count(open.diff_more)," more fields"]})]})]})}var shown3=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);
-function Users2(){let admin=may("admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.
-value.query.get("new"),remove2=async name=>{try{await call("DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(
-null)}catch(failure){say("bad",failure.message)}};return i2($,{children:[!admin&&i2(Note,{children:"Only admins see and change users."}),i2("div",{class:"toolba\
-r",children:[admin&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i2(Button,
-{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.failure?i2(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i2(Panel,
-{title:"Users",note:"admin: everything; editor: all but users and secrets; viewer: reads",children:users.value.users.length===0?i2(Empty,{icon:"client",title:"T\
-here is no named user.",children:"Everybody who knows the control secret is an admin, and changes do not say who made them."}):i2("table",{class:"plain",children:[
-i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"Role"}),i2("th",{scope:"col",children:"Since"}),i2(
-"th",{scope:"col",children:i2("span",{class:"sr",children:"Actions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2("tr",{children:[i2("th",{scope:"\
-row",children:i2(Text,{children:one.name})}),i2("td",{children:i2(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i2("td",{children:i2(Ago,
-{at:one.created})}),i2("td",{class:"number",children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&
-admin&&i2(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),
-own&&i2(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(
-user?.role??"editor"),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(
-user.name)}`,{role,...password?{password}:{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){
-setFailure(failed)}};return i2(Dialog,{title:user?user.name:"Add a user",close,footer:i2($,{children:[i2("span",{children:user&&i2(Button,{icon:"trash",kind:"qu\
-iet",onClick:()=>remove2(user.name),children:"Remove"})}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"user",children:user?
-"Save":"Add"})]}),children:i2("form",{id:"user",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,
-!user&&i2(Field,{label:"Name",children:i2("input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),
-i2(Field,{label:"Role",children:i2("select",{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i2("option",{value:"viewer",children:"viewe\
-r: reads"}),i2("option",{value:"editor",children:"editor: all but users and secrets"}),i2("option",{value:"admin",children:"admin: everything"})]})}),i2(Field,{
-label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i2("input",{type:"password",autocomplete:"\
-new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){
-let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i2(Dialog,{title:"Change my password",close,footer:i2($,{children:[i2(Button,{onClick:close,
-children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),children:i2("form",{id:"own",class:"form",onSubmit:async event=>{event.
-preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[failure?
-i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Old password",children:i2("input",{type:"password",autofocus:!0,required:!0,
-autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i2(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} cha\
-racters.`,children:i2("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
-value)})})]})})}var KEPT_MAX=1e3,ROWS_MAX2=500,rawKey=D3(""),FILTERS2=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){
+"table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"State"}),!narrow.
+value&&i2($,{children:[i2("th",{scope:"col",children:"Version"}),i2("th",{scope:"col",children:"Up since"}),i2("th",{scope:"col",class:"number",children:"APIs"})]}),
+i2("th",{scope:"col",children:"Configuration"}),i2("th",{scope:"col",children:"Definitions"})]})}),i2("tbody",{children:(nodes.value?.nodes??[]).map(node=>i2("t\
+r",{children:[i2("th",{scope:"row",children:[i2(Text,{mono:!0,children:node.node})," ",node.self&&i2("small",{children:"this one"})]}),i2("td",{children:[node.alive?
+i2(Badge,{tone:"ok",children:"serving"}):i2(Badge,{tone:"bad",children:["silent since ",clock(node.seen_unix_s,!0)]}),node.errors>0&&i2(Badge,{tone:"warn",children:[
+node.errors," ",node.errors===1?"error":"errors"," in its files"]})]}),!narrow.value&&i2($,{children:[i2("td",{children:node.version}),i2("td",{children:i2(Ago,
+{at:node.started_unix_s})}),i2("td",{class:"number",children:count(node.apis)})]}),i2("td",{children:[node.differs?.length?i2(Badge,{tone:"warn",children:["diff\
+ers: ",node.differs.map(part=>part.replaceAll("_"," ")).join(", ")]}):nodes.value.nodes.length>1?i2(Badge,{tone:"ok",children:"as the others"}):""," ",i2(Text,{
+mono:!0,children:node.configuration})]}),i2("td",{children:node.shared_definitions?i2($,{children:["revision ",count(node.shared_definitions.revision)," ",!node.
+shared_definitions.store_up&&i2(Badge,{tone:"bad",children:"store away"})]}):"its files"})]},node.node))})]})}),i2("div",{class:"two",children:[i2(Panel,{title:"\
+Stores",children:at?.stores?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Store"}),i2("th",
+{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"p50"}),i2("th",{scope:"col",class:"number",children:"p99"}),i2("th",{scope:"col",class:"\
+number",children:"Faults"})]})}),i2("tbody",{children:at.stores.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.store}),i2("td",{children:one.up?i2(
+Badge,{tone:"ok",children:"answers"}):i2(Badge,{tone:"bad",children:one.trouble||"does not answer"})}),i2("td",{class:"number",children:percentile(one.p50_us,1e7)}),
+i2("td",{class:"number",children:percentile(one.p99_us,1e7)}),i2("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)})]},one.store))})]}):i2(
+"div",{class:"empty small",children:at?"No store is in use.":"Loading"})}),i2(Panel,{title:"Records",note:"where requests are recorded",children:at?.sinks?.length?
+i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Sink"}),i2("th",{scope:"col",class:"number",children:"\
+Written"}),i2("th",{scope:"col",class:"number",children:"Waiting"}),i2("th",{scope:"col",class:"number",children:"Lost"})]})}),i2("tbody",{children:at.sinks.map(
+one=>i2("tr",{children:[i2("th",{scope:"row",children:one.sink}),i2("td",{class:"number",children:count(one.written)}),i2("td",{class:"number",children:count(one.
+waiting)}),i2("td",{class:`number ${one.dropped+one.failed?"bad":""}`,children:count(one.dropped+one.failed)})]},one.sink))})]}):i2("div",{class:"empty small",children:at?
+"Requests are not recorded: enable_analytics is off.":"Loading"})})]}),i2("div",{class:"two",children:[i2(Panel,{title:"Middlewares",note:"mean of sampled reque\
+sts, this gateway",children:at?.middlewares?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"M\
+iddleware"}),i2("th",{scope:"col",class:"number",children:"Mean"}),i2("th",{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:at.middlewares.
+map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.middleware}),i2("td",{class:"number",children:duration(one.mean_ns/1e3)}),i2("td",{class:"number",
+children:count(one.samples)})]},one.middleware))})]}):i2("div",{class:"empty small",children:"No sample yet."})}),i2(Panel,{title:"This process",children:i2("di\
+v",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Version",children:at?.version??session.value?.version}),i2(Fact,{name:"Up since",children:at?i2($,{
+children:[i2(Ago,{at:at.started_unix_ms/1e3})," ",i2("small",{children:full(at.started_unix_ms/1e3)})]}):UNKNOWN}),i2(Fact,{name:"Cores busy",children:at?.core_busy?.
+map(percent).join(", ")??UNKNOWN}),i2(Fact,{name:"Connections",children:at?`${count(at.connections.client)} of clients, ${count(at.connections.upstream)} to ups\
+treams`:UNKNOWN}),i2(Fact,{name:"Without an API",children:at?.unrouted?Object.entries(at.unrouted).filter(([what])=>what in UNROUTED).map(([what,number])=>`${UNROUTED[what]}\
+ ${count(number)}`).join(", "):UNKNOWN})]})})})]})]})}function Problems(){let now2=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0,often()]),reload=now2.value?.
+reload;return now2.failure&&!reload?i2(ErrorBox,{failure:now2.failure,retry:now2.again}):reload?i2($,{children:[reload.last_failed&&i2(Note,{tone:"bad",icon:"al\
+ert",children:["The last reload found errors: what is named below is left out. Everything else serves",reload.last_ok_unix_s?`; the last reload without errors w\
+as at ${moment(reload.last_ok_unix_s)}`:"","."]}),i2(Panel,{title:"Problems of the configuration",note:`${count(reload.errors)} ${reload.errors===1?"error":"err\
+ors"}, ${count(reload.warnings)} ${reload.warnings===1?"warning":"warnings"}; read in ${duration(reload.last_us)}`,children:reload.problems.length===0?i2(Empty,
+{icon:"ok",title:"The configuration has no problem."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"\
+Level"}),i2("th",{scope:"col",children:"File"}),i2("th",{scope:"col",children:"Where"}),i2("th",{scope:"col",children:"What"})]})}),i2("tbody",{children:reload.
+problems.map((one,at)=>i2("tr",{children:[i2("td",{children:i2(Badge,{tone:one.level==="error"?"bad":"warn",children:one.level})}),i2("th",{scope:"row",children:i2(
+Text,{mono:!0,children:one.file})}),i2("td",{children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,{children:one.message})})]},at))})]})})]}):
+null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),where=row=>row.kind==="api"?link(["apis",
+row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0;return i2($,{children:[i2("div",{class:"\
+toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"Kept for 90 days."})]}),i2(Table,{label:"Changes",
+list,id:row=>`${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i2(Empty,{icon:"clock",title:"No change is recorded."}),columns:[
+{id:"time",bare:!0,name:"Time",show:row=>i2("time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",bare:!0,name:"Who",show:row=>i2(Text,{children:row.
+user||"nobody"})},{id:"action",bare:!0,name:"Did",show:row=>i2(Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.action==="delete"?"warn":"mu\
+ted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i2($,{children:[i2("small",{children:row.kind})," ",where(row)?i2("a",
+{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,{children:row.target})]})},{id:"diff",name:"Fields",number:!0,show:row=>row.diff?.length?count(
+row.diff.length+(row.diff_more??0)):""},{id:"node",name:"Gateway",show:row=>i2(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i2(Text,{mono:!0,
+children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[i2(Facts,{children:[
+i2(Fact,{name:"Who",children:[i2(Text,{children:open.user})," ",i2("small",{children:open.role})]}),i2(Fact,{name:"At",children:full(open.time)}),i2(Fact,{name:"\
+What",children:where(open)?i2("a",{href:where(open),children:i2(Text,{children:open.target})}):i2(Text,{children:open.target})}),i2(Fact,{name:"From",children:i2(
+Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",children:i2(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i2("table",{class:"plai\
+n",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Field"}),i2("th",{scope:"col",children:"Before"}),i2("th",{scope:"col",children:"\
+After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(
+Text,{mono:!0,children:shown3(one.old)})}),i2("td",{children:i2(Text,{mono:!0,children:shown3(one.new)})})]},one.path))})]}),open.diff_more>0&&i2("small",{children:[
+"and ",count(open.diff_more)," more fields"]})]})]})}var shown3=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);function Users2(){let admin=may(
+"admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.value.query.get("new"),remove2=async name=>{
+try{await call("DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(null)}catch(failure){say("bad",failure.
+message)}};return i2($,{children:[!admin&&i2(Note,{children:"Only admins see and change users."}),i2("div",{class:"toolbar",children:[admin&&i2(Button,{icon:"pl\
+us",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i2(Button,{onClick:()=>setOwn(!0),children:"C\
+hange my password"})]}),users.failure?i2(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i2(Panel,{title:"Users",note:"admin: every\
+thing; editor: all but users and secrets; viewer: reads",children:users.value.users.length===0?i2(Empty,{icon:"client",title:"There is no named user.",children:"\
+Everybody who knows the control secret is an admin, and changes do not say who made them."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[
+i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"Role"}),i2("th",{scope:"col",children:"Since"}),i2("th",{scope:"col",children:i2("span",{class:"\
+sr",children:"Actions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{children:one.name})}),
+i2("td",{children:i2(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i2("td",{children:i2(Ago,{at:one.created})}),i2("td",{class:"number",
+children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&admin&&i2(User,{user:editing,close:()=>{
+setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),own&&i2(OwnPassword,{close:()=>setOwn(!1)})]})}
+var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[password,setPassword]=w(
+""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(user.name)}`,{role,...password?{password}:
+{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i2(Dialog,
+{title:user?user.name:"Add a user",close,footer:i2($,{children:[i2("span",{children:user&&i2(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"\
+Remove"})}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i2("form",
+{id:"user",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,!user&&i2(Field,{label:"Name",children:i2(
+"input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i2(Field,{label:"Role",children:i2("select",
+{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i2("option",{value:"viewer",children:"viewer: reads"}),i2("option",{value:"editor",children:"\
+editor: all but users and secrets"}),i2("option",{value:"admin",children:"admin: everything"})]})}),i2(Field,{label:user?"New password":"Password",hint:`At leas\
+t ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i2("input",{type:"password",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,
+value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,
+setFailure]=w(null);return i2(Dialog,{title:"Change my password",close,footer:i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"prim\
+ary",type:"submit",form:"own",children:"Change"})]}),children:i2("form",{id:"own",class:"form",onSubmit:async event=>{event.preventDefault();try{await call("POS\
+T","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[failure?i2("div",{class:"field wide",
+children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Old password",children:i2("input",{type:"password",autofocus:!0,required:!0,autocomplete:"current-passwo\
+rd",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i2(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} characters.`,children:i2("input",
+{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.value)})})]})})}var KEPT_MAX=1e3,ROWS_MAX2=500,rawKey=D3(""),FILTERS2=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){
 let word=text.trim();return word?/^[1-5](xx|\d\d)$/.test(word)?{status:word}:/^[0-9a-f.:]*[.:][0-9a-f.:]*$/i.test(word)&&/\d/.test(word)?{address:word}:{any:word}:
 {}}function Tail(){let q4=route.value.query,filters=Object.fromEntries(FILTERS2.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:[])),asked=JSON.stringify(filters),
 [rows,setRows]=w([]),[told,setTold]=w({shown:0,seen:0,sampled:1,kept:0,missing:0}),[paused,setPaused]=w(!1),[failure,setFailure]=w(null),[ready,setReady]=w(!1),
@@ -1501,45 +1527,46 @@ efusals and failures kept",told.missing>0?`, without those of ${told.missing} si
 retry:load2}):null,unknown&&i2(Note,{children:"No request with this key was refused or failed among those that are kept."}),ready&&i2(Table,{label:"Requests",list:here(
 shown4),id:row=>String(row.number),open:look,tone:row=>row.status>=500?"failed":void 0,empty:i2(Empty,{icon:"tail",title:any||Object.keys(filters).length?"Nothi\
 ng matches among what is kept.":"Nothing was refused, and nothing failed.",children:["Requests appear here as they come",Object.keys(filters).length?i2($,{children:[
-". ",i2(Button,{onClick:()=>refine(Object.fromEntries(FILTERS2.map(name=>[name,void 0]))),children:"Clear the filters"})]}):"."]}),columns:[{id:"time",name:"Tim\
-e",show:row=>i2("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"status",name:"Status",show:row=>i2(Badge,{tone:tone2(row),children:row.
-status||"none"})},{id:"why",name:"Why",show:row=>row.cause?i2(Text,{children:row.cause.replaceAll("_"," ")}):i2("small",{children:row.status>=400?"upstream's an\
-swer":"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i2("button",{type:"button",class:"as-link",onClick:()=>look(row),children:i2(Text,{mono:!0,children:`${row.
-method} ${row.path}`})})},{id:"api",name:"API",show:row=>i2(Text,{children:row.name||row.api_id||"none"})},{id:"key",name:"Key",show:row=>i2(Text,{children:row.
-alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Address",show:row=>i2(Text,{mono:!0,children:row.address})},{id:"took",name:"Took",number:!0,show:row=>duration(
-row.total_us)}]}),picked&&i2(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var tone2=entry=>entry.status>=500||!entry.status?"bad":entry.status>=400?"w\
-arn":"ok";function Why({entry,close}){let{limit:limit2}=entry,passes=limit2?.retry_unix_s?limit2.retry_unix_s-Date.now()/1e3:null;return i2(Dialog,{title:`${entry.
-status||"No response"}: ${entry.cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=400?"answered by the upstream":"passed"}`,close,side:!0,children:[entry.
-cause?i2("div",{class:`why ${tone2(entry)}`,children:[i2("p",{children:i2("b",{children:i2(Text,{children:sentence2(entry)})})}),limit2&&i2("p",{children:["Limi\
-t: ",count(limit2.max)," per ",span(limit2.per_s),", of the ",limit2.of,". ",limit2.left>0?`${count(limit2.left)} left then.`:"Nothing was left."," ",passes!=null&&
-(passes>0?i2($,{children:["The next request passes at ",i2("b",{children:moment(limit2.retry_unix_s,!0)}),", ",ago(limit2.retry_unix_s),"."]}):`It has passed ag\
-ain since ${moment(limit2.retry_unix_s,!0)}.`)]})]}):null,i2(Facts,{children:[i2(Fact,{name:"Request",children:[i2(Text,{mono:!0,children:`${entry.method} ${entry.
-path}`})," ",i2("small",{children:entry.http})]}),i2(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i2(Fact,{name:"Refused by",children:[i2(
-"span",{title:"The step of the API's chain",children:entry.middleware}),entry.api_id&&i2($,{children:[" ",i2("a",{href:link(["apis",entry.api_id,"chain"]),children:i2(
-"small",{children:"the chain"})})]})]}),entry.message&&i2(Fact,{name:"The client was told",children:i2(Text,{children:entry.message})}),i2(Fact,{name:"API",children:entry.
-api_id?i2($,{children:[i2("a",{href:link(["apis",entry.api_id]),children:i2(Text,{children:entry.name||entry.api_id})}),entry.version&&i2("small",{children:[" v\
-ersion ",i2(Text,{children:entry.version})]})]}):"none matched"}),i2(Fact,{name:"Key",children:entry.key?i2($,{children:[i2("a",{href:link(["keys",entry.key]),children:i2(
-Text,{children:entry.alias||entry.key})})," ",i2("a",{href:link(["live"],{key:entry.key}),children:i2("small",{children:"all of this key"})})]}):"none"}),i2(Fact,
-{name:"Client",children:[i2(Text,{mono:!0,children:entry.address})," ",i2("small",{children:i2(Text,{children:entry.agent})})]}),i2(Fact,{name:"Took",children:[
-duration(entry.total_us),", ",duration(entry.gateway_us)," of it in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)} upstream`]}),entry.target&&
-i2(Fact,{name:"Upstream",children:[i2(Text,{mono:!0,children:entry.target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),i2(Fact,{name:"Byte\
-s",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes)," out"]}),i2(Fact,{name:"Gateway",children:i2(Text,{children:entry.node})}),entry.request_id&&
-i2(Fact,{name:"Request id",children:i2(Text,{mono:!0,children:entry.request_id})}),entry.trace_id&&i2(Fact,{name:"Trace",children:i2(Text,{mono:!0,children:entry.
-trace_id})})]}),!entry.cause&&(entry.status>=400?i2(Note,{tone:tone2(entry),children:"The gateway let it pass; the status is the upstream's own."}):i2(Note,{children:"\
-The request passed."}))]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have used up this API's rate.",address_rate_limit:"\
-The client's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"The request has no key or token.",key_unknown:"There is \
-no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated it.",key_signature:"The request's signature does not fi\
-t its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right to this path or method.",ip_disallowed:"The client's ad\
-dress is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or password is wrong.",jwt_refused:"The token was not ac\
-cepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wrong.",jwt_no_policy:"The token names no policy that exis\
-ts here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAuth client of this token was deleted.",store_silent:"Th\
-e store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no version.",version_unknown:"There is no such version.",version_expired:"\
-This version has expired.",request_too_large:"The request's body is larger than the API allows.",org_disabled:"The organisation is disabled.",org_quota:"The org\
-anisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"The upstream could not be reached: it refuses connectio\
-ns.",upstream_timeout:"The upstream did not answer in time.",upstream_failed:"The upstream broke the connection off, or its answer was malformed.",upstream_lookup:"\
-The upstream's name could not be resolved.",breaker_open:"The circuit breaker is open: the upstream failed too often.",all_hosts_down:"All targets of this API a\
-re down."};function sentence2(entry){return SENTENCES[entry.cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.message||entry.cause.replaceAll("_"," ")}.`}
-function isWholeKey(text){return/^[A-Za-z0-9_-]{0,64}[0-9a-f]{32}$/.test(text)&&text.length>32&&!/^[0-9a-f]{64}$/.test(text)}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i2(
+". ",i2(Button,{onClick:()=>refine(Object.fromEntries(FILTERS2.map(name=>[name,void 0]))),children:"Clear the filters"})]}):"."]}),columns:[{id:"time",bare:!0,name:"\
+Time",show:row=>i2("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"status",bare:!0,name:"Status",show:row=>i2(Badge,{tone:tone2(row),
+children:row.status||"none"})},{id:"why",bare:!0,name:"Why",show:row=>row.cause?i2(Text,{children:row.cause.replaceAll("_"," ")}):i2("small",{children:row.status>=
+400?"upstream's answer":"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i2("button",{type:"button",class:"as-link",onClick:()=>look(row),children:i2(Text,
+{mono:!0,children:`${row.method} ${row.path}`})})},{id:"api",name:"API",show:row=>i2(Text,{children:row.name||row.api_id||"none"})},{id:"key",name:"Key",show:row=>i2(
+Text,{children:row.alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Address",show:row=>i2(Text,{mono:!0,children:row.address})},{id:"took",name:"Took",
+number:!0,show:row=>duration(row.total_us)}]}),picked&&i2(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var tone2=entry=>entry.status>=500||!entry.status?
+"bad":entry.status>=400?"warn":"ok";function Why({entry,close}){let{limit:limit2}=entry,passes=limit2?.retry_unix_s?limit2.retry_unix_s-Date.now()/1e3:null;return i2(
+Dialog,{title:`${entry.status||"No response"}: ${entry.cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=400?"answered by the upstream":"passed"}`,close,
+side:!0,children:[entry.cause?i2("div",{class:`why ${tone2(entry)}`,children:[i2("p",{children:i2("b",{children:i2(Text,{children:sentence2(entry)})})}),limit2&&
+i2("p",{children:["Limit: ",count(limit2.max)," per ",span(limit2.per_s),", of the ",limit2.of,". ",limit2.left>0?`${count(limit2.left)} left then.`:"Nothing wa\
+s left."," ",passes!=null&&(passes>0?i2($,{children:["The next request passes at ",i2("b",{children:moment(limit2.retry_unix_s,!0)}),", ",ago(limit2.retry_unix_s),
+"."]}):`It has passed again since ${moment(limit2.retry_unix_s,!0)}.`)]})]}):null,i2(Facts,{children:[i2(Fact,{name:"Request",children:[i2(Text,{mono:!0,children:`${entry.
+method} ${entry.path}`})," ",i2("small",{children:entry.http})]}),i2(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i2(Fact,{name:"Refused\
+ by",children:[i2("span",{title:"The step of the API's chain",children:entry.middleware}),entry.api_id&&i2($,{children:[" ",i2("a",{href:link(["apis",entry.api_id,
+"chain"]),children:i2("small",{children:"the chain"})})]})]}),entry.message&&i2(Fact,{name:"The client was told",children:i2(Text,{children:entry.message})}),i2(
+Fact,{name:"API",children:entry.api_id?i2($,{children:[i2("a",{href:link(["apis",entry.api_id]),children:i2(Text,{children:entry.name||entry.api_id})}),entry.version&&
+i2("small",{children:[" version ",i2(Text,{children:entry.version})]})]}):"none matched"}),i2(Fact,{name:"Key",children:entry.key?i2($,{children:[i2("a",{href:link(
+["keys",entry.key]),children:i2(Text,{children:entry.alias||entry.key})})," ",i2("a",{href:link(["live"],{key:entry.key}),children:i2("small",{children:"all of \
+this key"})})]}):"none"}),i2(Fact,{name:"Client",children:[i2(Text,{mono:!0,children:entry.address})," ",i2("small",{children:i2(Text,{children:entry.agent})})]}),
+i2(Fact,{name:"Took",children:[duration(entry.total_us),", ",duration(entry.gateway_us)," of it in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)}\
+ upstream`]}),entry.target&&i2(Fact,{name:"Upstream",children:[i2(Text,{mono:!0,children:entry.target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),
+i2(Fact,{name:"Bytes",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes)," out"]}),i2(Fact,{name:"Gateway",children:i2(Text,{children:entry.
+node})}),entry.request_id&&i2(Fact,{name:"Request id",children:i2(Text,{mono:!0,children:entry.request_id})}),entry.trace_id&&i2(Fact,{name:"Trace",children:i2(
+Text,{mono:!0,children:entry.trace_id})})]}),!entry.cause&&(entry.status>=400?i2(Note,{tone:tone2(entry),children:"The gateway let it pass; the status is the up\
+stream's own."}):i2(Note,{children:"The request passed."}))]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers togeth\
+er have used up this API's rate.",address_rate_limit:"The client's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"Th\
+e request has no key or token.",key_unknown:"There is no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated i\
+t.",key_signature:"The request's signature does not fit its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right t\
+o this path or method.",ip_disallowed:"The client's address is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or\
+ password is wrong.",jwt_refused:"The token was not accepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wron\
+g.",jwt_no_policy:"The token names no policy that exists here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAu\
+th client of this token was deleted.",store_silent:"The store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no version\
+.",version_unknown:"There is no such version.",version_expired:"This version has expired.",request_too_large:"The request's body is larger than the API allows.",
+org_disabled:"The organisation is disabled.",org_quota:"The organisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"\
+The upstream could not be reached: it refuses connections.",upstream_timeout:"The upstream did not answer in time.",upstream_failed:"The upstream broke the conn\
+ection off, or its answer was malformed.",upstream_lookup:"The upstream's name could not be resolved.",breaker_open:"The circuit breaker is open: the upstream f\
+ailed too often.",all_hosts_down:"All targets of this API are down."};function sentence2(entry){return SENTENCES[entry.cause]??`${entry.status>=500?"Failed":"Re\
+fused"}: ${entry.message||entry.cause.replaceAll("_"," ")}.`}function isWholeKey(text){return/^[A-Za-z0-9_-]{0,64}[0-9a-f]{32}$/.test(text)&&text.length>32&&!/^[0-9a-f]{64}$/.
+test(text)}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i2(
 Note,{tone:"bad",icon:"alert",actions:i2(Button,{icon:"refresh",onClick:()=>location.reload(),children:"Reload"}),children:["This page failed to show what the g\
 ateway sent. Traffic is not affected. ",i2("small",{children:fault.message})]}):this.props.children}};var EACH=5,KINDS=[{what:"apis",icon:"api",kind:"API",show:row=>({name:row.name||row.id,note:`${row.listen_path} -> ${row.target}`,to:link(["apis",row.id])})},{what:"\
 keys",icon:"key",kind:"Key",show:row=>({name:row.alias||row.id,note:[row.id,row.state!=="active"&&row.state].filter(Boolean).join(", "),to:link(["keys",row.id])})},

@@ -1,4 +1,4 @@
-//! The console as an operator uses it: a real browser on a real gateway. Screenshots stay in `target/console-screenshots`.
+//! The console's way in, as an operator meets it: a real browser on a real gateway. Screenshots stay in `target/console-screenshots`.
 
 use serde_json::{Value, json};
 
@@ -6,17 +6,54 @@ use crate::harness::browser::{Browser, Tab};
 use crate::harness::gateway::SECRET;
 use crate::harness::{Gateway, Upstream, api, eventually};
 
-fn page(gateway: &Gateway, view: &str) -> String {
+pub(crate) fn page(gateway: &Gateway, view: &str) -> String {
     format!("http://127.0.0.1:{}/tyk/console/{view}", gateway.port)
 }
 
 /// Changes the view as a link does.
-fn go(tab: &mut Tab, view: &str) {
+pub(crate) fn go(tab: &mut Tab, view: &str) {
     tab.eval(&format!("location.hash = {}", json!(view)));
 }
 
-fn expect_no_complaints(tab: &Tab) {
+pub(crate) fn expect_no_complaints(tab: &Tab) {
     assert!(tab.complaints.is_empty(), "{:#?}", tab.complaints);
+}
+
+/// A page of the console for who has the secret.
+pub(crate) fn open_signed_in(browser: &mut Browser, gateway: &Gateway, view: &str) -> Tab {
+    let mut tab = browser.tab();
+    tab.open_page(&page(gateway, view));
+    tab.wait("document.querySelector('.sign-in input[type=password]')");
+    if tab.eval("document.body.innerText.includes('Sign in with the control secret')") == json!(true) {
+        tab.click("button", "Sign in with the control secret");
+    }
+    tab.fill("Control secret", SECRET);
+    tab.click("button", "Sign in");
+    tab.wait("document.querySelector('nav[aria-label=Pages]')");
+    tab
+}
+
+#[test]
+fn the_right_secret_leads_in_the_wrong_one_does_not_and_signing_out_ends_it() {
+    let Some(mut browser) = Browser::start() else { return };
+    let gateway = Gateway::start(json!({}), []);
+    let mut tab = browser.tab();
+    tab.open_page(&page(&gateway, "#/keys"));
+    tab.fill("Control secret", "wrong");
+    tab.click("button", "Sign in");
+    tab.wait("document.querySelector('.refused')?.innerText");
+    assert_eq!(tab.eval("!!document.querySelector('nav[aria-label=Pages]')"), json!(false));
+    tab.screenshot("sign-in-wrong");
+    tab.fill("Control secret", SECRET);
+    tab.click("button", "Sign in");
+    tab.wait("document.querySelector('h1')?.innerText.startsWith('Keys')");
+    // Scripts see neither the cookie nor the secret.
+    let seen = tab.eval("document.cookie + JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage}) + location.href");
+    assert!(!seen.to_string().contains(SECRET) && !seen.to_string().contains("tollgate_console"), "{seen}");
+    tab.click("button", "Sign out");
+    tab.wait("document.querySelector('.sign-in')");
+    assert_eq!(tab.eval("fetch('api/apis', {headers: {'X-Tollgate-Console': '1'}}).then((answer) => answer.status)"), json!(401));
+    expect_no_complaints(&tab);
 }
 
 #[test]
@@ -41,7 +78,7 @@ fn wrong_secrets_are_answered_with_growing_waits_that_the_page_shows() {
     expect_no_complaints(&tab);
 }
 
-fn stored(gateway: &Gateway, id: &str) -> Value {
+pub(crate) fn stored(gateway: &Gateway, id: &str) -> Value {
     gateway.control("GET", &format!("/tyk/apis/{id}"), "").json()
 }
 

@@ -1,6 +1,6 @@
 // One API: what it does now, its definition, its chain with the cost of each step, its keys and usage.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Failure, ask, call, get, query, segment } from "../call";
 import * as format from "../format";
 import * as live from "../live";
@@ -27,6 +27,7 @@ export function ApiPage() {
   const [trying, setTrying] = useState(false);
   const [removing, setRemoving] = useState(false);
   const definition = loaded.value?.value;
+  useEffect(() => { document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); }, [tab]);
   if (loaded.failure && !definition) {
     return loaded.failure instanceof Failure && loaded.failure.status === 404
       ? <Empty icon="alert" title="There is no such API."><LinkButton href="#/apis">All APIs</LinkButton></Empty>

@@ -33,8 +33,8 @@ export function Apis() {
           : <Empty icon="api" title="There is no API yet.">An API says which requests go to which upstream.<br />{can && fresh}</Empty>}
         columns={[
           { id: "name", name: "Name", sort: "name", grow: true, show: (row) => <a href={link(["apis", row.id])}><Text>{row.name || row.id}</Text></a> },
-          { id: "state", name: "State", show: (row) => !row.active ? <Badge tone="muted">inactive</Badge> : row.internal ? <Badge tone="muted">internal</Badge> : <Badge tone="ok">served</Badge> },
-          { id: "path", name: "Listen path", sort: "listen_path", show: (row) => <Text mono>{`${row.host ?? ""}${row.listen_path}`}</Text> },
+          { id: "state", bare: true, name: "State", show: (row) => !row.active ? <Badge tone="muted">inactive</Badge> : row.internal ? <Badge tone="muted">internal</Badge> : <Badge tone="ok">served</Badge> },
+          { id: "path", bare: true, name: "Listen path", sort: "listen_path", show: (row) => <Text mono>{`${row.host ?? ""}${row.listen_path}`}</Text> },
           { id: "auth", name: "Auth", show: (row) => row.auth.join(", ") },
           { id: "trend", name: "Past minutes", wide: true, show: (row) => { void live.tick.value; const series = live.apis.get(row.id); return series ? <Spark values={series.columns.requests!} /> : null; } },
           { id: "rate", name: "/s", sort: "requests", number: true, show: (row) => format.rate(rate(row)) },

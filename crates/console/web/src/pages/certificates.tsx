@@ -44,7 +44,7 @@ export function Certificates() {
         empty={<Empty icon="certificate" title={q.get("q") ? "No certificate matches." : "No certificate was uploaded."}>{q.get("q") ? null : "Upload certificates for TLS, of clients and for upstreams. Those in files are below while they are in use."}</Empty>}
         columns={[
           { id: "subject", name: "For", sort: "subject_cn", grow: true, show: (row) => <a href="#" onClick={(event) => { event.preventDefault(); setOpen(row); }}><Text>{row.dns_names?.join(", ") || row.subject_cn}</Text></a> },
-          { id: "state", name: "State", show: (row) => <Badge tone={of(row)[0]}>{of(row)[1]}</Badge> },
+          { id: "state", bare: true, name: "State", show: (row) => <Badge tone={of(row)[0]}>{of(row)[1]}</Badge> },
           { id: "ends", name: "Ends", sort: "not_after", number: true, show: (row) => <span class={of(row)[1] === "expired" ? "bad" : ""} title={format.full(seconds(row.not_after))}>{format.ago(seconds(row.not_after))}</span> },
           { id: "issuer", name: "Issuer", show: (row) => <Text>{row.issuer_cn || "unknown"}</Text> },
           { id: "kind", name: "Holds", show: (row) => row.has_private ? "certificate and key" : "certificate" },

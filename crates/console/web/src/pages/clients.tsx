@@ -25,7 +25,7 @@ export function Clients() {
         empty={<Empty icon="client" title={q.get("q") ? "No client matches." : "There is no OAuth client yet."}>{q.get("q") ? null : "A client is a program that gets access tokens from an API with OAuth 2.0."}</Empty>}
         columns={[
           { id: "id", name: "Client", sort: "id", grow: true, show: (row) => <Text mono>{row.id}</Text> },
-          { id: "kind", name: "Kind", show: (row) => <Badge tone="muted">{row.public ? "public" : "confidential"}</Badge> },
+          { id: "kind", bare: true, name: "Kind", show: (row) => <Badge tone="muted">{row.public ? "public" : "confidential"}</Badge> },
           { id: "api", name: "API", show: (row) => <a href={link(["apis", row.api_id])}><Text>{row.api_id}</Text></a> },
           { id: "description", name: "Description", show: (row) => <Text>{row.description}</Text> },
           { id: "policy", name: "Policy", show: (row) => row.policy_id ? <a href={link(["policies"], { open: row.policy_id })}><Text>{row.policy_id}</Text></a> : "none" },

@@ -44,8 +44,8 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
         empty={words ? <Empty icon="search" title="No key matches.">A key is found by itself, its hash, its alias or its policy.</Empty> : <Empty icon="key" title="There is no key yet.">A key says which APIs its owner may call, and how often.<br />{fresh}</Empty>}
         columns={[
           { id: "alias", name: "Alias", grow: true, show: (row) => <a href={to(row)}><Text>{row.alias || "without alias"}</Text></a> },
-          { id: "state", name: "State", show: (row) => <Badge tone={STATE[row.state]}>{row.state}</Badge> },
-          { id: "id", name: "Key", sort: "id", show: (row) => <Text mono>{short(row.id)}</Text> },
+          { id: "state", bare: true, name: "State", show: (row) => <Badge tone={STATE[row.state]}>{row.state}</Badge> },
+          { id: "id", bare: true, name: "Key", sort: "id", show: (row) => <Text mono>{short(row.id)}</Text> },
           { id: "policies", name: "Policies", show: (row) => <Text>{row.policies?.join(", ") || "none"}</Text> },
           { id: "apis", name: "APIs", show: (row) => <Text>{row.apis?.join(", ") || (row.policies?.length ? "by policy" : "none")}</Text> },
           { id: "limits", name: "Limits", show: limits },

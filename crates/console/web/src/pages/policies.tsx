@@ -29,7 +29,7 @@ export function Policies() {
         empty={<Empty icon="policy" title={q.get("q") ? "No policy matches." : "There is no policy yet."}>{q.get("q") ? null : "A policy gives many keys the same rights and limits; changing it changes all of them at once."}</Empty>}
         columns={[
           { id: "name", name: "Name", sort: "name", grow: true, show: (one) => <a href={link(["policies"], { open: one.id })}><Text>{one.name || one.id}</Text></a> },
-          { id: "state", name: "State", show: (one) => <Badge tone={one.state === "active" ? "ok" : "muted"}>{one.state}</Badge> },
+          { id: "state", bare: true, name: "State", show: (one) => <Badge tone={one.state === "active" ? "ok" : "muted"}>{one.state}</Badge> },
           { id: "id", name: "Id", sort: "id", show: (one) => <Text mono>{one.id}</Text> },
           { id: "apis", name: "APIs", show: (one) => <Text>{one.apis.join(", ")}</Text> },
           { id: "limits", name: "Limits", show: limit },
@@ -93,7 +93,7 @@ function Policy({ id, close, changed, can }: { id: string | null; close: () => v
     <Field label={label} error={problems.find((one) => one.path === `$.${path}`)?.message}><input type="number" min={0} step="any" disabled={!can} placeholder={none} value={value(path) > 0 ? value(path) : ""} onInput={(event) => set(path, event.currentTarget.value === "" ? empty : Number(event.currentTarget.value))} /></Field>);
   return (
     <Dialog title={id ? format.visible(value("name") || id) : "New policy"} close={close} wide
-      footer={<><span>{id && <LinkButton icon="key" kind="quiet" href={link(["keys"], { q: id })}>{keys == null ? "Its keys" : `${format.count(keys)} keys`}</LinkButton>}{id && can && <Button icon="trash" kind="quiet" onClick={() => setStep("delete")}>Delete</Button>}</span><Button onClick={close}>Close</Button>{can && <Button kind="primary" disabled={!edited || edited === base || errors.length > 0 || !value("name")} onClick={() => (id ? setStep("save") : void save())}>{id ? "Save" : "Make the policy"}</Button>}</>}>
+      footer={<><span>{id && <LinkButton icon="key" kind="quiet" href={link(["keys"], { q: id })}>{keys == null ? "Its keys" : `${format.count(keys)} ${keys === 1 ? "key" : "keys"}`}</LinkButton>}{id && can && <Button icon="trash" kind="quiet" onClick={() => setStep("delete")}>Delete</Button>}</span><Button onClick={close}>Close</Button>{can && <Button kind="primary" disabled={!edited || edited === base || errors.length > 0 || !value("name")} onClick={() => (id ? setStep("save") : void save())}>{id ? "Save" : "Make the policy"}</Button>}</>}>
       <div class="form">
         {failure ? <div class="field wide"><ErrorBox failure={failure} /></div> : null}
         <Field label="Name"><input autofocus disabled={!can} value={value("name") ?? ""} onInput={(event) => set("name", event.currentTarget.value)} /></Field>

@@ -11,6 +11,7 @@ import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
 import { useLoaded } from "../ui/loaded";
 import { UNROUTED } from "./overview";
+import { narrow } from "../ui/screen";
 import { say } from "../ui/toast";
 
 const TABS = [["", "Gateways"], ["problems", "Problems"], ["changes", "Changes"], ["users", "Users"]] as const;
@@ -37,9 +38,9 @@ function Gateways() {
     <div class="stack">
       {nodes.failure ? <ErrorBox failure={nodes.failure} retry={nodes.again} since={nodes.at ?? undefined} /> : null}
       <Panel title="Gateways" note={nodes.value ? nodes.value.shared ? "that share this Redis" : "this one stands alone: no Redis is configured" : ""} actions={may("editor") && <Button icon="refresh" kind="quiet" onClick={() => void reload()}>Reload configuration</Button>}>
-        <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Version</th><th scope="col">Up since</th><th scope="col" class="number">APIs</th><th scope="col">Configuration</th><th scope="col">Definitions</th></tr></thead>
+        <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">State</th>{!narrow.value && <><th scope="col">Version</th><th scope="col">Up since</th><th scope="col" class="number">APIs</th></>}<th scope="col">Configuration</th><th scope="col">Definitions</th></tr></thead>
           <tbody>{(nodes.value?.nodes ?? []).map((node: any) => (
-            <tr key={node.node}><th scope="row"><Text mono>{node.node}</Text> {node.self && <small>this one</small>}</th><td>{node.alive ? <Badge tone="ok">serving</Badge> : <Badge tone="bad">silent since {format.clock(node.seen_unix_s, true)}</Badge>}{node.errors > 0 && <Badge tone="warn">{node.errors} {node.errors === 1 ? "error" : "errors"} in its files</Badge>}</td><td>{node.version}</td><td><Ago at={node.started_unix_s} /></td><td class="number">{format.count(node.apis)}</td>
+            <tr key={node.node}><th scope="row"><Text mono>{node.node}</Text> {node.self && <small>this one</small>}</th><td>{node.alive ? <Badge tone="ok">serving</Badge> : <Badge tone="bad">silent since {format.clock(node.seen_unix_s, true)}</Badge>}{node.errors > 0 && <Badge tone="warn">{node.errors} {node.errors === 1 ? "error" : "errors"} in its files</Badge>}</td>{!narrow.value && <><td>{node.version}</td><td><Ago at={node.started_unix_s} /></td><td class="number">{format.count(node.apis)}</td></>}
               <td>{node.differs?.length ? <Badge tone="warn">differs: {node.differs.map((part: string) => part.replaceAll("_", " ")).join(", ")}</Badge> : nodes.value.nodes.length > 1 ? <Badge tone="ok">as the others</Badge> : ""} <Text mono>{node.configuration}</Text></td>
               <td>{node.shared_definitions ? <>revision {format.count(node.shared_definitions.revision)} {!node.shared_definitions.store_up && <Badge tone="bad">store away</Badge>}</> : "its files"}</td></tr>))}</tbody></table>
       </Panel>
@@ -90,8 +91,8 @@ function Changes() {
       <div class="toolbar"><Filter label="Filter changes" placeholder="User, target, action" /><small>Kept for 90 days.</small></div>
       <Table<any> label="Changes" list={list} id={(row) => `${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`} open={setOpen} empty={<Empty icon="clock" title="No change is recorded." />}
         columns={[
-          { id: "time", name: "Time", show: (row) => <time title={format.full(row.time)}>{format.moment(row.time, true)}</time> }, { id: "user", name: "Who", show: (row) => <Text>{row.user || "nobody"}</Text> },
-          { id: "action", name: "Did", show: (row) => <Badge tone={row.status >= 400 || row.action.includes("failed") ? "bad" : row.action === "delete" ? "warn" : "muted"}>{row.action.replaceAll("_", " ")}</Badge> }, { id: "target", name: "What", grow: true, show: (row) => <><small>{row.kind}</small> {where(row) ? <a href={where(row)}><Text>{row.target}</Text></a> : <Text>{row.target}</Text>}</> },
+          { id: "time", bare: true, name: "Time", show: (row) => <time title={format.full(row.time)}>{format.moment(row.time, true)}</time> }, { id: "user", bare: true, name: "Who", show: (row) => <Text>{row.user || "nobody"}</Text> },
+          { id: "action", bare: true, name: "Did", show: (row) => <Badge tone={row.status >= 400 || row.action.includes("failed") ? "bad" : row.action === "delete" ? "warn" : "muted"}>{row.action.replaceAll("_", " ")}</Badge> }, { id: "target", name: "What", grow: true, show: (row) => <><small>{row.kind}</small> {where(row) ? <a href={where(row)}><Text>{row.target}</Text></a> : <Text>{row.target}</Text>}</> },
           { id: "diff", name: "Fields", number: true, show: (row) => row.diff?.length ? format.count(row.diff.length + (row.diff_more ?? 0)) : "" }, { id: "node", name: "Gateway", show: (row) => <Text mono>{row.node}</Text> }, { id: "address", name: "From", show: (row) => <Text mono>{row.address}</Text> },
         ]} />
       {open && <Dialog title={`${open.action.replaceAll("_", " ")} ${open.kind ?? ""}`} close={() => setOpen(null)} wide>

@@ -105,9 +105,9 @@ export function Tail() {
       {ready && <Table<Row> label="Requests" list={here(shown)} id={(row) => String(row.number)} open={look} tone={(row) => (row.status >= 500 ? "failed" : undefined)}
         empty={<Empty icon="tail" title={any || Object.keys(filters).length ? "Nothing matches among what is kept." : "Nothing was refused, and nothing failed."}>Requests appear here as they come{Object.keys(filters).length ? <>. <Button onClick={() => refine(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}>Clear the filters</Button></> : "."}</Empty>}
         columns={[
-          { id: "time", name: "Time", show: (row) => <time title={format.full(row.unix_ms / 1000)}>{format.clock(row.unix_ms / 1000, true)}</time> },
-          { id: "status", name: "Status", show: (row) => <Badge tone={tone(row)}>{row.status || "none"}</Badge> },
-          { id: "why", name: "Why", show: (row) => row.cause ? <Text>{row.cause.replaceAll("_", " ")}</Text> : <small>{row.status >= 400 ? "upstream's answer" : "passed"}</small> },
+          { id: "time", bare: true, name: "Time", show: (row) => <time title={format.full(row.unix_ms / 1000)}>{format.clock(row.unix_ms / 1000, true)}</time> },
+          { id: "status", bare: true, name: "Status", show: (row) => <Badge tone={tone(row)}>{row.status || "none"}</Badge> },
+          { id: "why", bare: true, name: "Why", show: (row) => row.cause ? <Text>{row.cause.replaceAll("_", " ")}</Text> : <small>{row.status >= 400 ? "upstream's answer" : "passed"}</small> },
           { id: "path", name: "Request", grow: true, show: (row) => <button type="button" class="as-link" onClick={() => look(row)}><Text mono>{`${row.method} ${row.path}`}</Text></button> },
           { id: "api", name: "API", show: (row) => <Text>{row.name || row.api_id || "none"}</Text> },
           { id: "key", name: "Key", show: (row) => <Text>{row.alias || row.key.slice(0, 12) || "none"}</Text> },

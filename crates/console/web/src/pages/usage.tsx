@@ -10,8 +10,11 @@ import { Icon } from "../ui/icons";
 import { useLoaded } from "../ui/loaded";
 import { Plot, type Line } from "../ui/plot";
 import { narrow } from "../ui/screen";
+import { FIELDS, Top } from "./top";
 
 const SPANS: [string, string, number][] = [["1h", "1 h", 3600], ["6h", "6 h", 6 * 3600], ["24h", "24 h", 86400], ["7d", "7 d", 7 * 86400], ["30d", "30 d", 30 * 86400]];
+/** Not a span of recorded usage, but what is counted now. */
+const NOW = "now";
 const SPLITS = ["api", "key", "path", "status", "method", "version"] as const;
 const FILTERS = ["api_id", "key", "path", "status", "method", "version"] as const;
 const COLORS = ["accent", "warn", "violet", "teal", "pink", "olive", "ok", "muted"];
@@ -36,21 +39,24 @@ export function UsageOf({ api }: { api?: string }) {
   const range: Record<string, string> = zoomed ? { from: q.get("from")!, to: q.get("to")! } : { last };
   const width = step(seconds);
   const asked = JSON.stringify([range, split, filters]);
-  const timed = useLoaded(() => get(`usage${query({ by: "time", split, step: `${width / 60}m`, ...range, ...filters })}`), [asked]);
-  const table = useLoaded(() => get(`usage${query({ by: split, top: ROWS, ...range, ...filters })}`), [asked]);
+  const isNow = last === NOW && !zoomed;
+  const timed = useLoaded(() => isNow ? Promise.resolve(null) : get(`usage${query({ by: "time", split, step: `${width / 60}m`, ...range, ...filters })}`), [asked]);
+  const table = useLoaded(() => isNow ? Promise.resolve(null) : get(`usage${query({ by: split, top: ROWS, ...range, ...filters })}`), [asked]);
   const [sort, setSort] = useState("hits");
   const failure = timed.failure ?? table.failure;
   const head = (
     <div class="toolbar">
-      <div class="segments" role="group" aria-label="Span">{SPANS.map(([id, name]) => <button key={id} type="button" aria-pressed={!zoomed && last === id} onClick={() => refine({ last: id, from: undefined, to: undefined })}>{name}</button>)}</div>
-      <label class="row">by <select aria-label="Split by" value={split} onChange={(event) => refine({ split: event.currentTarget.value })}>{SPLITS.map((one) => <option key={one} value={one}>{one === "api" ? "API" : one}</option>)}</select></label>
+      <div class="segments" role="group" aria-label="Span"><button type="button" aria-pressed={isNow} onClick={() => refine({ last: NOW, from: undefined, to: undefined })}>Now</button>{SPANS.map(([id, name]) => <button key={id} type="button" aria-pressed={!zoomed && last === id} onClick={() => refine({ last: id, from: undefined, to: undefined })}>{name}</button>)}</div>
+      <label class="row">by <select aria-label="Split by" value={split} onChange={(event) => refine({ split: event.currentTarget.value })}>{(isNow ? FIELDS : SPLITS).map((one) => <option key={one} value={one}>{one === "api" ? "API" : one}</option>)}</select></label>
       {FILTERS.filter((name) => filters[name] && !(api && name === "api_id")).map((name) => <span key={name} class="chip"><bdi>{name.replace("_id", "")}: {format.visible(filters[name])}</bdi><button type="button" aria-label={`Remove the filter ${name}`} onClick={() => refine({ [name]: undefined })}><Icon name="close" /></button></span>)}
       {zoomed && <span class="chip"><bdi>{format.moment(Number(q.get("from")))} to {format.moment(Number(q.get("to")))}</bdi><button type="button" aria-label="Zoom out" onClick={() => refine({ from: undefined, to: undefined })}><Icon name="close" /></button></span>}
-      <Button icon="download" class="push" disabled={!table.value} onClick={() => download(split, table.value.rows)}>CSV</Button>
+      {!isNow && <Button icon="download" class="push" disabled={!table.value} onClick={() => download(split, table.value.rows)}>CSV</Button>}
     </div>
   );
   const title = api ? null : <h1 class="page">Usage</h1>;
-  if (failure instanceof Failure && failure.status === 404) return <>{title}<Empty icon="usage" title="Usage is not recorded."><Text>{failure.message}</Text></Empty></>;
+  const by = (FIELDS as readonly string[]).includes(split) ? split : "api";
+  if (isNow) return <>{title}{head}<Top api={api} by={by} /></>;
+  if (failure instanceof Failure && failure.status === 404) return <>{title}{head}<Note tone="warn" icon="alert">Usage is not recorded, so there is only what is counted now. <Text>{failure.message}</Text></Note><Top api={api} by={by} /></>;
   const { lines, times } = timed.value ? plotted(timed.value, width) : { lines: [], times: [] };
   const rows: any[] = [...(table.value?.rows ?? [])].sort((a, b) => (sort === "value" ? String(a.value).localeCompare(String(b.value)) : b[sort] - a[sort]));
   const all = rows.reduce((sum, row) => sum + row.hits, 0);

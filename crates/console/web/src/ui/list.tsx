@@ -23,16 +23,18 @@ export interface Column<R> {
   sort?: string; number?: boolean; grow?: boolean;
   /** Not in the cards of narrow screens. */
   wide?: boolean;
+  /** Speaks for itself: without its name in the cards of narrow screens. */
+  bare?: boolean;
 }
 
-export interface Listed<R> { rows: R[]; total: number | null; scanned: number; done: boolean; failure: unknown; waiting: boolean; more: () => void; reload: () => void; fetched: number | null }
+export interface Listed<R> { rows: R[]; total: number | null; scanned: number; searched: number | null; done: boolean; failure: unknown; waiting: boolean; more: () => void; reload: () => void; fetched: number | null }
 
 /** Answers that are fetched for one page when rows are left out here; then the reader says whether to go on. */
 const ANSWERS_MAX = 20;
 
 /** Pages of `/tyk/list/{what}`, one after the other; `keeps` leaves out rows that the gateway does not, and `by` changes with it. */
 export function useList<R>(what: string, members: Record<string, string | undefined>, { keeps, by }: { keeps?: (row: R) => boolean; by?: string } = {}): Listed<R> {
-  const [state, set] = useState({ rows: [] as R[], next: "", total: null as number | null, scanned: 0, done: false, failure: null as unknown, waiting: false, fetched: null as number | null });
+  const [state, set] = useState({ rows: [] as R[], next: "", total: null as number | null, scanned: 0, searched: null as number | null, done: false, failure: null as unknown, waiting: false, fetched: null as number | null });
   const [turn, again] = useState(0);
   const asked = JSON.stringify([what, members, by]);
   const busy = useRef<AbortController | null>(null);
@@ -51,11 +53,13 @@ export function useList<R>(what: string, members: Record<string, string | undefi
         answers += 1;
         scanned += page.scanned ?? 0;
         next = page.next;
+        // A search over many rows says how far it has come.
+        if (next && !control.signal.aborted) set((old) => ({ ...old, searched: scanned, total: keeps ? null : page.total }));
       } while (next && rows.length < before.length + (keeps ? PAGE_ROWS : 1) && answers < (keeps ? ANSWERS_MAX : Infinity) && !control.signal.aborted);
       if (control.signal.aborted) return;
-      set({ rows, next, total: keeps ? null : page.total, scanned, done: !next || rows.length >= ROWS_MAX, failure: null, waiting: false, fetched: Date.now() / 1000 });
+      set({ rows, next, total: keeps ? null : page.total, scanned, searched: null, done: !next || rows.length >= ROWS_MAX, failure: null, waiting: false, fetched: Date.now() / 1000 });
     } catch (failure) {
-      if (!control.signal.aborted) set((old) => ({ ...old, failure, waiting: false }));
+      if (!control.signal.aborted) set((old) => ({ ...old, failure, waiting: false, searched: null }));
     } finally {
       clearTimeout(slow);
       if (busy.current === control) busy.current = null;
@@ -73,7 +77,7 @@ export function useList<R>(what: string, members: Record<string, string | undefi
 }
 
 interface TableProps<R> {
-  label: string; columns: Column<R>[]; list: Pick<Listed<R>, "rows" | "total" | "done" | "failure" | "waiting" | "more" | "reload" | "fetched">;
+  label: string; columns: Column<R>[]; list: Pick<Listed<R>, "rows" | "total" | "searched" | "done" | "failure" | "waiting" | "more" | "reload" | "fetched">;
   id: (row: R) => string; open?: (row: R) => void; href?: (row: R) => string | undefined; empty: ComponentChildren;
   order?: string; selected?: Set<string>; select?: (ids: Set<string>) => void; tone?: (row: R) => string | undefined;
 }
@@ -83,7 +87,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
   const body = useRef<HTMLTableElement>(null);
   const [range, setRange] = useState<[number, number]>([0, 60]);
   const [at, setAt] = useState(-1);
-  const rowPixels = narrow.value ? 128 : 34;
+  const rowPixels = narrow.value ? 118 : 34;
   const { rows } = list;
   const windowed = rows.length > 150;
   useEffect(() => {
@@ -129,7 +133,8 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
   const everything = !!select && rows.length > 0 && rows.every((row) => selected?.has(id(row)));
   if (list.failure && !rows.length) return <ErrorBox failure={list.failure} retry={list.reload} />;
   if (list.done && !rows.length) return <>{empty}</>;
-  if (!rows.length && list.fetched == null) return <Empty icon="clock" title="Loading" />;
+  const searching = list.searched == null ? null : `Searching: ${count(list.searched)}${list.total != null ? ` of ${count(list.total)}` : ""} so far.`;
+  if (!rows.length && list.fetched == null) return <Empty icon="clock" title={searching ?? "Loading"} />;
   return (
     <>
       <Waiting on={list.waiting} />
@@ -159,7 +164,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
                 {select && <td role="cell" class="check"><input type="checkbox" aria-label={`Select ${name}`} checked={selected?.has(name) ?? false}
                   onChange={() => { const next = new Set(selected); if (!next.delete(name)) next.add(name); select(next); }} /></td>}
                 {columns.map((column) => (
-                  <td key={column.id} role="cell" data-name={column.name} class={`${column.number ? "number" : ""} ${column.grow ? "grow" : ""}`}>{column.show(row)}</td>
+                  <td key={column.id} role="cell" data-name={column.name} class={`${column.number ? "number" : ""} ${column.grow ? "grow" : ""} ${column.bare ? "bare" : ""}`}>{column.show(row)}</td>
                 ))}
               </tr>
             );
@@ -168,7 +173,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
         </tbody>
       </table>
       {(rows.length > 0 || !list.done) && <p class="list-end">
-        {list.done ? rows.length >= ROWS_MAX ? `The first ${count(rows.length)} are shown; search for others.` : `${count(rows.length)} shown${list.total != null && list.total !== rows.length ? ` of ${count(list.total)}` : ""}.`
+        {searching && <span role="status">{searching} </span>}{list.done ? rows.length >= ROWS_MAX ? `The first ${count(rows.length)} are shown; search for others.` : `${count(rows.length)} shown${list.total != null && list.total !== rows.length ? ` of ${count(list.total)}` : ""}.`
           : <>{count(rows.length)} loaded{list.total != null ? ` of ${count(list.total)}` : ""}. <Button kind="quiet" onClick={list.more}>Load more</Button></>}
       </p>}
     </>
@@ -177,7 +182,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
 
 /** Rows that are here already, for `Table`. */
 export function here<R>(rows: R[]): TableProps<R>["list"] {
-  return { rows, total: rows.length, done: true, failure: null, waiting: false, more: () => {}, reload: () => {}, fetched: null };
+  return { rows, total: rows.length, searched: null, done: true, failure: null, waiting: false, more: () => {}, reload: () => {}, fetched: null };
 }
 
 function lettersOn(event: KeyboardEvent): boolean {

@@ -4,11 +4,11 @@ use std::fs;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
 use super::eventually;
@@ -17,12 +17,51 @@ const PROGRAM: &str = "/usr/bin/chromium";
 /// How long a page may take; browsers on a busy machine are slow.
 const PAGE_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running browser; killed on drop.
+/// A browser, as one test uses it: its pages and their cookies are its own, and go with it. The process is one for all tests.
 pub(crate) struct Browser {
-    child: Child,
     port: u16,
     control: Tab,
-    _profile: TempDir,
+}
+
+/// The process that all tests share; starting one takes seconds.
+static PROCESS: Mutex<Option<Process>> = Mutex::new(None);
+
+struct Process {
+    child: Child,
+    port: u16,
+    path: String,
+    /// Nothing drops a `static`: this waits for the end of the tests, however that comes.
+    _guard: Child,
+}
+
+impl Process {
+    fn start() -> Process {
+        let profile = tempfile::tempdir().expect("a folder for the profile").keep();
+        let child = Command::new(PROGRAM)
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"])
+            .args(["--hide-scrollbars", "--remote-debugging-port=0", "--no-first-run", "--disable-extensions"])
+            // Pages of tests that run at the same time must not be slowed down as tabs in the background.
+            .args(["--disable-renderer-backgrounding", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Chromium starts");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "cat > /dev/null; kill -KILL \"$0\"; sleep 1; rm -rf \"$1\""]).arg(child.id().to_string()).arg(&profile);
+        let guard = shell.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().expect("sh");
+        let told = profile.join("DevToolsActivePort");
+        let mut lines = String::new();
+        eventually("Chromium names its port", || {
+            lines = fs::read_to_string(&told).unwrap_or_default();
+            lines.lines().count() >= 2
+        });
+        let port = lines.lines().next().and_then(|line| line.parse().ok()).expect("a port");
+        let path = lines.lines().nth(1).expect("a path").to_owned();
+        Process { child, port, path, _guard: guard }
+    }
 }
 
 impl Browser {
@@ -32,31 +71,17 @@ impl Browser {
             super::skip("there is no Chromium");
             return None;
         }
-        let profile = tempfile::tempdir().expect("a folder for the profile");
-        let child = Command::new(PROGRAM)
-            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"])
-            .args(["--hide-scrollbars", "--remote-debugging-port=0", "--no-first-run", "--disable-extensions"])
-            .arg(format!("--user-data-dir={}", profile.path().display()))
-            .arg("about:blank")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("Chromium starts");
-        let told = profile.path().join("DevToolsActivePort");
-        let mut lines = String::new();
-        eventually("Chromium names its port", || {
-            lines = fs::read_to_string(&told).unwrap_or_default();
-            lines.lines().count() >= 2
-        });
-        let port = lines.lines().next().and_then(|line| line.parse().ok()).expect("a port");
-        let control = Tab::open(port, lines.lines().nth(1).expect("a path"));
-        Some(Browser { child, port, control, _profile: profile })
+        let mut process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
+        if process.as_mut().is_some_and(|running| running.child.try_wait().is_ok_and(|ended| ended.is_some())) {
+            *process = None;
+        }
+        let running = process.get_or_insert_with(Process::start);
+        Some(Browser { port: running.port, control: Tab::open(running.port, &running.path) })
     }
 
     /// A page with cookies of its own.
     pub(crate) fn tab(&mut self) -> Tab {
-        let context = self.control.command("Target.createBrowserContext", json!({}))["browserContextId"].clone();
+        let context = self.control.command("Target.createBrowserContext", json!({"disposeOnDetach": true}))["browserContextId"].clone();
         let target = self.control.command("Target.createTarget", json!({"url": "about:blank", "browserContextId": context}));
         let id = target["targetId"].as_str().expect("a target").to_owned();
         let mut tab = Tab::open(self.port, &format!("/devtools/page/{id}"));
@@ -66,13 +91,6 @@ impl Browser {
         tab.command("Browser.setPermission", json!({"permission": {"name": "clipboard-write"}, "setting": "granted"}));
         tab.screen(1280, 800, false);
         tab
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -222,6 +240,7 @@ impl Tab {
             "Tab" => 9,
             "Delete" => 46,
             "ArrowDown" => 40,
+            " " => 32,
             _ => key.to_ascii_uppercase().bytes().next().map_or(0, u32::from),
         };
         let mut down = json!({"type": "keyDown", "key": key, "windowsVirtualKeyCode": code});
@@ -237,6 +256,24 @@ impl Tab {
         self.command("Emulation.setDeviceMetricsOverride", metrics);
         let theme = if dark { "dark" } else { "light" };
         self.command("Emulation.setEmulatedMedia", json!({"features": [{"name": "prefers-color-scheme", "value": theme}]}));
+    }
+
+    /// What axe-core, an independent checker of accessibility, finds wrong with the page as it is now: rule, impact and places. `None` if it
+    /// is not installed.
+    pub(crate) fn accessibility(&mut self) -> Option<Vec<String>> {
+        if self.eval("typeof axe") == "undefined" {
+            let source = target().join("test-npm/node_modules/axe-core/axe.min.js");
+            let Ok(source) = fs::read_to_string(&source) else {
+                super::skip("axe-core is not installed");
+                return None;
+            };
+            self.eval(&format!("{source}; null"));
+        }
+        let found = self.eval(
+            "axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations.map((one) => \
+             `${one.id} (${one.impact}): ${one.nodes.slice(0, 4).map((node) => node.target.join(' ')).join('; ')}`))",
+        );
+        Some(found.as_array().expect("a list").iter().filter_map(|one| one.as_str().map(str::to_owned)).collect())
     }
 
     /// Keeps a picture of the page in `target/console-screenshots`.

@@ -132,20 +132,20 @@ u2[_3]}e2.__np=void 0}else{var f2=e2.__c;if(f2){f2.__$f|=8;var s3=f2.__$u;s3&&(f
 e2,n,t)}),E.prototype.shouldComponentUpdate=function(i3,e2){if(this.__R)return!0;var n=this.__$u,t=n&&n.s!==void 0;for(var o2 in e2)return!0;if(this.__f||typeof this.
 u=="boolean"&&this.u===!0){var r=2&this.__$f;if(!(t||r||4&this.__$f)||1&this.__$f)return!0}else if(!(t||4&this.__$f)||3&this.__$f)return!0;for(var u2 in i3)if(u2!==
 "__source"&&i3[u2]!==this.props[u2])return!0;for(var a3 in this.props)if(!(a3 in i3))return!0;return!1};function F3(i3,e2){return b(function(){return D3(i3,e2)},
-[])}var P3=function(i3){queueMicrotask(function(){queueMicrotask(i3)})};function z2(){g2(function(){for(var i3;i3=q3.shift();)g3.call(i3)})}function M2(){q3.push(this)===1&&(h.requestAnimationFrame||P3)(z2)}var ended=D3(!1),Failure=class extends Error{constructor(status,message,body={}){super(message);this.status=status;this.body=body}status;body;get kind(){return this.
-body?.cause??""}get problems(){return this.body?.problems??[]}};async function ask(method,path,body,options={}){let headers={"X-Tollgate-Console":"1",...options.
-headers};options.byItself&&(headers["X-Tollgate-Idle"]="1");let content;body!==void 0&&(headers["Content-Type"]??="application/json",content=typeof body=="strin\
-g"?body:JSON.stringify(body));let response;try{response=await fetch(`api/${path}`,{method,headers,body:content,signal:options.signal,credentials:"same-origin",cache:"\
-no-store"})}catch(error){throw options.signal?.aborted?error:new Failure(0,"The gateway does not answer. It may be restarting, or the connection is down.")}let text=await response.
-text(),value=text;try{value=JSON.parse(text)}catch{}if(response.ok)return{value,etag:response.headers.get("etag")};let failure=new Failure(response.status,words(
-response.status,value),value);throw failure.kind==="signed_out"&&path!=="session"&&(ended.value=!0),failure}async function call(method,path,body,options){return(await ask(
-method,path,body,options)).value}var get=(path,options)=>call("GET",path,void 0,options);function words(status,value){if(typeof value=="object"&&value){let said2=value.
-message??value.error;if(typeof said2=="string"&&said2)return said2}return typeof value=="string"&&value.trim()&&value.length<200?value.trim():`The gateway answe\
-red with status ${status}.`}var NO_KEY_MAX=24;async function listKeys(members,options={}){let q4=String(members.q??"");if(q4.length<=NO_KEY_MAX||/\s/.test(q4)||
-/^[0-9a-f]{64}$/.test(q4))return get(`list/keys${query(members)}`,options);try{return await call("POST","list/keys",members,options)}catch(failure){throw failure instanceof
-Failure&&failure.status===405?new Failure(405,"A whole key cannot be searched here. Search for its alias, its policy or the beginning of its id."):failure}}function query(members){
-let pairs=Object.entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(
-value)]))}`:""}var segment=text=>encodeURIComponent(text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
+[])}var P3=function(i3){queueMicrotask(function(){queueMicrotask(i3)})};function z2(){g2(function(){for(var i3;i3=q3.shift();)g3.call(i3)})}function M2(){q3.push(this)===1&&(h.requestAnimationFrame||P3)(z2)}var ended=D3(!1),Failure=class extends Error{constructor(status,message,body={},text=""){super(message);this.status=status;this.body=body;this.text=text}status;body;text;get kind(){
+return this.body?.cause??""}get problems(){return this.body?.problems??[]}};async function ask(method,path,body,options={}){let headers={"X-Tollgate-Console":"1",
+...options.headers};options.byItself&&(headers["X-Tollgate-Idle"]="1");let content;body!==void 0&&(headers["Content-Type"]??="application/json",content=typeof body==
+"string"?body:JSON.stringify(body));let response;try{response=await fetch(`api/${path}`,{method,headers,body:content,signal:options.signal,credentials:"same-ori\
+gin",cache:"no-store"})}catch(error){throw options.signal?.aborted?error:new Failure(0,"The gateway does not answer. It may be restarting, or the connection is \
+down.")}let text=await response.text(),value=text;try{value=JSON.parse(text)}catch{}if(response.ok)return{value,etag:response.headers.get("etag"),text};let failure=new Failure(
+response.status,words(response.status,value),value,text);throw failure.kind==="signed_out"&&path!=="session"&&(ended.value=!0),failure}async function call(method,path,body,options){
+return(await ask(method,path,body,options)).value}var get=(path,options)=>call("GET",path,void 0,options);function words(status,value){if(typeof value=="object"&&
+value){let said2=value.message??value.error;if(typeof said2=="string"&&said2)return said2}return typeof value=="string"&&value.trim()&&value.length<200?value.trim():
+`The gateway answered with status ${status}.`}var NO_KEY_MAX=24;function mayBeKey(text){return text.length>NO_KEY_MAX&&!/\s/.test(text)&&!/^[0-9a-f]{64}$/.test(
+text)}async function listKeys(members,options={}){let q4=String(members.q??"");if(!mayBeKey(q4))return get(`list/keys${query(members)}`,options);try{return await call(
+"POST","list/keys",members,options)}catch(failure){throw failure instanceof Failure&&failure.status===405?new Failure(405,"A whole key cannot be searched here. \
+Search for its alias, its policy or the beginning of its id."):failure}}function query(members){let pairs=Object.entries(members).filter(([,value])=>value!=null&&
+value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeURIComponent(text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
 "in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],REFUSED_RETRY_MS=1e4,SPAN_S=3600,APIS_MAX=50,
 SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),tick=D3(0),state=D3({kind:"starting",words:"",since:Date.now()}),ends=D3(
 {upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){return tailListeners.add(listener),()=>tailListeners.
@@ -282,7 +282,12 @@ if(at+=1,space(),text[at]==="]")return at+=1,{kind:"array",from,to:at,items};for
 "]")return at+=1,{kind:"array",from,to:at,items};fail(at>=text.length?"a closing bracket is missing":"a comma or a closing bracket is missing")}}if(first==='"')
 return string(),{kind:"value",from,to:at};let word=/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)/.exec(text.slice(at,at+400))?.[0];return word||fail(
 at>=text.length?"the document ends too early":"a value is expected here"),at+=word.length,{kind:"value",from,to:at}};try{let root2=value(0);return space(),at<text.
-length?{at,message:"something follows the end of the document"}:root2}catch(fault){if(typeof fault=="object"&&fault&&"at"in fault)return fault;throw fault}}var isFault=found2=>!("\
+length?{at,message:"something follows the end of the document"}:root2}catch(fault){if(typeof fault=="object"&&fault&&"at"in fault)return fault;throw fault}}function layout(text){
+let depth=0,result="",line=()=>`
+${"  ".repeat(depth)}`;for(let[token2]of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g))token2==="{"||token2==="["?(depth+=1,result+=token2+line()):
+token2==="}"||token2==="]"?(depth-=1,result=/[{[]\s*$/.test(result)?result.trimEnd()+token2:result+line()+token2):token2===","?result+=token2+line():result+=token2===
+":"?": ":token2;return`${result}
+`}function textAt(text,path){let root2=read2(text);if(isFault(root2))return"";let{node,whole}=find(root2,path);return whole?text.slice(node.from,node.to):""}var isFault=found2=>!("\
 kind"in found2);function steps(path){let found2=[];for(let[,name,quoted,index]of path.matchAll(/\.([^.[\]]+)|\[["']((?:[^"'\\]|\\.)*)["']\]|\[(\d+)\]/g))found2.
 push(index!==void 0?Number(index):quoted??name);return found2}function find(root2,path){let node=root2,nameFrom;for(let step2 of path){let member=typeof step2==
 "string"||node.kind==="object"?node.members?.find(one=>one.name===String(step2)):void 0,next=member?.value??(typeof step2=="number"?node.items?.[step2]:void 0);
@@ -750,69 +755,67 @@ value:list.join(`
 `).map(line=>line.trim()).filter(Boolean);write(lines2.length||value?lines2:void 0)}})})}return i2(Field,{label:input.name,wide:input.wide,hint:input.hint,error:problem?.
 level==="ignored"?void 0:problem?.message,children:i2("input",{class:input.kind==="mono"?"mono":"",type:input.kind==="number"?"number":"text",min:input.min,step:"\
 any",placeholder:input.placeholder,readOnly,value:value??"","aria-invalid":problem?.level==="error"||void 0,onInput:event=>{let typed=event.currentTarget.value;
-input.kind==="number"?typed===""?write(void 0):Number.isFinite(Number(typed))&&write(Number(typed)):write(typed===""&&value===void 0?void 0:typed)}})})}var STEPS_MAX=200,STEP_MS=700,CHECK_MS=400,LEVELS={error:"Error",warning:"Warning",note:"Note",ignored:"Without effect"},pretty=value=>`${JSON.stringify(value,null,
-2)}
-`;function useDocument(start2){let[past,set2]=w({text:start2,back:[],forth:[],at:0});return{text:past.text,canUndo:past.back.length>0,canRedo:past.forth.length>
-0,change:text=>set2(old=>{if(text===old.text)return old;let now2=performance.now();return{text,back:now2-old.at<STEP_MS&&old.back.length?old.back:[...old.back,old.
-text].slice(-STEPS_MAX),forth:[],at:now2}}),undo:()=>set2(old=>old.back.length?{text:old.back.at(-1),back:old.back.slice(0,-1),forth:[...old.forth,old.text],at:0}:
-old),redo:()=>set2(old=>old.forth.length?{text:old.forth.at(-1),back:[...old.back,old.text],forth:old.forth.slice(0,-1),at:0}:old),restart:text=>set2({text,back:[],
-forth:[],at:0})}}function Definition({id,stored,reload}){let[base,setBase]=w({text:pretty(stored.value),etag:stored.etag}),document_=useDocument(base.text),{text}=document_,
-[problems,setProblems]=w([]),[checked,setChecked]=w(null),[checkFailure,setCheckFailure]=w(null),[saving,setSaving]=w(!1),[conflict,setConflict]=w(null),[after,
-setAfter]=w(null),[reveal,setReveal]=w(),writable=session.value?.writable.apis??!1,readOnly=narrow.value||!may("editor")||!writable,view=narrow.value?"json":route.
-value.query.get("view")??"both",dirty=text!==base.text;S2(()=>{guard.value=dirty?()=>confirm("Leave without saving? The changes are lost."):null;let leave=event=>{
-dirty&&event.preventDefault()};return addEventListener("beforeunload",leave),()=>removeEventListener("beforeunload",leave)},[dirty]),S2(()=>()=>{guard.value=null},
-[]);let tree=b(()=>read2(text),[text]);S2(()=>{if(isFault(tree)){setProblems([{level:"error",path:"$",message:tree.message,...place(text,tree.at)}]),setChecked(
-text);return}let control=new AbortController,timer=setTimeout(()=>{call("POST",`check/api${query({id})}`,text,{signal:control.signal}).then(found2=>{setProblems(
-found2.problems),setChecked(text),setCheckFailure(null)},failure=>{control.signal.aborted||(setCheckFailure(failure),setChecked(text))})},CHECK_MS);return()=>{clearTimeout(
-timer),control.abort()}},[text]);let placed=b(()=>problems.map(problem=>{if(isFault(tree))return{...problem,from:tree.at,to:tree.at+1,line:place(text,tree.at).line};
-let{node,nameFrom}=find(tree,steps(problem.path)),from=nameFrom??node.from;return{...problem,from,to:node.kind==="value"?node.to:from+1,line:place(text,from).line}}),
-[problems,tree]),errors=problems.filter(one=>one.level==="error").length,turn=U(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal({at,turn:++turn.current})},
-store=async(etag,content=text)=>{try{let answer=await ask("PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await get("reload?block=true");
-let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.text;setBase({text:pretty(fresh.value),etag:fresh.etag??answer.etag}),document_.restart(pretty(fresh.
-value)),setConflict(null),setSaving(!1),setAfter({text:previous,at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||alone()?"It serves from the next req\
-uest.":`Only ${visible(answer.value.node??session.value?.node)} has it: these gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof
-Failure&&failure.status===412){setSaving(!1),setConflict(failure.body);return}throw failure}};return i2($,{children:[i2("div",{class:"editor-bar",children:[!narrow.
-value&&i2("span",{class:"segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i2("button",{type:"button","aria-pressed":view===one,
-onClick:()=>refine({view:one}),children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i2(Badge,{tone:"muted",children:"checking"}):checkFailure?
-i2(Badge,{tone:"warn",title:checkFailure.message,children:"not checked"}):errors?i2(Badge,{tone:"bad",children:[errors," ",errors===1?"error":"errors"]}):i2(Badge,
-{tone:"ok",children:"valid"}),dirty&&i2(Badge,{tone:"accent",children:"changed"}),!readOnly&&i2($,{children:[i2(Button,{icon:"undo",kind:"quiet","aria-label":"U\
-ndo",title:"Undo (Ctrl-Z)",disabled:!document_.canUndo,onClick:document_.undo}),i2(Button,{icon:"redo",kind:"quiet","aria-label":"Redo",disabled:!document_.canRedo,
-onClick:document_.redo})]}),i2(Button,{icon:"copy",kind:"quiet",onClick:()=>{copy(text,"JSON copied")},children:"Copy JSON"}),!readOnly&&i2(Button,{kind:"primar\
-y",disabled:!dirty||errors>0,title:errors?"Errors must be corrected first":void 0,onClick:()=>setSaving(!0),children:"Save"})]}),readOnly&&i2(Note,{children:narrow.
-value?"Definitions are read-only on narrow screens.":may("editor")?"This gateway's definitions come from a read-only place, such as a ConfigMap or Git. Change t\
-hem there; this page checks and copies.":"Your role can view definitions, not change them."}),after&&i2(After,{id,saved:after,undo:()=>{store(base.etag,after.text).
-then(()=>setAfter(null),failure=>say("bad",failure.message))},close:()=>setAfter(null)}),i2("div",{class:`editor ${view==="both"?"":"single"}`,children:[view!==
-"json"&&i2(DefinitionForm,{text,change:document_.change,readOnly,problems,broken:isFault(tree)}),i2("div",{class:"stack",children:[view!=="form"&&i2(Code,{text,
-label:"Definition as JSON",readOnly,problems:placed,change:document_.change,undo:document_.undo,redo:document_.redo,save:()=>{dirty&&!errors&&setSaving(!0)},reveal}),
-checkFailure?i2(ErrorBox,{failure:checkFailure}):null,placed.length>0&&i2(Panel,{title:"Problems",note:errors?`${errors===1?"1 error prevents":`${errors} errors\
- prevent`} saving`:"none prevents saving",children:i2("ul",{class:"problems",children:placed.map((one,index)=>i2("li",{class:one.level==="error"?"bad":one.level===
-"warning"?"warn":"muted",children:[i2(Icon,{name:one.level==="ignored"||one.level==="note"?"info":"alert"}),i2("button",{type:"button",onClick:()=>jump(one.from),
-children:["Line ",one.line,", ",visible(one.path)]}),i2("p",{children:[i2("b",{children:[LEVELS[one.level],": "]}),i2(Text,{children:one.message})]})]},index))})})]})]}),
-saving&&i2(Save,{old:base.text,text,save:()=>store(base.etag),close:()=>setSaving(!1)}),conflict&&i2(Conflict,{conflict,mine:text,base:base.text,close:()=>setConflict(
-null),theirs:()=>{let theirs=pretty(conflict.current);setBase({text:theirs,etag:conflict.etag}),document_.restart(theirs),setConflict(null)},merge:()=>{setBase(
-{text:pretty(conflict.current),etag:conflict.etag}),setConflict(null),say("warn","Your text is kept and now compares with the stored one. Look at the difference\
-s before you save.")}})]})}function Diff({old,now:now2,label="What changes"}){let rows=lines(old,now2);return i2("div",{class:"diff",role:"group","aria-label":label,
-tabIndex:0,children:rows.length===0?i2("div",{children:[i2("span",{}),i2("span",{children:"no difference"})]}):rows.map((row,at)=>i2("div",{class:row.kind==="sk\
-ip"?"skip-lines":row.kind,children:[i2("span",{"aria-label":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,children:row.kind==="add"?"+":row.kind===
-"del"?"-":""}),i2("span",{children:visible(row.text)})]},at))})}var alone=()=>{let now2=now.value;return!now2||now2.nodes.length+now2.missing.length===1};function affected(){
-let now2=now.value,number=now2?now2.nodes.length+now2.missing.length:1;return number===1?"It serves from the next request; open connections are kept.":session.value?.
-shared_definitions?`All ${number} gateways load it within seconds.`:`Only ${visible(session.value?.node)} gets it; the other ${number-1} keep their files (tollg\
-ate.shared_definitions is off).`}function Save({old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),run=()=>{setBusy(!0),setFailure(null),
-save().catch(setFailure).finally(()=>setBusy(!1))};return i2(Dialog,{title:"Save these changes?",close,wide:!0,footer:i2($,{children:[i2("span",{children:affected()}),
-i2(Button,{onClick:close,children:"Back"}),i2(Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?
-i2(Note,{tone:"bad",icon:"alert",children:["Not saved. ",i2(Text,{children:failure.message.replace(/^Not saved\. /,"")})," The previous version still serves."]}):
-null,i2(Diff,{old,now:text})]})}function Conflict({conflict,mine,base,theirs,merge,close}){let last4=conflict.changes?.[0];return i2(Dialog,{title:"Somebody els\
-e saved first",close,wide:!0,footer:i2($,{children:[i2("span",{}),i2(Button,{onClick:theirs,children:"Take theirs"}),i2(Button,{kind:"primary",onClick:merge,children:"\
-Keep mine and compare"})]}),children:[i2(Note,{tone:"warn",icon:"alert",children:["Not saved. ",last4?i2($,{children:[i2("b",{children:i2(Text,{children:last4.user})}),
-" changed this definition at ",moment(last4.time,!0),"."]}):"This definition was changed since you opened it."," Nothing of yours is lost."]}),i2("h3",{children:"\
-Their changes"}),i2(Diff,{old:base,now:pretty(conflict.current),label:"Their changes"}),i2("h3",{children:"Yours against what is stored now"}),i2(Diff,{old:pretty(
-conflict.current),now:mine,label:"Your changes"})]})}function After({id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.at;S2(()=>{
-let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=null&&
-since>(before??0)+.01;return i2(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"Undo t\
-his save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2("b",
-{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}function mean(series,from,to3){
-if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to3&&(requests+=series.columns.requests[at]??0,failed+=series.
-columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12,ANSWERS_MAX=20;function useList(what,members,{keeps,by}={}){let[state3,set2]=w({rows:[],next:"",total:null,scanned:0,
+input.kind==="number"?typed===""?write(void 0):Number.isFinite(Number(typed))&&write(Number(typed)):write(typed===""&&value===void 0?void 0:typed)}})})}var STEPS_MAX=200,STEP_MS=700,CHECK_MS=400,LEVELS={error:"Error",warning:"Warning",note:"Note",ignored:"Without effect"};function useDocument(start2){let[past,set2]=w(
+{text:start2,back:[],forth:[],at:0});return{text:past.text,canUndo:past.back.length>0,canRedo:past.forth.length>0,change:text=>set2(old=>{if(text===old.text)return old;
+let now2=performance.now();return{text,back:now2-old.at<STEP_MS&&old.back.length?old.back:[...old.back,old.text].slice(-STEPS_MAX),forth:[],at:now2}}),undo:()=>set2(
+old=>old.back.length?{text:old.back.at(-1),back:old.back.slice(0,-1),forth:[...old.forth,old.text],at:0}:old),redo:()=>set2(old=>old.forth.length?{text:old.forth.
+at(-1),back:[...old.back,old.text],forth:old.forth.slice(0,-1),at:0}:old),restart:text=>set2({text,back:[],forth:[],at:0})}}function Definition({id,stored,reload}){
+let[base,setBase]=w({text:layout(stored.text),etag:stored.etag}),document_=useDocument(base.text),{text}=document_,[problems,setProblems]=w([]),[checked,setChecked]=w(
+null),[checkFailure,setCheckFailure]=w(null),[saving,setSaving]=w(!1),[conflict,setConflict]=w(null),[after,setAfter]=w(null),[reveal,setReveal]=w(),writable=session.
+value?.writable.apis??!1,readOnly=narrow.value||!may("editor")||!writable,view=narrow.value?"json":route.value.query.get("view")??"both",dirty=text!==base.text;
+S2(()=>{guard.value=dirty?()=>confirm("Leave without saving? The changes are lost."):null;let leave=event=>{dirty&&event.preventDefault()};return addEventListener(
+"beforeunload",leave),()=>removeEventListener("beforeunload",leave)},[dirty]),S2(()=>()=>{guard.value=null},[]);let tree=b(()=>read2(text),[text]);S2(()=>{if(isFault(
+tree)){setProblems([{level:"error",path:"$",message:tree.message,...place(text,tree.at)}]),setChecked(text);return}let control=new AbortController,timer=setTimeout(
+()=>{call("POST",`check/api${query({id})}`,text,{signal:control.signal}).then(found2=>{setProblems(found2.problems),setChecked(text),setCheckFailure(null)},failure=>{
+control.signal.aborted||(setCheckFailure(failure),setChecked(text))})},CHECK_MS);return()=>{clearTimeout(timer),control.abort()}},[text]);let placed=b(()=>problems.
+map(problem=>{if(isFault(tree))return{...problem,from:tree.at,to:tree.at+1,line:place(text,tree.at).line};let{node,nameFrom}=find(tree,steps(problem.path)),from=nameFrom??
+node.from;return{...problem,from,to:node.kind==="value"?node.to:from+1,line:place(text,from).line}}),[problems,tree]),errors=problems.filter(one=>one.level==="e\
+rror").length,turn=U(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal({at,turn:++turn.current})},store=async(etag,content=text)=>{try{let answer=await ask(
+"PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await get("reload?block=true");let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.
+text;setBase({text:layout(fresh.text),etag:fresh.etag??answer.etag}),document_.restart(layout(fresh.text)),setConflict(null),setSaving(!1),setAfter({text:previous,
+at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||alone()?"It serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} \
+has it: these gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof Failure&&failure.status===412){setSaving(!1),setConflict({...failure.
+body,text:layout(textAt(failure.text,["current"]))});return}throw failure}};return i2($,{children:[i2("div",{class:"editor-bar",children:[!narrow.value&&i2("spa\
+n",{class:"segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i2("button",{type:"button","aria-pressed":view===one,onClick:()=>refine(
+{view:one}),children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i2(Badge,{tone:"muted",children:"checking"}):checkFailure?i2(Badge,{
+tone:"warn",title:checkFailure.message,children:"not checked"}):errors?i2(Badge,{tone:"bad",children:[errors," ",errors===1?"error":"errors"]}):i2(Badge,{tone:"\
+ok",children:"valid"}),dirty&&i2(Badge,{tone:"accent",children:"changed"}),!readOnly&&i2($,{children:[i2(Button,{icon:"undo",kind:"quiet","aria-label":"Undo",title:"\
+Undo (Ctrl-Z)",disabled:!document_.canUndo,onClick:document_.undo}),i2(Button,{icon:"redo",kind:"quiet","aria-label":"Redo",disabled:!document_.canRedo,onClick:document_.
+redo})]}),i2(Button,{icon:"copy",kind:"quiet",onClick:()=>{copy(text,"JSON copied")},children:"Copy JSON"}),!readOnly&&i2(Button,{kind:"primary",disabled:!dirty||
+errors>0,title:errors?"Errors must be corrected first":void 0,onClick:()=>setSaving(!0),children:"Save"})]}),readOnly&&i2(Note,{children:narrow.value?"Definitio\
+ns are read-only on narrow screens.":may("editor")?"This gateway's definitions come from a read-only place, such as a ConfigMap or Git. Change them there; this \
+page checks and copies.":"Your role can view definitions, not change them."}),after&&i2(After,{id,saved:after,undo:()=>{store(base.etag,after.text).then(()=>setAfter(
+null),failure=>say("bad",failure.message))},close:()=>setAfter(null)}),i2("div",{class:`editor ${view==="both"?"":"single"}`,children:[view!=="json"&&i2(DefinitionForm,
+{text,change:document_.change,readOnly,problems,broken:isFault(tree)}),i2("div",{class:"stack",children:[view!=="form"&&i2(Code,{text,label:"Definition as JSON",
+readOnly,problems:placed,change:document_.change,undo:document_.undo,redo:document_.redo,save:()=>{dirty&&!errors&&setSaving(!0)},reveal}),checkFailure?i2(ErrorBox,
+{failure:checkFailure}):null,placed.length>0&&i2(Panel,{title:"Problems",note:errors?`${errors===1?"1 error prevents":`${errors} errors prevent`} saving`:"none \
+prevents saving",children:i2("ul",{class:"problems",children:placed.map((one,index)=>i2("li",{class:one.level==="error"?"bad":one.level==="warning"?"warn":"mute\
+d",children:[i2(Icon,{name:one.level==="ignored"||one.level==="note"?"info":"alert"}),i2("button",{type:"button",onClick:()=>jump(one.from),children:["Line ",one.
+line,", ",visible(one.path)]}),i2("p",{children:[i2("b",{children:[LEVELS[one.level],": "]}),i2(Text,{children:one.message})]})]},index))})})]})]}),saving&&i2(Save,
+{old:base.text,text,save:()=>store(base.etag),close:()=>setSaving(!1)}),conflict&&i2(Conflict,{conflict,mine:text,base:base.text,close:()=>setConflict(null),theirs:()=>{
+setBase({text:conflict.text,etag:conflict.etag}),document_.restart(conflict.text),setConflict(null)},merge:()=>{setBase({text:conflict.text,etag:conflict.etag}),
+setConflict(null),say("warn","Your text is kept and now compares with the stored one. Look at the differences before you save.")}})]})}function Diff({old,now:now2,
+label="What changes"}){let rows=lines(old,now2);return i2("div",{class:"diff",role:"group","aria-label":label,tabIndex:0,children:rows.length===0?i2("div",{children:[
+i2("span",{}),i2("span",{children:"no difference"})]}):rows.map((row,at)=>i2("div",{class:row.kind==="skip"?"skip-lines":row.kind,children:[i2("span",{"aria-lab\
+el":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,children:row.kind==="add"?"+":row.kind==="del"?"-":""}),i2("span",{children:visible(row.text)})]},
+at))})}var alone=()=>{let now2=now.value;return!now2||now2.nodes.length+now2.missing.length===1};function affected(){let now2=now.value,number=now2?now2.nodes.length+
+now2.missing.length:1;return number===1?"It serves from the next request; open connections are kept.":session.value?.shared_definitions?`All ${number} gateways \
+load it within seconds.`:`Only ${visible(session.value?.node)} gets it; the other ${number-1} keep their files (tollgate.shared_definitions is off).`}function Save({
+old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),run=()=>{setBusy(!0),setFailure(null),save().catch(setFailure).finally(()=>setBusy(!1))};
+return i2(Dialog,{title:"Save these changes?",close,wide:!0,footer:i2($,{children:[i2("span",{children:affected()}),i2(Button,{onClick:close,children:"Back"}),i2(
+Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?i2(Note,{tone:"bad",icon:"alert",children:["N\
+ot saved. ",i2(Text,{children:failure.message.replace(/^Not saved\. /,"")})," The previous version still serves."]}):null,i2(Diff,{old,now:text})]})}function Conflict({
+conflict,mine,base,theirs,merge,close}){let last4=conflict.changes?.[0];return i2(Dialog,{title:"Somebody else saved first",close,wide:!0,footer:i2($,{children:[
+i2("span",{}),i2(Button,{onClick:theirs,children:"Take theirs"}),i2(Button,{kind:"primary",onClick:merge,children:"Keep mine and compare"})]}),children:[i2(Note,
+{tone:"warn",icon:"alert",children:["Not saved. ",last4?i2($,{children:[i2("b",{children:i2(Text,{children:last4.user})})," changed this definition at ",moment(
+last4.time,!0),"."]}):"This definition was changed since you opened it."," Nothing of yours is lost."]}),i2("h3",{children:"Their changes"}),i2(Diff,{old:base,now:conflict.
+text,label:"Their changes"}),i2("h3",{children:"Yours against what is stored now"}),i2(Diff,{old:conflict.text,now:mine,label:"Your changes"})]})}function After({
+id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.at;S2(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);
+let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i2(Note,{tone:worse?"bad":"ok",icon:worse?
+"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"Undo this save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),
+children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==
+null?"no request":percent(before),"."]})}function mean(series,from,to3){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>
+from&&time<=to3&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12,ANSWERS_MAX=20;function useList(what,members,{keeps,by}={}){let[state3,set2]=w({rows:[],next:"",total:null,scanned:0,
 searched:null,done:!1,failure:null,waiting:!1,fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members,by]),busy=U(null),fetchPage=async(after,before)=>{
 busy.current?.abort();let control=busy.current=new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,
 next=after,answers=0,limit2=keeps?1e3:PAGE_ROWS;do page=what==="keys"?await listKeys({...members,limit:limit2,after:next||void 0},{signal:control.signal}):await get(
@@ -823,15 +826,15 @@ scanned,searched:null,done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,
 failure,waiting:!1,searched:null}))}finally{clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(()=>{fetchPage(
 "",[])},turn||!members.q?0:150);return()=>{clearTimeout(timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state3,more:()=>{!busy.current&&state3.
 next&&!state3.done&&fetchPage(state3.next,state3.rows)},reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,order,selected,
-select,tone:tone3}){let columns=all.filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),[at,setAt]=w(-1),rowPixels=narrow.value?
-118:34,{rows}=list,windowed=rows.length>150;S2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-
-MARGIN_ROWS),last4=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last4)<MARGIN_ROWS/2?
-old:[first,last4]),last4>rows.length-30&&list.more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener(
-"scroll",look),removeEventListener("resize",look)}},[rows.length,rowPixels,list.done]),S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(
-event))return;let step2=event.key==="j"?1:event.key==="k"?-1:0;if(step2){let next=Math.max(0,Math.min(rows.length-1,at+step2));setAt(next),requestAnimationFrame(
+select,tone:tone3}){let columns=all.filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),at=U(-1),rowPixels=narrow.value?118:34,
+{rows}=list,windowed=rows.length>150;S2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-MARGIN_ROWS),
+last4=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last4)<MARGIN_ROWS/2?old:[first,last4]),
+last4>rows.length-30&&list.more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener("scroll",
+look),removeEventListener("resize",look)}},[rows.length,rowPixels,list.done]),S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(event))
+return;let step2=event.key==="j"?1:event.key==="k"?-1:0;if(step2){let next=Math.max(0,Math.min(rows.length-1,at.current+step2));at.current=next,requestAnimationFrame(
 ()=>{let row=body.current?.querySelector(`[aria-rowindex="${next+2}"]`);row?.focus({preventScroll:!0}),row?.scrollIntoView({block:"nearest"})}),event.preventDefault()}};
-return addEventListener("keydown",move),()=>removeEventListener("keydown",move)},[rows,at]);let sort=column=>{if(!column.sort)return;let now2=route.value.query.
-get("sort")??order;refine({sort:now2===column.sort?`-${column.sort}`:now2===`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.
+return addEventListener("keydown",move),()=>removeEventListener("keydown",move)},[rows]);let sort=column=>{if(!column.sort)return;let now2=route.value.query.get(
+"sort")??order;refine({sort:now2===column.sort?`-${column.sort}`:now2===`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.
 value.query.get("sort")??order??"",[from,to3]=windowed?[Math.min(range[0],rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(
 row);else{let to4=href?.(row);to4&&(location.hash=to4)}},shown4=b(()=>rows.slice(from,to3),[rows,from,to3]),everything=!!select&&rows.length>0&&rows.every(row=>selected?.
 has(id(row)));if(list.failure&&!rows.length)return i2(ErrorBox,{failure:list.failure,retry:list.reload});if(list.done&&!rows.length)return i2($,{children:empty2});
@@ -844,8 +847,8 @@ th",{role:"columnheader",scope:"col",class:`${column.number?"number":""} ${colum
 `-${column.sort}`?"descending":"none":void 0,children:column.sort?i2("button",{type:"button",onClick:()=>sort(column),children:[column.name,sorted.replace("-","")===
 column.sort&&i2(Icon,{name:sorted.startsWith("-")?"down":"up"})]}):column.name},column.id))]})}),i2("tbody",{role:"rowgroup",children:[from>0&&i2("tr",{role:"pr\
 esentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${from*rowPixels}px`}})}),shown4.map((row,index)=>{let name=id(row);return i2("tr",
-{role:"row","aria-rowindex":from+index+2,tabIndex:-1,class:`${tone3?.(row)??""} ${selected?.has(name)?"selected":""} ${open||href?"opens":""}`,onFocus:()=>setAt(
-from+index),onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&enter2(row)},onClick:event=>{!event.target.closest("a,button,input,label")&&
+{role:"row","aria-rowindex":from+index+2,tabIndex:-1,class:`${tone3?.(row)??""} ${selected?.has(name)?"selected":""} ${open||href?"opens":""}`,onFocus:()=>{at.current=
+from+index},onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&enter2(row)},onClick:event=>{!event.target.closest("a,button,input,label")&&
 !String(getSelection())&&enter2(row)},children:[select&&i2("td",{role:"cell",class:"check",children:i2("input",{type:"checkbox","aria-label":`Select ${name}`,checked:selected?.
 has(name)??!1,onChange:()=>{let next=new Set(selected);next.delete(name)||next.add(name),select(next)}})}),columns.map(column=>i2("td",{role:"cell","data-name":column.
 name,class:`${column.number?"number":""} ${column.grow?"grow":""} ${column.bare?"bare":""}`,children:column.show(row)},column.id))]},name)}),to3<rows.length&&i2(
@@ -855,90 +858,90 @@ length)} are shown; search for others.`:`${count(rows.length)} shown${list.total
 count(rows.length)," loaded",list.total!=null?` of ${count(list.total)}`:"",". ",i2(Button,{kind:"quiet",onClick:list.more,children:"Load more"})]})]})]})}function here(rows){
 return{rows,total:rows.length,searched:null,done:!0,failure:null,waiting:!1,more:()=>{},reload:()=>{},fetched:null}}function lettersOn(event){let target=event.composedPath()[0];
 return!(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&
-!event.metaKey&&!event.altKey&&!document.querySelector("dialog[open]")&&localStorage.getItem("letters")!=="off"}function Filter({placeholder,label}){let q4=route.
-value.query.get("q")??"",[text,set2]=w(q4);return S2(()=>set2(q4),[q4]),i2("label",{class:"filter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search",
-"aria-label":label,placeholder,value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{set2(event.currentTarget.value),refine({q:event.currentTarget.value||
-void 0})}})]})}var STATE={active:"ok",inactive:"muted",expired:"warn",bad:"bad"};function Keys(){return i2(KeyTable,{fixed:{}})}function KeyTable({fixed}){let q4=route.value.query,
-words2=[q4.get("q"),fixed.policy].filter(Boolean).join(" "),granting=useLoaded(()=>fixed.api?get("list/policies?limit=1000"):Promise.resolve(null),[fixed.api]),
-givers=new Set((granting.value?.rows??[]).filter(one=>one.apis.includes(fixed.api)).map(one=>one.id)),calls=row=>row.apis?.includes(fixed.api)||row.policies?.some(
-policy=>givers.has(policy)),list=useList("keys",{q:words2||void 0,api:fixed.api},fixed.api?{keeps:calls,by:[...givers].join(" ")}:{}),[chosen,choose]=w(new Set),
-[bulk,setBulk]=w(null),can=may("editor"),inner=!!(fixed.api||fixed.policy),fresh=can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"\
-1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"page-head",children:[inner?i2("h2",{style:{marginRight:"auto"},children:"Keys th\
-at may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Search keys",placeholder:"Key, hash,\
- alias, policy"}),fresh]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,
-order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?i2(Empty,{icon:"search",title:"No key matches.",children:"A key is found by itself, \
-its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is no key yet.",children:["A key says which APIs its owner may call, and how often.",i2(
-"br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",{href:to2(row),children:i2(Text,{children:row.alias||"without alias"})})},{id:"stat\
-e",bare:!0,name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.state})},{id:"id",bare:!0,name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(
-row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.
-apis?.join(", ")||(row.policies?.length?"by policy":"none")})},{id:"limits",name:"Limits",show:limits},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>
-0?i2(Ago,{at:row.expires}):"never"}]}),chosen.size>0&&i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:[count(chosen.
-size)," chosen"]}),i2(Button,{onClick:()=>setBulk({action:"extend",ids:[...chosen]}),children:"Extend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[
-...chosen]}),children:"Deactivate"}),i2(Button,{onClick:()=>setBulk({action:"activate",ids:[...chosen]}),children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"\
-reset_quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:()=>setBulk({action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(
-Button,{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(
-null),choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get("api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,
-api:void 0,policy:void 0}),list.reload()}})]})}var to2=row=>link(["keys",row.id],{hash:row.hash});function limits(row){return row.quota_remaining!=null&&row.quota_max>
-0?i2(Meter,{used:row.quota_max-row.quota_remaining,max:row.quota_max}):row.state==="bad"?UNKNOWN:row.policies.length&&!(row.rate>0)?i2("small",{children:"by pol\
-icy"}):limit(row)}var short2=id=>id.length>20?`${id.slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"Reset th\
-e quotas of",revoke:"Revoke"},SPANS=[[86400,"1 day"],[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({
-bulk,close,done}){let[seconds2,setSeconds]=w(2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(
-!1),body={action:bulk.action,select:{ids:bulk.ids},...bulk.action==="extend"?{seconds:seconds2}:{}};S2(()=>{setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).
-then(setDry,setFailure)},[seconds2]);let run=async()=>{setBusy(!0),setFailure(null);try{let found2=await call("POST","keys/bulk",{...body,dry_run:!1,...dry.count>
-TYPED_ABOVE?{confirm:Number(typed)}:{}});found2.failed.length?setResult(found2):(say("ok",`${count(found2.done)} ${found2.done===1?"key":"keys"} changed.`),done())}catch(failed){
-setFailure(failed)}finally{setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.action]} ${count(dry?.count??bulk.ids.length)} ${bulk.
-ids.length===1?"key":"keys"}?`,close:result?done:close,footer:result?i2(Button,{kind:"primary",onClick:done,children:"Close"}):i2($,{children:[i2(Button,{onClick:close,
-children:"Cancel"}),i2(Button,{kind:bulk.action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&typed!==String(dry.count),onClick:()=>{run()},children:[
-VERBS[bulk.action]," ",dry?count(dry.count):""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:[
-count(result.done)," changed, ",count(result.failed.length+(result.failed_more??0))," not:"]}),i2("ul",{children:result.failed.map(one=>i2("li",{children:[i2(Text,
-{mono:!0,children:one.id})," ",i2(Text,{children:one.message})]},one.id))})]}):i2($,{children:[bulk.action==="revoke"&&i2("p",{children:"The next request with a\
-ny of them is refused. This cannot be undone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"Added to the end of each; of expired ones to now.",children:i2(
-"select",{value:seconds2,onChange:event=>setSeconds(Number(event.currentTarget.value)),children:SPANS.map(([span2,name])=>i2("option",{value:span2,children:name},
-span2))})}),dry&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Alias"}),i2("th",{scope:"col",children:"\
-Key"}),i2("th",{scope:"col",children:"State"})]})}),i2("tbody",{children:dry.sample.map(row=>i2("tr",{children:[i2("td",{children:i2(Text,{children:row.alias})}),
-i2("td",{children:i2(Text,{mono:!0,children:short2(row.id)})}),i2("td",{children:row.state})]},row.id))})]}),dry&&dry.count>dry.sample.length&&i2("small",{children:[
-"and ",count(dry.count-dry.sample.length)," more"]}),needs&&i2(Field,{label:`Type ${dry.count} to go on`,children:i2("input",{inputMode:"numeric",value:typed,onInput:event=>setTyped(
-event.currentTarget.value)})})]})]})}function NewKey({api,policy,close}){let[apis2,setApis]=w(null),[policies,setPolicies]=w(null),[way,setWay]=w(policy?"polici\
-es":"limits"),[chosenApis,setChosenApis]=w(new Set(api?[api]:[])),[chosenPolicies,setChosenPolicies]=w(new Set(policy?[policy]:[])),[alias,setAlias]=w(""),[rate3,
-setRate]=w("10"),[per,setPer]=w("60"),[quota,setQuota]=w(""),[renewal,setRenewal]=w(86400),[life,setLife]=w(0),[custom,setCustom]=w(""),[effective,setEffective]=w(
-null),[failure,setFailure]=w(null),[made,setMade]=w(null),[busy,setBusy]=w(!1),[filter,setFilter]=w("");S2(()=>{let timer=setTimeout(()=>{get(`list/apis${query(
-{q:filter,limit:50})}`).then(page=>{setApis(page.rows),!filter&&page.rows.length===1&&setChosenApis(old=>old.size?old:new Set([page.rows[0].id]))},setFailure)},
-filter?150:0);return()=>clearTimeout(timer)},[filter]),S2(()=>{get("list/policies?limit=200").then(page=>setPolicies(page.rows),setFailure)},[]);let session2=()=>{
-let expires=life?Math.round(Date.now()/1e3)+life:0,common={org_id:"default",alias,expires};return way==="policies"?{...common,apply_policies:[...chosenPolicies],
-rate:0,per:0,quota_max:0}:{...common,rate:Number(rate3)||0,per:Number(per)||0,allowance:Number(rate3)||0,quota_max:quota===""?-1:Number(quota),quota_renewal_rate:quota===
-""?0:renewal,access_rights:Object.fromEntries([...chosenApis].map(id=>[id,{api_id:id,api_name:apis2?.find(one=>one.id===id)?.name??id,versions:["Default"]}]))}},
-complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>0&&Number(rate3)>=0,asked=JSON.stringify(session2());S2(()=>{if(!complete){setEffective(null);return}
-let control=new AbortController,timer=setTimeout(()=>{call("POST","keys/preview",session2(),{signal:control.signal}).then(setEffective,()=>{})},300);return()=>{
-clearTimeout(timer),control.abort()}},[way==="policies"?asked:"",complete]);let make=async event=>{if(event.preventDefault(),!(!complete||busy)){setBusy(!0),setFailure(
-null);try{setMade(await call("POST",custom?`keys/${encodeURIComponent(custom)}`:"keys/create",session2()))}catch(failed){setFailure(failed)}finally{setBusy(!1)}}};
-if(made)return i2(Made,{made,api:apis2?.find(one=>chosenApis.has(one.id))??apis2?.find(one=>effective?.access_rights?.[one.id]),close});let toggle=(set2,id)=>{let next=new Set(
-set2);return next.delete(id)||next.add(id),next},rights=Object.keys(effective?.access_rights??{});return i2(Dialog,{title:"New key",close,wide:!0,footer:i2($,{children:[
-i2("span",{children:complete?"":way==="policies"?"Choose a policy.":"Choose an API."}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"\
-submit",form:"new-key",disabled:!complete||busy,children:"Make the key"})]}),children:i2("form",{id:"new-key",class:"form",onSubmit:make,children:[failure?i2("d\
-iv",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Alias",hint:"Whose key it is; shown in lists, records and the live tail.",children:i2(
-"input",{autofocus:!0,value:alias,maxLength:200,onInput:event=>setAlias(event.currentTarget.value),placeholder:"acme"})}),i2(Field,{label:"Valid",children:i2("s\
-elect",{value:life,onChange:event=>setLife(Number(event.currentTarget.value)),children:[i2("option",{value:0,children:"until revoked"}),SPANS.map(([span2,name])=>i2(
-"option",{value:span2,children:["for ",name]},span2))]})}),i2("div",{class:"field wide",children:[i2("span",{children:"Rights and limits"}),i2("div",{class:"seg\
-ments",role:"group","aria-label":"Rights and limits",children:[i2("button",{type:"button","aria-pressed":way==="limits",onClick:()=>setWay("limits"),children:"o\
-f its own"}),i2("button",{type:"button","aria-pressed":way==="policies",onClick:()=>setWay("policies"),children:"from policies"})]})]}),way==="policies"?i2("div",
-{class:"field wide",children:[i2("span",{children:"Policies"}),policies?.length===0?i2(Note,{children:["There is no policy yet. Give this key limits of its own,\
- or ",i2("a",{href:link(["policies"],{new:"1"}),children:"make a policy"}),"."]}):i2("div",{class:"choices",children:policies?.map(one=>i2("label",{class:"choic\
-e",children:[i2("input",{type:"checkbox",checked:chosenPolicies.has(one.id),onChange:()=>setChosenPolicies(toggle(chosenPolicies,one.id))}),i2(Text,{children:one.
-name||one.id}),i2("small",{children:limit(one)})]},one.id))})]}):i2($,{children:[i2("div",{class:"field wide",children:[i2("span",{children:"APIs that it may ca\
-ll"}),(apis2?.length??0)>8||filter?i2("input",{type:"search","aria-label":"Filter APIs",placeholder:"Filter",value:filter,onInput:event=>setFilter(event.currentTarget.
-value)}):null,apis2?.length===0&&!filter?i2(Note,{children:"There is no API yet."}):apis2?i2("div",{class:"choices",children:apis2.map(one=>i2("label",{class:"c\
-hoice",children:[i2("input",{type:"checkbox",checked:chosenApis.has(one.id),onChange:()=>setChosenApis(toggle(chosenApis,one.id))}),i2(Text,{children:one.name||
-one.id}),i2("small",{class:"mono",children:i2(Text,{children:one.listen_path})})]},one.id))}):i2("small",{children:"Loading"})]}),i2(Field,{label:"Requests",hint:Number(
-rate3)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate3,onInput:event=>setRate(event.currentTarget.value)})}),i2(Field,{label:"\
-in seconds",children:i2("input",{type:"number",min:0,step:"any",value:per,onInput:event=>setPer(event.currentTarget.value)})}),i2(Field,{label:"Quota",children:i2(
-"input",{type:"number",min:1,placeholder:"no quota",value:quota,onInput:event=>setQuota(event.currentTarget.value)})}),i2(Field,{label:"renewed every",children:i2(
-"select",{value:renewal,disabled:quota==="",onChange:event=>setRenewal(Number(event.currentTarget.value)),children:[i2("option",{value:3600,children:"hour"}),i2(
-"option",{value:86400,children:"day"}),i2("option",{value:604800,children:"week"}),i2("option",{value:2592e3,children:"30 days"})]})})]}),i2(Field,{label:"Key",
-wide:!0,hint:"Empty: the gateway makes a random one, which is best.",children:i2("input",{class:"mono",autocomplete:"off",spellcheck:!1,value:custom,placeholder:"\
-made by the gateway",onInput:event=>setCustom(event.currentTarget.value)})}),way==="policies"&&effective&&i2("div",{class:"field wide",children:i2(Note,{tone:"o\
-k",icon:"ok",children:["In effect: ",rights.length," ",rights.length===1?"API":"APIs"," (",i2(Text,{children:rights.slice(0,5).join(", ")}),"), ",limit(effective),
-"."]})})]})})}function limit(one){let parts2=[one.rate&&one.rate>0?`${count(one.rate)} per ${one.per} s`:"no rate limit"];return one.quota_max&&one.quota_max>0&&
-parts2.push(`quota ${count(one.quota_max)}${one.quota_renewal_rate?` per ${span(one.quota_renewal_rate)}`:""}`),parts2.join(", ")}function Made({made,api,close}){
+!event.metaKey&&!event.altKey&&!document.querySelector("dialog[open]")&&localStorage.getItem("letters")!=="off"}function Filter({placeholder,label,secret}){let q4=route.
+value.query.get("q")??"",[text,set2]=w(q4);return S2(()=>set2(typed=>q4||!secret?.is(typed.trim())?q4:typed),[q4]),i2("label",{class:"filter",children:[i2(Icon,
+{name:"search"}),i2("input",{type:"search","aria-label":label,placeholder,value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{let typed=event.currentTarget.
+value,hidden=secret?.is(typed.trim())??!1;set2(typed),secret?.take(hidden?typed.trim():""),refine({q:hidden?void 0:typed||void 0})}})]})}var STATE={active:"ok",inactive:"muted",expired:"warn",bad:"bad"};function Keys(){return i2(KeyTable,{fixed:{}})}function KeyTable({fixed}){let q4=route.value.query,
+[whole,setWhole]=w(""),words2=[whole||q4.get("q"),fixed.policy].filter(Boolean).join(" "),granting=useLoaded(()=>fixed.api?get("list/policies?limit=1000"):Promise.
+resolve(null),[fixed.api]),givers=new Set((granting.value?.rows??[]).filter(one=>one.apis.includes(fixed.api)).map(one=>one.id)),calls=row=>row.apis?.includes(fixed.
+api)||row.policies?.some(policy=>givers.has(policy)),list=useList("keys",{q:words2||void 0,api:fixed.api},fixed.api?{keeps:calls,by:[...givers].join(" ")}:{}),[
+chosen,choose]=w(new Set),[bulk,setBulk]=w(null),can=may("editor"),inner=!!(fixed.api||fixed.policy),fresh=can&&i2(Button,{icon:"plus",kind:"primary","data-key":"\
+n",onClick:()=>refine({new:"1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"page-head",children:[inner?i2("h2",{style:{marginRight:"\
+auto"},children:"Keys that may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Search keys",
+placeholder:"Key, hash, alias, policy",secret:{is:mayBeKey,take:setWhole}}),fresh]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not chang\
+e them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?i2(Empty,{icon:"searc\
+h",title:"No key matches.",children:"A key is found by itself, its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is no key yet.",children:[
+"A key says which APIs its owner may call, and how often.",i2("br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",{href:to2(row),children:i2(
+Text,{children:row.alias||"without alias"})})},{id:"state",bare:!0,name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.state})},{id:"id",bare:!0,
+name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.policies?.join(", ")||
+"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(", ")||(row.policies?.length?"by policy":"none")})},{id:"limits",name:"Limits",show:limits},
+{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,{at:row.expires}):"never"}]}),chosen.size>0&&i2("div",{class:"bulk",role:"toolbar","aria-l\
+abel":"Chosen keys",children:[i2("span",{children:[count(chosen.size)," chosen"]}),i2(Button,{onClick:()=>setBulk({action:"extend",ids:[...chosen]}),children:"E\
+xtend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[...chosen]}),children:"Deactivate"}),i2(Button,{onClick:()=>setBulk({action:"activate",ids:[...chosen]}),
+children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"reset_quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:()=>setBulk(
+{action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(new Set)})]}),bulk&&i2(
+BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get("api")??fixed.api,policy:q4.
+get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,policy:void 0}),list.reload()}})]})}var to2=row=>link(["keys",row.id],{hash:row.hash});function limits(row){
+return row.quota_remaining!=null&&row.quota_max>0?i2(Meter,{used:row.quota_max-row.quota_remaining,max:row.quota_max}):row.state==="bad"?UNKNOWN:row.policies.length&&
+!(row.rate>0)?i2("small",{children:"by policy"}):limit(row)}var short2=id=>id.length>20?`${id.slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",
+activate:"Activate",reset_quota:"Reset the quotas of",revoke:"Revoke"},SPANS=[[86400,"1 day"],[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*
+86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({bulk,close,done}){let[seconds2,setSeconds]=w(2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(
+null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),body={action:bulk.action,select:{ids:bulk.ids},...bulk.action==="extend"?{seconds:seconds2}:{}};S2(()=>{
+setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).then(setDry,setFailure)},[seconds2]);let run=async()=>{setBusy(!0),setFailure(null);try{let found2=await call(
+"POST","keys/bulk",{...body,dry_run:!1,...dry.count>TYPED_ABOVE?{confirm:Number(typed)}:{}});found2.failed.length?setResult(found2):(say("ok",`${count(found2.done)}\
+ ${found2.done===1?"key":"keys"} changed.`),done())}catch(failed){setFailure(failed)}finally{setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.
+action]} ${count(dry?.count??bulk.ids.length)} ${bulk.ids.length===1?"key":"keys"}?`,close:result?done:close,footer:result?i2(Button,{kind:"primary",onClick:done,
+children:"Close"}):i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:bulk.action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&
+typed!==String(dry.count),onClick:()=>{run()},children:[VERBS[bulk.action]," ",dry?count(dry.count):""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?
+i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:[count(result.done)," changed, ",count(result.failed.length+(result.failed_more??0))," not:"]}),i2("u\
+l",{children:result.failed.map(one=>i2("li",{children:[i2(Text,{mono:!0,children:one.id})," ",i2(Text,{children:one.message})]},one.id))})]}):i2($,{children:[bulk.
+action==="revoke"&&i2("p",{children:"The next request with any of them is refused. This cannot be undone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"\
+Added to the end of each; of expired ones to now.",children:i2("select",{value:seconds2,onChange:event=>setSeconds(Number(event.currentTarget.value)),children:SPANS.
+map(([span2,name])=>i2("option",{value:span2,children:name},span2))})}),dry&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",
+{scope:"col",children:"Alias"}),i2("th",{scope:"col",children:"Key"}),i2("th",{scope:"col",children:"State"})]})}),i2("tbody",{children:dry.sample.map(row=>i2("\
+tr",{children:[i2("td",{children:i2(Text,{children:row.alias})}),i2("td",{children:i2(Text,{mono:!0,children:short2(row.id)})}),i2("td",{children:row.state})]},
+row.id))})]}),dry&&dry.count>dry.sample.length&&i2("small",{children:["and ",count(dry.count-dry.sample.length)," more"]}),needs&&i2(Field,{label:`Type ${dry.count}\
+ to go on`,children:i2("input",{inputMode:"numeric",value:typed,onInput:event=>setTyped(event.currentTarget.value)})})]})]})}function NewKey({api,policy,close}){
+let[apis2,setApis]=w(null),[policies,setPolicies]=w(null),[way,setWay]=w(policy?"policies":"limits"),[chosenApis,setChosenApis]=w(new Set(api?[api]:[])),[chosenPolicies,
+setChosenPolicies]=w(new Set(policy?[policy]:[])),[alias,setAlias]=w(""),[rate3,setRate]=w("10"),[per,setPer]=w("60"),[quota,setQuota]=w(""),[renewal,setRenewal]=w(
+86400),[life,setLife]=w(0),[custom,setCustom]=w(""),[effective,setEffective]=w(null),[failure,setFailure]=w(null),[made,setMade]=w(null),[busy,setBusy]=w(!1),[filter,
+setFilter]=w("");S2(()=>{let timer=setTimeout(()=>{get(`list/apis${query({q:filter,limit:50})}`).then(page=>{setApis(page.rows),!filter&&page.rows.length===1&&setChosenApis(
+old=>old.size?old:new Set([page.rows[0].id]))},setFailure)},filter?150:0);return()=>clearTimeout(timer)},[filter]),S2(()=>{get("list/policies?limit=200").then(page=>setPolicies(
+page.rows),setFailure)},[]);let session2=()=>{let expires=life?Math.round(Date.now()/1e3)+life:0,common={org_id:"default",alias,expires};return way==="policies"?
+{...common,apply_policies:[...chosenPolicies],rate:0,per:0,quota_max:0}:{...common,rate:Number(rate3)||0,per:Number(per)||0,allowance:Number(rate3)||0,quota_max:quota===
+""?-1:Number(quota),quota_renewal_rate:quota===""?0:renewal,access_rights:Object.fromEntries([...chosenApis].map(id=>[id,{api_id:id,api_name:apis2?.find(one=>one.
+id===id)?.name??id,versions:["Default"]}]))}},complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>0&&Number(rate3)>=0,asked=JSON.stringify(session2());
+S2(()=>{if(!complete){setEffective(null);return}let control=new AbortController,timer=setTimeout(()=>{call("POST","keys/preview",session2(),{signal:control.signal}).
+then(setEffective,()=>{})},300);return()=>{clearTimeout(timer),control.abort()}},[way==="policies"?asked:"",complete]);let make=async event=>{if(event.preventDefault(),
+!(!complete||busy)){setBusy(!0),setFailure(null);try{setMade(await call("POST",custom?`keys/${encodeURIComponent(custom)}`:"keys/create",session2()))}catch(failed){
+setFailure(failed)}finally{setBusy(!1)}}};if(made)return i2(Made,{made,api:apis2?.find(one=>chosenApis.has(one.id))??apis2?.find(one=>effective?.access_rights?.[one.
+id]),close});let toggle=(set2,id)=>{let next=new Set(set2);return next.delete(id)||next.add(id),next},rights=Object.keys(effective?.access_rights??{});return i2(
+Dialog,{title:"New key",close,wide:!0,footer:i2($,{children:[i2("span",{children:complete?"":way==="policies"?"Choose a policy.":"Choose an API."}),i2(Button,{onClick:close,
+children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"new-key",disabled:!complete||busy,children:"Make the key"})]}),children:i2("form",{id:"new-key",
+class:"form",onSubmit:make,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Alias",hint:"Whose key it is; \
+shown in lists, records and the live tail.",children:i2("input",{autofocus:!0,value:alias,maxLength:200,onInput:event=>setAlias(event.currentTarget.value),placeholder:"\
+acme"})}),i2(Field,{label:"Valid",children:i2("select",{value:life,onChange:event=>setLife(Number(event.currentTarget.value)),children:[i2("option",{value:0,children:"\
+until revoked"}),SPANS.map(([span2,name])=>i2("option",{value:span2,children:["for ",name]},span2))]})}),i2("div",{class:"field wide",children:[i2("span",{children:"\
+Rights and limits"}),i2("div",{class:"segments",role:"group","aria-label":"Rights and limits",children:[i2("button",{type:"button","aria-pressed":way==="limits",
+onClick:()=>setWay("limits"),children:"of its own"}),i2("button",{type:"button","aria-pressed":way==="policies",onClick:()=>setWay("policies"),children:"from po\
+licies"})]})]}),way==="policies"?i2("div",{class:"field wide",children:[i2("span",{children:"Policies"}),policies?.length===0?i2(Note,{children:["There is no po\
+licy yet. Give this key limits of its own, or ",i2("a",{href:link(["policies"],{new:"1"}),children:"make a policy"}),"."]}):i2("div",{class:"choices",children:policies?.
+map(one=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",checked:chosenPolicies.has(one.id),onChange:()=>setChosenPolicies(toggle(chosenPolicies,
+one.id))}),i2(Text,{children:one.name||one.id}),i2("small",{children:limit(one)})]},one.id))})]}):i2($,{children:[i2("div",{class:"field wide",children:[i2("spa\
+n",{children:"APIs that it may call"}),(apis2?.length??0)>8||filter?i2("input",{type:"search","aria-label":"Filter APIs",placeholder:"Filter",value:filter,onInput:event=>setFilter(
+event.currentTarget.value)}):null,apis2?.length===0&&!filter?i2(Note,{children:"There is no API yet."}):apis2?i2("div",{class:"choices",children:apis2.map(one=>i2(
+"label",{class:"choice",children:[i2("input",{type:"checkbox",checked:chosenApis.has(one.id),onChange:()=>setChosenApis(toggle(chosenApis,one.id))}),i2(Text,{children:one.
+name||one.id}),i2("small",{class:"mono",children:i2(Text,{children:one.listen_path})})]},one.id))}):i2("small",{children:"Loading"})]}),i2(Field,{label:"Request\
+s",hint:Number(rate3)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate3,onInput:event=>setRate(event.currentTarget.value)})}),
+i2(Field,{label:"in seconds",children:i2("input",{type:"number",min:0,step:"any",value:per,onInput:event=>setPer(event.currentTarget.value)})}),i2(Field,{label:"\
+Quota",children:i2("input",{type:"number",min:1,placeholder:"no quota",value:quota,onInput:event=>setQuota(event.currentTarget.value)})}),i2(Field,{label:"renew\
+ed every",children:i2("select",{value:renewal,disabled:quota==="",onChange:event=>setRenewal(Number(event.currentTarget.value)),children:[i2("option",{value:3600,
+children:"hour"}),i2("option",{value:86400,children:"day"}),i2("option",{value:604800,children:"week"}),i2("option",{value:2592e3,children:"30 days"})]})})]}),i2(
+Field,{label:"Key",wide:!0,hint:"Empty: the gateway makes a random one, which is best.",children:i2("input",{class:"mono",autocomplete:"off",spellcheck:!1,value:custom,
+placeholder:"made by the gateway",onInput:event=>setCustom(event.currentTarget.value)})}),way==="policies"&&effective&&i2("div",{class:"field wide",children:i2(
+Note,{tone:"ok",icon:"ok",children:["In effect: ",rights.length," ",rights.length===1?"API":"APIs"," (",i2(Text,{children:rights.slice(0,5).join(", ")}),"), ",limit(
+effective),"."]})})]})})}function limit(one){let parts2=[one.rate&&one.rate>0?`${count(one.rate)} per ${one.per} s`:"no rate limit"];return one.quota_max&&one.quota_max>
+0&&parts2.push(`quota ${count(one.quota_max)}${one.quota_renewal_rate?` per ${span(one.quota_renewal_rate)}`:""}`),parts2.join(", ")}function Made({made,api,close}){
 let header=api?.auth_header||"Authorization",curl=`curl -i -H ${shell(`${header}: ${made.key}`)} ${shell(`${location.protocol}//${location.host}${api?.listen_path??
 "/"}`)}`;return i2(Dialog,{title:"The key is valid",close,footer:i2(Button,{kind:"primary",onClick:close,children:"Done"}),children:i2("div",{class:"secret-once",
 children:[i2(Note,{tone:"warn",icon:"alert",children:made.key_hash?"This is the only time it is shown. The gateway keeps only its hash.":"Copy it now; it is a s\
@@ -1312,9 +1315,10 @@ children:"none"}),policies.map(one=>i2("option",{value:one.id,children:one.name|
 r returns with a code.",children:i2("input",{class:"mono",value:form.redirect_uri,onInput:set2("redirect_uri"),placeholder:"https://app.example/callback"})}),i2(
 Field,{label:"Description",wide:!0,children:i2("input",{value:form.description,onInput:set2("description")})})]})})}function KeyPage(){let[,id=""]=route.value.parts,loaded2=useLoaded(()=>found(id),[id]),path=loaded2.value?.path??"",seen=useLoaded(()=>last3(route.peek().query.
 get("hash")??id),[id]),[doing,setDoing]=w(null),[failure,setFailure]=w(null),can=may("editor");if(loaded2.failure&&!loaded2.value)return loaded2.failure instanceof
-Failure&&loaded2.failure.status===404?i2(Empty,{icon:"key",title:"There is no such key.",children:["It may have been revoked, or have expired.",i2("br",{}),i2(LinkButton,
-{href:"#/keys",children:"All keys"})]}):i2(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});if(!loaded2.value)return null;let{value:key,etag}=loaded2.value,
-expired=key.expires>0&&key.expires*1e3<Date.now(),rights=Object.entries(key.access_rights??{}),policies=key.apply_policies??(key.apply_policy_id?[key.apply_policy_id]:
+Failure&&loaded2.failure.status===404?i2(Empty,{icon:"key",title:loaded2.failure.message==="Key is not found"?"There is no such key.":loaded2.failure.message,children:[
+"It may have been revoked, or have expired.",i2("br",{}),i2(LinkButton,{href:link(["keys"],{q:route.value.query.get("alias")??void 0}),children:route.value.query.
+get("alias")?"Keys with this alias":"All keys"})]}):i2(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});if(!loaded2.value)return null;let{value:key,etag}=loaded2.
+value,expired=key.expires>0&&key.expires*1e3<Date.now(),rights=Object.entries(key.access_rights??{}),policies=key.apply_policies??(key.apply_policy_id?[key.apply_policy_id]:
 []),patch=async(change,words2,extra="")=>{setFailure(null);try{await call("PATCH",`${path}${extra}`,change,etag?{headers:{"If-Match":etag}}:{}),say("ok",words2),
 loaded2.again(),setDoing(null)}catch(failed){failed instanceof Failure&&failed.status===412?(loaded2.again(),setFailure(new Failure(412,"Somebody else changed t\
 his key since it was shown. Their version is shown now; try again."))):setFailure(failed),setDoing(null)}},revoke=async()=>{try{await call("DELETE",path),say("o\
@@ -1347,15 +1351,17 @@ limit?.quota_max>0?limit(right.limit):"the key's"})]},api))})]})}),doing==="exte
 {expires},expires?`Valid until ${full(expires)}.`:"Valid until revoked.")}}),doing==="revoke"&&i2(Dialog,{title:"Revoke this key?",close:()=>setDoing(null),footer:i2(
 $,{children:[i2(Button,{onClick:()=>setDoing(null),children:"Keep it"}),i2(Button,{kind:"danger",onClick:()=>{revoke()},children:"Revoke"})]}),children:i2("p",{
 children:["The next request with ",i2("b",{children:i2(Text,{children:key.alias||short2(id)})})," is refused, on every gateway. This cannot be undone; a new key\
- is a new secret."]})})]})}async function found(id){let paths=[`keys/${segment(id)}?by=id`,`keys/${segment(id)}?hashed=true`];try{return{...await ask("GET",paths[0]),
-path:paths[0]}}catch(failure){if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure;return{...await ask("GET",paths[1]),path:paths[1]}}}
-async function last3(id){return(await get(`usage/last_seen${query({key:id})}`)).last_seen_unix_s}function refusals(id,alias,path){let hash=route.peek().query.get(
-"hash")??(path.includes("hashed")?id:void 0);return link(["live"],hash?{key:hash}:alias?{alias}:{key:id})}function Extend({expires,save,close}){let[span2,setSpan]=w(
-2592e3),from=Math.max(expires,Date.now()/1e3),until=span2?Math.round(from+span2):0;return i2(Dialog,{title:"Extend this key",close,footer:i2($,{children:[i2(Button,
-{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",onClick:()=>save(until),children:"Extend"})]}),children:[expires>0?null:i2(Note,{children:"It does \
-not expire now. This gives it an end."}),i2(Field,{label:"By",children:i2("select",{value:span2,onChange:event=>setSpan(Number(event.currentTarget.value)),children:[
-SPANS.map(([seconds2,name])=>i2("option",{value:seconds2,children:name},seconds2)),i2("option",{value:0,children:"without end"})]})}),i2("p",{children:["Until: ",
-i2("b",{children:until?full(until):"revoked"})]})]})}function Policies(){let q4=route.value.query,list=useList("policies",{q:q4.get("q")??void 0,sort:q4.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
+ is a new secret."]})})]})}async function found(id){let alias=route.peek().query.get("alias");for(let path2 of[`keys/${segment(id)}?by=id`,`keys/${segment(id)}?\
+hashed=true`])try{return{...await ask("GET",path2),path:path2}}catch(failure){if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure}
+let rows=(alias?await listKeys({q:alias,limit:1e3}):{rows:[]}).rows.filter(row=>row.hash?row.hash===id:row.alias===alias);if(rows.length!==1)throw new Failure(404,
+rows.length?`${rows.length} keys have this alias.`:"There is no such key.");let path=`keys/${segment(rows[0].id)}?${rows[0].by}`;return{...await ask("GET",path),
+path}}async function last3(id){return(await get(`usage/last_seen${query({key:id})}`)).last_seen_unix_s}function refusals(id,alias,path){let hash=route.peek().query.
+get("hash")??(path.includes("hashed")||!path.includes(segment(id))?id:void 0);return link(["live"],hash?{key:hash}:alias?{alias}:{key:id})}function Extend({expires,
+save,close}){let[span2,setSpan]=w(2592e3),from=Math.max(expires,Date.now()/1e3),until=span2?Math.round(from+span2):0;return i2(Dialog,{title:"Extend this key",close,
+footer:i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",onClick:()=>save(until),children:"Extend"})]}),children:[expires>0?
+null:i2(Note,{children:"It does not expire now. This gives it an end."}),i2(Field,{label:"By",children:i2("select",{value:span2,onChange:event=>setSpan(Number(event.
+currentTarget.value)),children:[SPANS.map(([seconds2,name])=>i2("option",{value:seconds2,children:name},seconds2)),i2("option",{value:0,children:"without end"})]})}),
+i2("p",{children:["Until: ",i2("b",{children:until?full(until):"revoked"})]})]})}function Policies(){let q4=route.value.query,list=useList("policies",{q:q4.get("q")??void 0,sort:q4.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
 policies,open=q4.get("open");return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:["Policies",list.total!=null&&i2("small",{children:count(
 list.total)})]}),i2(Filter,{label:"Filter policies",placeholder:"Name or id"}),can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"\
 1"}),children:"New policy"})]}),!can&&i2("p",{class:"list-end",children:may("editor")?"Policies cannot be written here: there is no folder for them (policies.po\
@@ -1368,15 +1374,15 @@ children:one.state})},{id:"id",name:"Id",sort:"id",show:one=>i2(Text,{mono:!0,ch
 eys":count(one.keys)})}]}),open&&i2(Policy,{id:open,close:()=>refine({open:void 0}),changed:list.reload,can:!!can},open),q4.get("new")&&can&&i2(Policy,{id:null,
 close:()=>refine({new:void 0}),changed:list.reload,can:!0})]})}var FRESH=()=>({id:"",name:"",active:!0,org_id:"default",rate:100,per:60,quota_max:-1,quota_renewal_rate:0,
 key_expires_in:0,access_rights:{},partitions:{quota:!1,rate_limit:!1,acl:!1}});function Policy({id,close,changed,can}){let stored=useLoaded(()=>id?ask("GET",`po\
-licies/${segment(id)}`):Promise.resolve({value:FRESH(),etag:null}),[id]),keys=useLoaded(()=>id&&may("editor")?call("POST","keys/bulk",{action:"activate",select:{
-policy:id},dry_run:!0}):Promise.resolve({count:id?null:0}),[id]).value?.count??null,base=stored.value?pretty(stored.value.value):null,[edited,setEdited]=w(null),
-[apis2,setApis]=w([]),[problems,setProblems]=w([]),[failure,setFailure]=w(null),[step2,setStep]=w("edit"),text=edited??base??"",set2=(path,value2)=>setEdited(set(
-text,path.split("."),value2)),value=path=>valueAt(text,path.split("."));if(S2(()=>{get("list/apis?limit=200").then(page=>setApis(page.rows),()=>{})},[]),S2(()=>{
-if(!edited)return;let control=new AbortController,timer=setTimeout(()=>{call("POST","check/policy",edited,{signal:control.signal}).then(found2=>setProblems(found2.
-problems),()=>{})},400);return()=>{clearTimeout(timer),control.abort()}},[edited]),stored.failure)return stored.failure instanceof Failure&&stored.failure.status===
-404?i2(Dialog,{title:"Policy",close,children:i2(Empty,{icon:"policy",title:"There is no such policy."})}):i2(Dialog,{title:"Policy",close,children:i2(ErrorBox,{
-failure:stored.failure,retry:stored.again})});if(!stored.value||base==null)return null;let errors=problems.filter(one=>one.level==="error"),plain=String(value("\
-name")??"").toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),save=async()=>{setFailure(null);try{id?await call("PUT",`policies/${segment(id)}`,text,
+licies/${segment(id)}`):Promise.resolve({value:null,etag:null,text:JSON.stringify(FRESH())}),[id]),keys=useLoaded(()=>id&&may("editor")?call("POST","keys/bulk",
+{action:"activate",select:{policy:id},dry_run:!0}):Promise.resolve({count:id?null:0}),[id]).value?.count??null,base=stored.value?layout(stored.value.text):null,
+[edited,setEdited]=w(null),[apis2,setApis]=w([]),[problems,setProblems]=w([]),[failure,setFailure]=w(null),[step2,setStep]=w("edit"),text=edited??base??"",set2=(path,value2)=>setEdited(
+set(text,path.split("."),value2)),value=path=>valueAt(text,path.split("."));if(S2(()=>{get("list/apis?limit=200").then(page=>setApis(page.rows),()=>{})},[]),S2(
+()=>{if(!edited)return;let control=new AbortController,timer=setTimeout(()=>{call("POST","check/policy",edited,{signal:control.signal}).then(found2=>setProblems(
+found2.problems),()=>{})},400);return()=>{clearTimeout(timer),control.abort()}},[edited]),stored.failure)return stored.failure instanceof Failure&&stored.failure.
+status===404?i2(Dialog,{title:"Policy",close,children:i2(Empty,{icon:"policy",title:"There is no such policy."})}):i2(Dialog,{title:"Policy",close,children:i2(ErrorBox,
+{failure:stored.failure,retry:stored.again})});if(!stored.value||base==null)return null;let errors=problems.filter(one=>one.level==="error"),plain=String(value(
+"name")??"").toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),save=async()=>{setFailure(null);try{id?await call("PUT",`policies/${segment(id)}`,text,
 stored.value.etag?{headers:{"If-Match":stored.value.etag}}:{}):await call("POST","policies",set(text,["id"],plain||`policy-${Date.now().toString(36)}`),{headers:{
 "If-None-Match":"*"}}),await get("reload?block=true"),say("ok",`Policy saved. It applies to ${keys==null?"its keys":`${count(keys)} ${keys===1?"key":"keys"}`} f\
 rom the next request.`),changed(),close()}catch(failed){setStep("edit"),setFailure(failed instanceof Failure&&failed.status===412?new Failure(412,"Not saved: so\
@@ -1512,61 +1518,60 @@ paused){held.current=[...fresh,...held.current].slice(0,KEPT_MAX),setWaiting(hel
 asked]);let pause=()=>{paused&&(setRows(old=>[...held.current,...old].slice(0,KEPT_MAX)),held.current=[],setWaiting(0)),setPaused(!paused)},look=row=>{paused||pause(),
 refine({open:String(row.number)})},any=(understood(box).any??"").toLowerCase(),shown4=any?rows.filter(row=>[row.path,row.key,row.alias,row.address,row.request_id,
 row.trace_id,row.cause,row.agent,row.name,row.api_id,row.middleware].some(text=>text?.toLowerCase().includes(any))):rows,picked=open?rows.find(row=>String(row.number)===
-open):void 0,type=text=>{if(setBox(text),setUnknown(!1),isWholeKey(text.trim())){rawKey.value=text.trim(),setBox(""),refine({q:void 0});return}let known=understood(
-text);known.status?refine({status:known.status,q:void 0}):known.address&&text.length>6?refine({q:text}):refine({q:text||void 0})};return i2($,{children:[i2("div",
-{class:"page-head",children:[i2("h1",{children:"Live tail"}),i2("label",{class:"filter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search","aria-label":"\
-Filter the tail",placeholder:"Path, key, alias, address, request id, 429, 5xx",value:box,autocomplete:"off",spellcheck:!1,onInput:event=>type(event.currentTarget.
-value)})]}),i2(Button,{icon:paused?"play":"pause","aria-pressed":paused,onClick:pause,children:paused?`Go on${waiting?` (${waiting})`:""}`:"Pause"})]}),i2("div",
-{class:"toolbar",children:[i2("select",{"aria-label":"Status",value:filters.status??"",onChange:event=>refine({status:event.currentTarget.value||void 0}),children:[
-i2("option",{value:"",children:"every status"}),["2xx","4xx","401","403","404","429","5xx","502","504"].concat(filters.status&&!["2xx","4xx","401","403","404","\
-429","5xx","502","504"].includes(filters.status)?[filters.status]:[]).map(one=>i2("option",{value:one,children:one},one))]}),FILTERS2.filter(name=>name!=="statu\
-s"&&filters[name]).map(name=>i2("span",{class:"chip",children:[i2("bdi",{children:[name.replace("_"," "),": ",visible(filters[name])]}),i2("button",{type:"butto\
-n","aria-label":`Remove the filter ${name}`,onClick:()=>refine({[name]:void 0}),children:i2(Icon,{name:"close"})})]},name)),i2("small",{class:"push",role:"statu\
-s",children:[told.seen>0?`${count(told.shown)} shown of ${count(told.seen)} seen${told.sampled>1?`, 1 in ${told.sampled} sampled`:""}; `:"",count(told.kept)," r\
-efusals and failures kept",told.missing>0?`, without those of ${told.missing} silent ${told.missing===1?"gateway":"gateways"}`:""]})]}),failure?i2(ErrorBox,{failure,
-retry:load2}):null,unknown&&i2(Note,{children:"No request with this key was refused or failed among those that are kept."}),ready&&i2(Table,{label:"Requests",list:here(
-shown4),id:row=>String(row.number),open:look,tone:row=>row.status>=500?"failed":void 0,empty:i2(Empty,{icon:"tail",title:any||Object.keys(filters).length?"Nothi\
-ng matches among what is kept.":"Nothing was refused, and nothing failed.",children:["Requests appear here as they come",Object.keys(filters).length?i2($,{children:[
-". ",i2(Button,{onClick:()=>refine(Object.fromEntries(FILTERS2.map(name=>[name,void 0]))),children:"Clear the filters"})]}):"."]}),columns:[{id:"time",bare:!0,name:"\
-Time",show:row=>i2("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"status",bare:!0,name:"Status",show:row=>i2(Badge,{tone:tone2(row),
-children:row.status||"none"})},{id:"why",bare:!0,name:"Why",show:row=>row.cause?i2(Text,{children:row.cause.replaceAll("_"," ")}):i2("small",{children:row.status>=
-400?"upstream's answer":"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i2("button",{type:"button",class:"as-link",onClick:()=>look(row),children:i2(Text,
-{mono:!0,children:`${row.method} ${row.path}`})})},{id:"api",name:"API",show:row=>i2(Text,{children:row.name||row.api_id||"none"})},{id:"key",name:"Key",show:row=>i2(
-Text,{children:row.alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Address",show:row=>i2(Text,{mono:!0,children:row.address})},{id:"took",name:"Took",
-number:!0,show:row=>duration(row.total_us)}]}),picked&&i2(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var tone2=entry=>entry.status>=500||!entry.status?
-"bad":entry.status>=400?"warn":"ok";function Why({entry,close}){let{limit:limit2}=entry,passes=limit2?.retry_unix_s?limit2.retry_unix_s-Date.now()/1e3:null;return i2(
-Dialog,{title:`${entry.status||"No response"}: ${entry.cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=400?"answered by the upstream":"passed"}`,close,
-side:!0,children:[entry.cause?i2("div",{class:`why ${tone2(entry)}`,children:[i2("p",{children:i2("b",{children:i2(Text,{children:sentence2(entry)})})}),limit2&&
-i2("p",{children:["Limit: ",count(limit2.max)," per ",span(limit2.per_s),", of the ",limit2.of,". ",limit2.left>0?`${count(limit2.left)} left then.`:"Nothing wa\
-s left."," ",passes!=null&&(passes>0?i2($,{children:["The next request passes at ",i2("b",{children:moment(limit2.retry_unix_s,!0)}),", ",ago(limit2.retry_unix_s),
-"."]}):`It has passed again since ${moment(limit2.retry_unix_s,!0)}.`)]})]}):null,i2(Facts,{children:[i2(Fact,{name:"Request",children:[i2(Text,{mono:!0,children:`${entry.
-method} ${entry.path}`})," ",i2("small",{children:entry.http})]}),i2(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i2(Fact,{name:"Refused\
- by",children:[i2("span",{title:"The step of the API's chain",children:entry.middleware}),entry.api_id&&i2($,{children:[" ",i2("a",{href:link(["apis",entry.api_id,
-"chain"]),children:i2("small",{children:"the chain"})})]})]}),entry.message&&i2(Fact,{name:"The client was told",children:i2(Text,{children:entry.message})}),i2(
-Fact,{name:"API",children:entry.api_id?i2($,{children:[i2("a",{href:link(["apis",entry.api_id]),children:i2(Text,{children:entry.name||entry.api_id})}),entry.version&&
-i2("small",{children:[" version ",i2(Text,{children:entry.version})]})]}):"none matched"}),i2(Fact,{name:"Key",children:entry.key?i2($,{children:[i2("a",{href:link(
-["keys",entry.key]),children:i2(Text,{children:entry.alias||entry.key})})," ",i2("a",{href:link(["live"],{key:entry.key}),children:i2("small",{children:"all of \
-this key"})})]}):"none"}),i2(Fact,{name:"Client",children:[i2(Text,{mono:!0,children:entry.address})," ",i2("small",{children:i2(Text,{children:entry.agent})})]}),
-i2(Fact,{name:"Took",children:[duration(entry.total_us),", ",duration(entry.gateway_us)," of it in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)}\
- upstream`]}),entry.target&&i2(Fact,{name:"Upstream",children:[i2(Text,{mono:!0,children:entry.target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),
-i2(Fact,{name:"Bytes",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes)," out"]}),i2(Fact,{name:"Gateway",children:i2(Text,{children:entry.
-node})}),entry.request_id&&i2(Fact,{name:"Request id",children:i2(Text,{mono:!0,children:entry.request_id})}),entry.trace_id&&i2(Fact,{name:"Trace",children:i2(
-Text,{mono:!0,children:entry.trace_id})})]}),!entry.cause&&(entry.status>=400?i2(Note,{tone:tone2(entry),children:"The gateway let it pass; the status is the up\
-stream's own."}):i2(Note,{children:"The request passed."}))]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers togeth\
-er have used up this API's rate.",address_rate_limit:"The client's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"Th\
-e request has no key or token.",key_unknown:"There is no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated i\
-t.",key_signature:"The request's signature does not fit its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right t\
-o this path or method.",ip_disallowed:"The client's address is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or\
- password is wrong.",jwt_refused:"The token was not accepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wron\
-g.",jwt_no_policy:"The token names no policy that exists here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAu\
-th client of this token was deleted.",store_silent:"The store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no version\
-.",version_unknown:"There is no such version.",version_expired:"This version has expired.",request_too_large:"The request's body is larger than the API allows.",
-org_disabled:"The organisation is disabled.",org_quota:"The organisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"\
+open):void 0,type=text=>{if(setBox(text),setUnknown(!1),mayBeKey(text.trim())&&!/^[0-9a-f]{32}$|[/.:]/.test(text.trim())){rawKey.value=text.trim(),setBox(""),refine(
+{q:void 0});return}let known=understood(text);known.status?refine({status:known.status,q:void 0}):known.address&&text.length>6?refine({q:text}):refine({q:text||
+void 0})};return i2($,{children:[i2("div",{class:"page-head",children:[i2("h1",{children:"Live tail"}),i2("label",{class:"filter",children:[i2(Icon,{name:"searc\
+h"}),i2("input",{type:"search","aria-label":"Filter the tail",placeholder:"Path, key, alias, address, request id, 429, 5xx",value:box,autocomplete:"off",spellcheck:!1,
+onInput:event=>type(event.currentTarget.value)})]}),i2(Button,{icon:paused?"play":"pause","aria-pressed":paused,onClick:pause,children:paused?`Go on${waiting?` \
+(${waiting})`:""}`:"Pause"})]}),i2("div",{class:"toolbar",children:[i2("select",{"aria-label":"Status",value:filters.status??"",onChange:event=>refine({status:event.
+currentTarget.value||void 0}),children:[i2("option",{value:"",children:"every status"}),["2xx","4xx","401","403","404","429","5xx","502","504"].concat(filters.status&&
+!["2xx","4xx","401","403","404","429","5xx","502","504"].includes(filters.status)?[filters.status]:[]).map(one=>i2("option",{value:one,children:one},one))]}),FILTERS2.
+filter(name=>name!=="status"&&filters[name]).map(name=>i2("span",{class:"chip",children:[i2("bdi",{children:[name.replace("_"," "),": ",visible(filters[name])]}),
+i2("button",{type:"button","aria-label":`Remove the filter ${name}`,onClick:()=>refine({[name]:void 0}),children:i2(Icon,{name:"close"})})]},name)),i2("small",{
+class:"push",role:"status",children:[told.seen>0?`${count(told.shown)} shown of ${count(told.seen)} seen${told.sampled>1?`, 1 in ${told.sampled} sampled`:""}; `:
+"",count(told.kept)," refusals and failures kept",told.missing>0?`, without those of ${told.missing} silent ${told.missing===1?"gateway":"gateways"}`:""]})]}),failure?
+i2(ErrorBox,{failure,retry:load2}):null,unknown&&i2(Note,{children:"No request with this key was refused or failed among those that are kept."}),ready&&i2(Table,
+{label:"Requests",list:here(shown4),id:row=>String(row.number),open:look,tone:row=>row.status>=500?"failed":void 0,empty:i2(Empty,{icon:"tail",title:any||Object.
+keys(filters).length?"Nothing matches among what is kept.":"Nothing was refused, and nothing failed.",children:["Requests appear here as they come",Object.keys(
+filters).length?i2($,{children:[". ",i2(Button,{onClick:()=>refine(Object.fromEntries(FILTERS2.map(name=>[name,void 0]))),children:"Clear the filters"})]}):"."]}),
+columns:[{id:"time",bare:!0,name:"Time",show:row=>i2("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"status",bare:!0,name:"Status",
+show:row=>i2(Badge,{tone:tone2(row),children:row.status||"none"})},{id:"why",bare:!0,name:"Why",show:row=>row.cause?i2(Text,{children:row.cause.replaceAll("_","\
+ ")}):i2("small",{children:row.status>=400?"upstream's answer":"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i2("button",{type:"button",class:"as-link",
+onClick:()=>look(row),children:i2(Text,{mono:!0,children:`${row.method} ${row.path}`})})},{id:"api",name:"API",show:row=>i2(Text,{children:row.name||row.api_id||
+"none"})},{id:"key",name:"Key",show:row=>i2(Text,{children:row.alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Address",show:row=>i2(Text,{mono:!0,children:row.
+address})},{id:"took",name:"Took",number:!0,show:row=>duration(row.total_us)}]}),picked&&i2(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var tone2=entry=>entry.
+status>=500||!entry.status?"bad":entry.status>=400?"warn":"ok";function Why({entry,close}){let{limit:limit2}=entry,passes=limit2?.retry_unix_s?limit2.retry_unix_s-
+Date.now()/1e3:null;return i2(Dialog,{title:`${entry.status||"No response"}: ${entry.cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=400?"answered \
+by the upstream":"passed"}`,close,side:!0,children:[entry.cause?i2("div",{class:`why ${tone2(entry)}`,children:[i2("p",{children:i2("b",{children:i2(Text,{children:sentence2(
+entry)})})}),limit2&&i2("p",{children:["Limit: ",count(limit2.max)," per ",span(limit2.per_s),", of the ",limit2.of,". ",limit2.left>0?`${count(limit2.left)} le\
+ft then.`:"Nothing was left."," ",passes!=null&&(passes>0?i2($,{children:["The next request passes at ",i2("b",{children:moment(limit2.retry_unix_s,!0)}),", ",ago(
+limit2.retry_unix_s),"."]}):`It has passed again since ${moment(limit2.retry_unix_s,!0)}.`)]})]}):null,i2(Facts,{children:[i2(Fact,{name:"Request",children:[i2(
+Text,{mono:!0,children:`${entry.method} ${entry.path}`})," ",i2("small",{children:entry.http})]}),i2(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&
+i2(Fact,{name:"Refused by",children:[i2("span",{title:"The step of the API's chain",children:entry.middleware}),entry.api_id&&i2($,{children:[" ",i2("a",{href:link(
+["apis",entry.api_id,"chain"]),children:i2("small",{children:"the chain"})})]})]}),entry.message&&i2(Fact,{name:"The client was told",children:i2(Text,{children:entry.
+message})}),i2(Fact,{name:"API",children:entry.api_id?i2($,{children:[i2("a",{href:link(["apis",entry.api_id]),children:i2(Text,{children:entry.name||entry.api_id})}),
+entry.version&&i2("small",{children:[" version ",i2(Text,{children:entry.version})]})]}):"none matched"}),i2(Fact,{name:"Key",children:entry.key?i2($,{children:[
+i2("a",{href:link(["keys",entry.key],{alias:entry.alias}),children:i2(Text,{children:entry.alias||entry.key})})," ",i2("a",{href:link(["live"],{key:entry.key}),
+children:i2("small",{children:"all of this key"})})]}):"none"}),i2(Fact,{name:"Client",children:[i2(Text,{mono:!0,children:entry.address})," ",i2("small",{children:i2(
+Text,{children:entry.agent})})]}),i2(Fact,{name:"Took",children:[duration(entry.total_us),", ",duration(entry.gateway_us)," of it in the gateway",entry.upstream_us!=
+null&&`, ${duration(entry.upstream_us)} upstream`]}),entry.target&&i2(Fact,{name:"Upstream",children:[i2(Text,{mono:!0,children:entry.target}),entry.upstream_status>
+0&&` answered ${entry.upstream_status}`]}),i2(Fact,{name:"Bytes",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes)," out"]}),i2(Fact,{name:"\
+Gateway",children:i2(Text,{children:entry.node})}),entry.request_id&&i2(Fact,{name:"Request id",children:i2(Text,{mono:!0,children:entry.request_id})}),entry.trace_id&&
+i2(Fact,{name:"Trace",children:i2(Text,{mono:!0,children:entry.trace_id})})]}),!entry.cause&&(entry.status>=400?i2(Note,{tone:tone2(entry),children:"The gateway\
+ let it pass; the status is the upstream's own."}):i2(Note,{children:"The request passed."}))]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",
+api_rate_limit:"All callers together have used up this API's rate.",address_rate_limit:"The client's address has used up its rate.",quota_exceeded:"This key's q\
+uota is used up.",auth_missing:"The request has no key or token.",key_unknown:"There is no such key.",key_expired:"The key has expired.",key_inactive:"The key i\
+s inactive: somebody deactivated it.",key_signature:"The request's signature does not fit its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"\
+The key has no right to this path or method.",ip_disallowed:"The client's address is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",
+basic_refused:"Name or password is wrong.",jwt_refused:"The token was not accepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid ye\
+t: a clock may be wrong.",jwt_no_policy:"The token names no policy that exists here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"\
+The OAuth client of this token was deleted.",store_silent:"The store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no \
+version.",version_unknown:"There is no such version.",version_expired:"This version has expired.",request_too_large:"The request's body is larger than the API a\
+llows.",org_disabled:"The organisation is disabled.",org_quota:"The organisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"\
 The upstream could not be reached: it refuses connections.",upstream_timeout:"The upstream did not answer in time.",upstream_failed:"The upstream broke the conn\
 ection off, or its answer was malformed.",upstream_lookup:"The upstream's name could not be resolved.",breaker_open:"The circuit breaker is open: the upstream f\
 ailed too often.",all_hosts_down:"All targets of this API are down."};function sentence2(entry){return SENTENCES[entry.cause]??`${entry.status>=500?"Failed":"Re\
-fused"}: ${entry.message||entry.cause.replaceAll("_"," ")}.`}function isWholeKey(text){return/^[A-Za-z0-9_-]{0,64}[0-9a-f]{32}$/.test(text)&&text.length>32&&!/^[0-9a-f]{64}$/.
-test(text)}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i2(
+fused"}: ${entry.message||entry.cause.replaceAll("_"," ")}.`}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i2(
 Note,{tone:"bad",icon:"alert",actions:i2(Button,{icon:"refresh",onClick:()=>location.reload(),children:"Reload"}),children:["This page failed to show what the g\
 ateway sent. Traffic is not affected. ",i2("small",{children:fault.message})]}):this.props.children}};var EACH=5,KINDS=[{what:"apis",icon:"api",kind:"API",show:row=>({name:row.name||row.id,note:`${row.listen_path} -> ${row.target}`,to:link(["apis",row.id])})},{what:"\
 keys",icon:"key",kind:"Key",show:row=>({name:row.alias||row.id,note:[row.id,row.state!=="active"&&row.state].filter(Boolean).join(", "),to:link(["keys",row.id])})},

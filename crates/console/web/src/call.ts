@@ -9,13 +9,13 @@ export interface Problem { level: "error" | "warning" | "note" | "ignored"; path
 
 /** What the gateway answered instead of doing what was asked, or that it did not answer. */
 export class Failure extends Error {
-  constructor(readonly status: number, message: string, readonly body: any = {}) { super(message); }
+  constructor(readonly status: number, message: string, readonly body: any = {}, readonly text = "") { super(message); }
   get kind(): string { return this.body?.cause ?? ""; }
   get problems(): Problem[] { return this.body?.problems ?? []; }
 }
 
 export interface Options { headers?: Record<string, string>; signal?: AbortSignal; byItself?: boolean }
-export interface Answer<T> { value: T; etag: string | null }
+export interface Answer<T> { value: T; etag: string | null; /** As it came: numbers that JavaScript cannot hold are whole here. */ text: string }
 
 /** One call, with the version of what it returned. `byItself`: the page asks without a person, so it does not keep the session alive. */
 export async function ask<T = any>(method: string, path: string, body?: unknown, options: Options = {}): Promise<Answer<T>> {
@@ -36,8 +36,8 @@ export async function ask<T = any>(method: string, path: string, body?: unknown,
   const text = await response.text();
   let value: any = text;
   try { value = JSON.parse(text); } catch { /* some answers are plain text */ }
-  if (response.ok) return { value, etag: response.headers.get("etag") };
-  const failure = new Failure(response.status, words(response.status, value), value);
+  if (response.ok) return { value, etag: response.headers.get("etag"), text };
+  const failure = new Failure(response.status, words(response.status, value), value, text);
   if (failure.kind === "signed_out" && path !== "session") ended.value = true;
   throw failure;
 }
@@ -59,11 +59,13 @@ function words(status: number, value: any): string {
 /** Longest text that cannot be a whole key: the gateway's own keys have 32 characters or more. */
 const NO_KEY_MAX = 24;
 
+/** Whether a text may be a whole key, a secret. A hash of 64 digits is none. */
+export function mayBeKey(text: string): boolean { return text.length > NO_KEY_MAX && !/\s/.test(text) && !/^[0-9a-f]{64}$/.test(text); }
+
 /** A page of keys. A search for what may be a whole key, a secret, travels in a body and never in an address. */
 export async function listKeys(members: Record<string, string | number | undefined>, options: Options = {}): Promise<any> {
   const q = String(members.q ?? "");
-  const harmless = q.length <= NO_KEY_MAX || /\s/.test(q) || /^[0-9a-f]{64}$/.test(q);
-  if (harmless) return get(`list/keys${query(members)}`, options);
+  if (!mayBeKey(q)) return get(`list/keys${query(members)}`, options);
   try {
     return await call("POST", "list/keys", members, options);
   } catch (failure) {

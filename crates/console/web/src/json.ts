@@ -76,6 +76,30 @@ export function read(text: string): Node | SyntaxFault {
   }
 }
 
+/** The same document, one member or element a line. Nothing is parsed, so every number stays as it was written. */
+export function layout(text: string): string {
+  let depth = 0, result = "";
+  const line = () => `\n${"  ".repeat(depth)}`;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    if (token === "{" || token === "[") { depth += 1; result += token + line(); }
+    else if (token === "}" || token === "]") {
+      depth -= 1;
+      // Empty ones stay on their line.
+      result = /[{[]\s*$/.test(result) ? result.trimEnd() + token : result + line() + token;
+    } else if (token === ",") result += token + line();
+    else result += token === ":" ? ": " : token;
+  }
+  return `${result}\n`;
+}
+
+/** The text of the value at a path; empty if there is none. */
+export function textAt(text: string, path: string[]): string {
+  const root = read(text);
+  if (isFault(root)) return "";
+  const { node, whole } = find(root, path);
+  return whole ? text.slice(node.from, node.to) : "";
+}
+
 export const isFault = (found: Node | SyntaxFault): found is SyntaxFault => !("kind" in found);
 
 /** `$.proxy.targets[0]` or `$['a.b']` as steps. */

@@ -24,8 +24,6 @@ const STEP_MS = 700;
 const CHECK_MS = 400;
 const LEVELS: Record<Problem["level"], string> = { error: "Error", warning: "Warning", note: "Note", ignored: "Without effect" };
 
-export const pretty = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-
 interface Past { text: string; back: string[]; forth: string[]; at: number }
 
 /** The document under edit with its steps back. */
@@ -45,7 +43,7 @@ function useDocument(start: string) {
 }
 
 export function Definition({ id, stored, reload }: { id: string; stored: Answer<any>; reload: () => void }) {
-  const [base, setBase] = useState({ text: pretty(stored.value), etag: stored.etag });
+  const [base, setBase] = useState({ text: json.layout(stored.text), etag: stored.etag });
   const document_ = useDocument(base.text);
   const { text } = document_;
   const [problems, setProblems] = useState<Problem[]>([]);
@@ -96,15 +94,15 @@ export function Definition({ id, stored, reload }: { id: string; stored: Answer<
       await get("reload?block=true");
       const fresh = await ask("GET", `apis/${segment(id)}`);
       const previous = base.text;
-      setBase({ text: pretty(fresh.value), etag: fresh.etag ?? answer.etag });
-      document_.restart(pretty(fresh.value));
+      setBase({ text: json.layout(fresh.text), etag: fresh.etag ?? answer.etag });
+      document_.restart(json.layout(fresh.text));
       setConflict(null);
       setSaving(false);
       setAfter({ text: previous, at: Date.now() / 1000 });
       say("ok", `Saved. ${answer.value.shared || alone() ? "It serves from the next request." : `Only ${format.visible(answer.value.node ?? session.value?.node)} has it: these gateways do not share definitions.`}`);
       reload();
     } catch (failure) {
-      if (failure instanceof Failure && failure.status === 412) { setSaving(false); setConflict(failure.body); return; }
+      if (failure instanceof Failure && failure.status === 412) { setSaving(false); setConflict({ ...failure.body, text: json.layout(json.textAt(failure.text, ["current"])) }); return; }
       throw failure;
     }
   };
@@ -139,8 +137,8 @@ export function Definition({ id, stored, reload }: { id: string; stored: Answer<
       </div>
       {saving && <Save old={base.text} text={text} save={() => store(base.etag)} close={() => setSaving(false)} />}
       {conflict && <Conflict conflict={conflict} mine={text} base={base.text} close={() => setConflict(null)}
-        theirs={() => { const theirs = pretty(conflict.current); setBase({ text: theirs, etag: conflict.etag }); document_.restart(theirs); setConflict(null); }}
-        merge={() => { setBase({ text: pretty(conflict.current), etag: conflict.etag }); setConflict(null); say("warn", "Your text is kept and now compares with the stored one. Look at the differences before you save."); }} />}
+        theirs={() => { setBase({ text: conflict.text, etag: conflict.etag }); document_.restart(conflict.text); setConflict(null); }}
+        merge={() => { setBase({ text: conflict.text, etag: conflict.etag }); setConflict(null); say("warn", "Your text is kept and now compares with the stored one. Look at the differences before you save."); }} />}
     </>
   );
 }
@@ -179,9 +177,9 @@ function Conflict({ conflict, mine, base, theirs, merge, close }: { conflict: an
     <Dialog title="Somebody else saved first" close={close} wide footer={<><span /><Button onClick={theirs}>Take theirs</Button><Button kind="primary" onClick={merge}>Keep mine and compare</Button></>}>
       <Note tone="warn" icon="alert">Not saved. {last ? <><b><Text>{last.user}</Text></b> changed this definition at {format.moment(last.time, true)}.</> : "This definition was changed since you opened it."} Nothing of yours is lost.</Note>
       <h3>Their changes</h3>
-      <Diff old={base} now={pretty(conflict.current)} label="Their changes" />
+      <Diff old={base} now={conflict.text} label="Their changes" />
       <h3>Yours against what is stored now</h3>
-      <Diff old={pretty(conflict.current)} now={mine} label="Your changes" />
+      <Diff old={conflict.text} now={mine} label="Your changes" />
     </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 // One key: its state, what it may call and how often, what is left of its quota; extend, deactivate, reset, revoke.
 
 import { useState } from "preact/hooks";
-import { Failure, ask, call, get, query, segment } from "../call";
+import { Failure, ask, call, get, listKeys, query, segment } from "../call";
 import * as format from "../format";
 import { link, route, go } from "../route";
 import { may } from "../session";
@@ -21,7 +21,7 @@ export function KeyPage() {
   const [failure, setFailure] = useState<unknown>(null);
   const can = may("editor");
   if (loaded.failure && !loaded.value) {
-    return loaded.failure instanceof Failure && loaded.failure.status === 404 ? <Empty icon="key" title="There is no such key.">It may have been revoked, or have expired.<br /><LinkButton href="#/keys">All keys</LinkButton></Empty> : <ErrorBox failure={loaded.failure} retry={loaded.again} />;
+    return loaded.failure instanceof Failure && loaded.failure.status === 404 ? <Empty icon="key" title={loaded.failure.message === "Key is not found" ? "There is no such key." : loaded.failure.message}>It may have been revoked, or have expired.<br /><LinkButton href={link(["keys"], { q: route.value.query.get("alias") ?? undefined })}>{route.value.query.get("alias") ? "Keys with this alias" : "All keys"}</LinkButton></Empty> : <ErrorBox failure={loaded.failure} retry={loaded.again} />;
   }
   if (!loaded.value) return null;
   const { value: key, etag } = loaded.value;
@@ -87,13 +87,19 @@ export function KeyPage() {
   );
 }
 
-/** A key by its id of the lists, or by the hash that records and the live tail have. */
+/** A key by its id of the lists, or by the hash that records and the live tail have, or, where hashes lead nowhere, by its alias. */
 async function found(id: string) {
-  const paths = [`keys/${segment(id)}?by=id`, `keys/${segment(id)}?hashed=true`] as const;
-  try { return { ...(await ask("GET", paths[0])), path: paths[0] }; } catch (failure) {
-    if (!(failure instanceof Failure) || ![400, 404].includes(failure.status)) throw failure;
-    return { ...(await ask("GET", paths[1])), path: paths[1] };
+  const alias = route.peek().query.get("alias");
+  for (const path of [`keys/${segment(id)}?by=id`, `keys/${segment(id)}?hashed=true`]) {
+    try { return { ...(await ask("GET", path)), path }; } catch (failure) {
+      if (!(failure instanceof Failure) || ![400, 404].includes(failure.status)) throw failure;
+    }
   }
+  const page = alias ? await listKeys({ q: alias, limit: 1000 }) : { rows: [] };
+  const rows = page.rows.filter((row: any) => (row.hash ? row.hash === id : row.alias === alias));
+  if (rows.length !== 1) throw new Failure(404, rows.length ? `${rows.length} keys have this alias.` : "There is no such key.");
+  const path = `keys/${segment(rows[0].id)}?${rows[0].by}`;
+  return { ...(await ask("GET", path)), path };
 }
 
 /** When a key was used last, in seconds since 1970. */
@@ -101,7 +107,7 @@ async function last(id: string): Promise<number | null> { return (await get(`usa
 
 /** The refusals of a key. Where its hash is not known, its alias finds them. */
 function refusals(id: string, alias: string | undefined, path: string): string {
-  const hash = route.peek().query.get("hash") ?? (path.includes("hashed") ? id : undefined);
+  const hash = route.peek().query.get("hash") ?? (path.includes("hashed") || !path.includes(segment(id)) ? id : undefined);
   return link(["live"], hash ? { key: hash } : alias ? { alias } : { key: id });
 }
 

@@ -1,7 +1,7 @@
 // Keys: one box finds a key, its hash or its alias; a wizard makes one; chosen keys are extended, deactivated or revoked together.
 
 import { useEffect, useState } from "preact/hooks";
-import { call, get, query, type Failure } from "../call";
+import { call, get, mayBeKey, query, type Failure } from "../call";
 import * as format from "../format";
 import { link, refine, route } from "../route";
 import { may } from "../session";
@@ -26,7 +26,8 @@ export function Keys() {
 
 export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }) {
   const q = route.value.query;
-  const words = [q.get("q"), fixed.policy].filter(Boolean).join(" ");
+  const [whole, setWhole] = useState("");
+  const words = [whole || q.get("q"), fixed.policy].filter(Boolean).join(" ");
   const granting = useLoaded(() => (fixed.api ? get("list/policies?limit=1000") : Promise.resolve(null)), [fixed.api]);
   const givers = new Set((granting.value?.rows ?? []).filter((one: any) => one.apis.includes(fixed.api)).map((one: any) => one.id));
   const calls = (row: KeyRow) => row.apis?.includes(fixed.api!) || row.policies?.some((policy) => givers.has(policy));
@@ -38,7 +39,7 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
   const fresh = can && <Button icon="plus" kind="primary" data-key="n" onClick={() => refine({ new: "1", api: fixed.api })}>New key</Button>;
   return (
     <>
-      <div class="page-head">{inner ? <h2 style={{ marginRight: "auto" }}>Keys that may call it</h2> : <h1>Keys{list.total != null && <small>{format.count(list.total)}</small>}</h1>}<Filter label="Search keys" placeholder="Key, hash, alias, policy" />{fresh}</div>
+      <div class="page-head">{inner ? <h2 style={{ marginRight: "auto" }}>Keys that may call it</h2> : <h1>Keys{list.total != null && <small>{format.count(list.total)}</small>}</h1>}<Filter label="Search keys" placeholder="Key, hash, alias, policy" secret={{ is: mayBeKey, take: setWhole }} />{fresh}</div>
       {!can && <p class="list-end">Your role can view keys, not change them.</p>}
       <Table<KeyRow> label="Keys" list={list} id={(row) => row.id} href={to} order="id" selected={can ? chosen : undefined} select={can ? choose : undefined}
         empty={words ? <Empty icon="search" title="No key matches.">A key is found by itself, its hash, its alias or its policy.</Empty> : <Empty icon="key" title="There is no key yet.">A key says which APIs its owner may call, and how often.<br />{fresh}</Empty>}

@@ -11,7 +11,7 @@ import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
-import { Diff, affected, pretty } from "./definition";
+import { Diff, affected } from "./definition";
 import { limit } from "./keys";
 
 interface PolicyRow { id: string; name: string; state: string; apis: string[]; rate: number; per: number; quota_max: number; quota_renewal_rate: number; partitions?: string[]; keys?: number | null }
@@ -44,11 +44,11 @@ export function Policies() {
 const FRESH = (): any => ({ id: "", name: "", active: true, org_id: "default", rate: 100, per: 60, quota_max: -1, quota_renewal_rate: 0, key_expires_in: 0, access_rights: {}, partitions: { quota: false, rate_limit: false, acl: false } });
 
 function Policy({ id, close, changed, can }: { id: string | null; close: () => void; changed: () => void; can: boolean }) {
-  const stored = useLoaded(() => (id ? ask("GET", `policies/${segment(id)}`) : Promise.resolve({ value: FRESH(), etag: null })), [id]);
+  const stored = useLoaded(() => (id ? ask("GET", `policies/${segment(id)}`) : Promise.resolve({ value: null, etag: null, text: JSON.stringify(FRESH()) })), [id]);
   // What a change of all its keys would concern is how many it has.
   const number_ = useLoaded(() => (id && may("editor") ? call("POST", "keys/bulk", { action: "activate", select: { policy: id }, dry_run: true }) : Promise.resolve({ count: id ? null : 0 })), [id]);
   const keys: number | null = number_.value?.count ?? null;
-  const base = stored.value ? pretty(stored.value.value) : null;
+  const base = stored.value ? json.layout(stored.value.text) : null;
   const [edited, setEdited] = useState<string | null>(null);
   const [apis, setApis] = useState<any[]>([]);
   const [problems, setProblems] = useState<Problem[]>([]);

@@ -3,7 +3,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, get, query } from "../call";
+import { call, get, mayBeKey, query } from "../call";
 import * as format from "../format";
 import * as live from "../live";
 import { link, refine, route } from "../route";
@@ -85,7 +85,7 @@ export function Tail() {
   const type = (text: string) => {
     setBox(text);
     setUnknown(false);
-    if (isWholeKey(text.trim())) { rawKey.value = text.trim(); setBox(""); refine({ q: undefined }); return; }
+    if (mayBeKey(text.trim()) && !/^[0-9a-f]{32}$|[/.:]/.test(text.trim())) { rawKey.value = text.trim(); setBox(""); refine({ q: undefined }); return; }
     const known = understood(text);
     if (known.status) refine({ status: known.status, q: undefined }); else if (known.address && text.length > 6) refine({ q: text }); else refine({ q: text || undefined });
   };
@@ -139,7 +139,7 @@ function Why({ entry, close }: { entry: Entry; close: () => void }) {
         {entry.middleware && <Fact name="Refused by"><span title="The step of the API's chain">{entry.middleware}</span>{entry.api_id && <> <a href={link(["apis", entry.api_id, "chain"])}><small>the chain</small></a></>}</Fact>}
         {entry.message && <Fact name="The client was told"><Text>{entry.message}</Text></Fact>}
         <Fact name="API">{entry.api_id ? <><a href={link(["apis", entry.api_id])}><Text>{entry.name || entry.api_id}</Text></a>{entry.version && <small> version <Text>{entry.version}</Text></small>}</> : "none matched"}</Fact>
-        <Fact name="Key">{entry.key ? <><a href={link(["keys", entry.key])}><Text>{entry.alias || entry.key}</Text></a> <a href={link(["live"], { key: entry.key })}><small>all of this key</small></a></> : "none"}</Fact>
+        <Fact name="Key">{entry.key ? <><a href={link(["keys", entry.key], { alias: entry.alias })}><Text>{entry.alias || entry.key}</Text></a> <a href={link(["live"], { key: entry.key })}><small>all of this key</small></a></> : "none"}</Fact>
         <Fact name="Client"><Text mono>{entry.address}</Text> <small><Text>{entry.agent}</Text></small></Fact>
         <Fact name="Took">{format.duration(entry.total_us)}, {format.duration(entry.gateway_us)} of it in the gateway{entry.upstream_us != null && `, ${format.duration(entry.upstream_us)} upstream`}</Fact>
         {entry.target && <Fact name="Upstream"><Text mono>{entry.target}</Text>{entry.upstream_status > 0 && ` answered ${entry.upstream_status}`}</Fact>}
@@ -169,6 +169,3 @@ const SENTENCES: Record<string, string> = {
 function sentence(entry: Entry): string {
   return SENTENCES[entry.cause] ?? `${entry.status >= 500 ? "Failed" : "Refused"}: ${entry.message || entry.cause.replaceAll("_", " ")}.`;
 }
-
-/** The gateway's own keys: an organisation, then 32 hexadecimal digits or a token in base64. */
-function isWholeKey(text: string): boolean { return /^[A-Za-z0-9_-]{0,64}[0-9a-f]{32}$/.test(text) && text.length > 32 && !/^[0-9a-f]{64}$/.test(text); }

@@ -86,7 +86,8 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
   const columns = all.filter((column) => !(column.wide && narrow.value));
   const body = useRef<HTMLTableElement>(null);
   const [range, setRange] = useState<[number, number]>([0, 60]);
-  const [at, setAt] = useState(-1);
+  // Not state: a second key may come before the first has been drawn.
+  const at = useRef(-1);
   const rowPixels = narrow.value ? 118 : 34;
   const { rows } = list;
   const windowed = rows.length > 150;
@@ -108,8 +109,8 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
       if (event.defaultPrevented || (event as any).typing || !lettersOn(event)) return;
       const step = event.key === "j" ? 1 : event.key === "k" ? -1 : 0;
       if (step) {
-        const next = Math.max(0, Math.min(rows.length - 1, at + step));
-        setAt(next);
+        const next = Math.max(0, Math.min(rows.length - 1, at.current + step));
+        at.current = next;
         requestAnimationFrame(() => {
           const row = body.current?.querySelector<HTMLElement>(`[aria-rowindex="${next + 2}"]`);
           row?.focus({ preventScroll: true });
@@ -120,7 +121,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
     };
     addEventListener("keydown", move);
     return () => removeEventListener("keydown", move);
-  }, [rows, at]);
+  }, [rows]);
   const sort = (column: Column<R>) => {
     if (!column.sort) return;
     const now = route.value.query.get("sort") ?? order;
@@ -158,7 +159,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
             const name = id(row);
             return (
               <tr key={name} role="row" aria-rowindex={from + index + 2} tabIndex={-1} class={`${tone?.(row) ?? ""} ${selected?.has(name) ? "selected" : ""} ${open || href ? "opens" : ""}`}
-                onFocus={() => setAt(from + index)}
+                onFocus={() => { at.current = from + index; }}
                 onKeyDown={(event) => { if (event.key === "Enter" && event.target === event.currentTarget) enter(row); }}
                 onClick={(event) => { if (!(event.target as HTMLElement).closest("a,button,input,label") && !String(getSelection())) enter(row); }}>
                 {select && <td role="cell" class="check"><input type="checkbox" aria-label={`Select ${name}`} checked={selected?.has(name) ?? false}
@@ -192,14 +193,20 @@ function lettersOn(event: KeyboardEvent): boolean {
 }
 
 /** The filter box of a list; its text is in the address. */
-export function Filter({ placeholder, label }: { placeholder: string; label: string }) {
+/** `secret` takes texts that must not be in the address. */
+export function Filter({ placeholder, label, secret }: { placeholder: string; label: string; secret?: { is: (text: string) => boolean; take: (text: string) => void } }) {
   const q = route.value.query.get("q") ?? "";
   const [text, set] = useState(q);
-  useEffect(() => set(q), [q]);
+  useEffect(() => set((typed) => (q || !secret?.is(typed.trim()) ? q : typed)), [q]);
   return (
     <label class="filter"><Icon name="search" />
       <input type="search" aria-label={label} placeholder={placeholder} value={text} autocomplete="off" spellcheck={false}
-        onInput={(event) => { set(event.currentTarget.value); refine({ q: event.currentTarget.value || undefined }); }} />
+        onInput={(event) => {
+          const typed = event.currentTarget.value, hidden = secret?.is(typed.trim()) ?? false;
+          set(typed);
+          secret?.take(hidden ? typed.trim() : "");
+          refine({ q: hidden ? undefined : typed || undefined });
+        }} />
     </label>
   );
 }

@@ -1457,52 +1457,53 @@ ors"}, ${count(reload.warnings)} ${reload.warnings===1?"warning":"warnings"}; re
 Level"}),i2("th",{scope:"col",children:"File"}),i2("th",{scope:"col",children:"Where"}),i2("th",{scope:"col",children:"What"})]})}),i2("tbody",{children:reload.
 problems.map((one,at)=>i2("tr",{children:[i2("td",{children:i2(Badge,{tone:one.level==="error"?"bad":"warn",children:one.level})}),i2("th",{scope:"row",children:i2(
 Text,{mono:!0,children:one.file})}),i2("td",{children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,{children:one.message})})]},at))})]})})]}):
-null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),where=row=>row.kind==="api"?link(["apis",
-row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0;return i2($,{children:[i2("div",{class:"\
-toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"Kept for 90 days."})]}),i2(Table,{label:"Changes",
-list,id:row=>`${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i2(Empty,{icon:"clock",title:"No change is recorded."}),columns:[
-{id:"time",bare:!0,name:"Time",show:row=>i2("time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",bare:!0,name:"Who",show:row=>i2(Text,{children:row.
-user||"nobody"})},{id:"action",bare:!0,name:"Did",show:row=>i2(Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.action==="delete"?"warn":"mu\
-ted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i2($,{children:[i2("small",{children:row.kind})," ",where(row)?i2("a",
-{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,{children:row.target})]})},{id:"diff",name:"Fields",number:!0,show:row=>row.diff?.length?count(
-row.diff.length+(row.diff_more??0)):""},{id:"node",name:"Gateway",show:row=>i2(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i2(Text,{mono:!0,
-children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[i2(Facts,{children:[
-i2(Fact,{name:"Who",children:[i2(Text,{children:open.user})," ",i2("small",{children:open.role})]}),i2(Fact,{name:"At",children:full(open.time)}),i2(Fact,{name:"\
-What",children:where(open)?i2("a",{href:where(open),children:i2(Text,{children:open.target})}):i2(Text,{children:open.target})}),i2(Fact,{name:"From",children:i2(
-Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",children:i2(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i2("table",{class:"plai\
-n",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Field"}),i2("th",{scope:"col",children:"Before"}),i2("th",{scope:"col",children:"\
-After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(
-Text,{mono:!0,children:shown3(one.old)})}),i2("td",{children:i2(Text,{mono:!0,children:shown3(one.new)})})]},one.path))})]}),open.diff_more>0&&i2("small",{children:[
-"and ",count(open.diff_more)," more fields"]})]})]})}var shown3=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);function Users2(){let admin=may(
-"admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.value.query.get("new"),remove2=async name=>{
-try{await call("DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(null)}catch(failure){say("bad",failure.
-message)}};return i2($,{children:[!admin&&i2(Note,{children:"Only admins see and change users."}),i2("div",{class:"toolbar",children:[admin&&i2(Button,{icon:"pl\
-us",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i2(Button,{onClick:()=>setOwn(!0),children:"C\
-hange my password"})]}),users.failure?i2(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i2(Panel,{title:"Users",note:"admin: every\
-thing; editor: all but users and secrets; viewer: reads",children:users.value.users.length===0?i2(Empty,{icon:"client",title:"There is no named user.",children:"\
-Everybody who knows the control secret is an admin, and changes do not say who made them."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[
-i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"Role"}),i2("th",{scope:"col",children:"Since"}),i2("th",{scope:"col",children:i2("span",{class:"\
-sr",children:"Actions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{children:one.name})}),
-i2("td",{children:i2(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i2("td",{children:i2(Ago,{at:one.created})}),i2("td",{class:"number",
-children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&admin&&i2(User,{user:editing,close:()=>{
-setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),own&&i2(OwnPassword,{close:()=>setOwn(!1)})]})}
-var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[password,setPassword]=w(
-""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(user.name)}`,{role,...password?{password}:
-{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i2(Dialog,
-{title:user?user.name:"Add a user",close,footer:i2($,{children:[i2("span",{children:user&&i2(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"\
-Remove"})}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i2("form",
-{id:"user",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,!user&&i2(Field,{label:"Name",children:i2(
-"input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i2(Field,{label:"Role",children:i2("select",
-{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i2("option",{value:"viewer",children:"viewer: reads"}),i2("option",{value:"editor",children:"\
-editor: all but users and secrets"}),i2("option",{value:"admin",children:"admin: everything"})]})}),i2(Field,{label:user?"New password":"Password",hint:`At leas\
-t ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i2("input",{type:"password",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,
-value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,
-setFailure]=w(null);return i2(Dialog,{title:"Change my password",close,footer:i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"prim\
-ary",type:"submit",form:"own",children:"Change"})]}),children:i2("form",{id:"own",class:"form",onSubmit:async event=>{event.preventDefault();try{await call("POS\
-T","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[failure?i2("div",{class:"field wide",
-children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Old password",children:i2("input",{type:"password",autofocus:!0,required:!0,autocomplete:"current-passwo\
-rd",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i2(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} characters.`,children:i2("input",
-{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.value)})})]})})}var KEPT_MAX=1e3,ROWS_MAX2=500,rawKey=D3(""),FILTERS2=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){
+null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),where=row=>row.target?row.kind==="api"?link(
+["apis",row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0:void 0;return i2($,{children:[i2(
+"div",{class:"toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"Kept for 90 days."})]}),i2(Table,{
+label:"Changes",list,id:row=>`${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i2(Empty,{icon:"clock",title:"No change is r\
+ecorded."}),columns:[{id:"time",bare:!0,name:"Time",show:row=>i2("time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",bare:!0,name:"Who",show:row=>i2(
+Text,{children:row.user||"nobody"})},{id:"action",bare:!0,name:"Did",show:row=>i2(Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.action===
+"delete"?"warn":"muted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i2($,{children:[i2("small",{children:row.kind})," ",
+where(row)?i2("a",{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,{children:row.target})]})},{id:"diff",name:"Fields",number:!0,show:row=>row.
+diff?.length?count(row.diff.length+(row.diff_more??0)):""},{id:"node",name:"Gateway",show:row=>i2(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i2(
+Text,{mono:!0,children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[
+i2(Facts,{children:[i2(Fact,{name:"Who",children:[i2(Text,{children:open.user})," ",i2("small",{children:open.role})]}),i2(Fact,{name:"At",children:full(open.time)}),
+i2(Fact,{name:"What",children:where(open)?i2("a",{href:where(open),children:i2(Text,{children:open.target})}):i2(Text,{children:open.target})}),i2(Fact,{name:"F\
+rom",children:i2(Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",children:i2(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i2("ta\
+ble",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Field"}),i2("th",{scope:"col",children:"Before"}),i2("th",{
+scope:"col",children:"After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.path})}),
+i2("td",{children:i2(Text,{mono:!0,children:shown3(one.old)})}),i2("td",{children:i2(Text,{mono:!0,children:shown3(one.new)})})]},one.path))})]}),open.diff_more>
+0&&i2("small",{children:["and ",count(open.diff_more)," more fields"]})]})]})}var shown3=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);
+function Users2(){let admin=may("admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.
+value.query.get("new"),remove2=async name=>{try{await call("DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(
+null)}catch(failure){say("bad",failure.message)}};return i2($,{children:[!admin&&i2(Note,{children:"Only admins see and change users."}),i2("div",{class:"toolba\
+r",children:[admin&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i2(Button,
+{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.failure?i2(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i2(Panel,
+{title:"Users",note:"admin: everything; editor: all but users and secrets; viewer: reads",children:users.value.users.length===0?i2(Empty,{icon:"client",title:"T\
+here is no named user.",children:"Everybody who knows the control secret is an admin, and changes do not say who made them."}):i2("table",{class:"plain",children:[
+i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"Role"}),i2("th",{scope:"col",children:"Since"}),i2(
+"th",{scope:"col",children:i2("span",{class:"sr",children:"Actions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2("tr",{children:[i2("th",{scope:"\
+row",children:i2(Text,{children:one.name})}),i2("td",{children:i2(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i2("td",{children:i2(Ago,
+{at:one.created})}),i2("td",{class:"number",children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&
+admin&&i2(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),
+own&&i2(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(
+user?.role??"editor"),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(
+user.name)}`,{role,...password?{password}:{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){
+setFailure(failed)}};return i2(Dialog,{title:user?user.name:"Add a user",close,footer:i2($,{children:[i2("span",{children:user&&i2(Button,{icon:"trash",kind:"qu\
+iet",onClick:()=>remove2(user.name),children:"Remove"})}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"user",children:user?
+"Save":"Add"})]}),children:i2("form",{id:"user",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,
+!user&&i2(Field,{label:"Name",children:i2("input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),
+i2(Field,{label:"Role",children:i2("select",{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i2("option",{value:"viewer",children:"viewe\
+r: reads"}),i2("option",{value:"editor",children:"editor: all but users and secrets"}),i2("option",{value:"admin",children:"admin: everything"})]})}),i2(Field,{
+label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i2("input",{type:"password",autocomplete:"\
+new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){
+let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i2(Dialog,{title:"Change my password",close,footer:i2($,{children:[i2(Button,{onClick:close,
+children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),children:i2("form",{id:"own",class:"form",onSubmit:async event=>{event.
+preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[failure?
+i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Old password",children:i2("input",{type:"password",autofocus:!0,required:!0,
+autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i2(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} cha\
+racters.`,children:i2("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
+value)})})]})})}var KEPT_MAX=1e3,ROWS_MAX2=500,rawKey=D3(""),FILTERS2=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){
 let word=text.trim();return word?/^[1-5](xx|\d\d)$/.test(word)?{status:word}:/^[0-9a-f.:]*[.:][0-9a-f.:]*$/i.test(word)&&/\d/.test(word)?{address:word}:{any:word}:
 {}}function Tail(){let q4=route.value.query,filters=Object.fromEntries(FILTERS2.flatMap(name=>q4.get(name)?[[name,q4.get(name)]]:[])),asked=JSON.stringify(filters),
 [rows,setRows]=w([]),[told,setTold]=w({shown:0,seen:0,sampled:1,kept:0,missing:0}),[paused,setPaused]=w(!1),[failure,setFailure]=w(null),[ready,setReady]=w(!1),

@@ -48,7 +48,8 @@ fn the_right_secret_leads_in_the_wrong_one_does_not_and_signing_out_ends_it() {
     tab.click("button", "Sign in");
     tab.wait("document.querySelector('h1')?.innerText.startsWith('Keys')");
     // Scripts see neither the cookie nor the secret.
-    let seen = tab.eval("document.cookie + JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage}) + location.href");
+    let seen =
+        tab.eval("document.cookie + JSON.stringify({...localStorage}) + JSON.stringify({...sessionStorage}) + location.href");
     assert!(!seen.to_string().contains(SECRET) && !seen.to_string().contains("tollgate_console"), "{seen}");
     tab.click("button", "Sign out");
     tab.wait("document.querySelector('.sign-in')");

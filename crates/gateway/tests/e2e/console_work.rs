@@ -79,10 +79,12 @@ fn clicks_alone_make_an_api_and_a_key_that_is_refused_explained_and_revoked() {
 /// The text of the editor, and whether it is there at all.
 fn editor_text(tab: &mut Tab) -> String {
     tab.wait("document.querySelector('.code')?.shadowRoot?.querySelector('.cm-line')");
-    tab.eval("[...document.querySelector('.code').shadowRoot.querySelectorAll('.cm-line')].map((line) => line.textContent).join('\\n')")
-        .as_str()
-        .expect("a text")
-        .to_owned()
+    tab.eval(
+        "[...document.querySelector('.code').shadowRoot.querySelectorAll('.cm-line')].map((line) => line.textContent).join('\\n')",
+    )
+    .as_str()
+    .expect("a text")
+    .to_owned()
 }
 
 #[test]
@@ -206,9 +208,9 @@ fn many_keys_are_found_chosen_and_changed_together() {
     let statuses: Vec<u16> = keys.iter().map(|key| call(&gateway, "/shop/", key).status).collect();
     assert_eq!(statuses, [403, 403, 200]);
 
-    // A whole key is a secret: it is in no address, neither of the page nor of a call.
+    // A whole key finds itself. It is a secret: it is in no address, neither of the page nor of a call.
     tab.fill("Search keys", &keys[2]);
-    tab.wait("performance.getEntriesByType('resource').some((entry) => entry.name.endsWith('list/keys'))");
+    tab.wait("document.querySelectorAll('tbody tr').length === 1 && document.querySelector('tbody')?.innerText.includes('south')");
     let asked = tab.eval("performance.getEntriesByType('resource').map((entry) => entry.name).concat(location.href)");
     assert!(!asked.to_string().contains(&keys[2]), "{asked}");
     expect_no_complaints(&tab);
@@ -251,5 +253,36 @@ fn policies_say_how_many_keys_a_change_concerns() {
     tab.wait("document.querySelector('[data-test=secret]')");
     let key: Value = tab.eval("document.querySelector('[data-test=secret]').innerText");
     assert_eq!(call(&gateway, "/shop/", key.as_str().expect("a key")).status, 200);
+    expect_no_complaints(&tab);
+}
+
+#[test]
+fn a_tried_request_shows_what_each_step_decided_and_what_went_upstream() {
+    let Some(mut browser) = Browser::start() else { return };
+    let upstream = upstream_saying("from the shop");
+    let gateway = Gateway::start(json!({}), [api("shop", "/shop/", &upstream.url()).with_keys()]);
+    let key = create(&gateway, &session_for(&["shop"], json!({"rate": 1, "per": 60})));
+    let mut tab = open_signed_in(&mut browser, &gateway, "#/apis/shop/chain");
+    tab.wait("[...document.querySelectorAll('tbody th')].some((step) => step.innerText.includes('TokenAuth'))");
+    tab.click("button", "Try it");
+    tab.fill("Path", "/shop/things?x=1");
+    tab.click("dialog button", "Send");
+    tab.see("refused by TokenAuth");
+    assert_eq!(upstream.requests(), 0);
+
+    tab.fill("Key (Authorization)", &key);
+    tab.fill("Headers, one a line", "X-Asked: by the console");
+    tab.click("dialog button", "Send");
+    tab.see("What went upstream");
+    tab.see("from the shop");
+    let decisions = tab.eval("[...document.querySelectorAll('.steps li')].map((step) => step.innerText)");
+    assert!(decisions.as_array().is_some_and(|steps| steps.len() >= 2 && steps.iter().all(|step| step.as_str().is_some_and(|text| text.contains("passed on")))), "{decisions}");
+    let seen = upstream.last();
+    assert_eq!((seen.target.as_str(), seen.header("x-asked")), ("/things?x=1", Some("by the console")));
+    tab.screenshot("try-it");
+    // It counts like any other request.
+    tab.click("dialog button", "Send");
+    tab.see("refused by KeyLimits");
+    assert_eq!(call(&gateway, "/shop/", &key).status, 429);
     expect_no_complaints(&tab);
 }

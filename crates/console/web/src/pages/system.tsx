@@ -85,7 +85,7 @@ function Changes() {
   const q = route.value.query;
   const list = useList<any>("changes", { q: q.get("q") ?? undefined });
   const [open, setOpen] = useState<any>(null);
-  const where = (row: any) => row.kind === "api" ? link(["apis", row.target]) : row.kind === "key" ? link(["keys", row.target]) : row.kind === "policy" ? link(["policies"], { open: row.target }) : undefined;
+  const where = (row: any) => !row.target ? undefined : row.kind === "api" ? link(["apis", row.target]) : row.kind === "key" ? link(["keys", row.target]) : row.kind === "policy" ? link(["policies"], { open: row.target }) : undefined;
   return (
     <>
       <div class="toolbar"><Filter label="Filter changes" placeholder="User, target, action" /><small>Kept for 90 days.</small></div>

@@ -41,7 +41,11 @@ impl Process {
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"])
             .args(["--hide-scrollbars", "--remote-debugging-port=0", "--no-first-run", "--disable-extensions"])
             // Pages of tests that run at the same time must not be slowed down as tabs in the background.
-            .args(["--disable-renderer-backgrounding", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows"])
+            .args([
+                "--disable-renderer-backgrounding",
+                "--disable-background-timer-throttling",
+                "--disable-backgrounding-occluded-windows",
+            ])
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg("about:blank")
             .stdin(Stdio::null())
@@ -81,7 +85,8 @@ impl Browser {
 
     /// A page with cookies of its own.
     pub(crate) fn tab(&mut self) -> Tab {
-        let context = self.control.command("Target.createBrowserContext", json!({"disposeOnDetach": true}))["browserContextId"].clone();
+        let context =
+            self.control.command("Target.createBrowserContext", json!({"disposeOnDetach": true}))["browserContextId"].clone();
         let target = self.control.command("Target.createTarget", json!({"url": "about:blank", "browserContextId": context}));
         let id = target["targetId"].as_str().expect("a target").to_owned();
         let mut tab = Tab::open(self.port, &format!("/devtools/page/{id}"));

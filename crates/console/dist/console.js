@@ -830,9 +830,9 @@ select,tone:tone3}){let columns=all.filter(column=>!(column.wide&&narrow.value))
 {rows}=list,windowed=rows.length>150;S2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-MARGIN_ROWS),
 last4=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last4)<MARGIN_ROWS/2?old:[first,last4]),
 last4>rows.length-30&&list.more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener("scroll",
-look),removeEventListener("resize",look)}},[rows.length,rowPixels,list.done]),S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(event))
-return;let step2=event.key==="j"?1:event.key==="k"?-1:0;if(step2){let next=Math.max(0,Math.min(rows.length-1,at.current+step2));at.current=next,requestAnimationFrame(
-()=>{let row=body.current?.querySelector(`[aria-rowindex="${next+2}"]`);row?.focus({preventScroll:!0}),row?.scrollIntoView({block:"nearest"})}),event.preventDefault()}};
+look),removeEventListener("resize",look)}},[rows,rowPixels,list.done]),S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(event))return;
+let step2=event.key==="j"?1:event.key==="k"?-1:0;if(step2){let next=Math.max(0,Math.min(rows.length-1,at.current+step2));at.current=next,requestAnimationFrame(()=>{
+let row=body.current?.querySelector(`[aria-rowindex="${next+2}"]`);row?.focus({preventScroll:!0}),row?.scrollIntoView({block:"nearest"})}),event.preventDefault()}};
 return addEventListener("keydown",move),()=>removeEventListener("keydown",move)},[rows]);let sort=column=>{if(!column.sort)return;let now2=route.value.query.get(
 "sort")??order;refine({sort:now2===column.sort?`-${column.sort}`:now2===`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.
 value.query.get("sort")??order??"",[from,to3]=windowed?[Math.min(range[0],rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(

@@ -34,7 +34,6 @@ mod connections;
 mod console;
 mod console_calls;
 mod console_pages;
-mod console_scale;
 mod console_views;
 mod console_work;
 mod control;

@@ -103,7 +103,7 @@ export function Table<R>({ label, columns: all, list, id, open, href, empty, ord
     addEventListener("scroll", look, { passive: true });
     addEventListener("resize", look);
     return () => { removeEventListener("scroll", look); removeEventListener("resize", look); };
-  }, [rows.length, rowPixels, list.done]);
+  }, [rows, rowPixels, list.done]);
   useEffect(() => {
     const move = (event: KeyboardEvent) => {
       if (event.defaultPrevented || (event as any).typing || !lettersOn(event)) return;

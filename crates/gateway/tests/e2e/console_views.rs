@@ -12,7 +12,11 @@ use crate::oauth_clients::{policy, provider, with_policies};
 
 /// Each page and dialog: its name, its view, and what is on it once it is complete.
 const VIEWS: [(&str, &str, &str); 23] = [
-    ("overview", "#/", "document.querySelector('.verdict') && document.querySelector('.canvas canvas') && document.body.innerText.includes('Needs attention')"),
+    (
+        "overview",
+        "#/",
+        "document.querySelector('.verdict') && document.querySelector('.canvas canvas') && document.body.innerText.includes('Needs attention')",
+    ),
     ("apis", "#/apis", "document.querySelectorAll('tbody tr').length >= 4"),
     ("api-new", "#/apis?new=1", "document.querySelector('dialog input')"),
     ("api-live", "#/apis/shop", "document.querySelector('.canvas canvas')"),
@@ -62,7 +66,10 @@ fn busy_gateway() -> (Gateway, Upstream, tempfile::TempDir) {
         let (certificate, key) = made(name, year);
         post("/tyk/certs?org_id=default", format!("{certificate}{key}"));
     }
-    post("/tyk/oauth/clients/create", json!({"client_id": "mobile", "api_id": "login", "redirect_uri": "https://app.test/"}).to_string());
+    post(
+        "/tyk/oauth/clients/create",
+        json!({"client_id": "mobile", "api_id": "login", "redirect_uri": "https://app.test/"}).to_string(),
+    );
     post("/tyk/users", json!({"name": "vera", "role": "viewer", "password": "a long enough password"}).to_string());
     let acme = create(&gateway, &json!({"org_id": "default", "apply_policies": ["gold"], "alias": "acme"}));
     let slow = create(&gateway, &session_for(&["a"], json!({"alias": "slow", "rate": 1, "per": 60})));
@@ -89,11 +96,15 @@ fn each_page_is_accessible_in_both_themes_on_wide_screens_and_phones() {
     let Some(mut browser) = Browser::start() else { return };
     let (gateway, _upstream, _folder) = busy_gateway();
     let mut tab = open_signed_in(&mut browser, &gateway, "");
-    crate::statistics::wait_for(&gateway, "/tyk/usage?by=api&last=1h", |usage| usage["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
+    crate::statistics::wait_for(&gateway, "/tyk/usage?by=api&last=1h", |usage| {
+        usage["rows"].as_array().is_some_and(|rows| !rows.is_empty())
+    });
     tab.wait("document.body.innerText.includes('req') || document.querySelector('.figure strong')?.innerText !== '-/s'");
     let mut wrong = Vec::new();
     // Each theme and width is looked at; the checks of colours need one width, those of sizes one theme.
-    for (width, height, is_dark, is_checked) in [(1280, 800, false, true), (360, 740, true, true), (1280, 800, true, false), (360, 740, false, false)] {
+    for (width, height, is_dark, is_checked) in
+        [(1280, 800, false, true), (360, 740, true, true), (1280, 800, true, false), (360, 740, false, false)]
+    {
         tab.screen(width, height, is_dark);
         for (name, view, complete) in VIEWS {
             show(&mut tab, view, complete);
@@ -118,19 +129,31 @@ fn each_page_is_accessible_in_both_themes_on_wide_screens_and_phones() {
 }
 
 /// Text that runs where it is taken for markup, reorders what is around it where it is obeyed, and is a formula where it begins a cell.
-const HOSTILE: &str = "=cmd|'/C calc'!A0\u{202e}<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>\u{7}";
+const HOSTILE: &str =
+    "=cmd|'/C calc'!A0\u{202e}<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>\u{7}";
 
 #[test]
 fn hostile_names_paths_agents_and_keys_do_nothing() {
     let Some(mut browser) = Browser::start() else { return };
     let upstream = Upstream::ok();
     let rights = json!({"shop": {"api_id": "shop", "api_name": HOSTILE, "versions": ["Default"]}});
-    let hostile_policy = json!({"id": "bad", "name": HOSTILE, "org_id": "default", "active": true, "rate": 10, "per": 60, "access_rights": rights});
+    let hostile_policy =
+        json!({"id": "bad", "name": HOSTILE, "org_id": "default", "active": true, "rate": 10, "per": 60, "access_rights": rights});
     let (conf, _folder) = with_policies(json!({"enable_analytics": true}), &[hostile_policy]);
-    let definition = api("shop", "/shop/", &upstream.url()).with_keys().set("do_not_track", false).set("name", HOSTILE).set("tags", json!([HOSTILE]));
+    let definition = api("shop", "/shop/", &upstream.url())
+        .with_keys()
+        .set("do_not_track", false)
+        .set("name", HOSTILE)
+        .set("tags", json!([HOSTILE]));
     let open = api("=open", "/open/", &upstream.url()).set("do_not_track", false).set("name", HOSTILE);
     let gateway = Gateway::start(conf, [definition, open]);
-    let key = create(&gateway, &session_for(&["shop"], json!({"alias": HOSTILE, "rate": 1, "per": 60, "tags": [HOSTILE], "meta_data": {HOSTILE: HOSTILE}})));
+    let key = create(
+        &gateway,
+        &session_for(
+            &["shop"],
+            json!({"alias": HOSTILE, "rate": 1, "per": 60, "tags": [HOSTILE], "meta_data": {HOSTILE: HOSTILE}}),
+        ),
+    );
     let agent = "User-Agent: =1+1<script>document.title='owned'</script>";
     for _ in 0..2 {
         let line = format!("Authorization: {key}");
@@ -141,7 +164,9 @@ fn hostile_names_paths_agents_and_keys_do_nothing() {
         gateway.control("DELETE", "/tyk/apis/%3Cscript%3Edocument.title='owned'%3C%2Fscript%3E", "");
     }
     let mut tab = open_signed_in(&mut browser, &gateway, "");
-    crate::statistics::wait_for(&gateway, "/tyk/usage?by=path&last=1h", |usage| usage["rows"].as_array().is_some_and(|rows| rows.len() >= 2));
+    crate::statistics::wait_for(&gateway, "/tyk/usage?by=path&last=1h", |usage| {
+        usage["rows"].as_array().is_some_and(|rows| rows.len() >= 2)
+    });
     let id = gateway.control("GET", "/tyk/list/keys", "").json()["rows"][0]["id"].as_str().expect("a key").to_owned();
     let views = [
         ("#/", "document.querySelector('.verdict')", true),

@@ -276,7 +276,12 @@ fn a_tried_request_shows_what_each_step_decided_and_what_went_upstream() {
     tab.see("What went upstream");
     tab.see("from the shop");
     let decisions = tab.eval("[...document.querySelectorAll('.steps li')].map((step) => step.innerText)");
-    assert!(decisions.as_array().is_some_and(|steps| steps.len() >= 2 && steps.iter().all(|step| step.as_str().is_some_and(|text| text.contains("passed on")))), "{decisions}");
+    assert!(
+        decisions.as_array().is_some_and(
+            |steps| steps.len() >= 2 && steps.iter().all(|step| step.as_str().is_some_and(|text| text.contains("passed on")))
+        ),
+        "{decisions}"
+    );
     let seen = upstream.last();
     assert_eq!((seen.target.as_str(), seen.header("x-asked")), ("/things?x=1", Some("by the console")));
     tab.screenshot("try-it");

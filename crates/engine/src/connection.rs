@@ -18,7 +18,7 @@ use crate::kept_bodies::ROOM_LOOK_MS;
 use crate::mono_time::MonoTime;
 use crate::outbox::Outbox;
 use crate::pace::Looks;
-use crate::peers::{CountedConnection, HandedConnection};
+use crate::peers::{CountedConnection, Entry, HandedConnection};
 use crate::pipe::Pipe;
 use crate::pool::PoolSlot;
 use crate::service::{Capture, ClientInfo, Forward, Handler, Outgoing, Verdict, Work};
@@ -60,6 +60,8 @@ pub(crate) struct Connection {
     core: Rc<Core>,
     client: Stream,
     client_address: SocketAddr,
+    /// Name of the listener that accepted the connection.
+    listener: u16,
     /// The client's IP address as text.
     client_ip: ClientIp,
     /// Held while the connection lives. None for an HTTP/2 stream, which is counted with its connection.
@@ -181,7 +183,9 @@ impl Connection {
     /// A connection that serves one HTTP/2 stream.
     pub(crate) fn of_stream(core: Rc<Core>, stream: Stream, client: ClientInfo) -> Self {
         let handler = core.service.handler(&client);
-        Connection::with_handler(core, stream, client.address, handler)
+        let mut connection = Connection::with_handler(core, stream, client.address, handler);
+        connection.listener = client.listener;
+        connection
     }
 
     /// A connection with this handler.
@@ -190,6 +194,7 @@ impl Connection {
         Connection {
             client: stream,
             client_address: client,
+            listener: 0,
             client_ip: ClientIp::new(client),
             counted: None,
             handler,
@@ -343,7 +348,7 @@ impl Connection {
         match peer.hand_over(HandedConnection {
             stream,
             client: self.client_address,
-            listener_index: None,
+            entry: Entry::Served(self.listener),
             counted: peer.count(seat),
         }) {
             Ok(()) => self.enter(Stage::Closed),
@@ -469,7 +474,7 @@ impl Connection {
         }
         let stage = self.counted.take().map_or(Stage::Closed, |counted| {
             let stream = std::mem::replace(&mut self.client, Stream::Pipe(Pipe::new().0));
-            let client = ClientInfo { address: self.client_address, tls: None, http2: true, is_own: false, probe: 0 };
+            let client = ClientInfo { address: self.client_address, listener: self.listener, tls: None, http2: true, is_own: false, probe: 0 };
             Stage::Http2(Box::new(Http2Start { stream, bytes: bytes.to_vec(), client, counted }))
         });
         self.enter(stage);

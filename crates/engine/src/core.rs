@@ -6,7 +6,6 @@ use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::handshake_limit::Handshakes;
 use crate::kept_bodies::KeptBodies;
 use crate::limits::Limits;
-use crate::listen::Listen;
 use crate::mono_time::MonoTime;
 use crate::output_buffers::OutputBuffers;
 use crate::peers::CoreBalancer;
@@ -53,8 +52,6 @@ pub(crate) struct Core {
     pub draining: Cell<bool>,
     /// Coarse time from which a draining core closes connections without a request.
     idle_end_ms: Cell<u64>,
-    /// The listening addresses and their settings.
-    pub listens: Rc<[Listen]>,
     pub handshakes: Handshakes,
     /// Limits connections by client address, if configured.
     pub address_limit: Option<Arc<AddressLimit>>,
@@ -95,7 +92,6 @@ impl Core {
         service: Rc<dyn Service>,
         resolver: Resolver,
         peers: Rc<CoreBalancer>,
-        listens: Rc<[Listen]>,
         stats: Arc<CoreStats>,
         address_limit: Option<Arc<AddressLimit>>,
     ) -> Self {
@@ -121,7 +117,6 @@ impl Core {
             resolver,
             draining: Cell::new(false),
             idle_end_ms: Cell::new(NEVER),
-            listens,
             handshakes: Handshakes::default(),
             address_limit,
             peers,

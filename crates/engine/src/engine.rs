@@ -3,13 +3,14 @@
 use crate::addresses::AddressLimit;
 use crate::core::Core;
 use crate::limits::Limits;
-use crate::listen::Listen;
-use crate::listener::{accept, adopt, bind};
+use crate::listen::{Listen, NewListener};
+use crate::listener::{accept, adopt, bind_all};
 use crate::own_requests::CoreEntrance;
 use crate::peers::{CoreBalancer, FileShortage, INBOX_MAX, Peer, PeerMessage};
 use crate::resolver::Resolver;
 use crate::service::ServiceFactory;
 use crate::stats::CoreStats;
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
@@ -20,6 +21,8 @@ use tokio::sync::{mpsc, watch};
 
 /// How often a draining core checks whether its last connection is closed.
 const DRAIN_TICK: Duration = Duration::from_millis(10);
+/// Pause before a listener is offered again to a core whose inbox is full.
+const INBOX_PAUSE: Duration = Duration::from_millis(5);
 
 /// Settings to start an engine with.
 pub struct EngineConfig {
@@ -47,6 +50,53 @@ pub struct Engine {
     pub listeners: Vec<TcpListener>,
     drain: watch::Sender<Option<Duration>>,
     threads: Vec<JoinHandle<()>>,
+    control: ListenerControl,
+    /// Keeps its listeners open.
+    _open: Vec<watch::Sender<()>>,
+}
+
+/// Opens more listeners while the engine runs.
+#[derive(Clone)]
+pub struct ListenerControl {
+    cores: Vec<Peer>,
+}
+
+/// A listener that was opened while the engine runs. It closes when this is dropped; connections that it has accepted go on.
+pub struct OpenListener {
+    _open: watch::Sender<()>,
+}
+
+impl ListenerControl {
+    /// Binds sockets for a listener, one per core. Connections wait in them until [`ListenerControl::open`].
+    ///
+    /// # Errors
+    /// The address is in use or can't be bound.
+    pub fn bind(address: SocketAddr, cores: usize) -> io::Result<Vec<TcpListener>> {
+        // The cores' sockets share the port, and would share it with those of another process too. This one does not.
+        let alone = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+        alone.set_reuse_address(true)?;
+        if address.is_ipv6() && !address.ip().is_unspecified() {
+            alone.set_only_v6(true)?;
+        }
+        alone.bind(&SockAddr::from(address))?;
+        drop(alone);
+        bind_all(address, cores)
+    }
+
+    /// Begins to accept connections from the sockets of a listener.
+    pub fn open(&self, listen: Listen, sockets: Vec<TcpListener>) -> OpenListener {
+        let (open, closed) = watch::channel(());
+        let listen = Arc::new(listen);
+        for (socket, core) in sockets.into_iter().zip(self.cores.iter().cycle()) {
+            let mut listener = NewListener { listen: listen.clone(), socket, closed: closed.clone() };
+            // A core that drains takes no more.
+            while let Err(Some(refused)) = core.listen(listener) {
+                listener = refused;
+                std::thread::sleep(INBOX_PAUSE);
+            }
+        }
+        OpenListener { _open: open }
+    }
 }
 
 impl Engine {
@@ -54,11 +104,14 @@ impl Engine {
     /// instead, because each has its own accept queue.
     pub fn start(config: EngineConfig, sockets: Vec<Vec<TcpListener>>) -> io::Result<Engine> {
         let threads = config.threads.max(1);
-        let mut by_core: Vec<Vec<(usize, TcpListener)>> = (0..threads).map(|_| Vec::new()).collect();
-        let mut addresses = Vec::new();
+        let mut by_core: Vec<Vec<NewListener>> = (0..threads).map(|_| Vec::new()).collect();
+        let (mut addresses, mut open) = (Vec::new(), Vec::new());
         let mut listeners = Vec::new();
         let mut sockets = sockets.into_iter();
-        for (listener_index, wanted) in config.listen.iter().enumerate() {
+        for wanted in &config.listen {
+            let (keep_open, closed) = watch::channel(());
+            open.push(keep_open);
+            let listen = Arc::new(wanted.clone());
             let there = sockets.next().unwrap_or_default();
             let own = if there.is_empty() { bind_all(wanted.address, threads)? } else { there };
             for (socket, core) in own.into_iter().zip((0..threads).cycle()) {
@@ -69,7 +122,7 @@ impl Engine {
                 }
                 listeners.push(socket.try_clone()?);
                 if let Some(own) = by_core.get_mut(core) {
-                    own.push((listener_index, socket));
+                    own.push(NewListener { listen: listen.clone(), socket, closed: closed.clone() });
                 }
             }
         }
@@ -88,7 +141,12 @@ impl Engine {
             let run = move || run_core(index, listeners, inbox, peers, &config);
             handles.push(std::thread::Builder::new().name(format!("core-{index}")).spawn(run)?);
         }
-        Ok(Engine { addresses, listeners, drain, threads: handles })
+        Ok(Engine { addresses, listeners, drain, threads: handles, control: ListenerControl { cores: peers }, _open: open })
+    }
+
+    /// Opens more listeners.
+    pub fn listener_control(&self) -> ListenerControl {
+        self.control.clone()
     }
 
     /// Stops accepting, lets requests in flight finish within the drain limit, and ends the threads. Idle connections stay for
@@ -105,22 +163,10 @@ impl Engine {
     }
 }
 
-/// Binds one socket per core to the same port.
-fn bind_all(mut address: SocketAddr, cores: usize) -> io::Result<Vec<TcpListener>> {
-    let mut sockets = Vec::with_capacity(cores);
-    for _ in 0..cores {
-        let socket = bind(address);
-        let socket = socket.map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
-        address = socket.local_addr()?;
-        sockets.push(socket);
-    }
-    Ok(sockets)
-}
-
 #[allow(clippy::too_many_arguments)]
 fn run_core(
     index: usize,
-    listeners: Vec<(usize, TcpListener)>,
+    listeners: Vec<NewListener>,
     mut inbox: mpsc::Receiver<PeerMessage>,
     peers: CoreBalancer,
     config: &EngineConfig,
@@ -135,20 +181,23 @@ fn run_core(
         let resolver = Resolver::new(config.name_servers.clone());
         let service = (config.services)(index);
         let stats = config.stats.get(index).cloned().unwrap_or_default();
-        let listens = config.listen.as_slice().into();
         let address_limit = config.address_limit.clone();
-        let core = Rc::new(Core::new(config.limits.clone(), service, resolver, peers.clone(), listens, stats, address_limit));
+        let core = Rc::new(Core::new(config.limits.clone(), service, resolver, peers.clone(), stats, address_limit));
         core.service.start(CoreEntrance::new(&core));
         tokio::task::spawn_local(core.clone().keep_time());
-        let accepting: Vec<_> = listeners
-            .into_iter()
-            .map(|(listener_index, listener)| tokio::task::spawn_local(accept(core.clone(), listener, listener_index)))
-            .collect();
+        let begin = |listener| tokio::task::spawn_local(accept(core.clone(), listener));
+        let mut accepting: Vec<_> = listeners.into_iter().map(begin).collect();
         loop {
             tokio::select! {
                 biased;
                 () = peers.drained() => break,
-                Some(message) = inbox.recv() => receive(&core, message),
+                Some(message) = inbox.recv() => match message {
+                    PeerMessage::Listen(listener) => {
+                        accepting.retain(|task| !task.is_finished());
+                        accepting.push(begin(listener));
+                    }
+                    message => receive(&core, message),
+                },
             }
         }
         for listener in accepting {
@@ -171,5 +220,7 @@ fn receive(core: &Rc<Core>, message: PeerMessage) {
     match message {
         PeerMessage::Arrival(arrival) => adopt(core, arrival),
         PeerMessage::CloseIdle(connections) => core.close_idle(connections),
+        // It came too late: the core drains.
+        PeerMessage::Listen(_) => {}
     }
 }

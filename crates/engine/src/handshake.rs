@@ -3,17 +3,19 @@
 
 use crate::addresses::LimitReached;
 use crate::core::Core;
-use crate::listen::{Listen, TlsConfigSelector};
+use crate::listen::{Content, Listen, TlsConfigSelector};
 use crate::peers::CountedConnection;
 use crate::proxy_header::{self, Progress};
 use crate::serve::serve;
 use crate::server_name::{self, CutName};
 use crate::service::{ClientInfo, ClientTls};
 use crate::stream::Stream;
+use crate::stream_forward::forward_stream;
 use rustls::server::Acceptor;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -31,7 +33,7 @@ const PLAIN_HTTP_REPLY: &[u8] =
     b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 
 /// Performs PROXY header and TLS handshake, then serves the connection.
-pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Listen, mut counted: CountedConnection) {
+pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Arc<Listen>, mut counted: CountedConnection) {
     let limit = Duration::from_millis(core.limits.handshake_ms);
     let Some(under_way) = core.handshakes.begin() else {
         return tracing::warn!(%peer, "too many handshakes at once: connection closed");
@@ -39,7 +41,10 @@ pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, l
     let entered = timeout(limit, pass(&core, stream, peer, &listen, &mut counted)).await;
     drop(under_way);
     match entered {
-        Ok(Ok((stream, client))) => serve(core, stream, client, counted).await,
+        Ok(Ok((stream, client))) => match listen.content {
+            Content::Http => serve(core, stream, client, counted).await,
+            Content::Stream => forward_stream(core, stream, client, counted).await,
+        },
         Ok(Err(error)) => tracing::debug!(%peer, %error, "connection ended before its first request"),
         Err(_) => tracing::debug!(%peer, "handshake took too long"),
     }
@@ -59,12 +64,12 @@ async fn pass(
             io::Error::other("the announced client has as many connections as it may")
         })?;
     }
-    let address = announced.unwrap_or(peer);
+    let (address, listener) = (announced.unwrap_or(peer), listen.name);
     let Some(terms) = &listen.tls else {
-        return Ok((Stream::Tcp(stream), ClientInfo { address, tls: None, http2: false, is_own: false, probe: 0 }));
+        return Ok((Stream::Tcp(stream), ClientInfo { address, listener, tls: None, http2: false, is_own: false, probe: 0 }));
     };
     let (stream, tls) = shake_hands(core, stream, terms.as_ref()).await?;
-    Ok((stream, ClientInfo { address, tls: Some(tls), http2: false, is_own: false, probe: 0 }))
+    Ok((stream, ClientInfo { address, listener, tls: Some(tls), http2: false, is_own: false, probe: 0 }))
 }
 
 /// Reads the header and not a byte more. `None` if the proxy speaks for itself.

@@ -43,6 +43,7 @@ mod service;
 mod shared_upstreams;
 mod stats;
 mod stream;
+mod stream_forward;
 mod target;
 mod tunnel;
 mod turn;
@@ -50,10 +51,10 @@ mod unsent;
 
 pub use addresses::{AddressLimit, client_network};
 pub use counter::Counter;
-pub use engine::{Engine, EngineConfig};
+pub use engine::{Engine, EngineConfig, ListenerControl, OpenListener};
 pub use fault::{Fault, FaultKind, FaultReason};
 pub use limits::Limits;
-pub use listen::{Listen, TlsConfigSelector, TrustedProxies};
+pub use listen::{Content, Listen, TlsConfigSelector, TrustedProxies};
 pub use mono_time::MonoTime;
 pub use pace::Speed;
 pub use pending::{Completer, Pending};
@@ -61,7 +62,7 @@ pub use server_name::accepting_ports;
 pub use service::{
     BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, KeepForResend,
     KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget, Service,
-    ServiceFactory, SourcedBody, Times, TryEnd, Verdict, Work,
+    ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target, TargetTls};

@@ -5,7 +5,8 @@ use crate::addresses::{IpPermit, LimitReached};
 use crate::core::Core;
 use crate::fault::is_out_of_files;
 use crate::handshake::enter;
-use crate::peers::{CountedConnection, HandedConnection};
+use crate::listen::{Listen, NewListener};
+use crate::peers::{CountedConnection, Entry, HandedConnection};
 use crate::serve::serve;
 use crate::service::ClientInfo;
 use crate::stream::Stream;
@@ -13,6 +14,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
@@ -40,9 +42,22 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Accepts until `core` drains, then accepts the connections that are already queued, so that none of them is refused.
-pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, listener_index: usize) -> io::Result<()> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
+/// Binds one socket per core to the same port.
+pub(crate) fn bind_all(mut address: SocketAddr, cores: usize) -> io::Result<Vec<TcpListener>> {
+    let mut sockets = Vec::with_capacity(cores);
+    for _ in 0..cores {
+        let socket = bind(address);
+        let socket = socket.map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))?;
+        address = socket.local_addr()?;
+        sockets.push(socket);
+    }
+    Ok(sockets)
+}
+
+/// Accepts until `core` drains or the listener closes, then accepts the connections that are already queued, so that none of them is refused.
+pub(crate) async fn accept(core: Rc<Core>, listener: NewListener) -> io::Result<()> {
+    let NewListener { listen, socket, mut closed } = listener;
+    let listener = tokio::net::TcpListener::from_std(socket)?;
     let mut logged: Option<Instant> = None;
     let mut in_turn = 0;
     loop {
@@ -54,11 +69,12 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, listener_index
         let accepted = tokio::select! {
             biased;
             () = core.peers.drained() => break,
+            _ = closed.changed() => break,
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, client)) => match seat(&core, client, listener_index) {
-                Ok(seat) => place(&core, stream, client, listener_index, seat),
+            Ok((stream, client)) => match seat(&core, client, &listen) {
+                Ok(seat) => place(&core, stream, client, &listen, seat),
                 Err(LimitReached) => core.turn_away(&stream),
             },
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -77,29 +93,29 @@ pub(crate) async fn accept(core: Rc<Core>, listener: TcpListener, listener_index
     }
     let listener = listener.into_std()?;
     while let Ok((stream, client)) = listener.accept() {
-        if let Ok(seat) = seat(&core, client, listener_index) {
+        if let Ok(seat) = seat(&core, client, &listen) {
             let counted = core.peers.count(seat);
-            adopt(&core, HandedConnection { stream, client, listener_index: Some(listener_index), counted });
+            adopt(&core, HandedConnection { stream, client, entry: Entry::Listener(listen.clone()), counted });
         }
     }
     Ok(())
 }
 
 /// Counts the connection for its address. Behind a PROXY header, the announced client is counted later.
-fn seat(core: &Core, client: SocketAddr, listener_index: usize) -> Result<Option<IpPermit>, LimitReached> {
+fn seat(core: &Core, client: SocketAddr, listen: &Listen) -> Result<Option<IpPermit>, LimitReached> {
     let Some(limit) = &core.address_limit else { return Ok(None) };
-    if core.listens.get(listener_index).is_some_and(|listen| listen.trusts(client)) {
+    if listen.trusts(client) {
         return Ok(None);
     }
     limit.seat(client.ip())
 }
 
-fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listener_index: usize, seat: Option<IpPermit>) {
+fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listen: &Arc<Listen>, seat: Option<IpPermit>) {
     match core.peers.better_place() {
-        None => receive(core, stream, client, Some(listener_index), core.peers.count(seat)),
+        None => receive(core, stream, client, Entry::Listener(listen.clone()), core.peers.count(seat)),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
-                let arrival = HandedConnection { stream, client, listener_index: Some(listener_index), counted: peer.count(seat) };
+                let arrival = HandedConnection { stream, client, entry: Entry::Listener(listen.clone()), counted: peer.count(seat) };
                 if let Err(mut arrival) = peer.hand_over(arrival) {
                     arrival.counted = core.peers.count(arrival.counted.seat.take());
                     adopt(core, arrival);
@@ -112,22 +128,23 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listener_index:
 
 /// Serves a connection that another core accepted.
 pub(crate) fn adopt(core: &Rc<Core>, arrival: HandedConnection) {
-    let HandedConnection { stream, client, listener_index, counted } = arrival;
+    let HandedConnection { stream, client, entry, counted } = arrival;
     match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
-        Ok(stream) => receive(core, stream, client, listener_index, counted),
+        Ok(stream) => receive(core, stream, client, entry, counted),
         Err(error) => tracing::warn!(%error, "cannot adopt a connection"),
     }
 }
 
-fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listener_index: Option<usize>, counted: CountedConnection) {
+fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entry: Entry, counted: CountedConnection) {
     let _ = stream.set_nodelay(true);
-    match listener_index.and_then(|listener_index| core.listens.get(listener_index)).filter(|listen| !listen.is_open_to(client)) {
-        Some(listen) => {
-            tokio::task::spawn_local(enter(core.clone(), stream, client, listen.clone(), counted));
+    let listener = match entry {
+        Entry::Listener(listen) if !listen.is_open_to(client) => {
+            tokio::task::spawn_local(enter(core.clone(), stream, client, listen, counted));
+            return;
         }
-        None => {
-            let client = ClientInfo { address: client, tls: None, http2: false, is_own: false, probe: 0 };
-            tokio::task::spawn_local(serve(core.clone(), Stream::Tcp(stream), client, counted));
-        }
-    }
+        Entry::Listener(listen) => listen.name,
+        Entry::Served(listener) => listener,
+    };
+    let client = ClientInfo { address: client, listener, tls: None, http2: false, is_own: false, probe: 0 };
+    tokio::task::spawn_local(serve(core.clone(), Stream::Tcp(stream), client, counted));
 }

@@ -3,6 +3,7 @@
 //! hands connections over between two of their requests.
 
 use crate::addresses::IpPermit;
+use crate::listen::{Listen, NewListener};
 use crate::mono_time::MonoTime;
 use std::cell::Cell;
 use std::net::{SocketAddr, TcpStream};
@@ -44,6 +45,8 @@ pub(crate) enum PeerMessage {
     Arrival(HandedConnection),
     /// File descriptors are exhausted: close this many idle connections.
     CloseIdle(usize),
+    /// A listener to accept connections from.
+    Listen(NewListener),
 }
 
 /// A client connection on its way to the core that will serve it.
@@ -51,10 +54,17 @@ pub(crate) struct HandedConnection {
     pub stream: TcpStream,
     /// The client's address, or that of the proxy until its header is read.
     pub client: SocketAddr,
-    /// Index of the listener whose PROXY header and TLS handshake are still ahead; `None` for a connection that was served before.
-    pub listener_index: Option<usize>,
+    pub entry: Entry,
     /// Counts the connection for its core and address.
     pub counted: CountedConnection,
+}
+
+/// What is ahead of a connection.
+pub(crate) enum Entry {
+    /// The PROXY header and TLS handshake of the listener that accepted it, if it wants them.
+    Listener(Arc<Listen>),
+    /// Its next request: it was served before. The name of its listener.
+    Served(u16),
 }
 
 /// One connection in the count of its core and of its address; dropping it decrements both.
@@ -104,6 +114,15 @@ impl Peer {
     pub(crate) fn count(&self, seat: Option<IpPermit>) -> CountedConnection {
         self.open.fetch_add(1, Ordering::Relaxed);
         CountedConnection { open: self.open.clone(), seat }
+    }
+
+    /// Gives the core a listener. Returns it if the core's inbox is full; `None` for the listener of a core that has ended.
+    pub(crate) fn listen(&self, listener: NewListener) -> Result<(), Option<NewListener>> {
+        match self.inbox.try_send(PeerMessage::Listen(listener)) {
+            Err(TrySendError::Full(PeerMessage::Listen(listener))) => Err(Some(listener)),
+            Err(_) => Err(None),
+            Ok(()) => Ok(()),
+        }
     }
 
     /// Hands a connection over. Returns it if the core accepts none any more or its inbox is full.

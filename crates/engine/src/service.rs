@@ -22,6 +22,11 @@ pub trait Service {
     /// Creates the handler for a new client connection.
     fn handler(&self, client: &ClientInfo) -> Box<dyn Handler>;
 
+    /// Creates the handler for a new connection whose bytes are forwarded unchanged. `None` closes it.
+    fn stream(&self, _client: &ClientInfo) -> Option<Box<dyn StreamHandler>> {
+        None
+    }
+
     /// Called before the first client connects. Through `_own_requests` the service can send requests to its own core.
     fn start(&self, _own_requests: Rc<dyn OwnRequests>) {}
 
@@ -82,6 +87,8 @@ impl fmt::Display for OwnFault {
 pub struct ClientInfo {
     /// Address of the client: the peer, or the client announced by a trusted proxy.
     pub address: SocketAddr,
+    /// Name of the listener that accepted it ([`Listen::name`](crate::Listen)).
+    pub listener: u16,
     /// Result of the TLS handshake, if the connection uses TLS.
     pub tls: Option<Rc<ClientTls>>,
     /// Whether requests arrive over HTTP/2.
@@ -100,6 +107,18 @@ pub struct ClientTls {
     pub certificates: Vec<CertificateDer<'static>>,
     /// The host that it requested (SNI).
     pub server_name: Option<String>,
+}
+
+/// Decides about one connection whose bytes are forwarded unchanged.
+pub trait StreamHandler {
+    /// The next upstream to try; `None` to close the connection. `failed` is the fault of the one before.
+    fn next(&mut self, failed: Option<&Fault>, now: MonoTime) -> Option<Arc<Target>>;
+
+    /// The upstream of the last call is connected.
+    fn on_connected(&mut self, now: MonoTime);
+
+    /// This many bytes moved since the last call: from the client, and to it. Called at intervals and at the end.
+    fn on_bytes(&mut self, from_client: u64, to_client: u64);
 }
 
 /// Decides about the exchanges of one client connection, one at a time.

@@ -22,6 +22,8 @@ pub(crate) struct Tunnel {
 struct TunnelDirection {
     outbox: Outbox,
     state: LaneState,
+    /// Bytes that it has taken from its sender and nobody has asked for.
+    moved: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,13 +37,18 @@ enum LaneState {
 impl Tunnel {
     /// A tunnel whose outboxes may already hold the first bytes of each direction.
     pub(crate) fn new(upstream: PooledConnection, slot: PoolSlot, to_upstream: Outbox, to_client: Outbox) -> Self {
-        let lane = |outbox| TunnelDirection { outbox, state: LaneState::Open };
+        let lane = |outbox| TunnelDirection { outbox, state: LaneState::Open, moved: 0 };
         Tunnel { upstream, slot, up: lane(to_upstream), down: lane(to_client), progress: false }
     }
 
     /// Whether a byte moved since the last call.
     pub(crate) fn take_progress(&mut self) -> bool {
         std::mem::take(&mut self.progress)
+    }
+
+    /// Bytes that moved since the last call: to the upstream, and to the client.
+    pub(crate) fn take_moved(&mut self) -> (u64, u64) {
+        (std::mem::take(&mut self.up.moved), std::mem::take(&mut self.down.moved))
     }
 
     /// Moves as many bytes as possible; ready when both directions have ended or one failed.
@@ -82,6 +89,7 @@ impl TunnelDirection {
                     Ok(true)
                 }
                 Poll::Ready(read) => {
+                    self.moved += read as u64;
                     self.outbox.send(cx, to, scratch.get(..read).unwrap_or_default(), &[])?;
                     Ok(true)
                 }

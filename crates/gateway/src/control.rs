@@ -6,5 +6,6 @@ pub(crate) mod definition;
 pub(crate) mod known_keys;
 pub(crate) mod loader;
 pub(crate) mod nodes;
+pub(crate) mod ports;
 pub(crate) mod statistics;
 pub(crate) mod target_watcher;

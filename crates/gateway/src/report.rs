@@ -12,6 +12,7 @@ mod response_cache;
 mod sampler;
 mod scrape;
 mod statsd;
+mod streams;
 mod targets;
 
 pub(crate) use exposition::ExpositionFormat;

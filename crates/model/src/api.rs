@@ -235,10 +235,12 @@ pub struct ApiDefinition {
     pub domain_disabled: bool,
     /// When the API expires, UTC, `2006-01-02 15:04`.
     pub expiration: String,
-    /// Protocol: empty, `http`, `https` or `h2c`.
+    /// Protocol of the port: empty or the gateway's own, `http`, `https` or `h2c`; or `tcp` or `tls`, whose bytes are forwarded unchanged.
     pub protocol: String,
     /// Port of a separate listener; 0 means the gateway's.
     pub listen_port: u16,
+    /// With `tcp` and `tls`: connections begin with a PROXY header.
+    pub enable_proxy_protocol: bool,
     /// `mcp` for the Model Context Protocol, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub application_protocol: String,
     /// Hooks of plugins, not supported: such an API is served only when `tollgate.serve_without` names the field.
@@ -412,6 +414,16 @@ impl ApiDefinition {
     pub fn rate_limit(&self) -> Option<(f64, f64)> {
         let GlobalRateLimit { disabled, rate, per, .. } = self.global_rate_limit;
         (!disabled && rate > 0.0 && per > 0.0).then_some((rate, per))
+    }
+
+    /// Whether the API forwards bytes that nothing inspects.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.protocol.as_str(), "tcp" | "tls")
+    }
+
+    /// The scheme of targets that have none.
+    pub fn target_scheme(&self) -> &'static str {
+        if self.is_stream() { "tcp" } else { "http" }
     }
 
     /// The host of this API, `None` for any.

@@ -26,7 +26,7 @@ mod validate;
 pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
 pub use security::{Security, SecurityCertificates};
-pub use server::{CertificatePaths, HttpServerOptions};
+pub use server::{AllowedPorts, CertificatePaths, HttpServerOptions, PortRange};
 pub use storage::Storage;
 pub use tollgate::{
     CacheLimits, ConsoleServe, ConsoleSettings, Dns, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore,
@@ -67,6 +67,8 @@ pub struct GatewayConfig {
     pub allow_insecure_configs: bool,
     /// Let APIs open any port with `listen_port`.
     pub disable_ports_whitelist: bool,
+    /// The ports that APIs may open with `listen_port`, by their `protocol`.
+    pub ports_whitelist: BTreeMap<String, AllowedPorts>,
 
     /// Directory of the API definitions; default `apps`.
     pub app_path: PathBuf,
@@ -387,6 +389,7 @@ impl GatewayConfig {
             version_header: String::new(),
             allow_insecure_configs: false,
             disable_ports_whitelist: false,
+            ports_whitelist: BTreeMap::new(),
             app_path: PathBuf::from("apps"),
             template_path: PathBuf::from("templates"),
             db_app_conf_options: DbAppConfOptions::default(),

@@ -21,11 +21,27 @@ pub fn is_framing_header(name: &str) -> bool {
     FRAMING.iter().any(|framing| framing.eq_ignore_ascii_case(name))
 }
 
+/// Why `url` is not a valid target of a TCP or TLS stream; `None` if it is.
+pub(crate) fn stream_target_fault(url: &str) -> Option<&'static str> {
+    let Some((scheme, authority)) = url.split_once("://") else {
+        return Some("must be a URL such as tcp://host:6379");
+    };
+    if !["tcp", "tls"].iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+        return Some("must begin with tcp:// or tls://, as the API's protocol is tcp or tls");
+    }
+    let authority = authority.strip_suffix('/').unwrap_or(authority);
+    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'));
+    if !has_port || authority.contains(['/', '?', '#', '@']) {
+        return Some("must have a host and a port and nothing else");
+    }
+    host_port_fault(authority)
+}
+
 /// A target of a list as an absolute URL.
-pub(crate) fn with_scheme(target: &str) -> String {
+pub(crate) fn with_scheme(target: &str, default: &str) -> String {
     match target.contains("://") {
         true => target.to_owned(),
-        false => format!("http://{target}"),
+        false => format!("{default}://{target}"),
     }
 }
 

@@ -25,7 +25,7 @@ fn check(document: &Path, expect: &Path) {
         Err(problems) => (None, problems),
     };
     let mut found: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    let missing = usable.iter().flat_map(|definition| definition.missing_protections(8080, "http"));
+    let missing = usable.iter().flat_map(|definition| definition.missing_protections());
     found.extend(missing.map(|missing| format!("{}: {}: not served without {}", name.display(), missing.path, missing.field)));
     let expect = fs::read_to_string(expect).unwrap();
     assert_eq!(found, expect.lines().collect::<Vec<_>>(), "{}", name.display());

@@ -10,16 +10,20 @@ mod watch;
 use crate::auth::keys::KeyTerms;
 use crate::auth::oauth::Rules;
 use crate::base::re2;
+use crate::base::tls::AllowList;
 use crate::data::api::Api;
 use crate::data::error_overrides::{CompiledOverrides, OverrideRules};
 use crate::data::events::ApiEvents;
+use crate::data::ip_networks::IpNetworks;
 use crate::data::middleware::Context;
+use crate::data::port::{ApiPort, PortTerms, SnapshotPort};
 use crate::data::registry::Registry;
-use crate::data::route::{RouterBuilder, listen_path_weight};
+use crate::data::route::{Router, RouterBuilder, listen_path_weight};
 use crate::data::settings::Settings;
 use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
+use crate::data::stream_rules::StreamRules;
 use crate::observe::ApiMetadata;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, AuthMethod, VersionLocation as WrittenLocation};
@@ -48,8 +52,7 @@ pub(crate) fn compile(
 
 /// Rejects an API that asks for a protection that does not exist here, unless the configuration explicitly allows it.
 fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
-    let (port, protocol) = context.settings.listener;
-    for missing in definition.missing_protections(port, protocol) {
+    for missing in definition.missing_protections() {
         let field = missing.field;
         let allowed = definition.tollgate.serve_without.iter().chain(&context.settings.serve_without);
         if allowed.into_iter().any(|name| name == field) {
@@ -65,6 +68,7 @@ fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
 }
 
 fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<CompiledApi> {
+    let port = port(definition, context);
     let versions = compile_versions(definition, context);
     let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
     let rules = || Arc::new(Rules::new(definition, &context.settings.oauth));
@@ -74,6 +78,8 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         name: definition.name.clone(),
         host: definition.host().filter(|_| context.settings.custom_domains).map(str::to_owned),
         listen_path: sanitized_listen_path(&definition.proxy.listen_path),
+        port: port?,
+        stream: definition.is_stream().then(|| stream_rules(definition, context)),
         internal: definition.internal,
         tags: if definition.tags_disabled { Vec::new() } else { definition.tags.clone() },
         asks_for_certificate: definition.use_mutual_tls_auth
@@ -106,6 +112,24 @@ fn events(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiEv
     let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers);
     context.problems.extend(problems.into_iter().map(|problem| problem.within(context.file)));
     Some(ApiEvents::new(sinks?, definition))
+}
+
+/// Where the API listens.
+fn port(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiPort> {
+    let port = context.settings.ports.port(definition.listen_port, &definition.protocol, definition.enable_proxy_protocol);
+    port.map_err(|(field, message)| context.error(field, message)).ok()
+}
+
+fn stream_rules(definition: &ApiDefinition, context: &Context<'_>) -> StreamRules {
+    let certificates = definition.client_certificates.iter().chain(&context.settings.client_certificates);
+    StreamRules {
+        allowed: IpNetworks::new(definition.ip_allow_list()),
+        blocked: IpNetworks::new(definition.ip_block_list()),
+        certificates: definition
+            .use_mutual_tls_auth
+            .then(|| AllowList::new(certificates, &context.registry.certificates)),
+        meter: context.registry.stream_meter(&definition.api_id),
+    }
 }
 
 /// The rules for errors of the API and of the gateway.
@@ -180,12 +204,72 @@ fn sanitized_listen_path(written: &str) -> String {
     crate::base::path::clean(&rooted).unwrap_or(rooted)
 }
 
-/// Combines APIs: renames colliding listen paths and builds the router. `apis` are in the order of their files.
+/// Combines APIs: renames colliding listen paths and builds the routers of all ports. `apis` are in the order of their files.
 pub(crate) fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
     let mut problems = Vec::new();
+    let own = router(&apis, 0, settings, &mut problems);
+    let mut terms: BTreeMap<u16, PortTerms> = BTreeMap::new();
+    for api in served(&apis).filter(|api| api.port.number != 0) {
+        terms.entry(api.port.number).or_insert(api.port.terms);
+    }
+    let mut ports = BTreeMap::new();
+    for (number, terms) in terms {
+        for other in served(&apis).filter(|api| api.port.number == number && api.port.terms != terms) {
+            let problem = format!("port {number} {}: {} is not served there", described(terms), other.id);
+            problems.push(Problem::new(Level::Error, "$.listen_port", problem));
+        }
+        let port = match terms.protocol.is_stream() {
+            true => SnapshotPort { terms, router: Router::default(), streams: streams(&apis, number, terms, &mut problems) },
+            false => SnapshotPort { terms, router: router(&apis, number, settings, &mut problems), streams: Vec::new() },
+        };
+        ports.insert(number, port);
+    }
+    (Snapshot::new(apis, own, ports), problems)
+}
+
+/// The APIs that clients can reach.
+fn served(apis: &[Arc<CompiledApi>]) -> impl Iterator<Item = &Arc<CompiledApi>> {
+    apis.iter().filter(|api| !api.internal)
+}
+
+fn described(terms: PortTerms) -> String {
+    let headers = if terms.announced { " with PROXY headers" } else { "" };
+    format!("speaks {}{headers} for another API", terms.protocol.name())
+}
+
+/// The APIs of a port of streams, by host.
+fn streams(
+    apis: &[Arc<CompiledApi>],
+    number: u16,
+    terms: PortTerms,
+    problems: &mut Vec<Problem>,
+) -> Vec<(Option<String>, usize)> {
+    let mut streams: Vec<(Option<String>, usize)> = Vec::new();
+    for (index, api) in apis.iter().enumerate().filter(|(_, api)| !api.internal) {
+        if (api.port.number, api.port.terms) != (number, terms) {
+            continue;
+        }
+        // Only TLS clients name a host.
+        let host = api.host.clone().filter(|_| terms.protocol.is_secure());
+        if streams.iter().any(|(other, _)| *other == host) {
+            let host = host.map_or_else(String::new, |host| format!(" and host {host}"));
+            let message = format!("port {number}{host} is taken by another API: {} is not served", api.id);
+            problems.push(Problem::new(Level::Error, "$.listen_port", message));
+            continue;
+        }
+        streams.push((host, index));
+    }
+    streams
+}
+
+/// The router of a port.
+fn router(apis: &[Arc<CompiledApi>], number: u16, settings: &Settings, problems: &mut Vec<Problem>) -> Router {
     let mut taken: HashSet<(Option<String>, String)> = HashSet::new();
-    let mut listen_paths: Vec<String> = Vec::with_capacity(apis.len());
-    for api in &apis {
+    let mut listen_paths: Vec<(usize, String)> = Vec::with_capacity(apis.len());
+    // APIs that speak something else are reported already.
+    let terms = served(apis).find(|api| api.port.number == number).map(|api| api.port.terms);
+    let is_here = |api: &CompiledApi| api.port.number == number && (number == 0 || terms.is_none_or(|terms| terms == api.port.terms));
+    for (index, api) in apis.iter().enumerate().filter(|(_, api)| is_here(api)) {
         let mut listen_path = api.listen_path.clone();
         if !taken.insert((api.host.clone(), listen_path.clone())) {
             listen_path = format!("{}-{}", api.listen_path, api.id);
@@ -195,23 +279,16 @@ pub(crate) fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Sna
             let message = format!("{} is taken by another API: {} is served at {listen_path}", api.listen_path, api.id);
             problems.push(Problem::new(Level::Warning, "$.proxy.listen_path", message));
         }
-        listen_paths.push(listen_path);
+        listen_paths.push((index, listen_path));
     }
-    let mut order: Vec<usize> = (0..apis.len()).collect();
-    order.sort_by_key(|index| {
-        let weight = listen_paths.get(*index).map_or(0, |listen_path| listen_path_weight(listen_path));
-        std::cmp::Reverse(weight)
-    });
+    listen_paths.sort_by_key(|(_, listen_path)| std::cmp::Reverse(listen_path_weight(listen_path)));
     let router = RouterBuilder::new(settings.strict_routes, Some(&settings.hostname)).map(|mut builder| {
-        for index in order {
-            let (Some(api), Some(listen_path)) = (apis.get(index), listen_paths.get(index)) else { continue };
-            if api.internal {
-                continue;
-            }
+        for (index, listen_path) in &listen_paths {
+            let Some(api) = apis.get(*index).filter(|api| !api.internal) else { continue };
             let host = api.host.as_deref();
             // Adds the listen path first: if both prefixes match, it is the one to strip.
-            let added = builder.add_listen_path(host, listen_path, index);
-            let with_id = |()| if api.id.is_empty() { Ok(()) } else { builder.add_id(host, &api.id, index) };
+            let added = builder.add_listen_path(host, listen_path, *index);
+            let with_id = |()| if api.id.is_empty() { Ok(()) } else { builder.add_id(host, &api.id, *index) };
             if let Err(error) = added.and_then(with_id) {
                 let message = format!("{listen_path} can't be routed: {error}; {} is not served", api.id);
                 problems.push(Problem::new(Level::Error, "$.proxy.listen_path", message));
@@ -219,9 +296,8 @@ pub(crate) fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Sna
         }
         builder.build()
     });
-    let router = router.unwrap_or_else(|error| {
+    router.unwrap_or_else(|error| {
         problems.push(Problem::new(Level::Error, "$.hostname", format!("not a valid host: {error}; nothing is served")));
         Default::default()
-    });
-    (Snapshot::new(apis, router), problems)
+    })
 }

@@ -6,7 +6,9 @@ use crate::base::definition_files::{ApiFile, api_files};
 use crate::base::digest::shortened;
 use crate::control::compile::assemble;
 use crate::control::definition::DefinitionText;
+use crate::control::ports::ApiPorts;
 use crate::data::gateway_state::GatewayState;
+use crate::data::port::PortTerms;
 use crate::data::snapshot::CompiledApi;
 use crate::observe::logs;
 use std::collections::{BTreeMap, HashMap};
@@ -27,6 +29,7 @@ pub(crate) struct Loader {
     policy_path: PathBuf,
     policy_file: PathBuf,
     digests: RandomState,
+    ports: Arc<ApiPorts>,
     /// Held during a reload.
     reloading: Mutex<()>,
     /// Held only briefly: requests read it during a reload.
@@ -58,13 +61,14 @@ pub(crate) struct ReloadReport {
 }
 
 impl Loader {
-    pub(crate) fn new(shared: Arc<GatewayState>, config: &GatewayConfig) -> Self {
+    pub(crate) fn new(shared: Arc<GatewayState>, ports: Arc<ApiPorts>, config: &GatewayConfig) -> Self {
         Loader {
             shared,
             app_path: config.app_path.clone(),
             policy_path: config.policies.policy_path.clone(),
             policy_file: config.policies.policy_record_name.clone(),
             digests: RandomState::new(),
+            ports,
             reloading: Mutex::default(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
@@ -116,9 +120,12 @@ impl Loader {
         report.problems.extend(self.shared.keys.set_policies(policies));
         let apis = self.distinct(&files, &mut report.problems);
         report.apis = apis.len();
-        let (snapshot, problems) = assemble(apis, &self.shared.settings);
+        let (snapshot, mut problems) = assemble(apis, &self.shared.settings);
+        let ports = snapshot.ports();
+        problems.extend(self.open_ports(&ports, &files));
         *self.files.lock().unwrap_or_else(PoisonError::into_inner) = files.clone();
         self.shared.publish(snapshot);
+        self.ports.apply(&ports);
         self.shared.registry.purge();
         report.problems.extend(files.values().flat_map(|file| file.problems.iter().cloned()));
         report.problems.extend(problems);
@@ -126,6 +133,21 @@ impl Loader {
         self.shared.observer.note_reload(&report.problems, start.elapsed(), is_changed, report.apis);
         report.log(start);
         report
+    }
+
+    /// Opens the ports of a snapshot that is about to be in service. A port that can't be opened is a problem of each API that names it; the
+    /// others are served.
+    fn open_ports(&self, ports: &BTreeMap<u16, PortTerms>, files: &LoadedFiles) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (number, error) in self.ports.prepare(ports) {
+            for (path, file) in files {
+                let names_it = file.good.as_ref().is_some_and(|api| api.port.number == number);
+                if names_it {
+                    problems.push(Problem::new(Level::Error, "$.listen_port", error.as_str()).within(Some(path)));
+                }
+            }
+        }
+        problems
     }
 
     /// Reads one file, or reuses its previous result if it is unchanged.

@@ -5,6 +5,8 @@ use crate::base::path::raw_offset;
 use crate::base::tls::CertificateSlot;
 use crate::data::error_overrides::CompiledOverrides;
 use crate::data::events::ApiEvents;
+use crate::data::port::ApiPort;
+use crate::data::stream_rules::StreamRules;
 use crate::data::url::Url;
 use crate::observe::{ApiMetadata, Meter};
 use serde_json::Value;
@@ -19,6 +21,10 @@ pub(crate) struct Api {
     pub host: Option<String>,
     /// The listen path that the API is registered under; differs from the configured one after a collision.
     pub listen_path: String,
+    /// Where it listens.
+    pub port: ApiPort,
+    /// Its rules for connections, if nothing inspects their bytes.
+    pub stream: Option<StreamRules>,
     /// Whether only other APIs can reach it.
     pub internal: bool,
     /// A gateway that serves only its own segment serves the API when they share a tag.

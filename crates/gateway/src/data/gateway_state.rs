@@ -28,7 +28,7 @@ pub(crate) struct GatewayState {
     pub start: MonoTime,
     /// Rate limit per client address, if there is one.
     pub address_rates: Option<AddressRates>,
-    /// TLS configuration towards clients, if they use TLS.
+    /// TLS configuration towards clients of the ports that speak TLS.
     pub client_terms: Option<Arc<ClientTerms>>,
     /// Client certificates that the control API requires, if it requires any.
     pub control_callers: Option<Arc<AllowList>>,

@@ -12,6 +12,7 @@ mod reply;
 mod revalidation;
 mod select;
 mod steps;
+mod stream;
 mod tries;
 mod walk;
 
@@ -48,7 +49,7 @@ use std::sync::atomic::Ordering;
 use steps::Steps;
 use tollgate_engine::{
     ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, KeptBody, MonoTime, NotKept, Outgoing, OwnRequests, Resend,
-    ResponseVerdict, Retarget, Service, Target, TryEnd, Verdict,
+    ResponseVerdict, Retarget, Service, StreamHandler, Target, TryEnd, Verdict,
 };
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
 use tracing::field::DisplayValue;
@@ -193,6 +194,7 @@ impl Service for CoreHandle {
             peer,
             peer_text: if is_logged { peer.to_string().into() } else { Box::default() },
             http2: client.http2,
+            listener: client.listener,
             client_tls: client.tls.clone(),
             is_own: client.is_own,
             record: None,
@@ -219,6 +221,10 @@ impl Service for CoreHandle {
         Box::new(handler)
     }
 
+    fn stream(&self, client: &ClientInfo) -> Option<Box<dyn StreamHandler>> {
+        self.0.stream_handler(client)
+    }
+
     fn start(&self, own_requests: Rc<dyn OwnRequests>) {
         let requests = self.0.shared.probes.of_core(self.0.index);
         tokio::task::spawn_local(probed::serve(self.0.clone(), own_requests.clone(), requests));
@@ -240,6 +246,8 @@ struct GatewayHandler {
     /// The peer's address as text for the access log, if there is one.
     peer_text: Box<str>,
     http2: bool,
+    /// The API port that the client connected to; 0 for the gateway's own.
+    listener: u16,
     tls: Option<Rc<CallerTls>>,
     client_tls: Option<Rc<ClientTls>>,
     /// Whether the gateway itself sends the requests.
@@ -296,7 +304,7 @@ impl Handler for GatewayHandler {
         if matches!(request.method, "OPTIONS" | "TRACE") && ends_here(request, outgoing) {
             return Verdict::Reply;
         }
-        if settings.is_control_path(request.path()) {
+        if self.listener == 0 && settings.is_control_path(request.path()) {
             totals.iter().for_each(|totals| totals.control.add(1));
             return self.forward_to_control(request, client_ip, outgoing);
         }
@@ -316,12 +324,14 @@ impl Handler for GatewayHandler {
             return Verdict::Reply;
         }
         let snapshot = core.snapshot();
-        let Some(found) = snapshot.find(request.authority, &path.decoded) else {
+        let Some(found) = snapshot.find(self.listener, request.authority, &path.decoded) else {
             totals.iter().for_each(|totals| totals.not_found.add(1));
             if settings.logs_not_found {
                 tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API matches this request");
             }
             reply::plain(outgoing, settings, 404, "Not Found");
+            // Connections to a port that no API has any more end.
+            outgoing.close |= self.listener != 0 && snapshot.port(self.listener).is_none();
             return Verdict::Reply;
         };
         let url = Url { path, listen_bytes: found.listen_bytes, query: request.query().map(Cow::Borrowed) };

@@ -13,6 +13,7 @@ use crate::data::breaker::{Breaker, BreakerPlace};
 use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::CacheMemory;
+use crate::data::stream_rules::StreamMeter;
 use crate::observe::Meters;
 use arc_swap::ArcSwap;
 use rustls::pki_types::ServerName;
@@ -41,6 +42,7 @@ pub(crate) struct Registry {
     target_healths: Interned<(PoolName, String), TargetHealth>,
     retry_budgets: Interned<(String, String), RetryBudget>,
     discovered: Interned<PoolName, ArcSwap<Vec<String>>>,
+    stream_meters: Interned<String, StreamMeter>,
     key_sets: Interned<(String, SetRules), KeySet>,
     /// HTTP client for calls to other servers.
     pub auth_client: LazyAuthHttpClient,
@@ -181,6 +183,11 @@ impl Registry {
         self.discovered.get_or(pool.clone(), ArcSwap::default)
     }
 
+    /// The counters of an API's connections.
+    pub(crate) fn stream_meter(&self, api: &str) -> Arc<StreamMeter> {
+        self.stream_meters.get_or(api.to_owned(), StreamMeter::default)
+    }
+
     /// The key set at a URL.
     pub(crate) fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
         self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.auth_client))
@@ -277,6 +284,7 @@ impl Registry {
         self.target_healths.purge();
         self.retry_budgets.purge();
         self.discovered.purge();
+        self.stream_meters.purge();
         self.key_sets.purge();
         self.patterns.purge();
         self.api_caches.purge();

@@ -4,6 +4,7 @@ use crate::auth::oauth::OAuthSettings;
 use crate::base::pattern::PatternRules;
 use crate::base::tls::TlsSettings;
 use crate::data::client_address::ClientAddress;
+use crate::data::port::PortRules;
 use crate::data::error_overrides::OverrideRules;
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::header_names::is_same_name;
@@ -110,8 +111,8 @@ pub(crate) struct Settings {
     pub uptime_tests: Option<UptimeRounds>,
     /// Time between two questions to a discovery service, if an API does not set it.
     pub discovery_interval: Duration,
-    /// Port and protocol (`http` or `https`) that the gateway listens on; definitions name the port with `listen_port`.
-    pub listener: (u16, &'static str),
+    /// Ports that definitions may name.
+    pub ports: PortRules,
     /// Protective fields of definitions that are not supported; an API that uses one of these is served without it.
     pub serve_without: Vec<String>,
     overrides: BTreeMap<String, MessageOverride>,
@@ -228,7 +229,7 @@ impl Settings {
                 interval: Duration::from_secs(or(config.uptime_tests.config.time_wait, 10)),
             }),
             discovery_interval: Duration::from_secs(or(config.service_discovery.default_cache_timeout, 120)),
-            listener: (config.listen_port, if http.use_ssl { "https" } else { "http" }),
+            ports: PortRules::new(config),
             serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),
             error_templates: ErrorTemplates::default(),

@@ -7,6 +7,7 @@ use crate::data::endpoints::EndpointMatcher;
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::Middleware;
+use crate::data::port::{PortTerms, SnapshotPort};
 use crate::data::route::{Found, Router};
 use crate::data::target_pool::TargetPool;
 use crate::data::upstream::Upstream;
@@ -22,6 +23,8 @@ use std::time::SystemTime;
 pub(crate) struct Snapshot {
     pub apis: Vec<Arc<CompiledApi>>,
     router: Router,
+    /// Ports of APIs, except the gateway's own.
+    ports: BTreeMap<u16, SnapshotPort>,
     by_id: HashMap<String, usize>,
     by_name: HashMap<String, usize>,
 }
@@ -204,17 +207,29 @@ impl std::ops::Deref for CompiledApi {
 }
 
 impl Snapshot {
-    /// Makes a snapshot of APIs and their router.
-    pub(crate) fn new(apis: Vec<Arc<CompiledApi>>, router: Router) -> Self {
+    /// Makes a snapshot of APIs, the router of the gateway's own port, and the other ports.
+    pub(crate) fn new(apis: Vec<Arc<CompiledApi>>, router: Router, ports: BTreeMap<u16, SnapshotPort>) -> Self {
         let index =
             |name: fn(&CompiledApi) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
-        Snapshot { by_id: index(|api| &api.id), by_name: index(|api| &api.name), router, apis }
+        Snapshot { by_id: index(|api| &api.id), by_name: index(|api| &api.name), router, ports, apis }
     }
 
+    /// The API of a request to a port; 0 is the gateway's own.
     #[inline]
-    pub(crate) fn find(&self, authority: &[u8], path: &str) -> Option<Found> {
-        let host = if self.router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
-        self.router.find(host, path)
+    pub(crate) fn find(&self, port: u16, authority: &[u8], path: &str) -> Option<Found> {
+        let router = if port == 0 { &self.router } else { &self.ports.get(&port)?.router };
+        let host = if router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
+        router.find(host, path)
+    }
+
+    /// A port of APIs.
+    pub(crate) fn port(&self, number: u16) -> Option<&SnapshotPort> {
+        self.ports.get(&number)
+    }
+
+    /// All ports of APIs, with what is spoken there.
+    pub(crate) fn ports(&self) -> BTreeMap<u16, PortTerms> {
+        self.ports.iter().map(|(number, port)| (*number, port.terms)).collect()
     }
 
     /// The pools of targets of all APIs.

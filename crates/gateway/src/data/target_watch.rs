@@ -98,6 +98,8 @@ pub(crate) struct AnswerShape {
     /// Path of a target's host, and of its port.
     pub host_path: String,
     pub port_path: String,
+    /// Scheme of hosts without one; `http` if empty.
+    pub scheme: &'static str,
     /// What every URL ends with.
     pub target_path: String,
     /// Whether the targets are in a list, which the answer or the text in it then must be.

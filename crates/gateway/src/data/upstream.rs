@@ -50,8 +50,8 @@ impl Upstream {
     pub(crate) fn new(url: &str, tls: &TlsSettings, registry: &Registry) -> Result<Self, String> {
         let parts = split_url(url).ok_or("must be an absolute URL")?;
         let secure = match parts.scheme.to_ascii_lowercase().as_str() {
-            "http" | "ws" | "h2c" => false,
-            "https" | "wss" => true,
+            "http" | "ws" | "h2c" | "tcp" => false,
+            "https" | "wss" | "tls" => true,
             other => return Err(format!("the scheme {other} is not supported")),
         };
         let (host, port) = host_and_port(parts.authority, if secure { 443 } else { 80 })?;
@@ -63,7 +63,9 @@ impl Upstream {
             true => Some(ServerName::try_from(host.to_owned()).map_err(|_| format!("{host} can't be a TLS server's name"))?),
             false => None,
         };
-        let rules = if secure { tls.for_host(host) } else { TlsRules::default() };
+        let mut rules = if secure { tls.for_host(host) } else { TlsRules::default() };
+        // What a stream speaks is not known here, so no protocol is offered in the handshake.
+        rules.http2 &= !parts.scheme.eq_ignore_ascii_case("tls");
         let http2 = match secure {
             true if rules.http2 => Http2::IfAgreed,
             false if parts.scheme.eq_ignore_ascii_case("h2c") => Http2::Always,

@@ -27,6 +27,8 @@ pub(crate) enum Role {
     Data,
     /// A listening socket of the data plane from a service manager, with any address.
     Given,
+    /// A listening socket of a port of APIs.
+    Api,
     /// The listening socket of the control API's own port.
     Control,
     /// The listening socket of the metrics port.
@@ -36,9 +38,10 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    const ALL: [(Role, &str); 5] = [
+    const ALL: [(Role, &str); 6] = [
         (Role::Data, "data"),
         (Role::Given, "given"),
+        (Role::Api, "api"),
         (Role::Control, "control"),
         (Role::Metrics, "metrics"),
         (Role::Lock, "lock"),

@@ -8,6 +8,7 @@ use crate::base::tls::{AllowList, ClientTerms, Library};
 use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, OwnPort, Ports};
 use crate::control::loader::{Loader, Reloads};
 use crate::control::nodes::{Nodes, OwnFigures};
+use crate::control::ports::ApiPorts;
 use crate::control::statistics::Statistics;
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
@@ -36,7 +37,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_client::MockOptions;
 use tollgate_engine::{
-    Address, AddressLimit, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, MonoTime, ServiceFactory, Speed, Target,
+    Address, AddressLimit, Content, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, MonoTime, ServiceFactory, Speed, Target,
     TlsConfigSelector, TrustedProxies,
 };
 use tollgate_limit::{AddressRates, Rate};
@@ -112,10 +113,14 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let uploaded = certificates.clone();
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
     let client_terms = ClientTerms::new(&config, &registry.certificates, !certificates.are_read())?.map(Arc::new);
+    let port_terms = match &client_terms {
+        Some(terms) => Ok(terms.clone()),
+        None => ClientTerms::for_ports(&config, &registry.certificates).map(Arc::new),
+    };
     let shared = Arc::new(GatewayState {
         settings,
         control_callers: control_callers(&config, &registry.certificates),
-        client_terms: client_terms.clone(),
+        client_terms: port_terms.as_ref().ok().cloned(),
         registry,
         keys: keys.clone(),
         observer: observer.clone(),
@@ -134,7 +139,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         let answer_time_max = Duration::from_millis(config.tollgate.shared_store.answer_ms_max);
         shared.registry.share_responses(Arc::new(SecondTier::new(redis.clone(), answer_time_max)));
     }
-    let loader = Arc::new(Loader::new(shared.clone(), &config));
+    let ports = Arc::new(api_ports(&config, port_terms, inherited.api_ports()));
+    let loader = Arc::new(Loader::new(shared.clone(), ports.clone(), &config));
     loader.reload();
     // Tyk sends nothing unless this variable is set; here the server's name is enough, and the variable can only switch it off.
     let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));
@@ -170,6 +176,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         address_limit: address_limit(&config),
     };
     let mut engine = Engine::start(engine_config, vec![sockets])?;
+    ports.start(engine.listener_control(), &shared.current.load().ports());
     observer.name_node(engine.addresses.first().map_or(config.listen_port, SocketAddr::port));
     if let Some(statsd) = statsd {
         statsd.start(shared.clone())?;
@@ -244,10 +251,13 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     notifier.ready(predecessor.map(|_| std::process::id()));
     let time_max = Duration::from_millis(config.tollgate.timeouts.restart_ms);
-    let estate = HandoverState { sockets, lock, keys: keys.clone(), health: health.clone(), time_max };
+    let estate = HandoverState { sockets, ports: ports.clone(), lock, keys: keys.clone(), health: health.clone(), time_max };
     let end = signals.wait_for_end(&reloads, &estate, &notifier, is_alive(observer.engine.clone()));
     // Once the engine accepts no more, connections would wait on these sockets, which still listen.
-    let stop_listening = move || drop(estate);
+    let stop_listening = move || {
+        ports.close();
+        drop(estate);
+    };
     let limit_ms = config.drain_timeout().as_millis() as u64;
     statistics.end_streams();
     match end {
@@ -408,14 +418,30 @@ fn limits(config: &GatewayConfig) -> Limits {
 }
 
 fn listen(config: &GatewayConfig, terms: Option<Arc<ClientTerms>>) -> Listen {
+    Listen {
+        address: address(&config.listen_address, config.listen_port),
+        name: 0,
+        content: Content::Http,
+        tls: terms.map(|terms| terms as Arc<dyn TlsConfigSelector>),
+        proxies: announcing_proxies(config),
+    }
+}
+
+/// The proxies whose connections begin with a PROXY header, if there are any.
+fn announcing_proxies(config: &GatewayConfig) -> Option<TrustedProxies> {
     let networks = config.tollgate.announcing_networks();
     let is_announcing = move |address: IpAddr| networks.iter().any(|network| network.contains(&address));
     let proxies: TrustedProxies = Arc::new(is_announcing);
-    Listen {
-        address: address(&config.listen_address, config.listen_port),
-        tls: terms.map(|terms| terms as Arc<dyn TlsConfigSelector>),
-        proxies: Some(proxies).filter(|_| !config.tollgate.proxy_protocol.is_empty()),
-    }
+    Some(proxies).filter(|_| !config.tollgate.proxy_protocol.is_empty())
+}
+
+/// The ports that definitions open.
+fn api_ports(config: &GatewayConfig, terms: Result<Arc<ClientTerms>, String>, inherited: Vec<TcpListener>) -> ApiPorts {
+    let proxies = announcing_proxies(config);
+    // Whoever reaches a port with `enable_proxy_protocol` announces clients there, unless the proxies are named.
+    let everybody: TrustedProxies = Arc::new(|_| true);
+    let stream_proxies = proxies.clone().unwrap_or(everybody);
+    ApiPorts::new(address(&config.listen_address, 0).ip(), threads(config), terms, proxies, stream_proxies, inherited)
 }
 
 /// The limit on connections per client address, if configured. Proxies are exempt: many clients are behind them.

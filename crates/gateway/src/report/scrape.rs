@@ -3,7 +3,7 @@
 use super::exposition::{Exposition, ExpositionFormat, ExpositionText, MetricKind};
 use super::process::ProcessFigures;
 use super::response_cache::{ResponseCacheFigures, response_cache_series};
-use super::{component_metrics, events, targets};
+use super::{component_metrics, events, streams, targets};
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, METHODS, Sum};
 use std::collections::BTreeMap;
@@ -48,6 +48,7 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     component_metrics::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
     targets::targets(text, shared);
     events::event_series(text, &shared.settings.events);
+    streams::streams(text, shared);
     component_metrics::stores(text, shared);
     process(text);
 }

@@ -11,8 +11,6 @@ fn guarded(upstream: &Upstream) -> Vec<(&'static str, Definition)> {
     let made = |field: &'static str| api(field, &format!("/{field}/"), &upstream.url());
     let entry = json!([{"path": "/x", "method": "GET", "enabled": true}]);
     let mut all = vec![
-        ("listen_port", made("listen_port").set("listen_port", 9)),
-        ("protocol", made("protocol").set("protocol", "https")),
         ("application_protocol", made("application_protocol").set("application_protocol", "mcp")),
         (
             "custom_middleware",

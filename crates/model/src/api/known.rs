@@ -28,7 +28,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("upstream_auth.oauth.client_credentials.extra_metadata", Set),
     // Its grant is reported.
     ("upstream_auth.oauth.password_authentication", Never),
-    ("enable_proxy_protocol", Set),
     // Analytics and telemetry.
     ("analytics_plugin", Member("enable")),
     // Old results expire by themselves.

@@ -19,17 +19,10 @@ pub struct MissingProtection {
 }
 
 impl ApiDefinition {
-    /// The unsupported protections of this definition, on a gateway with one port that speaks `http` or `https`. Disabled ones, and
-    /// those of unreachable versions, do not count.
-    pub fn missing_protections(&self, listen_port: u16, protocol: &str) -> Vec<MissingProtection> {
+    /// The unsupported protections of this definition. Disabled ones, and those of unreachable versions, do not count.
+    pub fn missing_protections(&self) -> Vec<MissingProtection> {
         let mut missing = Vec::new();
         let mut add = |field, at: JsonPath| missing.push(MissingProtection { field, path: at.to_string() });
-        if self.listen_port != 0 && self.listen_port != listen_port {
-            add("listen_port", JsonPath::of("listen_port"));
-        }
-        if !self.protocol.is_empty() && self.protocol != protocol {
-            add("protocol", JsonPath::of("protocol"));
-        }
         if self.application_protocol == "mcp" {
             add("application_protocol", JsonPath::of("application_protocol"));
         }

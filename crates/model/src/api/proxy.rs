@@ -52,11 +52,13 @@ pub struct Transport {
 }
 
 impl Proxy {
-    /// The targets to use in turn as absolute URLs; only `target_url` if there are none.
-    pub fn targets(&self) -> Vec<String> {
+    /// The targets to use in turn as absolute URLs; only `target_url` if there are none. `scheme` is that of targets without one.
+    pub fn targets(&self, scheme: &str) -> Vec<String> {
         if !self.enable_load_balancing || self.target_list.is_empty() {
-            return vec![self.target_url.clone()];
+            // As in Tyk, only the target of a stream may lack its scheme.
+            let is_complete = scheme == "http";
+            return vec![if is_complete { self.target_url.clone() } else { with_scheme(&self.target_url, scheme) }];
         }
-        self.target_list.iter().map(|t| with_scheme(t)).collect()
+        self.target_list.iter().map(|target| with_scheme(target, scheme)).collect()
     }
 }

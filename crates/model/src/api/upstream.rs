@@ -306,12 +306,12 @@ impl UpstreamRules {
     pub const TARGETS_MAX: usize = 512;
 
     /// The targets for requests that belong to no part of the split. An entry that occurs twice in Tyk's list gets twice the requests.
-    pub fn targets(&self, proxy: &Proxy) -> Vec<WeightedTarget> {
+    pub fn targets(&self, proxy: &Proxy, scheme: &str) -> Vec<WeightedTarget> {
         if !self.targets.is_empty() {
-            return absolute(&self.targets);
+            return absolute(&self.targets, scheme);
         }
         let mut targets: Vec<WeightedTarget> = Vec::new();
-        for url in proxy.targets() {
+        for url in proxy.targets(scheme) {
             match targets.iter_mut().find(|target| target.url == url) {
                 Some(target) => target.weight += 1,
                 None => targets.push(WeightedTarget { url, weight: 1 }),
@@ -323,13 +323,13 @@ impl UpstreamRules {
 
 impl SplitPart {
     /// Its targets with absolute URLs.
-    pub fn targets(&self) -> Vec<WeightedTarget> {
-        absolute(&self.targets)
+    pub fn targets(&self, scheme: &str) -> Vec<WeightedTarget> {
+        absolute(&self.targets, scheme)
     }
 }
 
-fn absolute(targets: &[WeightedTarget]) -> Vec<WeightedTarget> {
-    targets.iter().map(|target| WeightedTarget { url: with_scheme(&target.url), weight: target.weight }).collect()
+fn absolute(targets: &[WeightedTarget], scheme: &str) -> Vec<WeightedTarget> {
+    targets.iter().map(|target| WeightedTarget { url: with_scheme(&target.url, scheme), weight: target.weight }).collect()
 }
 
 /// Reports what is wrong with the rules. `check_target` reports an unusable URL.
@@ -410,7 +410,7 @@ fn check_targets(
     check_target: fn(&JsonPath, &str, &mut Findings),
 ) {
     for (index, target) in targets.iter().enumerate() {
-        check_target(&at.index(index).key("url"), &with_scheme(&target.url), findings);
+        check_target(&at.index(index).key("url"), &target.url, findings);
     }
     if !targets.is_empty() && targets.iter().all(|target| target.weight == 0) {
         findings.error(at, "a target needs a weight");

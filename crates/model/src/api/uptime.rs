@@ -72,7 +72,7 @@ impl UptimeCheck {
         match (self.protocol.as_str(), scheme) {
             ("tcp", _) | ("", "tcp") => Some((CheckProtocol::Tcp, authority())),
             ("tls" | "ssl", _) | ("", "tls" | "ssl") => Some((CheckProtocol::Tls, authority())),
-            ("" | "http" | "https", _) => Some((CheckProtocol::Http, with_scheme(&self.url))),
+            ("" | "http" | "https", _) => Some((CheckProtocol::Http, with_scheme(&self.url, "http"))),
             _ => None,
         }
     }

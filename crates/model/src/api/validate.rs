@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ApiDefinition, AuthConfig, AuthMethod, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, response_processor,
+    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, HashedPart, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, response_processor,
     upstream, upstream_auth, uptime,
 };
 use crate::error_override;
@@ -14,37 +14,38 @@ use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::protections;
-use crate::token::{is_header_value, is_token, target_url_fault, with_scheme};
+use crate::token::{is_header_value, is_token, stream_target_fault, target_url_fault, with_scheme};
 
 mod oauth;
 mod paths;
 
 /// Adds the problems of `api` to `findings`.
 pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
-    check_proxy(&api.proxy, findings);
+    check_proxy(&api.proxy, api.is_stream(), findings);
     check_versions(api, findings);
     check_auth(api, findings);
     check_addresses("allowed_ips", &api.allowed_ips, findings);
     check_addresses("blacklisted_ips", &api.blacklisted_ips, findings);
     check_expiry(&JsonPath::of("expiration"), &api.expiration, findings);
     check_cors(api, findings);
-    check_protocol(&api.protocol, findings);
+    check_protocol(api, findings);
     check_rate(&api.global_rate_limit, findings);
     check_cache(api, findings);
     upstream_auth::check(&api.upstream_auth, findings);
     uptime::check(&api.uptime_tests, &api.proxy.service_discovery, findings);
     events::check(&api.event_handlers, &JsonPath::of("event_handlers"), HandlerOwner::Api, findings);
     if let Some(rules) = &api.tollgate.upstream {
-        upstream::check(rules, findings, check_target);
+        upstream::check(rules, findings, if api.is_stream() { check_stream_target } else { check_listed_target });
     }
     error_override::check(&api.error_overrides, &JsonPath::of("error_overrides"), findings);
     check_unsupported(api, findings);
     protections::check_names(&api.tollgate.serve_without, findings);
 }
 
-fn check_proxy(proxy: &Proxy, findings: &mut Findings) {
+fn check_proxy(proxy: &Proxy, is_stream: bool, findings: &mut Findings) {
+    let check_listed = if is_stream { check_stream_target } else { check_listed_target };
     let at = JsonPath::of("proxy");
-    if proxy.listen_path.is_empty() {
+    if proxy.listen_path.is_empty() && !is_stream {
         findings.error(&at.key("listen_path"), "must not be empty");
     }
     if proxy.listen_path.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -53,7 +54,10 @@ fn check_proxy(proxy: &Proxy, findings: &mut Findings) {
     let balances = proxy.enable_load_balancing && !proxy.target_list.is_empty();
     // With a list it is never used.
     if !balances {
-        check_target(&at.key("target_url"), &proxy.target_url, findings);
+        match is_stream {
+            true => check_stream_target(&at.key("target_url"), &proxy.target_url, findings),
+            false => check_target(&at.key("target_url"), &proxy.target_url, findings),
+        }
     }
     if proxy.enable_load_balancing && proxy.target_list.is_empty() {
         let message = "load balancing without targets: every request goes to target_url";
@@ -61,7 +65,18 @@ fn check_proxy(proxy: &Proxy, findings: &mut Findings) {
     }
     for (index, target) in proxy.target_list.iter().enumerate() {
         let at = at.key("target_list").index(index);
-        check_target(&at, &with_scheme(target), findings);
+        check_listed(&at, target, findings);
+    }
+}
+
+/// Checks a target of a list, which may lack its scheme.
+fn check_listed_target(at: &JsonPath, url: &str, findings: &mut Findings) {
+    check_target(at, &with_scheme(url, "http"), findings);
+}
+
+fn check_stream_target(at: &JsonPath, url: &str, findings: &mut Findings) {
+    if let Some(fault) = stream_target_fault(&with_scheme(url, "tcp")) {
+        findings.error(at, fault);
     }
 }
 
@@ -338,12 +353,51 @@ fn check_cors(api: &ApiDefinition, findings: &mut Findings) {
     }
 }
 
-fn check_protocol(protocol: &str, findings: &mut Findings) {
-    let at = JsonPath::of("protocol");
-    match protocol {
-        "" | "http" | "https" | "h2c" => {}
-        "tcp" | "tls" => findings.error(&at, "proxying of TCP and TLS streams is not supported yet"),
-        _ => findings.error(&at, "must be http, https, h2c, tcp, tls or empty"),
+fn check_protocol(api: &ApiDefinition, findings: &mut Findings) {
+    match api.protocol.as_str() {
+        "" | "http" | "https" | "h2c" => {
+            if api.enable_proxy_protocol {
+                let message = "acts for the protocols tcp and tls, as in Tyk; tollgate.proxy_protocol names the proxies of other ports";
+                findings.warning(&JsonPath::of("enable_proxy_protocol"), message);
+            }
+        }
+        "tcp" | "tls" => check_stream(api, findings),
+        _ => findings.error(&JsonPath::of("protocol"), "must be http, https, h2c, tcp, tls or empty"),
+    }
+}
+
+/// An API whose bytes nothing inspects.
+fn check_stream(api: &ApiDefinition, findings: &mut Findings) {
+    if api.listen_port == 0 {
+        findings.error(&JsonPath::of("listen_port"), "must be set: a stream needs a port of its own");
+    }
+    if !api.use_keyless {
+        let message = "must be true: a stream has no requests in which keys could be checked. allowed_ips, and client_certificates with the \
+                       protocol tls, say who may connect";
+        findings.error(&JsonPath::of("use_keyless"), message);
+    }
+    if api.use_mutual_tls_auth && api.protocol == "tcp" {
+        findings.error(&JsonPath::of("use_mutual_tls_auth"), "needs the protocol tls");
+    }
+    if !api.version_data.not_versioned {
+        findings.error(&JsonPath::of("version_data.not_versioned"), "must be true: connections do not name a version");
+    }
+    let Some(rules) = &api.tollgate.upstream else { return };
+    let at = JsonPath::of("tollgate.upstream");
+    let message = "needs requests, which a stream does not have";
+    if rules.sticky_cookie.is_some() {
+        findings.error(&at.key("sticky_cookie"), message);
+    }
+    if rules.mirror.is_some() {
+        findings.error(&at.key("mirror"), message);
+    }
+    if rules.balance == BalanceRule::Hash && rules.hash.by != HashedPart::Address {
+        findings.error(&at.key("hash").key("by"), message);
+    }
+    for (index, part) in rules.split.iter().enumerate() {
+        if part.header.is_some() || part.cookie.is_some() {
+            findings.error(&at.key("split").index(index), message);
+        }
     }
 }
 

@@ -7,7 +7,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Listening.
     ("public_key_path", Set),
     ("enable_config_inspection", Set),
-    ("ports_whitelist", Set),
     ("http_server_options.override_defaults", Never),
     // Authorities are never announced.
     ("http_server_options.skip_client_ca_announcement", Never),

@@ -64,3 +64,30 @@ pub struct CertificatePaths {
     /// The private key; empty if it is in `cert_file`.
     pub key_file: PathBuf,
 }
+
+/// An entry of `ports_whitelist`: ports that APIs with one `protocol` may open.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AllowedPorts {
+    /// Ranges of ports.
+    pub ranges: Vec<PortRange>,
+    /// Single ports.
+    pub ports: Vec<u16>,
+}
+
+/// Consecutive ports.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PortRange {
+    /// The first port.
+    pub from: u16,
+    /// The last port.
+    pub to: u16,
+}
+
+impl AllowedPorts {
+    /// Whether a port is among them.
+    pub fn contains(&self, port: u16) -> bool {
+        self.ports.contains(&port) || self.ranges.iter().any(|range| (range.from..=range.to).contains(&port))
+    }
+}

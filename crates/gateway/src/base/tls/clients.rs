@@ -15,7 +15,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureSc
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_engine::{TlsConfigSelector, accepting_ports};
+use tollgate_engine::{Content, TlsConfigSelector, accepting_ports};
 use tollgate_model::config::GatewayConfig;
 
 /// TLS configuration for all clients.
@@ -54,30 +54,31 @@ struct ClientCertificateHosts {
 impl ClientTerms {
     /// Makes the TLS configuration; `None` when TLS is not enabled. With `may_come`, missing stored certificates may appear later.
     pub(crate) fn new(config: &GatewayConfig, library: &Library, may_come: bool) -> Result<Option<Self>, String> {
-        let options = &config.http_server_options;
-        if !options.use_ssl {
+        if !config.http_server_options.use_ssl {
             return Ok(None);
         }
-        let at = |error: String| format!("http_server_options: {error}");
-        let mut own = Vec::new();
-        for written in &options.certificates {
-            let slot = match written.key_file.as_path() {
-                key if key == Path::new("") => library.named(&written.cert_file.to_string_lossy()),
-                key => library.pair(&written.cert_file, key),
-            };
-            own.push((written.domain_name.clone(), slot));
-        }
-        own.extend(options.ssl_certificates.iter().map(|name| (String::new(), library.named(name))));
+        let own = own_certificates(config, library);
         for (_, slot) in &own {
             match slot.get() {
                 Some(certificate) if certificate.own.is_none() => {
-                    return Err(at("a certificate has no private key beside it".to_owned()));
+                    return Err("http_server_options: a certificate has no private key beside it".to_owned());
                 }
                 Some(_) => {}
                 None if may_come && slot.is_stored() => {}
-                None => return Err(at(slot.error().unwrap_or_default())),
+                None => return Err(format!("http_server_options: {}", slot.error().unwrap_or_default())),
             }
         }
+        ClientTerms::with_certificates(config, own).map(Some)
+    }
+
+    /// The same for ports of APIs on a gateway whose own port has no TLS. Certificates may be missing: APIs can have their own.
+    pub(crate) fn for_ports(config: &GatewayConfig, library: &Library) -> Result<Self, String> {
+        ClientTerms::with_certificates(config, own_certificates(config, library))
+    }
+
+    fn with_certificates(config: &GatewayConfig, own: Vec<(String, Arc<CertificateSlot>)>) -> Result<Self, String> {
+        let options = &config.http_server_options;
+        let at = |error: String| format!("http_server_options: {error}");
         let provider = provider(&options.ssl_ciphers).map_err(|error| at(format!("ssl_ciphers: {error}")))?;
         let provider = Arc::new(accepting_ports(CryptoProvider::clone(&provider)));
         let versions = versions(options.min_version, options.max_version).map_err(at)?;
@@ -107,7 +108,31 @@ impl ClientTerms {
             asked: ArcSwap::default(),
         };
         terms.rebuild(&[]);
-        Ok(Some(terms))
+        Ok(terms)
+    }
+
+    /// Selects the configuration for clients of a port. At one of streams no protocol is negotiated, because nothing here speaks one.
+    pub(crate) fn selector(self: &Arc<Self>, content: Content) -> Arc<dyn TlsConfigSelector> {
+        let without_protocols = |terms: &Arc<ServerConfig>| {
+            let mut terms = ServerConfig::clone(terms);
+            terms.alpn_protocols.clear();
+            Arc::new(terms)
+        };
+        match content {
+            Content::Http => self.clone(),
+            Content::Stream => Arc::new(StreamTerms {
+                plain: without_protocols(&self.plain),
+                asking: without_protocols(&self.asking),
+                terms: self.clone(),
+            }),
+        }
+    }
+
+    /// Whether a client is asked for a certificate.
+    fn asks(&self, hello: &ClientHello<'_>) -> bool {
+        let asked = self.asked.load();
+        asked.everywhere
+            || (!asked.hosts.is_empty() && hello.server_name().is_none_or(|host| asked.hosts.contains(&host.to_ascii_lowercase())))
     }
 
     /// Applies the current TLS settings and certificates of the APIs.
@@ -165,11 +190,36 @@ impl ClientCertificateHosts {
 
 impl TlsConfigSelector for ClientTerms {
     fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig> {
-        let asked = self.asked.load();
-        let is_asked = asked.everywhere
-            || (!asked.hosts.is_empty() && hello.server_name().is_none_or(|host| asked.hosts.contains(&host.to_ascii_lowercase())));
-        if is_asked { self.asking.clone() } else { self.plain.clone() }
+        if self.asks(hello) { self.asking.clone() } else { self.plain.clone() }
     }
+}
+
+/// TLS configuration of ports of streams.
+struct StreamTerms {
+    plain: Arc<ServerConfig>,
+    asking: Arc<ServerConfig>,
+    terms: Arc<ClientTerms>,
+}
+
+impl TlsConfigSelector for StreamTerms {
+    fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig> {
+        if self.terms.asks(hello) { self.asking.clone() } else { self.plain.clone() }
+    }
+}
+
+/// The certificates of the configuration, with the host that is configured for each.
+fn own_certificates(config: &GatewayConfig, library: &Library) -> Vec<(String, Arc<CertificateSlot>)> {
+    let options = &config.http_server_options;
+    let mut own = Vec::new();
+    for written in &options.certificates {
+        let slot = match written.key_file.as_path() {
+            key if key == Path::new("") => library.named(&written.cert_file.to_string_lossy()),
+            key => library.pair(&written.cert_file, key),
+        };
+        own.push((written.domain_name.clone(), slot));
+    }
+    own.extend(options.ssl_certificates.iter().map(|name| (String::new(), library.named(name))));
+    own
 }
 
 /// Requests a certificate and accepts any, or none; it only verifies that the client holds the key.

@@ -56,14 +56,14 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
     };
     let own_maker = maker("");
     let makers: Vec<ListMaker> = rules.split.iter().map(|part| maker(&part.name)).collect();
-    let own = pool(definition, own_maker, ("targets", &rules.targets(&definition.proxy)), discovers(definition), context);
+    let own = pool(definition, own_maker, ("targets", &rules.targets(&definition.proxy, definition.target_scheme())), discovers(definition), context);
     let mut percent = 0.0;
     let mut split = Vec::new();
     for (index, (part, maker)) in rules.split.iter().zip(makers).enumerate() {
         percent += part.percent;
         let path = format!("split[{index}].targets");
         split.push(CompiledPart {
-            pool: pool(definition, maker, (&path, &part.targets()), false, context)?,
+            pool: pool(definition, maker, (&path, &part.targets(definition.target_scheme())), false, context)?,
             until: point(percent),
             header: part.header.as_ref().map(|header| (header.name.clone(), header.value.clone())),
             cookie: part.cookie.as_ref().map(|cookie| (cookie.name.clone(), cookie.value.clone())),

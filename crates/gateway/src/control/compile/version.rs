@@ -53,7 +53,7 @@ pub(super) fn compile_provider(definition: &ApiDefinition, context: &mut Context
 
 fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Context<'_>) -> Option<Upstreams> {
     let urls = match info.override_target.as_str() {
-        "" => definition.proxy.targets(),
+        "" => definition.proxy.targets(definition.target_scheme()),
         target => vec![target.to_owned()],
     };
     if let Some(parts) = urls.first().and_then(|url| split_url(url)).filter(|parts| parts.scheme == "tyk") {

@@ -128,12 +128,13 @@ fn each_target(checks: &ActiveChecks, tls: &TlsSettings) -> TargetChecks {
 
 fn target_check(target: &PoolTarget, checks: &ActiveChecks, tls: &TlsSettings) -> Option<TargetCheck> {
     let parts = split_url(&target.url)?;
-    let is_secure = matches!(parts.scheme.to_ascii_lowercase().as_str(), "https" | "wss");
+    let scheme = parts.scheme.to_ascii_lowercase();
+    let is_secure = matches!(scheme.as_str(), "https" | "wss" | "tls");
     let uri: Uri = format!("{}://{}{}", if is_secure { "https" } else { "http" }, parts.authority, checks.path).parse().ok()?;
     let host = uri.host()?.to_owned();
     let rules = is_secure.then(|| tls.for_host(&host));
-    // A target that speaks HTTP/2 without negotiation would not understand the request.
-    let kind = if checks.path.is_empty() || parts.scheme.eq_ignore_ascii_case("h2c") {
+    // Targets that speak HTTP/2 without negotiation, or something else, would not understand the request.
+    let kind = if checks.path.is_empty() || matches!(scheme.as_str(), "h2c" | "tcp" | "tls") {
         let port = uri.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         CheckKind::Tcp { host, port, tls: rules, announces_client: false, dialogue: Vec::new() }
@@ -166,6 +167,7 @@ pub(super) fn discovery(
     let shape = AnswerShape {
         parent_path: written.use_nested_query.then(|| written.parent_data_path.clone()),
         host_path: written.data_path.clone(),
+        scheme: definition.target_scheme(),
         port_path: written.port_data_path.clone(),
         target_path: written.target_path.clone(),
         is_list: written.endpoint_returns_list,

@@ -72,7 +72,8 @@ fn url(host: &str, port: Option<&String>, shape: &AnswerShape) -> Result<String,
     if !host.bytes().all(is_plain) {
         return Err(format!("{host:?} is not a host"));
     }
-    let start = if host.contains("://") { "" } else { "http://" };
+    let scheme = if shape.scheme.is_empty() { "http" } else { shape.scheme };
+    let start = if host.contains("://") { String::new() } else { format!("{scheme}://") };
     let host = host.trim_end_matches('/');
     let port = match port {
         None => String::new(),

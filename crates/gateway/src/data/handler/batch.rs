@@ -92,6 +92,7 @@ impl GatewayHandler {
             own_requests: own_requests.clone(),
             client: ClientInfo {
                 address: SocketAddr::new(arrival.client_ip, arrival.peer.port()),
+                listener: self.listener,
                 tls: self.client_tls.clone(),
                 http2: false,
                 is_own: true,

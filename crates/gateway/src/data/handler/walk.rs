@@ -327,6 +327,8 @@ fn loop_turn(
     method: String,
 ) -> Result<ApiTurn<'static>, Refusal> {
     let api = if name == "self" { Some(from.api) } else { snapshot.api_by_id_or_name(name) };
+    // A stream understands no requests.
+    let api = api.filter(|api| snapshot.apis.get(*api).is_some_and(|api| api.stream.is_none()));
     let api = api.ok_or(refusal::LOOP_TARGET_UNKNOWN)?;
     let asked = |name: &str| url.query.as_deref().and_then(|query| parameter(query, name)).filter(|value| !value.is_empty());
     let method = Cow::Owned(asked("method").map_or(method, |method| method.to_ascii_uppercase()));

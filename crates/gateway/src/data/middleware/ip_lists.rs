@@ -3,36 +3,21 @@
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
+use crate::data::ip_networks::IpNetworks;
 use crate::data::refusal;
-use ipnet::IpNet;
-use std::net::IpAddr;
-use tollgate_model::network::parse_network;
 
-pub(super) struct IpAllow(Networks);
-pub(super) struct IpBlock(Networks);
-
-struct Networks(Vec<IpNet>);
-
-impl Networks {
-    fn new(entries: &[String]) -> Option<Self> {
-        let networks: Vec<IpNet> = entries.iter().filter_map(|entry| parse_network(entry)).collect();
-        (!entries.is_empty()).then_some(Networks(networks))
-    }
-
-    fn contains(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(&address.to_canonical()))
-    }
-}
+pub(super) struct IpAllow(IpNetworks);
+pub(super) struct IpBlock(IpNetworks);
 
 impl IpAllow {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        Some(Box::new(IpAllow(Networks::new(source.definition.ip_allow_list())?)))
+        Some(Box::new(IpAllow(IpNetworks::new(source.definition.ip_allow_list())?)))
     }
 }
 
 impl IpBlock {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        Some(Box::new(IpBlock(Networks::new(source.definition.ip_block_list())?)))
+        Some(Box::new(IpBlock(IpNetworks::new(source.definition.ip_block_list())?)))
     }
 }
 

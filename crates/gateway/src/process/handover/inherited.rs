@@ -93,6 +93,11 @@ impl Inherited {
         (self.take_sockets(|role, address| role == Role::Data && is_for(address, wanted)), false)
     }
 
+    /// The sockets of ports of APIs.
+    pub(crate) fn api_ports(&mut self) -> Vec<TcpListener> {
+        self.take_sockets(|role, _| role == Role::Api)
+    }
+
     /// The socket of another port.
     pub(crate) fn port(&mut self, role: Role, wanted: SocketAddr) -> Option<TcpListener> {
         let is_managed = self.is_managed;

@@ -4,6 +4,7 @@
 use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE, descriptors};
 use crate::auth::keys::Keys;
 use crate::control::api::Health;
+use crate::control::ports::ApiPorts;
 use std::ffi::OsString;
 use std::fs::File;
 use std::net::TcpListener;
@@ -24,6 +25,8 @@ const END_TIME_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct HandoverState {
     /// Listening sockets and their roles.
     pub sockets: Vec<(Role, TcpListener)>,
+    /// Ports that definitions open and close.
+    pub ports: Arc<ApiPorts>,
     /// The embedded store's lock.
     pub lock: Option<File>,
     pub keys: Arc<Keys>,
@@ -57,8 +60,12 @@ impl HandoverState {
 
     async fn try_hand_over(&self) -> Result<u32, String> {
         let (talk, other_end) = UnixStream::pair().map_err(|error| error.to_string())?;
-        let mut successor = self.start(other_end.into())?;
-        let sent = descriptors::send(&talk, &self.descriptors().map(|(_, descriptor)| descriptor).collect::<Vec<_>>());
+        let api_sockets = self.ports.sockets().map_err(|error| error.to_string())?;
+        let handed: Vec<(Role, BorrowedFd<'_>)> =
+            self.descriptors().chain(api_sockets.iter().map(|socket| (Role::Api, socket.as_fd()))).collect();
+        let roles: Vec<&str> = handed.iter().map(|(role, _)| role.name()).collect();
+        let mut successor = self.start(other_end.into(), &roles.join(","))?;
+        let sent = descriptors::send(&talk, &handed.iter().map(|(_, descriptor)| *descriptor).collect::<Vec<_>>());
         talk.set_nonblocking(true).map_err(|error| error.to_string())?;
         let mut talk = BufReader::new(tokio::net::UnixStream::from_std(talk).map_err(|error| error.to_string())?);
         let steps = async {
@@ -79,13 +86,12 @@ impl HandoverState {
         }
     }
 
-    /// Starts the program; `talk` becomes its standard input.
-    fn start(&self, talk: OwnedFd) -> Result<Successor, String> {
+    /// Starts the program; `talk` becomes its standard input. `roles` names the descriptors that it will get.
+    fn start(&self, talk: OwnedFd, roles: &str) -> Result<Successor, String> {
         let mut arguments = std::env::args_os();
         let program = arguments.next().filter(|name| !name.is_empty()).unwrap_or_else(|| OsString::from("tollgate"));
-        let names: Vec<&str> = self.descriptors().map(|(role, _)| role.name()).collect();
         let mut command = Command::new(&program);
-        command.args(arguments).env(VARIABLE, names.join(",")).stdin(talk);
+        command.args(arguments).env(VARIABLE, roles).stdin(talk);
         for mine in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID"] {
             command.env_remove(mine);
         }

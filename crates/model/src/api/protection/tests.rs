@@ -21,7 +21,7 @@ fn definition(over: Value, extended_paths: Value) -> ApiDefinition {
 }
 
 fn missing(definition: &ApiDefinition) -> Vec<(&'static str, String)> {
-    let all = definition.missing_protections(8080, "http");
+    let all = definition.missing_protections();
     assert!(all.iter().all(|one| PROTECTIONS.contains(&one.field)), "{all:?}");
     all.into_iter().map(|one| (one.field, one.path)).collect()
 }
@@ -29,9 +29,6 @@ fn missing(definition: &ApiDefinition) -> Vec<(&'static str, String)> {
 #[test]
 fn what_protects_and_does_not_act_is_found_with_its_place() {
     for (over, field, place) in [
-        (json!({"listen_port": 9090}), "listen_port", "$.listen_port"),
-        (json!({"protocol": "https"}), "protocol", "$.protocol"),
-        (json!({"protocol": "h2c"}), "protocol", "$.protocol"),
         (json!({"application_protocol": "mcp"}), "application_protocol", "$.application_protocol"),
         (json!({"custom_middleware": {"pre": [{"name": "f"}]}}), "custom_middleware", "$.custom_middleware.pre[0]"),
         (

@@ -1,0 +1,69 @@
+//! Forwards a connection whose bytes nothing inspects: connects to an upstream that its handler chooses, then copies in both directions.
+
+use crate::core::Core;
+use crate::dial::dial;
+use crate::mono_time::MonoTime;
+use crate::outbox::Outbox;
+use crate::peers::CountedConnection;
+use crate::pool::PoolSlot;
+use crate::service::ClientInfo;
+use crate::stream::Stream;
+use crate::tunnel::Tunnel;
+use crate::turn::Turn;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How often the bytes of a connection are reported.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// Serves such a connection to its end. `_counted` counts it meanwhile.
+pub(crate) async fn forward_stream(core: Rc<Core>, mut client: Stream, info: ClientInfo, _counted: CountedConnection) {
+    core.stats.clients.add(1);
+    let Some(mut handler) = core.service.stream(&info) else { return client.abort() };
+    let Some(slot) = PoolSlot::take(&core.tunnels_open, core.limits.tunnels_max) else {
+        tracing::warn!(peer = %info.address, "too many tunnels are open: connection closed");
+        return client.abort();
+    };
+    let mut failed = None;
+    let upstream = loop {
+        let Some(target) = handler.next(failed.as_ref(), MonoTime::now()) else { return client.abort() };
+        match dial(core.clone(), target, true).await {
+            Ok(upstream) => break upstream,
+            Err(fault) => failed = Some(fault),
+        }
+    };
+    handler.on_connected(MonoTime::now());
+    let mut tunnel = Tunnel::new(upstream, slot, Outbox::default(), Outbox::default());
+    // The two futures below take turns, so the cells are never in use twice.
+    let (moved, has_moved) = (Cell::new((0, 0)), Cell::new(false));
+    let copying = poll_fn(|cx| {
+        let mut buffers = core.buffers.borrow_mut();
+        let poll = tunnel.poll(cx, &mut client, &mut buffers.scratch, &mut Turn::new());
+        if tunnel.take_progress() {
+            has_moved.set(true);
+            let ((up, down), (more_up, more_down)) = (moved.get(), tunnel.take_moved());
+            moved.set((up + more_up, down + more_down));
+        }
+        poll
+    });
+    let watching = async {
+        let mut idle = Duration::ZERO;
+        let idle_max = Duration::from_millis(core.limits.tunnel_idle_ms);
+        while idle < idle_max {
+            sleep(REPORT_EVERY).await;
+            idle = if has_moved.take() { Duration::ZERO } else { idle + REPORT_EVERY };
+            let (up, down) = moved.take();
+            handler.on_bytes(up, down);
+        }
+    };
+    tokio::select! {
+        biased;
+        () = copying => {}
+        () = watching => tracing::debug!(peer = %info.address, "an idle stream is closed"),
+    }
+    let (up, down) = moved.take();
+    handler.on_bytes(up, down);
+}

@@ -29,6 +29,7 @@ mod known;
 mod method;
 mod oauth;
 mod protection;
+mod request_signing;
 mod proxy;
 mod response_processor;
 mod rewrite;
@@ -56,6 +57,7 @@ pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
 pub use protection::MissingProtection;
 pub use proxy::{Proxy, Transport};
+pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use tollgate::{ApiExtensions, ForwardAuth};
@@ -239,6 +241,8 @@ pub struct ApiDefinition {
     pub protocol: String,
     /// Port of a separate listener; 0 means the gateway's.
     pub listen_port: u16,
+    /// Signatures for the upstream.
+    pub request_signing: RequestSigning,
     /// With `tcp` and `tls`: connections begin with a PROXY header.
     pub enable_proxy_protocol: bool,
     /// `mcp` for the Model Context Protocol, not supported: such an API is served only when `tollgate.serve_without` names the field.

@@ -104,6 +104,8 @@ middlewares! {
         // Settings of the call to the upstream.
         endpoint_timeout: EndpointTimeout;
         circuit_break: CircuitBreak;
+        // Signs the request as all steps before have made it.
+        request_signing: RequestSigning;
     }
 }
 

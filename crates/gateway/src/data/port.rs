@@ -61,7 +61,7 @@ impl PortProtocol {
 }
 
 /// Which ports definitions may name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PortRules {
     /// The gateway's own port, and what it speaks.
     own: (u16, PortProtocol),

@@ -198,6 +198,7 @@ catalogue! {
     LOOP_TARGET_UNKNOWN = 500, "loop_target_unknown", "Can't detect loop target";
     NOT_CACHED = 504, "not_cached", "The response is not in the cache";
     UPSTREAM_CREDENTIALS = 502, "upstream_credentials", "The upstream's credentials are not available";
+    SIGNING_CERTIFICATE = 500, "signing_certificate", "Certificate not found";
     ALL_HOSTS_DOWN = 503, "all_hosts_down", "all hosts are down";
     BREAKER_OPEN = 503, "breaker_open", "Service temporarily unavailable.";
     UPSTREAM_TIMEOUT = 504, "upstream_timeout", "Upstream service reached hard timeout.";

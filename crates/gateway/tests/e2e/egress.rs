@@ -5,9 +5,10 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Connection, Definition, Gateway, Upstream, api, certificates, get, ok, request};
+use crate::oauth_clients::{Stage, make_client, stage};
 
 /// Copies bytes in both directions until both sides end.
 fn splice(client: &TcpStream, port: u16) {
@@ -195,4 +196,26 @@ fn the_upstream_gets_an_access_token_that_is_kept_until_it_expires() {
         )],
     );
     assert_eq!(gateway.get("/a/").status, 502, "without a token nothing is sent");
+}
+
+#[test]
+fn a_real_provider_issues_the_token_and_accepts_it() {
+    // Another gateway with an OAuth 2.0 provider, whose API takes its tokens.
+    let Stage { gateway: provider, upstream, .. } = stage(json!({}), |api| api);
+    make_client(&provider, json!({}));
+    let base = format!("http://127.0.0.1:{}", provider.port);
+    let with = |client: Value| {
+        let auth = json!({"enabled": true, "oauth": {"enabled": true, "client_credentials": client}});
+        Gateway::start(json!({}), [api("b", "/b/", &format!("{base}/a/")).set("upstream_auth", auth)])
+    };
+    let known = json!({"client_id": "shop", "client_secret": "s3cret", "token_url": format!("{base}/a/oauth/token"), "scopes": ["read"]});
+    let gateway = with(known);
+    let mut client = gateway.connect();
+    assert!((0..10).all(|_| client.ask(get("/b/x")).status == 200));
+    assert_eq!(upstream.last().target, "/x");
+    let tokens = provider.control("GET", "/tyk/oauth/clients/a/shop/tokens", "").json();
+    assert_eq!(tokens.as_array().map(Vec::len), Some(1), "one token serves all requests: {tokens}");
+    let gateway = with(json!({"client_id": "shop", "client_secret": "wrong", "token_url": format!("{base}/a/oauth/token")}));
+    assert_eq!(gateway.get("/b/x").status, 502);
+    assert!(gateway.log().contains("the server answered with status 401"), "{}", gateway.log());
 }

@@ -103,6 +103,7 @@ mod proxying;
 mod real_clients;
 mod records;
 mod reload;
+mod request_signing;
 mod restart;
 mod routing;
 mod scenarios;

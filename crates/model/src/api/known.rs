@@ -22,7 +22,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("auth_provider", Never),
     ("session_provider", Never),
     // TLS.
-    ("request_signing", Member("is_enabled")),
     ("upstream_auth.basic_auth.header.enabled", Never),
     ("upstream_auth.oauth.client_credentials.header.enabled", Never),
     ("upstream_auth.oauth.client_credentials.extra_metadata", Set),

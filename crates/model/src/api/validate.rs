@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, HashedPart, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, response_processor,
+    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, HashedPart, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, request_signing, response_processor,
     upstream, upstream_auth, uptime,
 };
 use crate::error_override;
@@ -32,6 +32,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_rate(&api.global_rate_limit, findings);
     check_cache(api, findings);
     upstream_auth::check(&api.upstream_auth, findings);
+    request_signing::check(&api.request_signing, findings);
     uptime::check(&api.uptime_tests, &api.proxy.service_discovery, findings);
     events::check(&api.event_handlers, &JsonPath::of("event_handlers"), HandlerOwner::Api, findings);
     if let Some(rules) = &api.tollgate.upstream {

@@ -134,7 +134,7 @@ impl MiddlewareSource<'_, '_> {
         // A variable may have any value.
         let is_sent_on = |url: &str| !is_elsewhere(url) && (url.contains("tyk:") || url.contains('$'));
         let target = match self.info.override_target.as_str() {
-            "" => self.definition.proxy.targets(),
+            "" => self.definition.proxy.targets(self.definition.target_scheme()),
             target => vec![target.to_owned()],
         };
         let rewrites = self.info.extended_paths.url_rewrites.iter();

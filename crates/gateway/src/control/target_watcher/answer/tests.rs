@@ -6,6 +6,7 @@ fn read(answer: &Value, parent: &str, host: &str, port: &str, takes_all: bool) -
         parent_path: (!parent.is_empty()).then(|| parent.to_owned()),
         host_path: host.to_owned(),
         port_path: port.to_owned(),
+        scheme: "",
         target_path: String::new(),
         is_list: false,
         takes_all,

@@ -69,6 +69,7 @@ fn handshakes(snapshot: &Snapshot) -> Vec<ApiTls<'_>> {
         host: api.host.as_deref().unwrap_or_default(),
         certificates: &api.certificates,
         asks_for_certificate: api.asks_for_certificate,
+        speaks_tls: api.port.terms.protocol.is_secure(),
     })
     .collect()
 }

@@ -124,7 +124,7 @@ fn reloads_open_and_close_ports_and_no_connection_is_lost() {
         // It is open when the reload has ended.
         let mut kept = Connection::open(comes);
         assert_eq!(kept.ask(get("/b/")).status, 200, "round {round}");
-        gateway.remove_file("apps/comes.json");
+        gateway.remove_file("comes.json");
         assert_eq!(gateway.reload().status, 200);
         let last = kept.ask(get("/b/"));
         assert_eq!((last.status, last.announces_close()), (404, true), "round {round}: {last}");

@@ -145,7 +145,10 @@ fn openssl_and_another_gateway_accept_an_rsa_signature() {
     assert_eq!(openssl(&verify, signed_text(&seen, &header).as_bytes()), b"Verified OK\n");
 
     let verifier = Gateway::start(json!({}), [keyed("a", &upstream).set("enable_signature_checking", true)]);
-    let key = create(&verifier, &session(json!({"enable_http_signature_validation": true, "rsa_certificate_id": public})));
+    let uploaded = verifier.control("POST", "/tyk/certs?org_id=default", &std::fs::read_to_string(&public).unwrap());
+    assert_eq!(uploaded.status, 200, "{uploaded}");
+    let key =
+        create(&verifier, &session(json!({"enable_http_signature_validation": true, "rsa_certificate_id": uploaded.json()["id"]})));
     let to_verifier = signing(&format!("http://127.0.0.1:{}", verifier.port), rules(&key));
     let definition = to_verifier.set("proxy/listen_path", "/a/").set("proxy/strip_listen_path", false);
     assert_eq!(Gateway::start(json!({}), [definition]).get("/a/x").status, 200);

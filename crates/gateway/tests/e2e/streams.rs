@@ -56,6 +56,13 @@ fn rest(stream: &mut impl Read) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// What a connection says first; nothing if it ends.
+fn first(stream: &mut impl Read) -> String {
+    let mut bytes = [0; 64];
+    let length = stream.read(&mut bytes).unwrap_or(0);
+    String::from_utf8_lossy(&bytes[..length]).into_owned()
+}
+
 fn sample(gateway: &Gateway, start: &str) -> f64 {
     let text = gateway.control("GET", "/tyk/metrics", "").text();
     let line = text.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{start} in\n{text}"));
@@ -96,7 +103,7 @@ fn a_connection_may_be_half_closed_and_outlives_the_reload_that_drops_its_port()
     let mut hello = [0; 5];
     socket.read_exact(&mut hello).unwrap();
     assert_eq!(&hello, b"hello", "the server speaks first");
-    gateway.remove_file("apps/echo.json");
+    gateway.remove_file("echo.json");
     assert_eq!(gateway.reload().status, 200);
     eventually("the port is closed", || TcpStream::connect(("127.0.0.1", port)).is_err());
     socket.write_all(b"still here").unwrap();
@@ -118,8 +125,7 @@ fn the_host_of_a_tls_client_selects_the_api() {
     let config = Arc::new(client(&authority, None));
     let said = |host: &str| {
         let mut stream = shake_hands(&config, port, host).unwrap();
-        stream.sock.shutdown(std::net::Shutdown::Write).unwrap();
-        rest(&mut stream)
+        first(&mut stream)
     };
     assert_eq!((said("a.example"), said("b.example")), ("a".to_owned(), "b".to_owned()));
     // The certificate of another host is not enough to get there.
@@ -132,8 +138,7 @@ fn the_host_of_a_tls_client_selects_the_api() {
     proposing.alpn_protocols = vec![b"postgresql".to_vec()];
     let mut stream = shake_hands(&Arc::new(proposing), port, "b.example").unwrap();
     assert_eq!(stream.conn.alpn_protocol(), None);
-    stream.sock.shutdown(std::net::Shutdown::Write).unwrap();
-    assert_eq!(rest(&mut stream), "b");
+    assert_eq!(first(&mut stream), "b");
 }
 
 #[test]
@@ -208,8 +213,7 @@ fn only_listed_addresses_and_certificates_connect() {
     for (own, expected) in [(Some(&known), "in"), (Some(&stranger), ""), (None, "")] {
         let config = Arc::new(certificates::client(&authority, own));
         let mut stream = shake_hands(&config, mutual, "a.example").unwrap();
-        let _ = stream.sock.shutdown(std::net::Shutdown::Write);
-        assert_eq!(rest(&mut stream), expected);
+        assert_eq!(first(&mut stream), expected);
     }
     assert_eq!(sample(&gateway, "tollgate_stream_connections_total{api=\"mutual\",result=\"rejected\"}"), 2.0);
 }

@@ -42,6 +42,8 @@ pub(crate) struct ApiTls<'a> {
     pub certificates: &'a [Arc<CertificateSlot>],
     /// Whether its clients are asked for a certificate.
     pub asks_for_certificate: bool,
+    /// Whether its port speaks TLS.
+    pub speaks_tls: bool,
 }
 
 /// The hosts that request a certificate.
@@ -149,7 +151,7 @@ impl ClientTerms {
         }
         let of_apis = apis.iter().flat_map(|api| api.certificates).filter_map(|slot| slot.get());
         of_apis.for_each(|certificate| add_names(&mut names, &certificate));
-        if names.is_empty() && !apis.is_empty() {
+        if names.is_empty() && apis.iter().any(|api| api.speaks_tls) {
             tracing::warn!("TLS is enabled without a certificate: every handshake fails");
         }
         if !self.default_host.is_empty() {

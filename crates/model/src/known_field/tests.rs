@@ -39,7 +39,7 @@ const REPORTED: [(&str, &str); 7] = [
 ];
 
 /// Fields without effect that are not reported, each with a reason.
-const SILENT: [&str; 17] = [
+const SILENT: [&str; 16] = [
     // For people only.
     "definition.slug",
     // Tyk ignores it too.
@@ -51,8 +51,6 @@ const SILENT: [&str; 17] = [
     "configuration.dns_cache.multiple_ips_handle_strategy",
     "configuration.dns_cache.ttl",
     "configuration.policies.policy_connection_string",
-    // An API with a separate port is not served.
-    "configuration.disable_ports_whitelist",
     // Policies may always choose their identifiers.
     "configuration.policies.allow_explicit_policy_id",
     // One connection carries everything.

@@ -474,7 +474,14 @@ impl Connection {
         }
         let stage = self.counted.take().map_or(Stage::Closed, |counted| {
             let stream = std::mem::replace(&mut self.client, Stream::Pipe(Pipe::new().0));
-            let client = ClientInfo { address: self.client_address, listener: self.listener, tls: None, http2: true, is_own: false, probe: 0 };
+            let client = ClientInfo {
+                address: self.client_address,
+                listener: self.listener,
+                tls: None,
+                http2: true,
+                is_own: false,
+                probe: 0,
+            };
             Stage::Http2(Box::new(Http2Start { stream, bytes: bytes.to_vec(), client, counted }))
         });
         self.enter(stage);

@@ -33,7 +33,13 @@ const PLAIN_HTTP_REPLY: &[u8] =
     b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 
 /// Performs PROXY header and TLS handshake, then serves the connection.
-pub(crate) async fn enter(core: Rc<Core>, stream: TcpStream, peer: SocketAddr, listen: Arc<Listen>, mut counted: CountedConnection) {
+pub(crate) async fn enter(
+    core: Rc<Core>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    listen: Arc<Listen>,
+    mut counted: CountedConnection,
+) {
     let limit = Duration::from_millis(core.limits.handshake_ms);
     let Some(under_way) = core.handshakes.begin() else {
         return tracing::warn!(%peer, "too many handshakes at once: connection closed");

@@ -115,7 +115,8 @@ fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listen: &Arc<Li
         None => receive(core, stream, client, Entry::Listener(listen.clone()), core.peers.count(seat)),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
-                let arrival = HandedConnection { stream, client, entry: Entry::Listener(listen.clone()), counted: peer.count(seat) };
+                let arrival =
+                    HandedConnection { stream, client, entry: Entry::Listener(listen.clone()), counted: peer.count(seat) };
                 if let Err(mut arrival) = peer.hand_over(arrival) {
                     arrival.counted = core.peers.count(arrival.counted.seat.take());
                     adopt(core, arrival);

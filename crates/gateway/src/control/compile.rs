@@ -125,9 +125,7 @@ fn stream_rules(definition: &ApiDefinition, context: &Context<'_>) -> StreamRule
     StreamRules {
         allowed: IpNetworks::new(definition.ip_allow_list()),
         blocked: IpNetworks::new(definition.ip_block_list()),
-        certificates: definition
-            .use_mutual_tls_auth
-            .then(|| AllowList::new(certificates, &context.registry.certificates)),
+        certificates: definition.use_mutual_tls_auth.then(|| AllowList::new(certificates, &context.registry.certificates)),
         meter: context.registry.stream_meter(&definition.api_id),
     }
 }
@@ -238,12 +236,7 @@ fn described(terms: PortTerms) -> String {
 }
 
 /// The APIs of a port of streams, by host.
-fn streams(
-    apis: &[Arc<CompiledApi>],
-    number: u16,
-    terms: PortTerms,
-    problems: &mut Vec<Problem>,
-) -> Vec<(Option<String>, usize)> {
+fn streams(apis: &[Arc<CompiledApi>], number: u16, terms: PortTerms, problems: &mut Vec<Problem>) -> Vec<(Option<String>, usize)> {
     let mut streams: Vec<(Option<String>, usize)> = Vec::new();
     for (index, api) in apis.iter().enumerate().filter(|(_, api)| !api.internal) {
         if (api.port.number, api.port.terms) != (number, terms) {
@@ -268,7 +261,8 @@ fn router(apis: &[Arc<CompiledApi>], number: u16, settings: &Settings, problems:
     let mut listen_paths: Vec<(usize, String)> = Vec::with_capacity(apis.len());
     // APIs that speak something else are reported already.
     let terms = served(apis).find(|api| api.port.number == number).map(|api| api.port.terms);
-    let is_here = |api: &CompiledApi| api.port.number == number && (number == 0 || terms.is_none_or(|terms| terms == api.port.terms));
+    let is_here =
+        |api: &CompiledApi| api.port.number == number && (number == 0 || terms.is_none_or(|terms| terms == api.port.terms));
     for (index, api) in apis.iter().enumerate().filter(|(_, api)| is_here(api)) {
         let mut listen_path = api.listen_path.clone();
         if !taken.insert((api.host.clone(), listen_path.clone())) {

@@ -3,8 +3,8 @@
 use crate::base::clock;
 use crate::base::tls::{AllowList, CallerTls};
 use crate::data::ip_networks::IpNetworks;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tollgate_engine::ClientInfo;
 
 /// The rules of one API.

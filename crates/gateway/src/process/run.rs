@@ -37,8 +37,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_client::MockOptions;
 use tollgate_engine::{
-    Address, AddressLimit, Content, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, MonoTime, ServiceFactory, Speed, Target,
-    TlsConfigSelector, TrustedProxies,
+    Address, AddressLimit, Content, CoreStats, Engine, EngineConfig, Http2, Limits, Listen, MonoTime, ServiceFactory, Speed,
+    Target, TlsConfigSelector, TrustedProxies,
 };
 use tollgate_limit::{AddressRates, Rate};
 use tollgate_model::Problem;

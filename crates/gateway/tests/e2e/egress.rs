@@ -208,7 +208,8 @@ fn a_real_provider_issues_the_token_and_accepts_it() {
         let auth = json!({"enabled": true, "oauth": {"enabled": true, "client_credentials": client}});
         Gateway::start(json!({}), [api("b", "/b/", &format!("{base}/a/")).set("upstream_auth", auth)])
     };
-    let known = json!({"client_id": "shop", "client_secret": "s3cret", "token_url": format!("{base}/a/oauth/token"), "scopes": ["read"]});
+    let known =
+        json!({"client_id": "shop", "client_secret": "s3cret", "token_url": format!("{base}/a/oauth/token"), "scopes": ["read"]});
     let gateway = with(known);
     let mut client = gateway.connect();
     assert!((0..10).all(|_| client.ask(get("/b/x")).status == 200));

@@ -153,7 +153,8 @@ fn a_port_in_use_is_a_problem_of_its_api_alone() {
     );
     assert_eq!((ask(gateway.port, "/a/"), ask(other, "/a/")), (200, 200));
     let log = gateway.log();
-    let names = |line: &str| ["ERROR", "taken.json", "$.listen_port", &port.to_string(), "in use"].iter().all(|part| line.contains(part));
+    let names =
+        |line: &str| ["ERROR", "taken.json", "$.listen_port", &port.to_string(), "in use"].iter().all(|part| line.contains(part));
     assert!(log.lines().any(names), "{log}");
     let second = Gateway::start(any_port(json!({})), [at(other, api("second", "/a/", &upstream.url()))]);
     assert!(second.log().contains("in use"), "the port of another gateway is not shared");

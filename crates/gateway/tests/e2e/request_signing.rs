@@ -51,7 +51,9 @@ fn unescaped(text: &str) -> Vec<u8> {
 #[test]
 fn openssl_makes_the_same_hmac() {
     let upstream = Upstream::ok();
-    for (algorithm, digest) in [("hmac-sha1", "-sha1"), ("hmac-sha256", "-sha256"), ("hmac-sha384", "-sha384"), ("hmac-sha512", "-sha512")] {
+    for (algorithm, digest) in
+        [("hmac-sha1", "-sha1"), ("hmac-sha256", "-sha256"), ("hmac-sha384", "-sha384"), ("hmac-sha512", "-sha512")]
+    {
         let gateway = Gateway::start(json!({}), [signing(&upstream.url(), json!({"algorithm": algorithm}))]);
         let lines = ["X-One: 1", "X-Two: 2", "Authorization: of the client", "Connection: keep-alive"];
         assert_eq!(gateway.send(request("POST", "/s/deep/x?a=b&c", &lines, "body")).status, 200);
@@ -64,7 +66,9 @@ fn openssl_makes_the_same_hmac() {
         for name in ["(request-target)", "x-one", "x-two", "date"] {
             assert_eq!(names.iter().filter(|own| **own == name).count(), 1, "{name} in {names:?}");
         }
-        assert!(!names.iter().any(|name| ["host", "connection", "authorization", "content-length", "x-forwarded-for"].contains(name)));
+        assert!(
+            !names.iter().any(|name| ["host", "connection", "authorization", "content-length", "x-forwarded-for"].contains(name))
+        );
         let made = openssl(&["dgst", digest, "-hmac", SECRET, "-binary"], signed_text(&seen, &header).as_bytes());
         assert_eq!(unescaped(field(&header, "signature")), made, "{algorithm}");
     }
@@ -111,7 +115,11 @@ fn another_gateway_lets_signed_requests_in_and_no_others() {
         ["/a/x", "/a/x?q=1&r", "/a/"].map(|target| gateway.send(request("GET", target, &["X-Some: value"], "")).status)
     };
     assert_eq!(asked(json!({"key_id": key})), [200; 3]);
-    assert_eq!(asked(json!({"key_id": key, "algorithm": "hmac-sha512", "header_list": ["(request-target)", "x-some"]})), [400; 3], "no date");
+    assert_eq!(
+        asked(json!({"key_id": key, "algorithm": "hmac-sha512", "header_list": ["(request-target)", "x-some"]})),
+        [400; 3],
+        "no date"
+    );
     assert_eq!(asked(json!({"key_id": key, "secret": "another"})), [400; 3]);
     assert_eq!(asked(json!({"key_id": "nobody"})), [400; 3]);
     assert_eq!(upstream.requests(), 3);
@@ -122,7 +130,10 @@ fn rsa(dir: &Path) -> (String, String) {
     let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
     let (key, certificate, public) = (path("key.pem"), path("certificate.pem"), path("public.pem"));
     let subject = ["-subj", "/CN=signer", "-days", "2"];
-    openssl(&[&["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", &key, "-out", &certificate][..], &subject].concat(), b"");
+    openssl(
+        &[&["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", &key, "-out", &certificate][..], &subject].concat(),
+        b"",
+    );
     openssl(&["x509", "-in", &certificate, "-pubkey", "-noout", "-out", &public], b"");
     let both = path("both.pem");
     std::fs::write(&both, [std::fs::read(&certificate).unwrap(), std::fs::read(&key).unwrap()].concat()).unwrap();
@@ -169,7 +180,10 @@ fn what_cannot_sign_is_an_error_and_a_missing_certificate_refuses() {
         let gateway = Gateway::start(json!({}), [signing(&upstream.url(), rules)]);
         assert_eq!(gateway.get("/s/").status, 404);
         let log = gateway.log();
-        assert!(log.lines().any(|line| line.contains("ERROR") && line.contains(field) && line.contains(message)), "{field} in\n{log}");
+        assert!(
+            log.lines().any(|line| line.contains("ERROR") && line.contains(field) && line.contains(message)),
+            "{field} in\n{log}"
+        );
     }
     let rules = json!({"algorithm": "rsa-sha256", "certificate_id": "/nowhere.pem"});
     let gateway = Gateway::start(json!({}), [signing(&upstream.url(), rules)]);

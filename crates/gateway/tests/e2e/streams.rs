@@ -149,7 +149,8 @@ fn tls_is_spoken_to_the_upstream_too() {
     let file = file.to_str().unwrap();
     let ca = dir.path().join("ca.pem");
     std::fs::write(&ca, authority.pem()).unwrap();
-    let options = ["--tls-cert-file", file, "--tls-key-file", file, "--tls-ca-cert-file", ca.to_str().unwrap(), "--tls-auth-clients", "no"];
+    let options =
+        ["--tls-cert-file", file, "--tls-key-file", file, "--tls-ca-cert-file", ca.to_str().unwrap(), "--tls-auth-clients", "no"];
     let server = Server::start_tls(&options);
     let (plain, secure) = (free_port(), free_port());
     let target = format!("tls://localhost:{}", server.port);
@@ -224,7 +225,8 @@ fn connections_are_shared_by_targets_and_a_dead_one_is_passed_over() {
     let (turns, rules) = (free_port(), free_port());
     let dead = format!("127.0.0.1:{}", free_port());
     let list = json!([tcp_url(&a), format!("127.0.0.1:{}", b.port()), dead]);
-    let listed = stream("turns", "tcp", turns, &tcp_url(&a)).set("proxy/enable_load_balancing", true).set("proxy/target_list", list);
+    let listed =
+        stream("turns", "tcp", turns, &tcp_url(&a)).set("proxy/enable_load_balancing", true).set("proxy/target_list", list);
     let gateway = started([listed.clone(), {
         let mut definition = listed.set("api_id", "rules").set("listen_port", rules);
         definition.0["tollgate"] = json!({"upstream": {"balance": "least_requests", "health": {"consecutive_faults": 1}}});

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, HashedPart, Proxy, SharedCache, SignatureConfig, VersionData, VersionLocation, request_signing, response_processor,
-    upstream, upstream_auth, uptime,
+    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, HashedPart, Proxy, SharedCache, SignatureConfig, VersionData,
+    VersionLocation, request_signing, response_processor, upstream, upstream_auth, uptime,
 };
 use crate::error_override;
 use crate::events::{self, HandlerOwner};
@@ -358,7 +358,8 @@ fn check_protocol(api: &ApiDefinition, findings: &mut Findings) {
     match api.protocol.as_str() {
         "" | "http" | "https" | "h2c" => {
             if api.enable_proxy_protocol {
-                let message = "acts for the protocols tcp and tls, as in Tyk; tollgate.proxy_protocol names the proxies of other ports";
+                let message =
+                    "acts for the protocols tcp and tls, as in Tyk; tollgate.proxy_protocol names the proxies of other ports";
                 findings.warning(&JsonPath::of("enable_proxy_protocol"), message);
             }
         }

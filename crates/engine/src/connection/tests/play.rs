@@ -188,7 +188,14 @@ impl Play {
             let _entered = runtime.enter();
             Stream::Local(tokio::net::UnixStream::from_std(near).unwrap())
         };
-        let client = ClientInfo { address: "192.0.2.1:5000".parse().unwrap(), listener: 0, tls: None, http2: false, is_own: false, probe: 0 };
+        let client = ClientInfo {
+            address: "192.0.2.1:5000".parse().unwrap(),
+            listener: 0,
+            tls: None,
+            http2: false,
+            is_own: false,
+            probe: 0,
+        };
         let (own, counted) = (core.clone(), core.peers.count(None));
         let connection = runtime.spawn_local(async move { assert!(Connection::new(own, stream, client, counted).await.is_none()) });
         let play = Play { core, client: End::of(far), upstream: End::default(), stage, dialed, connection, runtime, _drain: drain };

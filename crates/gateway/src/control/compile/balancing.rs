@@ -56,7 +56,13 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
     };
     let own_maker = maker("");
     let makers: Vec<ListMaker> = rules.split.iter().map(|part| maker(&part.name)).collect();
-    let own = pool(definition, own_maker, ("targets", &rules.targets(&definition.proxy, definition.target_scheme())), discovers(definition), context);
+    let own = pool(
+        definition,
+        own_maker,
+        ("targets", &rules.targets(&definition.proxy, definition.target_scheme())),
+        discovers(definition),
+        context,
+    );
     let mut percent = 0.0;
     let mut split = Vec::new();
     for (index, (part, maker)) in rules.split.iter().zip(makers).enumerate() {

@@ -112,7 +112,8 @@ impl RequestSigning {
             names.push("(request-target)".to_owned());
             edits.each_line(&request.headers, &mut |name, _| {
                 let name = name.to_ascii_lowercase();
-                let is_left_out = UNSIGNED.contains(&name.as_str()) || name.eq_ignore_ascii_case(&self.header) || names.contains(&name);
+                let is_left_out =
+                    UNSIGNED.contains(&name.as_str()) || name.eq_ignore_ascii_case(&self.header) || names.contains(&name);
                 if !is_left_out {
                     names.push(name);
                 }

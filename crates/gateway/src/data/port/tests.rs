@@ -34,8 +34,7 @@ fn a_definition_opens_only_ports_that_its_protocol_may_have() {
         (8090, "ftp", None),
     ] {
         let port = rules(allowed.clone()).port(port, protocol, false);
-        let expected =
-            expected.map(|(number, protocol)| ApiPort { number, terms: PortTerms { protocol, announced: false } });
+        let expected = expected.map(|(number, protocol)| ApiPort { number, terms: PortTerms { protocol, announced: false } });
         assert_eq!(port.as_ref().ok(), expected.as_ref(), "{port:?}");
     }
     let all = rules(json!({"disable_ports_whitelist": true}));

@@ -140,7 +140,7 @@ impl ProbedHandler {
         let by_path = || {
             let snapshot = self.inner.core.snapshot();
             let path = Path::new(Cow::Borrowed(request.path()))?;
-            let found = snapshot.find(request.authority, &path.decoded)?;
+            let found = snapshot.find(0, request.authority, &path.decoded)?;
             snapshot.apis.get(found.api).map(|api| (api.id.clone(), api.name.clone()))
         };
         let of_steps = || {

@@ -56,7 +56,7 @@ pub(super) struct RequestSigning {
 }
 
 enum SigningKey {
-    Hmac(hmac::Key),
+    Hmac(Box<hmac::Key>),
     Certificate(Arc<CertificateSlot>),
 }
 
@@ -86,7 +86,7 @@ fn signing(rules: &SigningRules, source: &MiddlewareSource<'_, '_>) -> Result<Re
     }
     let key = match HMACS.iter().find(|(name, _)| *name == rules.algorithm) {
         Some(_) if rules.secret.is_empty() => return Err(("secret", "must not be empty".to_owned())),
-        Some((_, function)) => SigningKey::Hmac(hmac::Key::new(**function, rules.secret.as_bytes())),
+        Some((_, function)) => SigningKey::Hmac(Box::new(hmac::Key::new(**function, rules.secret.as_bytes()))),
         None if rules.algorithm != RSA => {
             let known: Vec<&str> = HMACS.iter().map(|(name, _)| *name).collect();
             return Err(("algorithm", format!("must be one of {}, {RSA}", known.join(", "))));

@@ -199,7 +199,10 @@ fn a_cluster_and_a_sentinel_carry_purges_as_one_server_does() {
             assert_eq!(answer.status, 200, "{answer}");
             for gateway in [one, other] {
                 let text = gateway.get("/a/x?tags=t").text();
-                assert!(!before.contains(&text), "{round}: nobody has what was purged when the purge is answered: {text} {before:?}");
+                assert!(
+                    !before.contains(&text),
+                    "{round}: nobody has what was purged when the purge is answered: {text} {before:?}"
+                );
                 assert!(is_hit(&gateway.get("/b/x")), "{round}: other APIs keep theirs");
             }
             other.control("DELETE", "/tyk/cache/a", "");

@@ -93,6 +93,21 @@ fn closing_quote(text: &str) -> usize {
     text.len()
 }
 
+/// Masks the secrets that the names of their members tell. Headers are masked by their names only, so that a document stays useful in files.
+pub fn mask_named(value: &mut Value, keys: &dyn RawKeys) {
+    mask_in(value, Surroundings::Named, keys);
+}
+
+/// Puts the secrets of `stored` where `document` has masks of [`mask_named`].
+///
+/// # Errors
+/// The JSON paths of masks for which there is no secret.
+pub fn unmask_named(document: &mut Value, stored: Option<&Value>, keys: &dyn RawKeys) -> Result<(), Vec<String>> {
+    let mut missing = Vec::new();
+    unmask_in(document, stored, "$", Surroundings::Named, keys, &mut missing);
+    if missing.is_empty() { Ok(()) } else { Err(missing) }
+}
+
 /// Whether a document has a mask.
 pub fn has_mask(value: &Value) -> bool {
     match value {
@@ -117,6 +132,8 @@ pub fn unmask(document: &mut Value, stored: Option<&Value>, keys: &dyn RawKeys) 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Surroundings {
     Open,
+    /// Open, and headers are like other members.
+    Named,
     /// Headers by name, or a list of objects with a header each.
     Headers,
     Secret,
@@ -136,6 +153,8 @@ impl Surroundings {
             || name.ends_with("_authorization");
         if is_secret && !describes {
             Surroundings::Secret
+        } else if self == Surroundings::Named {
+            self
         } else if name.ends_with("headers") {
             Surroundings::Headers
         } else {
@@ -160,13 +179,24 @@ fn mask_in(value: &mut Value, around: Surroundings, keys: &dyn RawKeys) {
             if members.keys().any(|name| keys.is_raw_key(name)) {
                 *members = std::mem::take(members).into_iter().map(|(name, value)| (masked_name(name, keys), value)).collect();
             }
+            let has_secret = around == Surroundings::Named && names_secret(members);
             for (name, value) in members.iter_mut() {
-                let around = if name == "jwt_source" { source(value) } else { around.of_member(name) };
+                let around = match name.as_str() {
+                    "jwt_source" => source(value),
+                    "value" if has_secret => Surroundings::Secret,
+                    name => around.of_member(name),
+                };
                 mask_in(value, around, keys);
             }
         }
         _ => {}
     }
+}
+
+/// Whether an object is a header, or the like, whose name is that of a secret.
+fn names_secret(members: &Map<String, Value>) -> bool {
+    let name = ["name", "key", "header_name"].iter().find_map(|name| members.get(*name)?.as_str());
+    name.is_some_and(|name| Surroundings::Named.below(name) == Surroundings::Secret)
 }
 
 fn masked_name(name: String, keys: &dyn RawKeys) -> String {

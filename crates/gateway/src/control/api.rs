@@ -12,6 +12,7 @@ mod chain;
 mod change_log;
 mod check;
 mod client_list;
+mod configuration;
 mod console;
 mod debug;
 mod definition_store;
@@ -171,7 +172,8 @@ pub(crate) fn start(
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
     let callers = Workers::new(threads.handle().clone(), FILE_BYTES_MAX);
     let clients = Workers::new(threads.handle().clone(), provider::BODY_BYTES_MAX);
-    let router = router(&control, &names, callers, threads.handle());
+    let large_callers = Workers::new(threads.handle().clone(), configuration::BODY_BYTES_MAX);
+    let router = router(&control, &names, [callers, large_callers], threads.handle());
     // Only the data plane can reach this route.
     let provided = Router::new()
         .route("/oauth/{api}/{endpoint}", any(provider::answer))
@@ -270,6 +272,11 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(openapi::document))
 }
 
+/// Endpoints whose bodies may be large.
+fn large() -> OpenApiRouter<Arc<Control>> {
+    OpenApiRouter::new().routes(routes!(configuration::show, configuration::change))
+}
+
 /// Endpoints for metrics, which are polled constantly and must answer regardless of the load on the others.
 fn figures() -> OpenApiRouter<Arc<Control>> {
     OpenApiRouter::new()
@@ -282,12 +289,22 @@ fn figures() -> OpenApiRouter<Arc<Control>> {
 }
 
 /// All endpoints; the public ones under their configured names.
-fn router(control: &Arc<Control>, [hello, ready]: &[String; 2], workers: Workers, threads: &Handle) -> Router {
-    let roles = Arc::new(authority::RoleTable::of(&endpoints().merge(figures()).into_openapi()));
+fn router(
+    control: &Arc<Control>,
+    [hello, ready]: &[String; 2],
+    [workers, large_callers]: [Workers; 2],
+    threads: &Handle,
+) -> Router {
+    let roles = Arc::new(authority::RoleTable::of(&endpoints().merge(large()).merge(figures()).into_openapi()));
     let guarded = Router::from(endpoints())
         .route_layer(from_fn_with_state(control.clone(), documents::guard))
         .route_layer(from_fn_with_state(control.clone(), masking::mask))
         .route_layer(from_fn_with_state(workers, workers::run))
+        .merge(
+            Router::from(large())
+                .route_layer(from_fn_with_state(control.clone(), masking::mask))
+                .route_layer(from_fn_with_state(large_callers, workers::run)),
+        )
         .merge(Router::from(figures()).route_layer(from_fn_with_state(control.clone(), masking::mask)))
         // Where scrapers look by default; on a port shared with APIs, the path belongs to the APIs.
         .route("/metrics", get(metrics::metrics))

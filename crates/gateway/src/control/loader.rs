@@ -2,7 +2,7 @@
 //! version; requests in flight are not affected.
 
 use crate::auth::keys::Policies;
-use crate::base::definition_files::{ApiFile, api_files};
+use crate::base::definition_files::{ApiFile, api_files, companion_of};
 use crate::base::digest::shortened;
 use crate::control::compile::assemble;
 use crate::control::definition::DefinitionText;
@@ -19,7 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+use tollgate_file_set::{FileChange, FileSet, FileSetFault, Settled};
 use tollgate_model::config::GatewayConfig;
+use tollgate_model::policy::Policy;
 use tollgate_model::{Level, Problem};
 
 /// Loads definitions and publishes snapshots, one reload at a time.
@@ -28,6 +30,8 @@ pub(crate) struct Loader {
     app_path: PathBuf,
     policy_path: PathBuf,
     policy_file: PathBuf,
+    /// Changes several definitions and policies as one.
+    set: FileSet,
     digests: RandomState,
     ports: Arc<ApiPorts>,
     /// Held during a reload.
@@ -48,7 +52,61 @@ struct LoadedFile {
     good: Option<Arc<CompiledApi>>,
     /// Digest of its text, which is the same in all processes.
     good_digest: Option<blake3::Hash>,
+    /// A usable version that belongs to another segment, so that it is not served here.
+    elsewhere: Option<Arc<CompiledApi>>,
     problems: Vec<Problem>,
+}
+
+impl LoadedFile {
+    fn is_broken(&self) -> bool {
+        self.problems.iter().any(Problem::is_error)
+    }
+}
+
+/// Files as they were read and compiled, not in service yet.
+pub(crate) struct ReadFiles {
+    files: Arc<LoadedFiles>,
+    policies: Policies,
+    problems: Vec<Problem>,
+}
+
+/// An API of the files that were read.
+pub(crate) struct ReadApi<'r> {
+    pub path: &'r Path,
+    pub api: &'r Arc<CompiledApi>,
+    /// Whether the file has errors, so that this is its last good version.
+    pub is_broken: bool,
+}
+
+/// A change of the files of one API or one policy.
+pub(crate) enum WantedFile {
+    /// The API's definition, and its OpenAPI document if that is a file of its own. A file of another API's must not be named.
+    Api {
+        file: ApiFile,
+        text: DefinitionText,
+    },
+    /// Removes the definition in this file.
+    NoApi {
+        file: ApiFile,
+    },
+    Policy {
+        path: PathBuf,
+        policy: Box<Policy>,
+    },
+    NoPolicy {
+        path: PathBuf,
+        id: String,
+    },
+}
+
+/// Why the files were not changed.
+pub(crate) enum FilesUnchanged<E> {
+    /// Whoever wanted the change does not want it any more.
+    Refused(E),
+    /// Errors in the wanted files.
+    Problems(Vec<Problem>),
+    /// The files can't be written.
+    Fault(FileSetFault),
 }
 
 /// Result of a reload.
@@ -67,6 +125,7 @@ impl Loader {
             app_path: config.app_path.clone(),
             policy_path: config.policies.policy_path.clone(),
             policy_file: config.policies.policy_record_name.clone(),
+            set: FileSet::new(&config.app_path),
             digests: RandomState::new(),
             ports,
             reloading: Mutex::default(),
@@ -95,9 +154,108 @@ impl Loader {
         let start = Instant::now();
         self.shared.refresh_certificates();
         let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let settled = self.set.settle();
+        let whole = self.set.read_lock();
+        let mut read = self.read();
+        drop(whole);
+        match settled {
+            Ok(Settled::Nothing) => {}
+            Ok(Settled::Completed) => tracing::warn!("a change of several files was interrupted; it is complete now"),
+            Ok(Settled::Undone) => tracing::warn!("a change of several files was interrupted; it is undone"),
+            Err(fault) => {
+                let message = format!("an interrupted change of several files can't be completed: {fault}");
+                read.problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
+            }
+        }
+        self.serve(read, start)
+    }
+
+    /// Changes files of several APIs and policies as one, and serves the result; or changes nothing. `plan` decides by the files as they are
+    /// now; with `is_dry_run`, its changes are only checked. Blocks.
+    pub(crate) fn change<T, E>(
+        &self,
+        is_dry_run: bool,
+        plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedFile>, T), E>,
+    ) -> Result<(T, ReloadReport), FilesUnchanged<E>> {
+        let start = Instant::now();
+        self.shared.refresh_certificates();
+        let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let locked = if is_dry_run { None } else { Some(self.set.lock().map_err(FilesUnchanged::Fault)?) };
+        if let Some(locked) = &locked {
+            locked.settle().map_err(FilesUnchanged::Fault)?;
+        }
+        let read = self.read();
+        let (wanted, planned) = plan(&read).map_err(FilesUnchanged::Refused)?;
+        let (changed, writes) = self.changed(&read, &wanted).map_err(FilesUnchanged::Problems)?;
+        self.check_together(&read, &changed).map_err(FilesUnchanged::Problems)?;
+        let Some(locked) = locked else {
+            // What was compiled only for the check is not needed any more.
+            self.shared.registry.purge();
+            let problems = changed.files.values().flat_map(|file| file.problems.iter().cloned()).chain(changed.problems).collect();
+            return Ok((planned, ReloadReport { apis: changed.files.len(), problems }));
+        };
+        if wanted.is_empty() {
+            return Ok((planned, ReloadReport::default()));
+        }
+        locked.apply(&writes).map_err(FilesUnchanged::Fault)?;
+        Ok((planned, self.serve(changed, start)))
+    }
+
+    /// The files after a change, and what has to be written.
+    fn changed(&self, read: &ReadFiles, wanted: &[WantedFile]) -> Result<(ReadFiles, Vec<FileChange>), Vec<Problem>> {
+        let mut files = LoadedFiles::clone(&read.files);
+        let mut policies = read.policies.clone();
+        let (mut errors, mut writes) = (Vec::new(), Vec::new());
+        for wanted in wanted {
+            match wanted {
+                WantedFile::Api { file, text } => {
+                    let loaded = self.parse(file, text, self.digests.hash_one(text), GoodVersion::default());
+                    errors.extend(loaded.problems.iter().filter(|problem| problem.is_error()).cloned());
+                    files.insert(file.path.clone(), Arc::new(loaded));
+                    writes.push(FileChange { path: file.path.clone(), content: Some(text.text.clone()) });
+                    // A document that is no longer one must not stay beside the definition.
+                    let companion = file.companion.clone().or_else(|| companion_of(&file.path).filter(|path| path.is_file()));
+                    writes.extend(companion.map(|path| FileChange { path, content: text.companion.clone() }));
+                }
+                WantedFile::NoApi { file } => {
+                    files.remove(&file.path);
+                    let both = [Some(&file.path), file.companion.as_ref()].into_iter().flatten();
+                    writes.extend(both.map(|path| FileChange { path: path.clone(), content: None }));
+                }
+                WantedFile::Policy { path, policy } => {
+                    let text = serde_json::to_vec_pretty(&policy.to_json()).unwrap_or_default();
+                    writes.push(FileChange { path: path.clone(), content: Some(text) });
+                    policies.put(Policy::clone(policy), path.clone());
+                }
+                WantedFile::NoPolicy { path, id } => {
+                    writes.push(FileChange { path: path.clone(), content: None });
+                    policies.remove(id);
+                }
+            }
+        }
+        let changed = ReadFiles { files: Arc::new(files), policies, problems: read.problems.clone() };
+        if errors.is_empty() { Ok((changed, writes)) } else { Err(errors) }
+    }
+
+    /// Whether the changed APIs can be served together, as far as those before could.
+    fn check_together(&self, before: &ReadFiles, changed: &ReadFiles) -> Result<(), Vec<Problem>> {
+        let errors = |read: &ReadFiles| {
+            let apis = self.distinct(&read.files, &mut Vec::new());
+            let (_, problems) = assemble(apis, &self.shared.settings);
+            problems.into_iter().filter(Problem::is_error).collect::<Vec<_>>()
+        };
+        let mut new = errors(changed);
+        if !new.is_empty() {
+            let known = errors(before);
+            new.retain(|error| !known.contains(error));
+        }
+        if new.is_empty() { Ok(()) } else { Err(new) }
+    }
+
+    /// Reads all files. Unchanged ones keep what was compiled from them.
+    fn read(&self) -> ReadFiles {
         let mut files = self.files();
-        let before = files.clone();
-        let mut report = ReloadReport::default();
+        let mut problems = Vec::new();
         match api_files(&self.app_path) {
             Ok(paths) => {
                 self.loaded.store(true, Ordering::Relaxed);
@@ -107,15 +265,23 @@ impl Loader {
             Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
                 self.loaded.store(true, Ordering::Relaxed);
                 let message = "there is no such directory yet; no API is served";
-                report.problems.push(Problem::new(Level::Warning, "", message).within(Some(&self.app_path)));
+                problems.push(Problem::new(Level::Warning, "", message).within(Some(&self.app_path)));
             }
             Err(error) => {
                 let message = format!("cannot be read: {error}; the APIs served before stay");
-                report.problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
+                problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
             }
         }
-        let (policies, problems) = Policies::load(&self.policy_path, &self.policy_file, &self.shared.keys.policies());
-        report.problems.extend(problems);
+        let (policies, found) = Policies::load(&self.policy_path, &self.policy_file, &self.shared.keys.policies());
+        problems.extend(found);
+        ReadFiles { files, policies, problems }
+    }
+
+    /// Publishes a snapshot of files that were read.
+    fn serve(&self, read: ReadFiles, start: Instant) -> ReloadReport {
+        let ReadFiles { files, policies, problems } = read;
+        let before = self.files();
+        let mut report = ReloadReport { apis: 0, problems };
         let policies_changed = *self.shared.keys.policies() != policies;
         report.problems.extend(self.shared.keys.set_policies(policies));
         let apis = self.distinct(&files, &mut report.problems);
@@ -158,7 +324,7 @@ impl Loader {
             Err(error) => {
                 let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))];
                 let (good, good_digest) = last_good();
-                return Arc::new(LoadedFile { digest: 0, good, good_digest, problems });
+                return Arc::new(LoadedFile { digest: 0, good, good_digest, elsewhere: None, problems });
             }
         };
         let digest = self.digests.hash_one(&text);
@@ -172,17 +338,19 @@ impl Loader {
         let path = file.path.as_path();
         match self.api(text, Some(file)) {
             Ok((api, mut problems)) => {
-                let good = self.shared.settings.has_tag_of(&api.tags).then(|| Arc::new(api));
-                if good.is_none() {
+                let is_own = self.shared.settings.has_tag_of(&api.tags);
+                let api = Arc::new(api);
+                let (good, elsewhere) = if is_own { (Some(api), None) } else { (None, Some(api)) };
+                if !is_own {
                     let message = "belongs to another segment: none of its tags stands in db_app_conf_options.tags; not served";
                     problems.push(Problem::new(Level::Note, "$.tags", message).within(Some(path)));
                 }
-                LoadedFile { digest, good, good_digest: Some(text.digest()), problems }
+                LoadedFile { digest, good, good_digest: Some(text.digest()), elsewhere, problems }
             }
             Err(mut problems) => {
                 let message = if last_good.is_some() { "the last good version stays in service" } else { "this API is left out" };
                 problems.push(Problem::new(Level::Warning, "", message).within(Some(path)));
-                LoadedFile { digest, good: last_good, good_digest: last_digest, problems }
+                LoadedFile { digest, good: last_good, good_digest: last_digest, elsewhere: None, problems }
             }
         }
     }
@@ -238,11 +406,51 @@ impl Loader {
         shortened(&self.shared.keys.policies().digest())
     }
 
+    /// The files and policies in service.
+    pub(crate) fn served(&self) -> ReadFiles {
+        ReadFiles { files: self.files(), policies: Policies::clone(&self.shared.keys.policies()), problems: Vec::new() }
+    }
+
     /// The file of the API with this id.
     pub(crate) fn file_of(&self, id: &str) -> Option<PathBuf> {
         let files = self.files();
         let defines = |file: &Arc<LoadedFile>| file.good.as_ref().is_some_and(|api| api.id == id);
         files.iter().rev().find(|(_, file)| defines(file)).map(|(path, _)| path.clone())
+    }
+}
+
+impl ReadFiles {
+    /// The APIs in the order of their files; of several with one id, all.
+    pub(crate) fn apis(&self) -> impl Iterator<Item = ReadApi<'_>> {
+        self.files.iter().filter_map(|(path, file)| {
+            let api = file.good.as_ref().or(file.elsewhere.as_ref())?;
+            Some(ReadApi { path, api, is_broken: file.is_broken() })
+        })
+    }
+
+    pub(crate) fn policies(&self) -> &Policies {
+        &self.policies
+    }
+
+    /// Errors in files, by file.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = &Problem> {
+        let in_files = self.files.values().flat_map(|file| &file.problems);
+        self.problems.iter().chain(in_files).filter(|problem| problem.is_error())
+    }
+
+    /// Digest of the texts of all definitions and policies, the same in all processes.
+    pub(crate) fn digest(&self) -> blake3::Hash {
+        let mut digest = blake3::Hasher::new();
+        for (path, file) in self.files.iter() {
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            digest.update(&(name.len() as u64).to_le_bytes()).update(name);
+            digest.update(file.good_digest.as_ref().map_or(&[], |good| good.as_bytes().as_slice()));
+            for error in file.problems.iter().filter(|problem| problem.is_error()) {
+                digest.update(error.path.as_bytes()).update(error.message.as_bytes());
+            }
+        }
+        digest.update(self.policies.digest().as_bytes());
+        digest.finalize()
     }
 }
 

@@ -6,7 +6,7 @@ use tollgate_model::policy::Policy;
 use tollgate_model::{Level, Problem};
 
 /// Policies by id.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Policies {
     by_id: BTreeMap<String, (Policy, PathBuf)>,
 }
@@ -93,6 +93,15 @@ impl Policies {
                 self.keep(last, file);
             }
         }
+    }
+
+    /// Adds a policy, or replaces the one with its id.
+    pub(crate) fn put(&mut self, policy: Policy, file: PathBuf) {
+        self.by_id.insert(policy.id().to_owned(), (policy, file));
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) {
+        self.by_id.remove(id);
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<&Policy> {

@@ -2,7 +2,7 @@
 //! descriptions at the handlers, the types of their responses and the model's schemas. Tests run its examples.
 
 use super::answer::{ControlAnswer, Error, ok};
-use super::{endpoints, figures, health};
+use super::{endpoints, figures, health, large};
 use serde_json::Value;
 use tollgate_model::DocumentSchema;
 use utoipa::openapi::path::Operation;
@@ -36,6 +36,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "Cache"),
         (name = "Figures"),
         (name = "Lists"),
+        (name = "Configuration"),
         (name = "Checks"),
         (name = "Users"),
         (name = "Documents"),
@@ -58,7 +59,7 @@ pub(super) async fn document() -> ControlAnswer {
 
 /// The whole document.
 pub(crate) fn described() -> Value {
-    let routes = OpenApiRouter::with_openapi(Description::openapi()).merge(endpoints()).merge(figures());
+    let routes = OpenApiRouter::with_openapi(Description::openapi()).merge(endpoints()).merge(large()).merge(figures());
     let mut document = routes.into_openapi();
     SecretScheme.modify(&mut document);
     let mut document = serde_json::to_value(document).unwrap_or_default();

@@ -5,8 +5,10 @@ mod apis;
 mod cache;
 mod certs;
 mod clients;
+mod configuration;
 mod connection;
 mod document;
+mod import;
 mod keys;
 mod policies;
 mod session;
@@ -43,6 +45,12 @@ pub enum CliRequest {
     Clients(About<clients::ClientCommand>),
     /// Purge cached responses, and show what the response cache holds and did.
     Cache(About<cache::CacheCommand>),
+    /// Write the configuration of APIs into a directory: definitions, policies, certificates, OAuth clients, templates of keys.
+    Dump(configuration::DumpCommand),
+    /// Show in what a gateway differs from a directory.
+    Diff(configuration::DiffCommand),
+    /// Make a gateway's configuration that of a directory, as one change.
+    Sync(configuration::SyncCommand),
     /// Reload definitions and policies, and report errors in them.
     Reload(GatewayOptions),
     /// Show whether the gateway is up and ready, and what it serves.
@@ -104,6 +112,10 @@ pub(crate) enum CommandFailure {
     Unreachable(String),
     /// The secret is missing or wrong: 4.
     Secret(String),
+    /// There are differences, which were shown: 5.
+    Differs,
+    /// Someone else changed what was to be changed: 6.
+    Conflict(String),
 }
 
 impl CommandFailure {
@@ -113,6 +125,8 @@ impl CommandFailure {
             CommandFailure::Usage(_) => 2,
             CommandFailure::Unreachable(_) => 3,
             CommandFailure::Secret(_) => 4,
+            CommandFailure::Differs => 5,
+            CommandFailure::Conflict(_) => 6,
         })
     }
 }
@@ -123,7 +137,9 @@ impl fmt::Display for CommandFailure {
             CommandFailure::Refused(text)
             | CommandFailure::Usage(text)
             | CommandFailure::Unreachable(text)
-            | CommandFailure::Secret(text) => f.write_str(text),
+            | CommandFailure::Secret(text)
+            | CommandFailure::Conflict(text) => f.write_str(text),
+            CommandFailure::Differs => f.write_str("there are differences"),
         }
     }
 }
@@ -135,6 +151,7 @@ pub type TlsOf = fn(bool) -> Result<rustls::ClientConfig, String>;
 pub fn ask(request: CliRequest, tls: TlsOf) -> ExitCode {
     match print_answer(request, tls) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(failure @ CommandFailure::Differs) => failure.exit_code(),
         Err(failure) => {
             eprintln!("tollgate: {failure}");
             failure.exit_code()
@@ -150,6 +167,9 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
         CliRequest::Certs(About { command, gateway }) => certs::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Clients(About { command, gateway }) => clients::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Cache(About { command, gateway }) => cache::run(command, &Gateway::new(&gateway, tls)?),
+        CliRequest::Dump(command) => configuration::dump(&command, tls),
+        CliRequest::Diff(command) => configuration::diff(&command, tls),
+        CliRequest::Sync(command) => configuration::sync(&command, tls),
         CliRequest::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { upstreams: true, gateway, .. } => status::upstreams(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { ready: true, gateway, .. } => status::ready(&Gateway::new(&gateway, tls)?),
@@ -165,6 +185,8 @@ pub(crate) struct Gateway {
     health_names: [String; 2],
     /// Whether answers are printed as received.
     json: bool,
+    tls: TlsOf,
+    timeout: Duration,
 }
 
 impl Gateway {
@@ -183,6 +205,8 @@ impl Gateway {
         };
         Ok(Gateway {
             connection: GatewayConnection::new(address, options.insecure, tls, Duration::from_secs(options.timeout.max(1)))?,
+            tls,
+            timeout: Duration::from_secs(options.timeout.max(1)),
             secret: secret(options.secret_file.as_deref(), &config)?,
             health_names: [config.health_check_endpoint_name, config.readiness_check_endpoint_name],
             json: options.json,

@@ -103,8 +103,9 @@ fn rename_all(journal: &Journal, disk: &mut dyn Disk) -> Result<(), Failed> {
 /// Removes what a change leaves behind. It is made, even if something can't be removed.
 fn finish(directory: &Path, journal: &Journal, from: JournalPhase, disk: &mut dyn Disk) -> Result<(), FileSetFault> {
     let done = JournalPhase::Done.path(directory);
-    let renamed = disk.rename(&from.path(directory), &done).and_then(|()| disk.sync());
-    renamed.map_err(|error| FileSetFault::Interrupted { path: done, error })?;
+    disk.rename(&from.path(directory), &done).map_err(|error| FileSetFault::Interrupted { path: done, error })?;
+    // If this is lost, the change is completed once more, which changes nothing.
+    let _ = disk.sync();
     let _ = discard(directory, journal, disk);
     Ok(())
 }
@@ -130,8 +131,9 @@ fn undo(directory: &Path, journal: &Journal, disk: &mut dyn Disk) -> Result<(), 
         restored.map_err(|error| (file.path.clone(), error))?;
     }
     let [undoing, done] = [JournalPhase::Undoing, JournalPhase::Done].map(|phase| phase.path(directory));
-    let renamed = disk.sync().and_then(|()| disk.rename(&undoing, &done)).and_then(|()| disk.sync());
+    let renamed = disk.sync().and_then(|()| disk.rename(&undoing, &done));
     renamed.map_err(|error| (undoing, error))?;
+    let _ = disk.sync();
     let _ = discard(directory, journal, disk);
     Ok(())
 }

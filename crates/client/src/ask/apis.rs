@@ -19,6 +19,12 @@ pub enum Apis {
                             --keyless"
     )]
     Add(AddApi),
+    /// Make an API of a plain OpenAPI document, JSON or YAML.
+    #[command(
+        after_help = "Examples:\n  tollgate apis import petstore.yaml --listen-path /pets/\n  tollgate apis import https://petstore3.swagger.io/api/v3/openapi.json \
+                            --upstream https://petstore3.swagger.io/api/v3 --validate\n  tollgate apis import petstore.yaml --update pets"
+    )]
+    Import(Box<super::import::ImportApi>),
     /// Delete APIs and their definition files.
     #[command(visible_alias = "rm")]
     Delete(DeleteApi),
@@ -68,6 +74,7 @@ pub(super) fn run(command: Apis, gateway: &Gateway) -> Result<(), CommandFailure
         Apis::List => list(gateway),
         Apis::Show(ApiArguments { id }) => show(&id, gateway),
         Apis::Add(options) => add(&options, gateway),
+        Apis::Import(options) => super::import::run(&options, gateway),
         Apis::Delete(DeleteApi { ids }) => {
             for id in ids {
                 let answer =

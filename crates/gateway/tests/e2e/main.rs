@@ -30,6 +30,7 @@ mod client_addresses;
 mod client_certificates;
 mod clock_jumps;
 mod commands;
+mod configuration;
 mod connections;
 mod console;
 mod console_calls;

@@ -1,0 +1,144 @@
+//! `tollgate dump`, `diff` and `sync`: the configuration of a gateway as files in a directory. A sync is one change: the gateway makes all of it or
+//! nothing. A gateway without that endpoint, such as Tyk, gets request by request.
+
+mod directory;
+mod dump;
+mod live;
+mod object;
+mod one_by_one;
+mod plan;
+mod show;
+mod tyk_sync;
+
+use super::{CommandFailure, Gateway, GatewayOptions};
+use clap::{Args, ValueEnum};
+use live::LiveConfiguration;
+use object::PartKind;
+use std::path::PathBuf;
+
+/// What the exit codes of `diff` and `sync` mean.
+const EXIT_CODES: &str = "Exit codes: 0 nothing differs, or the sync is done; 1 a document is broken or the gateway refuses; 2 wrong command line; 3 no \
+                          answer; 4 wrong secret; 5 there are differences (diff, sync --dry-run); 6 someone else changed the configuration meanwhile, \
+                          nothing was changed.";
+
+/// The directory, and which part of it.
+#[derive(Debug, Args)]
+pub(super) struct Selection {
+    /// Directory with apis/, policies/, certificates/, clients/ and keys/, or with a .tyk.json of tyk-sync
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Only objects with this tag: in `tags` of APIs, policies and templates of keys, `gatewayTags` of OpenAPI documents; clients as their APIs
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Only these parts
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    only: Vec<PartName>,
+    #[command(flatten)]
+    gateway: GatewayOptions,
+}
+
+/// A part of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PartName {
+    /// API definitions and OpenAPI documents
+    Apis,
+    /// Policies
+    Policies,
+    /// Certificates, by fingerprint
+    Certificates,
+    /// Clients of OAuth 2.0
+    Clients,
+    /// Templates of keys
+    Keys,
+}
+
+/// Options of `dump`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Secrets are never written: a mask stands in their place, and a sync keeps what the gateway has. Files whose objects are as \
+                        they say stay as they are; a file keeps its name."
+)]
+pub struct DumpCommand {
+    #[command(flatten)]
+    selection: Selection,
+    /// Delete files of objects that the gateway does not have
+    #[arg(long)]
+    prune: bool,
+}
+
+/// Options of `diff`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct DiffCommand {
+    #[command(flatten)]
+    selection: Selection,
+    /// Count objects that are not in the directory as differences, as sync --prune would delete them
+    #[arg(long)]
+    prune: bool,
+}
+
+/// Options of `sync`.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct SyncCommand {
+    #[command(flatten)]
+    selection: Selection,
+    /// Delete objects that are not in the directory. Parts of which the directory has nothing are left alone
+    #[arg(long)]
+    prune: bool,
+    /// Only say what would change
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Which objects a command is about.
+struct Scope {
+    tag: Option<String>,
+    kinds: Vec<PartKind>,
+}
+
+impl Scope {
+    fn of(selection: &Selection) -> Self {
+        let kinds = PartKind::ALL.into_iter().filter(|kind| selection.only.is_empty() || selection.only.contains(&kind.part()));
+        Scope { tag: selection.tag.clone(), kinds: kinds.collect() }
+    }
+
+    fn has(&self, kind: PartKind) -> bool {
+        self.kinds.contains(&kind)
+    }
+}
+
+pub(super) fn dump(command: &DumpCommand, tls: super::TlsOf) -> Result<(), CommandFailure> {
+    let DumpCommand { selection, prune } = command;
+    let gateway = Gateway::new(&selection.gateway, tls)?;
+    let live = LiveConfiguration::read(&gateway)?;
+    let written = dump::write(&selection.directory, &live, &Scope::of(selection), *prune)?;
+    gateway.print(&written.to_json(), || written.to_text());
+    Ok(())
+}
+
+pub(super) fn diff(command: &DiffCommand, tls: super::TlsOf) -> Result<(), CommandFailure> {
+    compare_or_sync(&command.selection, command.prune, true, tls)
+}
+
+pub(super) fn sync(command: &SyncCommand, tls: super::TlsOf) -> Result<(), CommandFailure> {
+    compare_or_sync(&command.selection, command.prune, command.dry_run, tls)
+}
+
+fn compare_or_sync(selection: &Selection, prune: bool, dry_run: bool, tls: super::TlsOf) -> Result<(), CommandFailure> {
+    let gateway = Gateway::new(&selection.gateway, tls)?;
+    let scope = Scope::of(selection);
+    // The directory comes first: its errors need no gateway.
+    let local = directory::read(&selection.directory, &scope)?;
+    let live = LiveConfiguration::read(&gateway)?;
+    let plan = plan::Comparison::new(&local, &live, &scope, prune)?;
+    let outcome = match live.digest() {
+        Some(digest) => plan.send(&gateway, digest, dry_run)?,
+        None => one_by_one::send(&plan, &live, &gateway, dry_run)?,
+    };
+    gateway.print(&outcome.to_json(), || outcome.to_text());
+    if dry_run && outcome.differs() { Err(CommandFailure::Differs) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests;

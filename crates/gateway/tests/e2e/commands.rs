@@ -37,6 +37,15 @@ impl Outcome {
         serde_json::from_str(&out).unwrap_or_else(|fault| panic!("{fault}: {out}"))
     }
 
+    pub(crate) fn code(&self) -> i32 {
+        self.code
+    }
+
+    /// What was printed, however it went.
+    pub(crate) fn out(&self) -> &str {
+        &self.out
+    }
+
     /// Checks exit code and a part of the message of one that failed.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, part: &str) {

@@ -31,6 +31,7 @@ mod client_certificates;
 mod clock_jumps;
 mod commands;
 mod configuration;
+mod configuration_sync;
 mod connections;
 mod console;
 mod console_calls;

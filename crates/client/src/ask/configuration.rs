@@ -3,6 +3,7 @@
 
 mod directory;
 mod dump;
+mod files;
 mod live;
 mod object;
 mod one_by_one;

@@ -10,7 +10,8 @@
 //! ```
 
 use super::Scope;
-use super::object::{LocalContent, LocalObject, PartKind, api_id, has_tag, policy_id};
+use super::files::{files_below, named, read_file};
+use super::object::{LocalConfiguration, LocalContent, LocalObject, PartKind, api_id, has_tag, policy_id};
 use super::tyk_sync;
 use crate::ask::CommandFailure;
 use base64::Engine;
@@ -18,20 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-
-/// Folders below each other.
-const DEPTH_MAX: usize = 8;
-/// Maximum bytes of a file; a longer one is there by mistake.
-const FILE_BYTES_MAX: u64 = 64 << 20;
-
-/// What a directory has.
-#[derive(Debug, Default)]
-pub(super) struct LocalConfiguration {
-    pub objects: Vec<LocalObject>,
-    /// What is read and has no effect.
-    pub notes: Vec<String>,
-}
+use std::path::Path;
 
 /// Reads a directory.
 pub(super) fn read(directory: &Path, scope: &Scope) -> Result<LocalConfiguration, CommandFailure> {
@@ -56,35 +44,6 @@ pub(super) fn read(directory: &Path, scope: &Scope) -> Result<LocalConfiguration
     local.objects.retain(|object| scope.has(object.kind));
     check(&local.objects, scope, &mut problems);
     if problems.is_empty() { Ok(local) } else { Err(CommandFailure::Refused(problems.join("\n"))) }
-}
-
-/// The files of a folder and of those below it, sorted.
-pub(super) fn files_below(folder: &Path, problems: &mut Vec<String>) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut folders = vec![(folder.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && depth == 0 => continue,
-            Err(error) => {
-                problems.push(format!("{}: {error}", folder.display()));
-                continue;
-            }
-        };
-        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with('.') {
-                continue;
-            }
-            if path.is_dir() && depth < DEPTH_MAX {
-                folders.push((path, depth + 1));
-            } else if path.is_file() {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 /// The object in a file; `None` if the file is something else, such as a note for people.
@@ -139,19 +98,6 @@ fn client_document(mut document: Value) -> Result<Value, String> {
 
 fn text(document: &Value, member: &str) -> String {
     document.get(member).and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, String> {
-    let size = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
-    if size > FILE_BYTES_MAX {
-        return Err(format!("is larger than {FILE_BYTES_MAX} bytes"));
-    }
-    std::fs::read(file).map_err(|error| error.to_string())
-}
-
-/// A file as messages name it.
-pub(super) fn named(directory: &Path, file: &Path) -> String {
-    file.strip_prefix(directory).unwrap_or(file).display().to_string()
 }
 
 /// The fingerprint in the id of a certificate: SHA-256 of the first certificate, or of the public key if there is none.

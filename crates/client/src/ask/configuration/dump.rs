@@ -2,7 +2,8 @@
 //! one that says something else keeps its name. Nothing is deleted without being asked for.
 
 use super::Scope;
-use super::directory::{files_below, named, object};
+use super::directory::object;
+use super::files::{files_below, named};
 use super::live::{LiveConfiguration, LiveObject};
 use super::object::{LocalContent, LocalObject, PartKind, has_tag, is_openapi, without_zeros};
 use super::tyk_sync::SPEC;

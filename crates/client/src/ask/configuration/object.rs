@@ -16,6 +16,14 @@ pub(super) enum PartKind {
     KeyTemplate,
 }
 
+/// What a directory has.
+#[derive(Debug, Default)]
+pub(super) struct LocalConfiguration {
+    pub objects: Vec<LocalObject>,
+    /// What is read and has no effect.
+    pub notes: Vec<String>,
+}
+
 /// An object in a directory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LocalObject {

@@ -1,9 +1,8 @@
 //! What differs between a directory and a gateway, and the change that makes them equal.
 
 use super::Scope;
-use super::directory::LocalConfiguration;
 use super::live::LiveConfiguration;
-use super::object::{LocalContent, LocalObject, PartKind, has_tag, without_zeros};
+use super::object::{LocalConfiguration, LocalContent, LocalObject, PartKind, has_tag, without_zeros};
 use super::show::{OutcomeRow, SyncOutcome};
 use crate::ask::{CommandFailure, Gateway, accepted};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! The layout of tyk-sync: `.tyk.json` names the files. Each API's file has the definition in `api_definition`, an OpenAPI document in `oas`, or is
 //! the definition itself (tyk-sync 1.5 and 2: `cmd/dump.go`, `tyk-vcs/getter.go`).
 
-use super::directory::{LocalConfiguration, read_file};
-use super::object::{LocalContent, LocalObject, PartKind, api_id, policy_id};
+use super::files::read_file;
+use super::object::{LocalConfiguration, LocalContent, LocalObject, PartKind, api_id, policy_id};
 use serde_json::Value;
 use std::path::{Component, Path};
 

@@ -95,24 +95,22 @@ impl<'c> Comparison<'c> {
 
     fn changes(&self) -> Vec<Value> {
         let put = |object: &&LocalObject| {
-            let mut change = json!({"kind": object.kind.name(), "action": "put", "source": object.file, "id": object.id});
+            let (kind, source, id) = (object.kind.name(), &object.file, &object.id);
             match &object.content {
                 LocalContent::Document(document) => {
                     let mut document = document.clone();
-                    if let (PartKind::Client, Some((api, _)), Value::Object(members)) =
-                        (object.kind, object.id.split_once('/'), &mut document)
-                    {
+                    let api = id.split_once('/').map(|(api, _)| api).filter(|_| object.kind == PartKind::Client);
+                    if let (Some(api), Value::Object(members)) = (api, &mut document) {
                         members.insert("api_id".to_owned(), api.into());
                     }
-                    change["document"] = document;
+                    json!({"kind": kind, "action": "put", "source": source, "id": id, "document": document})
                 }
                 LocalContent::Certificate { pem, org } => {
-                    change["pem"] = pem.as_str().into();
-                    change["org_id"] = org.as_str().into();
+                    json!({"kind": kind, "action": "put", "source": source, "id": id, "pem": pem, "org_id": org})
                 }
-                LocalContent::Fingerprint => {}
+                // The gateway has it: a comparison refuses others.
+                LocalContent::Fingerprint => json!({"kind": kind, "action": "put", "source": source, "id": id}),
             }
-            change
         };
         let delete = |(kind, id): &(PartKind, String)| json!({"kind": kind.name(), "action": "delete", "id": id});
         self.puts.iter().map(put).chain(self.deletes.iter().map(delete)).collect()

@@ -111,7 +111,7 @@ impl Plan {
     }
 
     /// A set that changes one object twice has no order in which it could.
-    fn once<'c>(&mut self, change: &'c ObjectChange, id: Option<String>, seen: &mut HashSet<(ObjectKind, String)>) {
+    fn once(&mut self, change: &ObjectChange, id: Option<String>, seen: &mut HashSet<(ObjectKind, String)>) {
         if let Some(id) = id
             && !seen.insert((change.kind, id.clone()))
         {

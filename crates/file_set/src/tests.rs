@@ -291,8 +291,11 @@ fn a_file_keeps_its_permissions() {
     assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// The contents of a file before and after.
+type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
+
 /// Up to eight files, each with an old and a new content, or none.
-fn any_files() -> impl Strategy<Value = Vec<(Option<Vec<u8>>, Option<Vec<u8>>)>> {
+fn any_files() -> impl Strategy<Value = Vec<Sides>> {
     let content = || proptest::option::of(proptest::collection::vec(any::<u8>(), 0..40));
     proptest::collection::vec((content(), content()), 1..8)
 }
@@ -303,14 +306,14 @@ proptest! {
     #[test]
     fn any_change_that_is_stopped_anywhere_is_whole(files in any_files(), at in 0_usize..60, torn in any::<bool>()) {
         let root = tempfile::tempdir().unwrap();
-        let name = |number: usize| format!("{}/{number}", if number % 3 == 0 { "x" } else { "y" });
+        let name = |number: usize| format!("{}/{number}", if number.is_multiple_of(3) { "x" } else { "y" });
         let side = |old: bool| -> Contents {
             let all = files.iter().enumerate();
             all.filter_map(|(number, (before, after))| Some((name(number), if old { before } else { after }.clone()?))).collect()
         };
         let (old, new) = (side(true), side(false));
         fill(root.path(), &old);
-        let change = |(number, (_, after)): (usize, &(Option<Vec<u8>>, Option<Vec<u8>>))| FileChange { path: root.path().join(name(number)), content: after.clone() };
+        let change = |(number, (_, after)): (usize, &Sides)| FileChange { path: root.path().join(name(number)), content: after.clone() };
         let changes: Vec<FileChange> = files.iter().enumerate().map(change).collect();
         let set = FileSet::new(root.path().join("journal"));
         let mishap = if torn { Mishap::TornWrite } else { Mishap::Crash };

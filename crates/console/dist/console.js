@@ -147,9 +147,9 @@ text)}async function listKeys(members,options={}){let q4=String(members.q??"");i
 Search for its alias, its policy or the beginning of its id."):failure}}function query(members){let pairs=Object.entries(members).filter(([,value])=>value!=null&&
 value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeURIComponent(text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
 "in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],REFUSED_RETRY_MS=1e4,SPAN_S=3600,APIS_MAX=50,
-SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),tick=D3(0),state=D3({kind:"starting",words:"",since:Date.now()}),ends=D3(
-{upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){return tailListeners.add(listener),()=>tailListeners.
-delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,together=!1;async function start(){
+SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),refusals=D3({}),REFUSALS_S=30,counted=[],tick=D3(0),state=D3({kind:"\
+starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){
+return tailListeners.add(listener),()=>tailListeners.delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,together=!1;async function start(){
 if(stop(),!document.hidden){try{let past=await get(`history${query({apis:APIS_MAX,nodes:"all"})}`,{byItself:!0});together=past.nodes.length+past.missing.length>
 1,read(past)}catch(failure){if(!(failure instanceof Failure)||ended.value)return;if(failure.status===404||failure.status===400){state.value={kind:"off",words:failure.
 body?.message??"This gateway keeps no live figures.",since:Date.now()};return}lost(failure.message);return}follow()}}function stop(){clearTimeout(retry),source?.
@@ -158,20 +158,23 @@ am${query({topics,nodes:together?"all":void 0,idle:1,...filters})}`),source.onop
 data))),source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),source.addEventListener("chan\
 ges",event=>{let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,data2]),["node_joined","no\
 de_left"].includes(data2.kind)&&start(),changeListeners.forEach(listener=>listener(data2))}),source.onerror=()=>{stop(),opened?lost("The gateway does not answer\
-."):refused()}}async function refused(){try{await get("stream?topics=changes&events=0",{byItself:!0}),retry=setTimeout(()=>{start()},REFUSED_RETRY_MS)}catch(failure){
-if(!(failure instanceof Failure)||failure.status===0){lost("The gateway does not answer.");return}if(ended.value)return;state.value={kind:"refused",words:failure.
-message,since:Date.now()},retry=setTimeout(()=>{start()},REFUSED_RETRY_MS)}}function lost(words2){state.value.kind!=="lost"&&(state.value={kind:"lost",words:words2,
-since:Date.now()}),clearTimeout(retry),retry=setTimeout(()=>{get("session",{byItself:!0}).then(start,failure=>{failure.kind==="signed_out"?ended.value=!0:lost(failure.
-message)})},2e3)}function read(past){ends.value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.gateway_bounds_us?.at(-1)??2e6},totals.value=converted(
-past,"",past.totals),apis.clear();for(let api of past.apis??[])apis.set(api.api_id,converted(past,api.name,api));marks.value=past.marks??[],tick.value+=1}function adopt(past){
-let[api]=past.apis??[];!api||apis.has(api.api_id)||apis.size>=SERIES_MAX||(apis.set(api.api_id,converted(past,api.name,api)),tick.value+=1)}function converted({
-from_unix_s:from,step_s:step2,samples},name,columns){let times=Array.from({length:samples},(_3,at)=>from+(at+1)*step2);return{name,times,columns:Object.fromEntries(
-COLUMNS.map(column=>[column,(columns[column]??times.map(()=>null)).map(value=>value==null?null:COUNTS.has(column)?value/step2:value)]))}}function sample(data2){
-let before=now.value;before&&before.node===data2.node&&before.nodes.length===data2.nodes.length&&(unrouted.value=Object.fromEntries(Object.entries(data2.unrouted).
-map(([what,count2])=>[what,Math.max(0,count2-(before.unrouted[what]??0))/data2.seconds]))),now.value=data2;let time=data2.unix_ms/1e3,grown=totals.value;append(
-grown,time,data2.seconds,data2.totals),totals.value={...grown};let named=new Set;for(let api of data2.apis){named.add(api.api_id);let series=apis.get(api.api_id);
-if(!series){if(apis.size>=SERIES_MAX)continue;apis.set(api.api_id,series=empty(api.name))}append(series,time,data2.seconds,api)}let quiet=data2.apis.length<APIS_MAX?
-0:null;for(let[id,series]of apis)named.has(id)||append(series,time,data2.seconds,null,quiet);state.value={kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds2,from,absent=null){
+."):refused()}}async function refused(){try{await get(`stream${query({topics:"changes",events:0,nodes:together?"all":void 0})}`,{byItself:!0}),retry=setTimeout(
+()=>{start()},REFUSED_RETRY_MS)}catch(failure){if(!(failure instanceof Failure)||failure.status===0){lost("The gateway does not answer.");return}if(ended.value)
+return;if(failure.status===400&&together){together=!1,follow();return}state.value={kind:"refused",words:failure.message,since:Date.now()},retry=setTimeout(()=>{
+start()},REFUSED_RETRY_MS)}}function lost(words2){state.value.kind!=="lost"&&(state.value={kind:"lost",words:words2,since:Date.now()}),clearTimeout(retry),retry=
+setTimeout(()=>{get("session",{byItself:!0}).then(start,failure=>{failure.kind==="signed_out"?ended.value=!0:lost(failure.message)})},2e3)}function read(past){ends.
+value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.gateway_bounds_us?.at(-1)??2e6},totals.value=converted(past,"",past.totals),apis.clear();for(let api of past.
+apis??[])apis.set(api.api_id,converted(past,api.name,api));marks.value=past.marks??[],tick.value+=1}function adopt(past){let[api]=past.apis??[];!api||apis.has(api.
+api_id)||apis.size>=SERIES_MAX||(apis.set(api.api_id,converted(past,api.name,api)),tick.value+=1)}function converted({from_unix_s:from,step_s:step2,samples},name,columns){
+let times=Array.from({length:samples},(_3,at)=>from+(at+1)*step2);return{name,times,columns:Object.fromEntries(COLUMNS.map(column=>[column,(columns[column]??times.
+map(()=>null)).map(value=>value==null?null:COUNTS.has(column)?value/step2:value)]))}}function sample(data2){let before=now.value;before&&before.node===data2.node&&
+before.nodes.length===data2.nodes.length&&(unrouted.value=Object.fromEntries(Object.entries(data2.unrouted).map(([what,count2])=>[what,Math.max(0,count2-(before.
+unrouted[what]??0))/data2.seconds]))),now.value=data2;let time=data2.unix_ms/1e3;counted=[...counted.filter(({at})=>at>time-REFUSALS_S&&at<time),{at:time,seconds:data2.
+seconds,causes:data2.totals.refusals??{}}];let lasted=counted.reduce((sum,{seconds:seconds2})=>sum+seconds2,0),sums={};for(let{causes}of counted)for(let[cause,number]of Object.
+entries(causes))sums[cause]=(sums[cause]??0)+number/lasted;refusals.value=sums;let grown=totals.value;append(grown,time,data2.seconds,data2.totals),totals.value=
+{...grown};let named=new Set;for(let api of data2.apis){named.add(api.api_id);let series=apis.get(api.api_id);if(!series){if(apis.size>=SERIES_MAX)continue;apis.
+set(api.api_id,series=empty(api.name))}append(series,time,data2.seconds,api)}let quiet=data2.apis.length<APIS_MAX?0:null;for(let[id,series]of apis)named.has(id)||
+append(series,time,data2.seconds,null,quiet);state.value={kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds2,from,absent=null){
 series.times.push(time);for(let column of COLUMNS){let value=from?from[column]??null:COUNTS.has(column)||column==="in_flight"?absent:null;series.columns[column].
 push(value==null?null:COUNTS.has(column)?value/seconds2:value)}let old=0;for(;old<series.times.length&&series.times[old]<time-SPAN_S;)old+=1;if(old>60){series.times.
 splice(0,old);for(let column of COLUMNS)series.columns[column].splice(0,old)}}document.addEventListener("visibilitychange",()=>{document.hidden?stop():!ended.value&&
@@ -238,11 +241,11 @@ warn":"bad"}`,role:"alert",children:[i2(Icon,{name:"alert"}),i2("div",{children:
 Ago,{at:since}),"."]})]}),retry2&&i2(Button,{icon:"refresh",onClick:retry2,children:"Retry"})]})}function Note({tone:tone3="muted",icon="info",children,actions}){
 return i2("div",{class:`note ${tone3}`,children:[i2(Icon,{name:icon}),i2("div",{children}),actions]})}function Meter({used,max,label}){let share=max>0?Math.min(
 1,Math.max(0,used/max)):0,tone3=share>=1?"bad":share>=.8?"warn":"ok";return i2("span",{class:"meter",title:label,children:[i2("span",{class:`bar ${tone3}`,"aria\
--hidden":"true",children:i2("span",{style:{width:`${share*100}%`}})}),i2("span",{children:[count(used)," of ",count(max)]})]})}function Field({label,hint,error,
-children,wide}){return i2("label",{class:`field ${wide?"wide":""} ${error?"invalid":""}`,children:[i2("span",{children:label}),children,error?i2("em",{class:"ba\
-d",role:"alert",children:error}):hint?i2("em",{children:hint}):null]})}function Facts({children}){return i2("dl",{class:"facts",children})}function Fact({name,children}){
-return i2($,{children:[i2("dt",{children:name}),i2("dd",{children})]})}function Waiting({on:on2}){return on2?i2("div",{class:"waiting",role:"progressbar","aria-\
-label":"Loading"}):null}function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused2,setRefused]=w(null),
+-hidden":"true",children:i2("span",{style:{width:`${share*100}%`}})}),i2("span",{children:[count(used)," of ",count(max)," used"]})]})}function Field({label,hint,
+error,children,wide}){return i2("label",{class:`field ${wide?"wide":""} ${error?"invalid":""}`,children:[i2("span",{children:label}),children,error?i2("em",{class:"\
+bad",role:"alert",children:error}):hint?i2("em",{children:hint}):null]})}function Facts({children}){return i2("dl",{class:"facts",children})}function Fact({name,
+children}){return i2($,{children:[i2("dt",{children:name}),i2("dd",{children})]})}function Waiting({on:on2}){return on2?i2("div",{class:"waiting",role:"progress\
+bar","aria-label":"Loading"}):null}function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused2,setRefused]=w(null),
 [wait,setWait]=w(0);S2(()=>{if(wait<=0)return;let timer=setTimeout(()=>setWait(wait-1),1e3);return()=>clearTimeout(timer)},[wait]);let secret=bySecret??!at?.users;
 return i2("main",{class:"sign-in",children:[i2("form",{class:"panel",onSubmit:async event=>{if(event.preventDefault(),wait>0||busy)return;let form=new FormData(
 event.currentTarget),secretNow=String(form.get("password")??""),userNow=String(form.get("user")??"");setBusy(!0),setRefused(null);try{await signIn(secret?{secret:secretNow}:
@@ -774,13 +777,14 @@ rror").length,turn=U(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal
 "PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await get("reload?block=true");let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.
 text;setBase({text:layout(fresh.text),etag:fresh.etag??answer.etag}),document_.restart(layout(fresh.text)),setConflict(null),setSaving(!1),setAfter({text:previous,
 at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||alone()?"It serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} \
-has it: these gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof Failure&&failure.status===412){setSaving(!1),setConflict({...failure.
-body,text:layout(textAt(failure.text,["current"]))});return}throw failure}};return i2($,{children:[i2("div",{class:"editor-bar",children:[!narrow.value&&i2("spa\
-n",{class:"segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i2("button",{type:"button","aria-pressed":view===one,onClick:()=>refine(
-{view:one}),children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i2(Badge,{tone:"muted",children:"checking"}):checkFailure?i2(Badge,{
-tone:"warn",title:checkFailure.message,children:"not checked"}):errors?i2(Badge,{tone:"bad",children:[errors," ",errors===1?"error":"errors"]}):i2(Badge,{tone:"\
-ok",children:"valid"}),dirty&&i2(Badge,{tone:"accent",children:"changed"}),!readOnly&&i2($,{children:[i2(Button,{icon:"undo",kind:"quiet","aria-label":"Undo",title:"\
-Undo (Ctrl-Z)",disabled:!document_.canUndo,onClick:document_.undo}),i2(Button,{icon:"redo",kind:"quiet","aria-label":"Redo",disabled:!document_.canRedo,onClick:document_.
+has it: these gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof Failure&&failure.status===412){let changes=await get(`list/ch\
+anges${query({q:id,limit:50})}`).then(page=>page.rows.filter(row=>row.kind==="api"&&row.target===id),()=>[]);setSaving(!1),setConflict({changes,...failure.body,
+text:layout(textAt(failure.text,["current"]))});return}throw failure}};return i2($,{children:[i2("div",{class:"editor-bar",children:[!narrow.value&&i2("span",{class:"\
+segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i2("button",{type:"button","aria-pressed":view===one,onClick:()=>refine({view:one}),
+children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i2(Badge,{tone:"muted",children:"checking"}):checkFailure?i2(Badge,{tone:"warn",
+title:checkFailure.message,children:"not checked"}):errors?i2(Badge,{tone:"bad",children:[errors," ",errors===1?"error":"errors"]}):i2(Badge,{tone:"ok",children:"\
+valid"}),dirty&&i2(Badge,{tone:"accent",children:"changed"}),!readOnly&&i2($,{children:[i2(Button,{icon:"undo",kind:"quiet","aria-label":"Undo",title:"Undo (Ctr\
+l-Z)",disabled:!document_.canUndo,onClick:document_.undo}),i2(Button,{icon:"redo",kind:"quiet","aria-label":"Redo",disabled:!document_.canRedo,onClick:document_.
 redo})]}),i2(Button,{icon:"copy",kind:"quiet",onClick:()=>{copy(text,"JSON copied")},children:"Copy JSON"}),!readOnly&&i2(Button,{kind:"primary",disabled:!dirty||
 errors>0,title:errors?"Errors must be corrected first":void 0,onClick:()=>setSaving(!0),children:"Save"})]}),readOnly&&i2(Note,{children:narrow.value?"Definitio\
 ns are read-only on narrow screens.":may("editor")?"This gateway's definitions come from a read-only place, such as a ConfigMap or Git. Change them there; this \
@@ -807,15 +811,16 @@ Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Sav
 ot saved. ",i2(Text,{children:failure.message.replace(/^Not saved\. /,"")})," The previous version still serves."]}):null,i2(Diff,{old,now:text})]})}function Conflict({
 conflict,mine,base,theirs,merge,close}){let last4=conflict.changes?.[0];return i2(Dialog,{title:"Somebody else saved first",close,wide:!0,footer:i2($,{children:[
 i2("span",{}),i2(Button,{onClick:theirs,children:"Take theirs"}),i2(Button,{kind:"primary",onClick:merge,children:"Keep mine and compare"})]}),children:[i2(Note,
-{tone:"warn",icon:"alert",children:["Not saved. ",last4?i2($,{children:[i2("b",{children:i2(Text,{children:last4.user})})," changed this definition at ",moment(
-last4.time,!0),"."]}):"This definition was changed since you opened it."," Nothing of yours is lost."]}),i2("h3",{children:"Their changes"}),i2(Diff,{old:base,now:conflict.
-text,label:"Their changes"}),i2("h3",{children:"Yours against what is stored now"}),i2(Diff,{old:conflict.text,now:mine,label:"Your changes"})]})}function After({
-id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.at;S2(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);
-let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i2(Note,{tone:worse?"bad":"ok",icon:worse?
-"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"Undo this save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),
-children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==
-null?"no request":percent(before),"."]})}function mean(series,from,to3){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>
-from&&time<=to3&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12,ANSWERS_MAX=20;function useList(what,members,{keeps,by}={}){let[state3,set2]=w({rows:[],next:"",total:null,scanned:0,
+{tone:"warn",icon:"alert",children:["Not saved. ",last4?i2($,{children:[i2("b",{children:i2(Text,{children:last4.user==="secret"?"Somebody with the control secr\
+et":last4.user||"Somebody"})})," changed this definition at ",moment(last4.time,!0),"."]}):"This definition was changed since you opened it."," Nothing of yours\
+ is lost."]}),i2("h3",{children:"Their changes"}),i2(Diff,{old:base,now:conflict.text,label:"Their changes"}),i2("h3",{children:"Yours against what is stored no\
+w"}),i2(Diff,{old:conflict.text,now:mine,label:"Your changes"})]})}function After({id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.
+at;S2(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=
+null&&since>(before??0)+.01;return i2(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"\
+Undo this save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2(
+"b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}function mean(series,from,to3){
+if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to3&&(requests+=series.columns.requests[at]??0,failed+=series.
+columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12,ANSWERS_MAX=20;function useList(what,members,{keeps,by}={}){let[state3,set2]=w({rows:[],next:"",total:null,scanned:0,
 searched:null,done:!1,failure:null,waiting:!1,fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members,by]),busy=U(null),fetchPage=async(after,before)=>{
 busy.current?.abort();let control=busy.current=new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,
 next=after,answers=0,limit2=keeps?1e3:PAGE_ROWS;do page=what==="keys"?await listKeys({...members,limit:limit2,after:next||void 0},{signal:control.signal}):await get(
@@ -864,84 +869,88 @@ value.query.get("q")??"",[text,set2]=w(q4);return S2(()=>set2(typed=>q4||!secret
 value,hidden=secret?.is(typed.trim())??!1;set2(typed),secret?.take(hidden?typed.trim():""),refine({q:hidden?void 0:typed||void 0})}})]})}var STATE={active:"ok",inactive:"muted",expired:"warn",bad:"bad"};function Keys(){return i2(KeyTable,{fixed:{}})}function KeyTable({fixed}){let q4=route.value.query,
 [whole,setWhole]=w(""),words2=[whole||q4.get("q"),fixed.policy].filter(Boolean).join(" "),granting=useLoaded(()=>fixed.api?get("list/policies?limit=1000"):Promise.
 resolve(null),[fixed.api]),givers=new Set((granting.value?.rows??[]).filter(one=>one.apis.includes(fixed.api)).map(one=>one.id)),calls=row=>row.apis?.includes(fixed.
-api)||row.policies?.some(policy=>givers.has(policy)),list=useList("keys",{q:words2||void 0,api:fixed.api},fixed.api?{keeps:calls,by:[...givers].join(" ")}:{}),[
-chosen,choose]=w(new Set),[bulk,setBulk]=w(null),can=may("editor"),inner=!!(fixed.api||fixed.policy),fresh=can&&i2(Button,{icon:"plus",kind:"primary","data-key":"\
-n",onClick:()=>refine({new:"1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"page-head",children:[inner?i2("h2",{style:{marginRight:"\
-auto"},children:"Keys that may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Search keys",
-placeholder:"Key, hash, alias, policy",secret:{is:mayBeKey,take:setWhole}}),fresh]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not chang\
-e them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?i2(Empty,{icon:"searc\
-h",title:"No key matches.",children:"A key is found by itself, its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is no key yet.",children:[
-"A key says which APIs its owner may call, and how often.",i2("br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",{href:to2(row),children:i2(
-Text,{children:row.alias||"without alias"})})},{id:"state",bare:!0,name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.state})},{id:"id",bare:!0,
-name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.policies?.join(", ")||
-"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(", ")||(row.policies?.length?"by policy":"none")})},{id:"limits",name:"Limits",show:limits},
-{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,{at:row.expires}):"never"}]}),chosen.size>0&&i2("div",{class:"bulk",role:"toolbar","aria-l\
-abel":"Chosen keys",children:[i2("span",{children:[count(chosen.size)," chosen"]}),i2(Button,{onClick:()=>setBulk({action:"extend",ids:[...chosen]}),children:"E\
-xtend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[...chosen]}),children:"Deactivate"}),i2(Button,{onClick:()=>setBulk({action:"activate",ids:[...chosen]}),
-children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"reset_quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:()=>setBulk(
-{action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(new Set)})]}),bulk&&i2(
-BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get("api")??fixed.api,policy:q4.
-get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,policy:void 0}),list.reload()}})]})}var to2=row=>link(["keys",row.id],{hash:row.hash});function limits(row){
-return row.quota_remaining!=null&&row.quota_max>0?i2(Meter,{used:row.quota_max-row.quota_remaining,max:row.quota_max}):row.state==="bad"?UNKNOWN:row.policies.length&&
-!(row.rate>0)?i2("small",{children:"by policy"}):limit(row)}var short2=id=>id.length>20?`${id.slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",
-activate:"Activate",reset_quota:"Reset the quotas of",revoke:"Revoke"},SPANS=[[86400,"1 day"],[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*
-86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({bulk,close,done}){let[seconds2,setSeconds]=w(2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(
-null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),body={action:bulk.action,select:{ids:bulk.ids},...bulk.action==="extend"?{seconds:seconds2}:{}};S2(()=>{
-setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).then(setDry,setFailure)},[seconds2]);let run=async()=>{setBusy(!0),setFailure(null);try{let found2=await call(
-"POST","keys/bulk",{...body,dry_run:!1,...dry.count>TYPED_ABOVE?{confirm:Number(typed)}:{}});found2.failed.length?setResult(found2):(say("ok",`${count(found2.done)}\
- ${found2.done===1?"key":"keys"} changed.`),done())}catch(failed){setFailure(failed)}finally{setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.
-action]} ${count(dry?.count??bulk.ids.length)} ${bulk.ids.length===1?"key":"keys"}?`,close:result?done:close,footer:result?i2(Button,{kind:"primary",onClick:done,
-children:"Close"}):i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:bulk.action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&
-typed!==String(dry.count),onClick:()=>{run()},children:[VERBS[bulk.action]," ",dry?count(dry.count):""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?
-i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:[count(result.done)," changed, ",count(result.failed.length+(result.failed_more??0))," not:"]}),i2("u\
-l",{children:result.failed.map(one=>i2("li",{children:[i2(Text,{mono:!0,children:one.id})," ",i2(Text,{children:one.message})]},one.id))})]}):i2($,{children:[bulk.
-action==="revoke"&&i2("p",{children:"The next request with any of them is refused. This cannot be undone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"\
-Added to the end of each; of expired ones to now.",children:i2("select",{value:seconds2,onChange:event=>setSeconds(Number(event.currentTarget.value)),children:SPANS.
-map(([span2,name])=>i2("option",{value:span2,children:name},span2))})}),dry&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",
-{scope:"col",children:"Alias"}),i2("th",{scope:"col",children:"Key"}),i2("th",{scope:"col",children:"State"})]})}),i2("tbody",{children:dry.sample.map(row=>i2("\
-tr",{children:[i2("td",{children:i2(Text,{children:row.alias})}),i2("td",{children:i2(Text,{mono:!0,children:short2(row.id)})}),i2("td",{children:row.state})]},
-row.id))})]}),dry&&dry.count>dry.sample.length&&i2("small",{children:["and ",count(dry.count-dry.sample.length)," more"]}),needs&&i2(Field,{label:`Type ${dry.count}\
- to go on`,children:i2("input",{inputMode:"numeric",value:typed,onInput:event=>setTyped(event.currentTarget.value)})})]})]})}function NewKey({api,policy,close}){
-let[apis2,setApis]=w(null),[policies,setPolicies]=w(null),[way,setWay]=w(policy?"policies":"limits"),[chosenApis,setChosenApis]=w(new Set(api?[api]:[])),[chosenPolicies,
-setChosenPolicies]=w(new Set(policy?[policy]:[])),[alias,setAlias]=w(""),[rate3,setRate]=w("10"),[per,setPer]=w("60"),[quota,setQuota]=w(""),[renewal,setRenewal]=w(
-86400),[life,setLife]=w(0),[custom,setCustom]=w(""),[effective,setEffective]=w(null),[failure,setFailure]=w(null),[made,setMade]=w(null),[busy,setBusy]=w(!1),[filter,
-setFilter]=w("");S2(()=>{let timer=setTimeout(()=>{get(`list/apis${query({q:filter,limit:50})}`).then(page=>{setApis(page.rows),!filter&&page.rows.length===1&&setChosenApis(
-old=>old.size?old:new Set([page.rows[0].id]))},setFailure)},filter?150:0);return()=>clearTimeout(timer)},[filter]),S2(()=>{get("list/policies?limit=200").then(page=>setPolicies(
-page.rows),setFailure)},[]);let session2=()=>{let expires=life?Math.round(Date.now()/1e3)+life:0,common={org_id:"default",alias,expires};return way==="policies"?
-{...common,apply_policies:[...chosenPolicies],rate:0,per:0,quota_max:0}:{...common,rate:Number(rate3)||0,per:Number(per)||0,allowance:Number(rate3)||0,quota_max:quota===
-""?-1:Number(quota),quota_renewal_rate:quota===""?0:renewal,access_rights:Object.fromEntries([...chosenApis].map(id=>[id,{api_id:id,api_name:apis2?.find(one=>one.
-id===id)?.name??id,versions:["Default"]}]))}},complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>0&&Number(rate3)>=0,asked=JSON.stringify(session2());
-S2(()=>{if(!complete){setEffective(null);return}let control=new AbortController,timer=setTimeout(()=>{call("POST","keys/preview",session2(),{signal:control.signal}).
-then(setEffective,()=>{})},300);return()=>{clearTimeout(timer),control.abort()}},[way==="policies"?asked:"",complete]);let make=async event=>{if(event.preventDefault(),
-!(!complete||busy)){setBusy(!0),setFailure(null);try{setMade(await call("POST",custom?`keys/${encodeURIComponent(custom)}`:"keys/create",session2()))}catch(failed){
-setFailure(failed)}finally{setBusy(!1)}}};if(made)return i2(Made,{made,api:apis2?.find(one=>chosenApis.has(one.id))??apis2?.find(one=>effective?.access_rights?.[one.
-id]),close});let toggle=(set2,id)=>{let next=new Set(set2);return next.delete(id)||next.add(id),next},rights=Object.keys(effective?.access_rights??{});return i2(
-Dialog,{title:"New key",close,wide:!0,footer:i2($,{children:[i2("span",{children:complete?"":way==="policies"?"Choose a policy.":"Choose an API."}),i2(Button,{onClick:close,
-children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"new-key",disabled:!complete||busy,children:"Make the key"})]}),children:i2("form",{id:"new-key",
-class:"form",onSubmit:make,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Alias",hint:"Whose key it is; \
-shown in lists, records and the live tail.",children:i2("input",{autofocus:!0,value:alias,maxLength:200,onInput:event=>setAlias(event.currentTarget.value),placeholder:"\
-acme"})}),i2(Field,{label:"Valid",children:i2("select",{value:life,onChange:event=>setLife(Number(event.currentTarget.value)),children:[i2("option",{value:0,children:"\
-until revoked"}),SPANS.map(([span2,name])=>i2("option",{value:span2,children:["for ",name]},span2))]})}),i2("div",{class:"field wide",children:[i2("span",{children:"\
-Rights and limits"}),i2("div",{class:"segments",role:"group","aria-label":"Rights and limits",children:[i2("button",{type:"button","aria-pressed":way==="limits",
-onClick:()=>setWay("limits"),children:"of its own"}),i2("button",{type:"button","aria-pressed":way==="policies",onClick:()=>setWay("policies"),children:"from po\
-licies"})]})]}),way==="policies"?i2("div",{class:"field wide",children:[i2("span",{children:"Policies"}),policies?.length===0?i2(Note,{children:["There is no po\
-licy yet. Give this key limits of its own, or ",i2("a",{href:link(["policies"],{new:"1"}),children:"make a policy"}),"."]}):i2("div",{class:"choices",children:policies?.
-map(one=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",checked:chosenPolicies.has(one.id),onChange:()=>setChosenPolicies(toggle(chosenPolicies,
-one.id))}),i2(Text,{children:one.name||one.id}),i2("small",{children:limit(one)})]},one.id))})]}):i2($,{children:[i2("div",{class:"field wide",children:[i2("spa\
-n",{children:"APIs that it may call"}),(apis2?.length??0)>8||filter?i2("input",{type:"search","aria-label":"Filter APIs",placeholder:"Filter",value:filter,onInput:event=>setFilter(
-event.currentTarget.value)}):null,apis2?.length===0&&!filter?i2(Note,{children:"There is no API yet."}):apis2?i2("div",{class:"choices",children:apis2.map(one=>i2(
-"label",{class:"choice",children:[i2("input",{type:"checkbox",checked:chosenApis.has(one.id),onChange:()=>setChosenApis(toggle(chosenApis,one.id))}),i2(Text,{children:one.
-name||one.id}),i2("small",{class:"mono",children:i2(Text,{children:one.listen_path})})]},one.id))}):i2("small",{children:"Loading"})]}),i2(Field,{label:"Request\
-s",hint:Number(rate3)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate3,onInput:event=>setRate(event.currentTarget.value)})}),
-i2(Field,{label:"in seconds",children:i2("input",{type:"number",min:0,step:"any",value:per,onInput:event=>setPer(event.currentTarget.value)})}),i2(Field,{label:"\
-Quota",children:i2("input",{type:"number",min:1,placeholder:"no quota",value:quota,onInput:event=>setQuota(event.currentTarget.value)})}),i2(Field,{label:"renew\
-ed every",children:i2("select",{value:renewal,disabled:quota==="",onChange:event=>setRenewal(Number(event.currentTarget.value)),children:[i2("option",{value:3600,
-children:"hour"}),i2("option",{value:86400,children:"day"}),i2("option",{value:604800,children:"week"}),i2("option",{value:2592e3,children:"30 days"})]})})]}),i2(
-Field,{label:"Key",wide:!0,hint:"Empty: the gateway makes a random one, which is best.",children:i2("input",{class:"mono",autocomplete:"off",spellcheck:!1,value:custom,
-placeholder:"made by the gateway",onInput:event=>setCustom(event.currentTarget.value)})}),way==="policies"&&effective&&i2("div",{class:"field wide",children:i2(
-Note,{tone:"ok",icon:"ok",children:["In effect: ",rights.length," ",rights.length===1?"API":"APIs"," (",i2(Text,{children:rights.slice(0,5).join(", ")}),"), ",limit(
-effective),"."]})})]})})}function limit(one){let parts2=[one.rate&&one.rate>0?`${count(one.rate)} per ${one.per} s`:"no rate limit"];return one.quota_max&&one.quota_max>
-0&&parts2.push(`quota ${count(one.quota_max)}${one.quota_renewal_rate?` per ${span(one.quota_renewal_rate)}`:""}`),parts2.join(", ")}function Made({made,api,close}){
+api)||row.policies?.some(policy=>givers.has(policy));S2(()=>()=>allowances.clear(),[]);let list=useList("keys",{q:words2||void 0,api:fixed.api},fixed.api?{keeps:calls,
+by:[...givers].join(" ")}:{}),[chosen,choose]=w(new Set),[bulk,setBulk]=w(null),can=may("editor"),inner=!!(fixed.api||fixed.policy),fresh=can&&i2(Button,{icon:"\
+plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"page-head",children:[
+inner?i2("h2",{style:{marginRight:"auto"},children:"Keys that may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),
+i2(Filter,{label:"Search keys",placeholder:"Key, hash, alias, policy",secret:{is:mayBeKey,take:setWhole}}),fresh]}),!can&&i2("p",{class:"list-end",children:"You\
+r role can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?
+i2(Empty,{icon:"search",title:"No key matches.",children:"A key is found by itself, its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is n\
+o key yet.",children:["A key says which APIs its owner may call, and how often.",i2("br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",
+{href:to2(row),children:i2(Text,{children:row.alias||"without alias"})})},{id:"state",bare:!0,name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.
+state})},{id:"id",bare:!0,name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.
+policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(", ")||(row.policies?.length?"by policy":"none")})},{id:"limit\
+s",name:"Limits",show:row=>i2(Limits,{row})},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,{at:row.expires}):"never"}]}),chosen.size>0&&
+i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:[count(chosen.size)," chosen"]}),i2(Button,{onClick:()=>setBulk({
+action:"extend",ids:[...chosen]}),children:"Extend"}),i2(Button,{onClick:()=>setBulk({action:"deactivate",ids:[...chosen]}),children:"Deactivate"}),i2(Button,{onClick:()=>setBulk(
+{action:"activate",ids:[...chosen]}),children:"Activate"}),i2(Button,{onClick:()=>setBulk({action:"reset_quota",ids:[...chosen]}),children:"Reset quotas"}),i2(Button,
+{kind:"danger",onClick:()=>setBulk({action:"revoke",ids:[...chosen]}),children:"Revoke"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(
+new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),choose(new Set),list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get(
+"api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,policy:void 0}),list.reload()}})]})}var to2=row=>link(["keys",row.id],
+{hash:row.hash}),allowances=new Map;function Limits({row}){let cell2=U(null),[found2,set2]=w(allowances.get(row.id));S2(()=>{if(found2||row.state==="bad"||!(row.
+policies?.length||row.quota_max>0)||!cell2.current)return;let watch=new IntersectionObserver(([entry])=>{entry?.isIntersecting&&(watch.disconnect(),get(`keys/${segment(
+row.id)}?${row.by}`,{byItself:!0}).then(session2=>{allowances.set(row.id,session2),set2(session2)},()=>{}))});return watch.observe(cell2.current),()=>watch.disconnect()},
+[]);let shown4=found2??row;return i2("span",{ref:cell2,children:row.state==="bad"?UNKNOWN:found2&&found2.quota_max>0?i2(Meter,{used:found2.quota_max-found2.quota_remaining,
+max:found2.quota_max,label:limit(found2)}):!found2&&row.policies?.length?i2("small",{children:"by policy"}):limit(shown4)})}var short2=id=>id.length>20?`${id.slice(
+0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"Reset the quotas of",revoke:"Revoke"},SPANS=[[86400,"1 day"],[7*86400,
+"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({bulk,close,done}){let[seconds2,setSeconds]=w(2592e3),
+[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),body={action:bulk.action,select:{ids:bulk.
+ids},...bulk.action==="extend"?{seconds:seconds2}:{}};S2(()=>{setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).then(setDry,setFailure)},[seconds2]);
+let run=async()=>{setBusy(!0),setFailure(null);try{let found2=await call("POST","keys/bulk",{...body,dry_run:!1,...dry.count>TYPED_ABOVE?{confirm:Number(typed)}:
+{}});found2.failed.length?setResult(found2):(say("ok",`${count(found2.done)} ${found2.done===1?"key":"keys"} changed.`),done())}catch(failed){setFailure(failed)}finally{
+setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.action]} ${count(dry?.count??bulk.ids.length)} ${bulk.ids.length===1?"key":
+"keys"}?`,close:result?done:close,footer:result?i2(Button,{kind:"primary",onClick:done,children:"Close"}):i2($,{children:[i2(Button,{onClick:close,children:"Can\
+cel"}),i2(Button,{kind:bulk.action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&typed!==String(dry.count),onClick:()=>{run()},children:[VERBS[bulk.
+action]," ",dry?count(dry.count):""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:[count(
+result.done)," changed, ",count(result.failed.length+(result.failed_more??0))," not:"]}),i2("ul",{children:result.failed.map(one=>i2("li",{children:[i2(Text,{mono:!0,
+children:one.id})," ",i2(Text,{children:one.message})]},one.id))})]}):i2($,{children:[bulk.action==="revoke"&&i2("p",{children:"The next request with any of the\
+m is refused. This cannot be undone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"Added to the end of each; of expired ones to now.",children:i2("selec\
+t",{value:seconds2,onChange:event=>setSeconds(Number(event.currentTarget.value)),children:SPANS.map(([span2,name])=>i2("option",{value:span2,children:name},span2))})}),
+dry&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Alias"}),i2("th",{scope:"col",children:"Key"}),i2(
+"th",{scope:"col",children:"State"})]})}),i2("tbody",{children:dry.sample.map(row=>i2("tr",{children:[i2("td",{children:i2(Text,{children:row.alias})}),i2("td",
+{children:i2(Text,{mono:!0,children:short2(row.id)})}),i2("td",{children:row.state})]},row.id))})]}),dry&&dry.count>dry.sample.length&&i2("small",{children:["an\
+d ",count(dry.count-dry.sample.length)," more"]}),needs&&i2(Field,{label:`Type ${dry.count} to go on`,children:i2("input",{inputMode:"numeric",value:typed,onInput:event=>setTyped(
+event.currentTarget.value)})})]})]})}function NewKey({api,policy,close}){let[apis2,setApis]=w(null),[policies,setPolicies]=w(null),[way,setWay]=w(policy?"polici\
+es":"limits"),[chosenApis,setChosenApis]=w(new Set(api?[api]:[])),[chosenPolicies,setChosenPolicies]=w(new Set(policy?[policy]:[])),[alias,setAlias]=w(""),[rate3,
+setRate]=w("10"),[per,setPer]=w("60"),[quota,setQuota]=w(""),[renewal,setRenewal]=w(86400),[life,setLife]=w(0),[custom,setCustom]=w(""),[effective,setEffective]=w(
+null),[failure,setFailure]=w(null),[made,setMade]=w(null),[busy,setBusy]=w(!1),[filter,setFilter]=w("");S2(()=>{let timer=setTimeout(()=>{get(`list/apis${query(
+{q:filter,limit:50})}`).then(page=>{setApis(page.rows),!filter&&page.rows.length===1&&setChosenApis(old=>old.size?old:new Set([page.rows[0].id]))},setFailure)},
+filter?150:0);return()=>clearTimeout(timer)},[filter]),S2(()=>{get("list/policies?limit=200").then(page=>setPolicies(page.rows),setFailure)},[]);let session2=()=>{
+let expires=life?Math.round(Date.now()/1e3)+life:0,common={org_id:"default",alias,expires};return way==="policies"?{...common,apply_policies:[...chosenPolicies],
+rate:0,per:0,quota_max:0}:{...common,rate:Number(rate3)||0,per:Number(per)||0,allowance:Number(rate3)||0,quota_max:quota===""?-1:Number(quota),quota_renewal_rate:quota===
+""?0:renewal,access_rights:Object.fromEntries([...chosenApis].map(id=>[id,{api_id:id,api_name:apis2?.find(one=>one.id===id)?.name??id,versions:["Default"]}]))}},
+complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>0&&Number(rate3)>=0,asked=JSON.stringify(session2());S2(()=>{if(!complete){setEffective(null);return}
+let control=new AbortController,timer=setTimeout(()=>{call("POST","keys/preview",session2(),{signal:control.signal}).then(setEffective,()=>{})},300);return()=>{
+clearTimeout(timer),control.abort()}},[way==="policies"?asked:"",complete]);let make=async event=>{if(event.preventDefault(),!(!complete||busy)){setBusy(!0),setFailure(
+null);try{setMade(await call("POST",custom?`keys/${encodeURIComponent(custom)}`:"keys/create",session2()))}catch(failed){setFailure(failed)}finally{setBusy(!1)}}};
+if(made)return i2(Made,{made,api:apis2?.find(one=>chosenApis.has(one.id))??apis2?.find(one=>effective?.access_rights?.[one.id]),close});let toggle=(set2,id)=>{let next=new Set(
+set2);return next.delete(id)||next.add(id),next},rights=Object.keys(effective?.access_rights??{});return i2(Dialog,{title:"New key",close,wide:!0,footer:i2($,{children:[
+i2("span",{children:complete?"":way==="policies"?"Choose a policy.":"Choose an API."}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"\
+submit",form:"new-key",disabled:!complete||busy,children:"Make the key"})]}),children:i2("form",{id:"new-key",class:"form",onSubmit:make,children:[failure?i2("d\
+iv",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Alias",hint:"Whose key it is; shown in lists, records and the live tail.",children:i2(
+"input",{autofocus:!0,value:alias,maxLength:200,onInput:event=>setAlias(event.currentTarget.value),placeholder:"acme"})}),i2(Field,{label:"Valid",children:i2("s\
+elect",{value:life,onChange:event=>setLife(Number(event.currentTarget.value)),children:[i2("option",{value:0,children:"until revoked"}),SPANS.map(([span2,name])=>i2(
+"option",{value:span2,children:["for ",name]},span2))]})}),i2("div",{class:"field wide",children:[i2("span",{children:"Rights and limits"}),i2("div",{class:"seg\
+ments",role:"group","aria-label":"Rights and limits",children:[i2("button",{type:"button","aria-pressed":way==="limits",onClick:()=>setWay("limits"),children:"o\
+f its own"}),i2("button",{type:"button","aria-pressed":way==="policies",onClick:()=>setWay("policies"),children:"from policies"})]})]}),way==="policies"?i2("div",
+{class:"field wide",children:[i2("span",{children:"Policies"}),policies?.length===0?i2(Note,{children:["There is no policy yet. Give this key limits of its own,\
+ or ",i2("a",{href:link(["policies"],{new:"1"}),children:"make a policy"}),"."]}):i2("div",{class:"choices",children:policies?.map(one=>i2("label",{class:"choic\
+e",children:[i2("input",{type:"checkbox",checked:chosenPolicies.has(one.id),onChange:()=>setChosenPolicies(toggle(chosenPolicies,one.id))}),i2(Text,{children:one.
+name||one.id}),i2("small",{children:limit(one)})]},one.id))})]}):i2($,{children:[i2("div",{class:"field wide",children:[i2("span",{children:"APIs that it may ca\
+ll"}),(apis2?.length??0)>8||filter?i2("input",{type:"search","aria-label":"Filter APIs",placeholder:"Filter",value:filter,onInput:event=>setFilter(event.currentTarget.
+value)}):null,apis2?.length===0&&!filter?i2(Note,{children:"There is no API yet."}):apis2?i2("div",{class:"choices",children:apis2.map(one=>i2("label",{class:"c\
+hoice",children:[i2("input",{type:"checkbox",checked:chosenApis.has(one.id),onChange:()=>setChosenApis(toggle(chosenApis,one.id))}),i2(Text,{children:one.name||
+one.id}),i2("small",{class:"mono",children:i2(Text,{children:one.listen_path})})]},one.id))}):i2("small",{children:"Loading"})]}),i2(Field,{label:"Requests",hint:Number(
+rate3)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate3,onInput:event=>setRate(event.currentTarget.value)})}),i2(Field,{label:"\
+in seconds",children:i2("input",{type:"number",min:0,step:"any",value:per,onInput:event=>setPer(event.currentTarget.value)})}),i2(Field,{label:"Quota",children:i2(
+"input",{type:"number",min:1,placeholder:"no quota",value:quota,onInput:event=>setQuota(event.currentTarget.value)})}),i2(Field,{label:"renewed every",children:i2(
+"select",{value:renewal,disabled:quota==="",onChange:event=>setRenewal(Number(event.currentTarget.value)),children:[i2("option",{value:3600,children:"hour"}),i2(
+"option",{value:86400,children:"day"}),i2("option",{value:604800,children:"week"}),i2("option",{value:2592e3,children:"30 days"})]})})]}),i2(Field,{label:"Key",
+wide:!0,hint:"Empty: the gateway makes a random one, which is best.",children:i2("input",{class:"mono",autocomplete:"off",spellcheck:!1,value:custom,placeholder:"\
+made by the gateway",onInput:event=>setCustom(event.currentTarget.value)})}),way==="policies"&&effective&&i2("div",{class:"field wide",children:i2(Note,{tone:"o\
+k",icon:"ok",children:["In effect: ",rights.length," ",rights.length===1?"API":"APIs"," (",i2(Text,{children:rights.slice(0,5).join(", ")}),"), ",limit(effective),
+"."]})})]})})}function limit(one){let parts2=[one.rate&&one.rate>0?`${count(one.rate)} per ${one.per} s`:"no rate limit"];return one.quota_max&&one.quota_max>0&&
+parts2.push(`quota ${count(one.quota_max)}${one.quota_renewal_rate?` per ${span(one.quota_renewal_rate)}`:""}`),parts2.join(", ")}function Made({made,api,close}){
 let header=api?.auth_header||"Authorization",curl=`curl -i -H ${shell(`${header}: ${made.key}`)} ${shell(`${location.protocol}//${location.host}${api?.listen_path??
 "/"}`)}`;return i2(Dialog,{title:"The key is valid",close,footer:i2(Button,{kind:"primary",onClick:close,children:"Done"}),children:i2("div",{class:"secret-once",
 children:[i2(Note,{tone:"warn",icon:"alert",children:made.key_hash?"This is the only time it is shown. The gateway keeps only its hash.":"Copy it now; it is a s\
@@ -1011,16 +1020,16 @@ api_id?link(["apis",one.api_id]):one.kind==="certificate"?link(["certificates"])
 "li",{class:one.level,children:[i2(Icon,{name:"alert"}),i2("a",{href:where(one),children:[i2("b",{class:"sr",children:one.level==="bad"?"Error: ":"Warning: "}),
 i2(Text,{children:one.text})]}),one.unix_s&&i2("small",{children:i2(Ago,{at:one.unix_s})})]},index))}),rows.length>12&&i2("p",{class:"list-end",children:[rows.length-
 12," more in ",i2("a",{href:"#/system",children:"System"}),"."]})]})}var UNROUTED={not_found:"unknown path",bad_path:"malformed path",too_many:"too many from on\
-e address",redirected:"redirected"};function Refusals(){let now2=now.value;if(!now2)return null;let rows=Object.entries(now2.totals.refusals??{}).map(([cause,number])=>[
-cause,number/now2.seconds]).filter(([,rate3])=>rate3>0).sort((a3,b3)=>b3[1]-a3[1]),lost2=Object.entries(unrouted.value??{}).filter(([what,rate3])=>rate3>0&&what in
-UNROUTED),busy=now2.core_busy.length?Math.max(...now2.core_busy):null;return i2("p",{class:"strip",children:[i2("span",{children:[i2("b",{children:"Refusals"}),
-" ",rows.length?rows.slice(0,6).map(([cause,rate3])=>i2("a",{href:link(["live"],{cause}),children:[cause," ",rate(rate3),"/s"]},cause)):"none"]}),lost2.length>0&&
-i2("span",{children:[i2("b",{children:"Without an API"})," ",lost2.map(([what,rate3])=>i2("span",{children:[UNROUTED[what]," ",rate(rate3),"/s"]},what))]}),i2("\
-span",{children:[i2("b",{children:"Connections"})," ",count(now2.connections.client)," of clients, ",count(now2.connections.upstream)," to upstreams"]}),busy!=null&&
-i2("span",{children:[i2("b",{children:"Busiest core"})," ",percent(busy)]})]})}function FirstUsers(){let[gone,set2]=w(localStorage.getItem("no-users")==="yes");
-return gone?null:i2(Note,{actions:i2($,{children:[i2(LinkButton,{href:link(["system","users"],{new:"1"}),children:"Add a user"}),i2(Button,{kind:"quiet",icon:"c\
-lose","aria-label":"Not now",onClick:()=>{localStorage.setItem("no-users","yes"),set2(!0)}})]}),children:"You are signed in with the control secret. Named users\
- have roles, and changes then say who made them."})}var DECISIONS={next:["ok","passed on"],refuse:["bad","refused"],reply:["accent","answered"]},METHODS=["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"];function TryIt({
+e address",redirected:"redirected"};function Refusals(){let now2=now.value;if(!now2)return null;let rows=Object.entries(refusals.value).sort((a3,b3)=>b3[1]-a3[1]),
+lost2=Object.entries(unrouted.value??{}).filter(([what,rate3])=>rate3>0&&what in UNROUTED),busy=now2.core_busy.length?Math.max(...now2.core_busy):null;return i2(
+"p",{class:"strip",children:[i2("span",{children:[i2("b",{children:"Refusals"})," ",rows.length?rows.slice(0,6).map(([cause,rate3])=>i2("a",{href:link(["live"],
+{cause}),children:[cause.replaceAll("_"," ")," ",rate(rate3),"/s"]},cause)):"none in the past 30 s"]}),lost2.length>0&&i2("span",{children:[i2("b",{children:"Wi\
+thout an API"})," ",lost2.map(([what,rate3])=>i2("span",{children:[UNROUTED[what]," ",rate(rate3),"/s"]},what))]}),i2("span",{children:[i2("b",{children:"Connec\
+tions"})," ",count(now2.connections.client)," of clients, ",count(now2.connections.upstream)," to upstreams"]}),busy!=null&&i2("span",{children:[i2("b",{children:"\
+Busiest core"})," ",percent(busy)]})]})}function FirstUsers(){let[gone,set2]=w(localStorage.getItem("no-users")==="yes");return gone?null:i2(Note,{actions:i2($,
+{children:[i2(LinkButton,{href:link(["system","users"],{new:"1"}),children:"Add a user"}),i2(Button,{kind:"quiet",icon:"close","aria-label":"Not now",onClick:()=>{
+localStorage.setItem("no-users","yes"),set2(!0)}})]}),children:"You are signed in with the control secret. Named users have roles, and changes then say who made\
+ them."})}var DECISIONS={next:["ok","passed on"],refuse:["bad","refused"],reply:["accent","answered"]},METHODS=["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"];function TryIt({
 id,definition,close}){let[method,setMethod]=w("GET"),[path,setPath]=w(definition?.proxy?.listen_path??"/"),[host,setHost]=w(definition?.domain??""),[address,setAddress]=w(
 ""),[key,setKey]=w(""),[headers,setHeaders]=w(""),[body,setBody]=w(""),[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),header=definition?.
 auth?.auth_header_name||"Authorization",send=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let typed=read3(headers);key&&(typed[header]=
@@ -1036,27 +1045,27 @@ ide",children:[i2("summary",{children:"Host and client's address"}),i2("div",{cl
 placeholder:"that of this console",onInput:event=>setHost(event.currentTarget.value)})}),i2(Field,{label:"Client's address",children:i2("input",{class:"mono",value:address,
 placeholder:"yours",onInput:event=>setAddress(event.currentTarget.value)})})]})]}),i2("div",{class:"row wide",children:[i2(Button,{kind:"primary",icon:"play",type:"\
 submit",disabled:busy,children:busy?"Sending":"Send"}),i2("small",{children:"Goes through this gateway only, and counts against limits and quotas."})]})]}),failure?
-i2(ErrorBox,{failure}):null,found2&&i2(Result,{found:found2,asked:id})]}):i2(Dialog,{title:"Try it",close,children:i2(Note,{children:"Your role can view, not se\
-nd requests."})})}var takesBody=method=>method!=="GET"&&method!=="HEAD";function read3(lines2){let found2=Object.create(null);return lines2.split(`
+i2(ErrorBox,{failure}):null,found2&&i2(Result,{found:found2,asked:id,secret:key})]}):i2(Dialog,{title:"Try it",close,children:i2(Note,{children:"Your role can v\
+iew, not send requests."})})}var takesBody=method=>method!=="GET"&&method!=="HEAD";function read3(lines2){let found2=Object.create(null);return lines2.split(`
 `).map(line=>line.trim()).filter(Boolean).forEach((line,at)=>{let colon=line.indexOf(":");if(colon<1)throw new Error(`Line ${at+1} of the headers has no "name: \
 value": ${line}`);(found2[line.slice(0,colon).trim()]??=[]).push(line.slice(colon+1).trim())}),found2}var tone=status=>status>=500||!status?"bad":status>=400?"w\
 arn":"ok",shown2=headers=>headers.map(([name,value])=>`${visible(name)}: ${visible(value)}`).join(`
-`);function Result({found:found2,asked}){let last4=found2.steps.at(-1),refused2=found2.steps.find(step2=>step2.decision==="refuse");return i2("div",{class:"stac\
-k",role:"region","aria-label":"Result",children:[i2("div",{class:`why ${tone(found2.status)}`,children:i2("p",{children:[i2("b",{children:found2.status||"No ans\
-wer"})," ",found2.took_ms!=null&&`in ${duration(found2.took_ms*1e3)}`,refused2?i2($,{children:[", refused by ",i2("b",{children:refused2.name}),": ",i2(Text,{children:refused2.
-message||refused2.cause.replaceAll("_"," ")})]}):last4?.decision==="reply"?i2($,{children:[", answered by ",i2("b",{children:last4.name})," without the upstream"]}):
-found2.upstream?.error?i2($,{children:[": the upstream failed, ",i2(Text,{children:found2.upstream.error.replaceAll("_"," ")})]}):found2.upstream?", from the up\
-stream":"","."]})}),!found2.routed&&i2(Note,{tone:"warn",icon:"alert",children:"No API is for this host and path, so no chain was passed."}),found2.routed&&found2.
-api_id&&found2.api_id!==asked&&i2(Note,{tone:"warn",icon:"alert",children:["Another API took this request: ",i2("a",{href:link(["apis",found2.api_id]),children:i2(
-Text,{children:found2.api_name||found2.api_id})}),"."]}),found2.steps.length>0&&i2("div",{children:[i2("h3",{children:"Chain"}),i2("ol",{class:"steps",children:found2.
-steps.map((step2,at)=>i2("li",{class:DECISIONS[step2.decision]?.[0],children:[i2(Icon,{name:step2.decision==="refuse"?"alert":"ok"}),i2("span",{children:[step2.
-name,step2.api_id!==found2.steps[0].api_id&&i2("small",{children:[" of ",i2(Text,{children:step2.api_id})]}),step2.cause&&i2($,{children:[" ",i2(Badge,{tone:"ba\
-d",children:step2.cause.replaceAll("_"," ")})]})]}),i2("small",{children:DECISIONS[step2.decision]?.[1]??step2.decision}),i2("small",{children:[duration(step2.us),
-step2.held_ms>0&&`, waited ${duration(step2.held_ms*1e3)}`]})]},at))}),found2.steps_left_out>0&&i2("small",{children:[count(found2.steps_left_out)," more steps \
-are not shown."]})]}),found2.upstream&&i2("div",{children:[i2("h3",{children:"What went upstream"}),i2("pre",{class:"document",tabIndex:0,children:`${found2.upstream.
-method} ${visible(found2.upstream.path)}
+`);function Result({found:found2,asked,secret}){let hidden=headers=>shown2(secret?headers.map(([name,value])=>[name,value.replaceAll(secret,"********")]):headers),
+last4=found2.steps.at(-1),refused2=found2.steps.find(step2=>step2.decision==="refuse");return i2("div",{class:"stack",role:"region","aria-label":"Result",children:[
+i2("div",{class:`why ${tone(found2.status)}`,children:i2("p",{children:[i2("b",{children:found2.status||"No answer"})," ",found2.took_ms!=null&&`in ${duration(found2.
+took_ms*1e3)}`,refused2?i2($,{children:[", refused by ",i2("b",{children:refused2.name}),": ",i2(Text,{children:refused2.message||refused2.cause.replaceAll("_",
+" ")})]}):last4?.decision==="reply"?i2($,{children:[", answered by ",i2("b",{children:last4.name})," without the upstream"]}):found2.upstream?.error?i2($,{children:[
+": the upstream failed, ",i2(Text,{children:found2.upstream.error.replaceAll("_"," ")})]}):found2.upstream?", from the upstream":"","."]})}),!found2.routed&&i2(
+Note,{tone:"warn",icon:"alert",children:"No API is for this host and path, so no chain was passed."}),found2.routed&&found2.api_id&&found2.api_id!==asked&&i2(Note,
+{tone:"warn",icon:"alert",children:["Another API took this request: ",i2("a",{href:link(["apis",found2.api_id]),children:i2(Text,{children:found2.api_name||found2.
+api_id})}),"."]}),found2.steps.length>0&&i2("div",{children:[i2("h3",{children:"Chain"}),i2("ol",{class:"steps",children:found2.steps.map((step2,at)=>i2("li",{class:DECISIONS[step2.
+decision]?.[0],children:[i2(Icon,{name:step2.decision==="refuse"?"alert":"ok"}),i2("span",{children:[step2.name,step2.api_id!==found2.steps[0].api_id&&i2("small",
+{children:[" of ",i2(Text,{children:step2.api_id})]}),step2.cause&&i2($,{children:[" ",i2(Badge,{tone:"bad",children:step2.cause.replaceAll("_"," ")})]})]}),i2(
+"small",{children:DECISIONS[step2.decision]?.[1]??step2.decision}),i2("small",{children:[duration(step2.us),step2.held_ms>0&&`, waited ${duration(step2.held_ms*
+1e3)}`]})]},at))}),found2.steps_left_out>0&&i2("small",{children:[count(found2.steps_left_out)," more steps are not shown."]})]}),found2.upstream&&i2("div",{children:[
+i2("h3",{children:"What went upstream"}),i2("pre",{class:"document",tabIndex:0,children:`${found2.upstream.method} ${visible(found2.upstream.path)}
 to ${visible(found2.upstream.target)}
-${shown2(found2.upstream.headers)}${found2.upstream.body_bytes?`
+${hidden(found2.upstream.headers)}${found2.upstream.body_bytes?`
 
 ${bytes(found2.upstream.body_bytes)} of body`:""}`}),i2("small",{children:found2.upstream.error?i2(Text,{children:found2.upstream.error.replaceAll("_"," ")}):i2(
 $,{children:["It answered ",found2.upstream.status," in ",duration(found2.upstream.took_ms*1e3),"."]})})]}),i2("div",{children:[i2("h3",{children:"What the clie\
@@ -1325,7 +1334,7 @@ his key since it was shown. Their version is shown now; try again."))):setFailur
 k","The key is revoked. The next request with it is refused."),go("#/keys")}catch(failed){setFailure(failed),setDoing(null)}};return i2($,{children:[i2("p",{class:"\
 crumbs",children:[i2("a",{href:"#/keys",children:"Keys"}),i2(Icon,{name:"right"}),i2("span",{class:"mono",children:i2(Text,{children:short2(id)})})]}),i2("div",
 {class:"page-head",children:[i2("h1",{children:i2(Text,{children:key.alias||"Key without alias"})}),expired?i2(Badge,{tone:"warn",children:"expired"}):key.is_inactive?
-i2(Badge,{tone:"muted",children:"inactive"}):i2(Badge,{tone:"ok",children:"active"}),i2(LinkButton,{icon:"tail",kind:"quiet",href:refusals(id,key.alias,path),children:"\
+i2(Badge,{tone:"muted",children:"inactive"}):i2(Badge,{tone:"ok",children:"active"}),i2(LinkButton,{icon:"tail",kind:"quiet",href:refusals2(id,key.alias,path),children:"\
 Why refused?"}),can&&i2($,{children:[i2(Button,{icon:"clock","data-key":"e",onClick:()=>setDoing("extend"),children:"Extend"}),i2(Button,{onClick:()=>{patch({is_inactive:!key.
 is_inactive},key.is_inactive?"The key is active.":"The key is inactive: its requests are refused until you activate it.")},children:key.is_inactive?"Activate":"\
 Deactivate"}),i2(Button,{kind:"danger",onClick:()=>setDoing("revoke"),children:"Revoke"})]})]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys\
@@ -1355,7 +1364,7 @@ children:["The next request with ",i2("b",{children:i2(Text,{children:key.alias|
 hashed=true`])try{return{...await ask("GET",path2),path:path2}}catch(failure){if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure}
 let rows=(alias?await listKeys({q:alias,limit:1e3}):{rows:[]}).rows.filter(row=>row.hash?row.hash===id:row.alias===alias);if(rows.length!==1)throw new Failure(404,
 rows.length?`${rows.length} keys have this alias.`:"There is no such key.");let path=`keys/${segment(rows[0].id)}?${rows[0].by}`;return{...await ask("GET",path),
-path}}async function last3(id){return(await get(`usage/last_seen${query({key:id})}`)).last_seen_unix_s}function refusals(id,alias,path){let hash=route.peek().query.
+path}}async function last3(id){return(await get(`usage/last_seen${query({key:id})}`)).last_seen_unix_s}function refusals2(id,alias,path){let hash=route.peek().query.
 get("hash")??(path.includes("hashed")||!path.includes(segment(id))?id:void 0);return link(["live"],hash?{key:hash}:alias?{alias}:{key:id})}function Extend({expires,
 save,close}){let[span2,setSpan]=w(2592e3),from=Math.max(expires,Date.now()/1e3),until=span2?Math.round(from+span2):0;return i2(Dialog,{title:"Extend this key",close,
 footer:i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",onClick:()=>save(until),children:"Extend"})]}),children:[expires>0?
@@ -1414,93 +1423,93 @@ name])=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",disable
 message})]})},one.path))]})})}var TABS2=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i2($,{children:[
 i2("h1",{class:"page",children:"System"}),i2("nav",{class:"tabs","aria-label":"Parts of the system",children:TABS2.map(([part,name])=>i2("a",{href:link(part?["s\
 ystem",part]:["system"]),"aria-current":tab===part?"page":void 0,children:name},part))}),tab===""&&i2(Gateways,{}),tab==="problems"&&i2(Problems,{}),tab==="chan\
-ges"&&i2(Changes,{}),tab==="users"&&i2(Users2,{})]})}var often=()=>Math.floor(tick.value/3);function Gateways(){let nodes=useLoaded(()=>get("nodes",{byItself:!0}),
+ges"&&i2(Changes,{}),tab==="users"&&i2(Users2,{})]})}function differs(node){return node.differs?.length?i2(Badge,{tone:"warn",children:["differs: ",node.differs.
+map(part=>part.replaceAll("_"," ")).join(", ")]}):void 0}var often=()=>Math.floor(tick.value/3);function Gateways(){let nodes=useLoaded(()=>get("nodes",{byItself:!0}),
 [0,often()]),now2=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0,often()]),at=now2.value,reload=async()=>{try{await get("reload?block=true"),say("ok","The co\
 nfiguration is read anew."),now2.again()}catch(failure){say("bad",failure.message)}};return i2("div",{class:"stack",children:[nodes.failure?i2(ErrorBox,{failure:nodes.
 failure,retry:nodes.again,since:nodes.at??void 0}):null,i2(Panel,{title:"Gateways",note:nodes.value?nodes.value.shared?"that share this Redis":"this one stands \
 alone: no Redis is configured":"",actions:may("editor")&&i2(Button,{icon:"refresh",kind:"quiet",onClick:()=>{reload()},children:"Reload configuration"}),children:i2(
 "table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"State"}),!narrow.
-value&&i2($,{children:[i2("th",{scope:"col",children:"Version"}),i2("th",{scope:"col",children:"Up since"}),i2("th",{scope:"col",class:"number",children:"APIs"})]}),
-i2("th",{scope:"col",children:"Configuration"}),i2("th",{scope:"col",children:"Definitions"})]})}),i2("tbody",{children:(nodes.value?.nodes??[]).map(node=>i2("t\
-r",{children:[i2("th",{scope:"row",children:[i2(Text,{mono:!0,children:node.node})," ",node.self&&i2("small",{children:"this one"})]}),i2("td",{children:[node.alive?
-i2(Badge,{tone:"ok",children:"serving"}):i2(Badge,{tone:"bad",children:["silent since ",clock(node.seen_unix_s,!0)]}),node.errors>0&&i2(Badge,{tone:"warn",children:[
-node.errors," ",node.errors===1?"error":"errors"," in its files"]})]}),!narrow.value&&i2($,{children:[i2("td",{children:node.version}),i2("td",{children:i2(Ago,
-{at:node.started_unix_s})}),i2("td",{class:"number",children:count(node.apis)})]}),i2("td",{children:[node.differs?.length?i2(Badge,{tone:"warn",children:["diff\
-ers: ",node.differs.map(part=>part.replaceAll("_"," ")).join(", ")]}):nodes.value.nodes.length>1?i2(Badge,{tone:"ok",children:"as the others"}):""," ",i2(Text,{
-mono:!0,children:node.configuration})]}),i2("td",{children:node.shared_definitions?i2($,{children:["revision ",count(node.shared_definitions.revision)," ",!node.
-shared_definitions.store_up&&i2(Badge,{tone:"bad",children:"store away"})]}):"its files"})]},node.node))})]})}),i2("div",{class:"two",children:[i2(Panel,{title:"\
-Stores",children:at?.stores?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Store"}),i2("th",
-{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"p50"}),i2("th",{scope:"col",class:"number",children:"p99"}),i2("th",{scope:"col",class:"\
-number",children:"Faults"})]})}),i2("tbody",{children:at.stores.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.store}),i2("td",{children:one.up?i2(
-Badge,{tone:"ok",children:"answers"}):i2(Badge,{tone:"bad",children:one.trouble||"does not answer"})}),i2("td",{class:"number",children:percentile(one.p50_us,1e7)}),
-i2("td",{class:"number",children:percentile(one.p99_us,1e7)}),i2("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)})]},one.store))})]}):i2(
-"div",{class:"empty small",children:at?"No store is in use.":"Loading"})}),i2(Panel,{title:"Records",note:"where requests are recorded",children:at?.sinks?.length?
-i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Sink"}),i2("th",{scope:"col",class:"number",children:"\
-Written"}),i2("th",{scope:"col",class:"number",children:"Waiting"}),i2("th",{scope:"col",class:"number",children:"Lost"})]})}),i2("tbody",{children:at.sinks.map(
-one=>i2("tr",{children:[i2("th",{scope:"row",children:one.sink}),i2("td",{class:"number",children:count(one.written)}),i2("td",{class:"number",children:count(one.
-waiting)}),i2("td",{class:`number ${one.dropped+one.failed?"bad":""}`,children:count(one.dropped+one.failed)})]},one.sink))})]}):i2("div",{class:"empty small",children:at?
-"Requests are not recorded: enable_analytics is off.":"Loading"})})]}),i2("div",{class:"two",children:[i2(Panel,{title:"Middlewares",note:"mean of sampled reque\
-sts, this gateway",children:at?.middlewares?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"M\
-iddleware"}),i2("th",{scope:"col",class:"number",children:"Mean"}),i2("th",{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:at.middlewares.
-map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.middleware}),i2("td",{class:"number",children:duration(one.mean_ns/1e3)}),i2("td",{class:"number",
-children:count(one.samples)})]},one.middleware))})]}):i2("div",{class:"empty small",children:"No sample yet."})}),i2(Panel,{title:"This process",children:i2("di\
-v",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Version",children:at?.version??session.value?.version}),i2(Fact,{name:"Up since",children:at?i2($,{
-children:[i2(Ago,{at:at.started_unix_ms/1e3})," ",i2("small",{children:full(at.started_unix_ms/1e3)})]}):UNKNOWN}),i2(Fact,{name:"Cores busy",children:at?.core_busy?.
-map(percent).join(", ")??UNKNOWN}),i2(Fact,{name:"Connections",children:at?`${count(at.connections.client)} of clients, ${count(at.connections.upstream)} to ups\
-treams`:UNKNOWN}),i2(Fact,{name:"Without an API",children:at?.unrouted?Object.entries(at.unrouted).filter(([what])=>what in UNROUTED).map(([what,number])=>`${UNROUTED[what]}\
- ${count(number)}`).join(", "):UNKNOWN})]})})})]})]})}function Problems(){let now2=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0,often()]),reload=now2.value?.
-reload;return now2.failure&&!reload?i2(ErrorBox,{failure:now2.failure,retry:now2.again}):reload?i2($,{children:[reload.last_failed&&i2(Note,{tone:"bad",icon:"al\
-ert",children:["The last reload found errors: what is named below is left out. Everything else serves",reload.last_ok_unix_s?`; the last reload without errors w\
-as at ${moment(reload.last_ok_unix_s)}`:"","."]}),i2(Panel,{title:"Problems of the configuration",note:`${count(reload.errors)} ${reload.errors===1?"error":"err\
-ors"}, ${count(reload.warnings)} ${reload.warnings===1?"warning":"warnings"}; read in ${duration(reload.last_us)}`,children:reload.problems.length===0?i2(Empty,
-{icon:"ok",title:"The configuration has no problem."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"\
-Level"}),i2("th",{scope:"col",children:"File"}),i2("th",{scope:"col",children:"Where"}),i2("th",{scope:"col",children:"What"})]})}),i2("tbody",{children:reload.
-problems.map((one,at)=>i2("tr",{children:[i2("td",{children:i2(Badge,{tone:one.level==="error"?"bad":"warn",children:one.level})}),i2("th",{scope:"row",children:i2(
-Text,{mono:!0,children:one.file})}),i2("td",{children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,{children:one.message})})]},at))})]})})]}):
-null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),where=row=>row.target?row.kind==="api"?link(
-["apis",row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0:void 0;return i2($,{children:[i2(
-"div",{class:"toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"Kept for 90 days."})]}),i2(Table,{
-label:"Changes",list,id:row=>`${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i2(Empty,{icon:"clock",title:"No change is r\
-ecorded."}),columns:[{id:"time",bare:!0,name:"Time",show:row=>i2("time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",bare:!0,name:"Who",show:row=>i2(
-Text,{children:row.user||"nobody"})},{id:"action",bare:!0,name:"Did",show:row=>i2(Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.action===
-"delete"?"warn":"muted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i2($,{children:[i2("small",{children:row.kind})," ",
-where(row)?i2("a",{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,{children:row.target})]})},{id:"diff",name:"Fields",number:!0,show:row=>row.
-diff?.length?count(row.diff.length+(row.diff_more??0)):""},{id:"node",name:"Gateway",show:row=>i2(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i2(
-Text,{mono:!0,children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[
-i2(Facts,{children:[i2(Fact,{name:"Who",children:[i2(Text,{children:open.user})," ",i2("small",{children:open.role})]}),i2(Fact,{name:"At",children:full(open.time)}),
-i2(Fact,{name:"What",children:where(open)?i2("a",{href:where(open),children:i2(Text,{children:open.target})}):i2(Text,{children:open.target})}),i2(Fact,{name:"F\
-rom",children:i2(Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",children:i2(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i2("ta\
-ble",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Field"}),i2("th",{scope:"col",children:"Before"}),i2("th",{
-scope:"col",children:"After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.path})}),
-i2("td",{children:i2(Text,{mono:!0,children:shown3(one.old)})}),i2("td",{children:i2(Text,{mono:!0,children:shown3(one.new)})})]},one.path))})]}),open.diff_more>
-0&&i2("small",{children:["and ",count(open.diff_more)," more fields"]})]})]})}var shown3=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);
-function Users2(){let admin=may("admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.
-value.query.get("new"),remove2=async name=>{try{await call("DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(
-null)}catch(failure){say("bad",failure.message)}};return i2($,{children:[!admin&&i2(Note,{children:"Only admins see and change users."}),i2("div",{class:"toolba\
-r",children:[admin&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i2(Button,
-{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.failure?i2(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i2(Panel,
-{title:"Users",note:"admin: everything; editor: all but users and secrets; viewer: reads",children:users.value.users.length===0?i2(Empty,{icon:"client",title:"T\
-here is no named user.",children:"Everybody who knows the control secret is an admin, and changes do not say who made them."}):i2("table",{class:"plain",children:[
-i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"Role"}),i2("th",{scope:"col",children:"Since"}),i2(
-"th",{scope:"col",children:i2("span",{class:"sr",children:"Actions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2("tr",{children:[i2("th",{scope:"\
-row",children:i2(Text,{children:one.name})}),i2("td",{children:i2(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i2("td",{children:i2(Ago,
-{at:one.created})}),i2("td",{class:"number",children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&
-admin&&i2(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),
-own&&i2(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(
-user?.role??"editor"),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(
-user.name)}`,{role,...password?{password}:{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){
-setFailure(failed)}};return i2(Dialog,{title:user?user.name:"Add a user",close,footer:i2($,{children:[i2("span",{children:user&&i2(Button,{icon:"trash",kind:"qu\
-iet",onClick:()=>remove2(user.name),children:"Remove"})}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"user",children:user?
-"Save":"Add"})]}),children:i2("form",{id:"user",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,
-!user&&i2(Field,{label:"Name",children:i2("input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),
-i2(Field,{label:"Role",children:i2("select",{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i2("option",{value:"viewer",children:"viewe\
-r: reads"}),i2("option",{value:"editor",children:"editor: all but users and secrets"}),i2("option",{value:"admin",children:"admin: everything"})]})}),i2(Field,{
-label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i2("input",{type:"password",autocomplete:"\
-new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){
-let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i2(Dialog,{title:"Change my password",close,footer:i2($,{children:[i2(Button,{onClick:close,
-children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),children:i2("form",{id:"own",class:"form",onSubmit:async event=>{event.
-preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[failure?
-i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Old password",children:i2("input",{type:"password",autofocus:!0,required:!0,
+value&&i2($,{children:[i2("th",{scope:"col",children:"Version"}),i2("th",{scope:"col",children:"Up since"}),i2("th",{scope:"col",class:"number",children:"APIs"}),
+i2("th",{scope:"col",children:"Configuration"}),i2("th",{scope:"col",children:"Definitions"})]})]})}),i2("tbody",{children:(nodes.value?.nodes??[]).map(node=>i2(
+"tr",{children:[i2("th",{scope:"row",children:[i2(Text,{mono:!0,children:node.node})," ",node.self&&i2("small",{children:"this one"})]}),i2("td",{children:[node.
+alive?i2(Badge,{tone:"ok",children:"serving"}):i2(Badge,{tone:"bad",children:["silent since ",clock(node.seen_unix_s,!0)]}),node.errors>0&&i2(Badge,{tone:"warn",
+children:[node.errors," ",node.errors===1?"error":"errors"," in its files"]}),narrow.value&&differs(node)]}),!narrow.value&&i2($,{children:[i2("td",{children:node.
+version}),i2("td",{children:i2(Ago,{at:node.started_unix_s})}),i2("td",{class:"number",children:count(node.apis)}),i2("td",{children:[differs(node)??(nodes.value.
+nodes.length>1&&i2(Badge,{tone:"ok",children:"as the others"}))," ",i2(Text,{mono:!0,children:node.configuration})]}),i2("td",{children:node.shared_definitions?
+i2($,{children:["revision ",count(node.shared_definitions.revision)," ",!node.shared_definitions.store_up&&i2(Badge,{tone:"bad",children:"store away"})]}):"its \
+files"})]})]},node.node))})]})}),i2("div",{class:"two",children:[i2(Panel,{title:"Stores",children:at?.stores?.length?i2("table",{class:"plain",children:[i2("th\
+ead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Store"}),i2("th",{scope:"col",children:"State"}),i2("th",{scope:"col",class:"number",children:"\
+p50"}),i2("th",{scope:"col",class:"number",children:"p99"}),i2("th",{scope:"col",class:"number",children:"Faults"})]})}),i2("tbody",{children:at.stores.map(one=>i2(
+"tr",{children:[i2("th",{scope:"row",children:one.store}),i2("td",{children:one.up?i2(Badge,{tone:"ok",children:"answers"}):i2(Badge,{tone:"bad",children:one.trouble||
+"does not answer"})}),i2("td",{class:"number",children:percentile(one.p50_us,1e7)}),i2("td",{class:"number",children:percentile(one.p99_us,1e7)}),i2("td",{class:`\
+number ${one.faults?"bad":""}`,children:count(one.faults)})]},one.store))})]}):i2("div",{class:"empty small",children:at?"No store is in use.":"Loading"})}),i2(
+Panel,{title:"Records",note:"where requests are recorded",children:at?.sinks?.length?i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[
+i2("th",{scope:"col",children:"Sink"}),i2("th",{scope:"col",class:"number",children:"Written"}),i2("th",{scope:"col",class:"number",children:"Waiting"}),i2("th",
+{scope:"col",class:"number",children:"Lost"})]})}),i2("tbody",{children:at.sinks.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.sink}),i2("td",{class:"\
+number",children:count(one.written)}),i2("td",{class:"number",children:count(one.waiting)}),i2("td",{class:`number ${one.dropped+one.failed?"bad":""}`,children:count(
+one.dropped+one.failed)})]},one.sink))})]}):i2("div",{class:"empty small",children:at?"Requests are not recorded: enable_analytics is off.":"Loading"})})]}),i2(
+"div",{class:"two",children:[i2(Panel,{title:"Middlewares",note:"mean of sampled requests, this gateway",children:at?.middlewares?.length?i2("table",{class:"pla\
+in",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Middleware"}),i2("th",{scope:"col",class:"number",children:"Mean"}),i2("th",
+{scope:"col",class:"number",children:"Samples"})]})}),i2("tbody",{children:at.middlewares.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:one.middleware}),
+i2("td",{class:"number",children:duration(one.mean_ns/1e3)}),i2("td",{class:"number",children:count(one.samples)})]},one.middleware))})]}):i2("div",{class:"empt\
+y small",children:"No sample yet."})}),i2(Panel,{title:"This process",children:i2("div",{class:"body",children:i2(Facts,{children:[i2(Fact,{name:"Version",children:at?.
+version??session.value?.version}),i2(Fact,{name:"Up since",children:at?i2($,{children:[i2(Ago,{at:at.started_unix_ms/1e3})," ",i2("small",{children:full(at.started_unix_ms/
+1e3)})]}):UNKNOWN}),i2(Fact,{name:"Cores busy",children:at?.core_busy?.map(percent).join(", ")??UNKNOWN}),i2(Fact,{name:"Connections",children:at?`${count(at.connections.
+client)} of clients, ${count(at.connections.upstream)} to upstreams`:UNKNOWN}),i2(Fact,{name:"Without an API",children:at?.unrouted?Object.entries(at.unrouted).
+filter(([what])=>what in UNROUTED).map(([what,number])=>`${UNROUTED[what]} ${count(number)}`).join(", "):UNKNOWN})]})})})]})]})}function Problems(){let now2=useLoaded(
+()=>get("live?apis=0",{byItself:!0}),[0,often()]),reload=now2.value?.reload;return now2.failure&&!reload?i2(ErrorBox,{failure:now2.failure,retry:now2.again}):reload?
+i2($,{children:[reload.last_failed&&i2(Note,{tone:"bad",icon:"alert",children:["The last reload found errors: what is named below is left out. Everything else s\
+erves",reload.last_ok_unix_s?`; the last reload without errors was at ${moment(reload.last_ok_unix_s)}`:"","."]}),i2(Panel,{title:"Problems of the configuration",
+note:`${count(reload.errors)} ${reload.errors===1?"error":"errors"}, ${count(reload.warnings)} ${reload.warnings===1?"warning":"warnings"}; read in ${duration(reload.
+last_us)}`,children:reload.problems.length===0?i2(Empty,{icon:"ok",title:"The configuration has no problem."}):i2("table",{class:"plain",children:[i2("thead",{children:i2(
+"tr",{children:[i2("th",{scope:"col",children:"Level"}),i2("th",{scope:"col",children:"File"}),i2("th",{scope:"col",children:"Where"}),i2("th",{scope:"col",children:"\
+What"})]})}),i2("tbody",{children:reload.problems.map((one,at)=>i2("tr",{children:[i2("td",{children:i2(Badge,{tone:one.level==="error"?"bad":"warn",children:one.
+level})}),i2("th",{scope:"row",children:i2(Text,{mono:!0,children:one.file})}),i2("td",{children:i2(Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,
+{children:one.message})})]},at))})]})})]}):null}function Changes(){let q4=route.value.query,list=useList("changes",{q:q4.get("q")??void 0}),[open,setOpen]=w(null),
+where=row=>row.target?row.kind==="api"?link(["apis",row.target]):row.kind==="key"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):
+void 0:void 0;return i2($,{children:[i2("div",{class:"toolbar",children:[i2(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i2("small",{children:"\
+Kept for 90 days."})]}),i2(Table,{label:"Changes",list,id:row=>`${row.time} ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i2(Empty,{
+icon:"clock",title:"No change is recorded."}),columns:[{id:"time",bare:!0,name:"Time",show:row=>i2("time",{title:full(row.time),children:moment(row.time,!0)})},
+{id:"user",bare:!0,name:"Who",show:row=>i2(Text,{children:row.user||"nobody"})},{id:"action",bare:!0,name:"Did",show:row=>i2(Badge,{tone:row.status>=400||row.action.
+includes("failed")?"bad":row.action==="delete"?"warn":"muted",children:row.action.replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i2($,{children:[
+i2("small",{children:row.kind})," ",where(row)?i2("a",{href:where(row),children:i2(Text,{children:row.target})}):i2(Text,{children:row.target})]})},{id:"diff",bare:!0,
+name:"Fields",number:!0,show:row=>row.diff?.length?`${count(row.diff.length+(row.diff_more??0))} changed`:""},{id:"node",name:"Gateway",show:row=>i2(Text,{mono:!0,
+children:row.node})},{id:"address",name:"From",show:row=>i2(Text,{mono:!0,children:row.address})}]}),open&&i2(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.
+kind??""}`,close:()=>setOpen(null),wide:!0,children:[i2(Facts,{children:[i2(Fact,{name:"Who",children:[i2(Text,{children:open.user})," ",i2("small",{children:open.
+role})]}),i2(Fact,{name:"At",children:full(open.time)}),i2(Fact,{name:"What",children:where(open)?i2("a",{href:where(open),children:i2(Text,{children:open.target})}):
+i2(Text,{children:open.target})}),i2(Fact,{name:"From",children:i2(Text,{mono:!0,children:open.address})}),i2(Fact,{name:"Gateway",children:i2(Text,{mono:!0,children:open.
+node})})]}),open.diff?.length>0&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Field"}),i2("th",{scope:"\
+col",children:"Before"}),i2("th",{scope:"col",children:"After"})]})}),i2("tbody",{children:open.diff.map(one=>i2("tr",{children:[i2("th",{scope:"row",children:i2(
+Text,{mono:!0,children:one.path})}),i2("td",{children:i2(Text,{mono:!0,children:shown3(one.old)})}),i2("td",{children:i2(Text,{mono:!0,children:shown3(one.new)})})]},
+one.path))})]}),open.diff_more>0&&i2("small",{children:["and ",count(open.diff_more)," more fields"]})]})]})}var shown3=value=>value==null?"none":typeof value==
+"string"?value:JSON.stringify(value);function Users2(){let admin=may("admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(
+null),[own,setOwn]=w(!1),adding=route.value.query.get("new"),remove2=async name=>{try{await call("DELETE",`users/${segment(name)}`),say("ok",`${name} is removed\
+ and signed out.`),users.again(),setEditing(null)}catch(failure){say("bad",failure.message)}};return i2($,{children:[!admin&&i2(Note,{children:"Only admins see \
+and change users."}),i2("div",{class:"toolbar",children:[admin&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add\
+ a user"}),!session.value?.by_secret&&i2(Button,{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.failure?i2(ErrorBox,{failure:users.failure,retry:users.
+again}):null,admin&&users.value&&i2(Panel,{title:"Users",note:"admin: everything; editor: all but users and secrets; viewer: reads",children:users.value.users.length===
+0?i2(Empty,{icon:"client",title:"There is no named user.",children:"Everybody who knows the control secret is an admin, and changes do not say who made them."}):
+i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Name"}),i2("th",{scope:"col",children:"Role"}),i2("th",
+{scope:"col",children:"Since"}),i2("th",{scope:"col",children:i2("span",{class:"sr",children:"Actions"})})]})}),i2("tbody",{children:users.value.users.map(one=>i2(
+"tr",{children:[i2("th",{scope:"row",children:i2(Text,{children:one.name})}),i2("td",{children:i2(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),
+i2("td",{children:i2(Ago,{at:one.created})}),i2("td",{class:"number",children:i2(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),
+(adding||editing)&&admin&&i2(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},
+remove:remove2}),own&&i2(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??
+""),[role,setRole]=w(user?.role??"editor"),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call(
+"PUT",`users/${segment(user.name)}`,{role,...password?{password}:{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign i\
+n.`),saved()}catch(failed){setFailure(failed)}};return i2(Dialog,{title:user?user.name:"Add a user",close,footer:i2($,{children:[i2("span",{children:user&&i2(Button,
+{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"sub\
+mit",form:"user",children:user?"Save":"Add"})]}),children:i2("form",{id:"user",class:"form",onSubmit:save,children:[failure?i2("div",{class:"field wide",children:i2(
+ErrorBox,{failure})}):null,!user&&i2(Field,{label:"Name",children:i2("input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.
+currentTarget.value)})}),i2(Field,{label:"Role",children:i2("select",{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i2("option",{value:"\
+viewer",children:"viewer: reads"}),i2("option",{value:"editor",children:"editor: all but users and secrets"}),i2("option",{value:"admin",children:"admin: everyt\
+hing"})]})}),i2(Field,{label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i2("input",{type:"\
+password",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({
+close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i2(Dialog,{title:"Change my password",close,footer:i2($,{children:[i2(Button,
+{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),children:i2("form",{id:"own",class:"form",onSubmit:async event=>{
+event.preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[
+failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Old password",children:i2("input",{type:"password",autofocus:!0,required:!0,
 autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i2(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} cha\
 racters.`,children:i2("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
 value)})})]})})}var KEPT_MAX=1e3,ROWS_MAX2=500,rawKey=D3(""),FILTERS2=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){

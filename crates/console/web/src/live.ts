@@ -33,6 +33,10 @@ export const apis = new Map<string, Series>();
 export const marks = signal<Mark[]>([]);
 /** Requests per second that no API was for; `null` before the second sample. */
 export const unrouted = signal<Record<string, number> | null>(null);
+/** Causes of refusals with their rates over the past half minute. */
+export const refusals = signal<Record<string, number>>({});
+const REFUSALS_S = 30;
+let counted: { at: number; seconds: number; causes: Record<string, number> }[] = [];
 /** Rises with each sample, for views of `apis`. */
 export const tick = signal(0);
 /** `off`: the gateway keeps no figures; `refused`: it answers, but opens no stream; `lost`: it does not answer. */
@@ -102,11 +106,13 @@ function follow(): void {
 /** A stream that did not open says not why; a short one by another way does. */
 async function refused(): Promise<void> {
   try {
-    await get("stream?topics=changes&events=0", { byItself: true });
+    await get(`stream${query({ topics: "changes", events: 0, nodes: together ? "all" : undefined })}`, { byItself: true });
     retry = setTimeout(() => void start(), REFUSED_RETRY_MS);
   } catch (failure) {
     if (!(failure instanceof Failure) || failure.status === 0) { lost("The gateway does not answer."); return; }
     if (ended.value) return;
+    // A gateway that knows no sums of streams still has its own figures.
+    if (failure.status === 400 && together) { together = false; follow(); return; }
     state.value = { kind: "refused", words: failure.message, since: Date.now() };
     retry = setTimeout(() => void start(), REFUSED_RETRY_MS);
   }
@@ -149,6 +155,10 @@ function sample(data: Now): void {
     unrouted.value = Object.fromEntries(Object.entries(data.unrouted).map(([what, count]) => [what, Math.max(0, count - (before.unrouted[what] ?? 0)) / data.seconds]));
   now.value = data;
   const time = data.unix_ms / 1000;
+  counted = [...counted.filter(({ at }) => at > time - REFUSALS_S && at < time), { at: time, seconds: data.seconds, causes: data.totals.refusals ?? {} }];
+  const lasted = counted.reduce((sum, { seconds }) => sum + seconds, 0), sums: Record<string, number> = {};
+  for (const { causes } of counted) for (const [cause, number] of Object.entries(causes)) sums[cause] = (sums[cause] ?? 0) + number / lasted;
+  refusals.value = sums;
   const grown = totals.value;
   append(grown, time, data.seconds, data.totals);
   totals.value = { ...grown };

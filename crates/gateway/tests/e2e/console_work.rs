@@ -169,6 +169,7 @@ fn the_slower_of_two_editors_sees_the_conflict_and_loses_nothing() {
     fast.see("Undo this save");
     save(&mut slow, "The other name");
     slow.see("Somebody else saved first");
+    slow.see("ann changed this definition");
     slow.see("The name of Ann");
     slow.see("The other name");
     slow.screenshot("conflict");

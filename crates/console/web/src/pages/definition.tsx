@@ -102,7 +102,7 @@ export function Definition({ id, stored, reload }: { id: string; stored: Answer<
       say("ok", `Saved. ${answer.value.shared || alone() ? "It serves from the next request." : `Only ${format.visible(answer.value.node ?? session.value?.node)} has it: these gateways do not share definitions.`}`);
       reload();
     } catch (failure) {
-      if (failure instanceof Failure && failure.status === 412) { setSaving(false); setConflict({ ...failure.body, text: json.layout(json.textAt(failure.text, ["current"])) }); return; }
+      if (failure instanceof Failure && failure.status === 412) { const changes = await get(`list/changes${query({ q: id, limit: 50 })}`).then((page) => page.rows.filter((row: any) => row.kind === "api" && row.target === id), () => []); setSaving(false); setConflict({ changes, ...failure.body, text: json.layout(json.textAt(failure.text, ["current"])) }); return; }
       throw failure;
     }
   };
@@ -175,7 +175,7 @@ function Conflict({ conflict, mine, base, theirs, merge, close }: { conflict: an
   const last = conflict.changes?.[0];
   return (
     <Dialog title="Somebody else saved first" close={close} wide footer={<><span /><Button onClick={theirs}>Take theirs</Button><Button kind="primary" onClick={merge}>Keep mine and compare</Button></>}>
-      <Note tone="warn" icon="alert">Not saved. {last ? <><b><Text>{last.user}</Text></b> changed this definition at {format.moment(last.time, true)}.</> : "This definition was changed since you opened it."} Nothing of yours is lost.</Note>
+      <Note tone="warn" icon="alert">Not saved. {last ? <><b><Text>{last.user === "secret" ? "Somebody with the control secret" : last.user || "Somebody"}</Text></b> changed this definition at {format.moment(last.time, true)}.</> : "This definition was changed since you opened it."} Nothing of yours is lost.</Note>
       <h3>Their changes</h3>
       <Diff old={base} now={conflict.text} label="Their changes" />
       <h3>Yours against what is stored now</h3>

@@ -1,7 +1,7 @@
 // Keys: one box finds a key, its hash or its alias; a wizard makes one; chosen keys are extended, deactivated or revoked together.
 
-import { useEffect, useState } from "preact/hooks";
-import { call, get, mayBeKey, query, type Failure } from "../call";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, get, mayBeKey, query, segment, type Failure } from "../call";
 import * as format from "../format";
 import { link, refine, route } from "../route";
 import { may } from "../session";
@@ -13,7 +13,7 @@ import { say } from "../ui/toast";
 
 export interface KeyRow {
   id: string; by: string; alias: string; org_id: string; policies: string[]; apis: string[]; state: "active" | "inactive" | "expired" | "bad"; expires: number; rate: number; per: number;
-  quota_max: number; quota_remaining?: number | null; created: string;
+  quota_max: number; created: string;
   /** The name that records and the live tail use; missing if it is the id. */
   hash?: string;
 }
@@ -31,6 +31,7 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
   const granting = useLoaded(() => (fixed.api ? get("list/policies?limit=1000") : Promise.resolve(null)), [fixed.api]);
   const givers = new Set((granting.value?.rows ?? []).filter((one: any) => one.apis.includes(fixed.api)).map((one: any) => one.id));
   const calls = (row: KeyRow) => row.apis?.includes(fixed.api!) || row.policies?.some((policy) => givers.has(policy));
+  useEffect(() => () => allowances.clear(), []);
   const list = useList<KeyRow>("keys", { q: words || undefined, api: fixed.api }, fixed.api ? { keeps: calls, by: [...givers].join(" ") } : {});
   const [chosen, choose] = useState<Set<string>>(new Set());
   const [bulk, setBulk] = useState<Bulk | null>(null);
@@ -49,7 +50,7 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
           { id: "id", bare: true, name: "Key", sort: "id", show: (row) => <Text mono>{short(row.id)}</Text> },
           { id: "policies", name: "Policies", show: (row) => <Text>{row.policies?.join(", ") || "none"}</Text> },
           { id: "apis", name: "APIs", show: (row) => <Text>{row.apis?.join(", ") || (row.policies?.length ? "by policy" : "none")}</Text> },
-          { id: "limits", name: "Limits", show: limits },
+          { id: "limits", name: "Limits", show: (row) => <Limits row={row} /> },
           { id: "expires", name: "Expires", number: true, show: (row) => row.expires > 0 ? <Ago at={row.expires} /> : "never" },
         ]} />
       {chosen.size > 0 && (
@@ -65,11 +66,26 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
 
 const to = (row: KeyRow): string => link(["keys", row.id], { hash: row.hash });
 
-/** What is left of the quota, or which limits the key has of its own. */
-function limits(row: KeyRow) {
-  if (row.quota_remaining != null && row.quota_max > 0) return <Meter used={row.quota_max - row.quota_remaining} max={row.quota_max} />;
-  if (row.state === "bad") return format.UNKNOWN;
-  return row.policies.length && !(row.rate > 0) ? <small>by policy</small> : limit(row);
+interface Allowance { rate: number; per: number; quota_max: number; quota_remaining: number }
+/** What keys in sight may do now, policies included, until the list is fetched anew. */
+const allowances = new Map<string, Allowance>();
+
+/** What is left of the quota, or the rate. A row has only what the key has of its own; the rest is asked for once the row is in sight. */
+function Limits({ row }: { row: KeyRow }) {
+  const cell = useRef<HTMLSpanElement>(null);
+  const [found, set] = useState(allowances.get(row.id));
+  useEffect(() => {
+    if (found || row.state === "bad" || !(row.policies?.length || row.quota_max > 0) || !cell.current) return;
+    const watch = new IntersectionObserver(([entry]) => {
+      if (!entry?.isIntersecting) return;
+      watch.disconnect();
+      get<Allowance>(`keys/${segment(row.id)}?${row.by}`, { byItself: true }).then((session) => { allowances.set(row.id, session); set(session); }, () => {});
+    });
+    watch.observe(cell.current);
+    return () => watch.disconnect();
+  }, []);
+  const shown = found ?? row;
+  return <span ref={cell}>{row.state === "bad" ? format.UNKNOWN : found && found.quota_max > 0 ? <Meter used={found.quota_max - found.quota_remaining} max={found.quota_max} label={limit(found)} /> : !found && row.policies?.length ? <small>by policy</small> : limit(shown)}</span>;
 }
 
 export const short = (id: string): string => (id.length > 20 ? `${id.slice(0, 16)}\u2026` : id);

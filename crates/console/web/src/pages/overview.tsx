@@ -212,12 +212,12 @@ export const UNROUTED: Record<string, string> = { not_found: "unknown path", bad
 function Refusals() {
   const now = live.now.value;
   if (!now) return null;
-  const rows = Object.entries(now.totals.refusals ?? {} as Record<string, number>).map(([cause, number]) => [cause, (number as number) / now.seconds] as const).filter(([, rate]) => rate > 0).sort((a, b) => b[1] - a[1]);
+  const rows = Object.entries(live.refusals.value).sort((a, b) => b[1] - a[1]);
   const lost = Object.entries(live.unrouted.value ?? {}).filter(([what, rate]) => rate > 0 && what in UNROUTED);
   const busy = now.core_busy.length ? Math.max(...now.core_busy) : null;
   return (
     <p class="strip">
-      <span><b>Refusals</b> {rows.length ? rows.slice(0, 6).map(([cause, rate]) => <a key={cause} href={link(["live"], { cause })}>{cause} {format.rate(rate)}/s</a>) : "none"}</span>
+      <span><b>Refusals</b> {rows.length ? rows.slice(0, 6).map(([cause, rate]) => <a key={cause} href={link(["live"], { cause })}>{cause.replaceAll("_", " ")} {format.rate(rate)}/s</a>) : "none in the past 30 s"}</span>
       {lost.length > 0 && <span><b>Without an API</b> {lost.map(([what, rate]) => <span key={what}>{UNROUTED[what]} {format.rate(rate)}/s</span>)}</span>}
       <span><b>Connections</b> {format.count(now.connections.client)} of clients, {format.count(now.connections.upstream)} to upstreams</span>
       {busy != null && <span><b>Busiest core</b> {format.percent(busy)}</span>}

@@ -27,6 +27,9 @@ export function System() {
   );
 }
 
+/** In what a gateway is not as most of the others. */
+function differs(node: any) { return node.differs?.length ? <Badge tone="warn">differs: {node.differs.map((part: string) => part.replaceAll("_", " ")).join(", ")}</Badge> : undefined; }
+
 const often = (): number => Math.floor(live.tick.value / 3);
 
 function Gateways() {
@@ -38,11 +41,11 @@ function Gateways() {
     <div class="stack">
       {nodes.failure ? <ErrorBox failure={nodes.failure} retry={nodes.again} since={nodes.at ?? undefined} /> : null}
       <Panel title="Gateways" note={nodes.value ? nodes.value.shared ? "that share this Redis" : "this one stands alone: no Redis is configured" : ""} actions={may("editor") && <Button icon="refresh" kind="quiet" onClick={() => void reload()}>Reload configuration</Button>}>
-        <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">State</th>{!narrow.value && <><th scope="col">Version</th><th scope="col">Up since</th><th scope="col" class="number">APIs</th></>}<th scope="col">Configuration</th><th scope="col">Definitions</th></tr></thead>
+        <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">State</th>{!narrow.value && <><th scope="col">Version</th><th scope="col">Up since</th><th scope="col" class="number">APIs</th><th scope="col">Configuration</th><th scope="col">Definitions</th></>}</tr></thead>
           <tbody>{(nodes.value?.nodes ?? []).map((node: any) => (
-            <tr key={node.node}><th scope="row"><Text mono>{node.node}</Text> {node.self && <small>this one</small>}</th><td>{node.alive ? <Badge tone="ok">serving</Badge> : <Badge tone="bad">silent since {format.clock(node.seen_unix_s, true)}</Badge>}{node.errors > 0 && <Badge tone="warn">{node.errors} {node.errors === 1 ? "error" : "errors"} in its files</Badge>}</td>{!narrow.value && <><td>{node.version}</td><td><Ago at={node.started_unix_s} /></td><td class="number">{format.count(node.apis)}</td></>}
-              <td>{node.differs?.length ? <Badge tone="warn">differs: {node.differs.map((part: string) => part.replaceAll("_", " ")).join(", ")}</Badge> : nodes.value.nodes.length > 1 ? <Badge tone="ok">as the others</Badge> : ""} <Text mono>{node.configuration}</Text></td>
-              <td>{node.shared_definitions ? <>revision {format.count(node.shared_definitions.revision)} {!node.shared_definitions.store_up && <Badge tone="bad">store away</Badge>}</> : "its files"}</td></tr>))}</tbody></table>
+            <tr key={node.node}><th scope="row"><Text mono>{node.node}</Text> {node.self && <small>this one</small>}</th><td>{node.alive ? <Badge tone="ok">serving</Badge> : <Badge tone="bad">silent since {format.clock(node.seen_unix_s, true)}</Badge>}{node.errors > 0 && <Badge tone="warn">{node.errors} {node.errors === 1 ? "error" : "errors"} in its files</Badge>}{narrow.value && differs(node)}</td>{!narrow.value && <><td>{node.version}</td><td><Ago at={node.started_unix_s} /></td><td class="number">{format.count(node.apis)}</td>
+              <td>{differs(node) ?? (nodes.value.nodes.length > 1 && <Badge tone="ok">as the others</Badge>)} <Text mono>{node.configuration}</Text></td>
+              <td>{node.shared_definitions ? <>revision {format.count(node.shared_definitions.revision)} {!node.shared_definitions.store_up && <Badge tone="bad">store away</Badge>}</> : "its files"}</td></>}</tr>))}</tbody></table>
       </Panel>
       <div class="two">
         <Panel title="Stores">
@@ -93,7 +96,7 @@ function Changes() {
         columns={[
           { id: "time", bare: true, name: "Time", show: (row) => <time title={format.full(row.time)}>{format.moment(row.time, true)}</time> }, { id: "user", bare: true, name: "Who", show: (row) => <Text>{row.user || "nobody"}</Text> },
           { id: "action", bare: true, name: "Did", show: (row) => <Badge tone={row.status >= 400 || row.action.includes("failed") ? "bad" : row.action === "delete" ? "warn" : "muted"}>{row.action.replaceAll("_", " ")}</Badge> }, { id: "target", name: "What", grow: true, show: (row) => <><small>{row.kind}</small> {where(row) ? <a href={where(row)}><Text>{row.target}</Text></a> : <Text>{row.target}</Text>}</> },
-          { id: "diff", name: "Fields", number: true, show: (row) => row.diff?.length ? format.count(row.diff.length + (row.diff_more ?? 0)) : "" }, { id: "node", name: "Gateway", show: (row) => <Text mono>{row.node}</Text> }, { id: "address", name: "From", show: (row) => <Text mono>{row.address}</Text> },
+          { id: "diff", bare: true, name: "Fields", number: true, show: (row) => row.diff?.length ? `${format.count(row.diff.length + (row.diff_more ?? 0))} changed` : "" }, { id: "node", name: "Gateway", show: (row) => <Text mono>{row.node}</Text> }, { id: "address", name: "From", show: (row) => <Text mono>{row.address}</Text> },
         ]} />
       {open && <Dialog title={`${open.action.replaceAll("_", " ")} ${open.kind ?? ""}`} close={() => setOpen(null)} wide>
         <Facts><Fact name="Who"><Text>{open.user}</Text> <small>{open.role}</small></Fact><Fact name="At">{format.full(open.time)}</Fact><Fact name="What">{where(open) ? <a href={where(open)}><Text>{open.target}</Text></a> : <Text>{open.target}</Text>}</Fact><Fact name="From"><Text mono>{open.address}</Text></Fact><Fact name="Gateway"><Text mono>{open.node}</Text></Fact></Facts>

@@ -60,7 +60,7 @@ export function TryIt({ id, definition, close }: { id: string; definition: any; 
         <div class="row wide"><Button kind="primary" icon="play" type="submit" disabled={busy}>{busy ? "Sending" : "Send"}</Button><small>Goes through this gateway only, and counts against limits and quotas.</small></div>
       </form>
       {failure ? <ErrorBox failure={failure} /> : null}
-      {found && <Result found={found} asked={id} />}
+      {found && <Result found={found} asked={id} secret={key} />}
     </Dialog>
   );
 }
@@ -81,7 +81,9 @@ function read(lines: string): Record<string, string[]> {
 const tone = (status: number): Tone => (status >= 500 || !status ? "bad" : status >= 400 ? "warn" : "ok");
 const shown = (headers: Pair[]): string => headers.map(([name, value]) => `${format.visible(name)}: ${format.visible(value)}`).join("\n");
 
-function Result({ found, asked }: { found: Tried; asked: string }) {
+/** `secret`, the key that was typed, is not repeated on the screen. */
+function Result({ found, asked, secret }: { found: Tried; asked: string; secret: string }) {
+  const hidden = (headers: Pair[]): string => shown(secret ? headers.map(([name, value]) => [name, value.replaceAll(secret, "********")]) : headers);
   const last = found.steps.at(-1);
   const refused = found.steps.find((step) => step.decision === "refuse");
   return (
@@ -94,7 +96,7 @@ function Result({ found, asked }: { found: Tried; asked: string }) {
       {found.steps.length > 0 && <div><h3>Chain</h3><ol class="steps">{found.steps.map((step, at) => (
         <li key={at} class={DECISIONS[step.decision]?.[0]}><Icon name={step.decision === "refuse" ? "alert" : "ok"} /><span>{step.name}{step.api_id !== found.steps[0]!.api_id && <small> of <Text>{step.api_id}</Text></small>}{step.cause && <> <Badge tone="bad">{step.cause.replaceAll("_", " ")}</Badge></>}</span><small>{DECISIONS[step.decision]?.[1] ?? step.decision}</small><small>{format.duration(step.us)}{step.held_ms > 0 && `, waited ${format.duration(step.held_ms * 1000)}`}</small></li>))}</ol>
         {found.steps_left_out > 0 && <small>{format.count(found.steps_left_out)} more steps are not shown.</small>}</div>}
-      {found.upstream && <div><h3>What went upstream</h3><pre class="document" tabIndex={0}>{`${found.upstream.method} ${format.visible(found.upstream.path)}\nto ${format.visible(found.upstream.target)}\n${shown(found.upstream.headers)}${found.upstream.body_bytes ? `\n\n${format.bytes(found.upstream.body_bytes)} of body` : ""}`}</pre>
+      {found.upstream && <div><h3>What went upstream</h3><pre class="document" tabIndex={0}>{`${found.upstream.method} ${format.visible(found.upstream.path)}\nto ${format.visible(found.upstream.target)}\n${hidden(found.upstream.headers)}${found.upstream.body_bytes ? `\n\n${format.bytes(found.upstream.body_bytes)} of body` : ""}`}</pre>
         <small>{found.upstream.error ? <Text>{found.upstream.error.replaceAll("_", " ")}</Text> : <>It answered {found.upstream.status} in {format.duration(found.upstream.took_ms * 1000)}.</>}</small></div>}
       <div><h3>What the client gets</h3><pre class="document" tabIndex={0}>{`${shown(found.headers)}\n\n${found.body_base64 ? `(not text; in base64)\n${found.body}` : found.body.split("\n").map(format.visible).join("\n")}`}</pre>{found.body_truncated && <small>The rest of the body is not shown.</small>}</div>
       <small><Text>{found.note}</Text></small>

@@ -89,7 +89,7 @@ export function Meter({ used, max, label }: { used: number; max: number; label?:
   return (
     <span class="meter" title={label}>
       <span class={`bar ${tone}`} aria-hidden="true"><span style={{ width: `${share * 100}%` }} /></span>
-      <span>{format.count(used)} of {format.count(max)}</span>
+      <span>{format.count(used)} of {format.count(max)} used</span>
     </span>
   );
 }

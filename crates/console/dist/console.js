@@ -149,16 +149,16 @@ value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])
 "in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],REFUSED_RETRY_MS=1e4,SPAN_S=3600,APIS_MAX=50,
 SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),refusals=D3({}),REFUSALS_S=30,counted=[],tick=D3(0),state=D3({kind:"\
 starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){
-return tailListeners.add(listener),()=>tailListeners.delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,together=!1;async function start(){
-if(stop(),!document.hidden){try{let past=await get(`history${query({apis:APIS_MAX,nodes:"all"})}`,{byItself:!0});together=past.nodes.length+past.missing.length>
-1,read(past)}catch(failure){if(!(failure instanceof Failure)||ended.value)return;if(failure.status===404||failure.status===400){state.value={kind:"off",words:failure.
-body?.message??"This gateway keeps no live figures.",since:Date.now()};return}lost(failure.message);return}follow()}}function stop(){clearTimeout(retry),source?.
-close(),source=null}function follow(){let filters=tailFilters.value,topics=filters?"live,tail,changes":"live,changes",opened=!1;source=new EventSource(`api/stre\
-am${query({topics,nodes:together?"all":void 0,idle:1,...filters})}`),source.onopen=()=>{opened=!0},source.addEventListener("live",event=>sample(JSON.parse(event.
-data))),source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),source.addEventListener("chan\
-ges",event=>{let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,data2]),["node_joined","no\
-de_left"].includes(data2.kind)&&start(),changeListeners.forEach(listener=>listener(data2))}),source.onerror=()=>{stop(),opened?lost("The gateway does not answer\
-."):refused()}}async function refused(){try{await get(`stream${query({topics:"changes",events:0,nodes:together?"all":void 0})}`,{byItself:!0}),retry=setTimeout(
+return tailListeners.add(listener),()=>tailListeners.delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,together=!1,gateways=D3(1);async function start(){
+if(stop(),!document.hidden){try{let past=await get(`history${query({apis:APIS_MAX,nodes:"all"})}`,{byItself:!0});gateways.value=past.nodes.length+past.missing.length,
+together=gateways.value>1,read(past)}catch(failure){if(!(failure instanceof Failure)||ended.value)return;if(failure.status===404||failure.status===400){state.value=
+{kind:"off",words:failure.body?.message??"This gateway keeps no live figures.",since:Date.now()};return}lost(failure.message);return}follow()}}function stop(){clearTimeout(
+retry),source?.close(),source=null}function follow(){let filters=tailFilters.value,topics=filters?"live,tail,changes":"live,changes",opened=!1;source=new EventSource(
+`api/stream${query({topics,nodes:together?"all":void 0,idle:1,...filters})}`),source.onopen=()=>{opened=!0},source.addEventListener("live",event=>sample(JSON.parse(
+event.data))),source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),source.addEventListener(
+"changes",event=>{let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,data2]),["node_joined",
+"node_left"].includes(data2.kind)&&start(),changeListeners.forEach(listener=>listener(data2))}),source.onerror=()=>{stop(),opened?lost("The gateway does not ans\
+wer."):refused()}}async function refused(){try{await get(`stream${query({topics:"changes",events:0,nodes:together?"all":void 0})}`,{byItself:!0}),retry=setTimeout(
 ()=>{start()},REFUSED_RETRY_MS)}catch(failure){if(!(failure instanceof Failure)||failure.status===0){lost("The gateway does not answer.");return}if(ended.value)
 return;if(failure.status===400&&together){together=!1,follow();return}state.value={kind:"refused",words:failure.message,since:Date.now()},retry=setTimeout(()=>{
 start()},REFUSED_RETRY_MS)}}function lost(words2){state.value.kind!=="lost"&&(state.value={kind:"lost",words:words2,since:Date.now()}),clearTimeout(retry),retry=
@@ -802,25 +802,25 @@ setConflict(null),say("warn","Your text is kept and now compares with the stored
 label="What changes"}){let rows=lines(old,now2);return i2("div",{class:"diff",role:"group","aria-label":label,tabIndex:0,children:rows.length===0?i2("div",{children:[
 i2("span",{}),i2("span",{children:"no difference"})]}):rows.map((row,at)=>i2("div",{class:row.kind==="skip"?"skip-lines":row.kind,children:[i2("span",{"aria-lab\
 el":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,children:row.kind==="add"?"+":row.kind==="del"?"-":""}),i2("span",{children:visible(row.text)})]},
-at))})}var alone=()=>{let now2=now.value;return!now2||now2.nodes.length+now2.missing.length===1};function affected(){let now2=now.value,number=now2?now2.nodes.length+
-now2.missing.length:1;return number===1?"It serves from the next request; open connections are kept.":session.value?.shared_definitions?`All ${number} gateways \
-load it within seconds.`:`Only ${visible(session.value?.node)} gets it; the other ${number-1} keep their files (tollgate.shared_definitions is off).`}function Save({
-old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),run=()=>{setBusy(!0),setFailure(null),save().catch(setFailure).finally(()=>setBusy(!1))};
-return i2(Dialog,{title:"Save these changes?",close,wide:!0,footer:i2($,{children:[i2("span",{children:affected()}),i2(Button,{onClick:close,children:"Back"}),i2(
-Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?i2(Note,{tone:"bad",icon:"alert",children:["N\
-ot saved. ",i2(Text,{children:failure.message.replace(/^Not saved\. /,"")})," The previous version still serves."]}):null,i2(Diff,{old,now:text})]})}function Conflict({
-conflict,mine,base,theirs,merge,close}){let last4=conflict.changes?.[0];return i2(Dialog,{title:"Somebody else saved first",close,wide:!0,footer:i2($,{children:[
-i2("span",{}),i2(Button,{onClick:theirs,children:"Take theirs"}),i2(Button,{kind:"primary",onClick:merge,children:"Keep mine and compare"})]}),children:[i2(Note,
-{tone:"warn",icon:"alert",children:["Not saved. ",last4?i2($,{children:[i2("b",{children:i2(Text,{children:last4.user==="secret"?"Somebody with the control secr\
-et":last4.user||"Somebody"})})," changed this definition at ",moment(last4.time,!0),"."]}):"This definition was changed since you opened it."," Nothing of yours\
- is lost."]}),i2("h3",{children:"Their changes"}),i2(Diff,{old:base,now:conflict.text,label:"Their changes"}),i2("h3",{children:"Yours against what is stored no\
-w"}),i2(Diff,{old:conflict.text,now:mine,label:"Your changes"})]})}function After({id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.
-at;S2(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=
-null&&since>(before??0)+.01;return i2(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"\
-Undo this save"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2(
-"b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}function mean(series,from,to3){
-if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to3&&(requests+=series.columns.requests[at]??0,failed+=series.
-columns.server_errors[at]??0)}),requests?failed/requests:null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12,ANSWERS_MAX=20;function useList(what,members,{keeps,by}={}){let[state3,set2]=w({rows:[],next:"",total:null,scanned:0,
+at))})}var alone=()=>gateways.value===1;function affected(){let number=gateways.value;return number===1?"It serves from the next request; open connections are k\
+ept.":session.value?.shared_definitions?`All ${number} gateways load it within seconds.`:`Only ${visible(session.value?.node)} gets it; ${number===2?"the other \
+one keeps its files":`the other ${number-1} keep their files`} (tollgate.shared_definitions is off).`}function Save({old,text,save,close}){let[failure,setFailure]=w(
+null),[busy,setBusy]=w(!1),run=()=>{setBusy(!0),setFailure(null),save().catch(setFailure).finally(()=>setBusy(!1))};return i2(Dialog,{title:"Save these changes?",
+close,wide:!0,footer:i2($,{children:[i2("span",{children:affected()}),i2(Button,{onClick:close,children:"Back"}),i2(Button,{kind:"primary",autofocus:!0,disabled:busy,
+onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?i2(Note,{tone:"bad",icon:"alert",children:["Not saved. ",i2(Text,{children:failure.message.replace(
+/^Not saved\. /,"")})," The previous version still serves."]}):null,i2(Diff,{old,now:text})]})}function Conflict({conflict,mine,base,theirs,merge,close}){let last4=conflict.
+changes?.[0];return i2(Dialog,{title:"Somebody else saved first",close,wide:!0,footer:i2($,{children:[i2("span",{}),i2(Button,{onClick:theirs,children:"Take the\
+irs"}),i2(Button,{kind:"primary",onClick:merge,children:"Keep mine and compare"})]}),children:[i2(Note,{tone:"warn",icon:"alert",children:["Not saved. ",last4?i2(
+$,{children:[i2("b",{children:i2(Text,{children:last4.user==="secret"?"Somebody with the control secret":last4.user||"Somebody"})})," changed this definition at\
+ ",moment(last4.time,!0),"."]}):"This definition was changed since you opened it."," Nothing of yours is lost."]}),i2("h3",{children:"Their changes"}),i2(Diff,{
+old:base,now:conflict.text,label:"Their changes"}),i2("h3",{children:"Yours against what is stored now"}),i2(Diff,{old:conflict.text,now:mine,label:"Your change\
+s"})]})}function After({id,saved,undo,close}){tick.value;let series=apis.get(id),age=Date.now()/1e3-saved.at;S2(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(
+timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i2(Note,{tone:worse?"\
+bad":"ok",icon:worse?"alert":"ok",actions:i2($,{children:[i2(Button,{icon:"undo",onClick:undo,children:"Undo this save"}),i2(Button,{icon:"close",kind:"quiet","\
+aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age))," ago. Failed since: ",i2("b",{children:since==null?"no request yet":percent(since)}),
+"; in the minute before: ",before==null?"no request":percent(before),"."]})}function mean(series,from,to3){if(!series)return null;let requests=0,failed=0;return series.
+times.forEach((time,at)=>{time>from&&time<=to3&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:
+null}var PAGE_ROWS=100,ROWS_MAX=2e4,MARGIN_ROWS=12,ANSWERS_MAX=20;function useList(what,members,{keeps,by}={}){let[state3,set2]=w({rows:[],next:"",total:null,scanned:0,
 searched:null,done:!1,failure:null,waiting:!1,fetched:null}),[turn,again]=w(0),asked=JSON.stringify([what,members,by]),busy=U(null),fetchPage=async(after,before)=>{
 busy.current?.abort();let control=busy.current=new AbortController,slow=setTimeout(()=>set2(old=>({...old,waiting:!0})),300);try{let page,rows=before,scanned=0,
 next=after,answers=0,limit2=keeps?1e3:PAGE_ROWS;do page=what==="keys"?await listKeys({...members,limit:limit2,after:next||void 0},{signal:control.signal}):await get(

@@ -56,8 +56,10 @@ function empty(name: string): Series { return { name, times: [], columns: Object
 
 let source: EventSource | null = null;
 let retry: ReturnType<typeof setTimeout> | undefined;
-/** Whether there are other gateways, so that sums are asked for. */
+/** Whether sums over all gateways are asked for. */
 let together = false;
+/** All gateways that share the Redis, silent ones too. */
+export const gateways = signal(1);
 
 /** Fetches the past hour, then follows. */
 export async function start(): Promise<void> {
@@ -65,7 +67,8 @@ export async function start(): Promise<void> {
   if (document.hidden) return;
   try {
     const past = await get(`history${query({ apis: APIS_MAX, nodes: "all" })}`, { byItself: true });
-    together = past.nodes.length + past.missing.length > 1;
+    gateways.value = past.nodes.length + past.missing.length;
+    together = gateways.value > 1;
     read(past);
   } catch (failure) {
     if (!(failure instanceof Failure) || ended.value) return;

@@ -45,6 +45,6 @@ fn one_console_shows_all_gateways_what_differs_and_what_each_refused() {
     tab.fill("Name", "The shop");
     tab.wait("[...document.querySelectorAll('button')].some((one) => one.innerText === 'Save' && !one.disabled)");
     tab.click("button", "Save");
-    tab.see("gets it; the other 1 keep their files");
+    tab.see("gets it; the other one keeps its files");
     expect_no_complaints(&tab);
 }

@@ -109,6 +109,12 @@ fn a_viewer_finds_no_control_and_is_refused_without_the_page() {
     expect_no_complaints(&tab);
 }
 
+/// Presses a key once the page listens: it does so after it has drawn what is seen.
+fn press(tab: &mut Tab, key: &str, text: &str) {
+    tab.eval("new Promise((done) => setTimeout(done, 150))");
+    tab.key(key, text);
+}
+
 #[test]
 fn the_keyboard_alone_reaches_everything() {
     let Some(mut browser) = Browser::start() else { return };
@@ -128,26 +134,26 @@ fn the_keyboard_alone_reaches_everything() {
         tab.eval("location.hash.startsWith('#/apis')") == json!(true)
     });
     tab.wait("location.hash.startsWith('#/apis') && document.querySelectorAll('tbody tr').length === 2");
-    tab.key("j", "j");
+    press(&mut tab, "j", "j");
     tab.wait("document.activeElement?.innerText.includes('first')");
-    tab.key("j", "j");
+    press(&mut tab, "j", "j");
     tab.wait("document.activeElement?.innerText.includes('second')");
-    tab.key("Enter", "\r");
+    press(&mut tab, "Enter", "\r");
     tab.wait("location.hash === '#/apis/second'");
-    tab.key("Escape", "");
+    press(&mut tab, "Escape", "");
     tab.wait("location.hash === '#/apis'");
-    tab.key("/", "/");
+    press(&mut tab, "/", "/");
     tab.wait("document.activeElement?.type === 'search' && document.querySelector('dialog')");
     tab.write("first");
     tab.wait("document.querySelector('[role=option]')?.innerText.includes('first')");
-    tab.key("Enter", "\r");
+    press(&mut tab, "Enter", "\r");
     tab.wait("location.hash === '#/apis/first' && !document.querySelector('dialog')");
     tab.wait("document.querySelector('[data-key=e]')");
-    tab.key("e", "e");
+    press(&mut tab, "e", "e");
     tab.wait("location.hash === '#/apis/first/definition'");
-    tab.key("?", "?");
+    press(&mut tab, "?", "?");
     tab.see("Next, previous row");
-    tab.key("Escape", "");
+    press(&mut tab, "Escape", "");
     tab.wait("!document.querySelector('dialog')");
     expect_no_complaints(&tab);
 }

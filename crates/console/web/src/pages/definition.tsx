@@ -149,14 +149,14 @@ export function Diff({ old, now, label = "What changes" }: { old: string; now: s
     <div key={at} class={row.kind === "skip" ? "skip-lines" : row.kind}><span aria-label={row.kind === "add" ? "added" : row.kind === "del" ? "removed" : undefined}>{row.kind === "add" ? "+" : row.kind === "del" ? "-" : ""}</span><span>{format.visible(row.text)}</span></div>))}</div>;
 }
 
-const alone = (): boolean => { const now = live.now.value; return !now || now.nodes.length + now.missing.length === 1; };
+const alone = (): boolean => live.gateways.value === 1;
 
 /** Which gateways a save changes. */
 export function affected(): string {
-  const now = live.now.value, number = now ? now.nodes.length + now.missing.length : 1;
+  const number = live.gateways.value;
   if (number === 1) return "It serves from the next request; open connections are kept.";
   if (session.value?.shared_definitions) return `All ${number} gateways load it within seconds.`;
-  return `Only ${format.visible(session.value?.node)} gets it; the other ${number - 1} keep their files (tollgate.shared_definitions is off).`;
+  return `Only ${format.visible(session.value?.node)} gets it; ${number === 2 ? "the other one keeps its files" : `the other ${number - 1} keep their files`} (tollgate.shared_definitions is off).`;
 }
 
 function Save({ old, text, save, close }: { old: string; text: string; save: () => Promise<void>; close: () => void }) {

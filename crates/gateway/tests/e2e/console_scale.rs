@@ -27,7 +27,11 @@ fn keys_in(folder: &std::path::Path) -> serde_json::Value {
     for number in 0..KEYS {
         let (name, value) = (
             format!("apikey-{}", key(number)),
-            session_for(&[&format!("api-{:05}", number % APIS)], json!({"alias": format!("customer {number:06}"), "rate": 10, "per": 1})).to_string(),
+            session_for(
+                &[&format!("api-{:05}", number % APIS)],
+                json!({"alias": format!("customer {number:06}"), "rate": 10, "per": 1}),
+            )
+            .to_string(),
         );
         write!(commands, "*3\r\n$3\r\nSET\r\n${}\r\n{name}\r\n${}\r\n{value}\r\n", name.len(), value.len()).unwrap();
     }
@@ -73,7 +77,8 @@ fn ten_thousand_apis_and_a_hundred_thousand_keys_are_listed_searched_and_opened(
     let Some(mut browser) = Browser::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let conf = keys_in(folder.path());
-    let apis = (0..APIS).map(|number| api(&format!("api-{number:05}"), &format!("/api-{number:05}/"), "http://127.0.0.1:1/").with_keys());
+    let apis =
+        (0..APIS).map(|number| api(&format!("api-{number:05}"), &format!("/api-{number:05}/"), "http://127.0.0.1:1/").with_keys());
     let gateway = apis.fold(Setup::new(conf), Setup::api).start();
     let mut tab = open_signed_in(&mut browser, &gateway, "#/apis");
 
@@ -83,7 +88,9 @@ fn ten_thousand_apis_and_a_hundred_thousand_keys_are_listed_searched_and_opened(
     tab.see("loaded of 10,000");
     tab.screenshot("ten-thousand-apis");
     tab.fill("Filter APIs", "09999");
-    tab.wait("document.querySelectorAll('tbody tr').length === 1 && document.querySelector('tbody')?.innerText.includes('api-09999')");
+    tab.wait(
+        "document.querySelectorAll('tbody tr').length === 1 && document.querySelector('tbody')?.innerText.includes('api-09999')",
+    );
     tab.key("j", "");
     tab.click("tbody a", "api-09999");
     tab.wait("location.hash === '#/apis/api-09999' && document.querySelector('h1')?.innerText.startsWith('api-09999')");
@@ -98,7 +105,9 @@ fn ten_thousand_apis_and_a_hundred_thousand_keys_are_listed_searched_and_opened(
     tab.fill("Search keys", &key(77_777));
     tab.wait("document.querySelectorAll('tbody tr').length === 1 && document.querySelector('tbody')?.innerText.includes('customer 077777')");
     tab.fill("Search keys", "customer 0123");
-    tab.wait("document.querySelectorAll('tbody tr').length >= 3 && document.querySelector('tbody')?.innerText.includes('customer 0123')");
+    tab.wait(
+        "document.querySelectorAll('tbody tr').length >= 3 && document.querySelector('tbody')?.innerText.includes('customer 0123')",
+    );
     tab.click("tbody a", "customer 0123");
     tab.wait("document.querySelector('h1')?.innerText.startsWith('customer 0123')");
     tab.see("10 per 1 s");

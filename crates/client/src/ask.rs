@@ -8,6 +8,7 @@ mod clients;
 mod configuration;
 mod connection;
 mod document;
+mod history;
 mod import;
 mod keys;
 mod policies;
@@ -51,6 +52,8 @@ pub enum CliRequest {
     Diff(configuration::DiffCommand),
     /// Make a gateway's configuration that of a directory, as one change.
     Sync(configuration::SyncCommand),
+    /// Show who changed what, when and from where.
+    History(history::HistoryCommand),
     /// Reload definitions and policies, and report errors in them.
     Reload(GatewayOptions),
     /// Show whether the gateway is up and ready, and what it serves.
@@ -170,6 +173,7 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
         CliRequest::Dump(command) => configuration::dump(&command, tls),
         CliRequest::Diff(command) => configuration::diff(&command, tls),
         CliRequest::Sync(command) => configuration::sync(&command, tls),
+        CliRequest::History(command) => history::run(&command, tls),
         CliRequest::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { upstreams: true, gateway, .. } => status::upstreams(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { ready: true, gateway, .. } => status::ready(&Gateway::new(&gateway, tls)?),
@@ -211,6 +215,12 @@ impl Gateway {
             health_names: [config.health_check_endpoint_name, config.readiness_check_endpoint_name],
             json: options.json,
         })
+    }
+
+    /// The same gateway, with at least this time for an answer.
+    fn waiting_for(mut self, time: Duration) -> Self {
+        self.connection.wait_for(time);
+        self
     }
 
     /// Status and document of an answer, whatever the status.

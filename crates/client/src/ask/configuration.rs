@@ -16,11 +16,15 @@ use clap::{Args, ValueEnum};
 use live::LiveConfiguration;
 use object::PartKind;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What the exit codes of `diff` and `sync` mean.
 const EXIT_CODES: &str = "Exit codes: 0 nothing differs, or the sync is done; 1 a document is broken or the gateway refuses; 2 wrong command line; 3 no \
                           answer; 4 wrong secret; 5 there are differences (diff, sync --dry-run); 6 someone else changed the configuration meanwhile, \
                           nothing was changed.";
+
+/// Time for an answer: a gateway compiles all documents of a change first, thousands of them in seconds.
+const ANSWER_TIME_MIN: Duration = Duration::from_secs(300);
 
 /// The directory, and which part of it.
 #[derive(Debug, Args)]
@@ -111,7 +115,7 @@ impl Scope {
 
 pub(super) fn dump(command: &DumpCommand, tls: super::TlsOf) -> Result<(), CommandFailure> {
     let DumpCommand { selection, prune } = command;
-    let gateway = Gateway::new(&selection.gateway, tls)?;
+    let gateway = Gateway::new(&selection.gateway, tls)?.waiting_for(ANSWER_TIME_MIN);
     let live = LiveConfiguration::read(&gateway)?;
     let written = dump::write(&selection.directory, &live, &Scope::of(selection), *prune)?;
     gateway.print(&written.to_json(), || written.to_text());
@@ -127,7 +131,7 @@ pub(super) fn sync(command: &SyncCommand, tls: super::TlsOf) -> Result<(), Comma
 }
 
 fn compare_or_sync(selection: &Selection, prune: bool, dry_run: bool, tls: super::TlsOf) -> Result<(), CommandFailure> {
-    let gateway = Gateway::new(&selection.gateway, tls)?;
+    let gateway = Gateway::new(&selection.gateway, tls)?.waiting_for(ANSWER_TIME_MIN);
     let scope = Scope::of(selection);
     // The directory comes first: its errors need no gateway.
     let local = directory::read(&selection.directory, &scope)?;

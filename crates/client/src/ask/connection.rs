@@ -90,6 +90,11 @@ impl GatewayConnection {
         Ok(GatewayConnection { address, client: HttpClient::new(tls, settings), timeout, runtime })
     }
 
+    /// Waits at least this long for answers.
+    pub(crate) fn wait_for(&mut self, time: Duration) {
+        self.timeout = self.timeout.max(time);
+    }
+
     pub(crate) fn address(&self) -> &GatewayAddress {
         &self.address
     }

@@ -56,6 +56,10 @@ use tracing::field::DisplayValue;
 
 /// Largest request body to the control API: a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// The endpoint that takes the definitions of thousands of APIs at once, what it takes, and time for its answer: it compiles all of them first.
+const CONFIGURATION_PATH: &str = "/tyk/configuration";
+const CONFIGURATION_BYTES_MAX: u64 = 128 * 1024 * 1024;
+const CONFIGURATION_MS_MAX: u64 = 300_000;
 
 /// The middlewares of one in this many chains are timed; a power of two.
 const SAMPLED: u32 = 1_024;
@@ -634,10 +638,12 @@ impl GatewayHandler {
         outgoing.edits.set(&request.headers, ControlCaller::HEADER, caller.to_string().as_bytes());
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });
+        let is_configuration = request.path().trim_end_matches('/') == CONFIGURATION_PATH;
+        let bytes_max = if is_configuration { CONFIGURATION_BYTES_MAX } else { CONTROL_BODY_BYTES_MAX };
         Verdict::Forward(Forward {
             target_serial: self.core.shared.control.serial,
-            first_byte_ms: None,
-            body_bytes_max: Some(CONTROL_BODY_BYTES_MAX),
+            first_byte_ms: is_configuration.then_some(CONFIGURATION_MS_MAX),
+            body_bytes_max: Some(bytes_max),
             upgrade: false,
             timed: false,
             capture_bytes_max: 0,

@@ -111,6 +111,14 @@ fn a_dump_is_synced_back_and_into_another_gateway() {
     tollgate(&gateway, &line("sync", "")).ok();
     assert_eq!(configuration(&gateway)["digest"], before, "the second sync changes nothing");
     assert!(tollgate(&gateway, &line("sync", "--prune")).ok().contains("- api pets"));
+    let history = tollgate(&gateway, "history --diff -n 3").ok();
+    for expected in
+        ["delete  api  pets", "update  api  open", "    $.proxy.listen_path\n      - \"/open/\"\n      + \"/opened/\"", "127.0.0.1"]
+    {
+        assert!(history.contains(expected), "{expected}\nis not in\n{history}");
+    }
+    assert_eq!(tollgate(&gateway, "history delete api --json").json().as_array().map(Vec::len), Some(1));
+    assert_eq!(tollgate(&gateway, "history nothing like this").ok(), "no changes\n");
     assert_eq!(gateway.get("/oas/pets").status, 404);
     let secrets =
         gateway.control("GET", "/tyk/apis/accounts", "").text() + &gateway.control("GET", "/tyk/oauth/clients/accounts", "").text();

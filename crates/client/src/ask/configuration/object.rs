@@ -145,7 +145,8 @@ fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => text.is_empty(),
+        // Tyk writes a time that is not set as 0s.
+        Value::String(text) => text.is_empty() || text == "0s",
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),
         Value::Bool(true) => false,

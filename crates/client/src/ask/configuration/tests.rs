@@ -199,7 +199,7 @@ fn a_dump_keeps_names_and_texts_and_deletes_nothing_unasked() {
 
 #[test]
 fn members_that_say_nothing_do_not_count() {
-    let tyk = json!({"a": 1.0, "b": false, "c": {"d": [], "e": ""}, "f": [0, {"g": null}], "h": 1.5});
+    let tyk = json!({"a": 1.0, "b": false, "c": {"d": [], "e": "", "i": "0s"}, "f": [0, {"g": null}], "h": 1.5});
     assert_eq!(without_zeros(&tyk), json!({"a": 1, "f": [0, {}], "h": 1.5}));
 }
 

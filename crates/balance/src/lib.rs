@@ -5,12 +5,14 @@
 mod budget;
 mod check_state;
 mod health;
+mod latencies;
 mod pick;
 mod retry;
 
 pub use budget::{BudgetRules, RetryBudget};
 pub use check_state::CheckState;
 pub use health::{Availability, EjectionCause, HealthRules, TargetHealth, TryResult};
+pub use latencies::Latencies;
 pub use pick::{BalanceMethod, Candidate, Candidates, Choice};
 pub use retry::Backoff;
 

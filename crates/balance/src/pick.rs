@@ -10,6 +10,11 @@ use std::sync::atomic::{
 
 /// How often a random choice is repeated before all targets are looked through.
 const DRAWS_MAX: usize = 8;
+/// A zone gets all of its requests while its available targets, times this, have the weight of all of its targets. Below, the other zones take
+/// over what is missing.
+const ZONE_RESERVE: f64 = 1.4;
+/// Keeps the choice of the zone apart from that of the target.
+const ZONE_SALT: u64 = 0x5bd1_e995_9d1b_54a3;
 /// Longest schedule of weighted turns. Weights are divided by their common divisor before.
 const TURNS_MAX: usize = 4_096;
 
@@ -39,7 +44,8 @@ pub struct Candidate {
     pub weight: u32,
     /// A hash of its name.
     pub hash: u64,
-    /// Targets of a tier get requests only if no target of a lower tier is available.
+    /// Targets of a tier get requests only if no target of a lower tier is available. An odd tier also takes over what the even one before it is
+    /// missing: those are the targets of other zones.
     pub tier: u8,
     /// Its state.
     pub health: Arc<TargetHealth>,
@@ -113,7 +119,9 @@ impl Candidates {
 
     /// Chooses a target, if possible none of `avoided`, which have been tried. `key` is the hash of the request.
     pub fn pick(&self, key: Option<u64>, avoided: &[u16], random: u64, now: Nanos) -> Choice {
-        for tier in 0..=self.tiers {
+        let first = if self.tiers == 0 { 0 } else { self.first_tier(key.unwrap_or(random), now) };
+        let others = (0..=self.tiers).filter(|tier| *tier != first);
+        for tier in std::iter::once(first).chain(others) {
             if let Some(index) = self.pick_of_tier(tier, key, avoided, random, now) {
                 return Choice::Target(index);
             }
@@ -129,6 +137,30 @@ impl Candidates {
         self.list.get(index).is_some_and(|candidate| {
             candidate.weight > 0 && matches!(candidate.health.availability(now, &self.rules), Availability::Share(_))
         })
+    }
+
+    /// The tier that gets a request: the lowest with an available target, or the odd one after it for the part that it is missing.
+    #[cold]
+    fn first_tier(&self, point: u64, now: Nanos) -> u8 {
+        let available = |tier: u8| {
+            let own = self.list.iter().enumerate().filter(|(_, candidate)| candidate.tier == tier);
+            own.map(|(index, candidate)| f64::from(candidate.weight) * self.share(index, tier, &[], now).unwrap_or_default())
+                .sum::<f64>()
+        };
+        let mut highest = 0;
+        for tier in (0..=self.tiers).step_by(2) {
+            let (here, elsewhere) = (available(tier), available(tier.saturating_add(1)));
+            let all: f64 =
+                self.list.iter().filter(|candidate| candidate.tier == tier).map(|candidate| f64::from(candidate.weight)).sum();
+            let is_covered = here > 0.0 && fraction(mix(point ^ ZONE_SALT)) * all < here * ZONE_RESERVE;
+            match (is_covered, elsewhere > 0.0) {
+                (true, _) => return tier,
+                (false, true) => return tier.saturating_add(1),
+                (false, false) if here > 0.0 => return tier,
+                (false, false) => highest = tier,
+            }
+        }
+        highest
     }
 
     fn pick_of_tier(&self, tier: u8, key: Option<u64>, avoided: &[u16], random: u64, now: Nanos) -> Option<usize> {

@@ -5,9 +5,11 @@ mod collect;
 mod detach;
 mod detached_exchange;
 mod exchange;
+mod hedge;
 mod keep;
 mod relay;
 mod resend;
+mod retarget;
 mod sourced;
 
 use crate::core::{Buffers, Core};

@@ -58,11 +58,12 @@ pub use listen::{Content, Listen, TlsConfigSelector, TrustedProxies};
 pub use mono_time::MonoTime;
 pub use pace::Speed;
 pub use pending::{Completer, Pending};
+pub use resolver::{SrvRecord, SrvResolver};
 pub use server_name::accepting_ports;
 pub use service::{
-    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, KeepForResend,
-    KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget, Service,
-    ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, Verdict, Work,
+    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, HedgeEnd,
+    KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget,
+    Service, ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target, TargetTls};

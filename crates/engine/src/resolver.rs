@@ -6,7 +6,7 @@ use hickory_resolver::lookup::Lookup;
 use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::op::Query;
-use hickory_resolver::proto::rr::{Name, RecordType};
+use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use hickory_resolver::{Hosts, TokioResolver};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -129,6 +129,49 @@ async fn either_family(
             }),
             () = delay => Ok(first),
         },
+    }
+}
+
+/// Looks up SRV records (RFC 2782). For the control plane: answers are not cached.
+pub struct SrvResolver(Result<TokioResolver, String>);
+
+/// A host and port that offer a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SrvRecord {
+    /// The host, without a trailing dot.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// Hosts with a higher number are used if none with a lower one works.
+    pub priority: u16,
+    /// Share of the requests among hosts of the same priority.
+    pub weight: u16,
+}
+
+impl SrvResolver {
+    /// Queries `servers`, or those of the system if the list is empty.
+    pub fn new(servers: &[SocketAddr]) -> Self {
+        SrvResolver(Sources::new(servers).map(|sources| sources.resolver))
+    }
+
+    /// The records of a name, and how long they hold.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub async fn lookup(&self, name: &str) -> Result<(Vec<SrvRecord>, Duration), String> {
+        let resolver = self.0.as_ref().map_err(Clone::clone)?;
+        let name = format!("{}.", name.trim_end_matches('.'));
+        let lookup = resolver.lookup(name, RecordType::SRV).await.map_err(|error: NetError| error.to_string())?;
+        let records = lookup.answers().iter().filter_map(|record| match &record.data {
+            RData::SRV(srv) => Some(SrvRecord {
+                host: srv.target.to_utf8().trim_end_matches('.').to_owned(),
+                port: srv.port,
+                priority: srv.priority,
+                weight: srv.weight,
+            }),
+            _ => None,
+        });
+        Ok((records.collect(), lookup.valid_until().saturating_duration_since(Instant::now())))
     }
 }
 

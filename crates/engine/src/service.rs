@@ -1,7 +1,7 @@
 //! The border between I/O and decisions. The engine calls, the gateway decides; both sides are synchronous here.
 
 use crate::kept_bodies::Room;
-use crate::{Fault, MonoTime, Target};
+use crate::{Fault, FaultKind, MonoTime, Target};
 use bytes::Bytes;
 use rustls::pki_types::CertificateDer;
 use std::fmt;
@@ -140,6 +140,15 @@ pub trait Handler {
         None
     }
 
+    /// The upstream is slow to answer a request whose [`KeepForResend::hedge_after`] is over. Returns another upstream that gets the request too, and
+    /// the parts of the head that change for it; `None` if there is none.
+    fn on_hedge(&mut self, _retarget: &mut Retarget) -> Option<Arc<Target>> {
+        None
+    }
+
+    /// What [`Handler::on_hedge`] began is over. After `Won`, the exchange goes on with its upstream.
+    fn on_hedge_ended(&mut self, _end: HedgeEnd) {}
+
     /// Decides about the upstream's final response head. `outgoing` has no edits yet; its other fields are unspecified.
     fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict;
 
@@ -249,6 +258,19 @@ pub struct KeepForResend {
     pub body_bytes_max: usize,
     /// Time to connect, instead of the engine's default.
     pub connect_ms: Option<u64>,
+    /// If nothing of a response has arrived after this time, an idempotent request is also sent to another upstream ([`Handler::on_hedge`]).
+    pub hedge_after: Option<Duration>,
+}
+
+/// How the second sending of a hedged request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HedgeEnd {
+    /// Its upstream answered first, and the client gets that response. The other connection is closed.
+    Won,
+    /// The other upstream answered first, or the exchange ended otherwise.
+    Lost,
+    /// It failed; the other upstream is still awaited.
+    Failed(FaultKind),
 }
 
 /// How one try of a request ended.

@@ -19,6 +19,7 @@ mod refusal_note;
 pub(crate) mod sink;
 pub(crate) mod tap;
 pub(crate) mod trace;
+mod uptime_records;
 
 pub(crate) use causes::CauseCounts;
 pub(crate) use change_log::{ChangeKind, ChangeLog, GatewayChange};
@@ -30,6 +31,7 @@ pub(crate) use recording::Recording;
 pub(crate) use refusal_note::{LimitFact, RefusalNote};
 pub(crate) use sink::SinkFigures;
 pub(crate) use tap::{RequestTap, RequestWatch, TailEntry};
+pub(crate) use uptime_records::{UptimeRecords, UptimeResult};
 
 use crate::base::clock;
 use crate::observe::logs::LogFigures;

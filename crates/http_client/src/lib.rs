@@ -1,6 +1,7 @@
 //! The HTTP client for calls of the gateway's own: pooled connections, plain or over TLS, answers of bounded size. Time limits, retries and
 //! redirects are its callers' matter. Not for requests of clients.
 
+use http::header::PROXY_AUTHORIZATION;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
@@ -20,9 +21,17 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tower::Service;
 
+mod proxy;
+
+use proxy::ProxyConnector;
+pub use proxy::{HttpProxy, ProxyChooser};
+
 /// A client with connections of its own. Copies share them.
 #[derive(Clone)]
-pub struct HttpClient(Client<HttpsConnector<HttpConnector<GuardedResolver>>, Full<Bytes>>);
+pub struct HttpClient {
+    client: Client<HttpsConnector<ProxyConnector>, Full<Bytes>>,
+    proxies: Option<ProxyChooser>,
+}
 
 /// Which connections a client makes.
 #[derive(Clone, Copy, Debug)]
@@ -95,20 +104,26 @@ pub enum HttpFault {
 impl HttpClient {
     /// A client with these certificates and settings.
     pub fn new(tls: ClientConfig, settings: HttpClientSettings) -> Self {
-        HttpClient::build(tls, settings, None)
+        HttpClient::build(tls, settings, None, None)
+    }
+
+    /// The same, with proxies on the way.
+    pub fn through(tls: ClientConfig, settings: HttpClientSettings, proxies: Option<ProxyChooser>) -> Self {
+        HttpClient::build(tls, settings, None, proxies)
     }
 
     /// The same, but connects only to addresses that the guard allows.
     pub fn guarded(tls: ClientConfig, settings: HttpClientSettings, guard: AddressGuard) -> GuardedHttpClient {
-        GuardedHttpClient { client: HttpClient::build(tls, settings, Some(guard.clone())), guard }
+        GuardedHttpClient { client: HttpClient::build(tls, settings, Some(guard.clone()), None), guard }
     }
 
-    fn build(tls: ClientConfig, settings: HttpClientSettings, guard: Option<AddressGuard>) -> Self {
+    fn build(tls: ClientConfig, settings: HttpClientSettings, guard: Option<AddressGuard>, proxies: Option<ProxyChooser>) -> Self {
         let HttpClientSettings { http2, idle_max, connect_time_max } = settings;
         let mut connector = HttpConnector::new_with_resolver(GuardedResolver { system: GaiResolver::new(), guard });
         connector.enforce_http(false);
         connector.set_nodelay(true);
         connector.set_connect_timeout(connect_time_max);
+        let connector = ProxyConnector::new(connector, proxies.clone());
         let builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
         let connector =
             if http2 { builder.enable_http2().wrap_connector(connector) } else { builder.enable_http1().wrap_connector(connector) };
@@ -117,7 +132,18 @@ impl HttpClient {
             .pool_idle_timeout(idle_max)
             .http2_only(http2)
             .build(connector);
-        HttpClient(client)
+        HttpClient { client, proxies }
+    }
+
+    /// A request with what a proxy asks for, if it sees the request itself.
+    fn prepared(&self, mut request: Request<Full<Bytes>>) -> Request<Full<Bytes>> {
+        if request.uri().scheme_str() == Some("http")
+            && let Some(proxy) = self.proxies.as_ref().and_then(|choose| choose(request.uri()))
+            && let Some(authorization) = proxy.authorization
+        {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, authorization);
+        }
+        request
     }
 
     /// Sends a request and returns the status of the answer. Its body is not read, so that it may be endless.
@@ -125,7 +151,8 @@ impl HttpClient {
     /// # Errors
     /// There is no answer.
     pub async fn status(&self, request: Request<Full<Bytes>>) -> Result<StatusCode, HttpFault> {
-        let response = self.0.request(request).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
+        let response =
+            self.client.request(self.prepared(request)).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
         Ok(response.status())
     }
 
@@ -134,14 +161,16 @@ impl HttpClient {
     /// # Errors
     /// There is no answer.
     pub async fn head(&self, request: Request<Full<Bytes>>) -> Result<(StatusCode, HeaderMap), HttpFault> {
-        let response = self.0.request(request).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
+        let response =
+            self.client.request(self.prepared(request)).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
         let (head, _) = response.into_parts();
         Ok((head.status, head.headers))
     }
 
     /// Sends a request to the host of its URI, and collects the answer.
     pub async fn send(&self, request: Request<Full<Bytes>>, body_bytes_max: usize) -> Result<HttpAnswer, HttpFault> {
-        let response = self.0.request(request).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
+        let response =
+            self.client.request(self.prepared(request)).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
         let (head, body) = Response::into_parts(response);
         let body = Limited::new(body, body_bytes_max).collect().await.map_err(|error| HttpFault::Body(error.to_string()))?;
         let trailers = body.trailers().cloned();

@@ -108,6 +108,29 @@ impl RecordTime {
     }
 }
 
+/// The result of one uptime test, as tyk-pump reads it. The fields are those of `UptimeReportData` in Tyk v5.14.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UptimeRecord<'r> {
+    /// URL of the check.
+    pub url: &'r str,
+    /// Milliseconds that it took.
+    pub request_ms: i64,
+    /// Status of the answer; 521 if there was none.
+    pub response_code: i64,
+    /// There was no connection or no answer.
+    pub is_tcp_error: bool,
+    /// The status is above 200.
+    pub is_server_error: bool,
+    /// When the check ended.
+    pub timestamp: RecordTime,
+    /// When the record expires.
+    pub expire_at: RecordTime,
+    /// Id of the API.
+    pub api_id: &'r str,
+    /// Its organisation.
+    pub org_id: &'r str,
+}
+
 /// The location of an address, as the MaxMind database stores it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]

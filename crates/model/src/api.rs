@@ -62,11 +62,11 @@ pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use tollgate::{ApiExtensions, ForwardAuth};
 pub use upstream::{
-    ActiveChecks, BalanceRule, HashRule, HashedPart, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules, SplitPart,
-    StickyCookie, UpstreamRules, WeightedTarget,
+    ActiveChecks, BalanceRule, HashRule, HashedPart, HedgeRule, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules,
+    SplitPart, SrvRule, StickyCookie, UpstreamRules, WeightedTarget,
 };
 pub use upstream_auth::{CredentialHeader, UpstreamAuth, UpstreamBasicAuth, UpstreamClientCredentials, UpstreamOAuth};
-pub use uptime::{CheckCommand, CheckProtocol, ServiceDiscovery, UptimeCheck, UptimeTests};
+pub use uptime::{CheckCommand, CheckProtocol, ServiceDiscovery, UptimeCheck, UptimeRetention, UptimeTests};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
 
 /// One API as its author wrote it. Every field has Tyk's zero as default; the names are Tyk's.

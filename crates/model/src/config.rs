@@ -14,6 +14,7 @@ use crate::span;
 
 mod analytics;
 mod environment;
+mod external_services;
 mod known;
 mod load;
 mod opentelemetry;
@@ -24,6 +25,7 @@ mod tollgate;
 mod validate;
 
 pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
+pub use external_services::{ExternalProxy, ExternalService, ExternalServices, ExternalTls};
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
 pub use security::{Security, SecurityCertificates};
 pub use server::{AllowedPorts, CertificatePaths, HttpServerOptions, PortRange};
@@ -167,6 +169,8 @@ pub struct GatewayConfig {
     pub dns_cache: DnsCache,
     /// Checks of targets.
     pub uptime_tests: UptimeTestSettings,
+    /// Proxies and certificates for calls of the gateway itself.
+    pub external_services: ExternalServices,
     /// Questions to discovery services.
     pub service_discovery: DiscoverySettings,
     /// What happens after events of the gateway: changes of keys.
@@ -340,6 +344,8 @@ pub struct UptimeTestRounds {
     pub failure_trigger_sample_size: u32,
     /// Seconds between two checks; 0 for 10.
     pub time_wait: u64,
+    /// Write a record of each check to the Redis for analytics, where tyk-pump takes it.
+    pub enable_uptime_analytics: bool,
 }
 
 /// `service_discovery`.
@@ -442,6 +448,7 @@ impl GatewayConfig {
             max_conn_time: 0,
             dns_cache: DnsCache::default(),
             uptime_tests: UptimeTestSettings::default(),
+            external_services: ExternalServices::default(),
             service_discovery: DiscoverySettings::default(),
             event_handlers: EventHandlers::default(),
             health_check: HealthCheck::default(),

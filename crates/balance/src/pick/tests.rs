@@ -251,8 +251,8 @@ fn a_target_that_returns_gets_its_share_little_by_little() {
 #[test]
 fn a_tier_is_used_when_the_lower_ones_have_no_target() {
     let mut list = targets(&[1; 4], BalanceMethod::LeastRequests).list().to_vec();
-    list[2].tier = 1;
-    list[3].tier = 1;
+    list[2].tier = 2;
+    list[3].tier = 2;
     let targets = Candidates::new(list, BalanceMethod::LeastRequests, RULES);
     assert_eq!(counts(&targets, 1_000, 0)[2..], [0, 0]);
     targets.list()[0].health.set_down(true, 0);
@@ -279,4 +279,29 @@ fn cores_share_the_states_without_losing_requests_in_flight() {
     });
     assert!(targets.list().iter().all(|candidate| candidate.health.in_flight() == 0));
     assert_eq!(targets.list().iter().map(|candidate| candidate.health.tries()).sum::<u64>(), 20_000);
+}
+
+#[test]
+fn other_zones_take_over_what_the_own_zone_is_missing() {
+    // Four targets here, four elsewhere.
+    let candidates = (0..8).map(|number| Candidate {
+        weight: 1,
+        hash: mix(number),
+        tier: u8::from(number >= 4),
+        health: Arc::new(TargetHealth::default()),
+    });
+    let targets = Candidates::new(candidates.collect(), BalanceMethod::Random, RULES);
+    let elsewhere = |targets: &Candidates| counts(targets, 40_000, S).iter().skip(4).sum::<u64>() as f64 / 40_000.0;
+    for (missing, expected) in [(0, 0.0), (1, 0.0), (2, 0.3), (3, 0.65), (4, 1.0)] {
+        for (index, candidate) in targets.list().iter().take(4).enumerate() {
+            candidate.health.set_down(index < missing, 0);
+        }
+        let share = elsewhere(&targets);
+        // Four standard deviations of 40,000 draws are below 0.01.
+        assert!((share - expected).abs() < 0.01, "{missing} missing: {share}");
+    }
+    for (index, candidate) in targets.list().iter().enumerate() {
+        candidate.health.set_down(index != 0, 0);
+    }
+    assert_eq!(elsewhere(&targets), 0.0, "the last target here takes everything when there is none elsewhere");
 }

@@ -1,5 +1,6 @@
 //! State of a connection's current exchange.
 
+use super::hedge::Hedge;
 use super::keep::KeptResponse;
 use super::resend::KeptRequest;
 use crate::core::Core;
@@ -55,6 +56,8 @@ pub(super) struct ExchangeState {
     pub response_started: bool,
     /// At least one byte has arrived from the upstream.
     pub upstream_heard: bool,
+    /// The request is also sent to another upstream, if this one is slow to answer.
+    pub hedge: Option<Box<Hedge>>,
     /// The client wants its connection kept open; cleared when it cannot be.
     pub keep_alive: bool,
     pub http10: bool,
@@ -108,6 +111,7 @@ impl Default for ExchangeState {
             upstream_keep_alive: false,
             response_started: false,
             upstream_heard: false,
+            hedge: None,
             keep_alive: false,
             http10: false,
             expects_continue: false,
@@ -220,6 +224,7 @@ impl ExchangeState {
             core.give_back(std::mem::take(&mut self.replay));
         }
         self.upstream = None;
+        self.hedge = None;
         self.tunnel = None;
         self.kept = None;
         if let Some(kept) = self.kept_request.take() {

@@ -50,6 +50,9 @@ impl Connection {
                 if !matches!(self.stage, Stage::Relay) {
                     return Ok((up, RelayStep::Nothing));
                 }
+                if self.exchange.hedge.is_some() && self.poll_hedge(cx, buffers)? {
+                    return Ok((up, RelayStep::Something));
+                }
                 self.move_response(cx, buffers).map(|down| (up, down))
             });
             match down {
@@ -215,14 +218,19 @@ impl Connection {
             input.extend_from_slice(bytes);
             self.relay_head(cx, &input, out, outgoing, lines)?;
         }
-        if self.to_client.is_empty() && self.exchange.response_body.is_some_and(|body| body.is_done()) {
-            self.finish();
-        }
+        self.finish_if_done();
         Ok(RelayStep::Something)
     }
 
+    /// Ends the exchange if its response is complete and sent.
+    pub(super) fn finish_if_done(&mut self) {
+        if self.to_client.is_empty() && self.exchange.response_body.is_some_and(|body| body.is_done()) {
+            self.finish();
+        }
+    }
+
     /// Processes `bytes`, which start with one or more response heads: interim ones (1xx) come first.
-    fn relay_head(
+    pub(super) fn relay_head(
         &mut self,
         cx: &mut Context<'_>,
         bytes: &[u8],

@@ -1,13 +1,15 @@
 //! Keeps a request while it may have to be sent again, and sends it again when the handler asks for that. Once a byte of a response has
 //! reached the client, even of an interim one, the request is never sent again.
 
+use super::hedge::Hedge;
+use super::retarget::retarget_head;
 use super::{Connection, Stage, detached_exchange};
 use crate::core::Core;
 use crate::dial::redial;
 use crate::fault::{Fault, FaultKind};
 use crate::kept_bodies::Room;
 use crate::outbox::Outbox;
-use crate::service::{DetachedExchange, Handler, KeepForResend, Resend, Retarget, TryEnd};
+use crate::service::{DetachedExchange, Handler, HedgeEnd, KeepForResend, Resend, Retarget, TryEnd};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -26,6 +28,11 @@ pub(super) struct KeptRequest {
 }
 
 impl KeptRequest {
+    /// Head and body; empty if the body was too large.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Time to connect, if it is not the engine's default.
     pub(super) fn connect_time(&self) -> Option<Duration> {
         self.connect_ms.map(Duration::from_millis)
@@ -65,6 +72,7 @@ impl Connection {
         let mut room = Room::none(&self.core.kept_bodies);
         let fits = sent.len() <= bytes_max && room.reserve(sent.len());
         let bytes = if fits { sent.to_vec() } else { Vec::new() };
+        self.exchange.hedge = keep.hedge_after.filter(|_| is_idempotent && fits).map(Hedge::after);
         self.exchange.kept_request =
             Some(Box::new(KeptRequest { bytes, bytes_max, connect_ms: keep.connect_ms, is_idempotent, room, copy: None }));
     }
@@ -112,6 +120,7 @@ impl Connection {
 
     /// Sends the request again. The connection of the last try was released, or is closed here.
     pub(super) fn resend(&mut self, resend: Resend, retarget: &Retarget) {
+        self.end_hedge(HedgeEnd::Lost);
         let Some(target) = self.handler.target() else { return self.enter(Stage::Closed) };
         let exchange = &mut self.exchange;
         exchange.sent_at = exchange.sent_at.or_else(|| exchange.clock());
@@ -133,40 +142,5 @@ impl Connection {
         }
         let connect = kept.connect_time();
         self.enter(Stage::Dial(redial(self.core.clone(), target, resend.after, connect)));
-    }
-}
-
-/// Replaces target and host of a written head, which starts with the request line and `Host`.
-fn retarget_head(bytes: &mut Vec<u8>, retarget: &Retarget) {
-    if retarget.target.is_empty() && retarget.host.is_empty() {
-        return;
-    }
-    let mut lines = bytes.splitn(3, |byte| *byte == b'\n');
-    let (Some(request_line), Some(host_line)) = (lines.next(), lines.next()) else { return };
-    let mut words = request_line.splitn(3, |byte| *byte == b' ');
-    let (Some(method), Some(target)) = (words.next(), words.next()) else { return };
-    let host = host_line.strip_prefix(b"Host: ").and_then(|host| host.strip_suffix(b"\r")).unwrap_or_default();
-    let chosen = |new: &[u8], old: &[u8]| if new.is_empty() { old.to_vec() } else { new.to_vec() };
-    let (target, host) = (chosen(&retarget.target, target), chosen(&retarget.host, host));
-    let head = [method, b" ", &target, b" HTTP/1.1\r\nHost: ", &host, b"\r\n"].concat();
-    let replaced = request_line.len() + host_line.len() + 2;
-    bytes.splice(..replaced, head);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_target_and_host_replace_those_of_the_head() {
-        let retargeted = |target: &str, host: &str| {
-            let mut bytes = b"GET /a?b HTTP/1.1\r\nHost: one\r\nX: y\r\n\r\nbody\nmore".to_vec();
-            retarget_head(&mut bytes, &Retarget { target: target.into(), host: host.into() });
-            String::from_utf8(bytes).unwrap()
-        };
-        let rest = "X: y\r\n\r\nbody\nmore";
-        assert_eq!(retargeted("", ""), format!("GET /a?b HTTP/1.1\r\nHost: one\r\n{rest}"));
-        assert_eq!(retargeted("/base/a?b", ""), format!("GET /base/a?b HTTP/1.1\r\nHost: one\r\n{rest}"));
-        assert_eq!(retargeted("/", "two:80"), format!("GET / HTTP/1.1\r\nHost: two:80\r\n{rest}"));
     }
 }

@@ -1,6 +1,7 @@
 //! HTTP client for calls that decide about requests: key sets, introspection, forward authentication. The calls run on one thread beside
 //! the data path. Each call has a deadline and a size limit, and their number is limited. Client requests are not sent this way.
 
+use crate::base::external_services::ExternalServices;
 use crate::base::tls;
 use crate::base::tls::{Library, TlsRules};
 use http::header::LOCATION;
@@ -11,7 +12,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -29,6 +30,8 @@ const IDLE: Duration = Duration::from_secs(60);
 pub(crate) struct AuthHttpClient {
     runtime: Handle,
     clients: Mutex<HashMap<TlsRules, HttpClient>>,
+    services: Arc<ExternalServices>,
+    library: Arc<Library>,
     slots: Semaphore,
 }
 
@@ -66,12 +69,12 @@ pub(crate) enum CallFault {
 
 impl AuthHttpClient {
     /// Starts the thread.
-    pub(crate) fn start() -> io::Result<Self> {
+    pub(crate) fn start(services: Arc<ExternalServices>, library: Arc<Library>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
         let handle = runtime.handle().clone();
         let run = move || runtime.block_on(std::future::pending::<()>());
         std::thread::Builder::new().name("outside".to_owned()).spawn(run)?;
-        Ok(AuthHttpClient { runtime: handle, clients: Mutex::default(), slots: Semaphore::new(CALLS_MAX) })
+        Ok(AuthHttpClient { runtime: handle, clients: Mutex::default(), services, library, slots: Semaphore::new(CALLS_MAX) })
     }
 
     /// Runs a task on the thread.
@@ -129,7 +132,9 @@ impl AuthHttpClient {
             return Ok(client.clone());
         }
         let settings = HttpClientSettings { http2: false, idle_max: IDLE, connect_time_max: None };
-        let client = HttpClient::new(tls::client_config(rules, &Library::default())?, settings);
+        let service = self.services.of(rules.service);
+        let config = tls::client_config(&service.applied_to(rules), &self.library)?;
+        let client = HttpClient::through(config, settings, service.proxies.clone());
         clients.insert(rules.clone(), client.clone());
         Ok(client)
     }
@@ -175,13 +180,27 @@ impl fmt::Display for CallFault {
 
 /// The client thread, started on first use.
 #[derive(Default)]
-pub(crate) struct LazyAuthHttpClient(std::sync::OnceLock<Option<Arc<AuthHttpClient>>>);
+pub(crate) struct LazyAuthHttpClient {
+    client: OnceLock<Option<Arc<AuthHttpClient>>>,
+    terms: OnceLock<(Arc<ExternalServices>, Arc<Library>)>,
+}
 
 impl LazyAuthHttpClient {
+    /// Sets the proxies and certificates of all calls. Must be called before the first use.
+    pub(crate) fn configure(&self, services: ExternalServices, library: Arc<Library>) {
+        // It is configured once, when the process starts.
+        let _ = self.terms.set((Arc::new(services), library));
+    }
+
     /// The client; `None` when the system cannot start the thread.
     pub(crate) fn get(&self) -> Option<Arc<AuthHttpClient>> {
-        let start =
-            || AuthHttpClient::start().map(Arc::new).inspect_err(|error| tracing::error!(%error, "no thread for calls")).ok();
-        self.0.get_or_init(start).clone()
+        let start = || {
+            let (services, library) = self.terms.get().cloned().unwrap_or_default();
+            AuthHttpClient::start(services, library)
+                .map(Arc::new)
+                .inspect_err(|error| tracing::error!(%error, "no thread for calls"))
+                .ok()
+        };
+        self.client.get_or_init(start).clone()
     }
 }

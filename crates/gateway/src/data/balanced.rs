@@ -10,9 +10,10 @@ use crate::data::target_pool::TargetPool;
 use crate::data::upstream::Upstream;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use tollgate_balance::{Backoff, BudgetRules, Choice, Nanos, TryResult, hash_bytes, mix};
-use tollgate_engine::{Fault, FaultKind, KeepForResend, Resend, TryEnd};
+use tollgate_balance::{Backoff, BudgetRules, Choice, Nanos, TargetHealth, TryResult, hash_bytes, mix};
+use tollgate_engine::{Fault, FaultKind, HedgeEnd, KeepForResend, Resend, TryEnd};
 use tollgate_http::{KnownHeader, Request};
 use tollgate_model::api::RetryCause;
 
@@ -26,6 +27,7 @@ pub(crate) struct BalancedUpstreams {
     /// Statuses that count as faults of a target, sorted.
     pub fault_statuses: Vec<u16>,
     pub retries: Option<CompiledRetries>,
+    pub hedge: Option<CompiledHedge>,
     pub mirror: Option<Mirror>,
 }
 
@@ -81,6 +83,21 @@ pub(crate) struct CompiledRetries {
     pub body_bytes_max: usize,
 }
 
+/// When requests are sent twice.
+pub(crate) struct CompiledHedge {
+    pub after: Duration,
+    /// Percentile of the pool's latencies; 0 for `after` alone.
+    pub percentile: f64,
+    pub budget: BudgetRules,
+    pub body_bytes_max: usize,
+}
+
+/// A second sending of a request.
+struct HedgeTry {
+    index: usize,
+    began: Nanos,
+}
+
 /// A request at a target of a pool. The target counts it until this is dropped.
 pub(crate) struct TargetTry {
     pool: Arc<TargetPool>,
@@ -92,6 +109,7 @@ pub(crate) struct TargetTry {
     key: Option<u64>,
     tries: u32,
     tried: Vec<u16>,
+    hedge: Option<HedgeTry>,
     /// The method may be sent again although its target received it.
     may_repeat: bool,
     preserves_host: bool,
@@ -135,7 +153,11 @@ impl BalancedUpstreams {
             pool.budget.deposit(&retries.budget);
         }
         let may_repeat = self.retries.as_ref().is_some_and(|rules| rules.methods.iter().any(|method| *method == exchange.method));
-        let rest = (list.paths_differ && self.retries.is_some()).then(|| {
+        if let (Some(hedge), Some(hedging)) = (&self.hedge, &pool.hedging) {
+            hedging.budget.deposit(&hedge.budget);
+        }
+        let is_sent_again = self.retries.is_some() || self.hedge.is_some();
+        let rest = (list.paths_differ && is_sent_again).then(|| {
             Box::new(RequestRest {
                 stripped: exchange.api.stripped(&exchange.url).to_owned(),
                 query: exchange.url.query.as_deref().map(str::to_owned),
@@ -151,6 +173,7 @@ impl BalancedUpstreams {
             key,
             tries: 1,
             tried: Vec::new(),
+            hedge: None,
             may_repeat,
             preserves_host: exchange.api.preserve_host && !exchange.request.authority.is_empty(),
             rest,
@@ -161,9 +184,17 @@ impl BalancedUpstreams {
     }
 
     /// What the engine keeps of a request so that it can be sent again.
-    pub(crate) fn keeps(&self) -> Option<KeepForResend> {
-        let retries = self.retries.as_ref().filter(|retries| retries.tries > 1)?;
-        Some(KeepForResend { body_bytes_max: retries.body_bytes_max, connect_ms: retries.try_ms })
+    pub(crate) fn keeps(&self, taken: &TargetTry) -> Option<KeepForResend> {
+        let retries = self.retries.as_ref().filter(|retries| retries.tries > 1);
+        if retries.is_none() && self.hedge.is_none() {
+            return None;
+        }
+        let of_hedge = self.hedge.as_ref().map_or(0, |hedge| hedge.body_bytes_max);
+        Some(KeepForResend {
+            body_bytes_max: retries.map_or(0, |retries| retries.body_bytes_max).max(of_hedge),
+            connect_ms: retries.and_then(|retries| retries.try_ms),
+            hedge_after: self.hedge.as_ref().and_then(|hedge| hedge.time(taken)),
+        })
     }
 
     /// Time to the first byte of each try.
@@ -215,6 +246,20 @@ impl BalancedUpstreams {
     }
 }
 
+impl CompiledHedge {
+    /// When a request is sent a second time; `None` if too little is known, or nobody else could answer.
+    fn time(&self, taken: &TargetTry) -> Option<Duration> {
+        if taken.list.targets.len() < 2 {
+            return None;
+        }
+        if self.percentile == 0.0 {
+            return Some(self.after);
+        }
+        let usual = taken.pool.hedging.as_ref()?.latencies.percentile(self.percentile).map(Duration::from_nanos);
+        usual.map(|usual| usual.max(self.after)).or(Some(self.after).filter(|after| !after.is_zero()))
+    }
+}
+
 impl CompiledPart {
     fn is_named_by(&self, request: &Request<'_>) -> bool {
         let matches = |wanted: &str, value: &[u8]| wanted.is_empty() || wanted.as_bytes() == value;
@@ -241,29 +286,71 @@ impl TargetTry {
         self.first_byte_ms
     }
 
+    /// Another target for a request that is slow to be answered. `retarget` receives the parts of its head that change.
+    pub(crate) fn hedge(
+        &mut self,
+        rules: &BalancedUpstreams,
+        retarget: &mut tollgate_engine::Retarget,
+        (now, random): (Nanos, u64),
+    ) -> Option<Arc<tollgate_engine::Target>> {
+        let (rule, hedging) = (rules.hedge.as_ref()?, self.pool.hedging.clone()?);
+        let mut avoided = self.tried.clone();
+        avoided.push(u16::try_from(self.index).unwrap_or(u16::MAX));
+        let Choice::Target(index) = self.list.candidates.pick(self.key, &avoided, random, now) else { return None };
+        if index == self.index || !hedging.budget.withdraw(&rule.budget, now) {
+            return None;
+        }
+        hedging.sent.fetch_add(1, Relaxed);
+        self.health(index)?.begin(true);
+        self.hedge = Some(HedgeTry { index, began: now });
+        let upstream = &self.list.targets.get(index)?.upstream;
+        self.retarget(upstream, retarget);
+        Some(upstream.target.clone())
+    }
+
+    /// The second sending is over.
+    pub(crate) fn end_hedge(&mut self, end: HedgeEnd, now: Nanos) {
+        let Some(hedge) = self.hedge.take() else { return };
+        let ended = match end {
+            HedgeEnd::Won => {
+                // How the first target would have answered is unknown.
+                self.record(TryResult::Unknown, now);
+                if let Some(hedging) = &self.pool.hedging {
+                    hedging.won.fetch_add(1, Relaxed);
+                }
+                self.is_recorded = false;
+                self.began = hedge.began;
+                std::mem::replace(&mut self.index, hedge.index)
+            }
+            HedgeEnd::Lost => hedge.index,
+            HedgeEnd::Failed(kind) => {
+                self.pool.record(&self.list, hedge.index, result_of(kind), hedge.began, now);
+                hedge.index
+            }
+        };
+        if let Some(health) = self.health(ended) {
+            health.end();
+        }
+    }
+
+    fn health(&self, index: usize) -> Option<&TargetHealth> {
+        self.list.candidates.list().get(index).map(|candidate| &*candidate.health)
+    }
+
     /// Notes the response.
     pub(crate) fn respond(&mut self, status: u16, rules: &BalancedUpstreams, now: Nanos) {
+        if let Some(hedging) = &self.pool.hedging
+            && !self.is_recorded
+        {
+            hedging.latencies.add(now.saturating_sub(self.began));
+        }
         let is_fault = rules.fault_statuses.binary_search(&status).is_ok();
         self.record(if is_fault { TryResult::Failing } else { TryResult::Success }, now);
     }
 
     /// Notes a fault.
     pub(crate) fn fail(&mut self, kind: FaultKind, now: Nanos) {
-        self.record(
-            match kind {
-                FaultKind::Lookup | FaultKind::Connect | FaultKind::Tls | FaultKind::ConnectTimeout => TryResult::Unreachable,
-                FaultKind::UpstreamClosed => TryResult::Unreachable,
-                FaultKind::UpstreamMalformed(_) | FaultKind::UpstreamHeadTooLarge | FaultKind::UpstreamTimeout => {
-                    TryResult::Failing
-                }
-                FaultKind::BodyTooLarge
-                | FaultKind::BodyMalformed(_)
-                | FaultKind::ClientTimeout
-                | FaultKind::ClientGone
-                | FaultKind::TooManyTunnels => TryResult::Unknown,
-            },
-            now,
-        );
+        self.record(result_of(kind), now);
     }
 
     fn record(&mut self, result: TryResult, now: Nanos) {
@@ -307,6 +394,12 @@ impl TargetTry {
         self.begin();
         rules.stick(self.list.targets.get(next), changes);
         let upstream = &self.list.targets.get(next)?.upstream;
+        self.retarget(upstream, retarget);
+        Some(Resend { after: Duration::from_nanos(after), first_byte_ms: self.first_byte_ms })
+    }
+
+    /// Writes the parts of a head that are for another upstream.
+    fn retarget(&self, upstream: &Upstream, retarget: &mut tollgate_engine::Retarget) {
         if !self.preserves_host {
             retarget.host.extend_from_slice(upstream.host.as_bytes());
         }
@@ -320,7 +413,6 @@ impl TargetTry {
                 &mut retarget.target,
             );
         }
-        Some(Resend { after: Duration::from_nanos(after), first_byte_ms: self.first_byte_ms })
     }
 
     fn begin(&self) {
@@ -338,7 +430,24 @@ impl TargetTry {
 
 impl Drop for TargetTry {
     fn drop(&mut self) {
+        if let Some(health) = self.hedge.take().and_then(|hedge| self.health(hedge.index)) {
+            health.end();
+        }
         self.end();
+    }
+}
+
+/// What a fault says about its target.
+fn result_of(kind: FaultKind) -> TryResult {
+    match kind {
+        FaultKind::Lookup | FaultKind::Connect | FaultKind::Tls | FaultKind::ConnectTimeout => TryResult::Unreachable,
+        FaultKind::UpstreamClosed => TryResult::Unreachable,
+        FaultKind::UpstreamMalformed(_) | FaultKind::UpstreamHeadTooLarge | FaultKind::UpstreamTimeout => TryResult::Failing,
+        FaultKind::BodyTooLarge
+        | FaultKind::BodyMalformed(_)
+        | FaultKind::ClientTimeout
+        | FaultKind::ClientGone
+        | FaultKind::TooManyTunnels => TryResult::Unknown,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::data::probe::ProbeQueue;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::data::snapshot::Snapshot;
-use crate::observe::Observer;
+use crate::observe::{Observer, UptimeRecords};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +36,8 @@ pub(crate) struct GatewayState {
     pub host_events: HostEvents,
     /// Takes requests that an operator tries to the cores.
     pub probes: ProbeQueue,
+    /// Writes records of uptime tests, if they are written.
+    pub uptime_records: Option<UptimeRecords>,
     /// Target of requests for the control plane.
     pub control: Arc<Target>,
 }

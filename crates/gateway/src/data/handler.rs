@@ -48,8 +48,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use steps::Steps;
 use tollgate_engine::{
-    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, KeptBody, MonoTime, NotKept, Outgoing, OwnRequests, Resend,
-    ResponseVerdict, Retarget, Service, StreamHandler, Target, TryEnd, Verdict,
+    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, HedgeEnd, KeptBody, MonoTime, NotKept, Outgoing, OwnRequests,
+    Resend, ResponseVerdict, Retarget, Service, StreamHandler, Target, TryEnd, Verdict,
 };
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
 use tracing::field::DisplayValue;
@@ -403,6 +403,14 @@ impl Handler for GatewayHandler {
 
     fn on_try_ended(&mut self, ended: &TryEnd<'_>, retarget: &mut Retarget) -> Option<Resend> {
         self.next_try(ended, retarget)
+    }
+
+    fn on_hedge(&mut self, retarget: &mut Retarget) -> Option<Arc<Target>> {
+        self.hedge(retarget)
+    }
+
+    fn on_hedge_ended(&mut self, end: HedgeEnd) {
+        self.end_hedge(end);
     }
 
     fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {

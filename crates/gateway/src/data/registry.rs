@@ -10,6 +10,8 @@ use crate::base::purge_log::CachePurge;
 use crate::base::secret::random_bytes;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::breaker::{Breaker, BreakerPlace};
+use crate::data::found_target::FoundTarget;
+use crate::data::pool_hedging::PoolHedging;
 use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::CacheMemory;
@@ -41,8 +43,9 @@ pub(crate) struct Registry {
     turns: Interned<String, AtomicUsize>,
     target_healths: Interned<(PoolName, String), TargetHealth>,
     retry_budgets: Interned<(String, String), RetryBudget>,
-    discovered: Interned<PoolName, ArcSwap<Vec<String>>>,
+    discovered: Interned<PoolName, ArcSwap<Vec<FoundTarget>>>,
     stream_meters: Interned<String, StreamMeter>,
+    hedgings: Interned<PoolName, PoolHedging>,
     key_sets: Interned<(String, SetRules), KeySet>,
     /// HTTP client for calls to other servers.
     pub auth_client: LazyAuthHttpClient,
@@ -179,8 +182,13 @@ impl Registry {
     }
 
     /// The last good list of targets that was discovered for a pool; empty if there was none.
-    pub(crate) fn discovered(&self, pool: &PoolName) -> Arc<ArcSwap<Vec<String>>> {
+    pub(crate) fn discovered(&self, pool: &PoolName) -> Arc<ArcSwap<Vec<FoundTarget>>> {
         self.discovered.get_or(pool.clone(), ArcSwap::default)
+    }
+
+    /// The state of a pool's hedging.
+    pub(crate) fn hedging(&self, pool: &PoolName) -> Arc<PoolHedging> {
+        self.hedgings.get_or(pool.clone(), PoolHedging::default)
     }
 
     /// The counters of an API's connections.
@@ -285,6 +293,7 @@ impl Registry {
         self.retry_budgets.purge();
         self.discovered.purge();
         self.stream_meters.purge();
+        self.hedgings.purge();
         self.key_sets.purge();
         self.patterns.purge();
         self.api_caches.purge();

@@ -13,7 +13,7 @@ use crate::observe::events::{EventDesk, EventSinks};
 use crate::observe::trace::Tracer;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_http::Request;
@@ -111,6 +111,10 @@ pub(crate) struct Settings {
     pub uptime_tests: Option<UptimeRounds>,
     /// Time between two questions to a discovery service, if an API does not set it.
     pub discovery_interval: Duration,
+    /// Name servers to use instead of the system's.
+    pub name_servers: Vec<SocketAddr>,
+    /// Where the gateway runs; empty if that does not matter.
+    pub zone: String,
     /// Ports that definitions may name.
     pub ports: PortRules,
     /// Protective fields of definitions that are not supported; an API that uses one of these is served without it.
@@ -229,6 +233,8 @@ impl Settings {
                 interval: Duration::from_secs(or(config.uptime_tests.config.time_wait, 10)),
             }),
             discovery_interval: Duration::from_secs(or(config.service_discovery.default_cache_timeout, 120)),
+            name_servers: config.tollgate.dns.addresses(),
+            zone: config.tollgate.zone.clone(),
             ports: PortRules::new(config),
             serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),

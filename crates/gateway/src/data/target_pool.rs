@@ -1,6 +1,7 @@
 //! A list of targets that share requests: their health, how one is chosen, and the retry budget. The list may change while requests are in
 //! flight; each keeps the list that it started with.
 
+use crate::data::pool_hedging::PoolHedging;
 use crate::data::pool_name::PoolName;
 use crate::data::target_list::TargetList;
 use crate::data::target_watch::TargetWatch;
@@ -14,6 +15,8 @@ pub(crate) struct TargetPool {
     pub targets: ArcSwap<TargetList>,
     /// Budget of all pools of the version.
     pub budget: Arc<RetryBudget>,
+    /// Second sendings of requests, if they are sent twice.
+    pub hedging: Option<Arc<PoolHedging>>,
     /// What is done about the targets without a request.
     pub watch: Option<TargetWatch>,
 }

@@ -2,12 +2,14 @@
 //! follows them.
 
 use crate::base::tls::TlsRules;
+use crate::data::found_target::FoundTarget;
 use crate::data::target_list::{PoolTarget, TargetList};
 use arc_swap::ArcSwap;
 use http::{HeaderMap, Method, Uri};
 use hyper::body::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_engine::SrvResolver;
 
 /// The rules of one pool.
 pub(crate) struct TargetWatch {
@@ -19,7 +21,16 @@ pub(crate) struct TargetWatch {
     pub fall: u32,
     /// Whether the checks decide where requests go; otherwise they are only reported.
     pub decides: bool,
+    /// What records of the checks say besides their results; `None` if none are written.
+    pub record: Option<UptimeRecordRules>,
     pub discovery: Option<Discovery>,
+}
+
+/// What an API says about the records of its checks.
+pub(crate) struct UptimeRecordRules {
+    pub org_id: String,
+    /// Seconds until a record expires; 0 for the default.
+    pub life_s: i64,
 }
 
 /// The checks of a pool.
@@ -76,19 +87,25 @@ pub(crate) enum DialogueStep {
 
 /// Where the list of targets comes from.
 pub(crate) struct Discovery {
-    pub uri: Uri,
-    pub tls: TlsRules,
-    /// Time between two questions.
+    pub source: DiscoverySource,
+    /// Time between two questions; DNS says it itself.
     pub interval: Duration,
-    pub shape: AnswerShape,
     /// The last good list; it survives reloads.
-    pub found: Arc<ArcSwap<Vec<String>>>,
+    pub found: Arc<ArcSwap<Vec<FoundTarget>>>,
     /// Makes a list of targets.
     pub build: Box<ListBuilder>,
 }
 
-/// Makes a list of targets from URLs.
-pub(crate) type ListBuilder = dyn Fn(&[String]) -> Result<TargetList, String> + Send + Sync;
+/// What is asked for the list.
+pub(crate) enum DiscoverySource {
+    /// An HTTP service.
+    Service { uri: Uri, tls: TlsRules, shape: AnswerShape },
+    /// SRV records of DNS. The targets have this scheme and path.
+    Dns { resolver: SrvResolver, name: String, scheme: String, path: String },
+}
+
+/// Makes a list of targets.
+pub(crate) type ListBuilder = dyn Fn(&[FoundTarget]) -> Result<TargetList, String> + Send + Sync;
 
 /// Where the targets are in an answer. Paths have dots between their names.
 #[derive(Clone, Debug, Default)]

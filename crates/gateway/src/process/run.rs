@@ -1,6 +1,7 @@
 //! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
 use crate::auth::oauth::TokenStore;
+use crate::base::external_services::ExternalServices;
 use crate::base::node_bus::NodeBus;
 use crate::base::purge_log::PurgeLog;
 use crate::base::secret;
@@ -19,7 +20,7 @@ use crate::data::second_tier::SecondTier;
 use crate::data::settings::Settings;
 use crate::observe::logs;
 use crate::observe::logs::{Log, LogFormat, SyslogServer};
-use crate::observe::{Meters, Observer, Recording};
+use crate::observe::{Meters, Observer, Recording, UptimeRecords};
 use crate::process::cli::RunOptions;
 use crate::process::handover::{HandoverState, Inherited, Predecessor, Role};
 use crate::process::notify::Notifier;
@@ -84,6 +85,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
     let json_log = log_format(&options, &config) == LogFormat::Json;
     let recording = Recording::start(&config, threads(&config), json_log)?;
+    registry.auth_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
     let observer = Arc::new(Observer::new(
         metrics.enabled,
         threads(&config),
@@ -131,6 +133,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         address_rates: address_rates(&config),
         host_events: Default::default(),
         probes: ProbeQueue::new(threads(&config)),
+        uptime_records: UptimeRecords::open(&config)?,
         control: Arc::new(control_target),
     });
     listen_to_hosts(&shared);

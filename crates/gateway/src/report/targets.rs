@@ -7,6 +7,7 @@ use crate::data::target_pool::{TargetPool, ejection_cause};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use tollgate_balance::{Availability, Candidate};
 
 /// Targets with series of their own: as many as a scrape can carry. `/tyk/live` shows all.
@@ -122,6 +123,19 @@ pub(super) fn targets(text: &mut Exposition, shared: &GatewayState) {
             ("cause", cause),
         ];
         text.sample(&labels, u8::from(matches!(availability, Availability::Share(_))).into());
+    }
+    text.family(
+        "tollgate_hedges",
+        MetricKind::Counter,
+        "Requests that were also sent to a second target, by which was answered first.",
+    );
+    for (pool, hedging) in pools.iter().filter_map(|pool| Some((pool, pool.hedging.as_ref()?))).take(TARGETS_MAX) {
+        let (sent, won) = (hedging.sent.load(Relaxed), hedging.won.load(Relaxed));
+        for (first, number) in [("second", won), ("other", sent.saturating_sub(won))] {
+            let labels =
+                [("api", pool.name.api.as_str()), ("version", &pool.name.version), ("part", &pool.name.part), ("first", first)];
+            text.sample(&labels, count(number));
+        }
     }
     let budgets: BTreeMap<(&str, &str), (u64, u64)> = pools
         .iter()

@@ -28,7 +28,7 @@ fn recording_to(port: u16) -> serde_json::Value {
 }
 
 /// The bytes of a list's records, taken out as a pump does.
-fn taken(server: &Server, list: &str) -> Vec<Vec<u8>> {
+pub(crate) fn taken(server: &Server, list: &str) -> Vec<Vec<u8>> {
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     write!(stream, "*3\r\n$4\r\nLPOP\r\n${}\r\n{list}\r\n$6\r\n100000\r\n", list.len()).unwrap();
     let mut reader = BufReader::new(stream);
@@ -65,14 +65,14 @@ fn records_of(server: &Server, list: &str, count: usize) -> Vec<Vec<u8>> {
     records
 }
 
-fn decoded(bytes: &[u8]) -> Value {
+pub(crate) fn decoded(bytes: &[u8]) -> Value {
     let mut rest = bytes;
     let value = rmpv::decode::read_value(&mut rest).unwrap();
     assert!(rest.is_empty(), "one record and nothing behind it");
     value
 }
 
-fn member<'v>(record: &'v Value, name: &str) -> &'v Value {
+pub(crate) fn member<'v>(record: &'v Value, name: &str) -> &'v Value {
     let members = record.as_map().unwrap();
     &members.iter().find(|(key, _)| key.as_str() == Some(name)).expect(name).1
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::commands::tollgate;
 use crate::harness::nginx::Nginx;
 use crate::harness::{Definition, Gateway, Upstream, api, eventually, get, reply};
+use crate::records::{decoded, member, taken};
 
 /// Two checks in a row, one each second: the shortest that Tyk's configuration allows.
 fn quick() -> Value {
@@ -197,4 +198,43 @@ fn targets_are_shown_with_their_state_and_the_budget() {
     }
     let table = tollgate(&gateway, "status --upstreams").ok();
     assert!(table.contains("ejected: unreachable") && table.contains(&good.url()), "{table}");
+}
+
+#[test]
+fn each_uptime_test_leaves_a_record_for_the_pump() {
+    let redis = crate::servers::Server::start(&[]);
+    let target = Upstream::start(|_| reply("404 Not Found", &[], ""));
+    let dead = format!("127.0.0.1:{}", crate::metrics::free_port());
+    let checks = json!([{"url": format!("{}/health", target.url())}, {"url": dead, "protocol": "tcp"}]);
+    let conf = json!({
+        "uptime_tests": {"config": {"time_wait": 1, "enable_uptime_analytics": true}},
+        "enable_separate_analytics_store": true,
+        "analytics_storage": {"type": "redis", "host": "127.0.0.1", "port": redis.port},
+    });
+    let definition = balanced(&[target.url()], checks).set("uptime_tests/config", json!({"expire_utime_after": 60}));
+    let gateway = Gateway::start(conf, [definition.set("org_id", "org")]);
+    let list = "host-checker:tyk-uptime-analytics";
+    eventually("records are there", || redis.cli(&["LLEN", list]).parse::<u32>().unwrap_or(0) >= 2);
+    let records: Vec<rmpv::Value> = taken(&redis, list).iter().map(|bytes| decoded(bytes)).collect();
+    let of = |url: &str| {
+        let found = records.iter().find(|record| member(record, "URL").as_str() == Some(url));
+        found.unwrap_or_else(|| panic!("{url} in {records:?}"))
+    };
+    let (answered, silent) = (of(&format!("{}/health", target.url())), of(&dead));
+    // The fields of `UptimeReportData` in gateway/host_checker_manager.go, Tyk v5.14.
+    let names: Vec<&str> = answered.as_map().unwrap().iter().filter_map(|(name, _)| name.as_str()).collect();
+    let expected = "URL RequestTime ResponseCode TCPError ServerError Day Month Year Hour Minute TimeStamp ExpireAt APIID OrgID";
+    assert_eq!(names.join(" "), expected);
+    let told = |record| {
+        let texts = ["APIID", "OrgID"].map(|name| member(record, name).as_str().unwrap().to_owned());
+        let flags = ["TCPError", "ServerError"].map(|name| member(record, name).as_bool().unwrap());
+        (texts.join(" "), member(record, "ResponseCode").as_i64().unwrap(), flags)
+    };
+    assert_eq!(told(answered), ("a org".to_owned(), 404, [false, true]));
+    assert_eq!(told(silent), ("a org".to_owned(), 521, [true, false]));
+    let second = |name| member(answered, name).as_array().unwrap()[0].as_i64().unwrap();
+    assert_eq!(second("ExpireAt") - second("TimeStamp"), 60);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
+    assert!((now - 30..=now).contains(&second("TimeStamp")));
+    assert!(gateway.get("/a/").status == 404);
 }

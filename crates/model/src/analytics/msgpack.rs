@@ -1,6 +1,6 @@
 //! The record as MessagePack: a map with the names of Go's fields.
 
-use super::{AnalyticsRecord, Geo, RecordTime};
+use super::{AnalyticsRecord, Geo, RecordTime, UptimeRecord};
 use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil};
 use std::sync::LazyLock;
 
@@ -76,6 +76,33 @@ impl AnalyticsRecord<'_> {
         number(out, "Upstream", self.latency.upstream)?;
         number(out, "Gateway", self.latency.gateway)?;
         flag(out, "TrackPath", self.track_path)
+    }
+}
+
+impl UptimeRecord<'_> {
+    /// Adds the record as one MessagePack map.
+    pub fn append_msgpack(&self, out: &mut Vec<u8>) {
+        // Writing to memory cannot fail.
+        let _ = self.write_msgpack(out);
+    }
+
+    fn write_msgpack(&self, out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
+        let at = crate::calendar::date_time(self.timestamp.unix_s, self.timestamp.ns);
+        write_map_len(out, 14)?;
+        text(out, "URL", self.url)?;
+        number(out, "RequestTime", self.request_ms)?;
+        number(out, "ResponseCode", self.response_code)?;
+        flag(out, "TCPError", self.is_tcp_error)?;
+        flag(out, "ServerError", self.is_server_error)?;
+        number(out, "Day", at.day().into())?;
+        number(out, "Month", at.month().into())?;
+        number(out, "Year", at.year().into())?;
+        number(out, "Hour", at.hour().into())?;
+        number(out, "Minute", at.minute().into())?;
+        time(out, "TimeStamp", self.timestamp)?;
+        time(out, "ExpireAt", self.expire_at)?;
+        text(out, "APIID", self.api_id)?;
+        text(out, "OrgID", self.org_id)
     }
 }
 

@@ -29,8 +29,9 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("upstream_auth.oauth.password_authentication", Never),
     // Analytics and telemetry.
     ("analytics_plugin", Member("enable")),
-    // Old results expire by themselves.
-    ("uptime_tests.config", Never),
+    // Results are in memory, and discovered targets are checked by `tollgate.upstream.checks`.
+    ("uptime_tests.config.recheck_wait", Never),
+    ("uptime_tests.config.service_discovery", Never),
     // Middleware.
     ("config_data", Set),
     ("config_data_disabled", Never),

@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 pub struct UpstreamRules {
     /// Targets instead of `proxy.target_url` and `proxy.target_list`.
     pub targets: Vec<WeightedTarget>,
+    /// Targets come from DNS.
+    pub srv: Option<SrvRule>,
     /// How a request's target is chosen.
     pub balance: BalanceRule,
     /// What the method `hash` hashes.
@@ -27,6 +29,8 @@ pub struct UpstreamRules {
     pub checks: Option<ActiveChecks>,
     /// Failed requests are sent again.
     pub retries: Option<RetryRules>,
+    /// Idempotent requests whose target is slow to answer are also sent to another one.
+    pub hedge: Option<HedgeRule>,
     /// Some requests go to other targets.
     pub split: Vec<SplitPart>,
     /// Copies of requests go to another target, whose responses nobody gets.
@@ -41,12 +45,26 @@ pub struct WeightedTarget {
     pub url: String,
     /// Share of the requests, relative to the other targets' weights; 0 for none.
     pub weight: u32,
+    /// Where it is. If the gateway's `tollgate.zone` is the zone of any target, those targets are preferred.
+    pub zone: String,
 }
 
 impl Default for WeightedTarget {
     fn default() -> Self {
-        WeightedTarget { url: String::new(), weight: 1 }
+        WeightedTarget { url: String::new(), weight: 1, zone: String::new() }
     }
+}
+
+/// `srv`: hosts, ports, weights and priorities of SRV records (RFC 2782). The targets of the definition are used until there is an answer.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SrvRule {
+    /// Name of the records, such as `_http._tcp.shop.example`.
+    pub name: String,
+    /// Scheme of the targets; `http` if empty, `tcp` for streams.
+    pub scheme: String,
+    /// Path of the targets.
+    pub path: String,
 }
 
 /// How a request's target is chosen.
@@ -239,6 +257,26 @@ impl Default for RetryRules {
     }
 }
 
+/// `hedge`.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HedgeRule {
+    /// Time without a response after which a request is sent to a second target. With a percentile, the shortest such time.
+    pub after_ms: u64,
+    /// The percentile of recent latencies that is this time, such as 95; 0 for `after_ms` alone.
+    pub percentile: f64,
+    /// Second sendings per 100 requests.
+    pub budget_percent: u32,
+    /// A request with a larger body is not sent twice.
+    pub body_bytes_max: usize,
+}
+
+impl Default for HedgeRule {
+    fn default() -> Self {
+        HedgeRule { after_ms: 0, percentile: 95.0, budget_percent: 5, body_bytes_max: 64 * 1024 }
+    }
+}
+
 /// After what a request is sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -314,7 +352,7 @@ impl UpstreamRules {
         for url in proxy.targets(scheme) {
             match targets.iter_mut().find(|target| target.url == url) {
                 Some(target) => target.weight += 1,
-                None => targets.push(WeightedTarget { url, weight: 1 }),
+                None => targets.push(WeightedTarget { url, ..WeightedTarget::default() }),
             }
         }
         targets
@@ -329,13 +367,16 @@ impl SplitPart {
 }
 
 fn absolute(targets: &[WeightedTarget], scheme: &str) -> Vec<WeightedTarget> {
-    targets.iter().map(|target| WeightedTarget { url: with_scheme(&target.url, scheme), weight: target.weight }).collect()
+    targets.iter().map(|target| WeightedTarget { url: with_scheme(&target.url, scheme), ..target.clone() }).collect()
 }
 
 /// Reports what is wrong with the rules. `check_target` reports an unusable URL.
 pub(super) fn check(rules: &UpstreamRules, findings: &mut Findings, check_target: fn(&JsonPath, &str, &mut Findings)) {
     let at = JsonPath::of("tollgate.upstream");
     check_targets(&at.key("targets"), &rules.targets, findings, check_target);
+    if let Some(srv) = &rules.srv {
+        check_srv(&at.key("srv"), srv, findings);
+    }
     let hash_at = at.key("hash");
     match rules.hash.by {
         HashedPart::Header | HashedPart::Cookie if !is_token(&rules.hash.name) => {
@@ -363,6 +404,9 @@ pub(super) fn check(rules: &UpstreamRules, findings: &mut Findings, check_target
     }
     if let Some(retries) = &rules.retries {
         check_retries(&at.key("retries"), retries, findings);
+    }
+    if let Some(hedge) = &rules.hedge {
+        check_hedge(&at.key("hedge"), hedge, findings);
     }
     if let Some(mirror) = &rules.mirror {
         let at = at.key("mirror");
@@ -400,6 +444,40 @@ pub(super) fn check(rules: &UpstreamRules, findings: &mut Findings, check_target
     }
     if percent > 100.0 {
         findings.error(&at.key("split"), "the shares are more than 100 percent");
+    }
+}
+
+fn check_hedge(at: &JsonPath, hedge: &HedgeRule, findings: &mut Findings) {
+    if !(hedge.percentile == 0.0 || (50.0..100.0).contains(&hedge.percentile)) {
+        findings.error(&at.key("percentile"), "must be 0, or from 50 to below 100");
+    }
+    if hedge.percentile == 0.0 && hedge.after_ms == 0 {
+        findings.error(&at.key("after_ms"), "must be set without a percentile: every request would be sent twice");
+    }
+    if hedge.after_ms > UpstreamRules::TIME_MS_MAX {
+        findings.error(&at.key("after_ms"), format!("must be at most {}", UpstreamRules::TIME_MS_MAX));
+    }
+    if !(1..=100).contains(&hedge.budget_percent) {
+        findings.error(&at.key("budget_percent"), "must be from 1 to 100");
+    }
+    if hedge.body_bytes_max > UpstreamRules::BODY_BYTES_MAX {
+        findings.error(&at.key("body_bytes_max"), format!("must be at most {}", UpstreamRules::BODY_BYTES_MAX));
+    }
+}
+
+fn check_srv(at: &JsonPath, srv: &SrvRule, findings: &mut Findings) {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len()) && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    let name = srv.name.strip_suffix('.').unwrap_or(&srv.name);
+    if name.len() > 253 || !name.split('.').all(is_label) {
+        findings.error(&at.key("name"), "is not the name of SRV records, such as _http._tcp.shop.example");
+    }
+    if !["", "http", "https", "h2c", "tcp", "tls"].contains(&srv.scheme.as_str()) {
+        findings.error(&at.key("scheme"), "must be http, https, h2c, tcp, tls or empty");
+    }
+    if !srv.path.is_empty() && (!srv.path.starts_with('/') || srv.path.bytes().any(|byte| byte <= 0x20 || byte == 0x7f)) {
+        findings.error(&at.key("path"), "must begin with a slash and have no spaces");
     }
 }
 

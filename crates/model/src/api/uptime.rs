@@ -17,6 +17,16 @@ pub struct UptimeTests {
     pub disabled: bool,
     /// The checks. A target is down while a check of its host and port fails.
     pub check_list: Vec<UptimeCheck>,
+    /// How long records are kept.
+    pub config: UptimeRetention,
+}
+
+/// `uptime_tests.config`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct UptimeRetention {
+    /// Seconds until a record of a check expires in the database of tyk-pump; 0 for a hundred years.
+    pub expire_utime_after: i64,
 }
 
 /// One check of `uptime_tests.check_list`.

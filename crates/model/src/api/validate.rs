@@ -393,6 +393,9 @@ fn check_stream(api: &ApiDefinition, findings: &mut Findings) {
     if rules.mirror.is_some() {
         findings.error(&at.key("mirror"), message);
     }
+    if rules.hedge.is_some() {
+        findings.error(&at.key("hedge"), message);
+    }
     if rules.balance == BalanceRule::Hash && rules.hash.by != HashedPart::Address {
         findings.error(&at.key("hash").key("by"), message);
     }

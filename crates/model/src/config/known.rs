@@ -65,12 +65,13 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("analytics_config.purge_interval", Never),
     // Upstream.
     ("proxy_ssl_disable_renegotiation", Never),
-    ("external_services", Set),
+    // Connections to Redis have the settings of `storage`, and webhooks go directly.
+    ("external_services.storage", Set),
+    ("external_services.webhooks", Set),
     // Health.
     ("liveness_check", Never),
     ("uptime_tests.poller_group", Never),
     ("uptime_tests.config.checker_pool_size", Never),
-    ("uptime_tests.config.enable_uptime_analytics", Set),
     ("monitor", Member("enable_trigger_monitors")),
     // Plugins.
     ("enable_jsvm", Set),

@@ -66,6 +66,8 @@ pub struct TollgateSettings {
     /// Fields of definitions that ask for a protection without effect here; APIs with these fields are served without it.
     // The names are those of `crate::protections::PROTECTIONS`.
     pub serve_without: Vec<String>,
+    /// Where this gateway runs: targets of the same zone are preferred.
+    pub zone: String,
 }
 
 /// How events are sent.
@@ -271,6 +273,7 @@ impl Default for TollgateSettings {
             request_id: false,
             server_timing: false,
             serve_without: Vec::new(),
+            zone: String::new(),
         }
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_words(config, findings);
     check_numbers(config, findings);
     check_limiters(config, findings);
+    config.external_services.check(findings);
     config.opentelemetry.check(findings);
     config.storage.check(&JsonPath::of("storage"), findings);
     config.analytics_storage.check(&JsonPath::of("analytics_storage"), findings);

@@ -441,7 +441,11 @@ impl Handler for ScriptedHandler {
             timed: true,
             capture_bytes_max: 0,
             is_conditional: order == "again",
-            resend: (order == "resend").then_some(KeepForResend { body_bytes_max: number as usize, connect_ms: None }),
+            resend: (order == "resend").then_some(KeepForResend {
+                body_bytes_max: number as usize,
+                connect_ms: None,
+                hedge_after: None,
+            }),
             copy: None,
         })
     }

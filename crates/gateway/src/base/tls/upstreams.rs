@@ -4,14 +4,17 @@
 use super::certificate::Facts;
 use super::library::{CertificateSlot, Library};
 use super::{provider, versions};
+use crate::base::service_kind::ServiceKind;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ResolvesClientCert, WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor};
 use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::sign::CertifiedKey;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::config::GatewayConfig;
@@ -49,8 +52,14 @@ pub(crate) struct TlsRules {
     pub pins: Vec<String>,
     /// Certificate for upstreams that request one.
     pub certificate: Option<String>,
+    /// The certificate's key, if it is in a file of its own.
+    pub key_file: Option<String>,
+    /// The only trusted authorities, by file or identifier; empty for those of the system.
+    pub authorities: Vec<String>,
     /// Whether HTTP/2 is used with upstreams that support it.
     pub http2: bool,
+    /// The kind of server that the gateway itself calls; the configuration may have proxies and certificates for it.
+    pub service: ServiceKind,
 }
 
 impl TlsSettings {
@@ -103,7 +112,10 @@ impl TlsSettings {
             checks_common_name: self.checks_common_name,
             pins: pins.unwrap_or_default(),
             certificate: best(&self.certificates, host).cloned(),
+            key_file: None,
+            authorities: Vec::new(),
             http2: self.http2,
+            service: ServiceKind::Other,
         }
     }
 }
@@ -135,7 +147,11 @@ pub(crate) fn client_config(rules: &TlsRules, library: &Library) -> Result<Clien
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(&versions(rules.min_version, rules.max_version)?)
         .map_err(|error| error.to_string())?;
-    let roots = if rules.insecure { RootCertStore::empty() } else { system_roots() };
+    let roots = match (rules.insecure, rules.authorities.is_empty()) {
+        (true, _) => RootCertStore::empty(),
+        (false, true) => system_roots(),
+        (false, false) => own_roots(&rules.authorities, library)?,
+    };
     let verifier = Verifier {
         strict: WebPkiServerVerifier::builder_with_provider(Arc::new(roots.clone()), provider.clone()).build().ok(),
         roots,
@@ -147,12 +163,34 @@ pub(crate) fn client_config(rules: &TlsRules, library: &Library) -> Result<Clien
     let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
     let mut config = match &rules.certificate {
         None => builder.with_no_client_auth(),
-        Some(name) => builder.with_client_cert_resolver(Arc::new(OwnCertificate(library.named(name)))),
+        Some(name) => {
+            let slot = match &rules.key_file {
+                Some(key) => library.pair(Path::new(name), Path::new(key)),
+                None => library.named(name),
+            };
+            builder.with_client_cert_resolver(Arc::new(OwnCertificate(slot)))
+        }
     };
     if rules.http2 {
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     }
     Ok(config)
+}
+
+/// The authorities in files or in the store.
+fn own_roots(names: &[String], library: &Library) -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    for name in names {
+        let text = match library.stored_text(name) {
+            Some(text) => text,
+            None => std::fs::read(name).map_err(|error| format!("authority {name}: {error}"))?,
+        };
+        for certificate in CertificateDer::pem_slice_iter(&text) {
+            let certificate = certificate.map_err(|error| format!("authority {name}: {error}"))?;
+            roots.add(certificate).map_err(|error| format!("authority {name}: {error}"))?;
+        }
+    }
+    if roots.is_empty() { Err("there is no authority in the files that are named".to_owned()) } else { Ok(roots) }
 }
 
 fn system_roots() -> RootCertStore {

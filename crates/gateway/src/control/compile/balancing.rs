@@ -2,7 +2,7 @@
 
 use super::watch;
 use crate::base::tls::TlsSettings;
-use crate::data::balanced::{BalancedUpstreams, CompiledPart, CompiledRetries, HashedValue, Mirror, Sticky};
+use crate::data::balanced::{BalancedUpstreams, CompiledHedge, CompiledPart, CompiledRetries, HashedValue, Mirror, Sticky};
 use crate::data::middleware::Context;
 use crate::data::pool_name::PoolName;
 use crate::data::registry::Registry;
@@ -13,12 +13,15 @@ use crate::data::target_watch::ListBuilder;
 use crate::data::upstream::{Upstream, without_credentials};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
+use std::time::Duration;
 use tollgate_balance::{Backoff, BalanceMethod, BudgetRules, Candidate, Candidates, HealthRules, TargetHealth, hash_bytes};
 use tollgate_model::api::{
-    ApiDefinition, BalanceRule, HashedPart, PassiveHealth, RetryRules, StickyCookie, UpstreamRules, WeightedTarget,
+    ApiDefinition, BalanceRule, HashedPart, HedgeRule, PassiveHealth, RetryRules, StickyCookie, UpstreamRules, WeightedTarget,
 };
 
 const NS_PER_MS: u64 = 1_000_000;
+/// Second sendings that unused requests leave for later: a target that hangs is noticed by its other requests.
+const HEDGES_SAVED_MAX: u32 = 20;
 
 /// Whether the upstreams of an API follow rules.
 pub(super) fn is_used(definition: &ApiDefinition, context: &Context<'_>) -> bool {
@@ -26,7 +29,8 @@ pub(super) fn is_used(definition: &ApiDefinition, context: &Context<'_>) -> bool
 }
 
 fn discovers(definition: &ApiDefinition) -> bool {
-    definition.proxy.service_discovery.use_discovery_service
+    let finds_in_dns = definition.tollgate.upstream.as_ref().is_some_and(|rules| rules.srv.is_some());
+    finds_in_dns || definition.proxy.service_discovery.use_discovery_service
 }
 
 /// The upstreams of a version by the rules of its API. `None` if they are unusable.
@@ -35,12 +39,14 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
     let rules = definition.tollgate.upstream.as_ref().unwrap_or(&default);
     let method = method(rules);
     let health = health_rules(rules.health.as_ref());
+    let zone = context.settings.zone.clone();
     let (tls, sticky_key, registry) = (context.upstream_tls(definition), context.settings.sticky_key, context.registry.clone());
     let maker = |part: &str| ListMaker {
         name: PoolName { api: definition.api_id.clone(), version: version.to_owned(), part: part.to_owned() },
         tls: tls.clone(),
         sticky_key,
         registry: registry.clone(),
+        zone: zone.clone(),
         method,
         health,
     };
@@ -84,6 +90,7 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
         sticky: rules.sticky_cookie.as_ref().map(sticky),
         fault_statuses,
         retries: rules.retries.as_ref().map(retries),
+        hedge: rules.hedge.as_ref().map(hedge),
         mirror,
     })
 }
@@ -101,25 +108,31 @@ struct ListMaker {
     tls: TlsSettings,
     sticky_key: StickyKey,
     registry: Arc<Registry>,
+    /// The gateway's zone; empty if that does not matter.
+    zone: String,
     method: BalanceMethod,
     health: HealthRules,
 }
 
 impl ListMaker {
-    /// Makes a list. `Err` has the index of the target that is unusable.
-    fn list(&self, targets: &[WeightedTarget]) -> Result<TargetList, (usize, String)> {
+    /// Makes a list of a definition's targets.
+    fn written_list(&self, targets: &[WeightedTarget]) -> Result<TargetList, (usize, String)> {
+        let has_zone = !self.zone.is_empty() && targets.iter().any(|target| target.zone == self.zone);
+        // Other zones are in the odd tier.
+        let tier = |target: &WeightedTarget| u8::from(has_zone && target.zone != self.zone);
+        self.list(targets.iter().map(|target| (target.url.as_str(), target.weight, tier(target))))
+    }
+
+    /// Makes a list of targets with their weights and tiers. `Err` has the index of the target that is unusable.
+    fn list<'t>(&self, targets: impl Iterator<Item = (&'t str, u32, u8)>) -> Result<TargetList, (usize, String)> {
         let mut list = Vec::new();
         let mut candidates = Vec::new();
-        for (index, target) in targets.iter().enumerate() {
-            let upstream = Upstream::new(&target.url, &self.tls, &self.registry).map_err(|error| (index, error))?;
-            candidates.push(Candidate {
-                weight: target.weight,
-                hash: hash_bytes(target.url.as_bytes()),
-                tier: 0,
-                health: self.registry.target_health(&self.name, &target.url),
-            });
-            let sticky_id = self.sticky_key.id(&self.name.api, &target.url);
-            list.push(PoolTarget { url: without_credentials(&target.url), upstream, sticky_id });
+        for (index, (url, weight, tier)) in targets.enumerate() {
+            let upstream = Upstream::new(url, &self.tls, &self.registry).map_err(|error| (index, error))?;
+            let health = self.registry.target_health(&self.name, url);
+            candidates.push(Candidate { weight, hash: hash_bytes(url.as_bytes()), tier, health });
+            let sticky_id = self.sticky_key.id(&self.name.api, url);
+            list.push(PoolTarget { url: without_credentials(url), upstream, sticky_id });
         }
         Ok(TargetList::new(list, Candidates::new(candidates, self.method, self.health)))
     }
@@ -132,7 +145,7 @@ fn pool(
     discovers: bool,
     context: &mut Context<'_>,
 ) -> Option<Arc<TargetPool>> {
-    let list = match maker.list(targets) {
+    let list = match maker.written_list(targets) {
         Ok(list) => list,
         Err((index, error)) => {
             context.error(format!("$.tollgate.upstream.{path}[{index}]"), error);
@@ -158,7 +171,9 @@ fn pool(
         list.candidates.list().iter().for_each(|candidate| drop_verdict(&candidate.health));
     }
     let budget = context.registry.retry_budget(&name);
-    Some(Arc::new(TargetPool { name, targets: ArcSwap::from_pointee(list), budget, watch }))
+    let hedges = definition.tollgate.upstream.as_ref().is_some_and(|rules| rules.hedge.is_some());
+    let hedging = hedges.then(|| context.registry.hedging(&name));
+    Some(Arc::new(TargetPool { name, targets: ArcSwap::from_pointee(list), budget, hedging, watch }))
 }
 
 fn drop_verdict(health: &TargetHealth) {
@@ -166,9 +181,9 @@ fn drop_verdict(health: &TargetHealth) {
 }
 
 fn list_builder(maker: ListMaker) -> Box<ListBuilder> {
-    Box::new(move |urls| {
-        let targets: Vec<WeightedTarget> = urls.iter().map(|url| WeightedTarget { url: url.clone(), weight: 1 }).collect();
-        maker.list(&targets).map_err(|(index, error)| format!("{}: {error}", urls.get(index).map_or("", String::as_str)))
+    Box::new(move |found| {
+        let targets = found.iter().map(|target| (target.url.as_str(), target.weight, target.priority.saturating_mul(2)));
+        maker.list(targets).map_err(|(index, error)| format!("{}: {error}", found.get(index).map_or("", |target| &target.url)))
     })
 }
 
@@ -215,6 +230,16 @@ fn retries(rules: &RetryRules) -> CompiledRetries {
         backoff: Backoff { first: rules.backoff_ms * NS_PER_MS, most: rules.backoff_ms_max * NS_PER_MS },
         budget: BudgetRules { percent: rules.budget_percent, saved_max: rules.budget_saved_max, per_s_min: rules.budget_per_s_min },
         body_bytes_max: rules.body_bytes_max,
+    }
+}
+
+fn hedge(rule: &HedgeRule) -> CompiledHedge {
+    CompiledHedge {
+        after: Duration::from_millis(rule.after_ms),
+        percentile: rule.percentile,
+        // A minimum per second would send every request of a quiet API twice.
+        budget: BudgetRules { percent: rule.budget_percent, saved_max: HEDGES_SAVED_MAX, per_s_min: 0 },
+        body_bytes_max: rule.body_bytes_max,
     }
 }
 

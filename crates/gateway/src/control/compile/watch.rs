@@ -1,11 +1,14 @@
 //! Compiles what is done about the targets of a pool without a request: `uptime_tests`, `tollgate.upstream.checks` and
 //! `proxy.service_discovery`.
 
-use crate::base::tls::TlsSettings;
+use crate::base::service_kind::ServiceKind;
+use crate::base::tls::{TlsRules, TlsSettings};
+use crate::data::found_target::FoundTarget;
 use crate::data::middleware::Context;
 use crate::data::target_list::PoolTarget;
 use crate::data::target_watch::{
-    AnswerShape, CheckKind, DialogueStep, Discovery, ListBuilder, TargetCheck, TargetChecks, TargetWatch,
+    AnswerShape, CheckKind, DialogueStep, Discovery, DiscoverySource, ListBuilder, TargetCheck, TargetChecks, TargetWatch,
+    UptimeRecordRules,
 };
 use crate::data::upstream::split_url;
 use arc_swap::ArcSwap;
@@ -16,6 +19,7 @@ use hyper::body::Bytes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_engine::SrvResolver;
 use tollgate_model::api::{ActiveChecks, ApiDefinition, CheckProtocol, UptimeCheck};
 
 /// The status that Tyk's checks expect.
@@ -46,6 +50,7 @@ pub(super) fn compile(
             rise: checks.rise,
             fall: checks.fall,
             decides: true,
+            record: None,
             discovery,
         });
     }
@@ -67,6 +72,10 @@ pub(super) fn compile(
         interval,
         rise: trigger,
         fall: trigger,
+        record: Some(UptimeRecordRules {
+            org_id: definition.org_id.clone(),
+            life_s: definition.uptime_tests.config.expire_utime_after,
+        }),
         decides: rounds.is_some() && definition.proxy.check_host_against_uptime_tests,
         discovery,
     })
@@ -88,7 +97,7 @@ fn uptime_check(test: &UptimeCheck, tls: &TlsSettings) -> Result<TargetCheck, St
             method,
             headers: headers(&test.headers)?,
             body: Bytes::from(body),
-            tls: tls.for_host(&host),
+            tls: TlsRules { service: ServiceKind::Health, ..tls.for_host(&host) },
             statuses: vec![EXPECTED],
             uri,
         };
@@ -140,7 +149,14 @@ fn target_check(target: &PoolTarget, checks: &ActiveChecks, tls: &TlsSettings) -
         CheckKind::Tcp { host, port, tls: rules, announces_client: false, dialogue: Vec::new() }
     } else {
         let (method, headers, body) = (Method::GET, headers(&checks.headers).ok()?, Bytes::new());
-        CheckKind::Http { method, uri, headers, body, tls: rules.unwrap_or_default(), statuses: checks.statuses.clone() }
+        CheckKind::Http {
+            method,
+            uri,
+            headers,
+            body,
+            tls: TlsRules { service: ServiceKind::Health, ..rules.unwrap_or_default() },
+            statuses: checks.statuses.clone(),
+        }
     };
     let time_max = Duration::from_millis(checks.timeout_ms);
     Some(TargetCheck { name: target.url.clone(), authority: target.upstream.host.clone(), kind, time_max })
@@ -150,11 +166,23 @@ fn target_check(target: &PoolTarget, checks: &ActiveChecks, tls: &TlsSettings) -
 pub(super) fn discovery(
     definition: &ApiDefinition,
     tls: &TlsSettings,
-    found: Arc<ArcSwap<Vec<String>>>,
+    found: Arc<ArcSwap<Vec<FoundTarget>>>,
     build: Box<ListBuilder>,
     context: &mut Context<'_>,
 ) -> Option<Discovery> {
     let written = &definition.proxy.service_discovery;
+    if let Some(srv) = definition.tollgate.upstream.as_ref().and_then(|rules| rules.srv.as_ref()) {
+        if written.use_discovery_service {
+            context.error("$.tollgate.upstream.srv", "proxy.service_discovery finds targets as well: an API has one source");
+        }
+        let source = DiscoverySource::Dns {
+            resolver: SrvResolver::new(&context.settings.name_servers),
+            name: srv.name.clone(),
+            scheme: if srv.scheme.is_empty() { definition.target_scheme().to_owned() } else { srv.scheme.clone() },
+            path: srv.path.clone(),
+        };
+        return Some(Discovery { source, interval: Duration::ZERO, found, build });
+    }
     let Ok(uri) = written.query_endpoint.parse::<Uri>() else {
         context.error("$.proxy.service_discovery.query_endpoint", "is not a URL");
         return None;
@@ -173,5 +201,7 @@ pub(super) fn discovery(
         is_list: written.endpoint_returns_list,
         takes_all: written.use_target_list,
     };
-    Some(Discovery { tls: tls.for_host(uri.host().unwrap_or_default()), uri, interval, shape, found, build })
+    let tls = TlsRules { service: ServiceKind::Discovery, ..tls.for_host(uri.host().unwrap_or_default()) };
+    let source = DiscoverySource::Service { tls, uri, shape };
+    Some(Discovery { source, interval, found, build })
 }

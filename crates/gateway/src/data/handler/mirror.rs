@@ -19,7 +19,8 @@ struct MirroredRequest {
 pub(super) fn add(mirror: &Mirror, api: &str, forward: &mut Forward) {
     let body_bytes_max = mirror.body_bytes_max.max(forward.resend.map_or(0, |resend| resend.body_bytes_max));
     let connect_ms = forward.resend.and_then(|resend| resend.connect_ms);
-    forward.resend = Some(KeepForResend { body_bytes_max, connect_ms });
+    let hedge_after = forward.resend.and_then(|resend| resend.hedge_after);
+    forward.resend = Some(KeepForResend { body_bytes_max, connect_ms, hedge_after });
     let (target, host) = (mirror.upstream.target.clone(), mirror.upstream.host.clone());
     forward.copy = Some(Box::new(MirroredRequest { api: api.to_owned(), target, host }));
 }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tollgate_engine::{
-    ClientInfo, Ended, Fault, Handler, KeptBody, MonoTime, NotKept, Outgoing, OwnFault, OwnRequests, Resend, ResponseVerdict,
-    Retarget, Target, TryEnd, Verdict,
+    ClientInfo, Ended, Fault, Handler, HedgeEnd, KeptBody, MonoTime, NotKept, Outgoing, OwnFault, OwnRequests, Resend,
+    ResponseVerdict, Retarget, Target, TryEnd, Verdict,
 };
 use tollgate_http::{Body, Request, RequestHead, Response, write_request};
 
@@ -229,6 +229,14 @@ impl Handler for ProbedHandler {
 
     fn target(&self) -> Option<Arc<Target>> {
         self.inner.target()
+    }
+
+    fn on_hedge(&mut self, retarget: &mut Retarget) -> Option<Arc<Target>> {
+        self.inner.on_hedge(retarget)
+    }
+
+    fn on_hedge_ended(&mut self, end: HedgeEnd) {
+        self.inner.on_hedge_ended(end);
     }
 
     fn on_try_ended(&mut self, ended: &TryEnd<'_>, retarget: &mut Retarget) -> Option<Resend> {

@@ -4,7 +4,8 @@ use super::GatewayHandler;
 use super::in_flight::{Chosen, InFlight};
 use crate::data::balanced::{BalancedUpstreams, TargetTry, nanos};
 use crate::data::snapshot::Upstreams;
-use tollgate_engine::{FaultKind, Resend, Retarget, TryEnd};
+use std::sync::Arc;
+use tollgate_engine::{FaultKind, HedgeEnd, Resend, Retarget, Target, TryEnd};
 
 impl GatewayHandler {
     /// Sends the request to another target, if the rules of its API allow it.
@@ -20,6 +21,26 @@ impl GatewayHandler {
         };
         in_flight.chosen = taken;
         resend
+    }
+
+    /// Another target for a request that is slow to be answered, if the rules of its API allow it.
+    #[cold]
+    pub(super) fn hedge(&mut self, retarget: &mut Retarget) -> Option<Arc<Target>> {
+        let now = nanos(self.core.shared.start.elapsed());
+        let random = self.core.next_id().0 as u64;
+        let in_flight = self.in_flight.as_mut()?;
+        let mut target = None;
+        with_try(in_flight, |taken, rules| target = taken.hedge(rules, retarget, (now, random)));
+        target
+    }
+
+    /// Notes how a second sending ended.
+    #[cold]
+    pub(super) fn end_hedge(&mut self, end: HedgeEnd) {
+        let now = nanos(self.core.shared.start.elapsed());
+        if let Some(in_flight) = &mut self.in_flight {
+            with_try(in_flight, |taken, _| taken.end_hedge(end, now));
+        }
     }
 
     /// Notes a response for the health of the target that sent it.

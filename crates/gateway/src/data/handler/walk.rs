@@ -255,7 +255,7 @@ impl GatewayHandler {
                 let mut forward = forward::fill(&mut exchange, version, upstream);
                 if let (Chosen::Balanced(taken), Upstreams::Balanced(rules)) = (&chosen, &version.upstreams) {
                     forward.first_byte_ms = taken.time();
-                    forward.resend = rules.keeps();
+                    forward.resend = rules.keeps(taken);
                     if let Some(mirror) = rules.mirror.as_ref().filter(|mirror| mirror.takes(arrival.core.next_id().0 as u64)) {
                         mirror::add(mirror, &exchange.api.id, &mut forward);
                     }

@@ -8,6 +8,7 @@ use crate::auth::identity::{self, Identity};
 use crate::base::answers::{GRACE, QuestionState};
 use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
+use crate::base::service_kind::ServiceKind;
 use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
@@ -65,7 +66,8 @@ impl IntrospectionAuth {
             source.context.error(place, "the system has no thread to ask it with");
             return None;
         };
-        let tls = TlsRules { insecure: source.context.settings.insecure_jwks_tls, ..TlsRules::default() };
+        let tls =
+            TlsRules { insecure: source.context.settings.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
         Some(Box::new(IntrospectionAuth {
             places: CredentialPlaces::new(definition.places(AuthMethod::ExternalOAuth)),
             org_id: definition.org_id.clone(),

@@ -11,6 +11,7 @@ use crate::auth::jwt::{
     VerifyKey,
 };
 use crate::base::answers::GRACE;
+use crate::base::service_kind::ServiceKind;
 use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
@@ -63,7 +64,7 @@ impl JwtAuth {
         }
         let settings = source.context.settings;
         let family = AlgorithmFamily::of_method(&definition.jwt_signing_method);
-        let tls = TlsRules { insecure: settings.insecure_jwks_tls, ..TlsRules::default() };
+        let tls = TlsRules { insecure: settings.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
         let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: false };
         let keys = match KeySource::new(definition, family, &rules, |url, rules| source.context.registry.key_set(url, rules)) {
             Ok(keys) => keys,

@@ -10,6 +10,7 @@ use crate::auth::jwt::{
     SigningAlgorithm, TimeChecks, Validity,
 };
 use crate::base::answers::GRACE;
+use crate::base::service_kind::ServiceKind;
 use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
@@ -69,7 +70,7 @@ impl OpenIdAuth {
             return None;
         }
         let settings = source.context.settings;
-        let tls = TlsRules { insecure: settings.insecure_jwks_tls, ..TlsRules::default() };
+        let tls = TlsRules { insecure: settings.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
         let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: true };
         let mut providers = Vec::new();
         for (index, provider) in definition.openid_options.providers.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::{Middleware, MiddlewareSource};
 use crate::base::answers::{GRACE, QuestionState};
 use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
+use crate::base::service_kind::ServiceKind;
 use crate::base::tls::TlsRules;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
@@ -100,7 +101,8 @@ fn credentials(auth: &UpstreamAuth, source: &MiddlewareSource<'_, '_>) -> Result
     let place = "oauth.client_credentials.token_url";
     let uri: Uri = rules.token_url.parse().map_err(|error| (place, format!("is not a URL: {error}")))?;
     let client = source.context.registry.auth_client.get().ok_or((place, "the system has no thread to ask it with".to_owned()))?;
-    let tls = source.tls_settings().for_host(uri.host().unwrap_or_default());
+    let own = source.tls_settings().for_host(uri.host().unwrap_or_default());
+    let tls = TlsRules { service: ServiceKind::OAuth, ..own };
     let call = TokenCall {
         headers: headers(rules).ok_or((place, "the client's credentials are unusable".to_owned()))?,
         body: body(rules),

@@ -11,6 +11,9 @@ pub(crate) struct Answer {
     pub ttl_s: u32,
 }
 
+/// Priority, weight, port and host of an SRV record.
+pub(crate) type ServiceRecord = (u16, u16, u16, String);
+
 pub(crate) struct NameServer {
     pub address: SocketAddr,
     asked: Arc<AtomicUsize>,
@@ -40,20 +43,40 @@ impl NameServer {
         NameServer { address, asked }
     }
 
+    /// One that answers questions for SRV records, with priority, weight, port and host. No records means that the name does not exist; `None`,
+    /// that the server fails.
+    pub(crate) fn of_services(answer: impl Fn(&str) -> Option<Vec<ServiceRecord>> + Send + 'static) -> NameServer {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        let address = socket.local_addr().expect("an address");
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counter = asked.clone();
+        thread::spawn(move || {
+            let mut packet = [0; 1500];
+            while let Ok((length, from)) = socket.recv_from(&mut packet) {
+                counter.fetch_add(1, Ordering::SeqCst);
+                if let Some(reply) = service_reply(&packet[..length], &answer) {
+                    let _ = socket.send_to(&reply, from);
+                }
+            }
+        });
+        NameServer { address, asked }
+    }
+
     /// How many questions have come.
     pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 }
 
-fn reply(packet: &[u8], dropped: &[u16], answer: &dyn Fn(&str) -> Answer) -> Option<Vec<u8>> {
+/// The name of a question, and where it ends in the packet.
+fn asked_name(packet: &[u8]) -> Option<(String, usize)> {
     let mut name = String::new();
     let mut at = 12;
     loop {
         let length = usize::from(*packet.get(at)?);
         at += 1;
         if length == 0 {
-            break;
+            return Some((name, at));
         }
         if !name.is_empty() {
             name.push('.');
@@ -61,6 +84,39 @@ fn reply(packet: &[u8], dropped: &[u16], answer: &dyn Fn(&str) -> Answer) -> Opt
         name.push_str(&String::from_utf8_lossy(packet.get(at..at + length)?).to_lowercase());
         at += length;
     }
+}
+
+fn service_reply(packet: &[u8], answer: &dyn Fn(&str) -> Option<Vec<ServiceRecord>>) -> Option<Vec<u8>> {
+    let (name, at) = asked_name(packet)?;
+    let kind = u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?]);
+    let found = answer(&name);
+    let code = match &found {
+        None => 0x82,
+        Some(records) if records.is_empty() => 0x83,
+        Some(_) => 0x80,
+    };
+    let records = found.filter(|_| kind == 33).unwrap_or_default();
+    let mut out = packet.get(..2)?.to_vec();
+    out.extend_from_slice(&[0x81, code, 0, 1, 0, u8::try_from(records.len()).ok()?, 0, 0, 0, 0]);
+    out.extend_from_slice(packet.get(12..at + 4)?);
+    for (priority, weight, port, host) in records {
+        let mut data = Vec::new();
+        [priority, weight, port].iter().for_each(|number| data.extend_from_slice(&number.to_be_bytes()));
+        for label in host.split('.') {
+            data.push(u8::try_from(label.len()).ok()?);
+            data.extend_from_slice(label.as_bytes());
+        }
+        data.push(0);
+        // One second: tests change the answer.
+        out.extend_from_slice(&[0xc0, 12, 0, 33, 0, 1, 0, 0, 0, 1]);
+        out.extend_from_slice(&u16::try_from(data.len()).ok()?.to_be_bytes());
+        out.extend_from_slice(&data);
+    }
+    Some(out)
+}
+
+fn reply(packet: &[u8], dropped: &[u16], answer: &dyn Fn(&str) -> Answer) -> Option<Vec<u8>> {
+    let (name, at) = asked_name(packet)?;
     let kind = u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?]);
     if dropped.contains(&kind) {
         return None;

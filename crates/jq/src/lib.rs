@@ -10,6 +10,7 @@ mod budget;
 mod filter;
 mod functions;
 mod json;
+mod members;
 mod paths;
 mod quick;
 mod run;

@@ -2,15 +2,12 @@
 //! each shared part counts as often as it is seen, so that no small value takes for ever to write or to compare.
 
 use crate::budget::{DEPTH_MAX, JqLimit, reach, spend};
-use indexmap::IndexMap;
+use crate::members::JqMembers;
 use jaq_core::Exn;
 use std::rc::Rc;
 
 /// An error that a filter can catch.
 pub(crate) type Failure = jaq_core::Error<JqValue>;
-
-/// Members of an object, in the order in which they were added.
-pub(crate) type JqMembers = IndexMap<Rc<str>, JqValue>;
 
 /// Weight above which nothing is made. A body of 10 MiB has at most 100 MiB.
 const WEIGHT_MAX: usize = 256 << 20;
@@ -284,11 +281,9 @@ impl JqObject {
         spend(4 * ELEMENT)?;
         self.depth = self.depth.max(1 + value.depth());
         self.weight = self.weight.saturating_add(member_weight(&name, &value));
-        if let Some((at, _, old)) = self.members.get_full(&name) {
-            self.weight = self.weight.saturating_sub(member_weight(&name, old));
-            if let Some((_, slot)) = self.members.get_index_mut(at) {
-                *slot = value;
-            }
+        if let Some(slot) = self.members.get_mut(&name) {
+            self.weight = self.weight.saturating_sub(member_weight(&name, slot));
+            *slot = value;
         } else {
             self.members.insert(name, value);
         }

@@ -3,9 +3,10 @@
 use super::{of_input, of_one, text_of};
 use crate::arithmetic::{described, whole};
 use crate::budget::spend;
+use crate::members::JqMembers;
 use crate::paths::{indices, written};
 use crate::run::JqRun;
-use crate::value::{Failure, JqMembers, JqValue, own_items};
+use crate::value::{Failure, JqValue, own_items};
 use jaq_core::box_iter::box_once;
 use jaq_core::native::{Fun, run};
 use jaq_core::{Bind, Cv, Exn, ValR};
@@ -117,7 +118,7 @@ fn contains(value: &JqValue, part: &JqValue) -> Result<bool, Failure> {
             Ok(true)
         }
         (JqValue::Object(object), JqValue::Object(parts)) => {
-            for (name, part) in &parts.members {
+            for (name, part) in parts.members.iter() {
                 let Some(member) = object.members.get(name) else { return Ok(false) };
                 if member.type_name() != part.type_name() || !contains(member, part)? {
                     return Ok(false);

@@ -108,7 +108,7 @@ impl<'de> Visitor<'de> for ValueReader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<JqValue, A::Error> {
-        let mut members = crate::members::JqMembers::default();
+        let mut members = crate::value::JqMembers::default();
         while let Some(name) = access.next_key_seed(NameReader)? {
             members.insert(name, access.next_value_seed(ValueReader)?);
         }

@@ -1,23 +1,22 @@
-//! The members of an object: few of them in one list, without hashing, as most objects have them; many with an index beside it.
+//! Values with names, such as the members of an object: few of them in one list, without hashing, as most objects have them; many with an index beside it.
 
-use crate::value::JqValue;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Up to so many members a name is searched in the list.
 const SEARCHED_MAX: usize = 16;
 
-/// Members of an object, in the order in which they were added.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct JqMembers {
-    list: Vec<(Rc<str>, JqValue)>,
+/// Values with names, in the order in which they were added.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedList<V> {
+    list: Vec<(Rc<str>, V)>,
     /// The place of each name; `None` for a short list.
     places: Option<Box<HashMap<Rc<str>, usize>>>,
 }
 
-impl JqMembers {
+impl<V> NamedList<V> {
     pub(crate) fn with_capacity(count: usize) -> Self {
-        JqMembers { list: Vec::with_capacity(count), places: None }
+        NamedList { list: Vec::with_capacity(count), places: None }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -32,11 +31,11 @@ impl JqMembers {
         }
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&JqValue> {
+    pub(crate) fn get(&self, name: &str) -> Option<&V> {
         self.list.get(self.place(name)?).map(|(_, value)| value)
     }
 
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut JqValue> {
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut V> {
         let at = self.place(name)?;
         self.list.get_mut(at).map(|(_, value)| value)
     }
@@ -46,12 +45,12 @@ impl JqMembers {
     }
 
     /// The member at a place.
-    pub(crate) fn get_index(&self, at: usize) -> Option<(&Rc<str>, &JqValue)> {
+    pub(crate) fn get_index(&self, at: usize) -> Option<(&Rc<str>, &V)> {
         self.list.get(at).map(|(name, value)| (name, value))
     }
 
     /// Adds a member behind the others, or replaces the value of the one with its name.
-    pub(crate) fn insert(&mut self, name: Rc<str>, value: JqValue) {
+    pub(crate) fn insert(&mut self, name: Rc<str>, value: V) {
         if let Some(known) = self.get_mut(&name) {
             *known = value;
             return;
@@ -66,7 +65,7 @@ impl JqMembers {
     }
 
     /// Removes a member; those behind it move up.
-    pub(crate) fn shift_remove(&mut self, name: &str) -> Option<JqValue> {
+    pub(crate) fn shift_remove(&mut self, name: &str) -> Option<V> {
         let at = self.place(name)?;
         let (_, value) = self.list.remove(at);
         self.index();
@@ -79,7 +78,7 @@ impl JqMembers {
         self.places = has_index.then(|| Box::new(places()));
     }
 
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&Rc<str>, &JqValue)> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&Rc<str>, &V)> {
         self.list.iter().map(|(name, value)| (name, value))
     }
 
@@ -87,13 +86,19 @@ impl JqMembers {
         self.list.iter().map(|(name, _)| name)
     }
 
-    pub(crate) fn values(&self) -> impl ExactSizeIterator<Item = &JqValue> {
+    pub(crate) fn values(&self) -> impl ExactSizeIterator<Item = &V> {
         self.list.iter().map(|(_, value)| value)
     }
 }
 
-impl IntoIterator for JqMembers {
-    type Item = (Rc<str>, JqValue);
+impl<V> Default for NamedList<V> {
+    fn default() -> Self {
+        NamedList::with_capacity(0)
+    }
+}
+
+impl<V> IntoIterator for NamedList<V> {
+    type Item = (Rc<str>, V);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
@@ -101,9 +106,9 @@ impl IntoIterator for JqMembers {
     }
 }
 
-impl FromIterator<(Rc<str>, JqValue)> for JqMembers {
-    fn from_iter<I: IntoIterator<Item = (Rc<str>, JqValue)>>(members: I) -> Self {
-        let mut made = JqMembers::default();
+impl<V> FromIterator<(Rc<str>, V)> for NamedList<V> {
+    fn from_iter<I: IntoIterator<Item = (Rc<str>, V)>>(members: I) -> Self {
+        let mut made = NamedList::default();
         members.into_iter().for_each(|(name, value)| made.insert(name, value));
         made
     }

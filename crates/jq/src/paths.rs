@@ -18,7 +18,7 @@ impl jaq_core::ValT for JqValue {
     }
 
     fn from_map<I: IntoIterator<Item = (Self, Self)>>(members: I) -> ValR<Self> {
-        let mut named = crate::members::JqMembers::default();
+        let mut named = crate::value::JqMembers::default();
         for (name, value) in members {
             let JqValue::String(name) = name else {
                 return Err(Failure::str(format_args!("Object keys must be strings, not {}", name.type_name())));
@@ -102,7 +102,7 @@ impl jaq_core::ValT for JqValue {
                 Ok(JqValue::array(kept))
             }
             JqValue::Object(object) => {
-                let mut kept = crate::members::JqMembers::default();
+                let mut kept = crate::value::JqMembers::default();
                 for (name, value) in crate::value::own_members(object)? {
                     spend(LOOK)?;
                     if let Some(value) = f(value).next() {

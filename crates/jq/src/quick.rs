@@ -94,7 +94,7 @@ impl QuickFilter {
             },
             QuickFilter::Item(of, at) => item(&of.output(input)?, *at)?,
             QuickFilter::Object(members) => {
-                let mut made = crate::members::JqMembers::with_capacity(members.len());
+                let mut made = crate::value::JqMembers::with_capacity(members.len());
                 for (name, filter) in members {
                     made.insert((&**name).into(), filter.output(input)?);
                 }

@@ -2,7 +2,7 @@
 //! each shared part counts as often as it is seen, so that no small value takes for ever to write or to compare.
 
 use crate::budget::{DEPTH_MAX, JqLimit, reach, spend};
-use crate::members::JqMembers;
+use crate::members::NamedList;
 use jaq_core::Exn;
 use std::rc::Rc;
 
@@ -46,6 +46,9 @@ pub enum JqValue {
     /// An object.
     Object(Rc<JqObject>),
 }
+
+/// Members of an object, in the order in which they were added.
+pub(crate) type JqMembers = NamedList<JqValue>;
 
 /// The elements of an array.
 #[derive(Clone, Debug, Default)]

@@ -3,10 +3,9 @@
 use super::{of_input, of_one, text_of};
 use crate::arithmetic::{described, whole};
 use crate::budget::spend;
-use crate::members::JqMembers;
 use crate::paths::{indices, written};
 use crate::run::JqRun;
-use crate::value::{Failure, JqValue, own_items};
+use crate::value::{Failure, JqMembers, JqValue, own_items};
 use jaq_core::box_iter::box_once;
 use jaq_core::native::{Fun, run};
 use jaq_core::{Bind, Cv, Exn, ValR};

@@ -11,7 +11,7 @@ const SEARCHED_MAX: usize = 16;
 pub(crate) struct NamedList<V> {
     list: Vec<(Rc<str>, V)>,
     /// The place of each name; `None` for a short list.
-    places: Option<Box<HashMap<Rc<str>, usize>>>,
+    places: Option<HashMap<Rc<str>, usize>>,
 }
 
 impl<V> NamedList<V> {
@@ -75,7 +75,7 @@ impl<V> NamedList<V> {
     fn index(&mut self) {
         let has_index = self.list.len() > SEARCHED_MAX;
         let places = || self.list.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
-        self.places = has_index.then(|| Box::new(places()));
+        self.places = has_index.then(places);
     }
 
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&Rc<str>, &V)> {

@@ -276,7 +276,7 @@ fn from_entries(value: JqValue) -> ValR<JqValue> {
             return Err(Failure::str(format_args!("Cannot index {} with string \"key\"", entry.type_name())));
         };
         let first =
-            |names: &[&str]| names.iter().find_map(|name| object.members.get(*name).filter(|value| value.is_true())).cloned();
+            |names: &[&str]| names.iter().find_map(|name| object.members.get(name).filter(|value| value.is_true())).cloned();
         let name =
             first(&["key", "k", "name", "Name", "K", "Key"]).or_else(|| object.members.get("key").cloned()).unwrap_or_default();
         let name = match name {
@@ -284,7 +284,7 @@ fn from_entries(value: JqValue) -> ValR<JqValue> {
             JqValue::Int(_) | JqValue::Float(_) | JqValue::Bool(_) => name.to_json().into(),
             _ => return Err(Failure::str(format_args!("Cannot use {} as object key", described(&name)))),
         };
-        let named = ["value", "v", "Value", "V"].iter().find_map(|name| object.members.get(*name));
+        let named = ["value", "v", "Value", "V"].iter().find_map(|name| object.members.get(name));
         members.insert(name, named.cloned().unwrap_or_default());
     }
     Ok(JqValue::from_members(members))

@@ -99,6 +99,15 @@ pub(crate) enum WantedFile {
     },
 }
 
+impl WantedFile {
+    fn path(&self) -> &Path {
+        match self {
+            WantedFile::Api { file, .. } | WantedFile::NoApi { file } => &file.path,
+            WantedFile::Policy { path, .. } | WantedFile::NoPolicy { path, .. } => path,
+        }
+    }
+}
+
 /// Why the files were not changed.
 pub(crate) enum FilesUnchanged<E> {
     /// Whoever wanted the change does not want it any more.
@@ -207,6 +216,12 @@ impl Loader {
         let mut policies = read.policies.clone();
         let (mut errors, mut writes) = (Vec::new(), Vec::new());
         for wanted in wanted {
+            // What comes from elsewhere has no file that could change together with others.
+            if !self.is_own_file(wanted.path()) {
+                let message = "is no file of this gateway, so it can't be changed together with others";
+                errors.push(Problem::new(Level::Error, "", message).within(Some(wanted.path())));
+                continue;
+            }
             match wanted {
                 WantedFile::Api { file, text } => {
                     let loaded = self.parse(file, text, self.digests.hash_one(text), GoodVersion::default());
@@ -235,6 +250,11 @@ impl Loader {
         }
         let changed = ReadFiles { files: Arc::new(files), policies, problems: read.problems.clone() };
         if errors.is_empty() { Ok((changed, writes)) } else { Err(errors) }
+    }
+
+    /// Whether a file is in the directory of definitions or of policies.
+    fn is_own_file(&self, path: &Path) -> bool {
+        [&self.app_path, &self.policy_path].iter().any(|directory| !directory.as_os_str().is_empty() && path.starts_with(directory))
     }
 
     /// Whether the changed APIs can be served together, as far as those before could.

@@ -1,6 +1,7 @@
 //! `tollgate top`: shows a running gateway from its control API, live in a terminal, or once as text or JSON.
 
 mod client;
+mod more;
 mod sample;
 mod screen;
 mod text;
@@ -25,6 +26,9 @@ pub struct TopOptions {
     /// Milliseconds between two samples
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     pub interval_ms: u64,
+    /// Paths, refusals and the past hour of all gateways that share the Redis
+    #[arg(long)]
+    pub all_nodes: bool,
     /// Take one sample and print it as text
     #[arg(long)]
     pub once: bool,
@@ -37,11 +41,12 @@ pub struct TopOptions {
 pub fn top(options: TopOptions, tls: TlsOf) -> Result<(), Box<dyn Error>> {
     let secret = options.secret.clone().unwrap_or_default();
     let client = TopClient::new(&options.url, secret, tls)?;
+    let nodes = if options.all_nodes { "&nodes=all" } else { "" };
     let interval = Duration::from_millis(options.interval_ms.clamp(100, 3_600_000));
     if options.once || options.json {
-        let first = Sample::take(&client)?;
+        let first = Sample::take(&client, nodes)?;
         std::thread::sleep(interval);
-        let view = View::between(&first, &Sample::take(&client)?);
+        let view = View::between(&first, &Sample::take(&client, nodes)?);
         if options.json {
             println!("{}", view.to_json())
         } else {
@@ -52,5 +57,5 @@ pub fn top(options: TopOptions, tls: TlsOf) -> Result<(), Box<dyn Error>> {
     if !std::io::stdout().is_terminal() {
         return Err("standard output is no terminal; use --once or --json".into());
     }
-    screen::run(&client, interval)
+    screen::run(&client, interval, nodes)
 }

@@ -1,6 +1,7 @@
 //! The metrics at one moment, and the difference between two moments.
 
 use super::client::TopClient;
+use super::more::{More, MoreAnswers, TargetView};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
@@ -9,6 +10,7 @@ use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
 pub(super) struct Sample {
     live: Value,
     keys: Vec<(String, u64)>,
+    more: MoreAnswers,
 }
 
 /// The difference between two moments.
@@ -27,6 +29,10 @@ pub(super) struct View {
     pub causes: Vec<(String, f64)>,
     /// Keys and their recent requests, if usage is recorded.
     pub keys: Vec<(String, u64)>,
+    /// Targets of upstreams with rules, those that fail first.
+    pub targets: Vec<TargetView>,
+    /// The past hour, top lists, refusals.
+    pub more: More,
 }
 
 /// One API's part.
@@ -50,13 +56,13 @@ pub(super) struct ApiView {
 
 impl Sample {
     /// Fetches the metrics.
-    pub(super) fn take(client: &TopClient) -> Result<Self, String> {
+    pub(super) fn take(client: &TopClient, nodes: &str) -> Result<Self, String> {
         let live =
             client.get("/tyk/live")?.ok_or("the gateway has no figures: tollgate.metrics.enabled is false, or it is older")?;
         let usage = client.get("/tyk/usage?by=key&last=5m&top=10").ok().flatten().unwrap_or_default();
         let rows = usage.get("rows").and_then(Value::as_array).into_iter().flatten();
         let keys = rows.filter_map(|row| Some((row.get("value")?.as_str()?.to_owned(), row.get("hits")?.as_u64()?)));
-        Ok(Sample { live, keys: keys.filter(|(key, _)| !key.is_empty()).collect() })
+        Ok(Sample { live, keys: keys.filter(|(key, _)| !key.is_empty()).collect(), more: MoreAnswers::take(client, nodes) })
     }
 }
 
@@ -66,11 +72,12 @@ impl View {
         let before: BTreeMap<&str, &Value> =
             apis(&first.live).filter_map(|api| Some((api.get("api_id")?.as_str()?, api))).collect();
         let mut causes: BTreeMap<String, f64> = BTreeMap::new();
-        let mut shown = Vec::new();
+        let (mut shown, mut targets) = (Vec::new(), Vec::new());
         for api in apis(&second.live) {
             let id = api.get("api_id").and_then(Value::as_str).unwrap_or_default();
             let old = before.get(id).copied().unwrap_or(&Value::Null);
             shown.push(ApiView::between(id, old, api, seconds));
+            targets.extend(TargetView::between(id, old, api, seconds));
             for kind in ["refusals", "upstream_errors", "client_errors"] {
                 for (cause, count) in api.get(kind).and_then(Value::as_object).into_iter().flatten() {
                     let old = old.get(kind).and_then(|kind| kind.get(cause)).and_then(Value::as_f64).unwrap_or_default();
@@ -79,6 +86,8 @@ impl View {
             }
         }
         shown.sort_by(|a, b| b.requests_per_s.total_cmp(&a.requests_per_s).then_with(|| a.id.cmp(&b.id)));
+        let rank = |target: &TargetView| (target.state == "available", -(target.requests_per_s * 1e3) as i64);
+        targets.sort_by_key(rank);
         let mut causes: Vec<_> = causes.into_iter().filter(|(_, per_s)| *per_s > 0.0).collect();
         causes.sort_by(|a, b| b.1.total_cmp(&a.1));
         let busy = second.live.get("core_busy").and_then(Value::as_array).into_iter().flatten();
@@ -92,6 +101,8 @@ impl View {
             apis: shown,
             causes,
             keys: second.keys.clone(),
+            targets,
+            more: More::new(&second.more),
         }
     }
 
@@ -120,6 +131,8 @@ impl View {
             "apis": apis.collect::<Vec<_>>(),
             "causes_per_s": self.causes.iter().cloned().collect::<BTreeMap<_, _>>(),
             "keys": self.keys.iter().map(|(key, hits)| json!({ "key": key, "hits": hits })).collect::<Vec<_>>(),
+            "targets": self.targets.iter().map(TargetView::to_json).collect::<Vec<_>>(),
+            "more": self.more.to_json(),
         })
     }
 }

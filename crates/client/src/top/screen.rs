@@ -2,7 +2,8 @@
 
 use super::client::TopClient;
 use super::sample::{Sample, View};
-use super::text::{COLUMNS, rows, summary};
+use super::more::shown;
+use super::text::{COLUMNS, hour, now_ms, rows, summary};
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout};
@@ -21,9 +22,9 @@ struct Screen {
 }
 
 /// Shows metrics until `q`, Escape or Ctrl-C.
-pub(super) fn run(client: &TopClient, interval: Duration) -> Result<(), Box<dyn Error>> {
+pub(super) fn run(client: &TopClient, interval: Duration, nodes: &str) -> Result<(), Box<dyn Error>> {
     // If the gateway does not respond at all, report that as text, not on a screen that disappears.
-    let mut last = Sample::take(client)?;
+    let mut last = Sample::take(client, nodes)?;
     let mut screen = Screen { view: View::between(&last, &last), trouble: None, scrolled: 0 };
     let mut terminal = ratatui::try_init()?;
     let mut next = Instant::now() + interval;
@@ -38,7 +39,7 @@ pub(super) fn run(client: &TopClient, interval: Duration) -> Result<(), Box<dyn 
                 Err(error) => break Err(error.into()),
             },
             Ok(false) => {
-                match Sample::take(client) {
+                match Sample::take(client, nodes) {
                     Ok(sample) => {
                         screen.view = View::between(&last, &sample);
                         screen.trouble = None;
@@ -74,21 +75,38 @@ impl Screen {
     }
 
     fn draw(&self, frame: &mut Frame<'_>) {
-        let [head, apis, below, foot] =
-            Layout::vertical([Constraint::Length(1), Constraint::Fill(2), Constraint::Fill(1), Constraint::Length(1)])
-                .areas(frame.area());
+        let hour = hour(&self.view);
+        let [head, past, apis, below, last, foot] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Length(u16::from(hour.is_some())),
+            Constraint::Fill(2),
+            Constraint::Fill(1),
+            Constraint::Fill(1),
+            Constraint::Length(1),
+        ])
+        .areas(frame.area());
         frame.render_widget(Line::from(summary(&self.view)).bold(), head);
+        frame.render_widget(Line::from(hour.unwrap_or_default()), past);
         let rows = rows(&self.view).into_iter().skip(self.scrolled).map(|row| Row::new(row.map(Cell::from)));
         let widths = std::iter::once(Constraint::Fill(1)).chain(COLUMNS.iter().skip(1).map(|_| Constraint::Length(10)));
         let table =
             Table::new(rows, widths).header(Row::new(COLUMNS).style(Style::new().bold())).block(Block::bordered().title("APIs"));
         frame.render_widget(table, apis);
-        let [causes, keys] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(below);
+        let [causes, keys, paths] = Layout::horizontal([Constraint::Fill(1); 3]).areas(below);
         let lines: Vec<Line<'_>> =
             self.view.causes.iter().map(|(cause, per_s)| Line::from(format!("{per_s:>10.1}/s  {cause}"))).collect();
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Refusals and failures")), causes);
         let lines: Vec<Line<'_>> = self.view.keys.iter().map(|(key, hits)| Line::from(format!("{hits:>10}  {key}"))).collect();
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Keys, 5 minutes")), keys);
+        let more = &self.view.more;
+        let lines: Vec<Line<'_>> =
+            more.paths.iter().map(|(path, requests)| Line::from(format!("{requests:>10}  {}", shown(path)))).collect();
+        frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Paths, 1 minute")), paths);
+        let [refused, targets] = Layout::horizontal([Constraint::Fill(1); 2]).areas(last);
+        let lines: Vec<Line<'_>> = more.refused.iter().map(|refused| Line::from(refused.line(now_ms()))).collect();
+        frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Last refusals and failures")), refused);
+        let lines: Vec<Line<'_>> = self.view.targets.iter().map(|target| Line::from(target.line())).collect();
+        frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Targets")), targets);
         let foot_line = match &self.trouble {
             Some(trouble) => Line::from(trouble.clone()).red(),
             None => Line::from("q: end   up, down: scroll").dim(),

@@ -1,5 +1,6 @@
 //! A view as lines of text.
 
+use super::more::shown;
 use super::sample::View;
 use std::fmt::Write;
 
@@ -37,9 +38,24 @@ pub(super) fn rows(view: &View) -> Vec<[String; 9]> {
     view.apis.iter().map(row).collect()
 }
 
+/// The past hour in a line; `None` from a gateway that does not know it.
+pub(super) fn hour(view: &View) -> Option<String> {
+    let more = &view.more;
+    (!more.hour.is_empty()).then(|| format!("past hour, up to {:.1} req/s |{}|", more.most_per_s(), more.bars()))
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now_ms() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
 /// The whole view.
 pub(super) fn table(view: &View) -> String {
     let mut text = summary(view);
+    if let Some(hour) = hour(view) {
+        text.push('\n');
+        text.push_str(&hour);
+    }
     text.push_str("\n\n");
     let rows = rows(view);
     let width = rows.iter().map(|row| row.first().map_or(0, |name| name.chars().count())).max().unwrap_or_default().max(10);
@@ -54,6 +70,18 @@ pub(super) fn table(view: &View) -> String {
     }
     for (key, hits) in &view.keys {
         let _ = write!(text, "\nkey {key}: {hits} in 5 minutes");
+    }
+    for target in &view.targets {
+        let _ = write!(text, "\ntarget {}", target.line());
+    }
+    for (path, requests) in &view.more.paths {
+        let _ = write!(text, "\npath {}: {requests} in a minute", shown(path));
+    }
+    for refused in &view.more.refused {
+        let _ = write!(text, "\nrefused {}", refused.line(now_ms()));
+    }
+    if !view.more.missing.is_empty() {
+        let _ = write!(text, "\nno answer from {}", view.more.missing.join(", "));
     }
     if !text.ends_with('\n') {
         text.push('\n');

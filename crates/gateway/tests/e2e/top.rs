@@ -16,7 +16,7 @@ fn one_look_tells_what_happens() {
     let upstream = Upstream::ok();
     let conf = json!({"enable_analytics": true});
     let gateway =
-        Gateway::start(conf, [api("shop", "/shop/", &upstream.url()), api("keys", "/keys/", &upstream.url()).with_keys()]);
+        Gateway::start(conf, [api("shop", "/shop/", &upstream.url()), api("keys", "/keys/", &upstream.url()).with_keys().set("do_not_track", false)]);
     let url = format!("http://127.0.0.1:{}", gateway.port);
     let arguments = ["--url", &url, "--secret", SECRET, "--interval-ms", "1500"];
     let answered = std::thread::scope(|scope| {
@@ -35,9 +35,14 @@ fn one_look_tells_what_happens() {
     let shop = view["apis"].as_array().unwrap().iter().find(|api| api["api_id"] == "shop").unwrap();
     assert!(shop["p99_ms"].as_f64().unwrap() > 0.0, "{view}");
 
+    let more = &view["more"];
+    assert_eq!((&more["refused"][0]["cause"], &more["refused"][0]["api_id"]), (&json!("auth_missing"), &json!("keys")), "{view}");
+    assert!(more["paths"].as_array().unwrap().iter().any(|row| row["path"] == "/keys/"), "{view}");
+
     let text = top(&["--url", &url, "--secret", SECRET, "--interval-ms", "100", "--once"]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.starts_with("tollgate ") && text.contains("\nshop ") && text.contains("req/s"), "{text}");
+    assert!(text.contains("401 keys auth_missing") && text.contains("\npath /keys/: "), "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ fn sample(unix_ms: u64, apis: Value) -> Sample {
     let live = json!({
         "version": "1.2.3", "unix_ms": unix_ms, "connections": {"client": 7, "upstream": 3}, "core_busy": [0.25, 0.5], "apis": apis
     });
-    Sample { live, keys: vec![("k1".to_owned(), 9)] }
+    Sample { live, keys: vec![("k1".to_owned(), 9)], more: MoreAnswers::default() }
 }
 
 fn api(id: &str, requests: u64, refused: u64) -> Value {

@@ -16,8 +16,8 @@ mod streams;
 mod targets;
 
 pub(crate) use exposition::ExpositionFormat;
-pub(crate) use live::{live, middleware_times};
-pub(crate) use live_sample::{CauseHistory, live_sample};
+pub(crate) use live::{ShownApis, live, middleware_times};
+pub(crate) use live_sample::{CauseHistory, LiveSample};
 pub(crate) use otlp::Pusher;
 pub(crate) use response_cache::{ResponseCacheFigures, response_caches};
 pub(crate) use sampler::{Sampler, api_name};

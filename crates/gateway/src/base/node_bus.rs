@@ -53,9 +53,24 @@ pub(crate) struct NodeState {
     pub apis: usize,
     /// Errors that the last reload found.
     pub errors: u64,
+    /// The definitions that gateways share, if they do.
+    #[serde(default)]
+    #[schema(required)]
+    pub shared_definitions: Option<SharedState>,
     /// Whether it has just started and does not know the others.
     #[serde(default)]
     pub is_new: bool,
+}
+
+/// What a gateway says of the shared definitions that it serves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct SharedState {
+    /// Grows with each change; 0 if nothing was ever stored.
+    pub revision: u64,
+    /// Digest of all of them.
+    pub digest: String,
+    /// Whether Redis answered when they were loaded last.
+    pub store_up: bool,
 }
 
 /// A question or its answer.

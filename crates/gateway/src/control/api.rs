@@ -94,6 +94,8 @@ const FIGURES_THREADS_MAX: usize = 2;
 /// Time from the start of a connection to the end of a head.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 
+/// Time between two looks for definitions that other gateways have stored.
+const SHARED_DEFINITIONS_EVERY: Duration = Duration::from_secs(1);
 /// How long an idle connection to an own port is kept after the port was closed.
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
@@ -167,7 +169,7 @@ pub(crate) fn start(
     let proxies = Arc::new(control.shared.settings.client_address.clone());
     {
         let _threads = threads.enter();
-        control.statistics.start(control.shared.clone());
+        control.statistics.start(control.shared.clone(), control.nodes.bus.clone());
     }
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
     let callers = Workers::new(threads.handle().clone(), FILE_BYTES_MAX);
@@ -186,6 +188,10 @@ pub(crate) fn start(
             tokio::spawn(change_log::write(control.clone(), changes));
             tokio::spawn(health::watch_store(control.clone()));
             tokio::spawn(watch_targets(control.shared.clone()));
+            tokio::spawn(watch_shared_definitions(control.clone()));
+            let (found, file_changes) = mpsc::unbounded_channel();
+            control.loader.tell_file_changes(found);
+            tokio::spawn(change_log::note_files(control.clone(), file_changes));
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
                     health.watch(&control.shared.registry.meters).await;
@@ -204,6 +210,18 @@ pub(crate) fn start(
         threads.shutdown_background();
     })?;
     Ok(())
+}
+
+/// Loads what other gateways have stored.
+async fn watch_shared_definitions(control: Arc<Control>) {
+    let Some(shared) = control.loader.shared_definitions() else { return };
+    loop {
+        tokio::time::sleep(SHARED_DEFINITIONS_EVERY).await;
+        if shared.is_to_be_loaded().await {
+            // One after the other: while it loads, the revision is still the old one.
+            let _ = control.reloads.request().await;
+        }
+    }
 }
 
 /// The endpoints that need the secret. Handlers declare method, path and description. A test sends the examples method by method,

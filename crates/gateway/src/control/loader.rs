@@ -1,12 +1,14 @@
-//! Builds a new snapshot from the files in `app_path`. An unchanged file keeps its compiled API; a broken one keeps its last good
-//! version; requests in flight are not affected.
+//! Builds a new snapshot from the files in `app_path` and from the definitions that gateways share. An unchanged document keeps its compiled
+//! API; a broken one keeps its last good version; requests in flight are not affected.
 
 use crate::auth::keys::Policies;
 use crate::base::definition_files::{ApiFile, api_files, companion_of};
 use crate::base::digest::shortened;
 use crate::control::compile::assemble;
 use crate::control::definition::DefinitionText;
+use crate::control::file_changes::{FoundChanges, OwnWrites};
 use crate::control::ports::ApiPorts;
+use crate::control::shared_definitions::{DocumentClass, SharedDefinitions, SharedSet, is_shared};
 use crate::data::gateway_state::GatewayState;
 use crate::data::port::PortTerms;
 use crate::data::snapshot::CompiledApi;
@@ -16,7 +18,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tollgate_file_set::{FileChange, FileSet, FileSetFault, Settled};
@@ -39,8 +41,15 @@ pub(crate) struct Loader {
     /// Held only briefly: requests read it during a reload.
     files: Mutex<Arc<LoadedFiles>>,
     loaded: AtomicBool,
+    /// The definitions that gateways share, if they do.
+    shared_definitions: Option<SharedDefinitions>,
+    /// Files that the control API writes.
+    own_writes: OwnWrites,
+    /// Receives what a reload finds changed that the control API did not write.
+    file_changes: OnceLock<tokio::sync::mpsc::UnboundedSender<FoundChanges>>,
 }
 
+/// By path; shared definitions have a place in Redis instead of a path.
 type LoadedFiles = BTreeMap<PathBuf, Arc<LoadedFile>>;
 
 /// A compiled API and the digest of its text.
@@ -128,7 +137,12 @@ pub(crate) struct ReloadReport {
 }
 
 impl Loader {
-    pub(crate) fn new(shared: Arc<GatewayState>, ports: Arc<ApiPorts>, config: &GatewayConfig) -> Self {
+    pub(crate) fn new(
+        shared: Arc<GatewayState>,
+        ports: Arc<ApiPorts>,
+        config: &GatewayConfig,
+        shared_definitions: Option<SharedDefinitions>,
+    ) -> Self {
         Loader {
             shared,
             app_path: config.app_path.clone(),
@@ -140,7 +154,26 @@ impl Loader {
             reloading: Mutex::default(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
+            shared_definitions,
+            own_writes: OwnWrites::default(),
+            file_changes: OnceLock::new(),
         }
+    }
+
+    /// The definitions that gateways share; `None` if each has its own.
+    pub(crate) fn shared_definitions(&self) -> Option<&SharedDefinitions> {
+        self.shared_definitions.as_ref()
+    }
+
+    /// Files that the control API writes.
+    pub(crate) fn own_writes(&self) -> &OwnWrites {
+        &self.own_writes
+    }
+
+    /// From now on, changes of files by others are sent there.
+    pub(crate) fn tell_file_changes(&self, to: tokio::sync::mpsc::UnboundedSender<FoundChanges>) {
+        // Set once, at the start.
+        let _ = self.file_changes.set(to);
     }
 
     /// Directory of definitions.
@@ -163,6 +196,9 @@ impl Loader {
         let start = Instant::now();
         self.shared.refresh_certificates();
         let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, policies_before) = (self.files(), self.shared.keys.policies());
+        let own_writes = self.own_writes.complete();
+        let is_first = !self.loaded.load(Ordering::Relaxed);
         let settled = self.set.settle();
         let whole = self.set.read_lock();
         let mut read = self.read();
@@ -176,7 +212,25 @@ impl Loader {
                 read.problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
             }
         }
-        self.serve(read, start)
+        let report = self.serve(read, start);
+        if !is_first {
+            self.tell_changes_since(&before, &policies_before);
+        }
+        self.own_writes.forget(&own_writes);
+        report
+    }
+
+    /// Tells which files have changed that the control API did not write.
+    fn tell_changes_since(&self, before: &LoadedFiles, policies_before: &Policies) {
+        let Some(to) = self.file_changes.get() else { return };
+        let mut changes = FoundChanges::default();
+        self.note_file_changes(before, &self.files(), &mut changes);
+        changes.add_policies(policies_before, &self.shared.keys.policies());
+        changes.leave_out(&self.own_writes);
+        if !changes.is_empty() {
+            // The receiver lives as long as the control API.
+            let _ = to.send(changes);
+        }
     }
 
     /// Changes files of several APIs and policies as one, and serves the result; or changes nothing. `plan` decides by the files as they are
@@ -274,26 +328,41 @@ impl Loader {
 
     /// Reads all files. Unchanged ones keep what was compiled from them.
     fn read(&self) -> ReadFiles {
-        let mut files = self.files();
+        let before = self.files();
         let mut problems = Vec::new();
-        match api_files(&self.app_path) {
+        let shared_set = self.load_shared(&mut problems);
+        let mut files: LoadedFiles = match api_files(&self.app_path) {
             Ok(paths) => {
                 self.loaded.store(true, Ordering::Relaxed);
-                let load = |file: ApiFile| (file.path.clone(), self.load(&file, files.get(&file.path)));
-                files = Arc::new(paths.into_iter().map(load).collect());
+                paths.into_iter().map(|file| (file.path.clone(), self.load(&file, before.get(&file.path)))).collect()
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && before.keys().all(|path| is_shared(path)) => {
                 self.loaded.store(true, Ordering::Relaxed);
-                let message = "there is no such directory yet; no API is served";
-                problems.push(Problem::new(Level::Warning, "", message).within(Some(&self.app_path)));
+                if self.shared_definitions.is_none() {
+                    let message = "there is no such directory yet; no API is served";
+                    problems.push(Problem::new(Level::Warning, "", message).within(Some(&self.app_path)));
+                }
+                LoadedFiles::new()
             }
             Err(error) => {
                 let message = format!("cannot be read: {error}; the APIs served before stay");
                 problems.push(Problem::new(Level::Error, "", message).within(Some(&self.app_path)));
+                before.iter().filter(|(path, _)| !is_shared(path)).map(|(path, file)| (path.clone(), file.clone())).collect()
             }
+        };
+        for (id, text) in shared_set.iter().flat_map(|set| set.of(DocumentClass::Api)) {
+            let file = ApiFile { path: DocumentClass::Api.place(id), companion: None };
+            let loaded = self.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(&file.path));
+            files.insert(file.path, loaded);
         }
-        let (policies, found) = Policies::load(&self.policy_path, &self.policy_file, &self.shared.keys.policies());
+        let policies_before = self.shared.keys.policies();
+        let (mut policies, found) = Policies::load(&self.policy_path, &self.policy_file, &policies_before);
         problems.extend(found);
+        if let Some(set) = &shared_set {
+            let shared = set.of(DocumentClass::Policy).map(|(id, text)| (id, text, DocumentClass::Policy.place(id)));
+            policies.add_shared(shared, &policies_before, &mut problems);
+        }
+        let files = Arc::new(files);
         ReadFiles { files, policies, problems }
     }
 
@@ -336,6 +405,37 @@ impl Loader {
         problems
     }
 
+    /// The definitions that gateways share, as far as they can be had.
+    fn load_shared(&self, problems: &mut Vec<Problem>) -> Option<Arc<SharedSet>> {
+        let shared = self.shared_definitions.as_ref()?;
+        Some(shared.load().unwrap_or_else(|why| {
+            let known = shared.known();
+            let message = match known.revision {
+                0 => format!("the shared definitions can't be read: {why}; none is served"),
+                revision => format!("the shared definitions can't be read: {why}; those of revision {revision} stay in service"),
+            };
+            problems.push(Problem::new(Level::Error, "", message).within(Some(Path::new("redis:"))));
+            known
+        }))
+    }
+
+    /// Notes which definitions in files have changed.
+    fn note_file_changes(&self, before: &LoadedFiles, now: &LoadedFiles, changes: &mut FoundChanges) {
+        let api = |file: &Arc<LoadedFile>| file.good.clone();
+        for (path, file) in now.iter().filter(|(path, _)| !is_shared(path)) {
+            match before.get(path) {
+                Some(old) if old.digest == file.digest => {}
+                old => {
+                    let is_usable = !file.problems.iter().any(Problem::is_error);
+                    changes.add_api(path, old.and_then(api), api(file).filter(|_| is_usable), is_usable);
+                }
+            }
+        }
+        for (path, old) in before.iter().filter(|(path, _)| !is_shared(path) && !now.contains_key(*path)) {
+            changes.add_api(path, api(old), None, true);
+        }
+    }
+
     /// Reads one file, or reuses its previous result if it is unchanged.
     fn load(&self, file: &ApiFile, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
         let last_good = || known.map(|known| (known.good.clone(), known.good_digest)).unwrap_or_default();
@@ -347,10 +447,18 @@ impl Loader {
                 return Arc::new(LoadedFile { digest: 0, good, good_digest, elsewhere: None, problems });
             }
         };
-        let digest = self.digests.hash_one(&text);
+        self.load_text(file, &text, known)
+    }
+
+    /// The same for a text that has been read.
+    fn load_text(&self, file: &ApiFile, text: &DefinitionText, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
+        let digest = self.digests.hash_one(text);
         match known {
             Some(known) if known.digest == digest => known.clone(),
-            _ => Arc::new(self.parse(file, &text, digest, last_good())),
+            _ => {
+                let last_good = known.map(|known| (known.good.clone(), known.good_digest)).unwrap_or_default();
+                Arc::new(self.parse(file, text, digest, last_good))
+            }
         }
     }
 
@@ -380,16 +488,20 @@ impl Loader {
         text.compile(file, &self.shared.settings, &self.shared.registry)
     }
 
-    /// The APIs in the order of their files; of two with the same id, the later one wins.
+    /// The APIs in the order of their files; of two with the same id, the later one wins. Shared definitions come last.
     fn distinct(&self, files: &LoadedFiles, problems: &mut Vec<Problem>) -> Vec<Arc<CompiledApi>> {
         let mut apis: Vec<Arc<CompiledApi>> = Vec::with_capacity(files.len());
         let mut places: HashMap<String, usize> = HashMap::new();
-        for (path, file) in files {
+        let (shared, own): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_shared(path));
+        for (path, file) in own.into_iter().chain(shared) {
             let Some(api) = &file.good else { continue };
             let place = if api.id.is_empty() { None } else { places.get(&api.id).copied() };
             match place.and_then(|place| apis.get_mut(place)) {
                 Some(earlier) => {
-                    let message = format!("the id {} is also that of an earlier file, which does not count", api.id);
+                    let message = match is_shared(path) {
+                        true => format!("the shared definition of {} is served; that in a file of this gateway does not count", api.id),
+                        false => format!("the id {} is also that of an earlier file, which does not count", api.id),
+                    };
                     problems.push(Problem::new(Level::Warning, "$.api_id", message).within(Some(path)));
                     *earlier = api.clone();
                 }
@@ -410,8 +522,11 @@ impl Loader {
     /// Digest of the definitions that are served; the same on all gateways that serve the same texts.
     pub(crate) fn definitions_digest(&self) -> String {
         let files = self.files();
-        let served = files.values().filter_map(|file| Some((file.good.as_ref()?.id.as_str(), file.good_digest?)));
-        let mut served: Vec<(&str, blake3::Hash)> = served.collect();
+        let shared = self.shared_definitions.as_ref().map(SharedDefinitions::known);
+        let is_served = |path: &Path, id: &str| is_shared(path) || !shared.as_ref().is_some_and(|set| set.has(DocumentClass::Api, id));
+        let texts = files.iter().filter_map(|(path, file)| Some((path, file.good.as_ref()?.id.as_str(), file.good_digest?)));
+        let mut served: Vec<(&str, blake3::Hash)> =
+            texts.filter(|(path, id, _)| is_served(path, id)).map(|(_, id, digest)| (id, digest)).collect();
         served.sort_by(|(a, a_digest), (b, b_digest)| (a, a_digest.as_bytes()).cmp(&(b, b_digest.as_bytes())));
         let mut digest = blake3::Hasher::new();
         for (id, own) in served {
@@ -431,11 +546,11 @@ impl Loader {
         ReadFiles { files: self.files(), policies: Policies::clone(&self.shared.keys.policies()), problems: Vec::new() }
     }
 
-    /// The file of the API with this id.
+    /// The file of the API with this id; none for a shared definition.
     pub(crate) fn file_of(&self, id: &str) -> Option<PathBuf> {
         let files = self.files();
         let defines = |file: &Arc<LoadedFile>| file.good.as_ref().is_some_and(|api| api.id == id);
-        files.iter().rev().find(|(_, file)| defines(file)).map(|(path, _)| path.clone())
+        files.iter().rev().find(|(path, file)| !is_shared(path) && defines(file)).map(|(path, _)| path.clone())
     }
 }
 

@@ -1,6 +1,8 @@
 //! This gateway among those that share its Redis: what it says of itself, and what it answers when another one is asked for sums.
 
+use super::figures_question::FiguresQuestion;
 use super::loader::Loader;
+use super::shared_definitions::SharedDefinitions;
 use super::statistics::Statistics;
 use crate::base::digest::shortened;
 use crate::base::node_bus::{NodeAnswers, NodeBus, NodeEvent, NodeHost, NodeState};
@@ -15,15 +17,6 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 use tollgate_model::config::GatewayConfig;
 use tollgate_statistics::{COUNTERS, HistorySpan, SpanQuestion, Summary, TopCount};
-
-/// A question about the figures of a gateway.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "snake_case")]
-pub(crate) enum FiguresQuestion {
-    History { span: SpanQuestion, from_unix_s: u64 },
-    Tail { filter: TailFilter, rows: usize },
-    Top { by: TopBy, api: Option<String>, window_s: u64 },
-}
 
 /// The history of one gateway.
 #[derive(Serialize, Deserialize)]
@@ -113,6 +106,7 @@ impl NodeHost for OwnFigures {
             policies: self.loader.policies_digest(),
             apis: self.shared.current.load().apis.len(),
             errors: observer.reloads.errors.load(Ordering::Relaxed),
+            shared_definitions: self.loader.shared_definitions().map(SharedDefinitions::state),
             is_new: false,
         }
     }
@@ -122,6 +116,8 @@ impl NodeHost for OwnFigures {
             FiguresQuestion::History { span, from_unix_s } => serde_json::to_value(self.history(span, from_unix_s)).ok(),
             FiguresQuestion::Tail { filter, rows } => serde_json::to_value(self.tail(&filter, rows)).ok(),
             FiguresQuestion::Top { by, api, window_s } => serde_json::to_value(self.top(by, api.as_deref(), window_s)?).ok(),
+            FiguresQuestion::Live => serde_json::to_value(self.statistics.live_for_others()?).ok(),
+            FiguresQuestion::Follow { filter, asker } => serde_json::to_value(self.statistics.followed(&self.shared, filter, asker)).ok(),
         }
     }
 
@@ -135,6 +131,11 @@ impl NodeHost for OwnFigures {
 }
 
 impl Nodes {
+    /// The name of this gateway, if it shares its Redis.
+    pub(crate) fn one_of_several(&self) -> Option<String> {
+        self.bus.as_ref().map(|_| self.own.shared.observer.node().to_owned())
+    }
+
     /// Asks the other gateways.
     pub(crate) async fn ask(&self, question: &FiguresQuestion) -> NodeAnswers {
         match (&self.bus, serde_json::to_value(question)) {

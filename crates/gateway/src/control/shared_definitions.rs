@@ -2,6 +2,7 @@
 //! whenever its revision changes. While Redis does not answer, the last good set stays; a copy on disk is for starts without Redis.
 
 use crate::base::digest::shortened;
+use crate::base::node_bus::SharedState;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -13,7 +14,6 @@ use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::hexadecimal;
 use tollgate_store::{Redis, SharedTexts, StoreFault, StoreFaultKind, TextChange};
-use utoipa::ToSchema;
 
 /// The set's name in Redis.
 const SET: &str = "{tollgate.definitions}";
@@ -52,23 +52,21 @@ struct SharedDocument {
     text: Arc<str>,
 }
 
-/// What a gateway says of the set that it serves.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct SharedState {
-    pub revision: u64,
-    /// Digest of all documents.
-    pub digest: String,
-    /// Whether Redis answered when the set was last loaded.
-    pub store_up: bool,
-}
-
 /// The set, as far as this gateway knows it.
 pub(crate) struct SharedDefinitions {
     redis: Arc<Redis>,
     copy: PathBuf,
     known: Mutex<Arc<SharedSet>>,
-    /// Why the set could not be loaded the last time.
-    trouble: Mutex<Option<String>>,
+    /// What Redis said when the set was loaded last.
+    seen: Mutex<Option<SeenStore>>,
+}
+
+/// What Redis says of the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SeenStore {
+    /// Its revision; `None` if there is no set.
+    Revision(Option<u64>),
+    Silent,
 }
 
 /// Why a change was not made.
@@ -87,7 +85,7 @@ impl SharedDefinitions {
             redis,
             copy: config.tollgate.data_dir.join(COPY),
             known: Mutex::default(),
-            trouble: Mutex::default(),
+            seen: Mutex::default(),
         })
     }
 
@@ -98,7 +96,8 @@ impl SharedDefinitions {
 
     pub(crate) fn state(&self) -> SharedState {
         let known = self.known();
-        SharedState { revision: known.revision, digest: known.digest(), store_up: lock(&self.trouble).is_none() }
+        let store_up = matches!(*lock(&self.seen), Some(SeenStore::Revision(_)));
+        SharedState { revision: known.revision, digest: known.digest(), store_up }
     }
 
     /// Loads the set from Redis, or from the copy if this gateway has none yet. Blocks.
@@ -112,14 +111,19 @@ impl SharedDefinitions {
         self.redis.runtime().spawn(async move {
             let _ = sender.send(fetch(&redis, &last).await);
         });
-        let fetched = match receiver.recv_timeout(LOAD_TIME_MAX) {
+        let answer = receiver.recv_timeout(LOAD_TIME_MAX);
+        *lock(&self.seen) = Some(match &answer {
+            Ok(Ok(fetched)) => SeenStore::Revision(fetched.as_ref().map(|set| set.revision)),
+            _ => SeenStore::Silent,
+        });
+        let fetched = match answer {
+            Ok(Ok(Some(fetched))) if fetched.revision < known.revision => Err(older(fetched.revision, known.revision)),
             Ok(Ok(Some(fetched))) => Ok(fetched),
             Ok(Ok(None)) if known.revision > 0 => Err("Redis has lost them".to_owned()),
             Ok(Ok(None)) => Ok(SharedSet::default()),
             Ok(Err(fault)) => Err(fault.to_string()),
             Err(_) => Err(format!("Redis has not sent them within {} s", LOAD_TIME_MAX.as_secs())),
         };
-        *lock(&self.trouble) = fetched.as_ref().err().cloned();
         let fetched = match fetched {
             Ok(fetched) => Arc::new(fetched),
             Err(why) => {
@@ -141,14 +145,10 @@ impl SharedDefinitions {
         Ok(fetched)
     }
 
-    /// Whether Redis has another revision than this gateway, or the answer to that has changed.
+    /// Whether Redis says something else than when the set was loaded last.
     pub(crate) async fn is_to_be_loaded(&self) -> bool {
-        let has_trouble = lock(&self.trouble).is_some();
-        match self.redis.shared_revision(SET).await {
-            Ok(None) => self.known().revision > 0 && !has_trouble,
-            Ok(Some(revision)) => has_trouble || revision != self.known().revision,
-            Err(_) => !has_trouble,
-        }
+        let now = self.redis.shared_revision(SET).await.map_or(SeenStore::Silent, SeenStore::Revision);
+        *lock(&self.seen) != Some(now)
     }
 
     /// Stores a document in place of the version that was loaded here, or removes it.
@@ -163,7 +163,11 @@ impl SharedDefinitions {
             new: text.map(|text| (digest(text), text.to_owned())),
             name,
         };
-        if known.revision > 0 && self.redis.shared_revision(SET).await.map_err(NotShared::Store)?.is_none() {
+        let stored = self.redis.shared_revision(SET).await.map_err(NotShared::Store)?;
+        if let Some(stored) = stored.filter(|stored| *stored < known.revision) {
+            return Err(NotShared::Store(StoreFault::new(StoreFaultKind::Corrupt, older(stored, known.revision))));
+        }
+        if known.revision > 0 && stored.is_none() {
             // The change alone would be the whole set, and all gateways would drop the rest.
             let texts = known.documents.iter().map(|(name, kept)| [name.clone(), kept.digest.clone(), kept.text.to_string()]);
             let restored = self.redis.restore_shared_texts(SET, known.revision, texts.collect::<Vec<_>>()).await;
@@ -239,6 +243,11 @@ impl DocumentClass {
     pub(crate) fn place(self, id: &str) -> PathBuf {
         PathBuf::from(format!("{PATH_START}{}", self.name(id)))
     }
+}
+
+/// Why an older set is not loaded: whoever filled an empty Redis, or brought back an old one, would remove what all gateways serve.
+fn older(stored: u64, known: u64) -> String {
+    format!("Redis has revision {stored}, which is older than {known}; a restart of this gateway takes it")
 }
 
 /// Whether a path is that of a shared document.

@@ -9,7 +9,7 @@ mod top;
 
 pub(crate) use entry::TailEntry;
 pub(crate) use filter::TailFilter;
-pub(crate) use tail::TailWatcher;
+pub(crate) use tail::{TailBatch, TailWatcher};
 pub(crate) use top::{TopBy, TopWatcher};
 
 use super::facts::ApiMetadata;

@@ -10,6 +10,7 @@ use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Con
 use crate::control::loader::{Loader, Reloads};
 use crate::control::nodes::{Nodes, OwnFigures};
 use crate::control::ports::ApiPorts;
+use crate::control::shared_definitions::SharedDefinitions;
 use crate::control::statistics::Statistics;
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
@@ -143,7 +144,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         shared.registry.share_responses(Arc::new(SecondTier::new(redis.clone(), answer_time_max)));
     }
     let ports = Arc::new(api_ports(&config, port_terms, inherited.api_ports()));
-    let loader = Arc::new(Loader::new(shared.clone(), ports.clone(), &config));
+    let shared_definitions = SharedDefinitions::new(&config, keys.shared_keys().map(|shared| shared.redis.clone()));
+    let loader = Arc::new(Loader::new(shared.clone(), ports.clone(), &config, shared_definitions));
     loader.reload();
     // Tyk sends nothing unless this variable is set; here the server's name is enough, and the variable can only switch it off.
     let switched_off = std::env::var("TYK_INSTRUMENTATION").is_ok_and(|text| matches!(text.as_str(), "0" | "false"));

@@ -17,8 +17,25 @@ use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 /// Breakers and certificates that are shown, as many as have their own metrics.
 const COMPONENTS_MAX: usize = 500;
 
+/// The APIs that are shown.
+pub(crate) enum ShownApis {
+    All,
+    One(String),
+    None,
+}
+
+impl ShownApis {
+    fn has(&self, api: &str) -> bool {
+        match self {
+            ShownApis::All => true,
+            ShownApis::One(own) => own == api,
+            ShownApis::None => false,
+        }
+    }
+}
+
 /// The current values of all metrics.
-pub(crate) fn live(shared: &GatewayState) -> Value {
+pub(crate) fn live(shared: &GatewayState, shown: &ShownApis) -> Value {
     let observer = &shared.observer;
     let caches = response_caches(shared);
     let mut targets = live_targets(shared);
@@ -27,6 +44,7 @@ pub(crate) fn live(shared: &GatewayState) -> Value {
         .meters
         .all()
         .iter()
+        .filter(|meter| shown.has(&meter.api))
         .filter_map(|meter| {
             let mut figures = api(&meter.api, name(shared, &meter.api), &meter.sum()?);
             if let (Some(figures), Some(cache)) = (figures.as_object_mut(), caches.get(&*meter.api)) {

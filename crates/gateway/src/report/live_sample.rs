@@ -3,6 +3,7 @@
 use super::sampler::{FiguresSample, api_name};
 use crate::data::gateway_state::GatewayState;
 use crate::observe::Meter;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use tollgate_statistics::{APIS_MAX, Count, Figures};
 
 /// Lines about what needs attention: a person reads the first few.
 const ATTENTION_MAX: usize = 50;
+/// The level of what is worst.
+const BAD: &str = "bad";
 /// Certificates that end within these days are named.
 const CERTIFICATE_DAYS: i64 = 30;
 
@@ -38,56 +41,154 @@ impl CauseHistory {
     }
 }
 
-/// The sample as JSON.
-pub(crate) fn live_sample(shared: &GatewayState, sample: &FiguresSample, causes: &mut CauseHistory) -> Value {
-    let observer = &shared.observer;
-    let mut apis: Vec<&(String, Figures)> = sample.apis.iter().collect();
-    apis.sort_by(|(a_name, a), (b_name, b)| {
-        b.count(Count::Requests).cmp(&a.count(Count::Requests)).then_with(|| a_name.cmp(b_name))
-    });
-    let [mut refusals, mut errors] = <[Map<String, Value>; 2]>::default();
-    let shown: Vec<Value> = apis
-        .iter()
-        .enumerate()
-        .filter_map(|(rank, (api, figures))| {
-            let own = sample.meters.get(api).map(|meter| causes.since(meter)).unwrap_or_default();
-            let [own_refusals, own_errors] = own;
-            add(&mut refusals, &own_refusals);
-            add(&mut errors, &own_errors);
-            if rank >= APIS_MAX {
-                return None;
+/// The figures of a gateway over two seconds, or of several.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct LiveSample {
+    node: String,
+    /// The gateways whose figures are in it.
+    pub nodes: Vec<String>,
+    /// Gateways that did not answer in time.
+    pub missing: Vec<String>,
+    unix_ms: u64,
+    seconds: f64,
+    totals: LiveFigures,
+    /// The busiest.
+    apis: Vec<LiveApi>,
+    apis_active: usize,
+    apis_total: usize,
+    clients: u64,
+    upstreams: u64,
+    core_busy: Vec<f64>,
+    unrouted: Map<String, Value>,
+    attention: Vec<Value>,
+}
+
+/// Figures with the causes of refusals and of upstreams' errors.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct LiveFigures {
+    figures: Figures,
+    refusals: Map<String, Value>,
+    errors: Map<String, Value>,
+}
+
+/// Those of an API.
+#[derive(Clone, Serialize, Deserialize)]
+struct LiveApi {
+    id: String,
+    name: String,
+    live: LiveFigures,
+}
+
+impl LiveFigures {
+    fn add(&mut self, other: &LiveFigures) {
+        self.figures.add(&other.figures);
+        add(&mut self.refusals, &other.refusals);
+        add(&mut self.errors, &other.errors);
+    }
+
+    fn to_json(&self) -> Map<String, Value> {
+        let mut members = self.figures.to_json();
+        members.insert("refusals".to_owned(), self.refusals.clone().into());
+        members.insert("upstream_error_causes".to_owned(), self.errors.clone().into());
+        members
+    }
+}
+
+impl LiveSample {
+    /// What this gateway did since the last sample.
+    pub(crate) fn new(shared: &GatewayState, sample: &FiguresSample, causes: &mut CauseHistory) -> Self {
+        let observer = &shared.observer;
+        let mut totals = LiveFigures { figures: sample.totals.clone(), ..LiveFigures::default() };
+        let mut apis: Vec<LiveApi> = sample
+            .apis
+            .iter()
+            .map(|(id, figures)| {
+                let [refusals, errors] = sample.meters.get(id).map(|meter| causes.since(meter)).unwrap_or_default();
+                add(&mut totals.refusals, &refusals);
+                add(&mut totals.errors, &errors);
+                LiveApi { id: id.clone(), name: String::new(), live: LiveFigures { figures: figures.clone(), refusals, errors } }
+            })
+            .collect();
+        sort_and_cut(&mut apis);
+        apis.iter_mut().for_each(|api| api.name = api_name(shared, &api.id));
+        let engine = |read: fn(&tollgate_engine::CoreStats) -> u64| observer.engine.iter().map(|core| read(core)).sum::<u64>();
+        let unrouted = match unrouted(shared) {
+            Value::Object(unrouted) => unrouted,
+            _ => Map::new(),
+        };
+        LiveSample {
+            node: observer.node().to_owned(),
+            nodes: vec![observer.node().to_owned()],
+            missing: Vec::new(),
+            unix_ms: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            seconds: (sample.time.as_secs_f64() * 1_000.0).round() / 1_000.0,
+            totals,
+            apis,
+            apis_active: sample.apis.len(),
+            apis_total: shared.current.load().apis.len(),
+            clients: engine(|core| core.clients_open.get()),
+            upstreams: engine(|core| core.upstreams_open.get()),
+            core_busy: observer.engine.iter().map(|core| core.busy_permille.get() as f64 / 1000.0).collect(),
+            unrouted,
+            attention: attention(shared),
+        }
+    }
+
+    /// Adds the figures of another gateway. Each sample covers about two seconds, which need not be the same two.
+    pub(crate) fn merge(&mut self, other: LiveSample) {
+        self.nodes.extend(other.nodes);
+        self.totals.add(&other.totals);
+        for api in other.apis {
+            match self.apis.iter_mut().find(|own| own.id == api.id) {
+                Some(own) => own.live.add(&api.live),
+                None => self.apis.push(api),
             }
+        }
+        self.apis_active = self.apis_active.max(other.apis_active).max(self.apis.len());
+        self.apis_total = self.apis_total.max(other.apis_total);
+        self.clients += other.clients;
+        self.upstreams += other.upstreams;
+        self.core_busy.extend(other.core_busy);
+        add(&mut self.unrouted, &other.unrouted);
+        self.attention.extend(other.attention);
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let mut busiest = self.apis.clone();
+        sort_and_cut(&mut busiest);
+        let apis = busiest.iter().map(|api| {
             let mut row = Map::new();
-            row.insert("api_id".to_owned(), api.clone().into());
-            row.insert("name".to_owned(), api_name(shared, api).into());
-            row.extend(figures.to_json());
-            row.insert("refusals".to_owned(), own_refusals.into());
-            row.insert("upstream_error_causes".to_owned(), own_errors.into());
-            Some(row.into())
+            row.insert("api_id".to_owned(), api.id.clone().into());
+            row.insert("name".to_owned(), api.name.clone().into());
+            row.extend(api.live.to_json());
+            Value::Object(row)
+        });
+        let mut attention = self.attention.clone();
+        attention.sort_by_key(|line| line.get("level").is_none_or(|level| level != BAD));
+        attention.truncate(ATTENTION_MAX);
+        json!({
+            "node": self.node,
+            "nodes": self.nodes,
+            "missing": self.missing,
+            "unix_ms": self.unix_ms,
+            "seconds": self.seconds,
+            "totals": self.totals.to_json(),
+            "apis": apis.collect::<Vec<_>>(),
+            "apis_active": self.apis_active,
+            "apis_total": self.apis_total,
+            "connections": { "client": self.clients, "upstream": self.upstreams },
+            "core_busy": self.core_busy,
+            "unrouted": self.unrouted,
+            "attention": attention,
         })
-        .collect();
-    let mut totals = sample.totals.to_json();
-    totals.insert("refusals".to_owned(), refusals.into());
-    totals.insert("upstream_error_causes".to_owned(), errors.into());
-    let engine = |read: fn(&tollgate_engine::CoreStats) -> u64| observer.engine.iter().map(|core| read(core)).sum::<u64>();
-    json!({
-        "node": observer.node(),
-        "nodes": [observer.node()],
-        "missing": [],
-        "unix_ms": SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
-        "seconds": (sample.time.as_secs_f64() * 1_000.0).round() / 1_000.0,
-        "totals": totals,
-        "apis": shown,
-        "apis_active": sample.apis.len(),
-        "apis_total": shared.current.load().apis.len(),
-        "connections": {
-            "client": engine(|core| core.clients_open.get()),
-            "upstream": engine(|core| core.upstreams_open.get()),
-        },
-        "core_busy": observer.engine.iter().map(|core| core.busy_permille.get() as f64 / 1000.0).collect::<Vec<_>>(),
-        "unrouted": unrouted(shared),
-        "attention": attention(shared),
-    })
+    }
+}
+
+/// Keeps the APIs with most requests.
+fn sort_and_cut(apis: &mut Vec<LiveApi>) {
+    let requests = |api: &LiveApi| api.live.figures.count(Count::Requests);
+    apis.sort_by(|a, b| requests(b).cmp(&requests(a)).then_with(|| a.id.cmp(&b.id)));
+    apis.truncate(APIS_MAX);
 }
 
 /// Requests that no API was for, since the start.
@@ -115,8 +216,9 @@ fn add(sum: &mut Map<String, Value>, more: &Map<String, Value>) {
 fn attention(shared: &GatewayState) -> Vec<Value> {
     let mut lines: Vec<(bool, Value)> = Vec::new();
     let mut say = |kind: &str, is_bad: bool, api: &str, text: String| {
-        let level = if is_bad { "bad" } else { "warn" };
-        lines.push((!is_bad, json!({ "kind": kind, "level": level, "api_id": api, "text": text })));
+        let level = if is_bad { BAD } else { "warn" };
+        let node = shared.observer.node();
+        lines.push((!is_bad, json!({ "kind": kind, "level": level, "api_id": api, "text": text, "node": node })));
     };
     let now = shared.start.elapsed();
     for breaker in shared.registry.all_breakers().iter().filter(|breaker| breaker.is_open(now)).take(ATTENTION_MAX) {

@@ -219,3 +219,52 @@ fn tried_requests_go_through_loops_and_tell_why_an_upstream_failed() {
     );
     assert_eq!(dead["upstream"]["body_bytes"], 5, "{dead}");
 }
+
+#[test]
+fn changes_of_files_by_hand_are_in_the_log_and_those_of_the_control_api_only_once() {
+    let (upstream, policies) = (Upstream::ok(), tempfile::tempdir().unwrap());
+    let conf = json!({"policies": {"policy_source": "file", "policy_path": policies.path()}});
+    let shop = |name: &str, secret: &str| api("shop", "/shop/", &upstream.url()).set("name", name).set("jwt_source", secret);
+    let gateway = Gateway::start(conf, [shop("first", "old c4n4ry")]);
+    gateway.write_api(&shop("by hand", "new c4n4ry"));
+    gateway.write_api(&api("more", "/more/", &upstream.url()));
+    std::fs::write(policies.path().join("gold.json"), json!({"id": "gold", "rate": 1, "per": 1}).to_string()).unwrap();
+    gateway.reload();
+    let by_call = shop("by call", "new c4n4ry").0.to_string();
+    assert_eq!(gateway.control("PUT", "/tyk/apis/shop", &by_call).status, 200);
+    let silver = json!({"id": "silver", "rate": 1, "per": 1}).to_string();
+    assert_eq!(gateway.control("POST", "/tyk/policies", &silver).status, 200);
+    assert_eq!(gateway.control("DELETE", "/tyk/policies/silver", "").status, 200);
+    gateway.remove_file("more.json");
+    gateway.write_file("shop.json", "{ broken");
+    gateway.reload();
+    let mut changes = Value::Null;
+    eventually("all changes are logged", || {
+        changes = gateway.control("GET", "/tyk/list/changes", "").json();
+        rows(&changes).len() >= 8
+    });
+    let mut seen: Vec<String> = rows(&changes)
+        .iter()
+        .map(|row| format!("{} {} {} {} {}", row["user"].as_str().unwrap(), row["action"].as_str().unwrap(), row["kind"].as_str().unwrap(), row["target"].as_str().unwrap(), row["status"]))
+        .collect();
+    seen.sort_unstable();
+    assert_eq!(
+        seen,
+        [
+            "files create api more 200",
+            "files create policy gold 200",
+            "files delete api more 200",
+            "files update api shop 200",
+            "files update api shop 422",
+            "secret create policy silver 200",
+            "secret delete policy silver 200",
+            "secret update api shop 200",
+        ],
+        "{changes}"
+    );
+    assert!(!changes.to_string().contains("c4n4ry"), "{changes}");
+    let by_hand = rows(&changes).iter().find(|row| row["user"] == "files" && row["status"] == 200 && row["target"] == "shop").unwrap();
+    let diff = by_hand["diff"].as_array().unwrap();
+    assert!(diff.contains(&json!({"path": "$.name", "old": "first", "new": "by hand"})), "{by_hand}");
+    assert_eq!((&by_hand["role"], &by_hand["address"]), (&Value::Null, &Value::Null));
+}

@@ -120,6 +120,7 @@ mod secrets;
 mod servers;
 mod shared_cache;
 mod shared_cache_waits;
+mod shared_definitions;
 mod shared_keys;
 mod shared_limits;
 mod shared_outages;

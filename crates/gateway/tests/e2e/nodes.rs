@@ -1,5 +1,6 @@
 //! Three gateways on one Redis are one for whoever looks: each knows the others, what differs, and sums their figures.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use crate::harness::definition::Definition;
 use crate::harness::{Gateway, Upstream, api, eventually};
 use crate::servers::Server;
 use crate::shared_keys::on;
-use crate::statistics::wait_for;
+use crate::statistics::{Events, wait_for};
 
 fn shop(upstream: &Upstream) -> Definition {
     api("shop", "/shop/", &upstream.url()).set("do_not_track", false)
@@ -94,6 +95,50 @@ fn refusals_of_all_gateways_are_found_and_a_silent_gateway_is_named() {
     assert_eq!((tail["nodes"].as_array().map(Vec::len), tail["missing"].as_array().map(Vec::len)), (Some(2), Some(1)), "{tail}");
     gateways[2].signal("CONT");
     eventually("it answers again", || gateways[0].control("GET", "/tyk/tail?nodes=all", "").json()["missing"] == json!([]));
+}
+
+#[test]
+fn a_stream_has_the_sums_and_the_tail_of_all_gateways() {
+    let (server, upstream) = (Server::start(&[]), Upstream::ok());
+    let conf = on(&server);
+    let gateways: Vec<Gateway> = (0..3).map(|_| Gateway::start(conf.clone(), [shop(&upstream).with_keys()])).collect();
+    all_know_each_other(&gateways);
+    let mut stream = Events::open(gateways[0].port, "topics=live,tail&nodes=all");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                gateways.iter().for_each(|gateway| drop(gateway.get("/shop/")));
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        // Whatever fails, the other thread must end.
+        let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let sum = (0..20).find_map(|_| {
+                let live = stream.next("live").expect("a sample");
+                // The first sample has no causes: it does not know since when.
+                let has_causes = live["totals"]["refusals"]["auth_missing"].is_u64();
+                (live["nodes"].as_array().map(Vec::len) == Some(3) && has_causes).then_some(live)
+            });
+            let mut tailed = std::collections::BTreeSet::new();
+            for _ in 0..60 {
+                let batch = stream.next("tail").expect("a batch");
+                tailed.extend(batch["entries"].as_array().unwrap().iter().map(|entry| entry["node"].as_str().unwrap().to_owned()));
+                if tailed.len() == 3 {
+                    break;
+                }
+            }
+            (sum, tailed)
+        }));
+        is_done.store(true, Ordering::Relaxed);
+        let (sum, tailed) = seen.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let sum = sum.expect("a sum of three gateways");
+        assert_eq!(sum["missing"], json!([]), "{sum}");
+        let number = |path: &str| sum.pointer(path).and_then(Value::as_u64).unwrap();
+        assert_eq!(number("/totals/refused"), number("/totals/requests"), "{sum}");
+        assert_eq!((&sum["apis"][0]["api_id"], number("/apis/0/requests")), (&json!("shop"), number("/totals/requests")), "{sum}");
+        assert_eq!(tailed.len(), 3, "{tailed:?}");
+    });
 }
 
 #[test]

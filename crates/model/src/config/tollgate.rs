@@ -43,6 +43,9 @@ pub struct TollgateSettings {
     pub dns: Dns,
     /// How requests use a shared Redis.
     pub shared_store: SharedStore,
+    /// Whether definitions and policies that the control API saves are in the Redis of `storage`, and all gateways on it with this setting
+    /// serve them.
+    pub shared_definitions: bool,
     /// The response headers that report limits to clients.
     pub rate_limit_headers: RateLimitHeaders,
     /// Whether rejections have a body in the format of RFC 9457 instead of Tyk's.
@@ -262,6 +265,7 @@ impl Default for TollgateSettings {
             upstream_connections_max: 16_384,
             dns: Dns::default(),
             shared_store: SharedStore::default(),
+            shared_definitions: false,
             rate_limit_headers: RateLimitHeaders::default(),
             problem_details: false,
             quota_status: 403,

@@ -19,6 +19,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_listeners(config, findings);
     check_metrics(config, findings);
     check_analytics(config, findings);
+    check_shared_definitions(config, findings);
     check_cache_storage(config, findings);
     check_secret(config, findings);
     check_messages(config, findings);
@@ -107,6 +108,13 @@ fn check_analytics(config: &GatewayConfig, findings: &mut Findings) {
     }
     if !server.is_empty() && !config.tollgate.metrics.enabled {
         findings.warning(&JsonPath::of("statsd_connection_string"), "has no effect: tollgate.metrics.enabled is false");
+    }
+}
+
+fn check_shared_definitions(config: &GatewayConfig, findings: &mut Findings) {
+    if config.tollgate.shared_definitions && !config.storage.is_redis() {
+        let message = "needs a Redis in storage, in which gateways share definitions";
+        findings.error(&JsonPath::of("tollgate.shared_definitions"), message);
     }
 }
 

@@ -104,6 +104,32 @@ impl Policies {
         self.by_id.remove(id);
     }
 
+    /// Adds policies that gateways share: id, text, and the place that stands for their file. They replace those of files.
+    pub(crate) fn add_shared<'t>(
+        &mut self,
+        shared: impl Iterator<Item = (&'t str, &'t str, PathBuf)>,
+        last: &Policies,
+        problems: &mut Vec<Problem>,
+    ) {
+        for (id, text, place) in shared {
+            if let Some((_, file)) = self.by_id.get(id) {
+                let message = format!("the shared policy {id} applies; that in a file of this gateway does not count");
+                problems.push(Problem::new(Level::Warning, "", message).within(Some(file)));
+            }
+            match Policy::parse(text.as_bytes(), Some(&place)) {
+                Ok((mut policy, found)) => {
+                    problems.extend(found);
+                    id.clone_into(&mut policy.id);
+                    self.by_id.insert(id.to_owned(), (policy, place));
+                }
+                Err(found) => {
+                    problems.extend(found);
+                    self.keep(last, &place);
+                }
+            }
+        }
+    }
+
     pub(crate) fn get(&self, id: &str) -> Option<&Policy> {
         self.by_id.get(id).map(|(policy, _)| policy)
     }

@@ -68,6 +68,14 @@ pub(super) struct Changed {
     status: Done,
     #[schema(inline)]
     action: Change,
+    /// For definitions and policies of gateways on one Redis: whether the change concerns all of them that have `tollgate.shared_definitions`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    shared: Option<bool>,
+    /// For the same: the gateway that made it, the only one that it concerns unless it is shared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    node: Option<String>,
 }
 
 /// The kind of change.
@@ -92,7 +100,12 @@ pub(super) fn message(message: impl Into<String>) -> ControlAnswer {
 
 /// A response that reports a change.
 pub(super) fn changed(key: impl Into<String>, action: Change) -> ControlAnswer {
-    ok(Changed { key: key.into(), status: Done::Ok, action })
+    ok(Changed { key: key.into(), status: Done::Ok, action, shared: None, node: None })
+}
+
+/// The same for a definition or policy. `node`: the gateway that made the change, if there are others.
+pub(super) fn changed_document(key: impl Into<String>, action: Change, shared: bool, node: Option<String>) -> ControlAnswer {
+    ok(Changed { key: key.into(), status: Done::Ok, action, shared: node.is_some().then_some(shared), node })
 }
 
 /// The response for an unknown API.

@@ -1,13 +1,14 @@
 //! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the response is sent.
 
 use super::Control;
-use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, no_such_api, ok};
-use super::definition_store::{list_version, remove_file, store, store_versions};
+use super::answer::{Change, Changed, ControlAnswer, Error, changed_document, error, no_such_api, ok};
+use super::definition_store::{list_version, remove_file, share, store, store_versions};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::parameters::ApiId;
 use super::versions::{self, NewVersion};
 use super::{document, examples};
 use crate::base::secret::random_text;
+use crate::control::shared_definitions::DocumentClass;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -167,7 +168,15 @@ pub(super) async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id 
         snapshot.apis.iter().filter_map(|api| Some((api.clone(), versions::without(api, &id)?.1))).collect::<Vec<_>>()
     };
     let _alone = if bases().is_empty() { None } else { Some(control.versions.lock().await) };
-    let removed = remove_file(&control, &id).await;
+    let shared = control.loader.shared_definitions().filter(|shared| shared.known().has(DocumentClass::Api, &id));
+    if let Some(shared) = shared {
+        let answer = share(&control, shared, DocumentClass::Api, &id, None, Change::Deleted).await;
+        if answer.0 != StatusCode::OK {
+            return answer;
+        }
+    }
+    // A file with the same id would be served in its place.
+    let removed = remove_file(&control, &id).await.map(|removed| removed || shared.is_some());
     let bases = bases();
     // Reloads even if someone else removed the file, which may have happened by hand.
     let _ = control.reloads.request().await;
@@ -185,7 +194,7 @@ pub(super) async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id 
             tracing::error!(base = base.id, id, answer = %answer.1, "a deleted version stays in the list of its base API");
         }
     }
-    changed(id, Change::Deleted)
+    changed_document(id, Change::Deleted, shared.is_some(), control.nodes.one_of_several())
 }
 
 fn malformed() -> ControlAnswer {

@@ -5,6 +5,9 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
 use crate::base::clock::unix_s;
+use crate::control::file_changes::{FoundChange, FoundChanges};
+use crate::control::known_keys::masked_differences;
+use crate::control::shared_definitions::DocumentClass;
 use crate::data::control_caller::ControlCaller;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -15,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use tollgate_admin::{Difference, Operator, Role};
+use tollgate_admin::{Difference, Operator, Role, users};
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 
 /// Days that entries are kept.
@@ -80,7 +83,7 @@ impl ChangeLog {
         let entry = ChangeEntry {
             time: unix_s(),
             user: operator.map(|operator| operator.name.clone()).unwrap_or_default(),
-            role: operator.map(|operator| operator.role),
+            role: operator.filter(|operator| operator.name != users::FILES).map(|operator| operator.role),
             address: caller.map(|caller| caller.address.to_string()),
             node: self.node.clone(),
             action: action.to_owned(),
@@ -94,6 +97,28 @@ impl ChangeLog {
         if self.entries.try_send(entry).is_err() {
             let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(lost, "a change is missing in the log of changes: too many at once");
+        }
+    }
+}
+
+/// Logs changes of files that somebody else made, as those of the user `files`.
+pub(super) async fn note_files(control: Arc<Control>, mut found: mpsc::UnboundedReceiver<FoundChanges>) {
+    let files = Operator { name: users::FILES.to_owned(), role: Role::Admin };
+    while let Some(FoundChanges(changes)) = found.recv().await {
+        for FoundChange { class, id, old, new, is_usable } in changes {
+            let (action, status) = match (&old, &new) {
+                // The old version stays in service.
+                _ if !is_usable => ("update", 422),
+                (None, _) => ("create", 200),
+                (Some(_), None) => ("delete", 200),
+                (Some(_), Some(_)) => ("update", 200),
+            };
+            let kind = match class {
+                DocumentClass::Api => "api",
+                DocumentClass::Policy => "policy",
+            };
+            let diff = masked_differences(&control.shared.keys, old.as_ref(), new.as_ref());
+            control.changes.add(Some(&files), None, Change { action, kind, target: id, status, diff, etag: None });
         }
     }
 }
@@ -161,7 +186,7 @@ async fn end(store: &dyn Store, day: u64) -> Result<u64, StoreFault> {
 /// A page of the log of changes
 ///
 /// The newest first, of the last 90 days. Rows have `time`, `user`, `role`, `address`, `node`, `action`, `kind`, `target`, `status`, `diff` with masked
-/// secrets, `diff_more`, `etag`. `user` is `secret` for callers with the control secret.
+/// secrets, `diff_more`, `etag`. `user` is `secret` for callers with the control secret, and `files` for changes of files that a reload finds.
 #[utoipa::path(
     get, path = "/tyk/list/changes", tag = "Lists", operation_id = "searchChanges",
     security(("secret" = ["viewer"])),

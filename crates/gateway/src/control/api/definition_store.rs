@@ -1,13 +1,15 @@
-//! Writes API definitions of either language to `app_path`, removes them, and waits until the change is served.
+//! Writes API definitions of either language to `app_path`, or to the Redis that gateways share, removes them, and waits until the change is
+//! served.
 
 use super::Control;
-use super::answer::{Change, ControlAnswer, changed, error};
+use super::answer::{Change, ControlAnswer, changed_document, error};
 use super::versions::NewVersion;
 use crate::base::definition_files::{ApiFile, companion_of};
 use crate::control::definition::{DefinitionText, FILE_BYTES_MAX};
+use crate::control::shared_definitions::{DocumentClass, NotShared, SharedDefinitions};
 use crate::data::snapshot::CompiledApi;
 use axum::http::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,7 +41,12 @@ async fn store_text(control: &Control, id: &str, text: &[u8], classic: Option<&V
     if let Err(problems) = control.loader.api(&DefinitionText::of(text), None) {
         return invalid(&reasons(&problems));
     }
+    if let Some(shared) = control.loader.shared_definitions() {
+        let Ok(text) = std::str::from_utf8(text) else { return invalid("is not UTF-8") };
+        return share(control, shared, DocumentClass::Api, id, Some(text), action).await;
+    }
     let alone = control.files.lock().await;
+    let own_write = control.loader.own_writes().begin(DocumentClass::Api, id);
     let known = control.loader.file_of(id);
     let is_alone = known.as_ref().is_some_and(|path| ApiFile::at(path.clone()).companion.is_none()) && classic.is_some();
     let path = known.unwrap_or_else(|| control.loader.app_path().join(format!("{id}.json")));
@@ -53,10 +60,49 @@ async fn store_text(control: &Control, id: &str, text: &[u8], classic: Option<&V
         tracing::error!(%failure, path = %path.display(), "cannot write an API definition");
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!");
     }
-    drop(alone);
+    drop((own_write, alone));
     match control.reloads.request().await {
-        Ok(_) => changed(id, action),
+        Ok(_) => changed_document(id, action, false, control.nodes.one_of_several()),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the definition was written, but the reload did not finish"),
+    }
+}
+
+/// Stores a document for all gateways, or removes it, and waits until this one serves the change.
+pub(super) async fn share(
+    control: &Control,
+    shared: &SharedDefinitions,
+    class: DocumentClass,
+    id: &str,
+    text: Option<&str>,
+    action: Change,
+) -> ControlAnswer {
+    match shared.put(class, id, text).await {
+        Ok(()) => {}
+        Err(NotShared::Changed) => {
+            // So that the answer has the version that the other gateway has stored.
+            let _ = control.reloads.request().await;
+            let message = "It was changed on another gateway at the same time; nothing was written";
+            let body = json!({"status": "error", "message": message, "cause": "changed"});
+            return ControlAnswer(StatusCode::PRECONDITION_FAILED, body);
+        }
+        Err(NotShared::Store(fault)) => {
+            let message = format!("Not saved: Redis, which has the definitions of all gateways, does not answer: {fault}. What was served before is still served");
+            let body = json!({"status": "error", "message": message, "cause": "store"});
+            return ControlAnswer(StatusCode::SERVICE_UNAVAILABLE, body);
+        }
+    }
+    match control.reloads.request().await {
+        Ok(_) => changed_document(id, action, true, control.nodes.one_of_several()),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the change was stored, but the reload did not finish"),
+    }
+}
+
+/// Loads what other gateways have stored, so that a change is made to the newest version.
+pub(super) async fn refresh(control: &Control) {
+    if let Some(shared) = control.loader.shared_definitions()
+        && shared.is_to_be_loaded().await
+    {
+        let _ = control.reloads.request().await;
     }
 }
 
@@ -126,6 +172,7 @@ pub(super) async fn store_versions(control: &Control, base: &CompiledApi, defini
 /// Removes the file of a definition. False if it does not exist any more.
 pub(super) async fn remove_file(control: &Control, id: &str) -> io::Result<bool> {
     let _alone = control.files.lock().await;
+    let _own_write = control.loader.own_writes().begin(DocumentClass::Api, id);
     let Some(path) = control.loader.file_of(id) else { return Ok(false) };
     let companion = ApiFile::at(path.clone()).companion;
     let removed = match std::fs::remove_file(path) {

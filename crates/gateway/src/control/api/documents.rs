@@ -4,8 +4,8 @@
 use super::answer::{ControlAnswer, error};
 use super::change_log::Change;
 use super::console::Signed;
-use super::{Control, key_changes, keys};
-use crate::control::known_keys::KnownKeys;
+use super::{Control, definition_store, key_changes, keys};
+use crate::control::known_keys::{KnownKeys, masked_differences};
 use crate::data::control_caller::ControlCaller;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Query, Request, State};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use tollgate_admin::{Difference, MASK, Operator, differences, mask};
+use tollgate_admin::{MASK, Operator, mask};
 use tollgate_model::api::ApiDefinition;
 
 /// Locks for changes; two documents may share one.
@@ -103,6 +103,9 @@ pub(super) async fn guard(
         Some(lock) => Some(lock.lock().await),
         None => None,
     };
+    if document.kind != DocumentKind::Key {
+        definition_store::refresh(&control).await;
+    }
     let stored = current(&control, &document, &uri).await;
     let key = if document.kind == DocumentKind::Key { shown_key(&control, &document, &uri).await } else { None };
     if let Err(answer) = check_version(&request, stored.as_ref()) {
@@ -113,13 +116,17 @@ pub(super) async fn guard(
         Err(answer) => return answer.into_response(),
     };
     let response = next.run(request).await;
+    if response.status() == StatusCode::PRECONDITION_FAILED {
+        // Another gateway was faster, since the version was checked.
+        return conflict(current(&control, &document, &uri).await.as_ref()).into_response();
+    }
     if !response.status().is_success() {
         return response;
     }
     let changed = current(&control, &document, &uri).await;
     let etag = changed.as_ref().map(etag);
     if let Some(change) = change_of(&method, path, response.status()) {
-        let diff = masked_differences(&control, stored.as_ref(), changed.as_ref());
+        let diff = masked_differences(&control.shared.keys, stored.as_ref(), changed.as_ref());
         let target = match (document.kind, key) {
             (DocumentKind::Key, Some(shown)) => shown,
             (DocumentKind::Key, None) => shown_key(&control, &document, &uri).await.unwrap_or_default(),
@@ -176,26 +183,6 @@ async fn shown_key(control: &Control, document: &Document, uri: &Uri) -> Option<
     let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
     let (name, _) = keys::named(keys, &document.id, &query).await.ok()??;
     Some(if keys.rules.hash_keys { name.shown } else { MASK.to_owned() })
-}
-
-/// Differences without secrets: a secret that was changed is named, but not shown.
-fn masked_differences(control: &Control, old: Option<&Value>, new: Option<&Value>) -> (Vec<Difference>, usize) {
-    let keys = KnownKeys(&control.shared.keys);
-    let masked = |value: Option<&Value>| {
-        let mut value = value.cloned().unwrap_or_default();
-        mask::mask(&mut value, &keys);
-        value
-    };
-    // A whole document that was added or removed is not a difference that anyone reads.
-    let (Some(old), Some(new)) = (old, new) else { return Default::default() };
-    let (mut shown, more) = differences(&masked(Some(old)), &masked(Some(new)));
-    let (all, _) = differences(old, new);
-    for Difference { path, .. } in all {
-        if !shown.iter().any(|known| path.starts_with(&known.path)) {
-            shown.push(Difference { path, old: Some(MASK.into()), new: Some(MASK.into()) });
-        }
-    }
-    (shown, more)
 }
 
 /// Takes the body of a change apart. It is in memory already.
@@ -278,14 +265,17 @@ fn check_version(request: &Request, stored: Option<&Value>) -> Result<(), Contro
         Some(etag) => known.split(',').any(|known| matches!(known.trim(), "*") || known.trim() == etag),
         None => false,
     };
-    if matches {
-        return Ok(());
-    }
+    if matches { Ok(()) } else { Err(conflict(stored)) }
+}
+
+/// The answer to a change of another version than the stored one.
+fn conflict(stored: Option<&Value>) -> ControlAnswer {
+    let etag = stored.map(etag);
     let message = if etag.is_some() { "It was changed meanwhile; nothing was written" } else { "It does not exist any more" };
     let mut current = stored.cloned().unwrap_or_default();
     mask::mask(&mut current, &());
     let body = json!({"status": "error", "message": message, "cause": "changed", "etag": etag, "current": current});
-    Err(ControlAnswer(StatusCode::PRECONDITION_FAILED, body))
+    ControlAnswer(StatusCode::PRECONDITION_FAILED, body)
 }
 
 /// Puts stored secrets in place of masks, for the console.

@@ -7,6 +7,7 @@ use crate::auth::certificates;
 use crate::auth::keys::ListedKey;
 use crate::base::clock::unix_s;
 use crate::base::digest::hex;
+use crate::control::shared_definitions::DocumentClass;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -149,7 +150,7 @@ fn compare(one: &Value, other: &Value) -> Ordering {
 
 /// A page of the APIs
 ///
-/// Rows have `id`, `name`, `listen_path`, `host`, `target`, `auth`, `active`, `internal`, `versions`, `org_id`, `tags`, `requests` and `errors` since the start of this gateway, `p99_ms`, `file`.
+/// Rows have `id`, `name`, `listen_path`, `host`, `target`, `auth`, `active`, `internal`, `versions`, `org_id`, `tags`, `requests` and `errors` since the start of this gateway, `p99_ms`, `shared`, `file`.
 #[utoipa::path(
     get, path = "/tyk/list/apis", tag = "Lists", operation_id = "searchApis",
     security(("secret" = ["viewer"])),
@@ -204,6 +205,7 @@ pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Quer
             "versions": versions,
             "org_id": raw("org_id"),
             "tags": api.tags,
+            "shared": control.loader.shared_definitions().is_some_and(|shared| shared.known().has(DocumentClass::Api, &id)),
             "file": file.as_ref().and_then(|file| file.file_name()).map(|name| name.to_string_lossy().into_owned()),
         });
         if let Value::Object(more) = more {

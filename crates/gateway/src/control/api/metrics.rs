@@ -2,13 +2,15 @@
 //! them, because thousands of APIs take a while.
 
 use super::Control;
-use super::answer::{ControlAnswer, error};
+use super::answer::{ControlAnswer, Error, error};
 use super::failures::MetricsOff;
-use crate::report::{ExpositionFormat, live, scrape};
-use axum::extract::State;
+use super::query::Parameters;
+use crate::report::{ExpositionFormat, ShownApis, live, scrape};
+use axum::extract::{Query, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use std::collections::HashMap;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -56,17 +58,38 @@ pub(super) async fn metrics(State(control): State<Arc<Control>>, headers: Header
 #[utoipa::path(
     get, path = "/tyk/live", tag = "Figures", operation_id = "getFigures",
     security(("secret" = ["viewer"])),
+    params(
+        ("api" = Option<String>, Query, description = "Only this API, with its breakers.", example = "quick"),
+        ("apis" = Option<String>, Query, description = "`0`: without APIs."),
+        ("idle" = Option<String>, Query, description = "For the console: `1` if nobody has asked for it."),
+    ),
     responses(
         (status = 200, body = LiveFigures, description = "The metrics."),
+        (status = 400, body = Error, description = "A parameter is unknown or has an invalid value."),
         MetricsOff,
     )
 )]
-pub(super) async fn figures(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn figures(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
     if !control.shared.observer.metrics {
         return switched_off();
     }
-    let written = tokio::task::spawn_blocking(move || ControlAnswer(StatusCode::OK, live(&control.shared)));
+    let shown = match shown_apis(&query) {
+        Ok(shown) => shown,
+        Err(message) => return error(StatusCode::BAD_REQUEST, message),
+    };
+    let written = tokio::task::spawn_blocking(move || ControlAnswer(StatusCode::OK, live(&control.shared, &shown)));
     written.await.unwrap_or_else(|_| unwritten())
+}
+
+fn shown_apis(query: &HashMap<String, String>) -> Result<ShownApis, String> {
+    let parameters = Parameters::new(query, &["api", "apis", "idle"])?;
+    match (parameters.text("api"), parameters.text("apis")) {
+        (Some(api), None) => Ok(ShownApis::One(api.to_owned())),
+        (None, None) => Ok(ShownApis::All),
+        (None, Some("0")) => Ok(ShownApis::None),
+        (None, Some(other)) => Err(format!("apis is {other:?}; it may be 0")),
+        (Some(_), Some(_)) => Err("api and apis exclude each other".to_owned()),
+    }
 }
 
 /// The answer while nothing is counted.

@@ -33,7 +33,8 @@ struct NodeRow {
     /// When it was heard last.
     seen_unix_s: u64,
     alive: bool,
-    /// In what it differs from most of the gateways that are alive: `version`, `configuration`, `definitions`, `policies`.
+    /// In what it differs from most of the gateways that are alive: `version`, `configuration`, `definitions`, `policies`,
+    /// `shared_definitions`.
     differs: Vec<String>,
 }
 
@@ -93,11 +94,12 @@ fn rows(control: &Control) -> Vec<NodeRow> {
     let all = control.nodes.all();
     let states: Vec<&NodeState> = all.iter().filter(|(_, _, is_alive)| *is_alive).map(|(state, ..)| state).collect();
     type Read = fn(&NodeState) -> &str;
-    let fields: [(&str, Read); 4] = [
+    let fields: [(&str, Read); 5] = [
         ("version", |state| &state.version),
         ("configuration", |state| &state.configuration),
         ("definitions", |state| &state.definitions),
         ("policies", |state| &state.policies),
+        ("shared_definitions", |state| state.shared_definitions.as_ref().map_or("", |shared| &shared.digest)),
     ];
     let usual = fields.map(|(name, read)| (name, read, most(&states, read)));
     let rows = all.iter().enumerate().map(|(place, (state, seen_unix_s, alive))| NodeRow {

@@ -1,11 +1,12 @@
 //! `/tyk/policies`: policies as files in `policy_path`. A write is in effect when the response is sent.
 
 use super::Control;
-use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
-use super::definition_store::{is_file_name, write_file};
+use super::answer::{Change, Changed, ControlAnswer, Error, changed_document, error, ok};
+use super::definition_store::{is_file_name, share, write_file};
 use super::failures::{InvalidPolicy, PolicyNotWritten};
 use super::{document, examples};
 use crate::base::secret::random_text;
+use crate::control::shared_definitions::DocumentClass;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -116,17 +117,27 @@ pub(super) async fn update(
     )
 )]
 pub(super) async fn remove(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> ControlAnswer {
+    let mut is_shared = false;
+    if let Some(shared) = control.loader.shared_definitions().filter(|shared| shared.known().has(DocumentClass::Policy, &id)) {
+        let answer = share(&control, shared, DocumentClass::Policy, &id, None, Change::Deleted).await;
+        if answer.0 != StatusCode::OK || control.shared.keys.policies().get(&id).is_none() {
+            return answer;
+        }
+        // A file with the same id took its place.
+        is_shared = true;
+    }
     let policies = control.shared.keys.policies();
     let own_file = policies.file_of(&id).filter(|_| control.loader.policy_path().is_some());
     let Some(file) = own_file else { return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed") };
     let alone = control.files.lock().await;
+    let own_write = control.loader.own_writes().begin(DocumentClass::Policy, &id);
     if let Err(failure) = std::fs::remove_file(file) {
         tracing::error!(%failure, id, "cannot delete a policy");
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
     }
-    drop(alone);
+    drop((own_write, alone));
     let _ = control.reloads.request().await;
-    changed(id, Change::Deleted)
+    changed_document(id, Change::Deleted, is_shared, control.nodes.one_of_several())
 }
 
 async fn store(control: &Control, id: Option<&str>, body: &[u8], action: Change) -> ControlAnswer {
@@ -144,6 +155,13 @@ async fn store(control: &Control, id: Option<&str>, body: &[u8], action: Change)
         }
     }
     let id = policy.id().to_owned();
+    if let Some(shared) = control.loader.shared_definitions() {
+        if !is_file_name(&id) {
+            return error(StatusCode::BAD_REQUEST, "Invalid Policy ID");
+        }
+        let text = serde_json::to_string_pretty(&policy.to_json()).unwrap_or_default();
+        return share(control, shared, DocumentClass::Policy, &id, Some(&text), action).await;
+    }
     let Some(directory) = control.loader.policy_path() else {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "policies.policy_path is not configured: there is nowhere to write to");
     };
@@ -154,13 +172,14 @@ async fn store(control: &Control, id: Option<&str>, body: &[u8], action: Change)
     let policies = control.shared.keys.policies();
     let path = policies.file_of(&id).map_or_else(|| directory.join(format!("{id}.json")), ToOwned::to_owned);
     let alone = control.files.lock().await;
+    let own_write = control.loader.own_writes().begin(DocumentClass::Policy, &id);
     if let Err(failure) = write_file(&path, &text) {
         tracing::error!(%failure, path = %path.display(), "cannot write a policy");
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!");
     }
-    drop(alone);
+    drop((own_write, alone));
     match control.reloads.request().await {
-        Ok(_) => changed(id, action),
+        Ok(_) => changed_document(id, action, false, control.nodes.one_of_several()),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the policy was written, but the reload did not finish"),
     }
 }

@@ -3,10 +3,13 @@
 use super::Control;
 use super::answer::{Error, error};
 use super::failures::MetricsOff;
+use super::nodes::asks_all;
 use super::query::Parameters;
 use super::tail;
-use crate::control::statistics::{STREAMS_MAX, Subscription, event};
-use crate::observe::tap::TailFilter;
+use crate::base::node_bus::NodeBus;
+use crate::control::figures_question::FiguresQuestion;
+use crate::control::statistics::{STREAMS_MAX, Subscription, event, masked_event};
+use crate::observe::tap::{TailBatch, TailFilter};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -27,6 +30,8 @@ use tokio::sync::{broadcast, mpsc, watch};
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 /// How long a client may take to read before its stream ends.
 const SEND_TIME_MAX: Duration = Duration::from_secs(30);
+/// Time between two questions to other gateways about their tails.
+const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 /// Messages on their way to a connection.
 const QUEUE_MAX: usize = 4;
 
@@ -36,6 +41,8 @@ struct Topics {
     changes: bool,
     /// Which requests the live tail shows.
     tail: Option<TailFilter>,
+    /// Of all gateways.
+    is_sum: bool,
     /// Ends the stream after so many events.
     events_max: u64,
 }
@@ -56,6 +63,7 @@ struct Topics {
         ("request_id" = Option<String>, Query, description = "Tail: id of the request."),
         ("trace" = Option<String>, Query, description = "Tail: id of its trace."),
         ("address" = Option<String>, Query, description = "Tail: address of the client."),
+        ("nodes" = Option<String>, Query, description = "`all`: `live` are sums over all gateways that share the Redis, and `tail` has requests of all of them."),
         ("events" = Option<String>, Query, description = "The stream ends after so many events, for scripts.", example = "1"),
     ),
     responses(
@@ -73,7 +81,9 @@ pub(super) async fn stream(State(control): State<Arc<Control>>, Query(query): Qu
         Ok(topics) => topics,
         Err(message) => return error(StatusCode::BAD_REQUEST, message).into_response(),
     };
-    let Some(subscription) = control.statistics.subscribe() else {
+    // A gateway alone is its own sum.
+    let bus = control.nodes.bus.as_ref().filter(|_| topics.is_sum);
+    let Some(subscription) = control.statistics.subscribe(bus.is_some()) else {
         return error(StatusCode::TOO_MANY_REQUESTS, format!("{STREAMS_MAX} streams are open already")).into_response();
     };
     let tail = match topics.tail.clone().map(|filter| control.shared.observer.watch.tail(filter)) {
@@ -85,6 +95,9 @@ pub(super) async fn stream(State(control): State<Arc<Control>>, Query(query): Qu
         None => broadcast::channel(1).1,
     };
     let (sender, receiver) = mpsc::channel::<Bytes>(QUEUE_MAX);
+    if let (Some(bus), Some(filter)) = (bus, topics.tail.clone()) {
+        tokio::spawn(follow(control.clone(), bus.clone(), filter, subscription.ending.clone(), sender.clone()));
+    }
     tokio::spawn(send(topics, subscription, tail, sender));
     let headers = [
         (CONTENT_TYPE, "text/event-stream"),
@@ -109,10 +122,15 @@ impl HttpBody for EventBody {
 
 impl Topics {
     fn read(query: &HashMap<String, String>) -> Result<Self, String> {
-        let known: Vec<&str> = tail::FILTERS.into_iter().chain(["topics", "events", "idle"]).collect();
+        let known: Vec<&str> = tail::FILTERS.into_iter().chain(["topics", "events", "idle", "nodes"]).collect();
         let parameters = Parameters::new(query, &known)?;
-        let mut topics =
-            Topics { live: false, changes: false, tail: None, events_max: parameters.number("events")?.unwrap_or(u64::MAX) };
+        let mut topics = Topics {
+            live: false,
+            changes: false,
+            tail: None,
+            is_sum: asks_all(&parameters)?,
+            events_max: parameters.number("events")?.unwrap_or(u64::MAX),
+        };
         for topic in parameters.text("topics").unwrap_or("live").split(',') {
             match topic {
                 "live" => topics.live = true,
@@ -165,6 +183,36 @@ async fn send(topics: Topics, mut from: Subscription, mut tail: broadcast::Recei
             }
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Sends the tails of the other gateways.
+async fn follow(
+    control: Arc<Control>,
+    bus: Arc<NodeBus>,
+    filter: TailFilter,
+    mut ending: watch::Receiver<bool>,
+    to: mpsc::Sender<Bytes>,
+) {
+    let asker = control.shared.observer.node().to_owned();
+    let Ok(question) = serde_json::to_value(FiguresQuestion::Follow { filter, asker }) else { return };
+    loop {
+        let answers = tokio::select! {
+            () = drained(&mut ending) => return,
+            () = to.closed() => return,
+            answers = bus.ask(question.clone()) => answers.answers,
+        };
+        let batches = answers.into_iter().filter_map(|(_, answer)| serde_json::from_value::<TailBatch>(answer).ok());
+        for batch in batches.filter(|batch| batch.seen > 0) {
+            if !put(&to, masked_event("tail", &batch, &control.shared)).await {
+                return;
+            }
+        }
+        tokio::select! {
+            () = drained(&mut ending) => return,
+            () = to.closed() => return,
+            () = tokio::time::sleep(FOLLOW_EVERY) => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{RequestWatch, TailEntry};
 use crate::observe::facts::ApiMetadata;
 use crate::observe::record::RequestRecord;
 use bytes::Bytes;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
@@ -27,9 +27,9 @@ pub(crate) struct TailWatcher {
 }
 
 /// What happened since the last batch.
-#[derive(Serialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct TailBatch {
-    #[serde(serialize_with = "each")]
+    #[serde(serialize_with = "each", deserialize_with = "read_each")]
     pub entries: Vec<Arc<TailEntry>>,
     pub shown: usize,
     pub seen: u64,
@@ -39,6 +39,20 @@ pub(crate) struct TailBatch {
 
 fn each<S: Serializer>(entries: &[Arc<TailEntry>], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(entries.iter().map(Arc::as_ref))
+}
+
+fn read_each<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Arc<TailEntry>>, D::Error> {
+    Ok(Vec::<TailEntry>::deserialize(deserializer)?.into_iter().map(Arc::new).collect())
+}
+
+impl TailBatch {
+    /// Adds another batch.
+    pub(crate) fn merge(&mut self, other: TailBatch) {
+        self.entries.extend(other.entries);
+        self.shown += other.shown;
+        self.seen += other.seen;
+        self.sampled = self.sampled.max(other.sampled);
+    }
 }
 
 impl TailWatcher {

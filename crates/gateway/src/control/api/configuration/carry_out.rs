@@ -30,6 +30,12 @@ const LOGGED_MAX: usize = 200;
 pub(super) async fn carry_out(control: &Arc<Control>, set: ChangeSet) -> Result<ChangeReport, Unchanged> {
     let _alone = control.files.lock().await;
     let ChangeSet { digest, dry_run, changes } = set;
+    let concerns_files = changes.iter().any(|change| matches!(change.kind, ObjectKind::Api | ObjectKind::Policy));
+    if concerns_files && control.loader.shared_definitions().is_some() {
+        // The files of one gateway are not what all of them serve.
+        let message = "with tollgate.shared_definitions, definitions and policies are changed one by one; nothing was changed";
+        return Err(Unchanged::Failed(StatusCode::CONFLICT, message.to_owned()));
+    }
     let stored = Arc::new(StoredContent::read(control).await.map_err(|fault| silent(&fault))?);
     let changes = Arc::new(changes);
     // New certificates must be there when definitions are compiled, but not before everything else is known to be right.

@@ -142,6 +142,7 @@ async fn verified(control: &Arc<Control>, asked: SignIn) -> Result<Option<Operat
 fn described(control: &Control, operator: &Operator, ends_unix_s: u64, caller: ControlCaller) -> ControlAnswer {
     let console = control.console.as_ref();
     let is_admin = operator.role == Role::Admin;
+    let is_shared = control.loader.shared_definitions().is_some();
     ok(json!({
         "user": operator.name,
         "role": operator.role,
@@ -151,7 +152,11 @@ fn described(control: &Control, operator: &Operator, ends_unix_s: u64, caller: C
         "version": env!("CARGO_PKG_VERSION"),
         "idle_s": IDLE_S_MAX,
         "expires_unix_s": ends_unix_s,
-        "writable": {"apis": is_writable(control.loader.app_path()), "policies": control.loader.policy_path().is_some_and(is_writable)},
+        "writable": {
+            "apis": is_shared || is_writable(control.loader.app_path()),
+            "policies": is_shared || control.loader.policy_path().is_some_and(is_writable),
+        },
+        "shared_definitions": is_shared,
         "secret_file": console
             .filter(|_| is_admin && caller.way == CallerWay::Local)
             .and_then(|console| console.facts.secret_file.as_ref())

@@ -1,0 +1,31 @@
+//! What gateways ask each other about their figures.
+
+use crate::observe::tap::{TailFilter, TopBy};
+use serde::{Deserialize, Serialize};
+use tollgate_statistics::SpanQuestion;
+
+/// A question about the figures of a gateway.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum FiguresQuestion {
+    History {
+        span: SpanQuestion,
+        from_unix_s: u64,
+    },
+    Tail {
+        filter: TailFilter,
+        rows: usize,
+    },
+    Top {
+        by: TopBy,
+        api: Option<String>,
+        window_s: u64,
+    },
+    /// The sample of the last two seconds.
+    Live,
+    /// Requests that fit and ended since the last question of this asker, who asks every few seconds.
+    Follow {
+        filter: TailFilter,
+        asker: String,
+    },
+}

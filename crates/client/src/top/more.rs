@@ -76,8 +76,11 @@ impl More {
         let requests = rows(&answers.history, "/totals/requests");
         let hour: Vec<Option<f64>> = requests.map(|count| count.as_f64().map(|count| count / step_s)).collect();
         let paths = rows(&answers.paths, "/rows").filter_map(|row| Some((text(row, "value"), row.get("requests")?.as_u64()?)));
-        let mut missing: Vec<String> =
-            [&answers.history, &answers.paths, &answers.tail].into_iter().flat_map(|answer| rows(answer, "/missing")).filter_map(|node| Some(node.as_str()?.to_owned())).collect();
+        let mut missing: Vec<String> = [&answers.history, &answers.paths, &answers.tail]
+            .into_iter()
+            .flat_map(|answer| rows(answer, "/missing"))
+            .filter_map(|node| Some(node.as_str()?.to_owned()))
+            .collect();
         missing.sort();
         missing.dedup();
         More {

@@ -1,8 +1,8 @@
 //! The live view in a terminal.
 
 use super::client::TopClient;
-use super::sample::{Sample, View};
 use super::more::shown;
+use super::sample::{Sample, View};
 use super::text::{COLUMNS, hour, now_ms, rows, summary};
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};

@@ -108,7 +108,9 @@ impl OwnWrites {
 
     /// The writes that are complete now: a reload that begins now sees them all.
     pub(crate) fn complete(&self) -> CompleteWrites {
-        CompleteWrites(self.lock().iter().filter(|(_, write)| write.running == 0).map(|(name, write)| (name.clone(), *write)).collect())
+        CompleteWrites(
+            self.lock().iter().filter(|(_, write)| write.running == 0).map(|(name, write)| (name.clone(), *write)).collect(),
+        )
     }
 
     /// Forgets writes that a reload has seen.

@@ -499,7 +499,9 @@ impl Loader {
             match place.and_then(|place| apis.get_mut(place)) {
                 Some(earlier) => {
                     let message = match is_shared(path) {
-                        true => format!("the shared definition of {} is served; that in a file of this gateway does not count", api.id),
+                        true => {
+                            format!("the shared definition of {} is served; that in a file of this gateway does not count", api.id)
+                        }
                         false => format!("the id {} is also that of an earlier file, which does not count", api.id),
                     };
                     problems.push(Problem::new(Level::Warning, "$.api_id", message).within(Some(path)));
@@ -523,7 +525,8 @@ impl Loader {
     pub(crate) fn definitions_digest(&self) -> String {
         let files = self.files();
         let shared = self.shared_definitions.as_ref().map(SharedDefinitions::known);
-        let is_served = |path: &Path, id: &str| is_shared(path) || !shared.as_ref().is_some_and(|set| set.has(DocumentClass::Api, id));
+        let is_served =
+            |path: &Path, id: &str| is_shared(path) || !shared.as_ref().is_some_and(|set| set.has(DocumentClass::Api, id));
         let texts = files.iter().filter_map(|(path, file)| Some((path, file.good.as_ref()?.id.as_str(), file.good_digest?)));
         let mut served: Vec<(&str, blake3::Hash)> =
             texts.filter(|(path, id, _)| is_served(path, id)).map(|(_, id, digest)| (id, digest)).collect();

@@ -117,7 +117,9 @@ impl NodeHost for OwnFigures {
             FiguresQuestion::Tail { filter, rows } => serde_json::to_value(self.tail(&filter, rows)).ok(),
             FiguresQuestion::Top { by, api, window_s } => serde_json::to_value(self.top(by, api.as_deref(), window_s)?).ok(),
             FiguresQuestion::Live => serde_json::to_value(self.statistics.live_for_others()?).ok(),
-            FiguresQuestion::Follow { filter, asker } => serde_json::to_value(self.statistics.followed(&self.shared, filter, asker)).ok(),
+            FiguresQuestion::Follow { filter, asker } => {
+                serde_json::to_value(self.statistics.followed(&self.shared, filter, asker)).ok()
+            }
         }
     }
 

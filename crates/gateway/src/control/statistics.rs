@@ -154,7 +154,8 @@ impl Statistics {
         self.watch_for_others();
         let end = Instant::now() + FIRST_SAMPLE_TIME_MAX;
         loop {
-            let sample = lock(&self.sample).as_ref().filter(|(at, _)| at.elapsed() < SAMPLE_AGE_MAX).map(|(_, sample)| sample.clone());
+            let sample =
+                lock(&self.sample).as_ref().filter(|(at, _)| at.elapsed() < SAMPLE_AGE_MAX).map(|(_, sample)| sample.clone());
             if sample.is_some() || Instant::now() >= end {
                 return sample;
             }

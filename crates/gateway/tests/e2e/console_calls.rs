@@ -245,7 +245,16 @@ fn changes_of_files_by_hand_are_in_the_log_and_those_of_the_control_api_only_onc
     });
     let mut seen: Vec<String> = rows(&changes)
         .iter()
-        .map(|row| format!("{} {} {} {} {}", row["user"].as_str().unwrap(), row["action"].as_str().unwrap(), row["kind"].as_str().unwrap(), row["target"].as_str().unwrap(), row["status"]))
+        .map(|row| {
+            format!(
+                "{} {} {} {} {}",
+                row["user"].as_str().unwrap(),
+                row["action"].as_str().unwrap(),
+                row["kind"].as_str().unwrap(),
+                row["target"].as_str().unwrap(),
+                row["status"]
+            )
+        })
         .collect();
     seen.sort_unstable();
     assert_eq!(
@@ -263,7 +272,8 @@ fn changes_of_files_by_hand_are_in_the_log_and_those_of_the_control_api_only_onc
         "{changes}"
     );
     assert!(!changes.to_string().contains("c4n4ry"), "{changes}");
-    let by_hand = rows(&changes).iter().find(|row| row["user"] == "files" && row["status"] == 200 && row["target"] == "shop").unwrap();
+    let by_hand =
+        rows(&changes).iter().find(|row| row["user"] == "files" && row["status"] == 200 && row["target"] == "shop").unwrap();
     let diff = by_hand["diff"].as_array().unwrap();
     assert!(diff.contains(&json!({"path": "$.name", "old": "first", "new": "by hand"})), "{by_hand}");
     assert_eq!((&by_hand["role"], &by_hand["address"]), (&Value::Null, &Value::Null));

@@ -138,7 +138,8 @@ fn two_editors_on_two_gateways_do_not_overwrite_each_other() {
 #[test]
 fn a_file_with_the_id_of_a_shared_definition_does_not_count() {
     let (server, upstream) = (Server::start(&[]), Upstream::ok());
-    let gateways: Vec<Gateway> = (0..2).map(|_| Gateway::start(sharing(&server), [api("shop", "/old/", &upstream.url())])).collect();
+    let gateways: Vec<Gateway> =
+        (0..2).map(|_| Gateway::start(sharing(&server), [api("shop", "/old/", &upstream.url())])).collect();
     all_answer(&gateways, "/old/", 200);
     post(&gateways[0], &api("shop", "/new/", &upstream.url()));
     all_answer(&gateways, "/new/", 200);

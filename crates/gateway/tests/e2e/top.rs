@@ -15,8 +15,10 @@ fn top(arguments: &[&str]) -> Output {
 fn one_look_tells_what_happens() {
     let upstream = Upstream::ok();
     let conf = json!({"enable_analytics": true});
-    let gateway =
-        Gateway::start(conf, [api("shop", "/shop/", &upstream.url()), api("keys", "/keys/", &upstream.url()).with_keys().set("do_not_track", false)]);
+    let gateway = Gateway::start(
+        conf,
+        [api("shop", "/shop/", &upstream.url()), api("keys", "/keys/", &upstream.url()).with_keys().set("do_not_track", false)],
+    );
     let url = format!("http://127.0.0.1:{}", gateway.port);
     let arguments = ["--url", &url, "--secret", SECRET, "--interval-ms", "1500"];
     let answered = std::thread::scope(|scope| {

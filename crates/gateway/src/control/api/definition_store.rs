@@ -86,7 +86,9 @@ pub(super) async fn share(
             return ControlAnswer(StatusCode::PRECONDITION_FAILED, body);
         }
         Err(NotShared::Store(fault)) => {
-            let message = format!("Not saved: Redis, which has the definitions of all gateways, does not answer: {fault}. What was served before is still served");
+            let message = format!(
+                "Not saved: Redis, which has the definitions of all gateways, does not answer: {fault}. What was served before is still served"
+            );
             let body = json!({"status": "error", "message": message, "cause": "store"});
             return ControlAnswer(StatusCode::SERVICE_UNAVAILABLE, body);
         }

@@ -549,6 +549,13 @@ impl Loader {
         ReadFiles { files: self.files(), policies: Policies::clone(&self.shared.keys.policies()), problems: Vec::new() }
     }
 
+    /// The file of each API that is in one, by id. Of two with the same id, the later one.
+    pub(crate) fn files_by_id(&self) -> HashMap<String, PathBuf> {
+        let files = self.files();
+        let own = files.iter().filter(|(path, _)| !is_shared(path));
+        own.filter_map(|(path, file)| Some((file.good.as_ref()?.id.clone(), path.clone()))).collect()
+    }
+
     /// The file of the API with this id; none for a shared definition.
     pub(crate) fn file_of(&self, id: &str) -> Option<PathBuf> {
         let files = self.files();

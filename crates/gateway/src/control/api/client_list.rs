@@ -72,7 +72,7 @@ pub(super) async fn clients(State(control): State<Arc<Control>>, Query(query): Q
         }
     }
     if unseen.is_none() && first == 0 {
-        return asked.page(rows, scanned, |_| {});
+        return asked.page(rows, scanned);
     }
     asked.sort(&mut rows);
     let next = unseen.map(|place| format!("{FROM_API}{place}")).unwrap_or_default();

@@ -7,12 +7,13 @@ use crate::auth::certificates;
 use crate::auth::keys::ListedKey;
 use crate::base::clock::unix_s;
 use crate::base::digest::hex;
-use crate::control::shared_definitions::DocumentClass;
+use crate::control::shared_definitions::{DocumentClass, SharedDefinitions};
+use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ const ROWS: usize = 100;
 /// Rows of a page at most.
 const ROWS_MAX: usize = 1_000;
 /// Keys that a search looks at in one go.
-const SEARCHED_KEYS: usize = 2_000;
+const SEARCHED_KEYS: usize = 500;
 /// Bytes of a part of a key's listed form that a search finds.
 const SHOWN_PART_BYTES_MIN: usize = 6;
 /// Bytes of a search at most.
@@ -90,31 +91,82 @@ impl Asked {
     }
 
     /// Sorts rows by the column that is asked for, then by id.
-    pub(super) fn sort(&self, rows: &mut [Value]) {
-        fn column<'r>(row: &'r Value, name: &str) -> &'r Value {
-            row.get(name).unwrap_or(&Value::Null)
-        }
-        rows.sort_by(|one, other| {
-            let order = compare(column(one, &self.sort), column(other, &self.sort));
-            let order = if self.is_descending { order.reverse() } else { order };
-            order.then_with(|| compare(column(one, "id"), column(other, "id")))
-        });
+    pub(super) fn sort(&self, rows: &mut Vec<Value>) {
+        let sorted = self.sorted(std::mem::take(rows), |row, column| SortKey::of(row.get(column)));
+        rows.extend(sorted);
     }
 
-    /// A page of rows that are all in memory: sorted by a column, then by id. `finish` adds what is costly.
-    pub(super) fn page(&self, mut rows: Vec<Value>, total: usize, finish: impl Fn(&mut Value)) -> ControlAnswer {
-        self.sort(&mut rows);
+    /// The same for anything that has columns. Each key is made once, not in each comparison.
+    fn sorted<T>(&self, rows: Vec<T>, key: impl Fn(&T, &str) -> SortKey) -> impl Iterator<Item = T> {
+        let keyed = |row| (key(&row, &self.sort), key(&row, "id"), row);
+        let mut keyed: Vec<(SortKey, SortKey, T)> = rows.into_iter().map(keyed).collect();
+        keyed.sort_by(|(one, one_id, _), (other, other_id, _)| {
+            let order = one.compare(other);
+            let order = if self.is_descending { order.reverse() } else { order };
+            order.then_with(|| one_id.compare(other_id))
+        });
+        keyed.into_iter().map(|(_, _, row)| row)
+    }
+
+    /// A page of rows that are all in memory: sorted by a column, then by id.
+    pub(super) fn page(&self, rows: Vec<Value>, total: usize) -> ControlAnswer {
+        self.page_of(rows, total, |row, column| SortKey::of(row.get(column)), |row| row)
+    }
+
+    /// A page of anything that is in memory. `finish` makes the rows of the page.
+    fn page_of<T>(
+        &self,
+        rows: Vec<T>,
+        total: usize,
+        key: impl Fn(&T, &str) -> SortKey,
+        finish: impl Fn(T) -> Value,
+    ) -> ControlAnswer {
         let begin = match self.after.parse::<usize>() {
             Ok(begin) => begin,
             Err(_) if self.after.is_empty() => 0,
             Err(_) => return error(StatusCode::BAD_REQUEST, "after must be the next of another answer"),
         };
         let found = rows.len();
-        let mut rows: Vec<Value> = rows.into_iter().skip(begin).take(self.limit).collect();
-        rows.iter_mut().for_each(finish);
+        let rows: Vec<Value> = self.sorted(rows, key).skip(begin).take(self.limit).map(finish).collect();
         let end = begin.saturating_add(rows.len());
         let next = if end < found && !rows.is_empty() { end.to_string() } else { String::new() };
         ok(ListPage { rows, next, total: Some(total), scanned: total })
+    }
+}
+
+/// What a row is sorted by.
+enum SortKey {
+    Number(f64),
+    /// In lower case.
+    Text(String),
+    Missing,
+    Other,
+}
+
+impl SortKey {
+    fn of(value: Option<&Value>) -> Self {
+        match value {
+            Some(Value::Number(number)) => SortKey::Number(number.as_f64().unwrap_or_default()),
+            Some(Value::String(text)) => SortKey::text(text),
+            None | Some(Value::Null) => SortKey::Missing,
+            Some(_) => SortKey::Other,
+        }
+    }
+
+    fn text(text: &str) -> Self {
+        SortKey::Text(text.to_lowercase())
+    }
+
+    /// Numbers by size, texts without letter case, and what is missing at the end.
+    fn compare(&self, other: &SortKey) -> Ordering {
+        match (self, other) {
+            (SortKey::Number(one), SortKey::Number(other)) => one.total_cmp(other),
+            (SortKey::Text(one), SortKey::Text(other)) => one.cmp(other),
+            (SortKey::Missing, SortKey::Missing) => Ordering::Equal,
+            (SortKey::Missing, _) => Ordering::Greater,
+            (_, SortKey::Missing) => Ordering::Less,
+            _ => Ordering::Equal,
+        }
     }
 }
 
@@ -132,20 +184,6 @@ pub(super) fn fits_key(words: &[String], alias: &str, shown: &str, policies: &[&
             || (word.len() >= SHOWN_PART_BYTES_MIN && shown.contains(word))
     };
     words.iter().all(has)
-}
-
-/// Numbers by size, texts without letter case, and what is missing at the end.
-fn compare(one: &Value, other: &Value) -> Ordering {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => {
-            one.as_f64().unwrap_or_default().total_cmp(&other.as_f64().unwrap_or_default())
-        }
-        (Value::String(one), Value::String(other)) => one.to_lowercase().cmp(&other.to_lowercase()),
-        (Value::Null, Value::Null) => Ordering::Equal,
-        (Value::Null, _) => Ordering::Greater,
-        (_, Value::Null) => Ordering::Less,
-        _ => Ordering::Equal,
-    }
 }
 
 /// A page of the APIs
@@ -171,32 +209,30 @@ pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Quer
         Err(answer) => return answer,
     };
     let snapshot = control.shared.current.load_full();
-    let counts = matches!(asked.sort.as_str(), "requests" | "errors" | "p99_ms");
-    let mut rows = Vec::new();
-    for api in &snapshot.apis {
-        let target = api.raw.pointer("/proxy/target_url").and_then(Value::as_str).unwrap_or_default();
-        let host = api.host.as_deref().unwrap_or_default();
+    let target_of = |api: &CompiledApi| api.raw.pointer("/proxy/target_url").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let fits = |api: &&Arc<CompiledApi>| {
+        let (host, target) = (api.host.as_deref().unwrap_or_default(), target_of(api));
         let tags = api.tags.iter().map(String::as_str);
-        if !asked.fits([api.name.as_str(), &api.id, &api.listen_path, host, target].into_iter().chain(tags)) {
-            continue;
-        }
-        let mut row = json!({"id": api.id, "name": api.name, "listen_path": api.listen_path});
-        if counts {
-            add_counts(&control, &mut row);
-        }
-        rows.push(row);
-    }
+        asked.fits([api.name.as_str(), &api.id, &api.listen_path, host, &target].into_iter().chain(tags))
+    };
+    let found: Vec<&Arc<CompiledApi>> = snapshot.apis.iter().filter(fits).collect();
+    let key = |api: &&Arc<CompiledApi>, column: &str| match column {
+        "name" => SortKey::text(&api.name),
+        "id" => SortKey::text(&api.id),
+        "listen_path" => SortKey::text(&api.listen_path),
+        column => SortKey::of(counts(&control, api).get(column)),
+    };
     let total = snapshot.apis.len();
-    asked.page(rows, total, |row| {
-        if !counts {
-            add_counts(&control, row);
-        }
-        let id = row.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (Some(api), Value::Object(members)) = (snapshot.api(&id), row) else { return };
+    let shared = control.loader.shared_definitions().map(SharedDefinitions::known);
+    let files = control.loader.files_by_id();
+    asked.page_of(found, total, key, |api| {
         let raw = |name: &str| api.raw.get(name).cloned().unwrap_or_default();
         let versions = api.raw.pointer("/version_data/versions").and_then(Value::as_object).map_or(1, serde_json::Map::len);
-        let file = control.loader.file_of(&id);
-        let more = json!({
+        let file = files.get(&api.id).and_then(|file| file.file_name());
+        let mut row = json!({
+            "id": api.id,
+            "name": api.name,
+            "listen_path": api.listen_path,
             "host": api.host,
             "target": api.raw.pointer("/proxy/target_url"),
             "auth": auth_of(&api.raw),
@@ -205,30 +241,27 @@ pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Quer
             "versions": versions,
             "org_id": raw("org_id"),
             "tags": api.tags,
-            "shared": control.loader.shared_definitions().is_some_and(|shared| shared.known().has(DocumentClass::Api, &id)),
-            "file": file.as_ref().and_then(|file| file.file_name()).map(|name| name.to_string_lossy().into_owned()),
+            "shared": shared.as_ref().is_some_and(|shared| shared.has(DocumentClass::Api, &api.id)),
+            "file": file.map(|name| name.to_string_lossy().into_owned()),
         });
-        if let Value::Object(more) = more {
-            members.extend(more);
+        if let Value::Object(members) = &mut row {
+            members.extend(counts(&control, api));
         }
+        row
     })
 }
 
-fn add_counts(control: &Control, row: &mut Value) {
-    let id = row.get("id").and_then(Value::as_str).unwrap_or_default();
-    let snapshot = control.shared.current.load();
-    let sum = snapshot.api(id).filter(|_| control.shared.observer.metrics).and_then(|api| api.meter.sum());
+/// `requests` and `errors` since the start, and `p99_ms`.
+fn counts(control: &Control, api: &CompiledApi) -> Map<String, Value> {
+    let sum = Some(api).filter(|_| control.shared.observer.metrics).and_then(|api| api.meter.sum());
     let requests = sum.as_ref().map(|sum| sum.requests.iter().flatten().sum::<u64>());
     let errors = sum.as_ref().map(|sum| sum.upstream_errors.values().sum::<u64>() + sum.refusals.values().sum::<u64>());
     let p99_ms = sum
         .as_ref()
         .filter(|_| requests > Some(0))
         .map(|sum| sum.request_time.quantile_ns(&tollgate_model::distribution::REQUEST_NS, 0.99) as f64 / 1e6);
-    if let Value::Object(members) = row {
-        members.insert("requests".to_owned(), requests.into());
-        members.insert("errors".to_owned(), errors.into());
-        members.insert("p99_ms".to_owned(), p99_ms.into());
-    }
+    let members = [("requests", requests.into()), ("errors", errors.into()), ("p99_ms", p99_ms.into())];
+    members.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 }
 
 /// The ways to authenticate that a definition switches on.
@@ -283,7 +316,7 @@ pub(super) async fn policies(State(control): State<Arc<Control>>, Query(query): 
         })
     });
     let rows = rows.collect();
-    asked.page(rows, policies.iter().count(), |_| {})
+    asked.page(rows, policies.iter().count())
 }
 
 /// A page of the uploaded certificates
@@ -313,7 +346,7 @@ pub(super) async fn certs(State(control): State<Arc<Control>>, Query(query): Que
     let total = ids.len();
     let all = ids.iter().filter_map(|id| serde_json::to_value(certificates::summary(id, &*store.get(id)?)).ok());
     let rows = all.filter(|row| asked.fits(std::iter::once(row.to_string().as_str()))).collect();
-    asked.page(rows, total, |_| {})
+    asked.page(rows, total)
 }
 
 /// A page of the keys
@@ -433,7 +466,6 @@ async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> Cont
             Ok(some) => some,
             Err(fault) => return unlisted(&fault),
         };
-        let mut is_late = false;
         for ListedKey { id, shown, session, place, .. } in some {
             scanned += 1;
             next = place;
@@ -442,16 +474,15 @@ async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> Cont
             if first.as_ref() != Some(&id) && fits_key(&asked.words, alias, &shown, &policies) {
                 rows.push(key_row(&id, is_shared, session.as_ref(), now));
             }
-            is_late = Instant::now() >= end;
-            if rows.len() >= asked.limit || is_late {
+            if rows.len() >= asked.limit {
                 break;
             }
         }
-        let is_last = following.is_none() && rows.len() < asked.limit && !is_late;
+        let is_last = following.is_none() && rows.len() < asked.limit;
         if is_last {
             next.clear();
         }
-        if is_last || rows.len() >= asked.limit || is_late || Instant::now() >= end {
+        if is_last || rows.len() >= asked.limit || Instant::now() >= end {
             let total = if is_shared { None } else { Some(keys.len()) };
             return ok(ListPage { rows, next, total, scanned });
         }

@@ -86,7 +86,7 @@ pub(super) async fn search(State(control): State<Arc<Control>>, Query(query): Qu
         row
     });
     let found = found.collect();
-    asked.page(found, total, |_| {})
+    asked.page(found, total)
 }
 
 /// All gateways, the one that answers first.

@@ -16,7 +16,7 @@ use crate::known_field;
 use crate::number::whole;
 use crate::openapi::openapi_problem;
 use crate::problem::{Findings, Level, Problem};
-use crate::reference::resolve_references;
+use crate::reference::{SecretLookup, resolve_references};
 use crate::word_choice::may_be_any_word;
 use crate::zero_values::DocumentKind;
 
@@ -357,14 +357,14 @@ impl ApiDefinition {
     ///
     /// The result is the definition with its warnings and ignored fields, or all its problems.
     pub fn parse(text: &[u8], file: Option<&Path>) -> Result<(ApiDefinition, Vec<Problem>), Vec<Problem>> {
-        ApiDefinition::parse_with(text, file, &|_, _| None)
+        ApiDefinition::parse_with(text, file, &|_, _| Err("has no value".to_owned()))
     }
 
     /// Reads a definition and resolves its references to secrets; see [`resolve_references`].
     pub fn parse_with(
         text: &[u8],
         file: Option<&Path>,
-        lookup: &dyn Fn(&str, &str) -> Option<String>,
+        lookup: &SecretLookup<'_>,
     ) -> Result<(ApiDefinition, Vec<Problem>), Vec<Problem>> {
         match serde_json::from_slice(text) {
             Ok(raw) => ApiDefinition::from_value(raw, file, lookup),
@@ -379,7 +379,7 @@ impl ApiDefinition {
     pub fn from_value(
         raw: Value,
         file: Option<&Path>,
-        lookup: &dyn Fn(&str, &str) -> Option<String>,
+        lookup: &SecretLookup<'_>,
     ) -> Result<(ApiDefinition, Vec<Problem>), Vec<Problem>> {
         let mut findings = Findings::default();
         let mut document = raw.clone();

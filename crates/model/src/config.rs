@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -10,12 +11,14 @@ use serde::{Deserialize, Serialize};
 use crate::error_override::ErrorOverrides;
 use crate::events::EventHandlers;
 use crate::key::KeyFunction;
+use crate::reference::RemoteSecrets;
 use crate::span;
 
 mod analytics;
 mod environment;
 mod external_services;
 mod known;
+mod kv;
 mod load;
 mod opentelemetry;
 mod security;
@@ -26,13 +29,15 @@ mod validate;
 
 pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
 pub use external_services::{ExternalProxy, ExternalService, ExternalServices, ExternalTls};
+pub use kv::{ConsulAuth, ConsulSettings, ConsulTls, KvSettings, KvStore, RemoteStore, VaultSettings};
+pub use load::SecretConnector;
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
 pub use security::{Security, SecurityCertificates};
 pub use server::{AllowedPorts, CertificatePaths, HttpServerOptions, PortRange};
 pub use storage::Storage;
 pub use tollgate::{
-    CacheLimits, ConsoleServe, ConsoleSettings, Dns, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp, SharedStore,
-    SizeLimits, Timeouts, TollgateSettings,
+    CacheLimits, ConsoleServe, ConsoleSettings, Dns, EventSettings, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp,
+    SecretSettings, SharedStore, SizeLimits, Timeouts, TollgateSettings,
 };
 
 /// Tyk's built-in secret, which everyone knows.
@@ -84,6 +89,11 @@ pub struct GatewayConfig {
     pub secrets: BTreeMap<String, String>,
     /// Base directory of `file://` references.
     pub file: FileReferences,
+    /// Stores of secrets on other servers.
+    pub kv: KvSettings,
+    /// The stores of `kv`, if the configuration was read by a process that asks them.
+    #[serde(skip)]
+    pub remote_secrets: ConnectedSecrets,
 
     /// Whether the control API and analytics see only hashes of keys.
     pub hash_keys: bool,
@@ -276,6 +286,16 @@ pub struct FileReferences {
     pub base_path: PathBuf,
 }
 
+/// Stores of secrets that are connected. Not a part of the document: all are equal.
+#[derive(Debug, Clone, Default)]
+pub struct ConnectedSecrets(pub Option<Arc<dyn RemoteSecrets>>);
+
+impl PartialEq for ConnectedSecrets {
+    fn eq(&self, _: &ConnectedSecrets) -> bool {
+        true
+    }
+}
+
 /// `jwks`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -402,6 +422,8 @@ impl GatewayConfig {
             policies: PolicySettings::default(),
             secrets: BTreeMap::new(),
             file: FileReferences::default(),
+            kv: KvSettings::default(),
+            remote_secrets: ConnectedSecrets::default(),
             hash_keys: false,
             hash_key_function: KeyFunction::Plain,
             hash_key_function_fallback: Vec::new(),

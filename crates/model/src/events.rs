@@ -158,6 +158,18 @@ impl EventKind {
         EventKind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
     }
 
+    /// Whether the gateway has this event. Monitors of quotas and certificates, and smoothed rates, are not supported yet.
+    pub fn happens(self) -> bool {
+        !matches!(
+            self,
+            EventKind::TriggerExceeded
+                | EventKind::CertificateExpiringSoon
+                | EventKind::CertificateExpired
+                | EventKind::RateLimitSmoothingUp
+                | EventKind::RateLimitSmoothingDown
+        )
+    }
+
     /// Whether the event belongs to the gateway and not to an API: only the gateway's own handlers get it.
     pub fn is_of_gateway(self) -> bool {
         matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted)
@@ -198,6 +210,7 @@ pub(crate) fn check(handlers: &EventHandlers, at: &JsonPath, owner: HandlerOwner
         match EventKind::from_name(name) {
             _ if list.is_empty() => {}
             None => findings.warning(&at, format!("{name:?} is no event: its handlers are never called")),
+            Some(kind) if !kind.happens() => findings.warning(&at, "never happens here: its handlers are never called"),
             Some(kind) if kind.is_of_gateway() && owner == HandlerOwner::Api => {
                 findings.warning(&at, "belongs to the gateway: only event_handlers of its configuration get it, as in Tyk");
             }

@@ -1,10 +1,12 @@
-//! References to secrets inside documents: `env://NAME`, `secrets://name` and `file://path` instead of a text. They are resolved
-//! when a document is loaded, so that it need not contain secrets.
+//! References to secrets inside documents: `env://NAME`, `secrets://name`, `file://path`, `vault://path.field`, `consul://key` and
+//! `kv://store/path` instead of a text. They are resolved when a document is loaded, so that it need not contain secrets. Whoever
+//! reads a store on another server is given by the caller: see [`RemoteSecrets`].
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -12,24 +14,71 @@ use crate::json_path::JsonPath;
 use crate::problem::{Level, Problem};
 
 /// Supported schemes.
-const SCHEMES: [&str; 3] = ["env", "secrets", "file"];
-/// Tyk's schemes for services that Tollgate does not query.
-const UNSUPPORTED_SCHEMES: [&str; 3] = ["consul", "vault", "kv"];
+const SCHEMES: [&str; 6] = ["env", "secrets", "file", "vault", "consul", "kv"];
+/// Those whose name is the rest of the text.
+const WHOLE_SCHEMES: [&str; 4] = ["file", "vault", "consul", "kv"];
 /// Prefixes of the variables that may be referred to.
 const VARIABLE_PREFIXES: [&str; 2] = ["TYK_SECRET_", "TOLLGATE_SECRET_"];
 /// A secret is a key, a certificate or a password, not a data set.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Replaces every text in `value` that starts with a reference. `lookup` gets the scheme (`env`, `secrets`, `file`) and the name.
+/// Stores of secrets on other servers.
+pub trait RemoteSecrets: Send + Sync + std::fmt::Debug {
+    /// The secret at a path of a store, or a field of it. `Err` says why there is none, and never contains a secret.
+    fn secret(&self, store: &str, path: &str, field: Option<&str>) -> Result<String, SecretFault>;
+
+    /// Grows whenever a secret that was asked for has another value, or has one at last.
+    fn generation(&self) -> u64;
+
+    /// Reads all secrets again that were asked for, if the last time is not just over. A store that does not answer changes nothing.
+    fn refresh(&self);
+
+    /// What is known of the stores.
+    fn states(&self) -> Vec<SecretStoreState>;
+}
+
+/// What is known of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretStoreState {
+    /// Its name in references.
+    pub name: String,
+    /// Whether it answered the last question.
+    pub is_up: bool,
+    /// Questions that it answered.
+    pub answers: u64,
+    /// Questions that it did not answer.
+    pub faults: u64,
+}
+
+/// Why there is no secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretFault {
+    /// The store answers that there is none.
+    Missing,
+    /// The store does not answer, or not with a secret.
+    Unavailable(String),
+}
+
+/// What finds the secret of a scheme and a name. `Err` says why there is none.
+pub type SecretLookup<'a> = dyn Fn(&str, &str) -> Result<String, String> + 'a;
+
+/// Where Tyk looks for the `vault://` and `consul://` references of definitions before it looks elsewhere.
+const DEFINITIONS: &str = "tyk-apis";
+/// The engine in Vault where it does so.
+const DEFINITIONS_ENGINE: &str = "secret";
+
+const NO_VALUE: &str = "has no value";
+
+/// Replaces every text in `value` that starts with a reference. `lookup` gets the scheme (`env`, `secrets`, `file`, ...) and the name.
 /// Text after the name of an `env` or `secrets` reference stays: `env://HOST:8080/x` is the value of `HOST`, followed by `:8080/x`.
 /// A reference without a value is an error.
-pub fn resolve_references(value: &mut Value, lookup: &dyn Fn(&str, &str) -> Option<String>) -> Vec<Problem> {
+pub fn resolve_references(value: &mut Value, lookup: &SecretLookup<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     resolve_below(value, &JsonPath::root(), lookup, &mut problems);
     problems
 }
 
-fn resolve_below(value: &mut Value, path: &JsonPath, lookup: &dyn Fn(&str, &str) -> Option<String>, problems: &mut Vec<Problem>) {
+fn resolve_below(value: &mut Value, path: &JsonPath, lookup: &SecretLookup<'_>, problems: &mut Vec<Problem>) {
     match value {
         Value::String(text) => match resolved(text, lookup) {
             Ok(None) => {}
@@ -51,26 +100,23 @@ fn resolve_below(value: &mut Value, path: &JsonPath, lookup: &dyn Fn(&str, &str)
 }
 
 /// The replacement of `text`, `None` if it is not a reference.
-fn resolved(text: &str, lookup: &dyn Fn(&str, &str) -> Option<String>) -> Result<Option<String>, String> {
+fn resolved(text: &str, lookup: &SecretLookup<'_>) -> Result<Option<String>, String> {
     let Some((scheme, rest)) = text.split_once("://") else {
         return Ok(None);
     };
-    if UNSUPPORTED_SCHEMES.contains(&scheme) {
-        return Err(format!("{scheme}:// references are not supported"));
-    }
     if !SCHEMES.contains(&scheme) {
         return Ok(None);
     }
     let (name, after) = match scheme {
-        "file" => (rest, ""),
+        scheme if WHOLE_SCHEMES.contains(&scheme) => (rest, ""),
         _ => rest
             .find(|c: char| !c.is_ascii_alphanumeric() && !"_-.".contains(c))
             .and_then(|end| rest.split_at_checked(end))
             .unwrap_or((rest, "")),
     };
     match lookup(scheme, name) {
-        Some(secret) => Ok(Some(secret + after)),
-        None => Err(format!("{scheme}://{name} has no value")),
+        Ok(secret) => Ok(Some(secret + after)),
+        Err(why) => Err(format!("{scheme}://{name} {why}")),
     }
 }
 
@@ -83,6 +129,8 @@ pub struct SecretSources {
     pub secrets: BTreeMap<String, String>,
     /// `file.base_path` of the gateway configuration: if set, `file://` reads only below it.
     pub file_base: Option<PathBuf>,
+    /// Stores on other servers, if any are configured.
+    pub remote: Option<Arc<dyn RemoteSecrets>>,
 }
 
 impl SecretSources {
@@ -97,16 +145,64 @@ impl SecretSources {
             environment: environment.filter(|(name, _)| is_secret(name)).collect(),
             secrets: secrets.clone(),
             file_base: Some(file_base.to_owned()).filter(|path| !path.as_os_str().is_empty()),
+            remote: None,
         }
     }
 
     /// The secret of a reference. A trailing line end of a file is not part of the secret.
-    pub fn lookup(&self, scheme: &str, name: &str) -> Option<String> {
-        match scheme {
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn lookup(&self, scheme: &str, name: &str) -> Result<String, String> {
+        let local = match scheme {
             "env" => self.variable(name),
             "secrets" => self.secrets.get(name).cloned(),
             "file" => self.file(name),
+            "vault" => return self.remote("vault", name, '.').map_err(told),
+            "consul" => return self.remote("consul", name, '\0').map_err(told),
+            "kv" => return self.of_store(name),
             _ => None,
+        };
+        local.ok_or_else(|| NO_VALUE.to_owned())
+    }
+
+    /// The secret of a reference in an API definition. As in Tyk, `vault://name` is first the field `name` of `secret/tyk-apis`, and
+    /// `consul://name` the key `tyk-apis/name`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn lookup_in_definition(&self, scheme: &str, name: &str) -> Result<String, String> {
+        let Some(remote) = &self.remote else { return self.lookup(scheme, name) };
+        let first = match scheme {
+            "vault" => remote.secret("vault", &format!("{DEFINITIONS_ENGINE}/{DEFINITIONS}"), Some(name)),
+            "consul" => remote.secret("consul", &format!("{DEFINITIONS}/{name}"), None),
+            _ => return self.lookup(scheme, name),
+        };
+        match first {
+            Ok(secret) => Ok(secret),
+            // A store that is not there is not there for the other place either.
+            Err(SecretFault::Unavailable(why)) => Err(why),
+            Err(SecretFault::Missing) => self.lookup(scheme, name),
+        }
+    }
+
+    /// `store/path#field`
+    fn of_store(&self, name: &str) -> Result<String, String> {
+        let (store, path) = name.split_once('/').ok_or("must name a store and a path: kv://store/path")?;
+        match store {
+            "env" | "secrets" | "file" => self.lookup(store, path),
+            store => self.remote(store, path, '#').map_err(told),
+        }
+    }
+
+    /// `separator` stands before the name of a field.
+    fn remote(&self, store: &str, name: &str, separator: char) -> Result<String, SecretFault> {
+        let Some(remote) = &self.remote else {
+            return Err(SecretFault::Unavailable(format!("can't be read: no store {store:?} is configured")));
+        };
+        match name.split_once(separator) {
+            Some((path, field)) => remote.secret(store, path, Some(field)),
+            None => remote.secret(store, name, None),
         }
     }
 
@@ -131,6 +227,13 @@ impl SecretSources {
         File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
         text.truncate(text.trim_end_matches(['\r', '\n']).len());
         Some(text)
+    }
+}
+
+fn told(fault: SecretFault) -> String {
+    match fault {
+        SecretFault::Missing => NO_VALUE.to_owned(),
+        SecretFault::Unavailable(why) => why,
     }
 }
 

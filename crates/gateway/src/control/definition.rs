@@ -60,7 +60,7 @@ impl DefinitionText {
         registry: &Arc<Registry>,
     ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
         let path = file.map(|file| file.path.as_path());
-        let lookup = |scheme: &str, name: &str| settings.secrets.lookup(scheme, name);
+        let lookup = |scheme: &str, name: &str| settings.secrets.lookup_in_definition(scheme, name);
         let value = parse(&self.text, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
         let companion = self.companion.as_deref().filter(|_| value.get("is_oas") == Some(&Value::Bool(true)));
         if is_openapi(&value) {
@@ -127,7 +127,7 @@ impl OpenApiDefinition {
         registry: &Arc<Registry>,
     ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
         let OpenApiDefinition { document, form, mut problems } = self;
-        let lookup = |scheme: &str, name: &str| settings.secrets.lookup(scheme, name);
+        let lookup = |scheme: &str, name: &str| settings.secrets.lookup_in_definition(scheme, name);
         let relocated = |more: Vec<Problem>| more.into_iter().map(|problem| form.relocated(problem)).collect::<Vec<_>>();
         let (definition, more) = match ApiDefinition::from_value(form.definition.clone(), file, &lookup) {
             Ok(read) => read,

@@ -195,6 +195,8 @@ impl Loader {
     pub(crate) fn reload(&self) -> ReloadReport {
         let start = Instant::now();
         self.shared.refresh_certificates();
+        let remote = self.shared.settings.secrets.remote.as_deref();
+        remote.iter().for_each(|secrets| secrets.refresh());
         let _one_at_a_time = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, policies_before) = (self.files(), self.shared.keys.policies());
         let own_writes = self.own_writes.complete();
@@ -452,7 +454,9 @@ impl Loader {
 
     /// The same for a text that has been read.
     fn load_text(&self, file: &ApiFile, text: &DefinitionText, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
-        let digest = self.digests.hash_one(text);
+        // A secret that has changed may be in any definition.
+        let generation = self.shared.settings.secrets.remote.as_ref().map(|secrets| secrets.generation());
+        let digest = self.digests.hash_one((text, generation));
         match known {
             Some(known) if known.digest == digest => known.clone(),
             _ => {

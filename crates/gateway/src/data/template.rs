@@ -141,18 +141,17 @@ pub(crate) fn split_at_variable(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Secrets in a text that have no value: the reference, and the reason.
-pub(crate) fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(String, &'static str)> {
+pub(crate) fn missing_secrets(text: &str, secrets: &SecretSources) -> Vec<(String, String)> {
     let mut missing = Vec::new();
     let mut rest = text;
     while let Some((_, Reference { prefix, name }, after)) = next_reference(rest) {
         rest = after;
         let Prefix::Secret(scheme) = prefix else { continue };
         let written = PREFIXES.iter().find(|(_, known)| *known == prefix).map_or("", |(written, _)| *written);
-        let why = match (scheme, secrets.lookup(scheme, name)) {
-            ("vault" | "consul", _) => "is not supported",
-            (_, None) => "has no value",
-            (_, Some(value)) if value.chars().any(char::is_control) => "has line ends or other control characters",
-            _ => continue,
+        let why = match secrets.lookup(scheme, name) {
+            Err(why) => why,
+            Ok(value) if value.chars().any(char::is_control) => "has line ends or other control characters".to_owned(),
+            Ok(_) => continue,
         };
         missing.push((format!("{written}{name}"), why));
     }

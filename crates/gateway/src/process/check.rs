@@ -1,6 +1,7 @@
 //! `tollgate check`: reports problems in files without running the gateway.
 
 use crate::base::definition_files::{ApiFile, api_files};
+use crate::base::secret_stores::connect;
 use crate::control::definition::DefinitionText;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
@@ -30,7 +31,7 @@ fn files(options: &CheckOptions) -> Option<Vec<PathBuf>> {
         return Some(options.files.clone());
     }
     let conf = options.conf.clone().or_else(GatewayConfig::default_file)?;
-    let definitions = GatewayConfig::load(Some(&conf), std::env::vars()).ok().map(|(config, _)| config.app_path);
+    let definitions = GatewayConfig::load_with(Some(&conf), std::env::vars(), &connect).ok().map(|(config, _)| config.app_path);
     Some([conf].into_iter().chain(definitions.filter(|path| path.is_dir())).collect())
 }
 
@@ -40,7 +41,7 @@ fn settings(options: &CheckOptions) -> (Settings, bool) {
     let among_files = || options.files.iter().find(|file| !file.is_dir() && !is_definition(file)).cloned();
     let found = options.conf.clone().or_else(among_files).or_else(GatewayConfig::default_file);
     let Some(file) = found else { return (Settings::new(&GatewayConfig::default()), false) };
-    match GatewayConfig::load(Some(&file), std::env::vars()) {
+    match GatewayConfig::load_with(Some(&file), std::env::vars(), &connect) {
         Ok((config, _)) => (Settings::new(&config).with_errors(&config).0, false),
         Err(problems) => {
             // A file in the list is reported when it is checked itself.
@@ -98,7 +99,7 @@ fn definition_problems(file: &Path, settings: &Settings) -> Vec<Problem> {
 }
 
 fn config_problems(file: &Path) -> Vec<Problem> {
-    match GatewayConfig::load(Some(file), std::env::vars()) {
+    match GatewayConfig::load_with(Some(file), std::env::vars(), &connect) {
         Err(problems) => problems,
         Ok((config, mut problems)) => {
             problems.extend(Settings::new(&config).with_errors(&config).1.into_iter().map(|problem| match problem.file {

@@ -4,8 +4,8 @@ use crate::auth::oauth::TokenStore;
 use crate::base::external_services::ExternalServices;
 use crate::base::node_bus::NodeBus;
 use crate::base::purge_log::PurgeLog;
-use crate::base::secret;
 use crate::base::tls::{AllowList, ClientTerms, Library};
+use crate::base::{secret, secret_stores};
 use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, OwnPort, Ports};
 use crate::control::loader::{Loader, Reloads};
 use crate::control::nodes::{Nodes, OwnFigures};
@@ -189,6 +189,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let pusher = start_pusher(&config, &shared)?;
     let reloads = Reloads::start(loader.clone(), config.reload_interval())?;
     watch_certificates(shared.clone())?;
+    if let Some(secrets) = &shared.settings.secrets.remote {
+        let (reloads, interval) = (reloads.clone(), Duration::from_secs(config.tollgate.secrets.renew_s.max(1)));
+        secret_stores::watch(secrets, interval, move || reloads.request_later())?;
+    }
     if let Some(shared) = keys.shared_keys() {
         let reloads = reloads.clone();
         shared.bus.on_reload(move || reloads.request_later());
@@ -339,7 +343,7 @@ pub(crate) fn load_config_file(file: Option<&Path>) -> Result<GatewayConfig, Box
 
 fn load_config(options: &RunOptions) -> Result<(GatewayConfig, Vec<Problem>), Box<dyn Error>> {
     let file = options.conf.clone().or_else(GatewayConfig::default_file);
-    let loaded = GatewayConfig::load(file.as_deref(), std::env::vars());
+    let loaded = GatewayConfig::load_with(file.as_deref(), std::env::vars(), &secret_stores::connect);
     let (mut config, problems) = loaded.map_err(|problems| unusable(&problems))?;
     if let Some(port) = options.port {
         config.listen_port = port;

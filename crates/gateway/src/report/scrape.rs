@@ -50,6 +50,7 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     events::event_series(text, &shared.settings.events);
     streams::streams(text, shared);
     component_metrics::stores(text, shared);
+    component_metrics::secret_stores(text, shared);
     process(text);
 }
 

@@ -113,6 +113,7 @@ mod request_signing;
 mod restart;
 mod routing;
 mod scenarios;
+mod secret_stores;
 mod secrets;
 /// The store's own tests start the same servers.
 #[allow(dead_code)]

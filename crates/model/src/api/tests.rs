@@ -64,7 +64,7 @@ fn the_document_is_kept_as_written() {
 fn references_to_secrets_are_resolved_but_not_in_the_kept_document() {
     let document = with("/proxy/target_url", json!("env://TARGET"));
     let (api, _) =
-        ApiDefinition::from_value(document.clone(), None, &|scheme, name| Some(format!("http://{scheme}.{name}/"))).unwrap();
+        ApiDefinition::from_value(document.clone(), None, &|scheme, name| Ok(format!("http://{scheme}.{name}/"))).unwrap();
     assert_eq!(api.proxy.target_url, "http://env.TARGET/");
     assert_eq!(api.raw, document);
     check(document, &["$.proxy.target_url: error: env://TARGET has no value"]);

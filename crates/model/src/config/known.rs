@@ -18,9 +18,11 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("db_app_conf_options.connection_string", Set),
     ("db_app_conf_options.connection_timeout", Never),
     ("disable_dashboard_zeroconf", Never),
-    ("vault", Set),
-    ("consul", Set),
-    ("stores", Set),
+    // Of `kv`.
+    // No question waits for a change.
+    ("kv.consul.wait_time", Never),
+    ("kv.consul.tls_config.address", Never),
+    ("kv.consul.tls_config.ca_path", Set),
     // Storage.
     ("storage.tls_min_version", Set),
     ("storage.tls_max_version", Set),
@@ -86,7 +88,7 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("security.private_certificate_encoding_secret", Set),
     ("security.certificates.dashboard_api", Set),
     ("security.certificates.mdcb_api", Set),
-    ("security.certificate_expiry_monitor", Never),
+    ("security.certificate_expiry_monitor", Set),
     // Logging and telemetry.
     ("use_redis_log", Set),
     ("use_sentry", Set),

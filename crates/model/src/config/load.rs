@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::environment::{self, Override};
-use super::{GatewayConfig, known, validate};
+use super::{ConnectedSecrets, GatewayConfig, KvSettings, known, kv, validate};
 use crate::decode::{Decoded, decode};
 use crate::known_field;
 use crate::openapi::openapi_problem;
 use crate::problem::{Findings, Level, Problem};
-use crate::reference::{SecretSources, resolve_references};
+use crate::reference::{RemoteSecrets, SecretSources, resolve_references};
 
 /// A larger file is probably not a configuration.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -20,10 +21,20 @@ impl GatewayConfig {
     /// Reads a configuration file, JSON or YAML, and applies the settings of `environment`. Without a file,
     /// [`GatewayConfig::default`] is the base; `TYK_GW_OMITCONFIGFILE=true` in the environment means an empty file.
     ///
-    /// The result is the configuration with its warnings and ignored settings, or all its problems.
+    /// The result is the configuration with its warnings and ignored settings, or all its problems. References to stores on other
+    /// servers are problems: see [`GatewayConfig::load_with`].
     pub fn load(
         file: Option<&Path>,
         environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<(GatewayConfig, Vec<Problem>), Vec<Problem>> {
+        GatewayConfig::load_with(file, environment, &|_| None)
+    }
+
+    /// The same; `connect` connects to the stores of secrets of the configuration.
+    pub fn load_with(
+        file: Option<&Path>,
+        environment: impl Iterator<Item = (String, String)>,
+        connect: &SecretConnector<'_>,
     ) -> Result<(GatewayConfig, Vec<Problem>), Vec<Problem>> {
         let environment: BTreeMap<String, String> = environment.collect();
         let omits_file = environment.get("TYK_GW_OMITCONFIGFILE").and_then(|text| environment::parse_bool(text)) == Some(true);
@@ -32,7 +43,7 @@ impl GatewayConfig {
             None => Ok(serde_json::to_value(GatewayConfig::default()).unwrap_or_default()),
             Some(path) => read(path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(file)]),
         }?;
-        GatewayConfig::from_value(document, file, environment)
+        GatewayConfig::from_value(document, file, environment, connect)
     }
 
     /// The first existing configuration file, in Tyk's search order.
@@ -44,7 +55,8 @@ impl GatewayConfig {
 
     /// The values for references to secrets in definitions.
     pub fn secret_sources(&self, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
-        SecretSources::new(&self.secrets, &self.file.base_path, environment)
+        let base = if self.file.base_path.as_os_str().is_empty() { &self.kv.file.base_path } else { &self.file.base_path };
+        SecretSources { remote: self.remote_secrets.0.clone(), ..SecretSources::new(&self.secrets, base, environment) }
     }
 
     /// File of the control API's generated secret, used if none is configured.
@@ -56,6 +68,7 @@ impl GatewayConfig {
         mut document: Value,
         file: Option<&Path>,
         environment: BTreeMap<String, String>,
+        connect: &SecretConnector<'_>,
     ) -> Result<(GatewayConfig, Vec<Problem>), Vec<Problem>> {
         if document.is_null() {
             document = Value::Object(Map::new());
@@ -69,11 +82,13 @@ impl GatewayConfig {
         }
         let (overrides, misfits) = environment::apply(&mut document, &environment);
         let mut findings = Findings::default();
-        findings.extend(resolve(&mut document, environment));
-        let decoded: Decoded<GatewayConfig> = decode(&document);
+        let (problems, remote) = resolve(&mut document, environment, connect);
+        findings.extend(problems);
+        let mut decoded: Decoded<GatewayConfig> = decode(&document);
         findings.decoded(&decoded);
         known_field::judge(&decoded.unknown, known::FIELDS, &mut findings);
-        if let Some(config) = &decoded.value {
+        if let Some(config) = &mut decoded.value {
+            config.remote_secrets = ConnectedSecrets(remote);
             validate::check(config, &mut findings);
         }
         for Override { variable, path } in &overrides {
@@ -107,20 +122,40 @@ fn is_yaml(path: &Path, text: &str) -> bool {
     }
 }
 
-/// Resolves references to secrets, first in `secrets`, because other references may refer to its entries.
-fn resolve(document: &mut Value, environment: BTreeMap<String, String>) -> Vec<Problem> {
+/// Connects to stores of secrets on other servers.
+pub type SecretConnector<'a> = dyn Fn(&KvSettings) -> Option<Arc<dyn RemoteSecrets>> + 'a;
+
+/// Resolves references to secrets: first in `secrets`, because other references may refer to its entries, then in `kv`, which says
+/// where the others are.
+fn resolve(
+    document: &mut Value,
+    environment: BTreeMap<String, String>,
+    connect: &SecretConnector<'_>,
+) -> (Vec<Problem>, Option<Arc<dyn RemoteSecrets>>) {
     let mut sources = SecretSources { environment, ..SecretSources::default() };
-    if let Some(base) = text_at(document, "/file/base_path") {
+    if let Some(base) = text_at(document, "/file/base_path").or_else(|| text_at(document, "/kv/file/base_path")) {
         sources.file_base = Some(base.into());
     }
+    // What is not resolved here stays, and is reported below with its full path.
     if let Some(secrets) = document.get_mut("secrets") {
-        // An unresolved reference stays and is reported below with its full path.
         resolve_references(secrets, &|scheme, name| sources.lookup(scheme, name));
-        if let Value::Object(members) = secrets {
-            sources.secrets = members.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
+        sources.secrets = texts_of(secrets);
+    }
+    if let Some(kv) = document.get_mut("kv").filter(|kv| kv::is_used(kv)) {
+        resolve_references(kv, &|scheme, name| sources.lookup(scheme, name));
+        sources.remote = decode::<KvSettings>(kv).value.and_then(|settings| connect(&settings));
+        // Entries may refer to the stores.
+        if let Some(secrets) = document.get_mut("secrets") {
+            resolve_references(secrets, &|scheme, name| sources.lookup(scheme, name));
+            sources.secrets = texts_of(secrets);
         }
     }
-    resolve_references(document, &|scheme, name| sources.lookup(scheme, name))
+    (resolve_references(document, &|scheme, name| sources.lookup(scheme, name)), sources.remote)
+}
+
+fn texts_of(secrets: &Value) -> BTreeMap<String, String> {
+    let members = secrets.as_object().into_iter().flatten();
+    members.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 fn text_at<'v>(document: &'v Value, pointer: &str) -> Option<&'v str> {

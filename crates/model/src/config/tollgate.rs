@@ -62,6 +62,8 @@ pub struct TollgateSettings {
     pub statsd: Statsd,
     /// How events are sent.
     pub events: EventSettings,
+    /// How secrets of other servers are read.
+    pub secrets: SecretSettings,
     /// Send an `X-Request-Id` to upstream and client; a valid one from the client is kept.
     pub request_id: bool,
     /// Report the time of gateway and upstream to clients in `Server-Timing`.
@@ -80,6 +82,20 @@ pub struct EventSettings {
     /// Addresses or CIDR ranges to which receivers of webhooks may redirect although they are private. Other redirects to private
     /// addresses are not followed, so that a receiver cannot reach what only the gateway can reach.
     pub redirect_networks: Vec<String>,
+}
+
+/// How secrets of other servers are read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SecretSettings {
+    /// Seconds after which secrets of `kv` are read again; default 60, at least 1.
+    pub renew_s: u64,
+}
+
+impl Default for SecretSettings {
+    fn default() -> SecretSettings {
+        SecretSettings { renew_s: 60 }
+    }
 }
 
 /// The console: pages for operators at `/tyk/console/`.
@@ -274,6 +290,7 @@ impl Default for TollgateSettings {
             access_log: AccessLogSettings::default(),
             statsd: Statsd::default(),
             events: EventSettings::default(),
+            secrets: SecretSettings::default(),
             request_id: false,
             server_timing: false,
             serve_without: Vec::new(),

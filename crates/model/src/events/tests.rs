@@ -21,6 +21,7 @@ fn handlers_that_do_not_do_what_they_say_are_reported() {
         ("QuotaExceeded", json!({"handler_name": "eh_log_handler", "handler_meta": {"prefix": "x"}}), ""),
         ("QuotaExceeded", json!({"handler_name": "eh_log_handler", "handler_meta": null}), ""),
         ("QuotaGone", webhook(good.clone()), "$.event_handlers.events.QuotaGone: \"QuotaGone\" is no event"),
+        ("CertificateExpired", webhook(good.clone()), "$.event_handlers.events.CertificateExpired: never happens here"),
         ("TokenCreated", webhook(good), "$.event_handlers.events.TokenCreated: belongs to the gateway"),
         ("HostDown", json!({"handler_name": "eh_mail"}), "events.HostDown[0].handler_name: must be eh_web_hook_handler or"),
         ("HostDown", json!({"handler_name": "eh_dynamic_handler"}), "events.HostDown[0].handler_name: handlers in JavaScript"),

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{SecretSources, resolve_references};
+use super::{RemoteSecrets, SecretFault, SecretSources, resolve_references};
 
 fn sources() -> SecretSources {
     SecretSources {
@@ -8,7 +8,7 @@ fn sources() -> SecretSources {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),
         secrets: [("db".to_owned(), "s3cret".to_owned())].into(),
-        file_base: None,
+        ..SecretSources::default()
     }
 }
 
@@ -43,8 +43,10 @@ fn a_reference_without_a_value_is_an_error() {
         ("env://NOPE", "env://NOPE has no value"),
         ("secrets://nope", "secrets://nope has no value"),
         ("file:///no/such/file", "file:///no/such/file has no value"),
-        ("consul://a/b", "consul:// references are not supported"),
-        ("vault://a.b", "vault:// references are not supported"),
+        ("consul://a/b", "consul://a/b can't be read: no store \"consul\" is configured"),
+        ("vault://a.b", "vault://a.b can't be read: no store \"vault\" is configured"),
+        ("kv://a", "kv://a must name a store and a path: kv://store/path"),
+        ("kv://env/NOPE", "kv://env/NOPE has no value"),
     ] {
         check(json!({"a": text}), json!({"a": text}), &[&format!("$.a: error: {message}")]);
     }
@@ -60,8 +62,60 @@ fn files_are_read_below_their_base_only() {
     let anywhere = SecretSources::default();
     let below = SecretSources { file_base: Some(base.clone()), ..SecretSources::default() };
     let absolute = base.join("key").display().to_string();
-    assert_eq!(anywhere.lookup("file", &absolute).as_deref(), Some("pem\ntext"));
-    assert_eq!(below.lookup("file", "key").as_deref(), Some("pem\ntext"));
-    assert_eq!(below.lookup("file", "/key").as_deref(), Some("pem\ntext"));
-    assert_eq!(below.lookup("file", "../outside"), None);
+    assert_eq!(anywhere.lookup("file", &absolute).as_deref(), Ok("pem\ntext"));
+    assert_eq!(below.lookup("file", "key").as_deref(), Ok("pem\ntext"));
+    assert_eq!(below.lookup("file", "/key").as_deref(), Ok("pem\ntext"));
+    assert!(below.lookup("file", "../outside").is_err());
+}
+
+/// Two stores; `gone` does not answer.
+#[derive(Debug)]
+struct Stores;
+
+impl RemoteSecrets for Stores {
+    fn secret(&self, store: &str, path: &str, field: Option<&str>) -> Result<String, SecretFault> {
+        match (store, path, field) {
+            ("vault", "secret/tyk-apis", Some("token")) => Ok("of all definitions".to_owned()),
+            ("vault", "secret/db/main", Some("pass.word")) => Ok("of one path".to_owned()),
+            ("consul", "tyk-apis/host", None) => Ok("h".to_owned()),
+            ("consul", "some/key", None) => Ok("k".to_owned()),
+            ("mine", "a/b", Some("c")) => Ok("m".to_owned()),
+            ("gone", ..) => Err(SecretFault::Unavailable("can't be read: no answer".to_owned())),
+            _ => Err(SecretFault::Missing),
+        }
+    }
+
+    fn generation(&self) -> u64 {
+        0
+    }
+
+    fn refresh(&self) {}
+
+    fn states(&self) -> Vec<super::SecretStoreState> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn stores_of_other_servers_are_asked_where_tyk_asks_them() {
+    let sources = SecretSources { remote: Some(std::sync::Arc::new(Stores)), ..sources() };
+    for (scheme, name, in_configuration, in_definition) in [
+        ("vault", "secret/db/main.pass.word", Ok("of one path"), Ok("of one path")),
+        ("vault", "token", Err("has no value"), Ok("of all definitions")),
+        ("consul", "some/key", Ok("k"), Ok("k")),
+        ("consul", "host", Err("has no value"), Ok("h")),
+        ("kv", "vault/secret/db/main#pass.word", Ok("of one path"), Ok("of one path")),
+        ("kv", "mine/a/b#c", Ok("m"), Ok("m")),
+        ("kv", "mine/a/b", Err("has no value"), Err("has no value")),
+        ("kv", "gone/a", Err("can't be read: no answer"), Err("can't be read: no answer")),
+        ("kv", "env/HOST", Ok("h"), Ok("h")),
+        ("kv", "secrets/db", Ok("s3cret"), Ok("s3cret")),
+    ] {
+        assert_eq!(sources.lookup(scheme, name).as_deref().map_err(String::as_str), in_configuration, "{scheme}://{name}");
+        assert_eq!(
+            sources.lookup_in_definition(scheme, name).as_deref().map_err(String::as_str),
+            in_definition,
+            "{scheme}://{name}"
+        );
+    }
 }

@@ -185,7 +185,7 @@ fn references_are_resolved_after_the_variables() {
     assert_eq!(config.secret, "s");
     let (config, _) = load(None, &[("TYK_GW_SECRET", "env://A"), ("TOLLGATE_SECRET_A", "t")]).unwrap();
     assert_eq!(config.secret, "t");
-    check(r#"{"secret": "vault://a.b"}"#, &[], &["$.secret: error: vault:// references are not supported"]);
+    check(r#"{"secret": "vault://a.b"}"#, &[], &["$.secret: error: vault://a.b can't be read: no store \"vault\" is configured"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ fn secrets() -> SecretSources {
     SecretSources {
         environment: pairs(&[("TYK_SECRET_TOKEN", "e1"), ("TOKEN", "not this one")]),
         secrets: pairs(&[("key", "c1"), ("a.b", "c2"), ("broken", "a\nb")]),
-        file_base: None,
+        ..SecretSources::default()
     }
 }
 
@@ -53,10 +53,11 @@ fn secrets_are_a_part_of_the_text() {
     assert_eq!(
         missing("$secret_conf.none/$secret_conf.broken$secret_vault.a/b"),
         [
-            ("$secret_conf.none".to_owned(), "has no value"),
-            ("$secret_conf.broken".to_owned(), "has line ends or other control characters"),
-            ("$secret_vault.a/b".to_owned(), "is not supported")
+            ("$secret_conf.none", "has no value"),
+            ("$secret_conf.broken", "has line ends or other control characters"),
+            ("$secret_vault.a/b", "can't be read: no store \"vault\" is configured")
         ]
+        .map(|(reference, why)| (reference.to_owned(), why.to_owned()))
     );
 }
 

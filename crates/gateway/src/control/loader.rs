@@ -280,7 +280,7 @@ impl Loader {
             }
             match wanted {
                 WantedFile::Api { file, text } => {
-                    let loaded = self.parse(file, text, self.digests.hash_one(text), GoodVersion::default());
+                    let loaded = self.parse(file, text, self.digest_of(text), GoodVersion::default());
                     errors.extend(loaded.problems.iter().filter(|problem| problem.is_error()).cloned());
                     files.insert(file.path.clone(), Arc::new(loaded));
                     writes.push(FileChange { path: file.path.clone(), content: Some(text.text.clone()) });
@@ -452,11 +452,15 @@ impl Loader {
         self.load_text(file, &text, known)
     }
 
+    /// What tells whether a definition must be compiled again. A secret that has changed may be in any of them.
+    fn digest_of(&self, text: &DefinitionText) -> u64 {
+        let generation = self.shared.settings.secrets.remote.as_ref().map(|secrets| secrets.generation());
+        self.digests.hash_one((text, generation))
+    }
+
     /// The same for a text that has been read.
     fn load_text(&self, file: &ApiFile, text: &DefinitionText, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
-        // A secret that has changed may be in any definition.
-        let generation = self.shared.settings.secrets.remote.as_ref().map(|secrets| secrets.generation());
-        let digest = self.digests.hash_one((text, generation));
+        let digest = self.digest_of(text);
         match known {
             Some(known) if known.digest == digest => known.clone(),
             _ => {

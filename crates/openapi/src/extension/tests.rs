@@ -19,7 +19,7 @@ fn read(document: &Document) -> (Option<ApiDefinition>, Vec<String>) {
     if form.problems.iter().any(Problem::is_error) {
         return (None, problems.iter().map(Problem::to_string).collect());
     }
-    let read = ApiDefinition::from_value(form.definition.clone(), None, &|_, _| None);
+    let read = ApiDefinition::from_value(form.definition.clone(), None, &|_, _| Ok(String::new()));
     let definition = match read {
         Ok((definition, more)) => {
             problems.extend(more.into_iter().map(|problem| form.relocated(problem)));

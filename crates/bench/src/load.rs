@@ -13,7 +13,7 @@ mod search;
 pub(crate) mod selftest;
 pub(crate) mod single_dash;
 mod summary;
-mod wire;
+pub(crate) mod wire;
 mod workers;
 
 pub(crate) use options::LoadOptions;

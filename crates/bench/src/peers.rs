@@ -21,7 +21,7 @@ mod tyk_credentials;
 mod tyk_words;
 mod varnish;
 
-use crate::probe::HOST;
+use crate::probe::{HOST, LocalPort};
 use crate::scenario::Case;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -76,6 +76,11 @@ pub(crate) trait PeerAdapter: Sync {
         false
     }
 
+    /// Whether several processes of it can share one store.
+    fn shares_a_store(&self) -> bool {
+        false
+    }
+
     /// Why it cannot do this case; `None` if it can.
     fn cannot(&self, case: &Case) -> Option<String>;
 
@@ -122,6 +127,11 @@ pub(crate) struct Setup<'a> {
 }
 
 impl Setup<'_> {
+    /// Where it answers, also for its control API.
+    pub(crate) fn listener(&self) -> LocalPort {
+        LocalPort { number: self.port, is_tls: self.cases.iter().any(|case| case.api.tls.is_some()) }
+    }
+
     /// Whether clients may use HTTP/2.
     pub(crate) fn speaks_http2(&self) -> bool {
         self.cases.iter().any(|case| case.api.http2)

@@ -1,8 +1,13 @@
 //! Single requests, each on its own connection: to check whether a gateway responds, for its control API, and for the checks before
 //! a measurement. Not used to generate load.
 
+use crate::load::wire::unverified::Unverified;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Loopback address: nothing here is reachable from other machines.
@@ -14,6 +19,40 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 const HEADERS_MAX: usize = 64;
 
+/// A port of this machine, and whether it speaks TLS.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocalPort {
+    pub number: u16,
+    pub is_tls: bool,
+}
+
+impl From<u16> for LocalPort {
+    fn from(number: u16) -> LocalPort {
+        LocalPort { number, is_tls: false }
+    }
+}
+
+impl LocalPort {
+    fn connect(self) -> std::io::Result<Box<dyn ReadWrite>> {
+        let stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, self.number)), TIMEOUT)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        if !self.is_tls {
+            return Ok(Box::new(stream));
+        }
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let unverified = Arc::new(Unverified::new(&provider));
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = config.map_err(std::io::Error::other)?.dangerous().with_custom_certificate_verifier(unverified);
+        let name = ServerName::IpAddress(Ipv4Addr::LOCALHOST.into());
+        let connection = ClientConnection::new(Arc::new(config.with_no_client_auth()), name).map_err(std::io::Error::other)?;
+        Ok(Box::new(StreamOwned::new(connection, stream)))
+    }
+}
+
+trait ReadWrite: Read + Write {}
+
+impl<T: Read + Write> ReadWrite for T {}
+
 /// A response; the body may still be chunked.
 pub(crate) struct ProbeResponse {
     pub status: u16,
@@ -23,16 +62,16 @@ pub(crate) struct ProbeResponse {
 
 /// Sends a request to a port of this machine and reads the response to its end.
 pub(crate) fn send(
-    port: u16,
+    port: impl Into<LocalPort>,
     method: &str,
     path: &str,
     headers: &[(String, String)],
     body: &[u8],
 ) -> Result<ProbeResponse, String> {
+    let place: LocalPort = port.into();
+    let port = place.number;
     let failed = |error: std::io::Error| format!("{method} {path} on port {port}: {error}");
-    let address = SocketAddr::from(([127, 0, 0, 1], port));
-    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT).map_err(failed)?;
-    stream.set_read_timeout(Some(TIMEOUT)).map_err(failed)?;
+    let mut stream = place.connect().map_err(failed)?;
     let host = if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         String::new()
     } else {
@@ -49,7 +88,7 @@ pub(crate) fn send(
 
 /// Whether something listens on a port.
 pub(crate) fn listens(port: u16) -> bool {
-    TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_secs(1)).is_ok()
+    TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), Duration::from_secs(1)).is_ok()
 }
 
 fn parse(bytes: &[u8]) -> Option<ProbeResponse> {

@@ -74,11 +74,29 @@ pub(crate) struct ScenarioRecord {
     /// Gateways whose CPU time is the reference for ratios; if empty, Tollgate or the first gateway.
     #[serde(default)]
     pub ratio_to: Vec<String>,
+    /// Speed of the store that several gateways share, without them.
+    #[serde(default)]
+    pub store: Option<StoreSpeed>,
     /// Cases that a gateway cannot do.
     pub absent: Vec<Remark>,
     /// Failures: wrong statuses, a gateway that did not start.
     pub failures: Vec<Remark>,
     pub series: Vec<RoundSeries>,
+}
+
+/// What a store does without a gateway.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StoreSpeed {
+    /// The program that measured it, and the command that it sent.
+    pub measured: String,
+    pub commands_per_second: f64,
+}
+
+impl StoreSpeed {
+    /// As a sentence.
+    pub(crate) fn said(&self) -> String {
+        format!("The store alone: {:.0} commands/s ({})", self.commands_per_second, self.measured)
+    }
 }
 
 /// A case.

@@ -1,6 +1,7 @@
 //! Reports of a run: a table for the terminal, Markdown, JSON of the derived figures, and one HTML file with plots. All are
 //! generated from the record alone.
 
+mod ahead;
 pub(crate) mod compare;
 mod escape;
 mod format;

@@ -39,6 +39,9 @@ pub(crate) struct Scenario {
     /// multiple of it: other activity of the machine within a second then affects both.
     #[serde(default)]
     pub side_by_side: bool,
+    /// Processes of each gateway, which share one store; each has a load of its own, at the same time.
+    #[serde(default = "one")]
+    pub gateways: u32,
     /// Gateways to measure unless `--peers` names others; empty means all.
     #[serde(default)]
     pub peers: Vec<String>,
@@ -77,10 +80,16 @@ pub(crate) enum Suite {
     Cache,
     /// Bodies that are read and replaced.
     Transforms,
+    /// Several gateways with one store.
+    Cluster,
+    /// A gateway's own setting at several values.
+    Tuning,
+    /// Protocols, bodies and connections, to see who is ahead where.
+    Grid,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Suite; 11] = [
+    pub(crate) const ALL: [Suite; 14] = [
         Suite::Published,
         Suite::Features,
         Suite::Scaling,
@@ -92,6 +101,9 @@ impl Suite {
         Suite::Redis,
         Suite::Cache,
         Suite::Transforms,
+        Suite::Cluster,
+        Suite::Tuning,
+        Suite::Grid,
     ];
 
     /// Name in a scenario file.
@@ -108,6 +120,9 @@ impl Suite {
             Suite::Redis => "redis",
             Suite::Cache => "cache",
             Suite::Transforms => "transforms",
+            Suite::Cluster => "cluster",
+            Suite::Tuning => "tuning",
+            Suite::Grid => "grid",
         }
     }
 
@@ -125,6 +140,9 @@ impl Suite {
             Suite::Redis => "Keys, limits and records through a shared Redis",
             Suite::Cache => "Responses from a cache, compared with a proxied request",
             Suite::Transforms => "Bodies that are validated, rewritten and stored, compared with a keyless request",
+            Suite::Cluster => "Three gateways that count together in one store",
+            Suite::Tuning => "GOGC, swept for Tyk, and Tollgate with nothing set",
+            Suite::Grid => "Who is ahead where: protocols, bodies, connections, at one rate for all",
         }
     }
 }
@@ -170,6 +188,8 @@ pub(crate) struct LoadSpec {
     pub percent_of_capacity: Option<f64>,
     /// Rate as a percentage of the slowest gateway's full speed in any case, so that all get the same rate.
     pub percent_of_slowest: Option<f64>,
+    /// Rate as a percentage of the slowest gateway's full speed in the same case, with as many connections.
+    pub percent_of_slowest_in_case: Option<f64>,
     /// Whether the number of connections grows linearly from zero to `connections` over the whole time.
     #[serde(default)]
     pub ramp: bool,
@@ -183,7 +203,18 @@ pub(crate) struct LoadSpec {
 impl LoadSpec {
     /// Whether requests are sent as fast as responses arrive, which determines the capacity.
     pub(crate) fn is_full_speed(&self) -> bool {
-        self.rate.is_none() && self.percent_of_capacity.is_none() && self.percent_of_slowest.is_none() && !self.ramp
+        self.rates().is_empty() && !self.ramp
+    }
+
+    /// The rates that it has, with their names in a scenario file; at most one is valid.
+    fn rates(&self) -> Vec<(&'static str, f64)> {
+        let rates = [
+            ("rate", self.rate),
+            ("percent_of_capacity", self.percent_of_capacity),
+            ("percent_of_slowest", self.percent_of_slowest),
+            ("percent_of_slowest_in_case", self.percent_of_slowest_in_case),
+        ];
+        rates.into_iter().filter_map(|(name, rate)| Some((name, rate?))).collect()
     }
 }
 
@@ -202,6 +233,9 @@ pub(crate) struct Case {
     /// `{statsd_port}` and `{collector_port}` are the ports of servers that the run provides.
     #[serde(default)]
     pub settings: toml::Table,
+    /// Environment variables of the gateway's process.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
     /// Where each request must be recorded.
     pub records: Option<RecordSink>,
     pub request: RequestSpec,

@@ -5,5 +5,5 @@ pub(super) mod fault;
 pub(super) mod message;
 pub(super) mod stream;
 pub(super) mod target;
-mod unverified;
+pub(crate) mod unverified;
 pub(super) mod url;

@@ -1,6 +1,6 @@
 //! Tollgate itself, as a process: none of its code is linked here.
 
-use super::tyk_api::{add_settings, conf, create_keys, reload, session, write_definitions};
+use super::tyk_api::{add_settings, add_tls, conf, create_keys, reload, session, write_definitions};
 use super::{Credential, Launch, PeerAdapter, Program, Reload, Setup};
 use crate::peers::tyk_credentials;
 use crate::scenario::{Case, KeySpec};
@@ -18,6 +18,10 @@ impl PeerAdapter for TollgateAdapter {
         Some("tollgate")
     }
 
+    fn shares_a_store(&self) -> bool {
+        true
+    }
+
     fn cannot(&self, _case: &Case) -> Option<String> {
         None
     }
@@ -29,13 +33,7 @@ impl PeerAdapter for TollgateAdapter {
         if let Some(policies) = tyk_credentials::policies(setup)? {
             conf["policies"]["policy_record_name"] = json!(policies);
         }
-        if let Some(files) = setup.certificate {
-            conf["http_server_options"]["use_ssl"] = true.into();
-            conf["http_server_options"]["certificates"] = json!([{"cert_file": files.certificate, "key_file": files.key}]);
-        }
-        if setup.speaks_http2() {
-            conf["http_server_options"]["enable_http2"] = true.into();
-        }
+        add_tls(&mut conf, setup);
         let redis = add_settings(&mut conf, setup)?.then(|| Program::redis(setup));
         let file = setup.write("tyk.conf", format!("{conf:#}\n"))?;
         let port = setup.port.to_string();

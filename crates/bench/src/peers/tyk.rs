@@ -1,15 +1,15 @@
 //! Tyk Gateway from a given binary, with its own redis-server without persistence. A key has only one limit there, so the case with
-//! two limits sets the second one on the API. GOGC and other variables come from this program's environment.
+//! two limits sets the second one on the API. GOGC and other variables come from the case, or from this program's environment.
 
 use super::settings::{Need, beyond};
-use super::tyk_api::{conf, create_keys, reload, session, write_definitions};
+use super::tyk_api::{add_settings, add_tls, conf, create_keys, reload, session, write_definitions};
 use super::{Credential, Launch, PeerAdapter, Program, Reload, Setup};
 use crate::probe::HOST;
 use crate::scenario::Case;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-const CAN: [Need; 11] = [
+const CAN: [Need; 13] = [
     Need::Keys,
     Need::Limits,
     Need::SeveralLimits,
@@ -21,6 +21,8 @@ const CAN: [Need; 11] = [
     Need::Records,
     Need::Definition,
     Need::ManyApis,
+    Need::Tls,
+    Need::Settings,
 ];
 
 pub(crate) struct TykAdapter;
@@ -32,6 +34,10 @@ impl PeerAdapter for TykAdapter {
 
     fn program(&self) -> Option<&'static str> {
         Some("tyk")
+    }
+
+    fn shares_a_store(&self) -> bool {
+        true
     }
 
     fn cannot(&self, case: &Case) -> Option<String> {
@@ -55,6 +61,8 @@ impl PeerAdapter for TykAdapter {
         conf["max_idle_connections_per_host"] = 500.into();
         conf["close_connections"] = false.into();
         conf["allow_insecure_configs"] = true.into();
+        add_tls(&mut conf, setup);
+        add_settings(&mut conf, setup)?;
         let file = setup.write("tyk.conf", format!("{conf:#}\n"))?;
 
         let tyk = Program::new("tyk", &setup.program).args(["--conf"]).args([&file]).env("GOMAXPROCS", setup.threads);

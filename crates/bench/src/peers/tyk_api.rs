@@ -30,7 +30,8 @@ pub(crate) fn create_keys(setup: &Setup, session: impl Fn(&KeySpec, &str) -> Val
         let Some(key) = &case.key else { continue };
         let asked = api_id(number, case.api.among as usize / 2);
         let path = format!("/tyk/keys/{}", key.value);
-        let answer = probe::send(setup.port, "POST", &path, &control_headers(setup), session(key, &asked).to_string().as_bytes())?;
+        let answer =
+            probe::send(setup.listener(), "POST", &path, &control_headers(setup), session(key, &asked).to_string().as_bytes())?;
         if answer.status != 200 {
             return Err(format!("the key {} was refused with {}: {}", key.value, answer.status, answer.body.trim()));
         }
@@ -78,6 +79,17 @@ pub(crate) fn conf(setup: &Setup, apps: &std::path::Path) -> Value {
         },
         "policies": {"policy_source": "file"},
     })
+}
+
+/// Makes the gateway speak TLS, and HTTP/2, if the cases need it.
+pub(crate) fn add_tls(conf: &mut Value, setup: &Setup) {
+    if let Some(files) = setup.certificate {
+        conf["http_server_options"]["use_ssl"] = true.into();
+        conf["http_server_options"]["certificates"] = json!([{"cert_file": files.certificate, "key_file": files.key}]);
+    }
+    if setup.speaks_http2() {
+        conf["http_server_options"]["enable_http2"] = true.into();
+    }
 }
 
 /// Merges the settings of the cases into a configuration; returns whether they name a Redis.

@@ -172,7 +172,7 @@ fn control(setup: &Setup, path: &str, body: &str, wanted: &str) -> Result<String
     if body.starts_with('{') {
         headers.push(("content-type".to_owned(), "application/json".to_owned()));
     }
-    let answer = probe::send(setup.port, "POST", path, &headers, body.as_bytes())?;
+    let answer = probe::send(setup.listener(), "POST", path, &headers, body.as_bytes())?;
     let refused = || format!("POST {path} was answered with {}: {}", answer.status, answer.body.trim());
     let value: Value = serde_json::from_str(&answer.body).map_err(|_| refused())?;
     value.get(wanted).and_then(Value::as_str).map(str::to_owned).ok_or_else(refused)

@@ -2,6 +2,7 @@
 
 mod section;
 
+use super::ahead;
 use super::escape::escape;
 use super::summary::{BASELINE, ScenarioSummary};
 use crate::record::RunRecord;
@@ -29,7 +30,7 @@ pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
 <p class=\"lead\">CPU time, latency and throughput of API gateways beside each other, measured in one interleaved run on one machine.</p>
 {warnings}{facts}</header>
 <main>
-{glance}{sections}{method}</main>
+{glance}{ahead}{sections}{method}</main>
 <footer>Made by tollgate-bench {version} from run.json. Tyk, nginx, HAProxy, Varnish and the other names are their owners'.</footer>
 </body>
 </html>
@@ -38,6 +39,7 @@ pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
         warnings = warnings(run),
         facts = facts(run),
         glance = glance(scenarios),
+        ahead = ahead(scenarios),
         method = method(run),
         version = escape(&run.facts.bench),
     )
@@ -116,6 +118,15 @@ fn glance(scenarios: &[ScenarioSummary]) -> String {
     } else {
         format!("<section class=\"glance\"><h2>At a glance</h2><div class=\"cards\">\n{cards}</div></section>\n")
     }
+}
+
+/// Where others are ahead, folded if the list is long.
+fn ahead(scenarios: &[ScenarioSummary]) -> String {
+    let table = ahead::table(scenarios);
+    let html = if table.is_empty() { "<p>In no row of this run.</p>\n".to_owned() } else { table.html() };
+    format!(
+        "<section id=\"ahead\"><h2>Where others are ahead of Tollgate</h2><details><summary>By more than five per cent, in medians</summary><div class=\"wide\">{html}</div></details></section>\n"
+    )
 }
 
 fn method(run: &RunRecord) -> String {

@@ -1,7 +1,7 @@
 //! The run as a Markdown page.
 
 use super::summary::ScenarioSummary;
-use super::{table, terminal};
+use super::{ahead, table, terminal};
 use crate::record::RunRecord;
 use std::fmt::Write;
 
@@ -36,12 +36,18 @@ pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     for summary in scenarios {
         text.push_str(&scenario(summary));
     }
+    let ahead = ahead::table(scenarios);
+    let told = if ahead.is_empty() { "In no row of this run.\n".to_owned() } else { ahead.markdown() };
+    let _ = write!(text, "\n## Where others are ahead of Tollgate\n\nBy more than five per cent, in medians.\n\n{told}");
     text
 }
 
 fn scenario(summary: &ScenarioSummary) -> String {
     let record = summary.record;
     let mut text = format!("\n## {}\n\n{}\n\nFrom: {}.\n", record.title, record.about, record.source);
+    if let Some(store) = &record.store {
+        let _ = write!(text, "\n{}.\n", store.said());
+    }
     for (load, said) in record.loads.iter().enumerate() {
         let table = table::of_load(summary, load);
         if !table.is_empty() {

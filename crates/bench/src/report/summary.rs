@@ -6,7 +6,7 @@ use crate::stats::rounds;
 use crate::stats::rounds::Spread;
 
 /// The default reference, if it was measured.
-const OURS: &str = "tollgate";
+pub(crate) const OURS: &str = "tollgate";
 /// The upstream without a gateway.
 pub(crate) const BASELINE: &str = "direct";
 

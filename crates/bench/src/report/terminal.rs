@@ -1,6 +1,6 @@
 //! The run as text on a terminal.
 
-use super::{summary, table};
+use super::{ahead, summary, table};
 use crate::record::{RunRecord, ScenarioRecord};
 use std::fmt::Write;
 
@@ -32,10 +32,14 @@ pub(crate) fn heading(run: &RunRecord) -> String {
 pub(crate) fn tables(run: &RunRecord) -> String {
     let settings = &run.settings;
     let mut text = String::new();
-    for summary in summary::summarise(run) {
+    let summaries = summary::summarise(run);
+    for summary in &summaries {
         let _ = writeln!(text, "\n{}: {}", summary.record.name, summary.record.title);
+        if let Some(store) = &summary.record.store {
+            let _ = writeln!(text, " {}", store.said());
+        }
         for (load, record) in summary.record.loads.iter().enumerate() {
-            let table = table::of_load(&summary, load);
+            let table = table::of_load(summary, load);
             if !table.is_empty() {
                 let _ = write!(
                     text,
@@ -46,12 +50,16 @@ pub(crate) fn tables(run: &RunRecord) -> String {
                     table.terminal()
                 );
             }
-            let introduced = table::introduced(&summary, 0, load);
+            let introduced = table::introduced(summary, 0, load);
             if !introduced.is_empty() {
                 let _ = write!(text, "\n{}", introduced.terminal());
             }
         }
         text.push_str(&remarks(summary.record));
+    }
+    let ahead = ahead::table(&summaries);
+    if !ahead.is_empty() {
+        let _ = write!(text, "\nWhere others are ahead of Tollgate by more than 5 %:\n{}", ahead.terminal());
     }
     if let Some(end) = &run.end {
         let _ = writeln!(text, "\nNOT COMPLETE: {end}");

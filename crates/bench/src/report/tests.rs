@@ -1,4 +1,4 @@
-use super::{compare, format, html, json, markdown, readme, summary, terminal};
+use super::{ahead, compare, format, html, json, markdown, readme, summary, terminal};
 use crate::record::{
     CaseRecord, LoadRecord, MachineFacts, Remark, Round, RoundSeries, RunRecord, RunSettings, ScenarioRecord, Use,
 };
@@ -60,6 +60,7 @@ fn run() -> RunRecord {
         }],
         peers: ["tollgate", "direct", "nginx", "varnish"].map(str::to_owned).to_vec(),
         ratio_to: Vec::new(),
+        store: None,
         absent: vec![Remark { peer: "varnish".to_owned(), case: "proxy".to_owned(), text: "has no quotas".to_owned() }],
         failures: Vec::new(),
         series: vec![
@@ -216,4 +217,19 @@ fn a_scenario_says_whom_cpu_time_is_told_as_a_multiple_of() {
     let table = terminal::tables(&run);
     assert!(table.contains("× nginx  × varnish"), "{table}");
     assert!(!table.contains("× tollgate"), "{table}");
+}
+
+#[test]
+fn a_gateway_with_lower_figures_is_named_where_it_is_ahead() {
+    let mut run = run();
+    assert!(ahead::table(&summary::summarise(&run)).is_empty());
+    let at = first(&mut run, "nginx");
+    run.scenarios[0].series[at] = series("nginx", &[5.0, 6.0, 5.5], 100.0);
+    let table = ahead::table(&summary::summarise(&run)).markdown();
+    assert!(table.contains("| gogc | proxy | full speed | CPU µs/request | nginx | 5.5 | 11.0 | 2.00 |"), "{table}");
+    // At full speed, latency is a property of the number of connections.
+    assert!(!table.contains("p50") && !table.contains("p99"), "{table}");
+    run.scenarios[0].loads[0].is_full_speed = false;
+    let table = ahead::table(&summary::summarise(&run)).markdown();
+    assert!(table.contains("| p50 | nginx | 100 µs | 500 µs | 5.00 |") && table.contains("| p99 | nginx |"), "{table}");
 }

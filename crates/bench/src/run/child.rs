@@ -2,7 +2,7 @@
 
 use crate::interrupt::Interrupt;
 use crate::peers::Program;
-use crate::probe;
+use crate::probe::{self, LocalPort};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -52,12 +52,13 @@ impl Child {
     /// Waits until it serves this path, or until it listens if there is no path.
     pub(crate) fn await_answer(
         &mut self,
-        port: u16,
+        port: impl Into<LocalPort>,
         path: Option<&str>,
         patience: Duration,
         interrupt: &Interrupt,
     ) -> Result<(), String> {
         let deadline = Instant::now() + patience;
+        let port: LocalPort = port.into();
         loop {
             interrupt.check()?;
             if let Some(status) = self.ended() {
@@ -68,7 +69,7 @@ impl Child {
                 Some(path) => {
                     probe::send(port, "GET", path, &[], b"").is_ok_and(|answer| ![404, 502, 503].contains(&answer.status))
                 }
-                None => probe::listens(port),
+                None => probe::listens(port.number),
             };
             if answers {
                 return Ok(());
@@ -76,8 +77,9 @@ impl Child {
             if Instant::now() > deadline {
                 let seconds = patience.as_secs();
                 return Err(format!(
-                    "{} does not answer on port {port} after {seconds} s; its last words:\n{}",
+                    "{} does not answer on port {} after {seconds} s; its last words:\n{}",
                     self.name,
+                    port.number,
                     self.tail()
                 ));
             }

@@ -4,13 +4,14 @@
 use super::testbed::ServedCase;
 use crate::load::result::LoadResult;
 use crate::probe;
-use crate::scenario::{BURST, Case, CheckSpec, StatusCount};
+use crate::scenario::{Case, CheckSpec, StatusCount};
 use std::collections::BTreeMap;
 
 /// The error in the statuses of a gateway that was just started, if there is one.
 pub(crate) fn judge_burst(case: &Case, result: &LoadResult) -> Result<(), String> {
     if result.requests.failed > 0 {
-        return Err(format!("{} of {BURST} requests failed: {}", result.requests.failed, causes(result)));
+        let sent = result.requests.failed + result.requests.completed;
+        return Err(format!("{} of {sent} requests failed: {}", result.requests.failed, causes(result)));
     }
     judge(case, &result.status, |counted, expected| counted == expected)
 }
@@ -47,7 +48,7 @@ fn one(case: &Case, check: &CheckSpec, place: &ServedCase) -> Result<(), String>
     let headers: Vec<_> = check.headers.as_ref().unwrap_or(&case.request.headers).clone().into_iter().collect();
     // A check with the method of the case's request has its body, too.
     let body = if check.method == case.request.method { case.request.json.as_bytes() } else { b"" };
-    let answer = probe::send(place.port, &check.method, &path, &headers, body)?;
+    let answer = probe::send(place.listener(), &check.method, &path, &headers, body)?;
     let wrong = |what: String| Err(format!("{} {path}: {what}", check.method));
     if !check.status.is_met_by(answer.status) {
         return wrong(format!("expected {}, got {}", check.status, answer.status));

@@ -5,9 +5,11 @@ use super::keys;
 use super::plan::Length;
 use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
+use crate::load::result::merge::merge;
 use crate::peers::{Credential, Program, TLS_GROUP, TLS_SUITE, own_program};
 use crate::probe::HOST;
 use crate::scenario::RequestSpec;
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,7 +19,8 @@ const POLL: Duration = Duration::from_millis(10);
 
 /// A job for the load generator.
 pub(crate) struct LoadJob<'a> {
-    pub port: u16,
+    /// One for each gateway; each gets this load.
+    pub ports: &'a [u16],
     pub path: String,
     pub request: &'a RequestSpec,
     pub credential: Option<&'a Credential>,
@@ -28,12 +31,13 @@ pub(crate) struct LoadJob<'a> {
     /// Whether each request uses a new connection.
     pub new_connections: bool,
     pub length: Length,
+    /// Requests per second, of all gateways together.
     pub rate: Option<f64>,
     pub ramp: bool,
     pub threads: usize,
 }
 
-/// Runs the load generator to its end; calls `meanwhile` every few milliseconds.
+/// Runs a load generator for each gateway to its end; calls `meanwhile` every few milliseconds.
 pub(crate) fn run(
     job: &LoadJob,
     cpus: &str,
@@ -41,29 +45,40 @@ pub(crate) fn run(
     interrupt: &Interrupt,
     mut meanwhile: impl FnMut(),
 ) -> Result<LoadResult, String> {
-    let file = dir.join("load.json");
-    // A result of an earlier run must not be mistaken for this one's.
-    let _ = std::fs::remove_file(&file);
-    let mut child = Child::start(&program(job, &file, dir)?, cpus, dir)?;
+    let mut loaders = Vec::new();
+    for (number, port) in job.ports.iter().enumerate() {
+        let dir = dir.join(format!("load-{number}"));
+        fs::create_dir_all(&dir).map_err(|error| format!("{}: cannot be made: {error}", dir.display()))?;
+        let file = dir.join("load.json");
+        // A result of an earlier run must not be mistaken for this one's.
+        let _ = fs::remove_file(&file);
+        loaders.push((Child::start(&program(job, *port, &file, &dir)?, cpus, &dir)?, file));
+    }
     let planned = match job.length {
         Length::Seconds(seconds) => Duration::from_secs_f64(seconds),
         Length::Requests(_) => Duration::from_secs(600),
     };
     let deadline = Instant::now() + planned + OVERTIME;
-    while child.ended().is_none() {
-        interrupt.check()?;
-        if Instant::now() > deadline {
-            return Err(format!("the loader did not end in time; its last words:\n{}", child.tail()));
+    for (loader, _) in &mut loaders {
+        while loader.ended().is_none() {
+            interrupt.check()?;
+            if Instant::now() > deadline {
+                return Err(format!("the loader did not end in time; its last words:\n{}", loader.tail()));
+            }
+            meanwhile();
+            std::thread::sleep(POLL);
         }
-        meanwhile();
-        std::thread::sleep(POLL);
     }
+    merge(loaders.iter().map(|(loader, file)| result(loader, file)).collect::<Result<_, _>>()?)
+}
+
+fn result(loader: &Child, file: &Path) -> Result<LoadResult, String> {
     let text =
-        std::fs::read(&file).map_err(|error| format!("the loader left no result ({error}); its last words:\n{}", child.tail()))?;
+        fs::read(file).map_err(|error| format!("the loader left no result ({error}); its last words:\n{}", loader.tail()))?;
     serde_json::from_slice(&text).map_err(|error| format!("the loader's result cannot be read: {error}"))
 }
 
-fn program(job: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String> {
+fn program(job: &LoadJob, port: u16, result: &Path, dir: &Path) -> Result<Program, String> {
     let request = job.request;
     let mut arguments: Vec<String> = vec!["load".into(), "-m".into(), request.method.clone()];
     let mut add = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
@@ -86,7 +101,7 @@ fn program(job: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String> 
         add(&["-k", "--tls-suite", &TLS_SUITE.replacen("TLS", "TLS13", 1), "--tls-group", TLS_GROUP]);
     }
     if let Some(rate) = job.rate {
-        add(&["--rate", &format!("{rate:.1}")]);
+        add(&["--rate", &format!("{:.1}", rate / job.ports.len() as f64)]);
     }
     if let Some(host) = &request.host {
         add(&["--host", host]);
@@ -108,17 +123,17 @@ fn program(job: &LoadJob, result: &Path, dir: &Path) -> Result<Program, String> 
     }
     if !request.json.is_empty() {
         let body = dir.join("body.json");
-        std::fs::write(&body, &request.json).map_err(|error| format!("{}: cannot be written: {error}", body.display()))?;
+        fs::write(&body, &request.json).map_err(|error| format!("{}: cannot be written: {error}", body.display()))?;
         add(&["-D", &body.display().to_string(), "-T", "application/json"]);
     } else if request.body_bytes > 0 {
         let body = dir.join("body");
         let bytes = vec![b'x'; usize::try_from(request.body_bytes).unwrap_or(usize::MAX)];
-        std::fs::write(&body, bytes).map_err(|error| format!("{}: cannot be written: {error}", body.display()))?;
+        fs::write(&body, bytes).map_err(|error| format!("{}: cannot be written: {error}", body.display()))?;
         add(&["-D", &body.display().to_string(), "-T", "application/octet-stream"]);
     }
     add(&["--threads", &job.threads.to_string(), "--disable-compression", "--disable-redirects", "--no-progress"]);
     add(&["--json", &result.display().to_string()]);
     let scheme = if job.tls { "https" } else { "http" };
-    add(&[&format!("{scheme}://{HOST}:{}{}", job.port, job.path)]);
+    add(&[&format!("{scheme}://{HOST}:{port}{}", job.path)]);
     Ok(Program::new("load", &own_program()?).args(arguments))
 }

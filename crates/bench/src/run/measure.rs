@@ -78,6 +78,9 @@ impl Measuring<'_> {
         let mut testbed = TestBed::new(self.plan, self.scenario, self.interrupt)?;
         let Some(record) = run.scenarios.get_mut(index) else { return Ok(()) };
         self.start_gateways(&mut testbed, record, directory)?;
+        if self.scenario.gateways > 1 {
+            record.store = testbed.store_speed(&self.plan.other_cpus());
+        }
         let targets = self.judged(&testbed, record)?;
         for (number, load) in self.scenario.load.iter().enumerate() {
             for round in 0..self.plan.settings.rounds {
@@ -163,7 +166,7 @@ impl Measuring<'_> {
 
     fn judge(&self, testbed: &TestBed, place: &ServedCase, case: &Case) -> Result<(), String> {
         let Some(load) = self.scenario.load.first() else { return Ok(()) };
-        let mut job = self.job(place, case, load, Length::Requests(BURST));
+        let mut job = self.job(place, case, load, Length::Requests(BURST.div_ceil(place.ports.len() as u64)));
         job.connections = load.connections.min(BURST_CONNECTIONS_MAX);
         let cpus = self.plan.other_cpus();
         let burst = loader::run(&job, &cpus, testbed.dir.path(), self.interrupt, || ())?;
@@ -176,7 +179,7 @@ impl Measuring<'_> {
     fn job<'a>(&self, place: &ServedCase<'a>, case: &'a Case, load: &LoadSpec, length: Length) -> LoadJob<'a> {
         let threads = self.plan.loader_threads();
         LoadJob {
-            port: place.port,
+            ports: place.ports,
             path: place.path.clone(),
             request: &case.request,
             credential: place.credential,
@@ -250,6 +253,15 @@ impl Measuring<'_> {
         if let Some(percent) = load.percent_of_slowest {
             return at_full_speed().filter_map(capacity).min_by(f64::total_cmp).map(|slowest| slowest * percent / 100.0);
         }
+        if let Some(percent) = load.percent_of_slowest_in_case {
+            let is_alike = |series: &&RoundSeries| {
+                let other = self.scenario.load.get(series.load);
+                series.case == case
+                    && other.is_some_and(|other| (other.connections, other.streams) == (load.connections, load.streams))
+            };
+            let slowest = at_full_speed().filter(is_alike).filter_map(capacity).min_by(f64::total_cmp);
+            return slowest.map(|slowest| slowest * percent / 100.0);
+        }
         load.rate
     }
 
@@ -264,7 +276,7 @@ impl Measuring<'_> {
         place.forget_tokens(case)?;
         // Records of the warm-up and of other rounds do not count.
         place.recorded.map(|recorded| recorded.take(&testbed.sinks)).transpose()?;
-        let watched = Watched { gateway: place.gateway, upstream: &testbed.upstream, store: place.store };
+        let watched = Watched { gateways: place.gateways, upstream: &testbed.upstream, store: place.store };
         let before = watched.usage();
         let first_before = first.map(FirstCase::usage);
         let began = Instant::now();
@@ -326,7 +338,7 @@ impl Measuring<'_> {
         std::fs::create_dir_all(&dir).map_err(|error| format!("{}: cannot be made: {error}", dir.display()))?;
         let mut job = self.job(&place, case, load, self.plan.length(load));
         job.connections = (load.connections / 2).max(1);
-        Ok(Some(FirstCase { case, gateway: place.gateway, job, dir }))
+        Ok(Some(FirstCase { case, gateway: place.gateways.first(), job, dir }))
     }
 
     /// Why a measurement is void. In a ramp or with reloads, failed requests are the result itself.
@@ -366,6 +378,7 @@ impl Measuring<'_> {
             loads: scenario.load.iter().map(|load| self.load_record(load)).collect(),
             peers: self.plan.peers_of(scenario).map(|(_, peer)| peer.adapter.name().to_owned()).collect(),
             ratio_to: scenario.ratio_to.clone(),
+            store: None,
             absent,
             failures: Vec::new(),
             series: Vec::new(),
@@ -380,7 +393,8 @@ impl Measuring<'_> {
             (None, true) => ", a new one for each request".to_owned(),
             (None, false) => String::new(),
         };
-        let pace = match (load.rate, load.percent_of_capacity, load.percent_of_slowest) {
+        let slowest = load.percent_of_slowest.or(load.percent_of_slowest_in_case);
+        let pace = match (load.rate, load.percent_of_capacity, slowest) {
             (Some(rate), ..) => format!(", {rate} requests/s"),
             (_, Some(percent), _) => format!(", {percent} % of each one's capacity"),
             (_, _, Some(percent)) => format!(", one rate for all: {percent} % of the slowest one's capacity"),

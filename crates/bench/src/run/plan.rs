@@ -159,6 +159,9 @@ pub(crate) fn absence(scenario: &Scenario, adapter: &dyn PeerAdapter, case: &Cas
     if scenario.meanwhile == Meanwhile::Reload && !adapter.can_reload() {
         return Some("its adapter knows no reload".to_owned());
     }
+    if scenario.gateways > 1 && !adapter.shares_a_store() && adapter.program().is_some() {
+        return Some("several of them share no store, as shipped or in its adapter".to_owned());
+    }
     adapter.cannot(case)
 }
 

@@ -2,7 +2,7 @@
 //! machine pays for a gigabyte of cached files that the gateway never uses.
 
 use super::sinks::Sinks;
-use crate::probe::{self, HOST};
+use crate::probe::{self, HOST, LocalPort};
 use crate::scenario::RecordSink;
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
@@ -24,7 +24,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 pub(crate) struct Recorded {
     sink: RecordSink,
     dir: PathBuf,
-    port: u16,
+    port: LocalPort,
     redis_port: u16,
     headers: Vec<(String, String)>,
     /// Hits at the last count; sums cannot be removed.
@@ -32,9 +32,9 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    pub(crate) fn new(sink: RecordSink, dir: &Path, port: u16, redis_port: u16, secret: &str) -> Recorded {
+    pub(crate) fn new(sink: RecordSink, dir: &Path, port: impl Into<LocalPort>, redis_port: u16, secret: &str) -> Recorded {
         let headers = vec![("x-tyk-authorization".to_owned(), secret.to_owned())];
-        Recorded { sink, dir: dir.to_owned(), port, redis_port, headers, seen: AtomicU64::new(0) }
+        Recorded { sink, dir: dir.to_owned(), port: port.into(), redis_port, headers, seen: AtomicU64::new(0) }
     }
 
     /// How long the gateway may take to write the last records.

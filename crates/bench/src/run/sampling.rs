@@ -10,7 +10,7 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 
 /// The processes of a measurement besides the load generator.
 pub(super) struct Watched<'a> {
-    pub gateway: Option<&'a Child>,
+    pub gateways: &'a [Child],
     pub upstream: &'a Child,
     pub store: Option<&'a Child>,
 }
@@ -34,8 +34,12 @@ impl Usages {
 
 impl Watched<'_> {
     pub(super) fn usage(&self) -> Usages {
-        let of = |child: Option<&Child>| child.map(|child| tree::usage(child.id())).unwrap_or_default();
-        Usages { gateway: of(self.gateway), upstream: of(Some(self.upstream)), store: of(self.store) }
+        let of = |child: &Child| tree::usage(child.id());
+        Usages {
+            gateway: self.gateways.iter().map(of).sum(),
+            upstream: of(self.upstream),
+            store: self.store.map(of).unwrap_or_default(),
+        }
     }
 }
 
@@ -60,7 +64,7 @@ impl<'a> Sampler<'a> {
         let now = self.watched.usage();
         let spent = now.since(&self.last);
         let busy = |usage: ProcessUsage| usage.cpu_ns as f64 / since.as_nanos() as f64;
-        let gateway_mib = self.watched.gateway.map_or(0.0, |child| tree::memory_kib(child.id()) as f64 / 1024.0);
+        let gateway_mib = self.watched.gateways.iter().map(memory_mib).sum();
         self.samples.push(UsageSample {
             at_seconds: at.as_secs_f64(),
             gateway_cpus: busy(spent.gateway),
@@ -73,7 +77,7 @@ impl<'a> Sampler<'a> {
 
 pub(super) fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, elapsed: Duration) -> Round {
     let requests = requests(result);
-    let used = |usage: ProcessUsage, child: &Child| -> Use {
+    let used = |usage: ProcessUsage, memory_mib: f64| -> Use {
         let cpu_us = usage.cpu_ns as f64 / 1e3 / requests;
         let ticks = (usage.user_ticks + usage.system_ticks).max(1) as f64;
         let user_share = usage.user_ticks as f64 / ticks;
@@ -83,7 +87,7 @@ pub(super) fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, el
             system_us: cpu_us * (1.0 - user_share),
             switches: (usage.voluntary_switches + usage.involuntary_switches) as f64 / requests,
             cpus_busy: usage.cpu_ns as f64 / elapsed.as_nanos().max(1) as f64,
-            memory_mib: tree::memory_kib(child.id()) as f64 / 1024.0,
+            memory_mib,
         }
     };
     let seconds = result.series.iter().map(|second| SecondRecord {
@@ -109,14 +113,18 @@ pub(super) fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, el
         p99_9_us: times.p99_9_us,
         service_p99_us: result.service_time.p99_us,
         histogram: times.histogram.clone(),
-        gateway: watched.gateway.map(|child| used(spent.gateway, child)),
-        upstream: used(spent.upstream, watched.upstream),
-        store: watched.store.map(|child| used(spent.store, child)),
+        gateway: (!watched.gateways.is_empty()).then(|| used(spent.gateway, watched.gateways.iter().map(memory_mib).sum())),
+        upstream: used(spent.upstream, memory_mib(watched.upstream)),
+        store: watched.store.map(|child| used(spent.store, memory_mib(child))),
         loader_cpu_us: result.loader.cpu_us_per_request,
         loader_saturated: if result.loader_saturated { result.loader_saturated_because.clone() } else { Vec::new() },
         seconds_of_load: seconds.collect(),
         ..Round::default()
     }
+}
+
+fn memory_mib(child: &Child) -> f64 {
+    tree::memory_kib(child.id()) as f64 / 1024.0
 }
 
 /// The number of requests to which figures refer.

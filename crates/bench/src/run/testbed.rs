@@ -7,8 +7,9 @@ use super::plan::{PeerCase, RunPlan};
 use super::recorded::Recorded;
 use super::sinks::Sinks;
 use crate::interrupt::Interrupt;
-use crate::peers::{CertificateFiles, ControlRequest, Credential, Program, Reload, Setup, own_program};
-use crate::probe;
+use crate::peers::{CertificateFiles, ControlRequest, Credential, PeerAdapter, Program, Reload, Setup, own_program};
+use crate::probe::{self, HOST, LocalPort};
+use crate::record::StoreSpeed;
 use crate::scenario::{Case, Scenario};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -41,10 +43,12 @@ pub(crate) struct TestBed {
 struct RunningGateway {
     peer: usize,
     cases: Vec<usize>,
-    port: u16,
-    /// The process; `None` for the upstream itself.
-    child: Option<Child>,
+    /// A port for each process; that of the upstream itself without one.
+    ports: Vec<u16>,
+    /// The processes, which share a store if there are several; empty for the upstream itself.
+    children: Vec<Child>,
     stores: Vec<Child>,
+    store_port: u16,
     /// Credentials by index of the case in `cases`.
     credentials: BTreeMap<usize, Credential>,
     passes_paths_on: bool,
@@ -54,9 +58,12 @@ struct RunningGateway {
 
 /// Where to send the requests of a case.
 pub(crate) struct ServedCase<'a> {
+    /// The first port, and that of each further process.
     pub port: u16,
+    pub ports: &'a [u16],
+    pub is_tls: bool,
     pub path: String,
-    pub gateway: Option<&'a Child>,
+    pub gateways: &'a [Child],
     pub store: Option<&'a Child>,
     pub credential: Option<&'a Credential>,
     pub recorded: Option<&'a Recorded>,
@@ -106,7 +113,10 @@ impl TestBed {
             upstream_port: self.upstream_port,
             threads: plan.threads,
             cases: cases.iter().filter_map(|index| scenario.case.get(*index)).collect(),
-            certificate: self.certificate.as_ref(),
+            certificate: self
+                .certificate
+                .as_ref()
+                .filter(|_| cases.iter().any(|index| scenario.case.get(*index).is_some_and(|case| case.api.tls.is_some()))),
             sink_ports: self.sinks.ports,
             secret: secret()?,
             dir,
@@ -121,26 +131,87 @@ impl TestBed {
             }
             stores.push(store);
         }
-        let mut child = None;
+        let mut ports = Vec::new();
+        let mut children = Vec::new();
         let mut credentials = BTreeMap::new();
-        if let Some(program) = &launch.gateway {
-            let mut gateway = Child::start(program, &plan.gateway_cpus(), &setup.dir)?;
-            // Without the query, which may contain a key that allows only one request.
-            let first = setup.cases.first().filter(|case| case.api.tls.is_none() && !case.api.http2);
-            let first = first.map(|case| path_of(chosen.adapter.passes_paths_on(), case, &case.request.path));
-            let first = first.map(|path| path.split('?').next().unwrap_or("/").to_owned());
-            gateway.await_answer(setup.port, first.as_deref(), GATEWAY_PATIENCE, interrupt)?;
-            credentials =
-                chosen.adapter.finish(&setup).map_err(|reason| format!("{reason}; its last words:\n{}", gateway.tail()))?;
-            child = Some(gateway);
+        if let Some(program) = launch.gateway {
+            children.push(self.start(plan, &setup, chosen.adapter, program, interrupt)?);
+            ports.push(setup.port);
+            credentials = chosen.adapter.finish(&setup).map_err(|reason| {
+                format!("{reason}; its last words:\n{}", children.first().map(Child::tail).unwrap_or_default())
+            })?;
         }
+        for number in 1..scenario.gateways {
+            // The first one has started the store and created the keys in it.
+            let dir = setup.dir.join(format!("gateway-{number}"));
+            fs::create_dir_all(&dir).map_err(|error| format!("{}: cannot be made: {error}", dir.display()))?;
+            let further = Setup {
+                port: free_port()?,
+                dir,
+                cases: setup.cases.clone(),
+                program: setup.program.clone(),
+                secret: setup.secret.clone(),
+                ..setup
+            };
+            let Some(program) = chosen.adapter.prepare(&further)?.gateway else { break };
+            children.push(self.start(plan, &further, chosen.adapter, program, interrupt)?);
+            ports.push(further.port);
+        }
+        if children.is_empty() {
+            ports.push(self.upstream_port);
+        }
+        let sink = setup.cases.iter().find_map(|case| case.records.clone()).filter(|_| !children.is_empty());
+        let recorded = sink.map(|sink| Recorded::new(sink, &setup.dir, setup.listener(), setup.second_port, &setup.secret));
         let reload = chosen.adapter.reload(&setup);
-        let port = if child.is_some() { setup.port } else { self.upstream_port };
-        let sink = setup.cases.iter().find_map(|case| case.records.clone()).filter(|_| child.is_some());
-        let recorded = sink.map(|sink| Recorded::new(sink, &setup.dir, setup.port, setup.second_port, &setup.secret));
         let passes_paths_on = chosen.adapter.passes_paths_on();
-        self.gateways.push(RunningGateway { peer, cases, port, child, stores, credentials, passes_paths_on, recorded, reload });
+        self.gateways.push(RunningGateway {
+            peer,
+            cases,
+            ports,
+            children,
+            stores,
+            store_port: setup.second_port,
+            credentials,
+            passes_paths_on,
+            recorded,
+            reload,
+        });
         Ok(())
+    }
+
+    /// Starts a gateway's process and waits until it serves.
+    fn start(
+        &self,
+        plan: &RunPlan,
+        setup: &Setup,
+        adapter: &dyn PeerAdapter,
+        mut program: Program,
+        interrupt: &Interrupt,
+    ) -> Result<Child, String> {
+        let environment = setup.cases.iter().flat_map(|case| &case.environment);
+        program.environment.extend(environment.map(|(name, value)| (name.clone(), value.clone())));
+        let mut gateway = Child::start(&program, &plan.gateway_cpus(), &setup.dir)?;
+        // Without the query, which may contain a key that allows only one request.
+        let first = setup.cases.first().filter(|case| !case.api.http2);
+        let first = first.map(|case| path_of(adapter.passes_paths_on(), case, &case.request.path));
+        let first = first.map(|path| path.split('?').next().unwrap_or("/").to_owned());
+        gateway.await_answer(setup.listener(), first.as_deref(), GATEWAY_PATIENCE, interrupt)?;
+        Ok(gateway)
+    }
+
+    /// How many commands a store executes per second without its gateways; `None` if there is no store, or nothing to measure it.
+    pub(crate) fn store_speed(&self, cpus: &str) -> Option<StoreSpeed> {
+        let gateway = self.gateways.iter().find(|gateway| !gateway.stores.is_empty())?;
+        let (connections, commands) = ("100", "100000");
+        let output = Command::new("taskset")
+            .args(["-c", cpus, "redis-benchmark", "-h", HOST, "-p", &gateway.store_port.to_string()])
+            .args(["-c", connections, "-n", commands, "-t", "incr", "--csv"])
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let row = text.lines().find(|line| line.starts_with("\"INCR\""))?;
+        let commands_per_second = row.split(',').nth(1)?.trim_matches('"').parse().ok()?;
+        Some(StoreSpeed { measured: format!("redis-benchmark, INCR on {connections} connections"), commands_per_second })
     }
 
     /// Where to send the requests of a target; `None` if its gateway did not start.
@@ -148,12 +219,14 @@ impl TestBed {
         let gateway = self.gateways.iter().find(|gateway| gateway.peer == target.peer && gateway.cases.contains(&target.case))?;
         let place = gateway.cases.iter().position(|index| *index == target.case)?;
         Some(ServedCase {
-            port: gateway.port,
+            port: gateway.ports.first().copied().unwrap_or_default(),
+            ports: &gateway.ports,
+            is_tls: case.api.tls.is_some() && !gateway.children.is_empty(),
             path: path_of(gateway.passes_paths_on, case, &case.request.path),
             credential: gateway.credentials.get(&place),
             recorded: gateway.recorded.as_ref(),
             passes_paths_on: gateway.passes_paths_on,
-            gateway: gateway.child.as_ref(),
+            gateways: &gateway.children,
             store: gateway.stores.first(),
             reload: gateway.reload.as_ref(),
         })
@@ -164,6 +237,11 @@ impl ServedCase<'_> {
     /// The full path for another path of the case.
     pub(crate) fn path_of(&self, case: &Case, path: &str) -> String {
         path_of(self.passes_paths_on, case, path)
+    }
+
+    /// Where its first process answers.
+    pub(crate) fn listener(&self) -> LocalPort {
+        LocalPort { number: self.port, is_tls: self.is_tls }
     }
 
     pub(crate) fn can_reload(&self) -> bool {
@@ -178,7 +256,7 @@ impl ServedCase<'_> {
         self.control(&tokens.forget)?;
         let headers: Vec<_> =
             credential.headers.iter().map(|(name, value)| (name.clone(), value.replace("{token}", &tokens.first))).collect();
-        match probe::send(self.port, &case.request.method, &self.path, &headers, b"")?.status {
+        match probe::send(self.listener(), &case.request.method, &self.path, &headers, b"")?.status {
             200 => Ok(()),
             status => Err(format!("the first token was answered with {status}")),
         }
@@ -186,7 +264,7 @@ impl ServedCase<'_> {
 
     fn control(&self, request: &ControlRequest) -> Result<(), String> {
         let ControlRequest { method, path, headers } = request;
-        match probe::send(self.port, method, path, headers, b"")?.status {
+        match probe::send(self.listener(), method, path, headers, b"")?.status {
             200 => Ok(()),
             status => Err(format!("{method} {path} was answered with {status}")),
         }
@@ -194,7 +272,7 @@ impl ServedCase<'_> {
 
     /// Makes the gateway reload its configuration.
     pub(crate) fn reload(&self) -> Result<(), String> {
-        match (self.reload, self.gateway) {
+        match (self.reload, self.gateways.first()) {
             (Some(Reload::Hangup), Some(gateway)) => {
                 gateway.signal(Signal::HUP);
                 Ok(())

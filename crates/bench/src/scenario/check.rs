@@ -1,6 +1,6 @@
 //! Validates scenarios beyond their syntax. Reports all problems, not only the first.
 
-use super::{BURST, Case, CredentialKind, Draw, LoadSpec, Scenario, StatusCount};
+use super::{BURST, Case, CredentialKind, Draw, LoadSpec, Meanwhile, Scenario, StatusCount};
 use std::collections::BTreeSet;
 
 /// Maximum connections: the number of ports that one machine has for one address.
@@ -9,6 +9,8 @@ const CONNECTIONS_MAX: u32 = 28_000;
 const APIS_MAX: u32 = 100_000;
 /// Maximum streams: what HTTP/2 servers commonly allow per connection.
 const STREAMS_MAX: u32 = 100;
+/// Maximum processes of a gateway: more than that share few CPUs only with each other.
+const GATEWAYS_MAX: u32 = 16;
 /// Maximum tokens: signing one takes a millisecond.
 const TOKENS_MAX: u32 = 20_000;
 
@@ -33,6 +35,14 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
     if scenario.side_by_side && (!scenario.own_process || scenario.load.iter().any(|load| !load.is_full_speed())) {
         problems.push("side_by_side: needs own_process = true, and loads at full speed alone".to_owned());
     }
+    if scenario.gateways == 0 || scenario.gateways > GATEWAYS_MAX {
+        problems.push(format!("gateways: must be 1 to {GATEWAYS_MAX}"));
+    }
+    if scenario.gateways > 1 && (scenario.side_by_side || scenario.meanwhile != Meanwhile::Nothing) {
+        problems.push("gateways: side_by_side and meanwhile need a single one".to_owned());
+    }
+    let settings_differ =
+        scenario.case.iter().any(|case| scenario.case.first().is_some_and(|first| first.settings != case.settings));
     let mut listens = BTreeSet::new();
     let mut keys = BTreeSet::new();
     for (index, case) in scenario.case.iter().enumerate() {
@@ -46,8 +56,14 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), String> {
         if case.key.as_ref().is_some_and(|key| !keys.insert(&key.value)) && !scenario.own_process {
             problems.push(at("key.value", "another case has the same key, and both are in one process"));
         }
-        if !case.settings.is_empty() && scenario.case.len() > 1 && !scenario.own_process {
-            problems.push(at("settings", "needs own_process = true where there are several cases"));
+        if settings_differ && !case.settings.is_empty() && !scenario.own_process {
+            problems.push(at("settings", "needs own_process = true unless all cases have the same"));
+        }
+        if !case.environment.is_empty() && scenario.case.len() > 1 && !scenario.own_process {
+            problems.push(at("environment", "needs own_process = true where there are several cases"));
+        }
+        if scenario.gateways > 1 && case.request.tokens > 0 {
+            problems.push(at("request.tokens", "needs a single gateway"));
         }
         if case.api.among > 1 && scenario.case.len() > 1 && !scenario.own_process {
             problems.push(at("api.among", "needs own_process = true where there are several cases"));
@@ -103,11 +119,9 @@ fn check_load(load: &LoadSpec, full_speed_before: bool, at: &impl Fn(&str, &str)
     if load.streams.is_some() && load.new_connections {
         problems.push(at("new_connections", "a stream does not have a connection of its own"));
     }
-    let rates =
-        [("rate", load.rate), ("percent_of_capacity", load.percent_of_capacity), ("percent_of_slowest", load.percent_of_slowest)];
-    let given: Vec<_> = rates.iter().filter_map(|(name, rate)| Some((*name, (*rate)?))).collect();
+    let given = load.rates();
     if given.len() > 1 || (load.ramp && !given.is_empty()) {
-        problems.push(at("rate", "only one of rate, percent_of_capacity, percent_of_slowest and ramp can be given"));
+        problems.push(at("rate", "only one of rate, the percentages and ramp can be given"));
     }
     for (name, rate) in given {
         if !rate.is_finite() || rate <= 0.0 {
@@ -155,8 +169,8 @@ fn check_case(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Ve
         problems.push(at("request.tokens", &format!("must be at most {TOKENS_MAX}")));
     }
     let has_secrets = case.key.is_some() || case.api.auth_method.is_some() || !case.check.is_empty();
-    if speaks_alone(case) && has_secrets {
-        problems.push(at("api.tls", "keys, tokens and checks are for plain HTTP/1.1"));
+    if case.api.http2 && has_secrets {
+        problems.push(at("api.http2", "keys, tokens and checks are for HTTP/1.1"));
     }
     for limit in case.key.iter().flat_map(|key| key.limits.iter().chain(&key.quota)).chain(&case.api.limit) {
         if limit.requests == 0 || limit.seconds == 0 {

@@ -4,7 +4,7 @@
 use super::class;
 use crate::record::{Round, RoundSeries};
 use crate::report::escape::escape;
-use crate::report::format::{micros, ratio};
+use crate::report::format::{latency, micros, ratio};
 use crate::report::plot::{Axis, Plot, PlotLine, Scale, Unit};
 use crate::report::summary::{BASELINE, Row, ScenarioSummary, percentiles};
 use crate::report::{table, terminal};
@@ -14,20 +14,23 @@ use std::fmt::Write;
 
 /// Minimum length of a round for a plot over time.
 const OVER_TIME_SECONDS: f64 = 3.0;
+/// Minimum cases for an overview of response times.
+const CASES_OF_AN_OVERVIEW: usize = 3;
 
 pub(crate) fn scenario(summary: &ScenarioSummary) -> String {
     let record = summary.record;
     let drawn = match record.draw {
-        Draw::Gateways => bars(summary),
+        Draw::Gateways => bars(summary) + &response_times(summary),
         Draw::Waterfall => waterfalls(summary),
         Draw::Line => lines(summary),
     };
     format!(
-        "<section id=\"{name}\"><h2>{title}</h2>\n<p>{about}</p>\n<p class=\"source\">From: {source}</p>\n{drawn}{plots}{introduced}{over_time}{tables}{absent}</section>\n",
+        "<section id=\"{name}\"><h2>{title}</h2>\n<p>{about}</p>\n<p class=\"source\">From: {source}</p>\n{store}{drawn}{plots}{introduced}{over_time}{tables}{absent}</section>\n",
         name = escape(&record.name),
         title = escape(&record.title),
         about = escape(&record.about),
         source = escape(&record.source),
+        store = record.store.as_ref().map_or_else(String::new, |store| format!("<p>{}.</p>\n", escape(&store.said()))),
         plots = latency_plots(summary),
         introduced = introduced(summary),
         over_time = over_time(summary),
@@ -55,6 +58,39 @@ fn bars(summary: &ScenarioSummary) -> String {
         }
         for row in rows {
             let _ = writeln!(text, "{}", bar(row, most));
+        }
+    }
+    text + "</div>\n"
+}
+
+/// The average response time of each gateway in each case, as published comparisons end with.
+fn response_times(summary: &ScenarioSummary) -> String {
+    let load = summary.main_load();
+    let mean = |row: &Row| Some(row.latency?.mean);
+    let peers = |row: &Row| row.peer != BASELINE;
+    let most = summary.of_load(load).filter_map(mean).fold(0.0, f64::max);
+    if summary.record.cases.len() < CASES_OF_AN_OVERVIEW || !summary.of_load(load).any(|row| peers(row) && mean(row).is_some()) {
+        return String::new();
+    }
+    let mut text = format!("<h3>Average response time{}</h3>\n<div class=\"bars\">\n", of_load(summary, load));
+    for case in 0..summary.record.cases.len() {
+        let rows: Vec<(&Row, f64)> =
+            summary.of_load(load).filter(|row| row.case == case).filter_map(|row| Some((row, mean(row)?))).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "<p class=\"case\">{}</p>", escape(summary.case_name(case)));
+        for (row, mean) in rows {
+            let _ = writeln!(
+                text,
+                "<div class=\"bar {}\"><span class=\"name\">{}</span><span class=\"track\"><i style=\"width:{:.1}%\"></i></span>\
+                 <span class=\"value\">{}</span></div>",
+                class(row.peer),
+                escape(row.peer),
+                100.0 * mean / most,
+                latency(mean),
+            );
         }
     }
     text + "</div>\n"
@@ -136,10 +172,18 @@ fn lines(summary: &ScenarioSummary) -> String {
     };
     let cpu: Vec<PlotLine> = summary.record.peers.iter().filter_map(|peer| line(peer, &|row| Some(row.cpu_us?.median))).collect();
     let memory: Vec<PlotLine> = summary.record.peers.iter().filter_map(|peer| line(peer, &|row| row.memory_mib)).collect();
+    let rate: Vec<PlotLine> = summary.record.peers.iter().filter_map(|peer| line(peer, &|row| Some(row.rate?.median))).collect();
+    let p95: Vec<PlotLine> = summary.record.peers.iter().filter_map(|peer| line(peer, &|row| Some(row.latency?.p95))).collect();
     let axis = || Axis { label: String::new(), scale: Scale::Names(names.clone()), unit: Unit::Number };
-    let plots = [("CPU time per request, µs", cpu), ("memory, MiB", memory)].map(|(label, lines)| {
+    let plots = [
+        ("CPU time per request, µs", cpu, Unit::Number),
+        ("requests/s", rate, Unit::Number),
+        ("95th percentile of the latency", p95, Unit::Latency),
+        ("memory, MiB", memory, Unit::Number),
+    ]
+    .map(|(label, lines, unit)| {
         let scale = best_scale(&lines);
-        let y = Axis { label: label.to_owned(), scale, unit: Unit::Number };
+        let y = Axis { label: label.to_owned(), scale, unit };
         figure(&Plot { title: format!("{}: {label}", summary.record.title), x: axis(), y, lines }, "")
     });
     format!("<div class=\"plots\">{}</div>\n", plots.concat())

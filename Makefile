@@ -12,6 +12,7 @@ AUTH_ARGS ?=
 MILLION_ARGS ?=
 OBSERVE_ARGS ?=
 INSTRUCTIONS_ARGS ?=
+CONSOLE_ARGS ?=
 ENDPOINTS_ARGS ?=
 REDIS_ARGS ?=
 ATTACK_ARGS ?=
@@ -24,7 +25,7 @@ MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-redis bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies
+.PHONY: help run build web release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,6 +110,9 @@ bench-observe: bench-build ## CPU per request with records, metrics and logs, co
 bench-instructions: release ## user-space instructions per request, the most stable figure (INSTRUCTIONS_ARGS="--keep DIR")
 	@scripts/test-deps.sh bench
 	python3 bench/instructions.py $(INSTRUCTIONS_ARGS)
+
+bench-console: bench-build ## CPU of a gateway without and with ten open consoles, two minutes (CONSOLE_ARGS="--apis 10000")
+	python3 bench/console.py $(CONSOLE_ARGS)
 
 bench-redis: bench-build ## keys, limits and records through one Redis: cost, round trips, what three gateways admit (REDIS_ARGS)
 	$(BENCH) run --suite redis

@@ -3,6 +3,7 @@
 
 One Tollgate with one data thread runs under callgrind. Each shape is sent `--requests` times over kept-alive connections, between two
 dumps of the counts; the median of `--rounds` is told. With `--keep DIR` the last dump of each shape stays there for callgrind_annotate.
+With `--consoles N` it also counts while somebody looks.
 Counted is what the tasks of connections do: what the runtime does around them, some tenth of it all, depends on how many requests a
 thread finds when it wakes up. It says nothing of the kernel, which is most of a request's cost, nor of waiting for memory.
 Valgrind has none of the processor's instructions for SHA-256 and long multiplication: signatures count several times as much here.
@@ -100,9 +101,13 @@ def main() -> int:
             "1 KiB, jq": Shape("jq", 200, body=BODY),
         }
         counter = Counter(gateway, out)
+        if args.consoles:
+            shapes = {name: shapes[name] for name in ("keyless", "key, limit, quota", "no key")}
         figures = {name: measure(gateway, counter, name, shape, args) for name, shape in shapes.items()}
+        if args.consoles:
+            figures |= watched(gateway, counter, shapes, args)
         for name, figure in figures.items():
-            print(f"  {name:20} {figure:8.0f} {figure / figures['keyless']:6.2f}")
+            print(f"  {name:32} {figure:8.0f} {figure / figures['keyless']:6.2f}")
         if args.keep:
             args.keep.mkdir(parents=True, exist_ok=True)
             for name, dump in counter.kept.items():
@@ -115,6 +120,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=4000, help="requests of one count")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--binary", type=pathlib.Path, default=bench.default_binary())
+    parser.add_argument("--consoles", type=int, default=0, metavar="N", help="also with N open consoles, a live tail and top lists; fewer shapes")
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR")
     return parser.parse_args()
 
@@ -171,6 +177,26 @@ def measure(gateway: Tollgate, counter: Counter, name: str, shape: Shape, args: 
     for connection in connections:
         connection.close()
     return statistics.median(counts)
+
+
+def watched(gateway: Tollgate, counter: Counter, shapes: dict[str, Shape], args: argparse.Namespace) -> dict[str, float]:
+    """The same requests while consoles are open, while one of them shows the live tail, and while top lists are counted."""
+    figures = {}
+    streams = [watch(gateway, "/tyk/stream?topics=live,changes") for _ in range(args.consoles)]
+    for what, target in ((f"{args.consoles} consoles", ""), ("and a live tail", "/tyk/stream?topics=tail"), ("and top lists", "/tyk/top?by=path")):
+        if target:
+            streams.append(watch(gateway, target))
+        figures |= {f"{name}; {what}": measure(gateway, counter, name, shape, args) for name, shape in shapes.items()}
+    return figures
+
+
+def watch(gateway: Tollgate, target: str) -> socket.socket:
+    """An answer that has begun; what follows is left in the socket's buffer."""
+    connection = socket.create_connection((bench.HOST, gateway.port), timeout=PATIENCE)
+    connection.sendall(f"GET {target} HTTP/1.1\r\nHost: {bench.HOST}\r\nx-tyk-authorization: {gateway.secret}\r\n\r\n".encode())
+    if b" 200 " not in connection.recv(4096):
+        raise RigError(f"{target} is refused")
+    return connection
 
 
 def send(connections: list[socket.socket], shape: Shape, port: int, requests: int) -> None:

@@ -1,6 +1,7 @@
-//! What `top` shows besides the difference between two samples: the past hour, the most frequent paths, the last refusals, the targets of
+//! What `top` shows besides the difference between two samples: the past hour, the most frequent values of a field, the last refusals, the targets of
 //! upstreams with rules.
 
+use super::TopAsked;
 use super::client::TopClient;
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ const BARS: [char; 9] = [' ', '\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\
 #[derive(Default)]
 pub(super) struct MoreAnswers {
     history: Value,
-    paths: Value,
+    frequent: Value,
     tail: Value,
 }
 
@@ -24,12 +25,20 @@ pub(super) struct MoreAnswers {
 pub(super) struct More {
     /// Requests per second in each of the last sixty minutes; `None` is a gap.
     pub hour: Vec<Option<f64>>,
-    /// The most frequent paths of the last minute and their requests.
-    pub paths: Vec<(String, u64)>,
+    /// The most frequent values of a field and their requests.
+    pub frequent: FrequentValues,
     /// The newest first.
     pub refused: Vec<Refused>,
     /// Gateways that did not answer.
     pub missing: Vec<String>,
+}
+
+/// The most frequent values of a field.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct FrequentValues {
+    pub by: String,
+    pub window_s: u64,
+    pub rows: Vec<(String, u64)>,
 }
 
 /// A request that was refused or that an upstream failed, and why.
@@ -59,12 +68,13 @@ pub(super) struct TargetView {
 }
 
 impl MoreAnswers {
-    /// Asks; what a gateway does not have is left out. `nodes` is empty, or asks for all gateways.
-    pub(super) fn take(client: &TopClient, nodes: &str) -> Self {
+    /// Asks; what a gateway does not have is left out.
+    pub(super) fn take(client: &TopClient, asked: TopAsked) -> Self {
+        let TopAsked { nodes, by, window_s } = asked;
         let get = |path: String| client.get(&path).ok().flatten().unwrap_or_default();
         MoreAnswers {
             history: get(format!("/tyk/history?apis=0&step=60{nodes}")),
-            paths: get(format!("/tyk/top?by=path&window=60&k={ROWS}{nodes}")),
+            frequent: get(format!("/tyk/top?by={}&window={window_s}&k={ROWS}{nodes}", by.name())),
             tail: get(format!("/tyk/tail?limit={ROWS}{nodes}")),
         }
     }
@@ -75,8 +85,7 @@ impl More {
         let step_s = answers.history.get("step_s").and_then(Value::as_f64).unwrap_or(60.0).max(1.0);
         let requests = rows(&answers.history, "/totals/requests");
         let hour: Vec<Option<f64>> = requests.map(|count| count.as_f64().map(|count| count / step_s)).collect();
-        let paths = rows(&answers.paths, "/rows").filter_map(|row| Some((text(row, "value"), row.get("requests")?.as_u64()?)));
-        let mut missing: Vec<String> = [&answers.history, &answers.paths, &answers.tail]
+        let mut missing: Vec<String> = [&answers.history, &answers.frequent, &answers.tail]
             .into_iter()
             .flat_map(|answer| rows(answer, "/missing"))
             .filter_map(|node| Some(node.as_str()?.to_owned()))
@@ -85,7 +94,7 @@ impl More {
         missing.dedup();
         More {
             hour: hour.get(hour.len().saturating_sub(HOUR_STEPS)..).unwrap_or_default().to_vec(),
-            paths: paths.collect(),
+            frequent: FrequentValues::new(&answers.frequent),
             refused: rows(&answers.tail, "/entries").take(ROWS).map(Refused::new).collect(),
             missing,
         }
@@ -119,10 +128,37 @@ impl More {
         });
         json!({
             "hour_per_s": self.hour,
-            "paths": self.paths.iter().map(|(path, requests)| json!({ "path": path, "requests": requests })).collect::<Vec<_>>(),
+            "top": self.frequent.to_json(),
             "refused": refused.collect::<Vec<_>>(),
             "missing": self.missing,
         })
+    }
+}
+
+impl FrequentValues {
+    fn new(answer: &Value) -> Self {
+        // A key or address may be missing from a request.
+        let name = |row: &Value| Some(text(row, "value")).filter(|value| !value.is_empty()).unwrap_or_else(|| "none".to_owned());
+        FrequentValues {
+            by: text(answer, "by"),
+            window_s: answer.get("window_s").and_then(Value::as_u64).unwrap_or_default(),
+            rows: rows(answer, "/rows").filter_map(|row| Some((name(row), row.get("requests")?.as_u64()?))).collect(),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let rows = self.rows.iter().map(|(value, requests)| json!({ "value": value, "requests": requests }));
+        json!({ "by": self.by, "window_s": self.window_s, "rows": rows.collect::<Vec<_>>() })
+    }
+
+    /// Such as `path, 1 minute`.
+    pub(super) fn title(&self) -> String {
+        let FrequentValues { by, window_s, .. } = self;
+        match (window_s % 60, window_s / 60) {
+            (0, 1) => format!("{by}, 1 minute"),
+            (0, minutes) => format!("{by}, {minutes} minutes"),
+            _ => format!("{by}, {window_s} s"),
+        }
     }
 }
 
@@ -220,7 +256,7 @@ mod tests {
     fn answers_become_lines_and_an_older_gateway_has_none() {
         let answers = MoreAnswers {
             history: json!({"step_s": 60, "totals": {"requests": [null, 0, 60, 120]}, "missing": ["gw-3"]}),
-            paths: json!({"rows": [{"value": "/shop/a", "requests": 7}], "missing": ["gw-3"]}),
+            frequent: json!({"by": "agent", "window_s": 300, "rows": [{"value": "curl/8", "requests": 7}, {"value": "", "requests": 1}], "missing": ["gw-3"]}),
             tail: json!({"entries": [{
                 "unix_ms": 1_000, "node": "gw-1", "api_id": "shop", "status": 429, "cause": "key_rate_limit", "alias": "ac\u{7}me",
                 "limit": {"what": "rate", "of": "key", "max": 2, "per_s": 60},
@@ -228,7 +264,8 @@ mod tests {
         };
         let more = More::new(&answers);
         assert_eq!(more.bars(), "\u{b7} \u{2584}\u{2588}");
-        assert_eq!((more.most_per_s(), &more.paths), (2.0, &vec![("/shop/a".to_owned(), 7)]));
+        assert_eq!((more.most_per_s(), more.frequent.title().as_str()), (2.0, "agent, 5 minutes"));
+        assert_eq!(more.frequent.rows, [("curl/8".to_owned(), 7), ("none".to_owned(), 1)]);
         assert_eq!(more.missing, ["gw-3"]);
         assert_eq!(more.refused[0].line(4_000), "    3 s ago  429 shop key_rate_limit (2 per 60 s, key) ac?me");
         assert_eq!(More::new(&MoreAnswers::default()), More::default());

@@ -1,5 +1,6 @@
 //! The metrics at one moment, and the difference between two moments.
 
+use super::TopAsked;
 use super::client::TopClient;
 use super::more::{More, MoreAnswers, TargetView};
 use serde_json::{Value, json};
@@ -56,13 +57,13 @@ pub(super) struct ApiView {
 
 impl Sample {
     /// Fetches the metrics.
-    pub(super) fn take(client: &TopClient, nodes: &str) -> Result<Self, String> {
+    pub(super) fn take(client: &TopClient, asked: TopAsked) -> Result<Self, String> {
         let live =
             client.get("/tyk/live")?.ok_or("the gateway has no figures: tollgate.metrics.enabled is false, or it is older")?;
-        let usage = client.get("/tyk/usage?by=key&last=5m&top=10").ok().flatten().unwrap_or_default();
+        let usage = client.get(&format!("/tyk/usage?by=key&last=5m&top=10{}", asked.nodes)).ok().flatten().unwrap_or_default();
         let rows = usage.get("rows").and_then(Value::as_array).into_iter().flatten();
         let keys = rows.filter_map(|row| Some((row.get("value")?.as_str()?.to_owned(), row.get("hits")?.as_u64()?)));
-        Ok(Sample { live, keys: keys.filter(|(key, _)| !key.is_empty()).collect(), more: MoreAnswers::take(client, nodes) })
+        Ok(Sample { live, keys: keys.filter(|(key, _)| !key.is_empty()).collect(), more: MoreAnswers::take(client, asked) })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The live view in a terminal.
 
+use super::TopAsked;
 use super::client::TopClient;
 use super::more::shown;
 use super::sample::{Sample, View};
@@ -16,16 +17,17 @@ use std::time::{Duration, Instant};
 /// What is shown.
 struct Screen {
     view: View,
+    asked: TopAsked,
     trouble: Option<String>,
     /// Rows of the table above the screen.
     scrolled: usize,
 }
 
 /// Shows metrics until `q`, Escape or Ctrl-C.
-pub(super) fn run(client: &TopClient, interval: Duration, nodes: &str) -> Result<(), Box<dyn Error>> {
+pub(super) fn run(client: &TopClient, interval: Duration, asked: TopAsked) -> Result<(), Box<dyn Error>> {
     // If the gateway does not respond at all, report that as text, not on a screen that disappears.
-    let mut last = Sample::take(client, nodes)?;
-    let mut screen = Screen { view: View::between(&last, &last), trouble: None, scrolled: 0 };
+    let mut last = Sample::take(client, asked)?;
+    let mut screen = Screen { view: View::between(&last, &last), asked, trouble: None, scrolled: 0 };
     let mut terminal = ratatui::try_init()?;
     let mut next = Instant::now() + interval;
     let result = loop {
@@ -39,7 +41,7 @@ pub(super) fn run(client: &TopClient, interval: Duration, nodes: &str) -> Result
                 Err(error) => break Err(error.into()),
             },
             Ok(false) => {
-                match Sample::take(client, nodes) {
+                match Sample::take(client, screen.asked) {
                     Ok(sample) => {
                         screen.view = View::between(&last, &sample);
                         screen.trouble = None;
@@ -69,6 +71,8 @@ impl Screen {
             KeyCode::Down => self.scrolled = (self.scrolled + 1).min(self.view.apis.len().saturating_sub(1)),
             KeyCode::Up => self.scrolled = self.scrolled.saturating_sub(1),
             KeyCode::Home => self.scrolled = 0,
+            KeyCode::Char('b') => self.asked = self.asked.next_field(),
+            KeyCode::Char('w') => self.asked = self.asked.next_window(),
             _ => {}
         }
         false
@@ -92,7 +96,7 @@ impl Screen {
         let table =
             Table::new(rows, widths).header(Row::new(COLUMNS).style(Style::new().bold())).block(Block::bordered().title("APIs"));
         frame.render_widget(table, apis);
-        let [causes, keys, paths] = Layout::horizontal([Constraint::Fill(1); 3]).areas(below);
+        let [causes, keys, frequent] = Layout::horizontal([Constraint::Fill(1); 3]).areas(below);
         let lines: Vec<Line<'_>> =
             self.view.causes.iter().map(|(cause, per_s)| Line::from(format!("{per_s:>10.1}/s  {cause}"))).collect();
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Refusals and failures")), causes);
@@ -100,8 +104,9 @@ impl Screen {
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Keys, 5 minutes")), keys);
         let more = &self.view.more;
         let lines: Vec<Line<'_>> =
-            more.paths.iter().map(|(path, requests)| Line::from(format!("{requests:>10}  {}", shown(path)))).collect();
-        frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Paths, 1 minute")), paths);
+            more.frequent.rows.iter().map(|(value, requests)| Line::from(format!("{requests:>10}  {}", shown(value)))).collect();
+        let title = format!("Most frequent by {}", more.frequent.title());
+        frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), frequent);
         let [refused, targets] = Layout::horizontal([Constraint::Fill(1); 2]).areas(last);
         let lines: Vec<Line<'_>> = more.refused.iter().map(|refused| Line::from(refused.line(now_ms()))).collect();
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Last refusals and failures")), refused);
@@ -109,7 +114,7 @@ impl Screen {
         frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("Targets")), targets);
         let foot_line = match &self.trouble {
             Some(trouble) => Line::from(trouble.clone()).red(),
-            None => Line::from("q: end   up, down: scroll").dim(),
+            None => Line::from("q: end   up, down: scroll   b, w: field and window of the most frequent").dim(),
         };
         frame.render_widget(foot_line, foot);
     }

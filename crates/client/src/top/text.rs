@@ -74,8 +74,9 @@ pub(super) fn table(view: &View) -> String {
     for target in &view.targets {
         let _ = write!(text, "\ntarget {}", target.line());
     }
-    for (path, requests) in &view.more.paths {
-        let _ = write!(text, "\npath {}: {requests} in a minute", shown(path));
+    let frequent = &view.more.frequent;
+    for (value, requests) in &frequent.rows {
+        let _ = write!(text, "\n{} {}: {requests} in {} s", frequent.by, shown(value), frequent.window_s);
     }
     for refused in &view.more.refused {
         let _ = write!(text, "\nrefused {}", refused.line(now_ms()));

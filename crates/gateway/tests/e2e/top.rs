@@ -39,12 +39,19 @@ fn one_look_tells_what_happens() {
 
     let more = &view["more"];
     assert_eq!((&more["refused"][0]["cause"], &more["refused"][0]["api_id"]), (&json!("auth_missing"), &json!("keys")), "{view}");
-    assert!(more["paths"].as_array().unwrap().iter().any(|row| row["path"] == "/keys/"), "{view}");
+    assert_eq!((&more["top"]["by"], &more["top"]["window_s"]), (&json!("path"), &json!(60)), "{view}");
+    assert!(more["top"]["rows"].as_array().unwrap().iter().any(|row| row["value"] == "/keys/"), "{view}");
 
     let text = top(&["--url", &url, "--secret", SECRET, "--interval-ms", "100", "--once"]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.starts_with("tollgate ") && text.contains("\nshop ") && text.contains("req/s"), "{text}");
     assert!(text.contains("401 keys auth_missing") && text.contains("\npath /keys/: "), "{text}");
+    for (field, expected) in [("api", "keys"), ("status", "401"), ("address", "127.0.0.1"), ("method", "GET"), ("key", "none")] {
+        let wanted = ["--url", &url, "--secret", SECRET, "--interval-ms", "100", "--once", "--by", field, "--window", "300"];
+        let text = String::from_utf8(top(&wanted).stdout).unwrap();
+        let line = format!("\n{field} {expected}: ");
+        assert!(text.contains(&line) && text.contains(" in 300 s"), "{line}: {text}");
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ const minifyLibraries = {
     }));
   },
 };
+// What a first visit needs is console.js and the chunk that it shares with later.js.
 // Identifiers of the application stay as written, so that the diff of a rebuilt file can be read; the editor is almost only libraries.
 const shared = {
   bundle: true, format: "esm", target: ["chrome120", "firefox120", "safari17"], charset: "utf8", metafile: true,
@@ -28,7 +29,7 @@ const shared = {
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 const results = [
-  await build({ ...shared, entryPoints: { console: "src/main.tsx" }, jsx: "automatic", jsxImportSource: "preact", external: ["./editor.js"], plugins: [minifyLibraries],
+  await build({ ...shared, entryPoints: { console: "src/main.tsx" }, jsx: "automatic", jsxImportSource: "preact", external: ["./editor.js"], plugins: [minifyLibraries], splitting: true, chunkNames: "[name]",
     minifyWhitespace: true, minifySyntax: true, lineLimit: 160 }),
   await build({ ...shared, entryPoints: { editor: "src/editor/editor.ts" }, minify: true, lineLimit: 1000 }),
   await build({ ...shared, entryPoints: { console: "src/style/console.css" }, minify: true, lineLimit: 160 }),

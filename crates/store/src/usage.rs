@@ -4,6 +4,7 @@
 
 use crate::fault::{StoreFault, StoreFaultKind};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, params_from_iter, types::Value};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -42,7 +43,7 @@ pub struct UsageKey {
 }
 
 /// The counts.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UsageCounts {
     /// Requests.
     pub hits: u64,
@@ -61,7 +62,7 @@ pub struct UsageCounts {
 }
 
 /// The dimensions to group by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UsageBy {
     /// Id of the API.
     Api,
@@ -80,7 +81,7 @@ pub enum UsageBy {
 }
 
 /// A query.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UsageQuestion {
     /// First minute.
     pub from: i64,
@@ -107,7 +108,7 @@ pub struct UsageQuestion {
 }
 
 /// One row of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageRow {
     /// The value of the group; for intervals, the first minute.
     pub value: String,
@@ -122,7 +123,7 @@ pub struct UsageRow {
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageAnswer {
     /// The rows.
     pub rows: Vec<UsageRow>,
@@ -134,6 +135,18 @@ pub struct UsageAnswer {
 #[derive(Clone, Debug)]
 pub struct Usage {
     path: PathBuf,
+}
+
+impl UsageAnswer {
+    /// One answer to a question of which several answered a part, such as gateways that count different requests.
+    pub fn merged(question: &UsageQuestion, answers: impl IntoIterator<Item = UsageAnswer>) -> Self {
+        let (mut groups, mut partial_from) = (Groups::new(), None);
+        for answer in answers {
+            partial_from = partial_from.max(answer.partial_from);
+            answer.rows.into_iter().for_each(|row| merge(&mut groups, row));
+        }
+        UsageAnswer { rows: rows(question, groups), partial_from }
+    }
 }
 
 impl UsageCounts {

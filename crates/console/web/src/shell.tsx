@@ -4,17 +4,12 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import * as format from "./format";
 import * as live from "./live";
-import { ApiPage } from "./pages/api";
 import { Apis } from "./pages/apis";
-import { Certificates } from "./pages/certificates";
-import { Clients } from "./pages/clients";
-import { KeyPage } from "./pages/key";
 import { Keys } from "./pages/keys";
 import { Overview } from "./pages/overview";
-import { Policies } from "./pages/policies";
-import { System } from "./pages/system";
 import { Tail } from "./pages/tail";
 import { Usage } from "./pages/usage";
+import { lazily } from "./ui/lazily";
 import { go, link, route } from "./route";
 import { session, signOut } from "./session";
 import { Button, Empty, LinkButton } from "./ui/bits";
@@ -23,6 +18,8 @@ import { Dialog } from "./ui/dialog";
 import { Icon, Logo, type IconName } from "./ui/icons";
 import { Search } from "./ui/search";
 import { dark, narrow, theme } from "./ui/screen";
+
+const ApiPage = lazily("ApiPage"), Certificates = lazily("Certificates"), Clients = lazily("Clients"), KeyPage = lazily("KeyPage"), Policies = lazily("Policies"), System = lazily("System");
 
 interface Place { id: string; name: string; icon: IconName; key: string; page: ComponentType; one?: ComponentType }
 const PLACES: Place[] = [

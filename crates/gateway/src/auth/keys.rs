@@ -15,6 +15,7 @@ mod presented;
 mod quota;
 mod rights;
 mod saved;
+mod sealed_name;
 mod shared;
 mod table;
 mod terms;
@@ -34,6 +35,7 @@ use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
 use rights::RightPatterns;
 use saved::SavedQuotas;
+use sealed_name::NameSeal;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -112,6 +114,8 @@ pub(crate) struct KeyRules {
     pool: Arc<PatternPool>,
     /// Rules for how long the store keeps sessions.
     lifetime: LifetimeRules,
+    /// Hides the names of keys that are stored as they are.
+    seal: NameSeal,
     /// Whether a key is found only by its full text, not by the name that an operator gave it.
     only_whole: bool,
 }
@@ -135,6 +139,7 @@ impl KeyRules {
             lists_hashed: config.enable_hashed_keys_listing,
             limiter: LimitAlgorithm::of(config),
             lifetime: LifetimeRules::new(config),
+            seal: NameSeal::new(config),
             only_whole: config.disable_key_actions_by_username,
             patterns: PatternRules::of_keys(config),
             pool,
@@ -158,6 +163,15 @@ impl KeyRules {
 }
 
 impl Keys {
+    /// How records and lists name a key to those who may not see it: by its hash, also where keys are stored as they are.
+    pub(crate) fn hash_of<'t>(&self, shown: &'t str) -> Cow<'t, str> {
+        if self.rules.hash_keys || shown.is_empty() {
+            Cow::Borrowed(shown)
+        } else {
+            Cow::Owned(key_format::hash(shown, KeyFunction::Plain))
+        }
+    }
+
     /// Loads the keys of an embedded store.
     pub(crate) fn load(rules: KeyRules, store: Arc<dyn Store>) -> Result<Self, StoreFault> {
         let keys = Keys::new(rules, store.clone(), None);

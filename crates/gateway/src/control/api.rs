@@ -7,6 +7,7 @@ mod api_health;
 mod apis;
 mod authority;
 mod cache;
+mod certificate_list;
 mod certs;
 mod chain;
 mod change_log;
@@ -277,7 +278,7 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(lists::apis))
         .routes(routes!(lists::keys, lists::find_keys))
         .routes(routes!(lists::policies))
-        .routes(routes!(lists::certs))
+        .routes(routes!(certificate_list::certs))
         .routes(routes!(client_list::clients))
         .routes(routes!(nodes::search))
         .routes(routes!(change_log::list))

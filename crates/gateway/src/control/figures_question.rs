@@ -1,8 +1,10 @@
 //! What gateways ask each other about their figures.
 
 use crate::observe::tap::{TailFilter, TopBy};
+use crate::report::ShownApis;
 use serde::{Deserialize, Serialize};
 use tollgate_statistics::SpanQuestion;
+use tollgate_store::usage::UsageQuestion;
 
 /// A question about the figures of a gateway.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,5 +29,18 @@ pub(crate) enum FiguresQuestion {
     Follow {
         filter: TailFilter,
         asker: String,
+    },
+    /// What a gateway has recorded.
+    Usage {
+        question: UsageQuestion,
+    },
+    /// When a key was used last.
+    LastSeen {
+        key: String,
+    },
+    /// The metrics of the whole process, for one gateway; the others have nothing to say.
+    Figures {
+        node: String,
+        shown: ShownApis,
     },
 }

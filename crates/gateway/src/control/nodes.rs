@@ -9,14 +9,20 @@ use crate::base::node_bus::{NodeAnswers, NodeBus, NodeEvent, NodeHost, NodeState
 use crate::data::gateway_state::GatewayState;
 use crate::observe::tap::{TailFilter, TopBy};
 use crate::observe::{ChangeKind, GatewayChange, TailEntry};
+use crate::report::{ShownApis, live};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 use tollgate_model::config::GatewayConfig;
 use tollgate_statistics::{COUNTERS, HistorySpan, SpanQuestion, Summary, TopCount};
+use tollgate_store::StoreFault;
+use tollgate_store::usage::{Usage, UsageAnswer, UsageQuestion};
+
+/// How long another gateway's question may read usage; it waits for two seconds.
+const USAGE_READ_TIME_MAX: Duration = Duration::from_millis(1_500);
 
 /// The history of one gateway.
 #[derive(Serialize, Deserialize)]
@@ -41,6 +47,13 @@ pub(crate) struct NodeTop {
     pub seen: u64,
     pub floor: u64,
     pub rows: Vec<(String, TopCount)>,
+}
+
+/// The recorded usage of one gateway.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct NodeUsage {
+    /// `None` if it records none, or could not read it.
+    pub answer: Option<UsageAnswer>,
 }
 
 /// Answers for this gateway.
@@ -90,6 +103,26 @@ impl OwnFigures {
             rows: rows.map(|(value, count)| (String::from_utf8_lossy(&value).into_owned(), count)).collect(),
         })
     }
+
+    /// The recorded usage, if there is any; blocks until `deadline` at most.
+    pub(crate) fn usage(&self, question: &UsageQuestion, deadline: Instant) -> Option<Result<UsageAnswer, StoreFault>> {
+        Some(self.recorded()?.answer(question, Some(deadline)))
+    }
+
+    /// The minute in which a key was used last, if usage is recorded.
+    pub(crate) fn last_seen(&self, key: &str) -> Option<Result<Option<i64>, StoreFault>> {
+        Some(self.recorded()?.last_seen(key))
+    }
+
+    fn recorded(&self) -> Option<Usage> {
+        self.shared.observer.recording.as_ref()?.usage.clone()
+    }
+
+    /// The metrics of this process, if they are asked for by its name.
+    fn figures(&self, node: &str, shown: &ShownApis) -> Value {
+        let is_meant = node == self.shared.observer.node() && self.shared.observer.metrics;
+        if is_meant { live(&self.shared, shown) } else { Value::Null }
+    }
 }
 
 impl NodeHost for OwnFigures {
@@ -120,6 +153,13 @@ impl NodeHost for OwnFigures {
             FiguresQuestion::Follow { filter, asker } => {
                 serde_json::to_value(self.statistics.followed(&self.shared, filter, asker)).ok()
             }
+            // At once also without an answer, so that nobody waits for it.
+            FiguresQuestion::Usage { question } => {
+                let found = self.usage(&question, Instant::now() + USAGE_READ_TIME_MAX);
+                serde_json::to_value(NodeUsage { answer: found.and_then(Result::ok) }).ok()
+            }
+            FiguresQuestion::LastSeen { key } => serde_json::to_value(self.last_seen(&key).and_then(Result::ok).flatten()).ok(),
+            FiguresQuestion::Figures { node, shown } => Some(self.figures(&node, &shown)),
         }
     }
 

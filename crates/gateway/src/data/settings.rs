@@ -93,6 +93,8 @@ pub(crate) struct Settings {
     pub upstream_tls: TlsSettings,
     /// Client certificates that may call every API with client certificates.
     pub client_certificates: Vec<String>,
+    /// Uploaded or in files: all that the configuration names.
+    pub certificates_named: Vec<String>,
     /// Whether a key that is bound to a certificate may be used without it.
     pub keys_without_certificate: bool,
     /// Whether any certificate is accepted from servers of key sets.
@@ -165,6 +167,13 @@ fn or(number: u64, default: u64) -> u64 {
     if number == 0 { default } else { number }
 }
 
+/// Certificates that the configuration names, wherever it does.
+fn certificates_named(config: &GatewayConfig) -> Vec<String> {
+    let named = &config.security.certificates;
+    let lists = [&config.http_server_options.ssl_certificates, &named.apis, &named.control_api];
+    lists.into_iter().flatten().chain(named.upstream.values()).cloned().collect()
+}
+
 impl Settings {
     /// Reads the settings from a configuration.
     pub(crate) fn new(config: &GatewayConfig) -> Self {
@@ -216,6 +225,7 @@ impl Settings {
             },
             upstream_tls: TlsSettings::of_gateway(config),
             client_certificates: config.security.certificates.apis.clone(),
+            certificates_named: certificates_named(config),
             keys_without_certificate: config.security.allow_unsafe_dynamic_mtls_token,
             insecure_jwks_tls: config.jwt_ssl_insecure_skip_verify,
             jwks_age_max: match config.jwks.cache.timeout {

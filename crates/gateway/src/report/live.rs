@@ -8,6 +8,7 @@ use super::response_cache::response_caches;
 use super::targets::live_targets;
 use crate::data::gateway_state::GatewayState;
 use crate::observe::meter::{CLASSES, Sum};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +19,8 @@ use tollgate_model::distribution::{BOUNDS, Distribution, OWN_NS, REQUEST_NS};
 const COMPONENTS_MAX: usize = 500;
 
 /// The APIs that are shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ShownApis {
     All,
     One(String),

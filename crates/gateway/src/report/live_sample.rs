@@ -238,7 +238,10 @@ fn attention(shared: &GatewayState) -> Vec<Value> {
     if errors + warnings > 0 {
         let first = problems.first().map(ToString::to_string).unwrap_or_default();
         let is_bad = problems.first().is_some_and(|problem| problem.level == Level::Error);
-        say("reload", is_bad, "", format!("{errors} errors and {warnings} warnings in the definitions: {first}"));
+        let counts = [(errors, "error"), (warnings, "warning")].into_iter().filter(|(number, _)| *number > 0);
+        let counts: Vec<String> =
+            counts.map(|(number, what)| format!("{number} {what}{}", if number == 1 { "" } else { "s" })).collect();
+        say("reload", is_bad, "", format!("{} in the definitions: {first}", counts.join(" and ")));
     }
     let redis = shared.keys.shared_keys().and_then(|shared| shared.redis.trouble());
     if let Some(trouble) = redis.or_else(|| shared.keys.store().trouble().map(|fault| fault.to_string())) {

@@ -278,3 +278,23 @@ fn changes_of_files_by_hand_are_in_the_log_and_those_of_the_control_api_only_onc
     assert!(diff.contains(&json!({"path": "$.name", "old": "first", "new": "by hand"})), "{by_hand}");
     assert_eq!((&by_hand["role"], &by_hand["address"]), (&Value::Null, &Value::Null));
 }
+
+#[test]
+fn lists_say_who_uses_a_certificate_and_which_files_have_problems() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("shop", "/shop/", &upstream.url()), api("other", "/other/", &upstream.url())]);
+    let (certificate, key) = crate::certs::made("shop.test", 2090);
+    let id = gateway.control("POST", "/tyk/certs?org_id=default", &format!("{certificate}{key}")).json()["id"].clone();
+    let listed = || gateway.control("GET", "/tyk/list/certs", "").json()["rows"][0]["used_by"].clone();
+    assert_eq!(listed(), json!([]));
+    gateway.write_api(&api("shop", "/shop/", &upstream.url()).set("upstream_certificates", json!({"*": id})));
+    gateway.reload();
+    assert_eq!(listed(), json!([{"what": "api", "id": "shop"}]));
+
+    gateway.write_file("other.json", "{ broken");
+    gateway.reload();
+    let page = gateway.control("GET", "/tyk/list/apis?sort=id", "").json();
+    let errors: Vec<(&str, u64)> =
+        rows(&page).iter().map(|row| (row["id"].as_str().unwrap(), row["problems"]["errors"].as_u64().unwrap())).collect();
+    assert_eq!(errors, [("other", 1), ("shop", 0)], "{page}");
+}

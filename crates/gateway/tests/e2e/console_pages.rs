@@ -44,6 +44,8 @@ fn the_right_secret_leads_in_the_wrong_one_does_not_and_signing_out_ends_it() {
     tab.wait("document.querySelector('.refused')?.innerText");
     assert_eq!(tab.eval("!!document.querySelector('nav[aria-label=Pages]')"), json!(false));
     tab.screenshot("sign-in-wrong");
+    let found = tab.accessibility().unwrap_or_default();
+    assert!(found.is_empty(), "{found:#?}");
     tab.fill("Control secret", SECRET);
     tab.click("button", "Sign in");
     tab.wait("document.querySelector('h1')?.innerText.startsWith('Keys')");
@@ -155,5 +157,25 @@ fn the_keyboard_alone_reaches_everything() {
     tab.see("Next, previous row");
     press(&mut tab, "Escape", "");
     tab.wait("!document.querySelector('dialog')");
+
+    // A key is made, without the mouse.
+    press(&mut tab, "g", "g");
+    tab.key("k", "k");
+    tab.wait("location.hash.startsWith('#/keys') && document.querySelector('[data-key=n]')");
+    press(&mut tab, "n", "n");
+    tab.wait("document.querySelector('dialog .choices input') && document.activeElement?.placeholder === 'acme'");
+    tab.write("by hand");
+    for _ in 0..20 {
+        tab.key("Tab", "");
+        if tab.eval("document.activeElement?.matches('.choices input')") == json!(true) {
+            break;
+        }
+    }
+    tab.key(" ", " ");
+    tab.wait("document.querySelector('.choices input').checked");
+    tab.key("Enter", "\r");
+    tab.wait("document.querySelector('[data-test=secret]')");
+    press(&mut tab, "Escape", "");
+    tab.wait("!document.querySelector('dialog') && document.querySelector('tbody')?.innerText.includes('by hand')");
     expect_no_complaints(&tab);
 }

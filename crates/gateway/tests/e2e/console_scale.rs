@@ -108,6 +108,17 @@ fn ten_thousand_apis_and_a_hundred_thousand_keys_are_listed_searched_and_opened(
     tab.wait(
         "document.querySelectorAll('tbody tr').length >= 3 && document.querySelector('tbody')?.innerText.includes('customer 0123')",
     );
+    // All that match, not only those that are loaded, after their number was typed.
+    tab.eval("document.querySelector('[aria-label=\"Select all that are shown\"]').click()");
+    tab.click("button", "Choose all that match");
+    tab.click(".bulk button", "Deactivate");
+    tab.wait("document.querySelector('dialog h2')?.innerText.startsWith('Deactivate') && document.querySelector('dialog input[inputmode=numeric]')");
+    let count = tab.eval("document.querySelector('dialog h2').innerText.replace(/\\D/g, '')");
+    let count = count.as_str().expect("a number").to_owned();
+    assert!(count.parse::<u64>().is_ok_and(|count| count > 100), "{count}");
+    tab.fill("Type", &count);
+    tab.click("dialog button", "Deactivate");
+    tab.see(&format!("{count} keys changed."));
     tab.click("tbody a", "customer 0123");
     tab.wait("document.querySelector('h1')?.innerText.startsWith('customer 0123')");
     tab.see("10 per 1 s");

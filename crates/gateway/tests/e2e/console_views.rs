@@ -216,3 +216,70 @@ fn hostile_names_paths_agents_and_keys_do_nothing() {
     expect_no_complaints(&tab);
     let _: Value = tab.eval("null");
 }
+
+/// What opens over pages, by what opens it and how it is closed again.
+#[test]
+fn dialogs_are_accessible_in_both_themes() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (gateway, _upstream, _folder) = busy_gateway();
+    let mut tab = open_signed_in(&mut browser, &gateway, "");
+    let mut wrong = Vec::new();
+    let dialogs = [
+        ("search", "#/", "button.search-box", "Search"),
+        ("keyboard", "#/", "button.help", "?"),
+        ("try-it", "#/apis/shop", "button", "Try it"),
+        ("delete-api", "#/apis/shop", "button", "Delete this API"),
+        ("why-refused", "#/live?cause=key_rate_limit", "tbody button", "GET /a/"),
+        ("certificate", "#/certificates", "tbody a", "partner.test"),
+        ("change", "#/system/changes", "tbody .badge", "create"),
+        ("new-user", "#/system/users", "button", "Add a user"),
+        ("client", "#/clients", "tbody td", "mobile"),
+        ("key-extend", "#/keys?q=acme", "tbody a", "acme"),
+    ];
+    for is_dark in [false, true] {
+        tab.screen(1280, 800, is_dark);
+        for (name, view, selector, text) in dialogs {
+            go(&mut tab, view);
+            tab.click(selector, text);
+            if name == "key-extend" {
+                tab.click("button", "Extend");
+            }
+            tab.wait("document.querySelector('dialog[open]')");
+            let theme = if is_dark { "dark" } else { "light" };
+            tab.screenshot(&format!("dialog-{name}-{theme}"));
+            let Some(found) = tab.accessibility() else { return };
+            wrong.extend(found.into_iter().map(|one| format!("{name}-{theme}: {one}")));
+            tab.key("Escape", "");
+            tab.wait("!document.querySelector('dialog[open]')");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    expect_no_complaints(&tab);
+}
+
+#[test]
+fn on_a_phone_a_key_is_found_extended_and_revoked() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (gateway, _upstream, _folder) = busy_gateway();
+    let mut tab = open_signed_in(&mut browser, &gateway, "");
+    tab.screen(360, 740, false);
+    tab.wait("document.querySelector('.verdict')?.getBoundingClientRect().top < 200");
+    tab.click("button", "Search everything");
+    tab.wait("document.activeElement?.type === 'search'");
+    tab.write("slow");
+    tab.wait("document.querySelector('[role=option]')?.innerText.includes('slow')");
+    tab.click("[role=option]", "slow");
+    tab.wait("document.querySelector('h1')?.innerText === 'slow'");
+    tab.click("button", "Extend");
+    tab.click("dialog button", "Extend");
+    // The key had no end.
+    tab.see("Valid until 20");
+    tab.screenshot("phone-key");
+    tab.click("button", "Revoke");
+    tab.click("dialog button", "Revoke");
+    tab.see("The key is revoked.");
+    go(&mut tab, "#/apis/shop/definition");
+    tab.see("Definitions are read-only on narrow screens.");
+    assert_eq!(tab.eval("document.documentElement.scrollWidth > innerWidth"), json!(false));
+    expect_no_complaints(&tab);
+}

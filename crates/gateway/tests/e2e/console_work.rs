@@ -66,7 +66,7 @@ fn clicks_alone_make_an_api_and_a_key_that_is_refused_explained_and_revoked() {
     tab.wait("document.querySelector('.page-head .badge')?.innerText === 'active'");
     tab.click("button", "Extend");
     tab.click("dialog button", "Extend");
-    tab.see("Valid until");
+    tab.see("Valid until 20");
     tab.click("button", "Revoke");
     tab.see("cannot be undone");
     tab.click("dialog button", "Revoke");

@@ -36,6 +36,8 @@ mod connections;
 mod console;
 mod console_calls;
 mod console_cluster;
+mod console_first_minute;
+mod console_foreign;
 mod console_pages;
 mod console_scale;
 mod console_views;

@@ -25,6 +25,8 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("upstream_auth.basic_auth.header.enabled", Never),
     ("upstream_auth.oauth.client_credentials.header.enabled", Never),
     ("upstream_auth.oauth.client_credentials.extra_metadata", Set),
+    // The gateway's own answers have it, as Tyk's have.
+    ("upstream_auth.oauth.password", Set),
     // Its grant is reported.
     ("upstream_auth.oauth.password_authentication", Never),
     // Analytics and telemetry.

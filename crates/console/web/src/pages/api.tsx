@@ -114,8 +114,27 @@ function Live({ id, definition }: { id: string; definition: any }) {
         <Targets detail={detail.value} id={id} upstream={definition?.proxy?.target_url} />
         <Plot title="Transferred" unit="B/s" times={series.times} span={hour(series)} lines={[{ name: "in", values: series.columns.request_bytes!, color: "teal" }, { name: "out", values: series.columns.response_bytes!, color: "accent" }]} show={(value) => (value == null ? format.UNKNOWN : `${format.bytes(value)}/s`)} />
       </div>
+      <ChainAndKeys id={id} />
       <Refusals detail={detail.value} id={id} />
     </>
+  );
+}
+
+/** Seconds over which keys are compared. */
+const KEYS_S = 600;
+
+/** The chain in a line with what its steps cost, and who calls most, where requests are recorded. */
+function ChainAndKeys({ id }: { id: string }) {
+  const turn = Math.floor(live.tick.value / 15);
+  const chain = useLoaded(() => get(`apis/${segment(id)}/chain`, { byItself: true }), [id, turn]);
+  const keys = useLoaded(() => get(`usage${query({ by: "key", api_id: id, last: `${KEYS_S}s`, top: 6, nodes: "all" })}`, { byItself: true }), [id, turn]);
+  const steps: Step[] = chain.value?.middlewares ?? [];
+  const callers = (keys.value?.rows ?? []).filter((row: any) => row.value);
+  return (
+    <p class="strip">
+      {steps.length > 0 && <span><b>Chain</b> {steps.map((step, at) => <span key={step.name}>{at > 0 && "\u203a "}{step.name}{step.mean_ns != null && <small> {format.duration(step.mean_ns / 1000)}</small>}</span>)} <a href={link(["apis", id, "chain"])}>all</a></span>}
+      {callers.length > 0 && <span><b>Keys, past 10 min</b> {callers.map((row: any) => <span key={row.value}><a href={link(["keys", row.value], { alias: row.alias })}><Text>{row.alias || String(row.value).slice(0, 12)}</Text></a> {format.rate(row.hits / KEYS_S)}/s{row.errors > 0 && `, ${format.percent(row.errors / row.hits)} failed`}</span>)} <a href={link(["apis", id, "usage"])}>all</a></span>}
+    </p>
   );
 }
 

@@ -15,7 +15,7 @@ import { say } from "../ui/toast";
 export interface ApiRow {
   id: string; name: string; listen_path: string; host: string | null; target: string; auth: string[]; active: boolean; internal: boolean; versions: number; org_id: string; tags: string[];
   /** Since this gateway started; `null` without a request. */
-  requests: number | null; errors: number | null; p99_ms: number | null; file: string | null;
+  requests: number | null; errors: number | null; p99_ms: number | null; file: string | null; problems: { errors: number; warnings: number };
 }
 
 export function Apis() {
@@ -33,7 +33,7 @@ export function Apis() {
           : <Empty icon="api" title="There is no API yet.">An API says which requests go to which upstream.<br />{can && fresh}</Empty>}
         columns={[
           { id: "name", name: "Name", sort: "name", grow: true, show: (row) => <a href={link(["apis", row.id])}><Text>{row.name || row.id}</Text></a> },
-          { id: "state", bare: true, name: "State", show: (row) => !row.active ? <Badge tone="muted">inactive</Badge> : row.internal ? <Badge tone="muted">internal</Badge> : <Badge tone="ok">served</Badge> },
+          { id: "state", bare: true, name: "State", show: (row) => !row.active ? <Badge tone="muted">inactive</Badge> : row.internal ? <Badge tone="muted">internal</Badge> : row.problems.errors ? <a href="#/system/problems"><Badge tone="bad" title="Its file has errors, so its last good version serves">{counted(row.problems.errors, "error")}</Badge></a> : row.problems.warnings ? <a href="#/system/problems"><Badge tone="warn">{counted(row.problems.warnings, "warning")}</Badge></a> : <Badge tone="ok">served</Badge> },
           { id: "path", bare: true, name: "Listen path", sort: "listen_path", show: (row) => <Text mono>{`${row.host ?? ""}${row.listen_path}`}</Text> },
           { id: "auth", name: "Auth", show: (row) => row.auth.join(", ") },
           { id: "trend", name: "Past minutes", wide: true, show: (row) => { void live.tick.value; const series = live.apis.get(row.id); return series ? <Spark values={series.columns.requests!} /> : null; } },
@@ -46,6 +46,8 @@ export function Apis() {
     </>
   );
 }
+
+const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 /** Requests per second. The live figures name the busiest APIs; if they name fewer than they may, all others have none. */
 function rate(row: ApiRow): number | null {

@@ -59,8 +59,8 @@ export function Certificates() {
 
 function Users({ row }: { row: CertRow }) {
   if (!row.used_by) return <small>{format.UNKNOWN}</small>;
-  if (!row.used_by.length) return <small>nothing</small>;
-  return <>{row.used_by.map((one, at) => <span key={at}>{at > 0 && ", "}{one.what === "api" ? <a href={link(["apis", one.id])}><Text>{one.id}</Text></a> : <Text>{`${one.what} ${one.id}`.trim()}</Text>}</span>)}</>;
+  if (!row.used_by.length) return <small title="Keys may name it">no API</small>;
+  return <>{row.used_by.map((one, at) => <span key={at}>{at > 0 && ", "}{one.what === "api" ? <a href={link(["apis", one.id])}><Text>{one.id}</Text></a> : <Text>the configuration</Text>}</span>)}</>;
 }
 
 /** Certificates that this gateway has loaded, from files too. */

@@ -16,7 +16,7 @@ export function KeyPage() {
   const [, id = ""] = route.value.parts;
   const loaded = useLoaded(() => found(id), [id]);
   const path = loaded.value?.path ?? "";
-  const seen = useLoaded(() => last(route.peek().query.get("hash") ?? id), [id]);
+  const seen = useLoaded(async () => (path ? await last(path) : null), [path]);
   const [doing, setDoing] = useState<"extend" | "revoke" | "policies" | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const can = may("editor");
@@ -103,7 +103,10 @@ async function found(id: string) {
 }
 
 /** When a key was used last, in seconds since 1970. */
-async function last(id: string): Promise<number | null> { return (await get(`usage/last_seen${query({ key: id })}`)).last_seen_unix_s; }
+async function last(path: string): Promise<number | null> {
+  const [, id = "", by = ""] = /^keys\/([^?]*)\?(.*)$/.exec(path) ?? [];
+  return (await get(`usage/last_seen${query({ key: decodeURIComponent(id), by: by === "by=id" ? "id" : undefined, nodes: "all" })}`)).last_seen_unix_s;
+}
 
 /** The refusals of a key. Where its hash is not known, its alias finds them. */
 function refusals(id: string, alias: string | undefined, path: string): string {
@@ -111,7 +114,7 @@ function refusals(id: string, alias: string | undefined, path: string): string {
   return link(["live"], hash ? { key: hash } : alias ? { alias } : { key: id });
 }
 
-function Extend({ expires, save, close }: { expires: number; save: (expires: number) => void; close: () => void }) {
+function Extend({ expires = 0, save, close }: { expires?: number; save: (expires: number) => void; close: () => void }) {
   const [span, setSpan] = useState(30 * 86400);
   const from = Math.max(expires, Date.now() / 1000);
   const until = span ? Math.round(from + span) : 0;

@@ -35,8 +35,14 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
   const list = useList<KeyRow>("keys", { q: words || undefined, api: fixed.api }, fixed.api ? { keeps: calls, by: [...givers].join(" ") } : {});
   const [chosen, choose] = useState<Set<string>>(new Set());
   const [bulk, setBulk] = useState<Bulk | null>(null);
-  const can = may("editor");
   const inner = !!(fixed.api || fixed.policy);
+  // Not only those that are loaded: all that the gateway finds.
+  const [all, chooseAll] = useState(false);
+  const search = inner || whole ? "" : (q.get("q") ?? "").trim();
+  const everyRow = list.rows.length > 0 && chosen.size === list.rows.length;
+  useEffect(() => chooseAll(false), [chosen, words]);
+  const act = (action: Bulk["action"]) => () => setBulk({ action, select: all ? { q: search } : { ids: [...chosen] } });
+  const can = may("editor");
   const fresh = can && <Button icon="plus" kind="primary" data-key="n" onClick={() => refine({ new: "1", api: fixed.api })}>New key</Button>;
   return (
     <>
@@ -54,9 +60,9 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
           { id: "expires", name: "Expires", number: true, show: (row) => row.expires > 0 ? <Ago at={row.expires} /> : "never" },
         ]} />
       {chosen.size > 0 && (
-        <div class="bulk" role="toolbar" aria-label="Chosen keys"><span>{format.count(chosen.size)} chosen</span>
-          <Button onClick={() => setBulk({ action: "extend", ids: [...chosen] })}>Extend</Button><Button onClick={() => setBulk({ action: "deactivate", ids: [...chosen] })}>Deactivate</Button><Button onClick={() => setBulk({ action: "activate", ids: [...chosen] })}>Activate</Button>
-          <Button onClick={() => setBulk({ action: "reset_quota", ids: [...chosen] })}>Reset quotas</Button><Button kind="danger" onClick={() => setBulk({ action: "revoke", ids: [...chosen] })}>Revoke</Button><Button icon="close" kind="quiet" aria-label="Choose none" onClick={() => choose(new Set())} />
+        <div class="bulk" role="toolbar" aria-label="Chosen keys"><span>{all ? "All that match are chosen" : `${format.count(chosen.size)} chosen`}</span>{!all && everyRow && !list.done && search && <Button kind="quiet" onClick={() => chooseAll(true)}>Choose all that match</Button>}
+          <Button onClick={act("extend")}>Extend</Button><Button onClick={act("deactivate")}>Deactivate</Button><Button onClick={act("activate")}>Activate</Button>
+          <Button onClick={act("reset_quota")}>Reset quotas</Button><Button kind="danger" onClick={act("revoke")}>Revoke</Button><Button icon="close" kind="quiet" aria-label="Choose none" onClick={() => choose(new Set())} />
         </div>)}
       {bulk && <BulkDialog bulk={bulk} close={() => setBulk(null)} done={() => { setBulk(null); choose(new Set()); list.reload(); }} />}
       {q.get("new") && can && <NewKey api={q.get("api") ?? fixed.api} policy={q.get("policy") ?? undefined} close={() => { refine({ new: undefined, api: undefined, policy: undefined }); list.reload(); }} />}
@@ -90,7 +96,7 @@ function Limits({ row }: { row: KeyRow }) {
 
 export const short = (id: string): string => (id.length > 20 ? `${id.slice(0, 16)}\u2026` : id);
 
-interface Bulk { action: "extend" | "deactivate" | "activate" | "reset_quota" | "revoke"; ids: string[] }
+interface Bulk { action: "extend" | "deactivate" | "activate" | "reset_quota" | "revoke"; select: { ids: string[] } | { q: string } }
 const VERBS = { extend: "Extend", deactivate: "Deactivate", activate: "Activate", reset_quota: "Reset the quotas of", revoke: "Revoke" };
 export const SPANS: [number, string][] = [[86400, "1 day"], [7 * 86400, "7 days"], [30 * 86400, "30 days"], [90 * 86400, "90 days"], [365 * 86400, "1 year"]];
 /** More keys than this need their number typed. */
@@ -103,7 +109,7 @@ function BulkDialog({ bulk, close, done }: { bulk: Bulk; close: () => void; done
   const [result, setResult] = useState<any>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const body = { action: bulk.action, select: { ids: bulk.ids }, ...(bulk.action === "extend" ? { seconds } : {}) };
+  const body = { action: bulk.action, select: bulk.select, ...(bulk.action === "extend" ? { seconds } : {}) };
   useEffect(() => { setFailure(null); call("POST", "keys/bulk", { ...body, dry_run: true }).then(setDry, setFailure); }, [seconds]);
   const run = async () => {
     setBusy(true);
@@ -115,7 +121,7 @@ function BulkDialog({ bulk, close, done }: { bulk: Bulk; close: () => void; done
   };
   const needs = dry && dry.count > TYPED_ABOVE;
   return (
-    <Dialog title={`${VERBS[bulk.action]} ${format.count(dry?.count ?? bulk.ids.length)} ${bulk.ids.length === 1 ? "key" : "keys"}?`} close={result ? done : close}
+    <Dialog title={`${VERBS[bulk.action]} ${dry ? format.count(dry.count) : ""} ${dry?.count === 1 ? "key" : "keys"}?`} close={result ? done : close}
       footer={result ? <Button kind="primary" onClick={done}>Close</Button> : <><Button onClick={close}>Cancel</Button><Button kind={bulk.action === "revoke" ? "danger" : "primary"} disabled={busy || !dry || (needs && typed !== String(dry.count))} onClick={() => void run()}>{VERBS[bulk.action]} {dry ? format.count(dry.count) : ""}</Button></>}>
       {failure ? <ErrorBox failure={failure} /> : null}
       {result ? <><Note tone="warn" icon="alert">{format.count(result.done)} changed, {format.count(result.failed.length + (result.failed_more ?? 0))} not:</Note><ul>{result.failed.map((one: any) => <li key={one.id}><Text mono>{one.id}</Text> <Text>{one.message}</Text></li>)}</ul></> : (

@@ -9,6 +9,7 @@ import { link } from "../route";
 import { session } from "../session";
 import { Ago, Button, Empty, ErrorBox, LinkButton, Note, Panel, Text } from "../ui/bits";
 import { Icon } from "../ui/icons";
+import { useLoaded } from "../ui/loaded";
 import { Plot, Spark } from "../ui/plot";
 import { narrow } from "../ui/screen";
 
@@ -51,6 +52,7 @@ export function Overview() {
         <NeedsAttention />
       </div>
       <Refusals />
+      <Costs />
     </>
   );
 }
@@ -191,7 +193,9 @@ function FirstRequest() {
 
 function NeedsAttention() {
   const now = live.now.value;
-  const rows = now?.attention ?? [];
+  const nodes = useLoaded<any>(() => (live.gateways.value > 1 ? get("nodes", { byItself: true }) : Promise.resolve(null)), [live.gateways.value, Math.floor(live.tick.value / 5)]);
+  const differing: live.Attention[] = (nodes.value?.nodes ?? []).filter((one: any) => one.differs.length).map((one: any) => ({ kind: "node", level: "warn", text: `${one.node} runs other ${one.differs.join(", ").replaceAll("_", " ")}` }));
+  const rows = [...(now?.attention ?? []), ...differing];
   const where = (one: live.Attention) => one.api_id ? link(["apis", one.api_id]) : one.kind === "certificate" ? link(["certificates"]) : link(["system"]);
   return (
     <Panel title="Needs attention">
@@ -221,6 +225,22 @@ function Refusals() {
       {lost.length > 0 && <span><b>Without an API</b> {lost.map(([what, rate]) => <span key={what}>{UNROUTED[what]} {format.rate(rate)}/s</span>)}</span>}
       <span><b>Connections</b> {format.count(now.connections.client)} of clients, {format.count(now.connections.upstream)} to upstreams</span>
       {busy != null && <span><b>Busiest core</b> {format.percent(busy)}</span>}
+    </p>
+  );
+}
+
+/** What middlewares, stores and records cost on this gateway. */
+function Costs() {
+  const found = useLoaded(() => get("live?apis=0", { byItself: true }), [0, Math.floor(live.tick.value / 5)]);
+  const at = found.value;
+  if (!at) return null;
+  const dearest = [...(at.middlewares ?? [])].filter((one: any) => one.mean_ns > 0).sort((a: any, b: any) => b.mean_ns - a.mean_ns).slice(0, 6);
+  const lost = (at.sinks ?? []).reduce((sum: number, one: any) => sum + one.dropped + one.failed, 0);
+  return (
+    <p class="strip">
+      <span title={`Means of 1 in 1,024 requests, on ${format.visible(at.node)}`}><b>Cost</b> {dearest.length ? dearest.map((one: any) => <span key={one.middleware}>{one.middleware} {format.duration(one.mean_ns / 1000)}</span>) : "no request was timed yet"}</span>
+      {(at.stores ?? []).map((one: any) => <a key={one.store} href={link(["system"])} class={one.up ? "" : "bad"}><b>Store</b> {one.store} {one.up ? format.percentile(one.p50_us, 1e7) : "does not answer"}</a>)}
+      <a href={link(["system"])} class={lost ? "bad" : ""}><b>Records</b> {at.sinks?.length ? `${format.count(lost)} lost` : "not kept"}</a>
     </p>
   );
 }

@@ -1,7 +1,7 @@
 // The gateways themselves: nodes and how they differ, the process, stores and sinks, problems of the configuration, users, changes.
 
 import { useState } from "preact/hooks";
-import { call, get, segment } from "../call";
+import { call, get, query, segment } from "../call";
 import * as format from "../format";
 import * as live from "../live";
 import { link, refine, route } from "../route";
@@ -32,9 +32,23 @@ function differs(node: any) { return node.differs?.length ? <Badge tone="warn">d
 
 const often = (): number => Math.floor(live.tick.value / 3);
 
+/** The figures of the gateway that the address names, or of the one that answers. */
+function useFigures() {
+  const node = route.value.query.get("node") ?? "";
+  return useLoaded(() => get(`live${query({ apis: 0, node })}`, { byItself: true }), [node, often()]);
+}
+
+/** Chooses which gateway's figures are shown. */
+function WhichGateway() {
+  const nodes = live.now.value?.nodes ?? [];
+  const chosen = route.value.query.get("node") ?? live.now.value?.node ?? "";
+  if (nodes.length < 2) return null;
+  return <div class="toolbar"><label class="row">Figures of <select aria-label="Gateway" value={chosen} onChange={(event) => refine({ node: event.currentTarget.value })}>{[...nodes].sort().map((node) => <option key={node} value={node}>{format.visible(node)}</option>)}</select></label></div>;
+}
+
 function Gateways() {
   const nodes = useLoaded(() => get("nodes", { byItself: true }), [0, often()]);
-  const now = useLoaded(() => get("live?apis=0", { byItself: true }), [0, often()]);
+  const now = useFigures();
   const at = now.value;
   const reload = async () => { try { await get("reload?block=true"); say("ok", "The configuration is read anew."); now.again(); } catch (failure) { say("bad", (failure as Error).message); } };
   return (
@@ -47,6 +61,8 @@ function Gateways() {
               <td>{differs(node) ?? (nodes.value.nodes.length > 1 && <Badge tone="ok">as the others</Badge>)} <Text mono>{node.configuration}</Text></td>
               <td>{node.shared_definitions ? <>revision {format.count(node.shared_definitions.revision)} {!node.shared_definitions.store_up && <Badge tone="bad">store away</Badge>}</> : "its files"}</td></>}</tr>))}</tbody></table>
       </Panel>
+      <WhichGateway />
+      {now.failure ? <ErrorBox failure={now.failure} retry={now.again} since={now.at ?? undefined} /> : null}
       <div class="two">
         <Panel title="Stores">
           {at?.stores?.length ? <table class="plain"><thead><tr><th scope="col">Store</th><th scope="col">State</th><th scope="col" class="number">p50</th><th scope="col" class="number">p99</th><th scope="col" class="number">Faults</th></tr></thead><tbody>{at.stores.map((one: any) => <tr key={one.store}><th scope="row">{one.store}</th><td>{one.up ? <Badge tone="ok">answers</Badge> : <Badge tone="bad">{one.trouble || "does not answer"}</Badge>}</td><td class="number">{format.percentile(one.p50_us, 1e7)}</td><td class="number">{format.percentile(one.p99_us, 1e7)}</td><td class={`number ${one.faults ? "bad" : ""}`}>{format.count(one.faults)}</td></tr>)}</tbody></table> : <div class="empty small">{at ? "No store is in use." : "Loading"}</div>}
@@ -56,10 +72,10 @@ function Gateways() {
         </Panel>
       </div>
       <div class="two">
-        <Panel title="Middlewares" note="mean of sampled requests, this gateway">
+        <Panel title="Middlewares" note="mean of sampled requests">
           {at?.middlewares?.length ? <table class="plain"><thead><tr><th scope="col">Middleware</th><th scope="col" class="number">Mean</th><th scope="col" class="number">Samples</th></tr></thead><tbody>{at.middlewares.map((one: any) => <tr key={one.middleware}><th scope="row">{one.middleware}</th><td class="number">{format.duration(one.mean_ns / 1000)}</td><td class="number">{format.count(one.samples)}</td></tr>)}</tbody></table> : <div class="empty small">No sample yet.</div>}
         </Panel>
-        <Panel title="This process"><div class="body"><Facts>
+        <Panel title="Process" note={at ? format.visible(at.node) : ""}><div class="body"><Facts>
           <Fact name="Version">{at?.version ?? session.value?.version}</Fact><Fact name="Up since">{at ? <><Ago at={at.started_unix_ms / 1000} /> <small>{format.full(at.started_unix_ms / 1000)}</small></> : format.UNKNOWN}</Fact>
           <Fact name="Cores busy">{at?.core_busy?.map(format.percent).join(", ") ?? format.UNKNOWN}</Fact><Fact name="Connections">{at ? `${format.count(at.connections.client)} of clients, ${format.count(at.connections.upstream)} to upstreams` : format.UNKNOWN}</Fact>
           <Fact name="Without an API">{at?.unrouted ? Object.entries(at.unrouted).filter(([what]) => what in UNROUTED).map(([what, number]) => `${UNROUTED[what]} ${format.count(number as number)}`).join(", ") : format.UNKNOWN}</Fact>
@@ -70,12 +86,13 @@ function Gateways() {
 }
 
 function Problems() {
-  const now = useLoaded(() => get("live?apis=0", { byItself: true }), [0, often()]);
+  const now = useFigures();
   const reload = now.value?.reload;
-  if (now.failure && !reload) return <ErrorBox failure={now.failure} retry={now.again} />;
-  if (!reload) return null;
+  if (now.failure && !reload) return <><WhichGateway /><ErrorBox failure={now.failure} retry={now.again} /></>;
+  if (!reload) return <WhichGateway />;
   return (
     <>
+      <WhichGateway />
       {reload.last_failed && <Note tone="bad" icon="alert">The last reload found errors: what is named below is left out. Everything else serves{reload.last_ok_unix_s ? `; the last reload without errors was at ${format.moment(reload.last_ok_unix_s)}` : ""}.</Note>}
       <Panel title="Problems of the configuration" note={`${format.count(reload.errors)} ${reload.errors === 1 ? "error" : "errors"}, ${format.count(reload.warnings)} ${reload.warnings === 1 ? "warning" : "warnings"}; read in ${format.duration(reload.last_us)}`}>
         {reload.problems.length === 0 ? <Empty icon="ok" title="The configuration has no problem." /> : <table class="plain"><thead><tr><th scope="col">Level</th><th scope="col">File</th><th scope="col">Where</th><th scope="col">What</th></tr></thead><tbody>{reload.problems.map((one: any, at: number) => <tr key={at}><td><Badge tone={one.level === "error" ? "bad" : "warn"}>{one.level}</Badge></td><th scope="row"><Text mono>{one.file}</Text></th><td><Text mono>{one.path}</Text></td><td><Text>{one.message}</Text></td></tr>)}</tbody></table>}

@@ -26,7 +26,7 @@ export function Top({ api, by }: { api?: string; by: string }) {
   const rows: Row[] = at?.rows ?? [];
   const seconds = at ? Math.max(1, at.to_unix_s - at.from_unix_s) : 1;
   const to = (row: Row): string | undefined => ({
-    api: link(["apis", row.value]), key: row.value && link(["keys", row.value]), status: link(["live"], { status: row.value }), address: link(["live"], { address: row.value }), path: link(["live"], { q: row.value, api }), agent: link(["live"], { q: row.value, api }),
+    api: link(["apis", row.value]), key: row.value && link(["keys", row.value], { alias: row.name }), status: link(["live"], { status: row.value }), address: link(["live"], { address: row.value }), path: link(["live"], { q: row.value, api }), agent: link(["live"], { q: row.value, api }),
   })[by];
   return (
     <>
@@ -36,7 +36,7 @@ export function Top({ api, by }: { api?: string; by: string }) {
         actions={<div class="segments small" role="group" aria-label="Window">{WINDOWS.map(([id, name]) => <button key={id} type="button" aria-pressed={window_ === id} onClick={() => refine({ window: id })}>{name}</button>)}</div>}>
         {rows.length === 0 ? <div class="empty small">{at ? "Counting begins when somebody looks. Requests appear here as they come." : "Loading"}</div> : (
           <table class="plain">
-            <thead><tr><th scope="col">{by === "api" ? "API" : `${by.charAt(0).toUpperCase()}${by.slice(1)}`}</th><th scope="col" class="number">/s</th>{!narrow.value && <th scope="col">Share</th>}<th scope="col" class="number">Refused</th><th scope="col" class="number">Failed</th>{!narrow.value && <><th scope="col" class="number">Mean</th><th scope="col" class="number">Sent</th></>}</tr></thead>
+            <thead><tr><th scope="col">{by === "api" ? "API" : by.charAt(0).toUpperCase() + by.slice(1)}</th><th scope="col" class="number">/s</th>{!narrow.value && <th scope="col">Share</th>}<th scope="col" class="number">Refused</th><th scope="col" class="number">Failed</th>{!narrow.value && <><th scope="col" class="number">Mean</th><th scope="col" class="number">Sent</th></>}</tr></thead>
             <tbody>{rows.map((row) => { const text = <Text>{row.name || row.value || "none"}</Text>, target = to(row); return (
               <tr key={row.value}><th scope="row">{target ? <a href={target}>{text}</a> : text}</th><td class="number" title={row.error ? `${row.requests - row.error} to ${row.requests} requests` : `${row.requests} requests`}>{row.error ? "~" : ""}{format.rate(row.requests / seconds)}</td>
                 {!narrow.value && <td><span class="share" aria-hidden="true"><span style={{ width: `${(100 * row.requests) / Math.max(1, at.seen)}%` }} /></span>{format.percent(row.requests / Math.max(1, at.seen))}</td>}

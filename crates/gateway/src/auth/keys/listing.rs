@@ -3,13 +3,14 @@
 use super::table::StoredKey;
 use super::{KeyName, Keys};
 use crate::base::digest::{hex, parse_digest};
+use std::borrow::Cow;
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{DocumentSpace, Question, StoreFault};
 
 /// A key in a list.
 pub(crate) struct ListedKey {
-    /// The digest of a key in the embedded store; the listed form of one in a shared store.
+    /// The digest of a key in the embedded store; in a shared store its hash, or its sealed name if it is not hashed.
     pub id: String,
     /// The key or its hash.
     pub shown: String,
@@ -21,20 +22,44 @@ pub(crate) struct ListedKey {
 }
 
 impl Keys {
+    /// The id in lists of a key in a shared store.
+    fn id_of(&self, name: &str) -> String {
+        if self.rules.hash_keys { name.to_owned() } else { self.rules.seal.seal(name) }
+    }
+
+    /// The name of a key in a shared store that an id of a list stands for; any other text as it is.
+    pub(crate) fn opened<'t>(&self, id: &'t str) -> Cow<'t, str> {
+        let is_sealed = self.shared.is_some() && !self.rules.hash_keys;
+        match self.rules.seal.open(id).filter(|_| is_sealed) {
+            Some(name) => Cow::Owned(name),
+            None => Cow::Borrowed(id),
+        }
+    }
+
+    /// The id in lists of a key that was found otherwise.
+    pub(crate) fn listed_id(&self, name: &KeyName) -> String {
+        if self.shared.is_some() { self.id_of(&name.shown) } else { hex(&name.digest) }
+    }
+
+    /// The query by which such an id is found.
+    pub(crate) fn listed_by(&self) -> &'static str {
+        if self.shared.is_some() && self.rules.hash_keys { "hashed=true" } else { "by=id" }
+    }
+
     /// Some keys in the order of their ids, after a place; and whether there are more.
     pub(crate) async fn listed_after(&self, after: &str, count: usize) -> Result<(Vec<ListedKey>, Option<String>), StoreFault> {
         if let Some(shared) = &self.shared {
-            let after = Some(after.to_owned()).filter(|after| !after.is_empty());
+            let after = Some(self.opened(after).into_owned()).filter(|after| !after.is_empty());
             let question = Question::List { kind: DocumentSpace::Session, prefix: String::new(), after, limit: count };
             let page = tollgate_store::Store::ask(&*shared.redis, question).await?.into_page()?;
             let listed = |(name, document): (String, Vec<u8>)| ListedKey {
-                id: name.clone(),
-                shown: name.clone(),
+                id: self.id_of(&name),
                 name: KeyName { digest: key_format::digest(&name), shown: name.clone() },
                 session: Session::parse(&document).ok().map(|(session, _)| session),
-                place: name,
+                place: self.id_of(&name),
+                shown: name,
             };
-            return Ok((page.documents.into_iter().map(listed).collect(), page.next));
+            return Ok((page.documents.into_iter().map(listed).collect(), page.next.map(|name| self.id_of(&name))));
         }
         let after = parse_digest(after);
         let mut digests = self.table.digests();

@@ -14,6 +14,14 @@ use std::sync::Arc;
 use tollgate_admin::{Operator, Role, users};
 use utoipa::openapi::OpenApi;
 
+/// Attached to a request of someone who is signed in to the console.
+#[derive(Clone, Debug)]
+pub(super) struct Signed {
+    pub role: Role,
+    /// The token of the session.
+    pub token: Arc<str>,
+}
+
 /// The least role of each endpoint, by method and path.
 pub(super) struct RoleTable(HashMap<(String, String), Role>);
 

@@ -20,8 +20,6 @@ use tollgate_model::config::{ConsoleServe, GatewayConfig};
 use tollgate_store::StoreFault;
 use user_store::UserStore;
 
-pub(super) use door::Signed;
-
 /// Path of the page, with the slash that makes its links relative to it.
 pub(super) const PAGE: &str = "/tyk/console/";
 /// The beginning of the paths of calls.

@@ -2,8 +2,8 @@
 //! the console sends back. The handlers of the resources know nothing of it.
 
 use super::answer::{ControlAnswer, error};
+use super::authority::Signed;
 use super::change_log::Change;
-use super::console::Signed;
 use super::{Control, definition_store, key_changes, keys};
 use crate::control::known_keys::{KnownKeys, masked_differences};
 use crate::data::control_caller::ControlCaller;

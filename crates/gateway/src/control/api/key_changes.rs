@@ -193,7 +193,7 @@ struct BulkFailure {
 
 /// Extend, deactivate, activate or revoke many keys, or reset their quotas
 ///
-/// At most 10,000 at a time. Without `dry_run: false`, nothing is changed.
+/// At most 10,000 at a time; a dry run counts more. Without `dry_run: false`, nothing is changed.
 #[utoipa::path(
     post, path = "/tyk/keys/bulk", tag = "Keys", operation_id = "changeKeys",
     security(("secret" = ["editor"])),
@@ -223,19 +223,20 @@ pub(super) async fn bulk(State(control): State<Arc<Control>>, body: Bytes) -> Co
         return bad("extend needs either seconds or until".to_owned());
     }
     let keys = &control.shared.keys;
-    let selected = match selected(keys, &asked.select).await {
-        Ok(Some(selected)) => selected,
-        Ok(None) => return bad(format!("$.select: more than {KEYS_MAX} keys; select fewer")),
+    let (selected, count) = match selected(keys, &asked.select).await {
+        Ok(found) => found,
         Err(message) => return error(StatusCode::INTERNAL_SERVER_ERROR, message),
     };
-    let count = selected.len();
     let now = unix_s();
-    let is_shared = keys.shared_keys().is_some();
-    let sample = selected.iter().take(SAMPLE_ROWS).map(|key| key_row(&key.id, is_shared, key.session.as_ref(), now)).collect();
+    let sample = selected.iter().take(SAMPLE_ROWS).map(|key| key_row(keys, &key.id, &key.shown, key.session.as_ref(), now));
+    let sample = sample.collect();
     let mut result =
         BulkResult { dry_run: asked.dry_run, action: asked.action, count, sample, done: 0, failed: Vec::new(), failed_more: 0 };
     if asked.dry_run {
         return ok(result);
+    }
+    if count > KEYS_MAX {
+        return bad(format!("$.select: {count} keys; at most {KEYS_MAX} can be changed at a time"));
     }
     if count > UNCONFIRMED_MAX && asked.confirm != Some(count) {
         return error(StatusCode::CONFLICT, format!("{count} keys are selected: confirm must be that number"));
@@ -258,8 +259,8 @@ pub(super) async fn bulk(State(control): State<Arc<Control>>, body: Bytes) -> Co
     }
 }
 
-/// The selected keys; `None` if there are too many.
-async fn selected(keys: &Keys, select: &BulkSelection) -> Result<Option<Vec<ListedKey>>, String> {
+/// The selected keys, as many as can be changed, and how many there are.
+async fn selected(keys: &Keys, select: &BulkSelection) -> Result<(Vec<ListedKey>, usize), String> {
     let words: Option<Vec<String>> = select.q.as_ref().map(|q| q.to_lowercase().split_whitespace().map(str::to_owned).collect());
     let is_selected = |key: &ListedKey| {
         let session = key.session.as_ref();
@@ -273,16 +274,18 @@ async fn selected(keys: &Keys, select: &BulkSelection) -> Result<Option<Vec<List
         let by_api = select.api.as_ref().is_none_or(|api| session.is_some_and(|session| session.access_rights.contains_key(api)));
         by_ids && by_words && by_policy && by_api
     };
-    let (mut found, mut after) = (Vec::new(), String::new());
+    let (mut found, mut count, mut after) = (Vec::new(), 0, String::new());
     loop {
         let (some, next) = keys.listed_after(&after, PAGE_KEYS).await.map_err(|fault| format!("keys can't be read: {fault}"))?;
-        found.extend(some.into_iter().filter(is_selected));
-        if found.len() > KEYS_MAX {
-            return Ok(None);
+        for key in some.into_iter().filter(is_selected) {
+            count += 1;
+            if found.len() < KEYS_MAX {
+                found.push(key);
+            }
         }
         match next {
             Some(next) => after = next,
-            None => return Ok(Some(found)),
+            None => return Ok((found, count)),
         }
         tokio::task::yield_now().await;
     }

@@ -2,17 +2,20 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Done, Error, changed, error, ok};
+use super::authority::Signed;
 use super::failures::{ChangeNotStored, InvalidSession, NoSuchKey, SessionNotStored};
 use super::{document, examples, key_events};
 use crate::auth::keys::{KeyName, KeyView, Keys, in_place_of, prepared};
 use crate::base::clock::unix_s;
 use crate::base::digest::{Digest, parse_digest};
 use crate::base::secret::random_bytes;
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_model::calendar::rfc3339;
@@ -100,7 +103,11 @@ pub(super) type KeyQuery = Query<HashMap<String, String>>;
         (status = 404, body = Error, description = "Keys are hashed, and `enable_hashed_keys_listing` is off."),
     )
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQuery) -> ControlAnswer {
+pub(super) async fn list(
+    State(control): State<Arc<Control>>,
+    signed: Option<Extension<Signed>>,
+    Query(query): KeyQuery,
+) -> ControlAnswer {
     let keys = &control.shared.keys;
     if keys.rules.hash_keys && !keys.rules.lists_hashed {
         return error(StatusCode::NOT_FOUND, "Hashed key listing is disabled in config (enable_hashed_keys_listing)");
@@ -113,6 +120,10 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQ
     match shown {
         Ok(mut shown) => {
             shown.retain(|key| key.starts_with(prefix));
+            if signed.is_some() {
+                // Without hashes, this list is all keys.
+                shown = shown.iter().map(|key| keys.hash_of(key).into_owned()).collect();
+            }
             ok(KeyList { keys: shown })
         }
         Err(fault) => failed("Failed to list keys", &fault.to_string()),
@@ -237,12 +248,12 @@ pub(super) async fn update(
         Ok(session) => session,
         Err(answer) => return answer,
     };
-    let view = match keys.view(&id, &session.org_id).await {
+    let view = match keys.view(&asked_for(keys, &id, &query), &session.org_id).await {
         Ok(view) => view,
         Err(fault) => return failed(UPDATE, &fault.to_string()),
     };
-    let (token, name) = if query.get("by").is_some_and(|by| by == "id") {
-        let digest = find(&view, &id, &query).1.first().copied();
+    let (token, name) = if is_by_id(&query) {
+        let digest = find(keys, &view, &id, &query).1.first().copied();
         (id.clone(), digest.and_then(|digest| Some(KeyName { digest, shown: view.shown_of(&digest)? })))
     } else if wants_hash(&query) {
         let digest = view.digests_of_hash(&id).first().copied();
@@ -301,11 +312,11 @@ pub(super) async fn show(
     if wants_hash(&query) && !keys.rules.hash_keys {
         return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
     }
-    let view = match keys.view(&id, org(&query)).await {
+    let view = match keys.view(&asked_for(keys, &id, &query), org(&query)).await {
         Ok(view) => view,
         Err(fault) => return failed("Failed to read key", &fault.to_string()),
     };
-    let session = find(&view, &id, &query).1.first().and_then(|digest| view.live_session(digest, unix_s()));
+    let session = find(keys, &view, &id, &query).1.first().and_then(|digest| view.live_session(digest, unix_s()));
     match session {
         Some(mut session) => {
             // Access to keys does not include passwords, not even hashed ones.
@@ -328,10 +339,17 @@ pub(super) async fn named(
     id: &str,
     query: &HashMap<String, String>,
 ) -> Result<Option<(KeyName, Session)>, StoreFault> {
-    let view = keys.view(id, org(query)).await?;
-    let digest = find(&view, id, query).1.first().copied();
+    let view = keys.view(&asked_for(keys, id, query), org(query)).await?;
+    let digest = find(keys, &view, id, query).1.first().copied();
     let found = |digest| Some((KeyName { digest, shown: view.shown_of(&digest)? }, view.session(&digest)?));
     Ok(digest.and_then(found))
+}
+
+/// The alias of the key that records name so, if it has one.
+pub(super) async fn alias(keys: &Keys, shown: &str) -> Option<String> {
+    let view = keys.view(shown, "").await.ok()?;
+    let digest = if keys.rules.hash_keys { view.digests_of_hash(shown).first().copied() } else { view.digest_of(shown) };
+    Some(view.session(&digest?)?.alias).filter(|alias| !alias.is_empty())
 }
 
 /// Remove a key
@@ -359,8 +377,8 @@ pub(super) async fn remove(
 ) -> ControlAnswer {
     let keys = &control.shared.keys;
     let removed = async {
-        let view = keys.view(&id, org(&query)).await?;
-        let (token, digests) = find(&view, &id, &query);
+        let view = keys.view(&asked_for(keys, &id, &query), org(&query)).await?;
+        let (token, digests) = find(keys, &view, &id, &query);
         let mut existed = false;
         for digest in digests {
             let shown = view.shown_of(&digest).unwrap_or_default();
@@ -496,9 +514,12 @@ fn added(keys: &Keys, token: &str) -> ControlAnswer {
 }
 
 /// The keys that a request names, directly or by hash, and the name to use for them in messages.
-fn find(view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (String, Vec<Digest>) {
-    if query.get("by").is_some_and(|by| by == "id") {
-        let digest = parse_digest(id).filter(|digest| view.shown_of(digest).is_some());
+fn find(keys: &Keys, view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (String, Vec<Digest>) {
+    if is_by_id(query) {
+        let digest = match keys.opened(id) {
+            Cow::Owned(name) => view.digest_of(&name),
+            Cow::Borrowed(id) => parse_digest(id).filter(|digest| view.shown_of(digest).is_some()),
+        };
         return (id.to_owned(), digest.into_iter().collect());
     }
     if wants_hash(query) {
@@ -510,6 +531,16 @@ fn find(view: &KeyView<'_>, id: &str, query: &HashMap<String, String>) -> (Strin
     let known = view.known(id, org(query));
     let digest = known.as_deref().and_then(|token| view.digest_of(token));
     (known.unwrap_or_else(|| id.to_owned()), digest.into_iter().collect())
+}
+
+/// The text that a request names a key by.
+fn asked_for<'t>(keys: &Keys, id: &'t str, query: &HashMap<String, String>) -> Cow<'t, str> {
+    if is_by_id(query) { keys.opened(id) } else { Cow::Borrowed(id) }
+}
+
+/// Whether the path has an id of a list.
+fn is_by_id(query: &HashMap<String, String>) -> bool {
+    query.get("by").is_some_and(|by| by == "id")
 }
 
 /// The organisation in a query.

@@ -1,12 +1,10 @@
-//! `/tyk/list`: pages of APIs, keys, policies and certificates, with search. An answer comes within a time limit, if need be with the rows that
+//! `/tyk/list`: pages of APIs, keys and policies, with search. An answer comes within a time limit, if need be with the rows that
 //! were found until then; `next` continues the search.
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
-use crate::auth::certificates;
-use crate::auth::keys::ListedKey;
+use crate::auth::keys::{Keys, ListedKey};
 use crate::base::clock::unix_s;
-use crate::base::digest::hex;
 use crate::control::shared_definitions::{DocumentClass, SharedDefinitions};
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
@@ -16,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_model::session::Session;
@@ -225,10 +224,19 @@ pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Quer
     let total = snapshot.apis.len();
     let shared = control.loader.shared_definitions().map(SharedDefinitions::known);
     let files = control.loader.files_by_id();
+    let problems = control.shared.observer.reloads.problems();
+    let mut faults: HashMap<&Path, [usize; 2]> = HashMap::new();
+    for problem in problems.iter() {
+        let Some(file) = problem.file.as_deref() else { continue };
+        let [errors, warnings] = faults.entry(file).or_default();
+        *(if problem.is_error() { errors } else { warnings }) += 1;
+    }
     asked.page_of(found, total, key, |api| {
         let raw = |name: &str| api.raw.get(name).cloned().unwrap_or_default();
         let versions = api.raw.pointer("/version_data/versions").and_then(Value::as_object).map_or(1, serde_json::Map::len);
-        let file = files.get(&api.id).and_then(|file| file.file_name());
+        let path = files.get(&api.id);
+        let file = path.and_then(|file| file.file_name());
+        let [errors, warnings] = path.and_then(|path| faults.get(path.as_path())).copied().unwrap_or_default();
         let mut row = json!({
             "id": api.id,
             "name": api.name,
@@ -243,6 +251,7 @@ pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Quer
             "tags": api.tags,
             "shared": shared.as_ref().is_some_and(|shared| shared.has(DocumentClass::Api, &api.id)),
             "file": file.map(|name| name.to_string_lossy().into_owned()),
+            "problems": {"errors": errors, "warnings": warnings},
         });
         if let Value::Object(members) = &mut row {
             members.extend(counts(&control, api));
@@ -319,40 +328,10 @@ pub(super) async fn policies(State(control): State<Arc<Control>>, Query(query): 
     asked.page(rows, policies.iter().count())
 }
 
-/// A page of the uploaded certificates
-///
-/// Rows are those of `GET /tyk/certs?mode=detailed`.
-#[utoipa::path(
-    get, path = "/tyk/list/certs", tag = "Lists", operation_id = "searchCertificates",
-    security(("secret" = ["viewer"])),
-    params(
-        ("q" = Option<String>, Query, description = "Words that must all be in the row, in any letter case."),
-        ("sort" = Option<String>, Query, description = "`not_after`, `subject_cn` or `id`; `-` before it for descending.", example = "not_after"),
-        ("limit" = Option<String>, Query, description = "Rows, 1 to 1000; 100 by default."),
-        ("after" = Option<String>, Query, description = "`next` of the page before."),
-    ),
-    responses(
-        (status = 200, body = ListPage, description = "The page."),
-        (status = 400, body = Error, description = "A parameter has an invalid value."),
-    )
-)]
-pub(super) async fn certs(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
-    let asked = match Asked::read(&query, &["not_after", "subject_cn", "id"]) {
-        Ok(asked) => asked,
-        Err(answer) => return answer,
-    };
-    let store = &control.shared.certificates;
-    let ids = store.ids("");
-    let total = ids.len();
-    let all = ids.iter().filter_map(|id| serde_json::to_value(certificates::summary(id, &*store.get(id)?)).ok());
-    let rows = all.filter(|row| asked.fits(std::iter::once(row.to_string().as_str()))).collect();
-    asked.page(rows, total)
-}
-
 /// A page of the keys
 ///
-/// Rows have `id`, `by`, `alias`, `org_id`, `policies`, `apis`, `state`, `expires`, `rate`, `per`, `quota_max`, `created`. The key is found by `id`
-/// with the query `by`, such as `/tyk/keys/{id}?by=id`.
+/// Rows have `id`, `by`, `hash`, `alias`, `org_id`, `policies`, `apis`, `state`, `expires`, `rate`, `per`, `quota_max`, `created`. The key is found by
+/// `id` with the query `by`, such as `/tyk/keys/{id}?by=id`; `hash` is its name in the live tail. Neither is a secret, whether keys are hashed or not.
 #[utoipa::path(
     get, path = "/tyk/list/keys", tag = "Lists", operation_id = "searchKeys",
     security(("secret" = ["viewer"])),
@@ -449,8 +428,8 @@ async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> Cont
     if let Some(whole) = whole {
         match super::keys::named(keys, whole, &HashMap::new()).await {
             Ok(Some((name, session))) => {
-                let id = if is_shared { name.shown } else { hex(&name.digest) };
-                rows.push(key_row(&id, is_shared, Some(&session), now));
+                let id = keys.listed_id(&name);
+                rows.push(key_row(keys, &id, &name.shown, Some(&session), now));
                 first = Some(id);
             }
             Ok(None) => {}
@@ -472,7 +451,7 @@ async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> Cont
             let policies = session.as_ref().map(Session::policy_ids).unwrap_or_default();
             let alias = session.as_ref().map_or("", |session| session.alias.as_str());
             if first.as_ref() != Some(&id) && fits_key(&asked.words, alias, &shown, &policies) {
-                rows.push(key_row(&id, is_shared, session.as_ref(), now));
+                rows.push(key_row(keys, &id, &shown, session.as_ref(), now));
             }
             if rows.len() >= asked.limit {
                 break;
@@ -494,9 +473,9 @@ fn unlisted(fault: &StoreFault) -> ControlAnswer {
 }
 
 /// A key as a row.
-pub(super) fn key_row(id: &str, is_shared: bool, session: Option<&Session>, now_unix_s: u64) -> Value {
-    let by = if is_shared { "hashed=true" } else { "by=id" };
-    let Some(session) = session else { return json!({"id": id, "by": by, "state": "bad"}) };
+pub(super) fn key_row(keys: &Keys, id: &str, shown: &str, session: Option<&Session>, now_unix_s: u64) -> Value {
+    let (by, hash) = (keys.listed_by(), keys.hash_of(shown));
+    let Some(session) = session else { return json!({"id": id, "by": by, "hash": hash, "state": "bad"}) };
     let is_expired = session.expires > 0 && u64::try_from(session.expires).is_ok_and(|ends| ends <= now_unix_s);
     let state = match (session.is_inactive, is_expired) {
         (true, _) => "inactive",
@@ -504,7 +483,7 @@ pub(super) fn key_row(id: &str, is_shared: bool, session: Option<&Session>, now_
         _ => "active",
     };
     json!({
-        "id": id, "by": by, "alias": session.alias, "org_id": session.org_id, "policies": session.policy_ids(),
+        "id": id, "by": by, "hash": hash, "alias": session.alias, "org_id": session.org_id, "policies": session.policy_ids(),
         "apis": session.access_rights.keys().collect::<Vec<_>>(), "state": state, "expires": session.expires,
         "rate": session.rate, "per": session.per, "quota_max": session.quota_max, "created": session.date_created,
     })

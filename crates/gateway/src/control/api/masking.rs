@@ -3,9 +3,8 @@
 
 use super::Control;
 use super::answer::{ControlAnswer, error};
-use super::authority::role_missing;
+use super::authority::{Signed, role_missing};
 use super::change_log::Change;
-use super::console::Signed;
 use crate::control::known_keys::KnownKeys;
 use crate::data::control_caller::ControlCaller;
 use axum::body::{Body, Bytes};

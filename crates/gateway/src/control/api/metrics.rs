@@ -5,6 +5,7 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error};
 use super::failures::MetricsOff;
 use super::query::Parameters;
+use crate::control::figures_question::FiguresQuestion;
 use crate::report::{ExpositionFormat, ShownApis, live, scrape};
 use axum::extract::{Query, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
@@ -61,11 +62,13 @@ pub(super) async fn metrics(State(control): State<Arc<Control>>, headers: Header
     params(
         ("api" = Option<String>, Query, description = "Only this API, with its breakers.", example = "quick"),
         ("apis" = Option<String>, Query, description = "`0`: without APIs."),
+        ("node" = Option<String>, Query, description = "Those of this gateway; it must share the Redis."),
         ("idle" = Option<String>, Query, description = "For the console: `1` if nobody has asked for it."),
     ),
     responses(
         (status = 200, body = LiveFigures, description = "The metrics."),
         (status = 400, body = Error, description = "A parameter is unknown or has an invalid value."),
+        (status = 502, body = Error, description = "The gateway of `node` does not answer."),
         MetricsOff,
     )
 )]
@@ -77,12 +80,24 @@ pub(super) async fn figures(State(control): State<Arc<Control>>, Query(query): Q
         Ok(shown) => shown,
         Err(message) => return error(StatusCode::BAD_REQUEST, message),
     };
+    if let Some(node) = query.get("node").filter(|node| !node.is_empty() && *node != control.shared.observer.node()) {
+        return figures_of(&control, node, shown).await;
+    }
     let written = tokio::task::spawn_blocking(move || ControlAnswer(StatusCode::OK, live(&control.shared, &shown)));
     written.await.unwrap_or_else(|_| unwritten())
 }
 
+/// The figures of another gateway.
+async fn figures_of(control: &Control, node: &str, shown: ShownApis) -> ControlAnswer {
+    let answers = control.nodes.ask(&FiguresQuestion::Figures { node: node.to_owned(), shown }).await.answers;
+    match answers.into_iter().find(|(name, answer)| name == node && answer.is_object()) {
+        Some((_, figures)) => ControlAnswer(StatusCode::OK, figures),
+        None => error(StatusCode::BAD_GATEWAY, format!("the gateway {node:?} does not answer")),
+    }
+}
+
 fn shown_apis(query: &HashMap<String, String>) -> Result<ShownApis, String> {
-    let parameters = Parameters::new(query, &["api", "apis", "idle"])?;
+    let parameters = Parameters::new(query, &["api", "apis", "idle", "node"])?;
     match (parameters.text("api"), parameters.text("apis")) {
         (Some(api), None) => Ok(ShownApis::One(api.to_owned())),
         (None, None) => Ok(ShownApis::All),

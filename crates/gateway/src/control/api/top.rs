@@ -19,6 +19,8 @@ use utoipa::ToSchema;
 
 const WINDOW_S: u64 = 60;
 const ROWS: usize = 20;
+/// Keys that are named.
+const NAMED_ROWS_MAX: usize = 50;
 
 /// The most frequent values of a field.
 #[derive(Serialize, ToSchema)]
@@ -50,7 +52,7 @@ pub(super) struct TopAnswer {
 #[derive(Serialize, ToSchema)]
 struct TopRow {
     value: String,
-    /// Name, for an API.
+    /// Name of an API, alias of a key whose hash is known.
     name: String,
     /// Requests: at most so many, and at least `requests - error`.
     requests: u64,
@@ -106,20 +108,29 @@ pub(super) async fn top(State(control): State<Arc<Control>>, Query(query): Query
             Err(_) => missing.push(node),
         }
     }
-    let rows = sum.top(rows_max).into_iter().map(|(value, count)| {
+    let mut rows = Vec::new();
+    for (value, count) in sum.top(rows_max) {
         let value = String::from_utf8_lossy(&value).into_owned();
         let certain = count.requests.saturating_sub(count.error).max(1);
-        TopRow {
-            name: if by == TopBy::Api { api_name(shared, &value) } else { String::new() },
+        let name = match by {
+            TopBy::Api => api_name(shared, &value),
+            // In memory on this gateway, or one question to Redis.
+            TopBy::Key if !value.is_empty() && rows.len() < NAMED_ROWS_MAX => {
+                super::keys::alias(&shared.keys, &value).await.unwrap_or_default()
+            }
+            _ => String::new(),
+        };
+        rows.push(TopRow {
             value,
+            name,
             requests: count.requests,
             error: count.error,
             refused: count.refused,
             server_errors: count.server_errors,
             response_bytes: count.response_bytes,
             mean_us: count.total_ns / certain / 1_000,
-        }
-    });
+        });
+    }
     ok(TopAnswer {
         node: shared.observer.node().to_owned(),
         nodes,
@@ -133,7 +144,7 @@ pub(super) async fn top(State(control): State<Arc<Control>>, Query(query): Query
         algorithm: "Space-Saving".to_owned(),
         counters: COUNTERS,
         error_max: sum.floor(),
-        rows: rows.collect(),
+        rows,
     })
 }
 

@@ -2,8 +2,8 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
-use super::authority::role_missing;
-use super::console::{Console, Signed};
+use super::authority::{Signed, role_missing};
+use super::console::Console;
 use crate::base::clock::unix_s;
 use crate::base::secret::random_bytes;
 use axum::Extension;

@@ -4,6 +4,7 @@ use super::{API, Console};
 use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use crate::control::api::answer::ControlAnswer;
+use crate::control::api::authority::Signed;
 use crate::data::control_caller::{CallerWay, ControlCaller};
 use axum::Router;
 use axum::body::Body;
@@ -14,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
-use tollgate_admin::{Operator, Role};
+use tollgate_admin::Operator;
 use tower::ServiceExt;
 
 /// Name of the cookie.
@@ -23,14 +24,6 @@ const SESSION_COOKIE: &str = "tollgate_console";
 const CONSOLE_HEADER: &str = "x-tollgate-console";
 /// Header of calls that the page makes by itself; they do not keep a session going.
 const IDLE_HEADER: &str = "x-tollgate-idle";
-
-/// Attached to a request of someone who is signed in to the console.
-#[derive(Clone, Debug)]
-pub(in crate::control::api) struct Signed {
-    pub role: Role,
-    /// The token of the session.
-    pub token: Arc<str>,
-}
 
 /// Passes a call to the endpoint that it names.
 pub(super) async fn pass(State((control, endpoints)): State<(Arc<Control>, Router)>, request: Request) -> Response {

@@ -53,6 +53,9 @@ impl UsageCsv {
         if report.partial {
             text.push_str(&format!("{},,,,,,,,,,,,,\r\n", cell(&format!("incomplete before {}", self.time(report.complete_from)))));
         }
+        for node in &report.missing {
+            text.push_str(&format!("{},,,,,,,,,,,,,\r\n", cell(&format!("without {node}"))));
+        }
         let headers = [(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment; filename=\"usage.csv\"")];
         (headers, text).into_response()
     }

@@ -3,7 +3,8 @@ use std::time::Duration;
 
 fn asked(text: &str) -> Result<(UsageQuestion, i64), String> {
     let pairs = text.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned()));
-    question(&pairs.collect(), SystemTime::UNIX_EPOCH + Duration::from_secs(600_030))
+    let asked = UsageAsked::read(&pairs.collect(), SystemTime::UNIX_EPOCH + Duration::from_secs(600_030))?;
+    Ok((asked.question, asked.step_s))
 }
 
 #[test]

@@ -1,0 +1,537 @@
+import{$,Ago,Badge,Button,Dialog,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,KeyTable,LatencyPlot,LinkButton,Meter,Note,Panel,Plot,S,SPANS,Table,Text,TrafficPlot,
+U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,clock,copy,count,dark,duration,ends,full,gateways,get,go,guard,highest,hour,i,latest,limit,link,listKeys,
+may,moment,narrow,now,percent,percentile,query,rate,refine,route,say,segment,session,short,span,state,tick,token,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
+1;at<text.length&&text[at]!=='"';)text[at]<" "&&fail("a control character or the end of the line stands inside a text; a quote may be missing"),at+=text[at]==="\
+\\"?2:1;at>=text.length&&fail("a text does not end"),at+=1;try{return JSON.parse(text.slice(from,at))}catch{return at=from,fail("a text has an unknown escape")}},
+value=depth=>{space();let from=at,first=text[at];if(depth>200&&fail("the document is nested too deeply"),first==="{"){let members=[];if(at+=1,space(),text[at]===
+"}")return at+=1,{kind:"object",from,to:at,members};for(;;){space();let start=at;text[at]!=='"'&&fail("a name in quotes is expected here");let name=string();if(space(),
+text[at]!==":"&&fail("a colon is missing"),at+=1,members.push({name,from:start,value:value(depth+1)}),space(),text[at]===","){at+=1;continue}if(text[at]==="}")return at+=
+1,{kind:"object",from,to:at,members};fail(at>=text.length?"a closing brace is missing":"a comma or a closing brace is missing")}}if(first==="["){let items=[];if(at+=
+1,space(),text[at]==="]")return at+=1,{kind:"array",from,to:at,items};for(;;){if(items.push(value(depth+1)),space(),text[at]===","){at+=1;continue}if(text[at]===
+"]")return at+=1,{kind:"array",from,to:at,items};fail(at>=text.length?"a closing bracket is missing":"a comma or a closing bracket is missing")}}if(first==='"')
+return string(),{kind:"value",from,to:at};let word=/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)/.exec(text.slice(at,at+400))?.[0];return word||fail(
+at>=text.length?"the document ends too early":"a value is expected here"),at+=word.length,{kind:"value",from,to:at}};try{let root=value(0);return space(),at<text.
+length?{at,message:"something follows the end of the document"}:root}catch(fault){if(typeof fault=="object"&&fault&&"at"in fault)return fault;throw fault}}function layout(text){
+let depth=0,result="",line=()=>`
+${"  ".repeat(depth)}`;for(let[token2]of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g))token2==="{"||token2==="["?(depth+=1,result+=token2+line()):
+token2==="}"||token2==="]"?(depth-=1,result=/[{[]\s*$/.test(result)?result.trimEnd()+token2:result+line()+token2):token2===","?result+=token2+line():result+=token2===
+":"?": ":token2;return`${result}
+`}function textAt(text,path){let root=read(text);if(isFault(root))return"";let{node,whole}=find(root,path);return whole?text.slice(node.from,node.to):""}var isFault=found2=>!("\
+kind"in found2);function steps(path){let found2=[];for(let[,name,quoted,index]of path.matchAll(/\.([^.[\]]+)|\[["']((?:[^"'\\]|\\.)*)["']\]|\[(\d+)\]/g))found2.
+push(index!==void 0?Number(index):quoted??name);return found2}function find(root,path){let node=root,nameFrom;for(let step of path){let member=typeof step=="str\
+ing"||node.kind==="object"?node.members?.find(one=>one.name===String(step)):void 0,next=member?.value??(typeof step=="number"?node.items?.[step]:void 0);if(!next)
+return{node,nameFrom,whole:!1};[node,nameFrom]=[next,member?.from]}return{node,nameFrom,whole:!0}}function place(text,at){let before=text.slice(0,at);return{line:before.
+split(`
+`).length,column:at-before.lastIndexOf(`
+`)}}function set(text,path,value){let root=read(text);if(isFault(root))return text;let{node,nameFrom,whole}=find(root,path);if(whole&&value===void 0)return remove(
+text,root,path,nameFrom??node.from,node.to);if(whole)return text.slice(0,node.from)+written(value,indent(text,nameFrom??node.from))+text.slice(node.to);if(value===
+void 0)return text;let depth=0,parent=root;for(;depth<path.length;depth+=1){let next=parent.members?.find(one=>one.name===path[depth])?.value;if(!next)break;parent=
+next}if(parent.kind!=="object")return text;let nested=path.slice(depth+1).reduceRight((inner2,name)=>({[name]:inner2}),value),inner=`${indent(text,parent.from)}\
+  `,member=`${JSON.stringify(path[depth])}: ${written(nested,inner)}`,last2=parent.members?.at(-1);if(!last2)return`${text.slice(0,parent.from)}{
+${inner}${member}
+${indent(text,parent.from)}}${text.slice(parent.to)}`;let gap=text.slice(parent.from+1,parent.members[0].from);return`${text.slice(0,last2.value.to)},${gap.includes(
+`
+`)?gap:" "}${member}${text.slice(last2.value.to)}`}function remove(text,root,path,from,to){let parent=find(root,path.slice(0,-1)).node,index=parent.members?.findIndex(
+one=>one.name===path.at(-1))??-1;if(index<0)return text;let next=parent.members[index+1],before=parent.members[index-1];return next?text.slice(0,from)+text.slice(
+next.from):before?text.slice(0,before.value.to)+text.slice(to):text.slice(0,parent.from+1)+text.slice(parent.to-1)}function indent(text,at){return/^[ \t]*/.exec(
+text.slice(text.lastIndexOf(`
+`,at-1)+1))?.[0]??""}function written(value,indentation){return JSON.stringify(value,null,2).replaceAll(`
+`,`
+${indentation}`)}function valueAt(text,path){let root=read(text);if(isFault(root))return;let{node,whole}=find(root,path);if(whole)try{return JSON.parse(text.slice(
+node.from,node.to))}catch{return}}function lines(old,now2){let a=old.split(`
+`),b2=now2.split(`
+`),head=0,tail=0;for(;head<a.length&&head<b2.length&&a[head]===b2[head];)head+=1;for(;tail<a.length-head&&tail<b2.length-head&&a[a.length-1-tail]===b2[b2.length-
+1-tail];)tail+=1;let x=a.slice(head,a.length-tail),y=b2.slice(head,b2.length-tail),rows=a.slice(0,head).map(text=>({kind:"same",text}));if(x.length*y.length>4e6)
+rows.push(...x.map(text=>({kind:"del",text})),...y.map(text=>({kind:"add",text})));else{let table=Array.from({length:x.length+1},()=>new Uint16Array(y.length+1));
+for(let i2=x.length-1;i2>=0;i2-=1)for(let j=y.length-1;j>=0;j-=1)table[i2][j]=x[i2]===y[j]?table[i2+1][j+1]+1:Math.max(table[i2+1][j],table[i2][j+1]);for(let i2=0,
+j=0;i2<x.length||j<y.length;)i2<x.length&&j<y.length&&x[i2]===y[j]?(rows.push({kind:"same",text:x[i2]}),i2+=1,j+=1):j>=y.length||i2<x.length&&table[i2+1][j]>=table[i2][j+
+1]?rows.push({kind:"del",text:x[i2++]}):rows.push({kind:"add",text:y[j++]})}rows.push(...a.slice(a.length-tail).map(text=>({kind:"same",text})));let near=rows.map(
+(_,at)=>rows.slice(Math.max(0,at-3),at+4).some(row=>row.kind!=="same"));return rows.flatMap((row,at)=>near[at]?[row]:near[at-1]||at===0?[{kind:"skip",text:"..."}]:
+[])}var FILE="./editor.js",loaded=null;function Code(props){let host=U(null),editor=U(null),current=U(props);current.current=props;let[failure,setFailure]=w(null),[
+ready,setReady]=w(!1);return S(()=>{let gone=!1;return loaded??=import(FILE),loaded.then(code=>{gone||!host.current||(editor.current=code.open(host.current,{text:current.
+current.text,label:props.label,readOnly:props.readOnly??!1,colour:token,change:text=>current.current.change(text),undo:()=>current.current.undo(),redo:()=>current.
+current.redo(),save:()=>current.current.save()}),editor.current.problems(current.current.problems),setReady(!0))}).catch(error=>{loaded=null,setFailure(error)}),
+()=>{gone=!0,editor.current?.end(),editor.current=null}},[]),S(()=>{editor.current?.set(props.text)},[props.text,ready]),S(()=>{editor.current?.problems(props.problems)},
+[props.problems,ready]),S(()=>{editor.current?.theme()},[dark.value,ready]),S(()=>{props.reveal&&editor.current?.reveal(props.reveal.at)},[props.reveal,ready]),
+failure?i($,{children:[i(ErrorBox,{failure:"The editor could not be loaded. The text can be changed here without it."}),i("textarea",{"aria-label":props.label,rows:24,
+value:props.text,readOnly:props.readOnly,onInput:event=>props.change(event.currentTarget.value)})]}):i("div",{class:"code",ref:host})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"internal",name:"Only for other APIs (internal)",kind:"flag"},{path:"proxy.lis\
+ten_path",name:"Listen path",kind:"mono"},{path:"domain",name:"Host",kind:"mono",placeholder:"any"},{path:"proxy.target_url",name:"Upstream",kind:"mono",wide:!0},
+{path:"proxy.strip_listen_path",name:"Remove the listen path from requests",kind:"flag"},{path:"proxy.preserve_host_header",name:"Send the client's Host to the \
+upstream",kind:"flag"}]},{title:"Several upstreams",inputs:[{path:"proxy.enable_load_balancing",name:"Spread requests over these",kind:"flag",wide:!0},{path:"pr\
+oxy.target_list",name:"Targets, one a line",kind:"lines",wide:!0}]},{title:"Who may call",inputs:[{path:"use_keyless",name:"Everybody, without a key",kind:"flag"},
+{path:"strip_auth_data",name:"Remove the credentials before the upstream",kind:"flag"},{path:"auth.auth_header_name",name:"Header with the key",kind:"mono",placeholder:"\
+Authorization"},{path:"auth.use_param",name:"Accept the key as a parameter too",kind:"flag"},{path:"use_basic_auth",name:"Names and passwords",kind:"flag"},{path:"\
+enable_jwt",name:"JSON Web Tokens",kind:"flag"},{path:"enable_signature_checking",name:"Signatures (HMAC)",kind:"flag"},{path:"use_oauth2",name:"OAuth 2.0",kind:"\
+flag"},{path:"allowed_ips",name:"Only these addresses, one a line",kind:"lines"},{path:"enable_ip_whitelisting",name:"Accept only the addresses above",kind:"fla\
+g"}]},{title:"Limits",inputs:[{path:"global_rate_limit.rate",name:"Requests of all callers together",kind:"number",placeholder:"no limit",min:0},{path:"global_r\
+ate_limit.per",name:"per seconds",kind:"number",min:0},{path:"disable_rate_limit",name:"Rate limits of keys apply",kind:"flag",inverse:!0},{path:"disable_quota",
+name:"Quotas of keys apply",kind:"flag",inverse:!0}]},{title:"More",inputs:[{path:"CORS.enable",name:"Answer browsers of other origins (CORS)",kind:"flag"},{path:"\
+CORS.allowed_origins",name:"Allowed origins, one a line",kind:"lines"},{path:"cache_options.enable_cache",name:"Cache responses",kind:"flag"},{path:"cache_optio\
+ns.cache_timeout",name:"for seconds",kind:"number",min:0},{path:"do_not_track",name:"Record requests",kind:"flag",inverse:!0},{path:"tags",name:"Tags, one a lin\
+e",kind:"lines"}]}];function DefinitionForm({text,change,readOnly,problems,broken}){let values=b(()=>broken?null:Object.fromEntries(SECTIONS.flatMap(section=>section.
+inputs).map(input=>[input.path,valueAt(text,input.path.split("."))])),[text,broken]);if(!values)return i(Panel,{title:"Form",children:i("div",{class:"body",children:i(
+Note,{tone:"bad",icon:"alert",children:"The text is not JSON at the moment, so the form has nothing to show. Correct the marked line, or undo."})})});let elsewhere=problems.
+filter(one=>!SECTIONS.some(section=>section.inputs.some(input=>one.path===`$.${input.path}`)));return i(Panel,{title:"Form",note:"other fields stay as they are",
+actions:elsewhere.length?i(Badge,{tone:"warn",children:[elsewhere.length," in JSON only"]}):void 0,children:i("div",{class:"body form",children:SECTIONS.map(section=>i(
+$,{children:[i("h3",{children:section.title}),section.inputs.map(input=>i(One,{input,value:values[input.path],readOnly,problem:problems.find(one=>one.path===`$.${input.
+path}`),write:value=>change(set(text,input.path.split("."),value))},input.path))]}))})})}function One({input,value,readOnly,problem,write}){if(input.kind==="fla\
+g"){let on=input.inverse?!value:!!value;return i("label",{class:`choice ${input.wide?"field wide":""}`,children:[i("input",{type:"checkbox",checked:on,disabled:readOnly,
+onChange:()=>write(input.inverse?on:!on)}),input.name]})}if(input.kind==="lines"){let list=Array.isArray(value)?value:[];return list.some(one=>typeof one!="stri\
+ng")?i(Field,{label:input.name,wide:input.wide,hint:"Its entries are not plain texts; change them in the JSON.",children:i("input",{disabled:!0,value:`${list.length}\
+ entries`})}):i(Field,{label:input.name,wide:input.wide,error:problem?.message,children:i("textarea",{rows:Math.min(6,Math.max(2,list.length+1)),readOnly,value:list.
+join(`
+`),onChange:event=>{let lines2=event.currentTarget.value.split(`
+`).map(line=>line.trim()).filter(Boolean);write(lines2.length||value?lines2:void 0)}})})}return i(Field,{label:input.name,wide:input.wide,hint:input.hint,error:problem?.
+level==="ignored"?void 0:problem?.message,children:i("input",{class:input.kind==="mono"?"mono":"",type:input.kind==="number"?"number":"text",min:input.min,step:"\
+any",placeholder:input.placeholder,readOnly,value:value??"","aria-invalid":problem?.level==="error"||void 0,onInput:event=>{let typed=event.currentTarget.value;
+input.kind==="number"?typed===""?write(void 0):Number.isFinite(Number(typed))&&write(Number(typed)):write(typed===""&&value===void 0?void 0:typed)}})})}var STEPS_MAX=200,STEP_MS=700,CHECK_MS=400,LEVELS={error:"Error",warning:"Warning",note:"Note",ignored:"Without effect"};function useDocument(start){let[past,set2]=w(
+{text:start,back:[],forth:[],at:0});return{text:past.text,canUndo:past.back.length>0,canRedo:past.forth.length>0,change:text=>set2(old=>{if(text===old.text)return old;
+let now2=performance.now();return{text,back:now2-old.at<STEP_MS&&old.back.length?old.back:[...old.back,old.text].slice(-STEPS_MAX),forth:[],at:now2}}),undo:()=>set2(
+old=>old.back.length?{text:old.back.at(-1),back:old.back.slice(0,-1),forth:[...old.forth,old.text],at:0}:old),redo:()=>set2(old=>old.forth.length?{text:old.forth.
+at(-1),back:[...old.back,old.text],forth:old.forth.slice(0,-1),at:0}:old),restart:text=>set2({text,back:[],forth:[],at:0})}}function Definition({id,stored,reload}){
+let[base,setBase]=w({text:layout(stored.text),etag:stored.etag}),document_=useDocument(base.text),{text}=document_,[problems,setProblems]=w([]),[checked,setChecked]=w(
+null),[checkFailure,setCheckFailure]=w(null),[saving,setSaving]=w(!1),[conflict,setConflict]=w(null),[after,setAfter]=w(null),[reveal,setReveal]=w(),writable=session.
+value?.writable.apis??!1,readOnly=narrow.value||!may("editor")||!writable,view=narrow.value?"json":route.value.query.get("view")??"both",dirty=text!==base.text;
+S(()=>{guard.value=dirty?()=>confirm("Leave without saving? The changes are lost."):null;let leave=event=>{dirty&&event.preventDefault()};return addEventListener(
+"beforeunload",leave),()=>removeEventListener("beforeunload",leave)},[dirty]),S(()=>()=>{guard.value=null},[]);let tree=b(()=>read(text),[text]);S(()=>{if(isFault(
+tree)){setProblems([{level:"error",path:"$",message:tree.message,...place(text,tree.at)}]),setChecked(text);return}let control=new AbortController,timer=setTimeout(
+()=>{call("POST",`check/api${query({id})}`,text,{signal:control.signal}).then(found2=>{setProblems(found2.problems),setChecked(text),setCheckFailure(null)},failure=>{
+control.signal.aborted||(setCheckFailure(failure),setChecked(text))})},CHECK_MS);return()=>{clearTimeout(timer),control.abort()}},[text]);let placed=b(()=>problems.
+map(problem=>{if(isFault(tree))return{...problem,from:tree.at,to:tree.at+1,line:place(text,tree.at).line};let{node,nameFrom}=find(tree,steps(problem.path)),from=nameFrom??
+node.from;return{...problem,from,to:node.kind==="value"?node.to:from+1,line:place(text,from).line}}),[problems,tree]),errors=problems.filter(one=>one.level==="e\
+rror").length,turn=U(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal({at,turn:++turn.current})},store=async(etag,content=text)=>{try{let answer=await ask(
+"PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await get("reload?block=true");let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.
+text;setBase({text:layout(fresh.text),etag:fresh.etag??answer.etag}),document_.restart(layout(fresh.text)),setConflict(null),setSaving(!1),setAfter({text:previous,
+at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||alone()?"It serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} \
+has it: these gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof Failure&&failure.status===412){let changes=await get(`list/ch\
+anges${query({q:id,limit:50})}`).then(page=>page.rows.filter(row=>row.kind==="api"&&row.target===id),()=>[]);setSaving(!1),setConflict({changes,...failure.body,
+text:layout(textAt(failure.text,["current"]))});return}throw failure}};return i($,{children:[i("div",{class:"editor-bar",children:[!narrow.value&&i("span",{class:"\
+segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i("button",{type:"button","aria-pressed":view===one,onClick:()=>refine({view:one}),
+children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i(Badge,{tone:"muted",children:"checking"}):checkFailure?i(Badge,{tone:"warn",title:checkFailure.
+message,children:"not checked"}):errors?i(Badge,{tone:"bad",children:[errors," ",errors===1?"error":"errors"]}):i(Badge,{tone:"ok",children:"valid"}),dirty&&i(Badge,
+{tone:"accent",children:"changed"}),!readOnly&&i($,{children:[i(Button,{icon:"undo",kind:"quiet","aria-label":"Undo",title:"Undo (Ctrl-Z)",disabled:!document_.canUndo,
+onClick:document_.undo}),i(Button,{icon:"redo",kind:"quiet","aria-label":"Redo",disabled:!document_.canRedo,onClick:document_.redo})]}),i(Button,{icon:"copy",kind:"\
+quiet",onClick:()=>{copy(text,"JSON copied")},children:"Copy JSON"}),!readOnly&&i(Button,{kind:"primary",disabled:!dirty||errors>0,title:errors?"Errors must be \
+corrected first":void 0,onClick:()=>setSaving(!0),children:"Save"})]}),readOnly&&i(Note,{children:narrow.value?"Definitions are read-only on narrow screens.":may(
+"editor")?"This gateway's definitions come from a read-only place, such as a ConfigMap or Git. Change them there; this page checks and copies.":"Your role can v\
+iew definitions, not change them."}),after&&i(After,{id,saved:after,undo:()=>{store(base.etag,after.text).then(()=>setAfter(null),failure=>say("bad",failure.message))},
+close:()=>setAfter(null)}),i("div",{class:`editor ${view==="both"?"":"single"}`,children:[view!=="json"&&i(DefinitionForm,{text,change:document_.change,readOnly,
+problems,broken:isFault(tree)}),i("div",{class:"stack",children:[view!=="form"&&i(Code,{text,label:"Definition as JSON",readOnly,problems:placed,change:document_.
+change,undo:document_.undo,redo:document_.redo,save:()=>{dirty&&!errors&&setSaving(!0)},reveal}),checkFailure?i(ErrorBox,{failure:checkFailure}):null,placed.length>
+0&&i(Panel,{title:"Problems",note:errors?`${errors===1?"1 error prevents":`${errors} errors prevent`} saving`:"none prevents saving",children:i("ul",{class:"pro\
+blems",children:placed.map((one,index)=>i("li",{class:one.level==="error"?"bad":one.level==="warning"?"warn":"muted",children:[i(Icon,{name:one.level==="ignored"||
+one.level==="note"?"info":"alert"}),i("button",{type:"button",onClick:()=>jump(one.from),children:["Line ",one.line,", ",visible(one.path)]}),i("p",{children:[i(
+"b",{children:[LEVELS[one.level],": "]}),i(Text,{children:one.message})]})]},index))})})]})]}),saving&&i(Save,{old:base.text,text,save:()=>store(base.etag),close:()=>setSaving(
+!1)}),conflict&&i(Conflict,{conflict,mine:text,base:base.text,close:()=>setConflict(null),theirs:()=>{setBase({text:conflict.text,etag:conflict.etag}),document_.
+restart(conflict.text),setConflict(null)},merge:()=>{setBase({text:conflict.text,etag:conflict.etag}),setConflict(null),say("warn","Your text is kept and now co\
+mpares with the stored one. Look at the differences before you save.")}})]})}function Diff({old,now:now2,label="What changes"}){let rows=lines(old,now2);return i(
+"div",{class:"diff",role:"group","aria-label":label,tabIndex:0,children:rows.length===0?i("div",{children:[i("span",{}),i("span",{children:"no difference"})]}):
+rows.map((row,at)=>i("div",{class:row.kind==="skip"?"skip-lines":row.kind,children:[i("span",{"aria-label":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,
+children:row.kind==="add"?"+":row.kind==="del"?"-":""}),i("span",{children:visible(row.text)})]},at))})}var alone=()=>gateways.value===1;function affected(){let number=gateways.
+value;return number===1?"It serves from the next request; open connections are kept.":session.value?.shared_definitions?`All ${number} gateways load it within s\
+econds.`:`Only ${visible(session.value?.node)} gets it; ${number===2?"the other one keeps its files":`the other ${number-1} keep their files`} (tollgate.shared_\
+definitions is off).`}function Save({old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),run=()=>{setBusy(!0),setFailure(null),save().catch(
+setFailure).finally(()=>setBusy(!1))};return i(Dialog,{title:"Save these changes?",close,wide:!0,footer:i($,{children:[i("span",{children:affected()}),i(Button,
+{onClick:close,children:"Back"}),i(Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?i(Note,{tone:"\
+bad",icon:"alert",children:["Not saved. ",i(Text,{children:failure.message.replace(/^Not saved\. /,"")})," The previous version still serves."]}):null,i(Diff,{old,
+now:text})]})}function Conflict({conflict,mine,base,theirs,merge,close}){let last2=conflict.changes?.[0];return i(Dialog,{title:"Somebody else saved first",close,
+wide:!0,footer:i($,{children:[i("span",{}),i(Button,{onClick:theirs,children:"Take theirs"}),i(Button,{kind:"primary",onClick:merge,children:"Keep mine and comp\
+are"})]}),children:[i(Note,{tone:"warn",icon:"alert",children:["Not saved. ",last2?i($,{children:[i("b",{children:i(Text,{children:last2.user==="secret"?"Somebo\
+dy with the control secret":last2.user||"Somebody"})})," changed this definition at ",moment(last2.time,!0),"."]}):"This definition was changed since you opened\
+ it."," Nothing of yours is lost."]}),i("h3",{children:"Their changes"}),i(Diff,{old:base,now:conflict.text,label:"Their changes"}),i("h3",{children:"Yours agai\
+nst what is stored now"}),i(Diff,{old:conflict.text,now:mine,label:"Your changes"})]})}function After({id,saved,undo,close}){tick.value;let series=apis.get(id),
+age=Date.now()/1e3-saved.at;S(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(series,
+saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i($,{children:[i(Button,{icon:"und\
+o",onClick:undo,children:"Undo this save"}),i(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age)),
+" ago. Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}
+function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.
+requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var DECISIONS={next:["ok","passed on"],refuse:["bad","refused"],reply:["accent","answered"]},METHODS=["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"];function TryIt({
+id,definition,close}){let[method,setMethod]=w("GET"),[path,setPath]=w(definition?.proxy?.listen_path??"/"),[host,setHost]=w(definition?.domain??""),[address,setAddress]=w(
+""),[key,setKey]=w(""),[headers,setHeaders]=w(""),[body,setBody]=w(""),[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),header=definition?.
+auth?.auth_header_name||"Authorization",send=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let typed=read2(headers);key&&(typed[header]=
+[key]),setFound(await call("POST","debug",{api_id:id,method,path,host,client_ip:address,headers:typed,body:takesBody(method)?body:""}))}catch(failed){setFailure(
+failed)}finally{setBusy(!1)}};return may("editor")?i(Dialog,{title:"Try it",close,side:!0,children:[i("form",{class:"form",onSubmit:send,children:[i(Field,{label:"\
+Method",children:i("select",{value:method,onChange:event=>setMethod(event.currentTarget.value),children:METHODS.map(one=>i("option",{children:one},one))})}),definition?.
+use_keyless?i("span",{}):i(Field,{label:`Key (${header})`,children:i("input",{class:"mono",type:"password",autocomplete:"off",value:key,onInput:event=>setKey(event.
+currentTarget.value)})}),i(Field,{label:"Path",wide:!0,hint:"As a client sends it, with the listen path and a query.",children:i("input",{class:"mono",autofocus:!0,
+required:!0,spellcheck:!1,value:path,onInput:event=>setPath(event.currentTarget.value)})}),i(Field,{label:"Headers, one a line",wide:!0,children:i("textarea",{rows:2,
+spellcheck:!1,value:headers,onInput:event=>setHeaders(event.currentTarget.value),placeholder:"Accept: application/json"})}),takesBody(method)&&i(Field,{label:"B\
+ody",wide:!0,children:i("textarea",{rows:4,spellcheck:!1,value:body,onInput:event=>setBody(event.currentTarget.value)})}),i("details",{class:"field wide",children:[
+i("summary",{children:"Host and client's address"}),i("div",{class:"form",children:[i(Field,{label:"Host",children:i("input",{class:"mono",value:host,placeholder:"\
+that of this console",onInput:event=>setHost(event.currentTarget.value)})}),i(Field,{label:"Client's address",children:i("input",{class:"mono",value:address,placeholder:"\
+yours",onInput:event=>setAddress(event.currentTarget.value)})})]})]}),i("div",{class:"row wide",children:[i(Button,{kind:"primary",icon:"play",type:"submit",disabled:busy,
+children:busy?"Sending":"Send"}),i("small",{children:"Goes through this gateway only, and counts against limits and quotas."})]})]}),failure?i(ErrorBox,{failure}):
+null,found2&&i(Result,{found:found2,asked:id,secret:key})]}):i(Dialog,{title:"Try it",close,children:i(Note,{children:"Your role can view, not send requests."})})}
+var takesBody=method=>method!=="GET"&&method!=="HEAD";function read2(lines2){let found2=Object.create(null);return lines2.split(`
+`).map(line=>line.trim()).filter(Boolean).forEach((line,at)=>{let colon=line.indexOf(":");if(colon<1)throw new Error(`Line ${at+1} of the headers has no "name: \
+value": ${line}`);(found2[line.slice(0,colon).trim()]??=[]).push(line.slice(colon+1).trim())}),found2}var tone=status=>status>=500||!status?"bad":status>=400?"w\
+arn":"ok",shown=headers=>headers.map(([name,value])=>`${visible(name)}: ${visible(value)}`).join(`
+`);function Result({found:found2,asked,secret}){let hidden=headers=>shown(secret?headers.map(([name,value])=>[name,value.replaceAll(secret,"********")]):headers),
+last2=found2.steps.at(-1),refused=found2.steps.find(step=>step.decision==="refuse");return i("div",{class:"stack",role:"region","aria-label":"Result",children:[
+i("div",{class:`why ${tone(found2.status)}`,children:i("p",{children:[i("b",{children:found2.status||"No answer"})," ",found2.took_ms!=null&&`in ${duration(found2.
+took_ms*1e3)}`,refused?i($,{children:[", refused by ",i("b",{children:refused.name}),": ",i(Text,{children:refused.message||refused.cause.replaceAll("_"," ")})]}):
+last2?.decision==="reply"?i($,{children:[", answered by ",i("b",{children:last2.name})," without the upstream"]}):found2.upstream?.error?i($,{children:[": the u\
+pstream failed, ",i(Text,{children:found2.upstream.error.replaceAll("_"," ")})]}):found2.upstream?", from the upstream":"","."]})}),!found2.routed&&i(Note,{tone:"\
+warn",icon:"alert",children:"No API is for this host and path, so no chain was passed."}),found2.routed&&found2.api_id&&found2.api_id!==asked&&i(Note,{tone:"war\
+n",icon:"alert",children:["Another API took this request: ",i("a",{href:link(["apis",found2.api_id]),children:i(Text,{children:found2.api_name||found2.api_id})}),
+"."]}),found2.steps.length>0&&i("div",{children:[i("h3",{children:"Chain"}),i("ol",{class:"steps",children:found2.steps.map((step,at)=>i("li",{class:DECISIONS[step.
+decision]?.[0],children:[i(Icon,{name:step.decision==="refuse"?"alert":"ok"}),i("span",{children:[step.name,step.api_id!==found2.steps[0].api_id&&i("small",{children:[
+" of ",i(Text,{children:step.api_id})]}),step.cause&&i($,{children:[" ",i(Badge,{tone:"bad",children:step.cause.replaceAll("_"," ")})]})]}),i("small",{children:DECISIONS[step.
+decision]?.[1]??step.decision}),i("small",{children:[duration(step.us),step.held_ms>0&&`, waited ${duration(step.held_ms*1e3)}`]})]},at))}),found2.steps_left_out>
+0&&i("small",{children:[count(found2.steps_left_out)," more steps are not shown."]})]}),found2.upstream&&i("div",{children:[i("h3",{children:"What went upstream"}),
+i("pre",{class:"document",tabIndex:0,children:`${found2.upstream.method} ${visible(found2.upstream.path)}
+to ${visible(found2.upstream.target)}
+${hidden(found2.upstream.headers)}${found2.upstream.body_bytes?`
+
+${bytes(found2.upstream.body_bytes)} of body`:""}`}),i("small",{children:found2.upstream.error?i(Text,{children:found2.upstream.error.replaceAll("_"," ")}):i($,
+{children:["It answered ",found2.upstream.status," in ",duration(found2.upstream.took_ms*1e3),"."]})})]}),i("div",{children:[i("h3",{children:"What the client g\
+ets"}),i("pre",{class:"document",tabIndex:0,children:`${shown(found2.headers)}
+
+${found2.body_base64?`(not text; in base64)
+${found2.body}`:found2.body.split(`
+`).map(visible).join(`
+`)}`}),found2.body_truncated&&i("small",{children:"The rest of the body is not shown."})]}),i("small",{children:i(Text,{children:found2.note})})]})}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]];function ApiPage(){let[,id="",
+tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="definition"]),[trying,setTrying]=w(!1),[removing,setRemoving]=w(
+!1),definition=loaded2.value?.value;if(S(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView({block:"nearest",inline:"nearest"})},[tab]),loaded2.
+failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i(Empty,{icon:"alert",title:"There is no such API.",children:i(LinkButton,
+{href:"#/apis",children:"All APIs"})}):i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.proxy??{},target=proxy.enable_load_balancing&&
+proxy.target_list?.length?`${proxy.target_list.length} targets`:proxy.target_url,can=may("editor")&&session.value?.writable.apis;return i($,{children:[i("p",{class:"\
+crumbs",children:[i("a",{href:"#/apis",children:"APIs"}),i(Icon,{name:"right"}),i("span",{children:i(Text,{children:id})})]}),i("div",{class:"page-head",children:[
+i("h1",{children:[i(Text,{children:definition?.name||id}),definition&&i("small",{class:"mono",children:[i(Text,{children:`${definition.domain??""}${proxy.listen_path??
+""}`})," ","→"," ",i(Text,{children:target})]})]}),definition?.internal&&i(Badge,{tone:"muted",children:"internal"}),can&&i(Button,{icon:"trash",kind:"quiet",
+"aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),i(Button,{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="\
+definition"&&i(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["apis",id,"definition"]),children:can?"Edit":"View definition"})]}),i("nav",{class:"\
+tabs","aria-label":"Parts of this API",children:TABS.map(([part,name])=>i("a",{href:link(part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"\
+page":void 0,children:name},part))}),tab==="live"&&i(Live,{id,definition}),tab==="definition"&&loaded2.value&&i(Definition,{id,stored:loaded2.value,reload:loaded2.
+again},id),tab==="chain"&&i(Chain,{id}),tab==="versions"&&definition&&i(Versions,{definition}),tab==="keys"&&i(KeyTable,{fixed:{api:id}}),tab==="usage"&&i(UsageOf,
+{api:id}),trying&&i(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&i(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(
+!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=w(null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{
+"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",i($,{children:["API ",i("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),
+go("#/apis")}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Delete this API?",close,footer:i($,{children:[i(Button,{onClick:close,children:"Keep it"}),
+i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:[i("p",{children:["The definition of ",i("b",{children:i(Text,{children:name})}),
+" is removed. Requests to its path get 404 from then on. Keys keep their other rights."]}),failure?i(ErrorBox,{failure}):null]})}function Live({id,definition}){
+tick.value;let series=apis.get(id),past=useLoaded(async()=>state.value.kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,
+{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.
+failure&&!series)return i(Note,{tone:"warn",icon:"alert",children:i(Text,{children:past.failure.message})});if(!series&&!past.value)return i(Empty,{icon:"clock",
+title:"Loading"});if(!series)return i($,{children:[i(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",i(
+"code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??"/"]})]}),i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});
+let figure=column=>latest(series,column,30),requests=figure("requests"),failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:
+requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i($,{children:[
+i("div",{class:"figures",children:[i("span",{class:"figure panel",children:[i("span",{children:"Requests"}),i("strong",{children:[rate(requests),i("small",{children:"\
+/s"})]}),i("em",{children:[count(Math.round(figure("in_flight")??0))," in flight"]})]}),i("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i(
+"span",{children:"Failed"}),i("strong",{children:percent(share)}),i("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i("span",{class:"figure panel",children:[
+i("span",{children:"Refused"}),i("strong",{children:[rate(figure("refused")),i("small",{children:"/s"})]}),i("em",{children:i("a",{href:link(["live"],{api:id}),
+children:"why"})})]}),i("span",{class:"figure panel",children:[i("span",{children:"Upstream p99"}),i("strong",{children:percentile(highest(series,"upstream_p99_\
+us",30),ends.value.upstream)}),i("em",{children:["p50 ",percentile(highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i("span",{class:`figure panel\
+ ${open.length?"bad":""}`,children:[i("span",{children:"Circuit breakers"}),i("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i("em",{children:open[0]?
+i(Text,{children:open[0].endpoint}):now2?`served by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i("div",{class:"two",children:[i(TrafficPlot,
+{series}),i(LatencyPlot,{series})]}),i("div",{class:"two",children:[i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i(Plot,{title:"Tr\
+ansferred",unit:"B/s",times:series.times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.
+response_bytes,color:"accent"}],show:value=>value==null?UNKNOWN:`${bytes(value)}/s`})]}),i(ChainAndKeys,{id}),i(Refusals,{detail:detail.value,id})]})}var KEYS_S=600;
+function ChainAndKeys({id}){let turn=Math.floor(tick.value/15),chain=useLoaded(()=>get(`apis/${segment(id)}/chain`,{byItself:!0}),[id,turn]),keys=useLoaded(()=>get(
+`usage${query({by:"key",api_id:id,last:`${KEYS_S}s`,top:6,nodes:"all"})}`,{byItself:!0}),[id,turn]),steps2=chain.value?.middlewares??[],callers=(keys.value?.rows??
+[]).filter(row=>row.value);return i("p",{class:"strip",children:[steps2.length>0&&i("span",{children:[i("b",{children:"Chain"})," ",steps2.map((step,at)=>i("spa\
+n",{children:[at>0&&"› ",step.name,step.mean_ns!=null&&i("small",{children:[" ",duration(step.mean_ns/1e3)]})]},step.name))," ",i("a",{href:link(["apis",id,"c\
+hain"]),children:"all"})]}),callers.length>0&&i("span",{children:[i("b",{children:"Keys, past 10 min"})," ",callers.map(row=>i("span",{children:[i("a",{href:link(
+["keys",row.value],{alias:row.alias}),children:i(Text,{children:row.alias||String(row.value).slice(0,12)})})," ",rate(row.hits/KEYS_S),"/s",row.errors>0&&`, ${percent(
+row.errors/row.hits)} failed`]},row.value))," ",i("a",{href:link(["apis",id,"usage"]),children:"all"})]})]})}var TARGET={available:["ok","available"],returning:[
+"warn","returning"],ejected:["bad","ejected"],down:["bad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.api_id===id)?.
+targets??[];return i(Panel,{title:"Upstream targets",children:targets.length===0?i("div",{class:"empty small",children:detail?i("p",{children:["All requests go \
+to ",i(Text,{mono:!0,children:upstream}),". Of several targets, each is listed here with its state."]}):"Loading"}):i("table",{class:"plain",children:[i("thead",
+{children:i("tr",{children:[i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Requests"}),
+i("th",{scope:"col",class:"number",children:"Faults"}),i("th",{scope:"col",class:"number",children:"Sent again"}),i("th",{scope:"col",class:"number",children:"L\
+atency"})]})}),i("tbody",{children:targets.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{mono:!0,children:one.url}),one.weight!==1&&one.weight!=
+null&&i("small",{children:[" weight ",one.weight]})]}),i("td",{children:[i(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??one.state}),
+one.cause&&i("small",{children:[" ",i(Text,{children:String(one.cause).replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i("small",{children:[" for ",span(one.ejection_ends_ms/
+1e3)]})]}),i("td",{class:"number",children:count(one.requests)}),i("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),i("td",{class:"numbe\
+r",children:count(one.retries)}),i("td",{class:"number",children:one.latency_us?duration(one.latency_us):UNKNOWN})]},`${one.version} ${one.part} ${one.url}`))})]})})}
+function Refusals({detail,id}){let one=detail?.apis?.find(api=>api.api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>
+0).sort((a,b2)=>b2[1]-a[1]);return causes.length?i("p",{class:"strip",children:i("span",{children:[i("b",{children:"Since the start"})," ",causes.map(([cause,number])=>i(
+"a",{href:link(["live"],{api:id,cause}),children:[cause," ",count(number)]},cause))]})}):null}var PHASES={pre_auth:"before the caller is known",auth:"who calls",
+post_auth:"once the caller is known"};function Chain({id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),[version,setVersion]=w(0);if(chain.failure)
+return i(ErrorBox,{failure:chain.failure,retry:chain.again});if(!chain.value)return i(Empty,{icon:"clock",title:"Loading"});let versions=chain.value.versions??[
+{name:"",middlewares:chain.value.middlewares}],steps2=(versions[version]??versions[0])?.middlewares??[],sum=steps2.reduce((all,step)=>all+(step.mean_ns??0),0),note=sum?
+`~${duration(sum/1e3)} per request. Means of 1 in 1,024 requests of all APIs, since the start of ${visible(chain.value.node)}.`:"in the order in which requests \
+pass it; costs appear after some thousand requests";return i(Panel,{title:"Chain",note,actions:versions.length>1&&i("label",{class:"row",children:["version ",i(
+"select",{"aria-label":"Version",value:version,onChange:event=>setVersion(Number(event.currentTarget.value)),children:versions.map((one,at)=>i("option",{value:at,
+children:visible(one.name)},at))})]}),children:steps2.length===0?i("div",{class:"empty small",children:"No middleware: requests go straight to the upstream."}):
+i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Middleware"}),!narrow.value&&i("th",{scope:"col",children:"\
+When"}),i("th",{scope:"col",class:"number",children:"Mean"}),i("th",{scope:"col",children:"Share"}),i("th",{scope:"col",class:"number",children:"Samples"})]})}),
+i("tbody",{children:steps2.map((step,at)=>i("tr",{children:[i("th",{scope:"row",children:[i("small",{children:at+1})," ",step.name]}),!narrow.value&&i("td",{children:PHASES[step.
+phase]??step.phase}),i("td",{class:"number",children:step.mean_ns==null?UNKNOWN:duration(step.mean_ns/1e3)}),i("td",{children:step.mean_ns!=null&&sum?i($,{children:[
+i("span",{class:"share","aria-hidden":"true",children:i("span",{style:{width:`${100*step.mean_ns/sum}%`}})}),percent(step.mean_ns/sum)]}):""}),i("td",{class:"nu\
+mber",children:count(step.samples)})]},step.name))})]})})}function Versions({definition}){let versions=Object.entries(definition.version_data?.versions??{}),single=definition.
+version_data?.not_versioned;return i(Panel,{title:single?"Not versioned":`${versions.length} versions`,note:single?"all requests use this one":`named by ${definition.
+definition?.location??"header"} ${definition.definition?.key??""}`,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"\
+col",children:"Version"}),i("th",{scope:"col",children:"Expires"}),i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"Rules by path"})]})}),i(
+"tbody",{children:versions.map(([name,version])=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:name})}),i("td",{children:version.expires||"nev\
+er"}),i("td",{children:version.override_target?i(Text,{mono:!0,children:version.override_target}):"the API's"}),i("td",{children:Object.entries(version.extended_paths??
+{}).filter(([,list])=>Array.isArray(list)&&list.length).map(([kind,list])=>i(Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
+arn","not yet valid"]:ends2<now2+SOON_DAYS*DAY_S?["warn","ends soon"]:["ok","valid"]:["muted","no end"]}var seconds=date=>Date.parse(date)/1e3,of=row=>state2(seconds(
+row.not_after),seconds(row.not_before));function Certificates(){let q=route.value.query,list=useList("certs",{q:q.get("q")??void 0,sort:q.get("sort")??"not_afte\
+r"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("editor");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Certificate\
+s",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer"}),can&&i(Button,{icon:"\
+plus",kind:"primary","data-key":"n",onClick:()=>setAdding(!0),children:"Add certificate"})]}),!can&&i("p",{class:"list-end",children:"Your role can view certifi\
+cates, not change them."}),i(Table,{label:"Certificates",list,id:row=>row.id,open:setOpen,order:"not_after",tone:row=>of(row)[1]==="expired"?"expired":void 0,empty:i(
+Empty,{icon:"certificate",title:q.get("q")?"No certificate matches.":"No certificate was uploaded.",children:q.get("q")?null:"Upload certificates for TLS, of cl\
+ients and for upstreams. Those in files are below while they are in use."}),columns:[{id:"subject",name:"For",sort:"subject_cn",grow:!0,show:row=>i("a",{href:"#",
+onClick:event=>{event.preventDefault(),setOpen(row)},children:i(Text,{children:row.dns_names?.join(", ")||row.subject_cn})})},{id:"state",bare:!0,name:"State",show:row=>i(
+Badge,{tone:of(row)[0],children:of(row)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row=>i("span",{class:of(row)[1]==="expired"?"bad":"",title:full(
+seconds(row.not_after)),children:ago(seconds(row.not_after))})},{id:"issuer",name:"Issuer",show:row=>i(Text,{children:row.issuer_cn||"unknown"})},{id:"kind",name:"\
+Holds",show:row=>row.has_private?"certificate and key":"certificate"},{id:"used",name:"Used by",show:row=>i(Users,{row})}]}),i(InService,{}),open&&i(One2,{row:open,
+close:()=>setOpen(null),changed:list.reload,can}),adding&&i(Add,{close:()=>setAdding(!1),changed:list.reload})]})}function Users({row}){return row.used_by?row.used_by.
+length?i($,{children:row.used_by.map((one,at)=>i("span",{children:[at>0&&", ",one.what==="api"?i("a",{href:link(["apis",one.id]),children:i(Text,{children:one.id})}):
+i(Text,{children:"the configuration"})]},at))}):i("small",{title:"Keys may name it",children:"no API"}):i("small",{children:UNKNOWN})}function InService(){let rows=useLoaded(
+()=>get("live?apis=0",{byItself:!0}),[0]).value?.certificates??[];return rows.length?i(Panel,{title:"In service",note:"what this gateway has loaded, from files \
+too",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Source"}),i("th",{scope:"col",children:"For"}),
+i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Ends"})]})}),i("tbody",{children:rows.map((row,at)=>{let[tone2,word]=state2(
+row.not_after_unix_s);return i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:row.source})}),i("td",{children:i(Text,{children:row.subject})}),
+i("td",{children:i(Badge,{tone:tone2,children:word})}),i("td",{class:`number ${word==="expired"?"bad":""}`,title:full(row.not_after_unix_s),children:ago(row.not_after_unix_s)})]},
+at)})})]})}):null}function One2({row,close,changed,can}){let[failure,setFailure]=w(null),[sure,setSure]=w(!1),used=row.used_by?.length??0,remove2=async()=>{try{
+await call("DELETE",`certs/${segment(row.id)}`),say("ok","Certificate removed."),changed(),close()}catch(failed){setSure(!1),setFailure(failed)}};return sure?i(
+Dialog,{title:"Remove this certificate?",close:()=>setSure(!1),footer:i($,{children:[i(Button,{onClick:()=>setSure(!1),children:"Keep it"}),i(Button,{kind:"dang\
+er",onClick:()=>{remove2()},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(Text,{children:row.dns_names?.[0]??row.subject_cn})})," is remove\
+d, with its private key. ",used?`${used} ${used===1?"use":"uses"} of it fail from then on.`:"APIs that name its id can use it no longer."]})}):i(Dialog,{title:visible(
+row.dns_names?.[0]??row.subject_cn),close,footer:can&&!row.file?i(Button,{kind:"danger",onClick:()=>setSure(!0),children:"Remove"}):void 0,children:[failure?i(ErrorBox,
+{failure}):null,i(Facts,{children:[i(Fact,{name:"State",children:i(Badge,{tone:of(row)[0],children:of(row)[1]})}),i(Fact,{name:"Valid",children:[full(seconds(row.
+not_before))," to ",full(seconds(row.not_after))]}),i(Fact,{name:"Subject",children:i(Text,{children:row.subject_cn})}),i(Fact,{name:"Names",children:i(Text,{children:row.
+dns_names?.join(", ")||"none"})}),i(Fact,{name:"Issuer",children:i(Text,{children:row.issuer_cn||"unknown"})}),i(Fact,{name:"May sign others",children:row.is_ca?
+"yes":"no"}),i(Fact,{name:"Private key",children:row.has_private?"kept with it":"not kept here"}),i(Fact,{name:"Used by",children:i(Users,{row})}),i(Fact,{name:"\
+Id",children:i(Text,{mono:!0,children:row.id})})]})]})}function Add({close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(null),add=async event=>{event.
+preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{"Content-Type":"text/plain"}}),say("ok","Certificate added."),changed(),close()}catch(failed){
+setFailure(failed)}};return i(Dialog,{title:"Add a certificate",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",
+type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),children:"Add"})]}),children:i("form",{id:"new-cert",class:"stack",onSubmit:add,children:[failure?
+i(ErrorBox,{failure}):null,i(Field,{label:"PEM",hint:"The certificate, then its private key if the gateway is to use it for TLS. A key is never shown again.",children:i(
+"textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,onInput:event=>setPem(event.currentTarget.value),placeholder:"-----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q=route.value.query,list=useList("clients",{q:q.get("q")??void 0,sort:q.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i(
+$,{children:[i("div",{class:"page-head",children:[i("h1",{children:["OAuth clients",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"\
+Filter clients",placeholder:"Client, description, API"}),can&&i(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New cl\
+ient"})]}),!can&&i("p",{class:"list-end",children:"Your role can view clients, not change them."}),i(Table,{label:"OAuth clients",list,id:row=>`${row.api_id} ${row.
+id}`,open:setOpen,order:"id",empty:i(Empty,{icon:"client",title:q.get("q")?"No client matches.":"There is no OAuth client yet.",children:q.get("q")?null:"A clie\
+nt is a program that gets access tokens from an API with OAuth 2.0."}),columns:[{id:"id",name:"Client",sort:"id",grow:!0,show:row=>i(Text,{mono:!0,children:row.
+id})},{id:"kind",bare:!0,name:"Kind",show:row=>i(Badge,{tone:"muted",children:row.public?"public":"confidential"})},{id:"api",name:"API",show:row=>i("a",{href:link(
+["apis",row.api_id]),children:i(Text,{children:row.api_id})})},{id:"description",name:"Description",show:row=>i(Text,{children:row.description})},{id:"policy",name:"\
+Policy",show:row=>row.policy_id?i("a",{href:link(["policies"],{open:row.policy_id}),children:i(Text,{children:row.policy_id})}):"none"},{id:"redirect",name:"Red\
+irect",show:row=>i(Text,{mono:!0,children:row.redirect_uri})}]}),open&&i(Client,{row:open,close:()=>setOpen(null),changed:list.reload,can}),q.get("new")&&can&&i(
+NewClient,{close:()=>refine({new:void 0}),changed:list.reload})]})}function Once({id,secret}){return i($,{children:[i(Note,{tone:"warn",icon:"alert",children:"T\
+his is the only time the secret is shown."}),i(Facts,{children:i(Fact,{name:"Client",children:i("code",{children:id})})}),i("div",{class:"line",children:[i("cod\
+e",{class:"big-code",children:secret}),i(Button,{icon:"copy",onClick:()=>{copy(secret,"Secret copied")},children:"Copy"})]})]})}function Client({row,close,changed,
+can}){let[secret,setSecret]=w(null),[failure,setFailure]=w(null),[sure,setSure]=w(null),base=`oauth/clients/${segment(row.api_id)}/${segment(row.id)}`,does={rotate:async()=>{
+let found2=await call("PUT",`${base}/rotate`);setSecret(found2.secret??found2.client_secret)},tokens:async()=>{await call("DELETE",`${base}/tokens`),say("ok","A\
+ll its tokens are revoked."),close()},delete:async()=>{await call("DELETE",base),say("ok","Client deleted, with its tokens."),changed(),close()}},ask2={rotate:[
+"Rotate the secret?","The old secret stops working now. Tokens stay valid.","Rotate"],tokens:["Revoke all its tokens?","Requests with them are refused from now \
+on.","Revoke"],delete:["Delete this client?","It gets no tokens any more, and those it has are revoked.","Delete"]},run=async()=>{let what=sure;setSure(null),setFailure(
+null);try{await does[what]()}catch(failed){setFailure(failed)}};return secret?i(Dialog,{title:"New secret",close,footer:i(Button,{kind:"primary",onClick:close,children:"\
+Done"}),children:i(Once,{id:row.id,secret})}):sure?i(Dialog,{title:ask2[sure][0],close:()=>setSure(null),footer:i($,{children:[i(Button,{onClick:()=>setSure(null),
+children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{run()},children:ask2[sure][2]})]}),children:i("p",{children:ask2[sure][1]})}):i(Dialog,{title:row.id,close,
+footer:can?i($,{children:[!row.public&&i(Button,{onClick:()=>setSure("rotate"),children:"Rotate secret"}),i(Button,{onClick:()=>setSure("tokens"),children:"Revo\
+ke tokens"}),i(Button,{kind:"danger",onClick:()=>setSure("delete"),children:"Delete"})]}):void 0,children:[failure?i(ErrorBox,{failure}):null,i(Facts,{children:[
+i(Fact,{name:"API",children:i("a",{href:link(["apis",row.api_id]),children:i(Text,{children:row.api_id})})}),i(Fact,{name:"Description",children:i(Text,{children:row.
+description||"none"})}),i(Fact,{name:"Kind",children:row.public?"public: without a secret, with PKCE":"confidential"}),i(Fact,{name:"Policy",children:i(Text,{children:row.
+policy_id||"none"})}),i(Fact,{name:"Redirect",children:i(Text,{mono:!0,children:row.redirect_uri||"none"})})]})]})}function NewClient({close,changed}){let[apis2,
+setApis]=w([]),[policies,setPolicies]=w([]),[form,setForm]=w({api_id:"",client_id:"",description:"",redirect_uri:"",policy_id:""}),[made,setMade]=w(null),[failure,
+setFailure]=w(null);S(()=>{get("list/apis?limit=500").then(page=>{let rows=page.rows.filter(one=>one.auth.includes("oauth"));setApis(rows),rows[0]&&setForm(old=>({
+...old,api_id:old.api_id||rows[0].id}))},setFailure),get("list/policies?limit=200").then(page=>setPolicies(page.rows),()=>{})},[]);let set2=name=>event=>setForm(
+{...form,[name]:event.currentTarget.value}),make=async event=>{event.preventDefault(),setFailure(null);try{setMade(await call("POST","oauth/clients/create",form)),
+changed()}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:"The client is made",close,footer:i(Button,{kind:"primary",onClick:close,children:"Done"}),
+children:i(Once,{id:made.client_id,secret:made.secret??made.client_secret})}):i(Dialog,{title:"New OAuth client",close,footer:i($,{children:[i(Button,{onClick:close,
+children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"new-client",disabled:!form.api_id,children:"Make the client"})]}),children:i("form",{id:"new-cl\
+ient",class:"form",onSubmit:make,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,apis2.length===0&&i("div",{class:"field wid\
+e",children:i(Note,{tone:"warn",icon:"alert",children:["No API uses OAuth 2.0. Switch it on in the definition of one first (",i("code",{children:"use_oauth2"}),
+")."]})}),i(Field,{label:"API",wide:!0,children:i("select",{value:form.api_id,onChange:set2("api_id"),children:apis2.map(one=>i("option",{value:one.id,children:one.
+name||one.id},one.id))})}),i(Field,{label:"Client id",hint:"Empty: random.",children:i("input",{class:"mono",value:form.client_id,onInput:set2("client_id")})}),
+i(Field,{label:"Policy",children:i("select",{value:form.policy_id,onChange:set2("policy_id"),children:[i("option",{value:"",children:"none"}),policies.map(one=>i(
+"option",{value:one.id,children:one.name||one.id},one.id))]})}),i(Field,{label:"Redirect",wide:!0,hint:"Where the browser returns with a code.",children:i("inpu\
+t",{class:"mono",value:form.redirect_uri,onInput:set2("redirect_uri"),placeholder:"https://app.example/callback"})}),i(Field,{label:"Description",wide:!0,children:i(
+"input",{value:form.description,onInput:set2("description")})})]})})}function KeyPage(){let[,id=""]=route.value.parts,loaded2=useLoaded(()=>found(id),[id]),path=loaded2.value?.path??"",seen=useLoaded(async()=>path?await last(path):
+null,[path]),[doing,setDoing]=w(null),[failure,setFailure]=w(null),can=may("editor");if(loaded2.failure&&!loaded2.value)return loaded2.failure instanceof Failure&&
+loaded2.failure.status===404?i(Empty,{icon:"key",title:loaded2.failure.message==="Key is not found"?"There is no such key.":loaded2.failure.message,children:["I\
+t may have been revoked, or have expired.",i("br",{}),i(LinkButton,{href:link(["keys"],{q:route.value.query.get("alias")??void 0}),children:route.value.query.get(
+"alias")?"Keys with this alias":"All keys"})]}):i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});if(!loaded2.value)return null;let{value:key,etag}=loaded2.
+value,expired=key.expires>0&&key.expires*1e3<Date.now(),rights=Object.entries(key.access_rights??{}),policies=key.apply_policies??(key.apply_policy_id?[key.apply_policy_id]:
+[]),patch=async(change,words,extra="")=>{setFailure(null);try{await call("PATCH",`${path}${extra}`,change,etag?{headers:{"If-Match":etag}}:{}),say("ok",words),loaded2.
+again(),setDoing(null)}catch(failed){failed instanceof Failure&&failed.status===412?(loaded2.again(),setFailure(new Failure(412,"Somebody else changed this key \
+since it was shown. Their version is shown now; try again."))):setFailure(failed),setDoing(null)}},revoke=async()=>{try{await call("DELETE",path),say("ok","The \
+key is revoked. The next request with it is refused."),go("#/keys")}catch(failed){setFailure(failed),setDoing(null)}};return i($,{children:[i("p",{class:"crumbs",
+children:[i("a",{href:"#/keys",children:"Keys"}),i(Icon,{name:"right"}),i("span",{class:"mono",children:i(Text,{children:short(id)})})]}),i("div",{class:"page-h\
+ead",children:[i("h1",{children:i(Text,{children:key.alias||"Key without alias"})}),expired?i(Badge,{tone:"warn",children:"expired"}):key.is_inactive?i(Badge,{tone:"\
+muted",children:"inactive"}):i(Badge,{tone:"ok",children:"active"}),i(LinkButton,{icon:"tail",kind:"quiet",href:refusals(id,key.alias,path),children:"Why refuse\
+d?"}),can&&i($,{children:[i(Button,{icon:"clock","data-key":"e",onClick:()=>setDoing("extend"),children:"Extend"}),i(Button,{onClick:()=>{patch({is_inactive:!key.
+is_inactive},key.is_inactive?"The key is active.":"The key is inactive: its requests are refused until you activate it.")},children:key.is_inactive?"Activate":"\
+Deactivate"}),i(Button,{kind:"danger",onClick:()=>setDoing("revoke"),children:"Revoke"})]})]}),!can&&i("p",{class:"list-end",children:"Your role can view keys, \
+not change them."}),failure?i(ErrorBox,{failure}):null,i("div",{class:"two",children:[i(Panel,{title:"Limits",children:i("div",{class:"body",children:i(Facts,{children:[
+i(Fact,{name:"Rate",children:key.rate>0?`${count(key.rate)} per ${key.per} s`:"no limit"}),(key.limits??[]).map((one,at)=>i(Fact,{name:"and",children:`${count(one.
+rate)} per ${one.per} s`},at)),i(Fact,{name:"Quota",children:key.quota_max>0?i("span",{class:"row",children:[i(Meter,{used:key.quota_max-key.quota_remaining,max:key.
+quota_max}),i("small",{children:["renews ",i(Ago,{at:key.quota_renews})]}),can&&i(Button,{kind:"quiet",onClick:()=>{patch({},"The quota starts anew.","&reset=qu\
+ota")},children:"Reset"})]}):"no quota"}),i(Fact,{name:"Expires",children:key.expires>0?i($,{children:[i(Ago,{at:key.expires})," ",i("small",{children:full(key.
+expires)})]}):"never"}),i(Fact,{name:"Policies",children:policies.length?policies.map((policy,at)=>i("span",{children:[at>0&&", ",i("a",{href:link(["policies"],
+{open:policy}),children:i(Text,{children:policy})})]},policy)):"none: its limits are its own"}),key.throttle_retry_limit>0&&i(Fact,{name:"Throttle",children:[key.
+throttle_retry_limit," tries, every ",key.throttle_interval," s"]})]})})}),i(Panel,{title:"Key",children:i("div",{class:"body",children:i(Facts,{children:[i(Fact,
+{name:"Id",children:i(Text,{mono:!0,children:id})}),i(Fact,{name:"Last seen",children:seen.value?i(Ago,{at:seen.value}):seen.failure?i("small",{children:"usage \
+is not recorded"}):seen.waiting?UNKNOWN:"never, as far as usage is kept"}),i(Fact,{name:"Organisation",children:i(Text,{children:key.org_id||"none"})}),i(Fact,{
+name:"Created",children:key.date_created?i(Text,{children:key.date_created}):UNKNOWN}),i(Fact,{name:"Tags",children:key.tags?.length?i(Text,{children:key.tags.join(
+", ")}):"none"}),Object.entries(key.meta_data??{}).map(([name,value])=>i(Fact,{name:visible(name),children:i(Text,{children:typeof value=="string"?value:JSON.stringify(
+value)})},name))]})})})]}),i(Panel,{title:"May call",note:`${rights.length} ${rights.length===1?"API":"APIs"}`,children:rights.length===0?i("div",{class:"empty \
+small",children:"No API: every request with it is refused."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"\
+API"}),i("th",{scope:"col",children:"Versions"}),i("th",{scope:"col",children:"Only these paths"}),i("th",{scope:"col",children:"Limit of its own"})]})}),i("tbo\
+dy",{children:rights.map(([api,right])=>i("tr",{children:[i("th",{scope:"row",children:i("a",{href:link(["apis",api]),children:i(Text,{children:right.api_name||
+api})})}),i("td",{children:i(Text,{children:(right.versions??[]).join(", ")})}),i("td",{children:right.allowed_urls?.length?i(Text,{mono:!0,children:right.allowed_urls.
+map(one=>`${(one.methods??[]).join(",")} ${one.url}`).join("; ")}):"all"}),i("td",{children:right.limit?.rate>0||right.limit?.quota_max>0?limit(right.limit):"th\
+e key's"})]},api))})]})}),doing==="extend"&&i(Extend,{expires:key.expires,close:()=>setDoing(null),save:expires=>{patch({expires},expires?`Valid until ${full(expires)}\
+.`:"Valid until revoked.")}}),doing==="revoke"&&i(Dialog,{title:"Revoke this key?",close:()=>setDoing(null),footer:i($,{children:[i(Button,{onClick:()=>setDoing(
+null),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{revoke()},children:"Revoke"})]}),children:i("p",{children:["The next request with ",i("b",{children:i(
+Text,{children:key.alias||short(id)})})," is refused, on every gateway. This cannot be undone; a new key is a new secret."]})})]})}async function found(id){let alias=route.
+peek().query.get("alias");for(let path2 of[`keys/${segment(id)}?by=id`,`keys/${segment(id)}?hashed=true`])try{return{...await ask("GET",path2),path:path2}}catch(failure){
+if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure}let rows=(alias?await listKeys({q:alias,limit:1e3}):{rows:[]}).rows.filter(row=>row.
+hash?row.hash===id:row.alias===alias);if(rows.length!==1)throw new Failure(404,rows.length?`${rows.length} keys have this alias.`:"There is no such key.");let path=`\
+keys/${segment(rows[0].id)}?${rows[0].by}`;return{...await ask("GET",path),path}}async function last(path){let[,id="",by=""]=/^keys\/([^?]*)\?(.*)$/.exec(path)??
+[];return(await get(`usage/last_seen${query({key:decodeURIComponent(id),by:by==="by=id"?"id":void 0,nodes:"all"})}`)).last_seen_unix_s}function refusals(id,alias,path){
+let hash=route.peek().query.get("hash")??(path.includes("hashed")||!path.includes(segment(id))?id:void 0);return link(["live"],hash?{key:hash}:alias?{alias}:{key:id})}
+function Extend({expires=0,save,close}){let[span2,setSpan]=w(2592e3),from=Math.max(expires,Date.now()/1e3),until=span2?Math.round(from+span2):0;return i(Dialog,
+{title:"Extend this key",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",onClick:()=>save(until),children:"Exte\
+nd"})]}),children:[expires>0?null:i(Note,{children:"It does not expire now. This gives it an end."}),i(Field,{label:"By",children:i("select",{value:span2,onChange:event=>setSpan(
+Number(event.currentTarget.value)),children:[SPANS.map(([seconds2,name])=>i("option",{value:seconds2,children:name},seconds2)),i("option",{value:0,children:"wit\
+hout end"})]})}),i("p",{children:["Until: ",i("b",{children:until?full(until):"revoked"})]})]})}function Policies(){let q=route.value.query,list=useList("policies",{q:q.get("q")??void 0,sort:q.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
+policies,open=q.get("open");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Policies",list.total!=null&&i("small",{children:count(
+list.total)})]}),i(Filter,{label:"Filter policies",placeholder:"Name or id"}),can&&i(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"\
+1"}),children:"New policy"})]}),!can&&i("p",{class:"list-end",children:may("editor")?"Policies cannot be written here: there is no folder for them (policies.pol\
+icy_path), or it is read-only.":"Your role can view policies, not change them."}),i(Table,{label:"Policies",list,id:one=>one.id,open:one=>refine({open:one.id}),
+order:"name",empty:i(Empty,{icon:"policy",title:q.get("q")?"No policy matches.":"There is no policy yet.",children:q.get("q")?null:"A policy gives many keys the\
+ same rights and limits; changing it changes all of them at once."}),columns:[{id:"name",name:"Name",sort:"name",grow:!0,show:one=>i("a",{href:link(["policies"],
+{open:one.id}),children:i(Text,{children:one.name||one.id})})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:one.state==="active"?"ok":"muted",children:one.
+state})},{id:"id",name:"Id",sort:"id",show:one=>i(Text,{mono:!0,children:one.id})},{id:"apis",name:"APIs",show:one=>i(Text,{children:one.apis.join(", ")})},{id:"\
+limits",name:"Limits",show:limit},{id:"keys",name:"Keys",number:!0,show:one=>i("a",{href:link(["keys"],{q:one.id}),children:one.keys==null?"its keys":count(one.
+keys)})}]}),open&&i(Policy,{id:open,close:()=>refine({open:void 0}),changed:list.reload,can:!!can},open),q.get("new")&&can&&i(Policy,{id:null,close:()=>refine({
+new:void 0}),changed:list.reload,can:!0})]})}var FRESH=()=>({id:"",name:"",active:!0,org_id:"default",rate:100,per:60,quota_max:-1,quota_renewal_rate:0,key_expires_in:0,
+access_rights:{},partitions:{quota:!1,rate_limit:!1,acl:!1}});function Policy({id,close,changed,can}){let stored=useLoaded(()=>id?ask("GET",`policies/${segment(
+id)}`):Promise.resolve({value:null,etag:null,text:JSON.stringify(FRESH())}),[id]),keys=useLoaded(()=>id&&may("editor")?call("POST","keys/bulk",{action:"activate",
+select:{policy:id},dry_run:!0}):Promise.resolve({count:id?null:0}),[id]).value?.count??null,base=stored.value?layout(stored.value.text):null,[edited,setEdited]=w(
+null),[apis2,setApis]=w([]),[problems,setProblems]=w([]),[failure,setFailure]=w(null),[step,setStep]=w("edit"),text=edited??base??"",set2=(path,value2)=>setEdited(
+set(text,path.split("."),value2)),value=path=>valueAt(text,path.split("."));if(S(()=>{get("list/apis?limit=200").then(page=>setApis(page.rows),()=>{})},[]),S(()=>{
+if(!edited)return;let control=new AbortController,timer=setTimeout(()=>{call("POST","check/policy",edited,{signal:control.signal}).then(found2=>setProblems(found2.
+problems),()=>{})},400);return()=>{clearTimeout(timer),control.abort()}},[edited]),stored.failure)return stored.failure instanceof Failure&&stored.failure.status===
+404?i(Dialog,{title:"Policy",close,children:i(Empty,{icon:"policy",title:"There is no such policy."})}):i(Dialog,{title:"Policy",close,children:i(ErrorBox,{failure:stored.
+failure,retry:stored.again})});if(!stored.value||base==null)return null;let errors=problems.filter(one=>one.level==="error"),plain=String(value("name")??"").toLowerCase().
+replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),save=async()=>{setFailure(null);try{id?await call("PUT",`policies/${segment(id)}`,text,stored.value.etag?{headers:{
+"If-Match":stored.value.etag}}:{}):await call("POST","policies",set(text,["id"],plain||`policy-${Date.now().toString(36)}`),{headers:{"If-None-Match":"*"}}),await get(
+"reload?block=true"),say("ok",`Policy saved. It applies to ${keys==null?"its keys":`${count(keys)} ${keys===1?"key":"keys"}`} from the next request.`),changed(),
+close()}catch(failed){setStep("edit"),setFailure(failed instanceof Failure&&failed.status===412?new Failure(412,"Not saved: somebody else changed this policy si\
+nce it was opened. Close it and open it again to see their version."):failed)}},remove2=async()=>{try{await call("DELETE",`policies/${segment(id)}`),await get("\
+reload?block=true"),say("ok","Policy deleted."),changed(),close()}catch(failed){setFailure(failed),setStep("edit")}},concerned=keys==null?"The number of its key\
+s is not known.":`${count(keys)} ${keys===1?"key has":"keys have"} this policy.`;if(step==="delete")return i(Dialog,{title:"Delete this policy?",close:()=>setStep(
+"edit"),footer:i($,{children:[i(Button,{onClick:()=>setStep("edit"),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),
+children:i("p",{children:[concerned," ",keys===0?"":"Their requests are refused until they get another."]})});if(step==="save")return i(Dialog,{title:"Save this\
+ policy?",close:()=>setStep("edit"),wide:!0,footer:i($,{children:[i("span",{children:[concerned," ",affected()]}),i(Button,{onClick:()=>setStep("edit"),children:"\
+Back"}),i(Button,{kind:"primary",autofocus:!0,onClick:()=>{save()},children:"Save"})]}),children:i(Diff,{old:id?base:"",now:text})});let rights=value("access_ri\
+ghts")??{},number=(path,label,none,empty)=>i(Field,{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i("input",{type:"number",min:0,step:"\
+any",disabled:!can,placeholder:none,value:value(path)>0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty:Number(event.currentTarget.
+value))})});return i(Dialog,{title:id?visible(value("name")||id):"New policy",close,wide:!0,footer:i($,{children:[i("span",{children:[id&&i(LinkButton,{icon:"ke\
+y",kind:"quiet",href:link(["keys"],{q:id}),children:keys==null?"Its keys":`${count(keys)} ${keys===1?"key":"keys"}`}),id&&can&&i(Button,{icon:"trash",kind:"quie\
+t",onClick:()=>setStep("delete"),children:"Delete"})]}),i(Button,{onClick:close,children:"Close"}),can&&i(Button,{kind:"primary",disabled:!edited||edited===base||
+errors.length>0||!value("name"),onClick:()=>id?setStep("save"):void save(),children:id?"Save":"Make the policy"})]}),children:i("div",{class:"form",children:[failure?
+i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2(
+"name",event.currentTarget.value)})}),i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2("\
+active",!value("active"))}),"Active"]}),number("rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number(
+"quota_renewal_rate","renewed every, seconds","never",0),number("key_expires_in","New keys expire after, seconds","never",0),i("div",{class:"field wide",children:[
+i("span",{children:"APIs"}),i("div",{class:"choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,
+listen_path:"unknown API"}))].map(api=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(`\
+access_rights.${api.id}`,api.id in rights?void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i(Text,{children:api.name||api.id}),i("small",{class:"\
+mono",children:i(Text,{children:api.listen_path})})]},api.id))})]}),i("div",{class:"field wide",children:[i("span",{children:"Applies to keys"}),i("div",{class:"\
+row",children:[["acl","rights"],["rate_limit","rate"],["quota","quota"]].map(([part,name])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,
+checked:!!value(`partitions.${part}`),onChange:()=>set2(`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i("em",{children:"None \
+chosen: all of it."})]}),problems.filter(one=>one.level!=="ignored").map(one=>i("div",{class:"field wide",children:i(Note,{tone:one.level==="error"?"bad":"warn",
+icon:"alert",children:[i("code",{children:one.path})," ",i(Text,{children:one.message})]})},one.path))]})})}var TABS2=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i($,{children:[
+i("h1",{class:"page",children:"System"}),i("nav",{class:"tabs","aria-label":"Parts of the system",children:TABS2.map(([part,name])=>i("a",{href:link(part?["syst\
+em",part]:["system"]),"aria-current":tab===part?"page":void 0,children:name},part))}),tab===""&&i(Gateways,{}),tab==="problems"&&i(Problems,{}),tab==="changes"&&
+i(Changes,{}),tab==="users"&&i(Users2,{})]})}function differs(node){return node.differs?.length?i(Badge,{tone:"warn",children:["differs: ",node.differs.map(part=>part.
+replaceAll("_"," ")).join(", ")]}):void 0}var often=()=>Math.floor(tick.value/3);function useFigures(){let node=route.value.query.get("node")??"";return useLoaded(
+()=>get(`live${query({apis:0,node})}`,{byItself:!0}),[node,often()])}function WhichGateway(){let nodes=now.value?.nodes??[],chosen=route.value.query.get("node")??
+now.value?.node??"";return nodes.length<2?null:i("div",{class:"toolbar",children:i("label",{class:"row",children:["Figures of ",i("select",{"aria-label":"Gatewa\
+y",value:chosen,onChange:event=>refine({node:event.currentTarget.value}),children:[...nodes].sort().map(node=>i("option",{value:node,children:visible(node)},node))})]})})}
+function Gateways(){let nodes=useLoaded(()=>get("nodes",{byItself:!0}),[0,often()]),now2=useFigures(),at=now2.value,reload=async()=>{try{await get("reload?block\
+=true"),say("ok","The configuration is read anew."),now2.again()}catch(failure){say("bad",failure.message)}};return i("div",{class:"stack",children:[nodes.failure?
+i(ErrorBox,{failure:nodes.failure,retry:nodes.again,since:nodes.at??void 0}):null,i(Panel,{title:"Gateways",note:nodes.value?nodes.value.shared?"that share this\
+ Redis":"this one stands alone: no Redis is configured":"",actions:may("editor")&&i(Button,{icon:"refresh",kind:"quiet",onClick:()=>{reload()},children:"Reload \
+configuration"}),children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"\
+State"}),!narrow.value&&i($,{children:[i("th",{scope:"col",children:"Version"}),i("th",{scope:"col",children:"Up since"}),i("th",{scope:"col",class:"number",children:"\
+APIs"}),i("th",{scope:"col",children:"Configuration"}),i("th",{scope:"col",children:"Definitions"})]})]})}),i("tbody",{children:(nodes.value?.nodes??[]).map(node=>i(
+"tr",{children:[i("th",{scope:"row",children:[i(Text,{mono:!0,children:node.node})," ",node.self&&i("small",{children:"this one"})]}),i("td",{children:[node.alive?
+i(Badge,{tone:"ok",children:"serving"}):i(Badge,{tone:"bad",children:["silent since ",clock(node.seen_unix_s,!0)]}),node.errors>0&&i(Badge,{tone:"warn",children:[
+node.errors," ",node.errors===1?"error":"errors"," in its files"]}),narrow.value&&differs(node)]}),!narrow.value&&i($,{children:[i("td",{children:node.version}),
+i("td",{children:i(Ago,{at:node.started_unix_s})}),i("td",{class:"number",children:count(node.apis)}),i("td",{children:[differs(node)??(nodes.value.nodes.length>
+1&&i(Badge,{tone:"ok",children:"as the others"}))," ",i(Text,{mono:!0,children:node.configuration})]}),i("td",{children:node.shared_definitions?i($,{children:["\
+revision ",count(node.shared_definitions.revision)," ",!node.shared_definitions.store_up&&i(Badge,{tone:"bad",children:"store away"})]}):"its files"})]})]},node.
+node))})]})}),i(WhichGateway,{}),now2.failure?i(ErrorBox,{failure:now2.failure,retry:now2.again,since:now2.at??void 0}):null,i("div",{class:"two",children:[i(Panel,
+{title:"Stores",children:at?.stores?.length?i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Store"}),i("t\
+h",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"p50"}),i("th",{scope:"col",class:"number",children:"p99"}),i("th",{scope:"col",class:"\
+number",children:"Faults"})]})}),i("tbody",{children:at.stores.map(one=>i("tr",{children:[i("th",{scope:"row",children:one.store}),i("td",{children:one.up?i(Badge,
+{tone:"ok",children:"answers"}):i(Badge,{tone:"bad",children:one.trouble||"does not answer"})}),i("td",{class:"number",children:percentile(one.p50_us,1e7)}),i("\
+td",{class:"number",children:percentile(one.p99_us,1e7)}),i("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)})]},one.store))})]}):i("div",
+{class:"empty small",children:at?"No store is in use.":"Loading"})}),i(Panel,{title:"Records",note:"where requests are recorded",children:at?.sinks?.length?i("t\
+able",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Sink"}),i("th",{scope:"col",class:"number",children:"Written"}),
+i("th",{scope:"col",class:"number",children:"Waiting"}),i("th",{scope:"col",class:"number",children:"Lost"})]})}),i("tbody",{children:at.sinks.map(one=>i("tr",{
+children:[i("th",{scope:"row",children:one.sink}),i("td",{class:"number",children:count(one.written)}),i("td",{class:"number",children:count(one.waiting)}),i("t\
+d",{class:`number ${one.dropped+one.failed?"bad":""}`,children:count(one.dropped+one.failed)})]},one.sink))})]}):i("div",{class:"empty small",children:at?"Reque\
+sts are not recorded: enable_analytics is off.":"Loading"})})]}),i("div",{class:"two",children:[i(Panel,{title:"Middlewares",note:"mean of sampled requests",children:at?.
+middlewares?.length?i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Middleware"}),i("th",{scope:"col",class:"\
+number",children:"Mean"}),i("th",{scope:"col",class:"number",children:"Samples"})]})}),i("tbody",{children:at.middlewares.map(one=>i("tr",{children:[i("th",{scope:"\
+row",children:one.middleware}),i("td",{class:"number",children:duration(one.mean_ns/1e3)}),i("td",{class:"number",children:count(one.samples)})]},one.middleware))})]}):
+i("div",{class:"empty small",children:"No sample yet."})}),i(Panel,{title:"Process",note:at?visible(at.node):"",children:i("div",{class:"body",children:i(Facts,
+{children:[i(Fact,{name:"Version",children:at?.version??session.value?.version}),i(Fact,{name:"Up since",children:at?i($,{children:[i(Ago,{at:at.started_unix_ms/
+1e3})," ",i("small",{children:full(at.started_unix_ms/1e3)})]}):UNKNOWN}),i(Fact,{name:"Cores busy",children:at?.core_busy?.map(percent).join(", ")??UNKNOWN}),i(
+Fact,{name:"Connections",children:at?`${count(at.connections.client)} of clients, ${count(at.connections.upstream)} to upstreams`:UNKNOWN}),i(Fact,{name:"Withou\
+t an API",children:at?.unrouted?Object.entries(at.unrouted).filter(([what])=>what in UNROUTED).map(([what,number])=>`${UNROUTED[what]} ${count(number)}`).join("\
+, "):UNKNOWN})]})})})]})]})}function Problems(){let now2=useFigures(),reload=now2.value?.reload;return now2.failure&&!reload?i($,{children:[i(WhichGateway,{}),i(
+ErrorBox,{failure:now2.failure,retry:now2.again})]}):reload?i($,{children:[i(WhichGateway,{}),reload.last_failed&&i(Note,{tone:"bad",icon:"alert",children:["The\
+ last reload found errors: what is named below is left out. Everything else serves",reload.last_ok_unix_s?`; the last reload without errors was at ${moment(reload.
+last_ok_unix_s)}`:"","."]}),i(Panel,{title:"Problems of the configuration",note:`${count(reload.errors)} ${reload.errors===1?"error":"errors"}, ${count(reload.warnings)}\
+ ${reload.warnings===1?"warning":"warnings"}; read in ${duration(reload.last_us)}`,children:reload.problems.length===0?i(Empty,{icon:"ok",title:"The configurati\
+on has no problem."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Level"}),i("th",{scope:"col",children:"\
+File"}),i("th",{scope:"col",children:"Where"}),i("th",{scope:"col",children:"What"})]})}),i("tbody",{children:reload.problems.map((one,at)=>i("tr",{children:[i(
+"td",{children:i(Badge,{tone:one.level==="error"?"bad":"warn",children:one.level})}),i("th",{scope:"row",children:i(Text,{mono:!0,children:one.file})}),i("td",{
+children:i(Text,{mono:!0,children:one.path})}),i("td",{children:i(Text,{children:one.message})})]},at))})]})})]}):i(WhichGateway,{})}function Changes(){let q=route.
+value.query,list=useList("changes",{q:q.get("q")??void 0}),[open,setOpen]=w(null),where=row=>row.target?row.kind==="api"?link(["apis",row.target]):row.kind==="k\
+ey"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0:void 0;return i($,{children:[i("div",{class:"toolbar",children:[i(
+Filter,{label:"Filter changes",placeholder:"User, target, action"}),i("small",{children:"Kept for 90 days."})]}),i(Table,{label:"Changes",list,id:row=>`${row.time}\
+ ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i(Empty,{icon:"clock",title:"No change is recorded."}),columns:[{id:"time",bare:!0,name:"\
+Time",show:row=>i("time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",bare:!0,name:"Who",show:row=>i(Text,{children:row.user||"nobody"})},{id:"\
+action",bare:!0,name:"Did",show:row=>i(Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.action==="delete"?"warn":"muted",children:row.action.
+replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i($,{children:[i("small",{children:row.kind})," ",where(row)?i("a",{href:where(row),children:i(
+Text,{children:row.target})}):i(Text,{children:row.target})]})},{id:"diff",bare:!0,name:"Fields",number:!0,show:row=>row.diff?.length?`${count(row.diff.length+(row.
+diff_more??0))} changed`:""},{id:"node",name:"Gateway",show:row=>i(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i(Text,{mono:!0,children:row.
+address})}]}),open&&i(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[i(Facts,{children:[i(Fact,{name:"\
+Who",children:[i(Text,{children:open.user})," ",i("small",{children:open.role})]}),i(Fact,{name:"At",children:full(open.time)}),i(Fact,{name:"What",children:where(
+open)?i("a",{href:where(open),children:i(Text,{children:open.target})}):i(Text,{children:open.target})}),i(Fact,{name:"From",children:i(Text,{mono:!0,children:open.
+address})}),i(Fact,{name:"Gateway",children:i(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i("table",{class:"plain",children:[i("thead",{children:i(
+"tr",{children:[i("th",{scope:"col",children:"Field"}),i("th",{scope:"col",children:"Before"}),i("th",{scope:"col",children:"After"})]})}),i("tbody",{children:open.
+diff.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:one.path})}),i("td",{children:i(Text,{mono:!0,children:shown2(one.old)})}),
+i("td",{children:i(Text,{mono:!0,children:shown2(one.new)})})]},one.path))})]}),open.diff_more>0&&i("small",{children:["and ",count(open.diff_more)," more field\
+s"]})]})]})}var shown2=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);function Users2(){let admin=may("admin"),users=useLoaded(()=>admin?
+get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.value.query.get("new"),remove2=async name=>{try{await call(
+"DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(null)}catch(failure){say("bad",failure.message)}};return i(
+$,{children:[!admin&&i(Note,{children:"Only admins see and change users."}),i("div",{class:"toolbar",children:[admin&&i(Button,{icon:"plus",kind:"primary","data\
+-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i(Button,{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.
+failure?i(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i(Panel,{title:"Users",note:"admin: everything; editor: all but users and\
+ secrets; viewer: reads",children:users.value.users.length===0?i(Empty,{icon:"client",title:"There is no named user.",children:"Everybody who knows the control \
+secret is an admin, and changes do not say who made them."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"\
+Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Since"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),
+i("tbody",{children:users.value.users.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.role===
+"admin"?"accent":"muted",children:one.role})}),i("td",{children:i(Ago,{at:one.created})}),i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>setEditing(
+one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&admin&&i(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(
+null),refine({new:void 0}),users.again()},remove:remove2}),own&&i(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){
+let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();
+try{user?await call("PUT",`users/${segment(user.name)}`,{role,...password?{password}:{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":
+`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.name:"Add a user",close,footer:i($,{children:[i("span",{children:user&&
+i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"\
+submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(
+ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.
+currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i("option",{value:"v\
+iewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secrets"}),i("option",{value:"admin",children:"admin: everythin\
+g"})]})}),i(Field,{label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i("input",{type:"pass\
+word",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({
+close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i(Dialog,{title:"Change my password",close,footer:i($,{children:[i(Button,
+{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),children:i("form",{id:"own",class:"form",onSubmit:async event=>{
+event.preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[
+failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Old password",children:i("input",{type:"password",autofocus:!0,required:!0,
+autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} char\
+acters.`,children:i("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
+value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Policies,System};

@@ -301,11 +301,11 @@ enum WriterState {
 }
 
 impl BodyWriter {
-    /// Receives the next bytes of the body, without its framing. If the cache gives the response up (too large, no memory), it is still
-    /// relayed.
-    pub fn push(&mut self, bytes: &[u8]) {
+    /// Receives the next bytes of the body, without its framing. Returns `false` if the cache does not keep them: it has given the response up
+    /// (too large, no memory), but it is still relayed.
+    pub fn push(&mut self, bytes: &[u8]) -> bool {
         if self.state != WriterState::Open {
-            return;
+            return false;
         }
         let pushed = self.stored.body.push(bytes, self.api.partition.object_bytes_max());
         if let Err(error) = pushed {
@@ -315,6 +315,7 @@ impl BodyWriter {
                 PushError::TooLong | PushError::Ended => NotStored::Incomplete,
             });
         }
+        pushed.is_ok()
     }
 
     /// Ends the body. Returns `true` when it is stored now; not when bytes are missing, or a purge happened meanwhile.

@@ -127,8 +127,10 @@ impl KeyParts<'_> {
         hasher.add(self.target);
         hasher.add_optional(self.caller);
         hasher.add(&(self.headers.len() as u64).to_le_bytes());
-        for value in self.headers {
-            hasher.add_optional(*value);
+        // Most are absent, so those that are present say which they are.
+        for (index, value) in (0_u64..).zip(self.headers).filter_map(|(index, value)| Some((index, (*value)?))) {
+            hasher.0.update(&index.to_le_bytes());
+            hasher.add(value);
         }
         hasher.finish()
     }

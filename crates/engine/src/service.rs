@@ -315,16 +315,21 @@ pub trait BodySink {
     /// The next bytes, without framing.
     fn push(&mut self, bytes: &[u8]);
 
+    /// Whether more bytes may be read from the upstream. If pending, the task is woken when they may. With `BodyCut`, nobody needs the rest.
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), BodyCut>> {
+        Poll::Ready(Ok(()))
+    }
+
     /// Called after the last byte.
     fn finish(self: Box<Self>);
 }
 
-/// Body of a reply from a source. The reply's header lines contain its length.
+/// Body of a reply from a source.
 pub struct SourcedBody {
     /// The source. It is not read for HEAD requests.
     pub source: Box<dyn BodySource>,
-    /// Length of the body, for figures.
-    pub len: u64,
+    /// Length of the body, if it is known: then the reply's header lines contain it. Otherwise the engine frames the body.
+    pub len: Option<u64>,
     /// An exchange to start with this reply.
     pub detached: Option<DetachedExchange>,
 }

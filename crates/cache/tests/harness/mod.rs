@@ -109,15 +109,13 @@ pub(crate) fn fetch(api: &Arc<ApiCache>, exchange: &Exchange, now_ms: u64) -> bo
     };
     let (first, second) = BODY.split_at(4);
     writer.push(first);
-    match exchange.end {
+    let is_taken = match exchange.end {
         End::Whole => writer.push(second),
         End::Cut => return false,
         End::Short => writer.push(&second[1..]),
-        End::Long => {
-            writer.push(second);
-            writer.push(b"more");
-        }
-    }
+        End::Long => writer.push(second) && writer.push(b"more"),
+    };
+    assert_eq!(is_taken, !matches!(exchange.end, End::Long), "more than announced is not taken");
     writer.finish()
 }
 

@@ -70,6 +70,10 @@ impl DetachedBody {
     async fn receive(mut self, core: Rc<Core>) {
         let stall = Duration::from_millis(core.limits.body_stall_ms);
         loop {
+            // The client that the sink waits for has time limits of its own.
+            if std::future::poll_fn(|cx| self.sink.poll_ready(cx)).await.is_err() {
+                return;
+            }
             match timeout(stall, std::future::poll_fn(|cx| self.poll_read(cx, &core))).await {
                 Ok(Ok(true)) => return self.end(&core),
                 Ok(Ok(false)) => {}
@@ -83,7 +87,8 @@ impl DetachedBody {
         let read = ready!(self.upstream.stream.poll_read(cx, &mut buffers.scratch));
         let Ok(read) = read else { return Poll::Ready(Err(())) };
         if read == 0 {
-            return Poll::Ready(Err(()));
+            self.keep_alive = false;
+            return Poll::Ready(if matches!(self.reader, BodyReader::UntilClose) { Ok(true) } else { Err(()) });
         }
         Poll::Ready(self.take(buffers.scratch.get(..read).unwrap_or_default()))
     }

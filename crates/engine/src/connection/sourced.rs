@@ -1,14 +1,17 @@
 //! Replies whose body comes from a source. Pieces of shared bytes are written without copying them, each when the client has taken the one
-//! before. A small body is written together with its head.
+//! before. A small body is written together with its head. A body of unknown length is copied into chunks.
 
 use super::{Connection, Stage, detached_exchange};
-use crate::service::{BodySource, Outgoing, SourcedBody};
+use crate::service::{BodyCut, BodySource, Outgoing, SourcedBody};
 use bytes::{Buf, Bytes};
 use std::task::{Context, Poll, ready};
-use tollgate_http::write_reply_head;
+use tollgate_http::{LAST_CHUNK, write_chunk, write_reply_head};
 
 /// Up to this size, pieces are copied behind the head. Larger ones are written from where they are.
 const COPY_BYTES_MAX: usize = 4 * 1024;
+
+/// Room for the size of a chunk and two line ends.
+const CHUNK_FRAME_BYTES: usize = 20;
 
 /// The unsent rest of a reply.
 pub(super) struct SourcedReply {
@@ -34,12 +37,21 @@ impl Connection {
     pub(super) fn reply_from_source(
         &mut self,
         cx: &mut Context<'_>,
-        sourced: SourcedBody,
-        outgoing: &Outgoing,
+        mut sourced: SourcedBody,
+        outgoing: &mut Outgoing,
         close: bool,
         out: &mut Vec<u8>,
     ) {
-        let close = close || self.core.draining.get();
+        let mut close = close || self.core.draining.get();
+        if sourced.len.is_none() && !self.exchange.client_head {
+            match self.exchange.http10 {
+                true => close = true,
+                false => {
+                    outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
+                    sourced.source = Box::new(Chunks { source: sourced.source, is_over: false });
+                }
+            }
+        }
         if let Some(detached) = sourced.detached {
             detached_exchange::start(&self.core, self.client_address, detached);
         }
@@ -166,5 +178,26 @@ impl Connection {
             false if !is_read => self.enter(Stage::Drain(0)),
             false => self.enter(Stage::Head { unread: true }),
         }
+    }
+}
+
+/// Frames a body whose length is not known.
+struct Chunks {
+    source: Box<dyn BodySource>,
+    is_over: bool,
+}
+
+impl BodySource for Chunks {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
+        if self.is_over {
+            return Poll::Ready(Ok(None));
+        }
+        let Some(piece) = ready!(self.source.poll_next(cx))? else {
+            self.is_over = true;
+            return Poll::Ready(Ok(Some(Bytes::from_static(LAST_CHUNK))));
+        };
+        let mut chunk = Vec::with_capacity(piece.len() + CHUNK_FRAME_BYTES);
+        write_chunk(&piece, &mut chunk);
+        Poll::Ready(Ok(Some(chunk.into())))
     }
 }

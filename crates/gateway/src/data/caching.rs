@@ -10,6 +10,11 @@ use tollgate_http::{HeaderEdits, Headers};
 
 /// Replies with a cached response. Header lines of the version and of the request are added later.
 pub(crate) fn serve(outgoing: &mut Outgoing, answer: &CachedResponse) {
+    serve_from(outgoing, answer, Box::new(StoredBodySource(answer.body())));
+}
+
+/// Replies with a cached response whose body comes from this source.
+pub(crate) fn serve_from(outgoing: &mut Outgoing, answer: &CachedResponse, source: Box<dyn BodySource>) {
     let mut is_dated = false;
     outgoing.edits.clear();
     outgoing.edits.add_line(|lines| {
@@ -20,10 +25,8 @@ pub(crate) fn serve(outgoing: &mut Outgoing, answer: &CachedResponse) {
     outgoing.is_dated = is_dated;
     outgoing.status = answer.status();
     outgoing.body.clear();
-    // Without a length, only the end of the connection ends the body.
-    outgoing.close = answer.body_len().is_none();
-    let source = Box::new(StoredBodySource(answer.body()));
-    outgoing.sourced = Some(SourcedBody { source, len: answer.body_len().unwrap_or(0), detached: None });
+    outgoing.close = false;
+    outgoing.sourced = Some(SourcedBody { source, len: answer.body_len(), detached: None });
 }
 
 /// Tells the cache if a rule for errors has replaced the response.

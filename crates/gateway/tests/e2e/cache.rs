@@ -200,6 +200,19 @@ fn an_answer_is_used_for_its_time() {
     assert_eq!([asked(&gateway, &upstream, get("/none/x")), asked(&gateway, &upstream, get("/less/x"))], [3, 3]);
     let first = gateway.get("/short/x").text();
     eventually("the time is over", || gateway.get("/short/x").text() != first);
+    // An endpoint's own time counts instead, in both directions.
+    let endpoints = json!([{"path": "/short", "method": "GET", "timeout": 2}, {"path": "/long", "method": "GET", "timeout": 60}]);
+    let of_endpoint = |id: &str, timeout: i64| {
+        with_options(
+            api(id, &format!("/{id}/"), &upstream.url()),
+            json!({"cache_timeout": timeout, "cache_all_safe_requests": false}),
+        )
+        .list("advance_cache_config", endpoints.clone())
+    };
+    let gateway = Gateway::start(json!({}), [of_endpoint("none", 0), of_endpoint("minute", 60)]);
+    assert_eq!([asked(&gateway, &upstream, get("/none/long")), asked(&gateway, &upstream, get("/none/other"))], [1, 3]);
+    let first = gateway.get("/minute/short").text();
+    eventually("the endpoint's time is over", || gateway.get("/minute/short").text() != first);
 }
 
 #[test]

@@ -485,6 +485,18 @@ fn two_spellings_are_two_resources_and_no_spelling_gets_anothers_answer() {
             "forwarded",
             "x_forwarded_host",
             "x-http-method-override",
+            "x-forwarded-port",
+            "x-forwarded-prefix",
+            "x-forwarded-scheme",
+            "x-forwarded-server",
+            "x-forwarded-path",
+            "x-forwarded-uri",
+            "x-forwarded-ssl",
+            "x-original-host",
+            "x-override-url",
+            "x-rewrite-url",
+            "x-http-method",
+            "x-method-override",
         ];
         let body = names.iter().fold(seen.target.clone(), |body, name| format!("{body} {}", of(name)));
         reply("200 OK", &[FRESH], &body)
@@ -529,6 +541,18 @@ fn two_spellings_are_two_resources_and_no_spelling_gets_anothers_answer() {
         with(&["X-Host: evil"]),
         with(&["Forwarded: host=evil"]),
         with(&["X-HTTP-Method-Override: DELETE"]),
+        with(&["X-Forwarded-Port: 1"]),
+        with(&["X-Forwarded-Prefix: /evil"]),
+        with(&["X-Forwarded-Scheme: http"]),
+        with(&["X-Forwarded-Server: evil"]),
+        with(&["X-Forwarded-Path: /evil"]),
+        with(&["X-Forwarded-Uri: /evil"]),
+        with(&["X-Forwarded-Ssl: off"]),
+        with(&["X-Original-Host: evil"]),
+        with(&["X-Override-URL: /admin"]),
+        with(&["X-Rewrite-URL: /admin"]),
+        with(&["X-HTTP-Method: DELETE"]),
+        with(&["X-Method-Override: DELETE"]),
     ];
     let bodies: Vec<String> = requests.iter().map(|request| gateway.send(request).text()).collect();
     assert_eq!(upstream.requests(), requests.len(), "each goes to the upstream once: {bodies:#?}");

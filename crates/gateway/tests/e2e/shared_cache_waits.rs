@@ -230,26 +230,145 @@ fn a_leader_that_leaves_holds_nobody() {
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }
 
+/// A client with a small receive buffer, whose request is sent.
+fn slow_client(gateway: &Gateway, target: &str) -> Connection {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    socket.connect(&std::net::SocketAddr::from(([127, 0, 0, 1], gateway.port)).into()).unwrap();
+    let mut client = Connection::over(socket.into());
+    client.send(get(target));
+    client
+}
+
+/// A response that may be stored for a minute, in chunks of 10,000 bytes.
+fn in_chunks(body: &[u8]) -> Vec<u8> {
+    let mut bytes = b"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    for piece in body.chunks(10_000) {
+        bytes.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
+        bytes.extend_from_slice(piece);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"0\r\n\r\n");
+    bytes
+}
+
 #[test]
 fn a_leader_that_reads_nothing_holds_nobody() {
-    let body = "0123456789".repeat(90_000);
-    let sent = body.clone();
-    let (upstream, gate, _) = gated(move |_| reply("200 OK", &["Cache-Control: max-age=60"], &sent));
-    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
-    let leader = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-    leader.set_recv_buffer_size(4_096).unwrap();
-    leader.connect(&std::net::SocketAddr::from(([127, 0, 0, 1], gateway.port)).into()).unwrap();
-    let mut leader = Connection::over(leader.into());
-    leader.send(get("/a/x"));
-    eventually("the upstream is asked", || upstream.requests() == 1);
-    let mut clients = crowd(&gateway, 5, "/a/x");
-    gate.open();
-    for client in &mut clients {
-        assert_eq!(client.response("GET").body, body.as_bytes());
+    for is_chunked in [false, true] {
+        // More than the kernel buffers for a client that does not read.
+        let body = "0123456789".repeat(700_000);
+        let sent = body.clone();
+        let (upstream, gate, _) = gated(move |_| match is_chunked {
+            true => in_chunks(sent.as_bytes()),
+            false => reply("200 OK", &["Cache-Control: max-age=60"], &sent),
+        });
+        // Nobody may lose patience and ask the upstream instead.
+        let conf = json!({"tollgate": {"cache": {"body_bytes_max": 8 << 20}}});
+        let gateway = Gateway::start(conf, [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
+        let mut leader = slow_client(&gateway, "/a/x");
+        eventually("the upstream is asked", || upstream.requests() == 1);
+        let mut clients = crowd(&gateway, 5, "/a/x");
+        gate.open();
+        for client in &mut clients {
+            assert!(client.response("GET").body == body.as_bytes());
+        }
+        // It gets all of it when it reads.
+        assert!(leader.response("GET").body == body.as_bytes());
+        assert!(gateway.get("/a/x").body == body.as_bytes());
+        assert_eq!(upstream.requests(), 1, "chunks: {is_chunked}");
     }
-    // It gets all of it when it reads.
-    assert_eq!(leader.response("GET").body, body.as_bytes());
-    assert_eq!(upstream.requests(), 1);
+}
+
+#[test]
+fn a_response_that_turns_out_too_large_is_whole_for_each_and_held_back_for_a_client_that_does_not_read() {
+    const WHOLE: usize = 40_000_000;
+    let (begin, came) = (Arc::new(Gate::default()), Arc::new(Mutex::new(Vec::new())));
+    let (may_begin, coming) = (begin.clone(), came.clone());
+    let upstream = Upstream::raw(move |mut wire, _| {
+        let number = {
+            let mut coming = coming.lock().unwrap();
+            coming.push(0);
+            coming.len() - 1
+        };
+        if Seen::read(&mut wire).is_none() {
+            return;
+        }
+        may_begin.pass();
+        wire.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n");
+        let piece = format!("{:x}\r\n{}\r\n", 100_000, "x".repeat(100_000));
+        for _ in 0..WHOLE / 100_000 {
+            wire.send(&piece);
+            coming.lock().unwrap()[number] += 100_000;
+        }
+        wire.send("0\r\n\r\n");
+    });
+    let conf = json!({"tollgate": {"cache": {"body_bytes_max": 65_536}}});
+    let gateway = Gateway::start(conf, [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
+    let mut leader = slow_client(&gateway, "/a/x");
+    eventually("the upstream is asked", || upstream.connections() == 1);
+    let mut clients = crowd(&gateway, 2, "/a/x");
+    settle();
+    begin.open();
+    for client in &mut clients {
+        assert_eq!(client.response("GET").body.len(), WHOLE);
+    }
+    assert_eq!(upstream.connections(), 3, "each has asked");
+    let (first, rest) = {
+        let came = came.lock().unwrap();
+        (came[0], came[1..].to_vec())
+    };
+    assert!(first < WHOLE && rest == [WHOLE; 2], "{first} {rest:?}");
+    assert_eq!(leader.response("GET").body.len(), WHOLE);
+    let answer = gateway.get("/a/x");
+    assert_eq!((answer.body.len(), upstream.connections()), (WHOLE, 4), "it is not stored");
+}
+
+#[test]
+fn a_response_without_an_end_is_read_no_longer_than_somebody_waits() {
+    let is_closed = Arc::new(AtomicBool::new(false));
+    let closed = is_closed.clone();
+    let upstream = Upstream::raw(move |mut wire, _| {
+        if Seen::read(&mut wire).is_none() {
+            return;
+        }
+        wire.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n");
+        while wire.try_send("4\r\nmore\r\n").is_ok() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        closed.store(true, Ordering::SeqCst);
+    });
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 200}))]);
+    let mut leader = gateway.connect();
+    leader.send(get("/a/x"));
+    assert!(leader.head().unwrap().has("transfer-encoding"));
+    leader.exactly(100).unwrap();
+    leader.reset();
+    eventually("the upstream's connection is closed", || is_closed.load(Ordering::SeqCst));
+}
+
+#[test]
+fn the_first_client_gets_a_body_of_unknown_length_in_its_own_protocol() {
+    let body: Vec<u8> = (0..300_000_u32).map(|at| (at % 251) as u8).collect();
+    let bytes = in_chunks(&body);
+    let upstream = Upstream::start(move |_: &Seen| bytes.clone());
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+    let first = gateway.get("/a/1");
+    assert_eq!((first.header("transfer-encoding"), first.body == body), (Some("chunked"), true));
+    let raw = gateway.raw("GET /a/2 HTTP/1.0\r\nHost: gateway.test\r\n\r\n");
+    assert!(raw.ends_with(&body) && !String::from_utf8_lossy(&raw).contains("chunked"));
+    converse(async {
+        let client = connect(gateway.port).await;
+        let answers = [ask(&client, get_http2("/a/3")).await.unwrap(), ask(&client, get_http2("/a/3")).await.unwrap()];
+        assert!(answers.iter().all(|answer| answer.body == body));
+    });
+    // A part of it, and none of it.
+    let part = gateway.send(crate::harness::request("GET", "/a/1", &["Range: bytes=250-252"], ""));
+    assert_eq!((part.status, part.body), (206, vec![250, 0, 1]));
+    for target in ["/a/1", "/a/2", "/a/3"] {
+        let stored = gateway.get(target);
+        assert_eq!((stored.header("content-length"), stored.body == body), (Some("300000"), true), "{target}");
+    }
+    assert_eq!(upstream.requests(), 3);
 }
 
 #[test]

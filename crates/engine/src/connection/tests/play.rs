@@ -96,6 +96,9 @@ struct ScriptedBytes {
     pieces: VecDeque<Bytes>,
     end: Option<Result<(), BodyCut>>,
     waker: Option<Waker>,
+    /// Woken when the source has been read, or is gone.
+    sink_waker: Option<Waker>,
+    is_source_gone: bool,
 }
 
 impl ScriptedBytes {
@@ -119,6 +122,7 @@ struct ScriptedSource(Rc<RefCell<ScriptedBytes>>);
 impl BodySource for ScriptedSource {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
         let mut bytes = self.0.borrow_mut();
+        bytes.sink_waker.take().into_iter().for_each(Waker::wake);
         match (bytes.pieces.pop_front(), bytes.end) {
             (Some(piece), _) => Poll::Ready(Ok(Some(piece))),
             (None, Some(end)) => Poll::Ready(end.map(|()| None)),
@@ -132,26 +136,44 @@ impl BodySource for ScriptedSource {
 
 impl Drop for ScriptedSource {
     fn drop(&mut self) {
-        self.0.take();
+        let before = self.0.take();
+        before.sink_waker.into_iter().for_each(Waker::wake);
+        self.0.borrow_mut().is_source_gone = true;
     }
 }
 
 /// Hands a body over to a source.
-struct ScriptedSink(Rc<RefCell<ScriptedBytes>>);
+struct ScriptedSink {
+    bytes: Rc<RefCell<ScriptedBytes>>,
+    /// The source holds it back, and it ends with the source.
+    needs_source: bool,
+}
 
 impl BodySink for ScriptedSink {
     fn push(&mut self, bytes: &[u8]) {
-        self.0.borrow_mut().put(bytes);
+        self.bytes.borrow_mut().put(bytes);
+    }
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BodyCut>> {
+        let mut bytes = self.bytes.borrow_mut();
+        if self.needs_source && bytes.is_source_gone {
+            return Poll::Ready(Err(BodyCut));
+        }
+        if self.needs_source && !bytes.pieces.is_empty() {
+            bytes.sink_waker = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
     }
 
     fn finish(self: Box<Self>) {
-        self.0.borrow_mut().end(Ok(()));
+        self.bytes.borrow_mut().end(Ok(()));
     }
 }
 
 impl Drop for ScriptedSink {
     fn drop(&mut self) {
-        self.0.borrow_mut().end(Err(BodyCut));
+        self.bytes.borrow_mut().end(Err(BodyCut));
     }
 }
 
@@ -390,13 +412,17 @@ impl ScriptedHandler {
     }
 }
 
-/// A reply of this length from the script's source.
+/// A reply of this length from the script's source; with 0, its length is not known.
 fn reply_from_source(all: &Scripted, bytes: u64, outgoing: &mut Outgoing) {
     outgoing.edits.clear();
-    outgoing.edits.add("Content-Length", bytes.to_string().as_bytes());
+    let len = (bytes > 0).then_some(bytes);
+    if let Some(bytes) = len {
+        outgoing.edits.add("Content-Length", bytes.to_string().as_bytes());
+    }
     outgoing.status = 200;
+    all.stage.source.borrow_mut().is_source_gone = false;
     let source = Box::new(ScriptedSource(all.stage.source.clone()));
-    outgoing.sourced = Some(SourcedBody { source, len: bytes, detached: None });
+    outgoing.sourced = Some(SourcedBody { source, len, detached: None });
 }
 
 fn reply(outgoing: &mut Outgoing, status: u16, body: &str) -> Verdict {
@@ -471,7 +497,7 @@ impl Handler for ScriptedHandler {
             ("keep", bytes) => ResponseVerdict::Keep(bytes as usize),
             ("detach", bytes) => {
                 reply_from_source(&self.all, bytes, outgoing);
-                outgoing.sink = Some(Box::new(ScriptedSink(self.all.stage.source.clone())));
+                outgoing.sink = Some(Box::new(ScriptedSink { bytes: self.all.stage.source.clone(), needs_source: bytes == 0 }));
                 ResponseVerdict::Detach
             }
             ("again", _) if response.status == 304 => ResponseVerdict::Again,

@@ -89,6 +89,67 @@ fn a_detached_response_that_is_cut_cuts_the_reply() {
     play(&[&begin[..], &[Upstream("1234"), UpstreamLeaves, ClientGets("1234"), ClientSeesEnd]].concat());
 }
 
+const UNKNOWN: &str = "GET /detach HTTP/1.1\nHost: t\n\n";
+const UNKNOWN_UP: &str = "GET /detach HTTP/1.1\nHost: up\nX-Forwarded-For: 192.0.2.1\n\n";
+const CHUNKED: &str = "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n";
+const TWO_CHUNKS: &str = "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n4\n1234\n4\n5678\n0\n\n";
+
+#[test]
+fn a_source_of_unknown_length_is_sent_in_chunks() {
+    let once = [Source("1234"), Source("5678"), SourceEnds, Client("GET /sourced HTTP/1.1\nHost: t\n\n"), ClientGets(TWO_CHUNKS)];
+    play(&[once, once].concat());
+    let head = [Client("HEAD /sourced HTTP/1.1\nHost: t\n\n"), ClientGets("HTTP/1.1 200 OK\n\n")];
+    play(&[&head[..], &once].concat());
+    // Without chunks, only the end of the connection ends the body.
+    let old = Client("GET /sourced HTTP/1.0\nHost: t\nConnection: keep-alive\n\n");
+    let whole = ClientGets("HTTP/1.1 200 OK\nConnection: close\n\n12345678");
+    play(&[Source("12345678"), SourceEnds, old, whole, ClientSeesEnd]);
+    let cut = [Client("GET /sourced HTTP/1.1\nHost: t\n\n"), ClientGets(CHUNKED), Source("1234"), SourceIsCut];
+    play(&[&cut[..], &[ClientGets("4\n1234\n"), ClientSeesEnd, Over]].concat());
+}
+
+#[test]
+fn a_detached_response_of_unknown_length_passes_as_it_comes() {
+    let begin = [Client(UNKNOWN), UpstreamTakes, UpstreamGets(UNKNOWN_UP)];
+    let chunks = [Upstream(CHUNKED), ClientGets(CHUNKED), Upstream("4\n1234\n"), ClientGets("4\n1234\n"), Upstream("0\n\n")];
+    let next = [ClientGets("0\n\n"), Client(DETACH), UpstreamGets(DETACH_UP), Upstream(WHOLE), ClientGets(WHOLE)];
+    play(&[&begin[..], &chunks, &next].concat());
+    // One that ends with its connection, and one that is cut.
+    let closing = [Upstream("HTTP/1.1 200 OK\n\n"), ClientGets(CHUNKED), Upstream("1234"), ClientGets("4\n1234\n")];
+    play(&[&begin[..], &closing, &[UpstreamLeaves, ClientGets("0\n\n")]].concat());
+    play(&[&begin[..], &chunks[..4], &[UpstreamLeaves, ClientSeesEnd, Over]].concat());
+}
+
+#[test]
+fn a_detached_response_that_nobody_needs_is_read_no_further() {
+    let begin = [Client(UNKNOWN), UpstreamTakes, UpstreamGets(UNKNOWN_UP), Upstream(CHUNKED), ClientGets(CHUNKED)];
+    play(&[&begin[..], &[ClientLeaves, Upstream("4\n1234\n"), UpstreamSeesEnd]].concat());
+}
+
+#[test]
+fn a_client_that_takes_nothing_holds_a_detached_response_back() {
+    let mut play = Play::new(any_speed());
+    let begin = [Client(UNKNOWN), UpstreamTakes, UpstreamGets(UNKNOWN_UP), Upstream(CHUNKED), ClientGets(CHUNKED)];
+    begin.into_iter().for_each(|step| play.step(step).unwrap());
+    let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000)).into_bytes();
+    let mut sent = Vec::new();
+    loop {
+        let taken = play.upstream.send_some(chunk.get(sent.len() % chunk.len()..).unwrap());
+        play.settle();
+        if taken == 0 {
+            break;
+        }
+        sent.extend_from_slice(&chunk[sent.len() % chunk.len()..][..taken]);
+        assert!(sent.len() < 16 << 20, "the upstream is never held back");
+    }
+    assert!(play.client.receive_bytes() > 0);
+    play.settle();
+    assert!(play.upstream.send_some(b"x") > 0, "it goes on when the client reads");
+    play.step(ClientLeaves).unwrap();
+    play.step(UpstreamSeesEnd).unwrap();
+    play.finish();
+}
+
 #[test]
 fn a_request_that_is_sent_again_goes_without_its_conditions() {
     let first = "GET /again HTTP/1.1\nHost: up\nX-Forwarded-For: 192.0.2.1\nIf-None-Match: \"one\"\n\n";

@@ -34,7 +34,7 @@ impl GatewayHandler {
             total_ns: now.ns_since(arrival.began),
             upstream_ns: None,
             request_bytes: 0,
-            response_bytes: outgoing.sourced.as_ref().map_or(outgoing.body.len() as u64, |sourced| sourced.len),
+            response_bytes: outgoing.sourced.as_ref().map_or(outgoing.body.len() as u64, |sourced| sourced.len.unwrap_or(0)),
         };
         if let Some(cells) = cells {
             cells.count(&tally);

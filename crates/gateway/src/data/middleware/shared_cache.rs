@@ -5,6 +5,7 @@
 //! The definition is part of the key, so a changed definition starts with an empty cache.
 
 mod key;
+mod overflow;
 mod steps;
 
 use super::{Middleware, MiddlewareSource};

@@ -4,14 +4,23 @@ use tollgate_cache::{CacheRequest, HeaderLines, KeyParts};
 
 /// Headers that upstreams are known to use for links, redirects or routes without naming them in `Vary`. They are always part of the key, so a
 /// client that invents one cannot poison the responses of others.
-const ALWAYS_IN_KEY: [&str; 9] = [
+const ALWAYS_IN_KEY: [&str; 18] = [
     "X-Forwarded-Host",
     "X-Forwarded-Proto",
     "X-Forwarded-Port",
     "X-Forwarded-Prefix",
+    "X-Forwarded-Scheme",
+    "X-Forwarded-Server",
+    "X-Forwarded-Path",
+    "X-Forwarded-Uri",
+    "X-Forwarded-Ssl",
     "X-Original-URL",
+    "X-Original-Host",
+    "X-Override-URL",
     "X-Rewrite-URL",
     "X-HTTP-Method-Override",
+    "X-HTTP-Method",
+    "X-Method-Override",
     "X-Host",
     "Forwarded",
 ];

@@ -1,6 +1,7 @@
 //! Processes responses: those that the cache has requested, and those that may invalidate stored ones.
 
 use super::key::RequestKey;
+use super::overflow::storing_with_overflow;
 use crate::base::clock;
 use crate::data::caching::{self, ResponseLines};
 use crate::data::refusal;
@@ -43,6 +44,11 @@ impl FetchedResponse {
             Some(_) if !head.is_held => {
                 caching::serve(head.reply(), &answer);
                 ResponseAction::Detach(Box::new(Storing(writer)))
+            }
+            None if !head.is_held && answer.is_whole() => {
+                let (sink, source) = storing_with_overflow(writer, answer.body());
+                caching::serve_from(head.reply(), &answer, source);
+                ResponseAction::Detach(sink)
             }
             _ if answer.is_whole() => {
                 head.add_lines(|out| answer.cache_status.write(out));

@@ -15,7 +15,10 @@ const OVERFLOW_BYTES_MAX: usize = 64 * 1024;
 /// A sink that stores a body, and the source from which the client that asked first gets it.
 pub(super) fn storing_with_overflow(writer: BodyWriter, body: CachedBody) -> (Box<dyn BodySink>, Box<dyn BodySource>) {
     let overflow = Rc::<RefCell<Overflow>>::default();
-    (Box::new(OverflowSink { writer: Some(writer), overflow: overflow.clone() }), Box::new(OverflowSource { stored: Some(body), overflow }))
+    (
+        Box::new(OverflowSink { writer: Some(writer), overflow: overflow.clone() }),
+        Box::new(OverflowSource { stored: Some(body), overflow }),
+    )
 }
 
 /// What the cache did not take.

@@ -85,7 +85,11 @@ def main() -> int:
         out = rig.dir / "counts"
         under = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={COUNTED}"]
         credentials.policies(rig, ["jwt"])
-        gateway = bench.tollgate_gateway(rig, args.binary, definitions(upstream.url("/"), issuer.url), "/open/", under=under)
+        apis = definitions(upstream.url("/"), issuer.url)
+        if args.consoles:
+            # Tails and top lists leave out what is not tracked.
+            apis = [api | {"do_not_track": False} for api in apis]
+        gateway = bench.tollgate_gateway(rig, args.binary, apis, "/open/", under=under)
         shapes = {
             "keyless": Shape("open", 200),
             "key, limit, quota": Shape("key", 200, {"Authorization": credentials.limited_key(gateway, "key")}),

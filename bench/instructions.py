@@ -81,17 +81,18 @@ def main() -> int:
     bench.print_circumstances(facts)
     key = credentials.RsaKey.new()
     with Rig(threads=1) as rig, credentials.Issuer(key) as issuer:
-        upstream = bench.nginx_upstream(rig)
+        upstream, second = bench.nginx_upstream(rig), bench.nginx_upstream(rig)
         out = rig.dir / "counts"
         under = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", f"--toggle-collect={COUNTED}"]
         credentials.policies(rig, ["jwt"])
-        apis = definitions(upstream.url("/"), issuer.url)
+        apis = definitions(upstream.url("/"), second.url("/"), issuer.url)
         if args.consoles:
             # Tails and top lists leave out what is not tracked.
             apis = [api | {"do_not_track": False} for api in apis]
         gateway = bench.tollgate_gateway(rig, args.binary, apis, "/open/", under=under)
         shapes = {
             "keyless": Shape("open", 200),
+            "health and retries": Shape("watched", 200),
             "key, limit, quota": Shape("key", 200, {"Authorization": credentials.limited_key(gateway, "key")}),
             "OAuth token": Shape("oauth", 200, {"Authorization": f"Bearer {credentials.oauth_token(gateway)}"}),
             "JWT, the same": Shape("jwt", 200, {"Authorization": credentials.token(key, "user", 0)}),
@@ -129,7 +130,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def definitions(target: str, issuer: str) -> list[dict]:
+def definitions(target: str, second: str, issuer: str) -> list[dict]:
     def api(name: str, **fields) -> dict:
         return bench.api_definition(name, f"/{name}/", target) | fields
 
@@ -140,6 +141,8 @@ def definitions(target: str, issuer: str) -> list[dict]:
 
     return [
         api("open"),
+        api("watched", tollgate={"upstream": {
+            "targets": [{"url": target}, {"url": second}], "balance": "least_requests", "health": {}, "retries": {}}}),
         api("key", use_keyless=False, auth={"auth_header_name": "Authorization"}),
         api("oauth", use_keyless=False, use_oauth2=True, oauth_meta={"allowed_authorize_types": ["token"]}),
         api("jwt", use_keyless=False, enable_jwt=True, jwt_signing_method="rsa", jwt_source=issuer,

@@ -1,6 +1,7 @@
 //! The control plane: it reads definitions, compiles them to what the data plane serves, and answers the control API.
 
 pub(crate) mod api;
+pub(crate) mod certificate_watch;
 pub(crate) mod compile;
 pub(crate) mod definition;
 pub(crate) mod figures_question;

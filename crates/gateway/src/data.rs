@@ -28,6 +28,7 @@ pub(crate) mod pool_hedging;
 pub(crate) mod pool_name;
 pub(crate) mod port;
 pub(crate) mod probe;
+pub(crate) mod quota_monitor;
 pub(crate) mod refusal;
 pub(crate) mod refusal_events;
 pub(crate) mod registry;

@@ -16,6 +16,7 @@ mod shared;
 mod shared_quota;
 mod shared_rate;
 mod sliding_window;
+mod smoothing;
 
 pub use admission::{LimitDecision, WaitPolicy};
 pub use algorithm::LimitAlgorithm;
@@ -24,3 +25,4 @@ pub use limiter::Limiter;
 pub use rate::Rate;
 pub use shared::SharedLimits;
 pub use shared_quota::SharedQuota;
+pub use smoothing::{SmoothingChange, SmoothingRules};

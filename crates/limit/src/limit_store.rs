@@ -42,6 +42,7 @@ pub(super) struct Scripts {
     pub fixed: Script,
     pub quota: Script,
     pub gateways: Script,
+    pub smoothing: Script,
     probe: Script,
 }
 
@@ -88,6 +89,7 @@ impl LimitStore {
                 fixed: Script::new(include_str!("fixed.lua")),
                 quota: Script::new(include_str!("quota.lua")),
                 gateways: Script::new(include_str!("gateways.lua")),
+                smoothing: Script::new(include_str!("smoothing.lua")),
                 probe: Script::new(PROBE),
             },
             rules,

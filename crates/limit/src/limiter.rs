@@ -7,6 +7,7 @@ use super::gcra::Gcra;
 use super::rate::Rate;
 use super::shared_rate::SharedRate;
 use super::sliding_window::SlidingWindow;
+use super::smoothing::{SmoothingChange, SmoothingRules};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,6 +79,30 @@ impl Limiter {
             Limiter::Fixed(limit) => limit.refund(now),
             Limiter::Sliding(limit) => limit.refund(rate, now),
             Limiter::Shared(limit) => limit.give_back(),
+        }
+    }
+
+    /// The present rate of a limit that rises and falls in steps up to `rate`. Only sliding windows do, as in Tyk.
+    pub fn smoothed(&self, rate: Rate, rules: &SmoothingRules) -> Rate {
+        match self {
+            Limiter::Gcra(_) | Limiter::Fixed(_) => rate,
+            Limiter::Sliding(limit) => limit.allowance.rate(rate, rules),
+            Limiter::Shared(limit) => limit.smoothed(rate, rules),
+        }
+    }
+
+    /// Lets the rate rise or fall after a request, if it is time. Returns a change that nobody has been told of.
+    pub fn smooth(&self, rate: Rate, rules: &SmoothingRules, now: Duration) -> Option<SmoothingChange> {
+        match self {
+            Limiter::Gcra(_) | Limiter::Fixed(_) => None,
+            Limiter::Sliding(limit) => {
+                let (allowance, now_us) = (&limit.allowance, now.as_micros() as u64);
+                if allowance.is_due(rules, now_us) {
+                    allowance.look(rate, rules, rate.requests - limit.room(rate, now).0, now_us);
+                }
+                allowance.take_change()
+            }
+            Limiter::Shared(limit) => limit.smooth(rate, rules, now),
         }
     }
 

@@ -6,10 +6,14 @@ use super::algorithm::LimitAlgorithm;
 use super::lease::{Ask, BUCKETS, Filed, Lease, LeaseGrant, LimitParams, Take};
 use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits};
 use super::rate::Rate;
+use super::smoothing::{Allowance, SmoothingChange, SmoothingRules};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tollgate_engine::{Completer, Pending};
 use tollgate_model::config::OnStoreFailure;
+
+/// Shortest time between two questions about a rate that could rise or fall and does not.
+const ALLOWANCE_US_MIN: u64 = 100_000;
 
 /// One rate.
 pub struct SharedRate {
@@ -18,6 +22,8 @@ pub struct SharedRate {
     algorithm: LimitAlgorithm,
     of: Arc<LimitStore>,
     open: Arc<OpenLimits<SharedRate>>,
+    /// The present rate, if it rises and falls in steps.
+    allowance: Allowance,
     state: Mutex<SharedRateState>,
 }
 
@@ -36,7 +42,15 @@ struct SharedRateState {
 impl SharedRate {
     pub(super) fn new(of: Arc<LimitStore>, open: Arc<OpenLimits<SharedRate>>, name: &str, algorithm: LimitAlgorithm) -> Self {
         let salt = name.bytes().fold(0_u64, |salt, byte| salt.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        SharedRate { key: format!("tollgate.rate.{name}"), salt, algorithm, of, open, state: Mutex::default() }
+        SharedRate {
+            key: format!("tollgate.rate.{name}"),
+            salt,
+            algorithm,
+            of,
+            open,
+            allowance: Allowance::default(),
+            state: Mutex::default(),
+        }
     }
 
     /// Takes a place for a request.
@@ -98,6 +112,45 @@ impl SharedRate {
     /// Known free places.
     pub fn room(&self, rate: Rate, now: Duration) -> u64 {
         self.lock().lease.room(micros(now)).min(rate.requests)
+    }
+
+    /// The present rate, if it rises and falls in steps.
+    pub(super) fn smoothed(&self, rate: Rate, rules: &SmoothingRules) -> Rate {
+        // Fixed windows do not.
+        if self.algorithm == LimitAlgorithm::SlidingWindow { self.allowance.rate(rate, rules) } else { rate }
+    }
+
+    /// Lets the rate rise or fall, if it is time. The store decides, so that all gateways have the same; without it, each decides alone.
+    pub(super) fn smooth(self: &Arc<Self>, rate: Rate, rules: &SmoothingRules, now: Duration) -> Option<SmoothingChange> {
+        if self.algorithm != LimitAlgorithm::SlidingWindow {
+            return None;
+        }
+        if self.allowance.is_due(rules, micros(now)) {
+            let present = self.smoothed(rate, rules);
+            let used = present.requests.saturating_sub(self.room(present, now));
+            match self.of.is_silent() {
+                true => self.allowance.look(rate, rules, used, micros(now)),
+                false => drop(self.of.redis.runtime().spawn(self.clone().share_allowance(rate, *rules, used))),
+            }
+        }
+        self.allowance.take_change()
+    }
+
+    async fn share_allowance(self: Arc<Self>, rate: Rate, rules: SmoothingRules, used: u64) {
+        let key = format!("{}.allowance", self.key);
+        let asked = self.of.ask(&self.of.scripts.smoothing, &key, &rules.arguments(rate.requests, used)).await;
+        let now_us = self.of.now_us();
+        let answer = match asked {
+            CountState::Answered(numbers) => <[i64; 3]>::try_from(numbers).ok(),
+            CountState::Late(_) | CountState::Failed => None,
+        };
+        match answer.filter(|[requests, ..]| *requests > 0) {
+            Some([requests, change, wait_us]) => {
+                let wait_us = u64::try_from(wait_us).unwrap_or_default().max(ALLOWANCE_US_MIN);
+                self.allowance.share(requests.unsigned_abs(), change.signum() as i8, now_us.saturating_add(wait_us));
+            }
+            None => self.allowance.look(rate, &rules, used, now_us),
+        }
     }
 
     /// Reports requests that passed without the store.

@@ -2,6 +2,7 @@
 //! rejected requests do not count, so a client that keeps trying is served again. Takes a lock for some nanoseconds.
 
 use super::rate::Rate;
+use super::smoothing::Allowance;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +13,11 @@ const MOMENTS_MAX: u64 = 1024;
 
 /// State of one limit.
 #[derive(Debug, Default)]
-pub struct SlidingWindow(Mutex<AdmissionLog>);
+pub struct SlidingWindow {
+    log: Mutex<AdmissionLog>,
+    /// The present rate, if it rises and falls in steps.
+    pub(super) allowance: Allowance,
+}
 
 /// Times at which requests were admitted, oldest first.
 #[derive(Debug, Default)]
@@ -51,7 +56,7 @@ impl SlidingWindow {
     }
 
     fn lock(&self) -> MutexGuard<'_, AdmissionLog> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

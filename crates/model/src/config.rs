@@ -20,6 +20,7 @@ mod external_services;
 mod known;
 mod kv;
 mod load;
+mod monitor;
 mod opentelemetry;
 mod security;
 mod server;
@@ -31,8 +32,9 @@ pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, N
 pub use external_services::{ExternalProxy, ExternalService, ExternalServices, ExternalTls};
 pub use kv::{ConsulAuth, ConsulSettings, ConsulTls, KvSettings, KvStore, RemoteStore, VaultSettings};
 pub use load::SecretConnector;
+pub use monitor::MonitorSettings;
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
-pub use security::{Security, SecurityCertificates};
+pub use security::{CertificateMonitor, Security, SecurityCertificates};
 pub use server::{AllowedPorts, CertificatePaths, HttpServerOptions, PortRange};
 pub use storage::Storage;
 pub use tollgate::{
@@ -127,6 +129,8 @@ pub struct GatewayConfig {
     pub enable_redis_rolling_limiter: bool,
     /// Same as `enable_redis_rolling_limiter`.
     pub enable_sentinel_rate_limiter: bool,
+    /// Let the rates of sessions with `smoothing` rise and fall in steps; needs one of the two settings above.
+    pub enable_rate_limit_smoothing: bool,
     /// No effect: the threshold of Tyk's single-node limiter; default 5.
     pub drl_threshold: f64,
 
@@ -183,8 +187,10 @@ pub struct GatewayConfig {
     pub external_services: ExternalServices,
     /// Questions to discovery services.
     pub service_discovery: DiscoverySettings,
-    /// What happens after events of the gateway: changes of keys.
+    /// What happens after events of the gateway: changes of keys, and its own certificates that end.
     pub event_handlers: EventHandlers,
+    /// Tells somebody when quotas are used to a share.
+    pub monitor: MonitorSettings,
 
     /// Request rates of single APIs for the control API's `health`.
     pub health_check: HealthCheck,
@@ -440,6 +446,7 @@ impl GatewayConfig {
             enable_fixed_window_rate_limiter: false,
             enable_redis_rolling_limiter: false,
             enable_sentinel_rate_limiter: false,
+            enable_rate_limit_smoothing: false,
             drl_threshold: 5.0,
             oauth_token_expire: 0,
             oauth_refresh_token_expire: 0,
@@ -473,6 +480,7 @@ impl GatewayConfig {
             external_services: ExternalServices::default(),
             service_discovery: DiscoverySettings::default(),
             event_handlers: EventHandlers::default(),
+            monitor: MonitorSettings::default(),
             health_check: HealthCheck::default(),
             health_check_endpoint_name: "hello".to_owned(),
             readiness_check_endpoint_name: "ready".to_owned(),

@@ -158,21 +158,15 @@ impl EventKind {
         EventKind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether the gateway has this event. Monitors of quotas and certificates, and smoothed rates, are not supported yet.
-    pub fn happens(self) -> bool {
-        !matches!(
-            self,
-            EventKind::TriggerExceeded
-                | EventKind::CertificateExpiringSoon
-                | EventKind::CertificateExpired
-                | EventKind::RateLimitSmoothingUp
-                | EventKind::RateLimitSmoothingDown
-        )
+    /// Whether handlers of the gateway's configuration get the event.
+    pub fn is_of_gateway(self) -> bool {
+        let is_of_certificate = matches!(self, EventKind::CertificateExpiringSoon | EventKind::CertificateExpired);
+        is_of_certificate || matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted)
     }
 
-    /// Whether the event belongs to the gateway and not to an API: only the gateway's own handlers get it.
-    pub fn is_of_gateway(self) -> bool {
-        matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted)
+    /// Whether handlers of a definition get the event.
+    pub fn is_of_api(self) -> bool {
+        !matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted | EventKind::TriggerExceeded)
     }
 }
 
@@ -210,8 +204,10 @@ pub(crate) fn check(handlers: &EventHandlers, at: &JsonPath, owner: HandlerOwner
         match EventKind::from_name(name) {
             _ if list.is_empty() => {}
             None => findings.warning(&at, format!("{name:?} is no event: its handlers are never called")),
-            Some(kind) if !kind.happens() => findings.warning(&at, "never happens here: its handlers are never called"),
-            Some(kind) if kind.is_of_gateway() && owner == HandlerOwner::Api => {
+            Some(EventKind::TriggerExceeded) => {
+                findings.warning(&at, "is sent to monitor.configuration of the gateway's configuration only, as in Tyk");
+            }
+            Some(kind) if !kind.is_of_api() && owner == HandlerOwner::Api => {
                 findings.warning(&at, "belongs to the gateway: only event_handlers of its configuration get it, as in Tyk");
             }
             Some(kind) if !kind.is_of_gateway() && owner == HandlerOwner::Gateway => {

@@ -15,7 +15,8 @@ use crate::known_field::{self, is_set};
 use crate::number::{is_zero, short, whole};
 use crate::problem::{Findings, Level, Problem};
 use crate::session::{
-    AccessLimit, AccessRight, DryRun, KeepsUnknown, LimitStoreFailure, RIGHT_FIELDS, RateLimit, check_limits, check_rights,
+    AccessLimit, AccessRight, DryRun, KeepsUnknown, LimitStoreFailure, RIGHT_FIELDS, RateLimit, Smoothing, check_limits,
+    check_rights,
 };
 
 use crate::zero_values::DocumentKind;
@@ -99,7 +100,7 @@ pub struct Policy {
     /// Values for `$tyk_meta.*`.
     #[serde(skip_serializing_if = "is_zero")]
     pub meta_data: Map<String, Value>,
-    /// Gradual changes of the rate; not supported yet.
+    /// A rate that rises and falls in steps.
     #[serde(skip_serializing_if = "is_zero")]
     pub smoothing: Value,
     /// When the document was last changed.
@@ -225,8 +226,8 @@ impl Policy {
         }
         check_limits(&JsonPath::root(), &self.limits, findings);
         check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
+        Smoothing::check(&self.smoothing, &JsonPath::of("smoothing"), findings);
         for (field, is_asked) in [
-            ("smoothing", is_set(&self.smoothing)),
             ("max_query_depth", self.max_query_depth > 0),
             ("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set)),
         ] {

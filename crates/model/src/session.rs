@@ -17,6 +17,7 @@ mod access;
 mod dry_run;
 mod known;
 mod lifetime;
+mod smoothing;
 mod store_failure;
 mod stored;
 mod unknown;
@@ -25,6 +26,7 @@ pub use access::{AccessLimit, AccessRight, AllowedUrl, EndpointLimit, EndpointMe
 pub use dry_run::DryRun;
 pub(crate) use known::RIGHT_FIELDS;
 pub use lifetime::{ApiLifetime, Lifetime, LifetimeRules};
+pub use smoothing::Smoothing;
 pub use store_failure::LimitStoreFailure;
 pub use stored::StoredSession;
 pub(crate) use unknown::KeepsUnknown;
@@ -138,7 +140,7 @@ pub struct Session {
     /// When analytics records of the key expire.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub data_expires: i64,
-    /// Shares of the quota that trigger an event; not supported yet.
+    /// `trigger_limits`: uses of a quota in percent that are told; see `monitor` of the configuration.
     #[serde(skip_serializing_if = "is_zero")]
     pub monitor: Value,
     /// Older form of `enable_detailed_recording`.
@@ -165,7 +167,7 @@ pub struct Session {
     /// Seconds that the session is kept; 0 lets the API decide.
     #[serde(deserialize_with = "whole", skip_serializing_if = "is_zero")]
     pub session_lifetime: i64,
-    /// Gradual changes of the rate; not supported yet.
+    /// A rate that rises and falls in steps: `enabled`, `threshold`, `trigger`, `step`, `delay`.
     #[serde(skip_serializing_if = "is_zero")]
     pub smoothing: Value,
     /// Unknown fields, kept for other readers of the document.
@@ -287,15 +289,35 @@ impl Session {
             .collect()
     }
 
+    /// `monitor.trigger_limits`: uses of a quota in percent that are told.
+    pub fn trigger_limits(&self) -> Vec<f64> {
+        self.monitor.get("trigger_limits").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64).collect()
+    }
+
+    fn check_monitor(&self, findings: &mut Findings) {
+        let at = JsonPath::of("monitor.trigger_limits");
+        match self.monitor.get("trigger_limits") {
+            Some(Value::Array(limits)) => {
+                for (index, limit) in limits.iter().enumerate() {
+                    if limit.as_f64().is_none_or(|limit| !(0.0..=100.0).contains(&limit)) {
+                        findings.error(&at.index(index), "must be a percentage from 0 to 100");
+                    }
+                }
+            }
+            None | Some(Value::Null) if matches!(self.monitor, Value::Null | Value::Object(_)) => {}
+            _ => findings.error(&at, "must be a list of percentages"),
+        }
+    }
+
     fn check(&self, findings: &mut Findings) {
         check_limits(&JsonPath::root(), &self.limits, findings);
+        Smoothing::check(&self.smoothing, &JsonPath::of("smoothing"), findings);
+        self.check_monitor(findings);
         if self.enable_http_signature_validation && self.rsa_certificate_id.is_empty() {
             findings.warning(&JsonPath::of("rsa_certificate_id"), "is empty: no signature can be checked");
         }
         check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
         for (field, is_asked) in [
-            ("smoothing", is_set(&self.smoothing)),
-            ("monitor", is_set(&self.monitor)),
             ("enable_detail_recording", self.enable_detail_recording),
             ("enable_detailed_recording", self.enable_detailed_recording),
             ("max_query_depth", self.max_query_depth > 0),
@@ -329,10 +351,9 @@ pub(crate) fn check_rights(at: &JsonPath, rights: &BTreeMap<String, AccessRight>
         let at = at.key(api_id).key("limit");
         let Some(limit) = &right.limit else { continue };
         check_limits(&at, &limit.limits, findings);
-        for (field, is_asked) in [("smoothing", is_set(&limit.smoothing)), ("max_query_depth", limit.max_query_depth > 0)] {
-            if is_asked {
-                findings.ignored(&at.key(field), "not supported yet");
-            }
+        Smoothing::check(&limit.smoothing, &at.key("smoothing"), findings);
+        if limit.max_query_depth > 0 {
+            findings.ignored(&at.key("max_query_depth"), "not supported yet");
         }
     }
 }

@@ -2,7 +2,9 @@
 //! of those components decides how to use them.
 
 mod details;
+mod encrypted_key;
 mod pem;
+mod pem_block;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 
 pub(crate) use details::{CertificateInfo, CertificateSummary, details, summary};
+pub(crate) use encrypted_key::KeyEncoding;
 pub(crate) use pem::UploadedCertificate;
 
 /// Hexadecimal digits at the end of an id: the SHA-256 of the certificate.
@@ -21,6 +24,7 @@ const ORG_BYTES_MAX: usize = 256;
 /// All certificates.
 pub(crate) struct Certificates {
     store: Arc<dyn Store>,
+    encoding: KeyEncoding,
     by_id: RwLock<BTreeMap<String, Arc<UploadedCertificate>>>,
     /// Whether the stored certificates have been read once.
     is_read: AtomicBool,
@@ -36,21 +40,26 @@ pub(crate) enum CertificateRejection {
 }
 
 impl Certificates {
-    /// Starts empty; `read` loads the certificates of the store.
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Certificates { store, by_id: RwLock::default(), is_read: AtomicBool::new(false) }
+    /// Starts empty; `read` loads the certificates of the store. `encoding` is for private keys in the store.
+    pub(crate) fn new(store: Arc<dyn Store>, encoding: KeyEncoding) -> Self {
+        Certificates { store, encoding, by_id: RwLock::default(), is_read: AtomicBool::new(false) }
     }
 
     /// Reads the stored certificates. Blocks.
     pub(crate) fn read(&self) -> Result<(), StoreFault> {
         let mut found = BTreeMap::new();
-        self.store.for_each(DocumentSpace::Certificate, &mut |id, text| match UploadedCertificate::parse(text) {
+        self.store.for_each(DocumentSpace::Certificate, &mut |id, text| match self.parse(text) {
             Ok(certificate) => drop(found.insert(id.to_owned(), Arc::new(certificate))),
             Err(reason) => tracing::error!(id, reason, "a stored certificate can't be read"),
         })?;
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).append(&mut found);
         self.is_read.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// Reads PEM text. A private key may be encrypted with the configured secret.
+    pub(crate) fn parse(&self, text: &[u8]) -> Result<UploadedCertificate, String> {
+        UploadedCertificate::parse(text, &self.encoding)
     }
 
     /// Whether the stored certificates have been read.
@@ -84,13 +93,13 @@ impl Certificates {
                 "org_id must have at most {ORG_BYTES_MAX} bytes, and no comma, slash or control character"
             )));
         }
-        let certificate = UploadedCertificate::parse(text).map_err(CertificateRejection::Bad)?;
+        let certificate = self.parse(text).map_err(CertificateRejection::Bad)?;
         certificate.check(now_unix_s).map_err(CertificateRejection::Bad)?;
         let id = format!("{org}{}", certificate.fingerprint);
         let question = Question::PutNew {
             kind: DocumentSpace::Certificate,
             id: id.clone(),
-            value: certificate.to_pem().into_bytes(),
+            value: certificate.to_stored_pem(&self.encoding).map_err(CertificateRejection::Bad)?.into_bytes(),
             expires_unix_s: None,
         };
         if self.store.ask(question).await.and_then(|answer| answer.existed()).map_err(CertificateRejection::Store)? {

@@ -108,6 +108,8 @@ pub(crate) struct KeyRules {
     pub lists_hashed: bool,
     /// Algorithm that counts rates.
     limiter: LimitAlgorithm,
+    /// Whether rates may rise and fall in steps.
+    smooths_rates: bool,
     /// Rules for endpoint patterns in access rights.
     patterns: PatternRules,
     /// Pool of compiled patterns, shared with those of APIs.
@@ -138,6 +140,7 @@ impl KeyRules {
             allow_master_keys: config.allow_master_keys,
             lists_hashed: config.enable_hashed_keys_listing,
             limiter: LimitAlgorithm::of(config),
+            smooths_rates: config.enable_rate_limit_smoothing,
             lifetime: LifetimeRules::new(config),
             seal: NameSeal::new(config),
             only_whole: config.disable_key_actions_by_username,
@@ -362,6 +365,7 @@ impl Keys {
             rate: &|name| counters.rate(name, |name| self.new_rate(&shown, name)),
             quota: &|scope| self.quota(digest, &shown, scope, counters),
             patterns: &self.patterns,
+            smooths: self.rules.smooths_rates,
         };
         let mut key = Key::compile(applied, generation, &source);
         key.shown = shown.into();

@@ -19,6 +19,7 @@ pub(crate) struct ExternalServices {
     oauth: ServiceTerms,
     health: ServiceTerms,
     discovery: ServiceTerms,
+    webhooks: ServiceTerms,
     other: ServiceTerms,
 }
 
@@ -39,6 +40,7 @@ impl ExternalServices {
             oauth: terms(&written.oauth),
             health: terms(&written.health),
             discovery: terms(&written.discovery),
+            webhooks: terms(&written.webhooks),
             other: ServiceTerms::default(),
         }
     }
@@ -49,6 +51,7 @@ impl ExternalServices {
             ServiceKind::OAuth => &self.oauth,
             ServiceKind::Health => &self.health,
             ServiceKind::Discovery => &self.discovery,
+            ServiceKind::Webhooks => &self.webhooks,
             ServiceKind::Other => &self.other,
         }
     }

@@ -9,4 +9,5 @@ pub(crate) enum ServiceKind {
     OAuth,
     Health,
     Discovery,
+    Webhooks,
 }

@@ -111,7 +111,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
 fn events(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiEvents> {
     let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers);
     context.problems.extend(problems.into_iter().map(|problem| problem.within(context.file)));
-    Some(ApiEvents::new(sinks?, definition))
+    Some(ApiEvents::new(sinks?, definition, context.settings))
 }
 
 /// Where the API listens.

@@ -3,6 +3,7 @@
 use crate::base::clock::unix_ns;
 use crate::data::breaker::{BreakerPlace, Passage};
 use crate::data::host_events::HostEvent;
+use crate::data::settings::Settings;
 use crate::observe::events::{EventDesk, EventFacts, EventSinks, GatewayEvent};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,19 +20,43 @@ pub(crate) struct ApiEvents {
     pub keys: Option<Arc<AuthConfig>>,
     /// Where requests have the names of users.
     pub users: Option<Arc<AuthConfig>>,
+    /// The certificates whose end is an event, by identifier or file.
+    pub certificates: Vec<(CertificateRole, String)>,
+}
+
+/// What an API has a certificate for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum CertificateRole {
+    /// Clients may call with it, or with one that it issued.
+    Client,
+    /// The gateway shows it to upstreams.
+    Upstream,
+    /// The gateway shows it to clients.
+    Server,
+}
+
+impl CertificateRole {
+    /// Its name in events.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CertificateRole::Client => "client",
+            CertificateRole::Upstream => "upstream",
+            CertificateRole::Server => "server",
+        }
+    }
 }
 
 impl ApiEvents {
     /// The events of a definition with these handlers.
-    pub(crate) fn new(sinks: Arc<EventSinks>, definition: &ApiDefinition) -> Self {
-        let places = |method| Arc::new(definition.places(method).clone());
-        let with_key = [AuthMethod::Token, AuthMethod::OAuth].into_iter().find(|method| definition.uses(*method));
+    pub(crate) fn new(sinks: Arc<EventSinks>, definition: &ApiDefinition, settings: &Settings) -> Self {
+        let tells_ends = sinks.handle(EventKind::CertificateExpiringSoon) || sinks.handle(EventKind::CertificateExpired);
         ApiEvents {
+            certificates: if tells_ends { certificates(definition, settings) } else { Vec::new() },
             sinks,
             api: definition.api_id.clone(),
             org: definition.org_id.clone(),
-            keys: with_key.map(places),
-            users: definition.uses(AuthMethod::Basic).then(|| places(AuthMethod::Basic)),
+            keys: key_places(definition),
+            users: definition.uses(AuthMethod::Basic).then(|| Arc::new(definition.places(AuthMethod::Basic).clone())),
         }
     }
 
@@ -100,4 +125,23 @@ impl ApiEvents {
             self.sinks.tell(GatewayEvent { kind, message: message.into(), unix_ns: unix_ns(), request, facts });
         }
     }
+}
+
+/// Where requests have keys that are named as they are sent.
+pub(crate) fn key_places(definition: &ApiDefinition) -> Option<Arc<AuthConfig>> {
+    let with_key = [AuthMethod::Token, AuthMethod::OAuth].into_iter().find(|method| definition.uses(*method))?;
+    Some(Arc::new(definition.places(with_key).clone()))
+}
+
+/// The certificates that an API uses, and those of the configuration that apply to it.
+fn certificates(definition: &ApiDefinition, settings: &Settings) -> Vec<(CertificateRole, String)> {
+    let accepts = definition.use_mutual_tls_auth;
+    let clients = definition.client_certificates.iter().chain(&settings.client_certificates).filter(|_| accepts);
+    let upstream = settings.upstream_tls.for_api(definition);
+    let of = |role: CertificateRole| move |name: &String| (role, name.clone());
+    let upstreams = upstream.certificate_names().map(of(CertificateRole::Upstream));
+    let servers = definition.certificates.iter().map(of(CertificateRole::Server));
+    let mut all: Vec<_> = clients.map(of(CertificateRole::Client)).chain(upstreams).chain(servers).collect();
+    all.retain(|(_, name)| !name.is_empty());
+    all
 }

@@ -12,6 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use tollgate_http::{Request, Version};
+use tollgate_limit::SmoothingChange;
+use tollgate_model::api::AuthConfig;
 use tollgate_model::events::EventKind;
 
 /// What an event has as its key.
@@ -109,11 +111,28 @@ fn key_text(events: &ApiEvents, exchange: &Exchange<'_>, key: Option<&Key>, even
             let line = events.users.as_ref().and_then(|config| CredentialPlaces::new(config).find(exchange)).unwrap_or_default();
             user_of(&line).unwrap_or_default()
         }
-        EventKey::OfRequest => {
-            let sent = events.keys.as_ref().and_then(|config| CredentialPlaces::new(config).find(exchange));
-            let written = sent.map(|token| exchange.keys.written(&token, &events.org));
-            written.or_else(|| key.map(|key| key.shown.to_string())).unwrap_or_default()
-        }
+        EventKey::OfRequest => sent_key(events.keys.as_deref(), &events.org, exchange, key),
+    }
+}
+
+/// The key as it was sent, else as keys are listed.
+pub(crate) fn sent_key(places: Option<&AuthConfig>, org: &str, exchange: &Exchange<'_>, key: Option<&Key>) -> String {
+    let sent = places.and_then(|config| CredentialPlaces::new(config).find(exchange));
+    let written = sent.map(|token| exchange.keys.written(&token, org));
+    written.or_else(|| key.map(|key| key.shown.to_string())).unwrap_or_default()
+}
+
+/// Tells that the rate of a key has risen or fallen by a step.
+#[cold]
+pub(crate) fn tell_smoothing(events: &ApiEvents, exchange: &Exchange<'_>, key: &Key, change: SmoothingChange) {
+    let (kind, message) = match change {
+        SmoothingChange::Up => (EventKind::RateLimitSmoothingUp, "Rate limit increased with smoothing"),
+        SmoothingChange::Down => (EventKind::RateLimitSmoothingDown, "Rate limit decreased with smoothing"),
+    };
+    if events.handle(kind) {
+        let (path, origin) = (exchange.url.path.decoded.clone().into_owned(), exchange.client_ip.to_string());
+        let facts = EventFacts::Key { path, origin, key: key_text(events, exchange, Some(key), EventKey::OfRequest) };
+        events.tell(kind, message, facts, || encoded(exchange.request, &exchange.api.facts));
     }
 }
 

@@ -8,6 +8,7 @@ use crate::data::error_overrides::OverrideRules;
 use crate::data::error_templates::ErrorTemplates;
 use crate::data::header_names::is_same_name;
 use crate::data::port::PortRules;
+use crate::data::quota_monitor::QuotaMonitor;
 use crate::data::refusal::{QUOTA_EXCEEDED, RefusalText};
 use crate::observe::events::{EventDesk, EventSinks};
 use crate::observe::trace::Tracer;
@@ -128,6 +129,8 @@ pub(crate) struct Settings {
     pub events: EventDesk,
     /// Those of the gateway's own events.
     pub gateway_events: Option<Arc<EventSinks>>,
+    /// Tells when quotas are used to a share, if it is switched on.
+    pub quota_monitor: Option<Arc<QuotaMonitor>>,
     /// Rules that replace error responses, for all APIs.
     pub error_overrides: Arc<OverrideRules>,
     /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
@@ -251,6 +254,7 @@ impl Settings {
             error_templates: ErrorTemplates::default(),
             events: EventDesk::default(),
             gateway_events: None,
+            quota_monitor: None,
             error_overrides: Arc::default(),
             control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
         }
@@ -268,7 +272,10 @@ impl Settings {
         problems.extend(more);
         let (gateway_events, more) = events.sinks(None, &config.event_handlers);
         problems.extend(more);
-        (Settings { error_templates, error_overrides: Arc::new(rules), events, gateway_events, ..self }, problems)
+        let (quota_monitor, more) = QuotaMonitor::new(config, &events);
+        problems.extend(more);
+        let error_overrides = Arc::new(rules);
+        (Settings { error_templates, error_overrides, events, gateway_events, quota_monitor, ..self }, problems)
     }
 
     /// Whether the gateway sets or reads this request header for all APIs.

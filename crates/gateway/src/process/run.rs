@@ -7,6 +7,7 @@ use crate::base::purge_log::PurgeLog;
 use crate::base::tls::{AllowList, ClientTerms, Library};
 use crate::base::{secret, secret_stores};
 use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, OwnPort, Ports};
+use crate::control::certificate_watch::CertificateWatch;
 use crate::control::loader::{Loader, Reloads};
 use crate::control::nodes::{Nodes, OwnFigures};
 use crate::control::ports::ApiPorts;
@@ -111,8 +112,9 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     if let Some(shared) = keys.shared_keys() {
         registry.share_limits(shared.limits.clone());
     }
-    let certificates = Arc::new(storage::open_certificates(store, &keys)?);
+    let certificates = Arc::new(storage::open_certificates(&config, store, &keys)?);
     let events = settings.events.clone();
+    events.use_certificates(registry.certificates.clone());
     let uploaded = certificates.clone();
     registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
     let client_terms = ClientTerms::new(&config, &registry.certificates, !certificates.are_read())?.map(Arc::new);
@@ -188,7 +190,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     let pusher = start_pusher(&config, &shared)?;
     let reloads = Reloads::start(loader.clone(), config.reload_interval())?;
-    watch_certificates(shared.clone())?;
+    watch_certificates(shared.clone(), &config)?;
     if let Some(secrets) = &shared.settings.secrets.remote {
         let (reloads, interval) = (reloads.clone(), Duration::from_secs(config.tollgate.secrets.renew_s.max(1)));
         secret_stores::watch(secrets, interval, move || reloads.request_later())?;
@@ -513,9 +515,11 @@ fn listen_to_hosts(shared: &Arc<GatewayState>) {
     });
 }
 
-/// Starts reloading renewed certificate files.
-fn watch_certificates(shared: Arc<GatewayState>) -> io::Result<()> {
+/// Starts reloading renewed certificate files, and looking for certificates that end.
+fn watch_certificates(shared: Arc<GatewayState>, config: &GatewayConfig) -> io::Result<()> {
+    let mut ending = CertificateWatch::new(config, &shared);
     let watch = move || loop {
+        ending.look(&shared);
         std::thread::sleep(CERTIFICATES_EVERY);
         shared.certificates.read_if_missing();
         shared.refresh_certificates();

@@ -1,6 +1,6 @@
 //! Opens the configured store of keys and certificates: the embedded store, or a Redis shared by several gateways.
 
-use crate::auth::certificates::Certificates;
+use crate::auth::certificates::{Certificates, KeyEncoding};
 use crate::auth::keys::{KeyRules, Keys, SharedKeys};
 use crate::base::bus::Bus;
 use crate::base::pattern::PatternPool;
@@ -57,8 +57,11 @@ pub(crate) fn open_cache(config: &GatewayConfig, keys: &Keys) -> Result<Option<A
 }
 
 /// The certificates in the store. If a shared store does not respond at the start, they are read later.
-pub(crate) fn open_certificates(store: Arc<dyn Store>, keys: &Keys) -> Result<Certificates, StoreFault> {
-    let certificates = Certificates::new(store);
+pub(crate) fn open_certificates(config: &GatewayConfig, store: Arc<dyn Store>, keys: &Keys) -> Result<Certificates, StoreFault> {
+    let secret = &config.security.private_certificate_encoding_secret;
+    // Without a secret of its own, Tyk encrypts with the gateway's.
+    let encoding = KeyEncoding { encrypts: secret.clone(), decrypts: vec![secret.clone(), config.secret.clone()] };
+    let certificates = Certificates::new(store, encoding);
     match certificates.read() {
         Err(fault) if keys.shared_keys().is_some() => {
             tracing::warn!(%fault, "stored certificates can't be read yet; retrying");

@@ -1,10 +1,15 @@
 //! Certificates as operators keep them in the gateway: added, listed, shown and deleted through the control API.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
+
 use rcgen::{CertificateParams, DnType, KeyPair, date_time_ymd};
 use serde_json::{Value, json};
 
+use crate::harness::gateway::SECRET;
 use crate::harness::{Gateway, Response};
 use crate::keys::{refused, told};
+use crate::servers::Server;
 
 /// A certificate for `name` that ends with the year, and its private key, as PEM.
 pub(crate) fn made(name: &str, last_year: i32) -> (String, String) {
@@ -106,4 +111,49 @@ fn certificates_outlive_the_process_also_when_it_is_killed() {
     let gateway = start();
     assert_eq!(gateway.control("GET", &format!("/tyk/certs/{id}"), "").json(), before);
     assert_eq!(gateway.control("GET", "/tyk/certs", "").json(), json!({"certs": [id]}));
+}
+
+fn openssl(arguments: &[&str], input: &str) -> String {
+    let mut program =
+        Command::new("openssl").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    program.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    String::from_utf8(program.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn private_keys_are_encrypted_in_the_store_and_those_that_tyk_stored_are_read() {
+    let redis = Server::start(&[]);
+    let storage = json!({"type": "redis", "host": "127.0.0.1", "port": redis.port});
+    let conf = json!({"storage": storage, "security": {"private_certificate_encoding_secret": "enc0ding-5ecret"}});
+    let gateway = Gateway::start(conf.clone(), []);
+    let (certificate, key) = made("a.test", 2090);
+    let id = added(&gateway, "?org_id=default", &format!("{certificate}{key}"));
+    let stored = redis.cli(&["get", &format!("cert-raw-{id}")]);
+    assert!(stored.contains("BEGIN ENCRYPTED PRIVATE KEY") && !stored.contains("BEGIN PRIVATE KEY"), "{stored}");
+    // OpenSSL opens it with the secret, and has the same key.
+    let block = stored.split_once("-----BEGIN ENCRYPTED").map(|(_, block)| format!("-----BEGIN{block}")).unwrap();
+    let opened = openssl(&["pkey", "-passin", "pass:enc0ding-5ecret"], &block.replace("END ENCRYPTED", "END"));
+    assert_eq!(opened, openssl(&["pkey"], &key), "{block}");
+
+    // What OpenSSL encrypts has the form of what Tyk stores; without a setting of its own, Tyk takes the gateway's secret.
+    let (of_tyk, key) = made("b.test", 2090);
+    let closed = openssl(&["ec", "-aes256", "-passout", &format!("pass:{SECRET}")], &key);
+    let closed = closed.replace("EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
+    assert!(closed.contains("Proc-Type: 4,ENCRYPTED"), "{closed}");
+    let bare = added(&gateway, "", &of_tyk);
+    redis.cli(&["set", &format!("cert-raw-org{bare}"), &format!("{of_tyk}{closed}")]);
+    let other = closed.replace("AES-256-CBC,", "AES-256-CBC,0");
+    redis.cli(&["set", &format!("cert-raw-bad{bare}"), &format!("{of_tyk}{other}")]);
+    drop(gateway);
+    let gateway = Gateway::start(conf, []);
+    for id in [id.clone(), format!("org{bare}")] {
+        assert_eq!(gateway.control("GET", &format!("/tyk/certs/{id}"), "").json()["has_private"], true, "{id}: {}", gateway.log());
+    }
+    assert_eq!(gateway.control("GET", &format!("/tyk/certs/bad{bare}"), "").status, 404);
+    let log = gateway.log();
+    assert!(log.contains("a stored certificate can't be read") && !log.contains("enc0ding-5ecret"), "{log}");
+    drop(gateway);
+    let gateway = Gateway::start(json!({"storage": storage}), []);
+    assert_eq!(gateway.control("GET", &format!("/tyk/certs/{id}"), "").status, 404);
+    assert!(gateway.log().contains("encrypted with another secret"), "{}", gateway.log());
 }

@@ -1,4 +1,4 @@
-//! Calls of the gateway itself through proxies and with certificates: a discovery service, a token server, and checks of targets.
+//! Calls of the gateway itself through proxies and with certificates: a discovery service, a token server, receivers of webhooks, and checks of targets.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use crate::harness::certificates::{Authority, Made};
 use crate::harness::{Connection, Definition, Gateway, Seen, Upstream, api, eventually, ok, reply};
+use crate::keys::{call, keyed};
+use crate::webhooks::{bodies, webhook, with_events};
 
 /// A proxy that notes what it is asked for: it answers requests with whole URIs from their servers, and connects for others.
 fn proxy(asked: Arc<Mutex<Vec<Seen>>>) -> Upstream {
@@ -121,6 +123,39 @@ fn a_token_server_is_shown_a_certificate_through_a_proxy() {
         let log = gateway.log();
         assert!(log.lines().any(|line| line.contains("no access token") && line.to_lowercase().contains(why)), "{mtls}: {log}");
     }
+}
+
+#[test]
+fn a_receiver_of_webhooks_is_reached_through_a_proxy_and_shown_a_certificate() {
+    let authority = Authority::new("tests");
+    let (server, gateways) = (authority.issue(&["localhost"]), authority.issue(&["gateway"]));
+    let dir = tempfile::tempdir().unwrap();
+    let own = gateways.write(dir.path(), "own.pem");
+    let ca = dir.path().join("ca.pem");
+    std::fs::write(&ca, authority.pem()).unwrap();
+    let receiver = Upstream::tls(mutual(&authority, &server), |_| ok());
+    let asked: Arc<Mutex<Vec<Seen>>> = Arc::default();
+    let (proxy, upstream) = (proxy(asked.clone()), Upstream::ok());
+    let start = |mtls: Value| {
+        let hook = webhook(&receiver, json!({"target_path": format!("https://localhost:{}/hook", receiver.port())}));
+        let definition = with_events(keyed("a", &upstream), json!({"AuthFailure": [hook]}));
+        let services = json!({"webhooks": {"proxy": {"https_proxy": proxy.url()}, "mtls": mtls}});
+        let gateway = Gateway::start(json!({"external_services": services}), [definition]);
+        assert_eq!(call(&gateway, "/a/x", "unknown-key").status, 403);
+        gateway
+    };
+    let _gateway = start(json!({"enabled": true, "cert_file": own, "key_file": own, "ca_file": ca}));
+    assert_eq!(bodies(&receiver, 1)[0]["event"], "AuthFailure");
+    assert_eq!(asked.lock().unwrap()[0].target, format!("localhost:{}", receiver.port()));
+    for (mtls, why) in [
+        (json!({"enabled": true, "ca_file": ca}), "certificate"),
+        (json!({"enabled": true, "ca_file": "/nowhere.pem"}), "nowhere.pem"),
+    ] {
+        let gateway = start(mtls);
+        eventually("it fails", || gateway.log().contains("a webhook failed"));
+        assert!(gateway.log().to_lowercase().contains(why), "{}", gateway.log());
+    }
+    assert_eq!(receiver.requests(), 1);
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! Targets that die, hang, flap and fail while requests are in flight: real nginx, killed and stopped. The tests count requests; none measures
-//! time.
+//! Targets that die, hang, flap and fail while requests are in flight: real nginx, killed and stopped. The tests count requests, or compare
+//! times of one run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -262,4 +263,34 @@ fn rules_that_cannot_work_are_errors_with_their_place() {
     for place in ["typo", "retries.causes[0]", "retries.tries", "health.interval_ms", "health.fault_percent", "upstream.targets"] {
         assert!(log.contains(place), "{place} in {log}");
     }
+}
+
+#[test]
+fn a_target_that_returns_is_not_flooded() {
+    let fails = Arc::new(AtomicBool::new(false));
+    let switch = fails.clone();
+    let back =
+        Upstream::start(move |_| if switch.load(Ordering::SeqCst) { reply("503 Busy", &[], "") } else { reply("200 OK", &[], "") });
+    let others: Vec<Upstream> = (0..3).map(|_| Upstream::ok()).collect();
+    let urls: Vec<String> = [&back].into_iter().chain(&others).map(Upstream::url).collect();
+    let health = json!({"consecutive_faults": 1, "ejected_ms": 500, "slow_start_ms": 6_000});
+    let gateway = Gateway::start(json!({}), [balanced(&urls, json!({"health": health}))]);
+    let mut client = gateway.connect();
+    fails.store(true, Ordering::SeqCst);
+    eventually("it is ejected", || client.ask(get("/a/")).status == 503);
+    fails.store(false, Ordering::SeqCst);
+    let seen = back.requests();
+    let share = |client: &mut crate::harness::Connection, time: Duration| {
+        let (start, before, mut sent) = (Instant::now(), back.requests(), 0);
+        while start.elapsed() < time {
+            client.ask(get("/a/"));
+            sent += 1;
+        }
+        (back.requests() - before) as f64 / f64::from(sent)
+    };
+    eventually("it returns", || client.ask(get("/a/")).status == 200 && back.requests() > seen);
+    let first = share(&mut client, Duration::from_millis(1_500));
+    thread::sleep(Duration::from_millis(5_000));
+    let last = share(&mut client, Duration::from_millis(500));
+    assert!(first > 0.0 && first < 0.125 && (0.2..=0.3).contains(&last), "{first} at first, {last} afterwards");
 }

@@ -87,6 +87,7 @@ mod message_forms;
 mod metrics;
 mod metrics_states;
 mod migrate;
+mod monitors;
 mod nodes;
 mod oauth;
 mod oauth_clients;

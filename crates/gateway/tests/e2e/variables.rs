@@ -59,7 +59,11 @@ fn secrets_stand_in_headers_and_rewrites() {
     gateway.get("/a/other?x=$secret_conf.token");
     assert_eq!(upstream.last().target, "/other?x=$secret_conf.token");
     let log = gateway.log();
-    for name in ["$secret_conf.none has no value", "$secret_env.none has no value", "$secret_vault.a/b can't be read: no store \"vault\" is configured"] {
+    for name in [
+        "$secret_conf.none has no value",
+        "$secret_env.none has no value",
+        "$secret_vault.a/b can't be read: no store \"vault\" is configured",
+    ] {
         assert!(
             log.lines().any(|line| line.contains("WARN") && line.contains("a.json") && line.contains(name)),
             "{name} in\n{log}"

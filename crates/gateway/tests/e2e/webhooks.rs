@@ -11,18 +11,18 @@ use crate::harness::{Definition, Gateway, Setup, Upstream, api, eventually, get,
 use crate::keys::{call, create, keyed, session, with_key};
 
 /// A webhook that is sent to a receiver.
-fn webhook(receiver: &Upstream, meta: Value) -> Value {
+pub(crate) fn webhook(receiver: &Upstream, meta: Value) -> Value {
     let mut own = json!({"method": "POST", "target_path": format!("{}/hook", receiver.url()), "event_timeout": 60});
     crate::harness::definition::merge(&mut own, &meta);
     json!({"handler_name": "eh_web_hook_handler", "handler_meta": own})
 }
 
-fn with_events(definition: Definition, events: Value) -> Definition {
+pub(crate) fn with_events(definition: Definition, events: Value) -> Definition {
     definition.set("event_handlers", json!({"events": events}))
 }
 
 /// The bodies that a receiver got, when there are as many.
-fn bodies(receiver: &Upstream, count: usize) -> Vec<Value> {
+pub(crate) fn bodies(receiver: &Upstream, count: usize) -> Vec<Value> {
     eventually("the receiver gets the webhooks", || receiver.requests() >= count);
     receiver
         .seen()

@@ -21,6 +21,8 @@ pub struct ExternalServices {
     pub health: ExternalService,
     /// Discovery services.
     pub discovery: ExternalService,
+    /// Receivers of webhooks.
+    pub webhooks: ExternalService,
 }
 
 /// The settings of one kind of server.
@@ -75,7 +77,8 @@ impl ExternalServices {
     pub(super) fn check(&self, findings: &mut Findings) {
         let at = JsonPath::of("external_services");
         self.global.check(&at.key("global"), findings);
-        let services = [("oauth", &self.oauth), ("health", &self.health), ("discovery", &self.discovery)];
+        let services =
+            [("oauth", &self.oauth), ("health", &self.health), ("discovery", &self.discovery), ("webhooks", &self.webhooks)];
         for (name, service) in services {
             service.proxy.check(&at.key(name).key("proxy"), findings);
             service.mtls.check(&at.key(name).key("mtls"), findings);

@@ -54,7 +54,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("allow_unsafe_policy_ids", Set),
     // Rate limits.
     ("drl_enable_sentinel_rate_limiter", Set),
-    ("enable_rate_limit_smoothing", Set),
     ("enable_non_transactional_rate_limiter", Never),
     ("drl_notification_frequency", Never),
     // Organisations.
@@ -67,14 +66,12 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("analytics_config.purge_interval", Never),
     // Upstream.
     ("proxy_ssl_disable_renegotiation", Never),
-    // Connections to Redis have the settings of `storage`, and webhooks go directly.
+    // Connections to Redis have the settings of `storage`.
     ("external_services.storage", Set),
-    ("external_services.webhooks", Set),
     // Health.
     ("liveness_check", Never),
     ("uptime_tests.poller_group", Never),
     ("uptime_tests.config.checker_pool_size", Never),
-    ("monitor", Member("enable_trigger_monitors")),
     // Plugins.
     ("enable_jsvm", Set),
     ("jsvm_timeout", Never),
@@ -85,10 +82,8 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("skip_verify_existing_plugin_bundle", Never),
     ("coprocess_options", Member("enable_coprocess")),
     // Security.
-    ("security.private_certificate_encoding_secret", Set),
     ("security.certificates.dashboard_api", Set),
     ("security.certificates.mdcb_api", Set),
-    ("security.certificate_expiry_monitor", Set),
     // Logging and telemetry.
     ("use_redis_log", Set),
     ("use_sentry", Set),
@@ -153,4 +148,6 @@ pub(super) const GO_NAMES: &[(&str, &str)] = &[
     ("http_server_options.ssl_ciphers", "CIPHERS"),
     ("proxy_ssl_ciphers", "PROXYSSLCIPHERSUITES"),
     ("security.certificates.apis", "API"),
+    ("monitor.configuration", "CONFIG"),
+    ("monitor.configuration.header_map", "HEADERLIST"),
 ];

@@ -33,6 +33,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     config.analytics_storage.check(&JsonPath::of("analytics_storage"), findings);
     config.cache_storage.check(&JsonPath::of("cache_storage"), findings);
     events::check(&config.event_handlers, &JsonPath::of("event_handlers"), HandlerOwner::Gateway, findings);
+    config.monitor.check(config.enforce_org_quotas, findings);
     check_own(config, findings);
     check_unsupported(config, findings);
 }
@@ -230,6 +231,12 @@ fn check_limiters(config: &GatewayConfig, findings: &mut Findings) {
     ];
     if config.drl_threshold != GatewayConfig::of_empty_file().drl_threshold {
         findings.ignored(&JsonPath::of("drl_threshold"), "has no effect: one algorithm counts, however low the rate");
+    }
+    let slides =
+        (config.enable_sentinel_rate_limiter || config.enable_redis_rolling_limiter) && !config.enable_fixed_window_rate_limiter;
+    if config.enable_rate_limit_smoothing && !slides {
+        let message = "has no effect without enable_redis_rolling_limiter or enable_sentinel_rate_limiter, as in Tyk";
+        findings.warning(&JsonPath::of("enable_rate_limit_smoothing"), message);
     }
     let mut asked = limiters.into_iter().filter(|(_, is_asked, _)| *is_asked);
     let Some((first, _, meaning)) = asked.next() else { return };

@@ -44,7 +44,7 @@ fn problems_of_a_file_name_the_policy() {
                 "p.json: $.a.rate: error: must be a number, not a string",
                 "p.json: $[\"b.c\"].what: ignored: unknown field",
                 "p.json: $[\"b.c\"].partitions.per_api: warning: excludes the other partitions: keys with this policy are refused",
-                "p.json: $[\"b.c\"].smoothing: ignored: not supported yet",
+                "p.json: $[\"b.c\"].smoothing: warning: does not apply: threshold must be more than 0",
                 "p.json: $.d: error: must be an object",
             ],
         ),

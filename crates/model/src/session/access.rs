@@ -93,7 +93,7 @@ pub struct AccessLimit {
     /// Additional rate limits; all apply.
     #[serde(skip_serializing_if = "is_zero")]
     pub limits: Vec<RateLimit>,
-    /// Gradual changes of the rate; not supported yet.
+    /// A rate that rises and falls in steps.
     #[serde(skip_serializing_if = "is_zero")]
     pub smoothing: Value,
     /// Seconds that a request over the rate is held before it is tried again.

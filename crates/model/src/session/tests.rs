@@ -103,7 +103,7 @@ fn fields_without_effect_are_reported_when_they_are_set() {
         &[
             "$.ratee: ignored: unknown field",
             "$.access_rights[\"2\"].restricted_types: ignored: not supported yet",
-            "$.smoothing: ignored: not supported yet",
+            "$.smoothing: warning: does not apply: threshold must be more than 0",
         ],
     );
 }

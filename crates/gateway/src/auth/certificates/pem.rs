@@ -1,6 +1,8 @@
 //! Converts PEM text to a certificate and back: checks which blocks may stand together and whether the private key fits. Messages are Tyk's
 //! where it has them.
 
+use super::encrypted_key::KeyEncoding;
+use super::pem_block::write_block;
 use crate::base::tls::{Facts, hex_sha256};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::{PemObject, SectionKind};
@@ -8,7 +10,6 @@ use rustls::pki_types::{
     CertificateDer, PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer, SubjectPublicKeyInfoDer,
 };
 use rustls::sign::CertifiedKey;
-use std::fmt::Write as _;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Longest PEM text, in bytes; a chain with its key has some 10 KiB.
@@ -30,15 +31,20 @@ pub(crate) enum Material {
 }
 
 impl UploadedCertificate {
-    /// Reads PEM text.
-    pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
+    /// Reads PEM text; `encoding` decrypts private keys.
+    pub(crate) fn parse(text: &[u8], encoding: &KeyEncoding) -> Result<Self, String> {
         let undecodable = || "Failed to decode certificate. It should be PEM encoded.".to_owned();
         if text.len() > PEM_BYTES_MAX {
             return Err(format!("larger than {PEM_BYTES_MAX} bytes"));
         }
         let is_encrypted = |mark: &[u8]| text.windows(mark.len()).any(|window| window == mark);
-        if is_encrypted(b"BEGIN ENCRYPTED PRIVATE KEY") || is_encrypted(b"Proc-Type: 4,ENCRYPTED") {
-            return Err("encrypted private keys are not supported: decrypt it first".to_owned());
+        let clear;
+        let mut text = text;
+        if is_encrypted(b"Proc-Type: 4,ENCRYPTED") {
+            clear = encoding.decrypted(std::str::from_utf8(text).map_err(|_| undecodable())?)?;
+            text = clear.as_bytes();
+        } else if is_encrypted(b"BEGIN ENCRYPTED PRIVATE KEY") {
+            return Err("private keys that are encrypted as PKCS #8 are not supported: decrypt it first".to_owned());
         }
         let (mut chain, mut keys, mut public_keys) = (Vec::new(), Vec::new(), Vec::new());
         for block in <(SectionKind, Vec<u8>)>::pem_slice_iter(text) {
@@ -93,31 +99,33 @@ impl UploadedCertificate {
         matches!(&self.material, Material::Chain { key: Some(_), .. })
     }
 
-    /// PEM text to store: the same blocks, without any text between them.
+    /// PEM text to store: the private key is encrypted if that is configured.
+    pub(super) fn to_stored_pem(&self, encoding: &KeyEncoding) -> Result<String, String> {
+        match &self.material {
+            Material::Chain { chain, key: Some(key) } if !encoding.encrypts.is_empty() => {
+                let mut text = String::new();
+                chain.iter().for_each(|der| write_block("CERTIFICATE", "", der, &mut text));
+                Ok(text + &encoding.encrypted(key.secret_der())?)
+            }
+            _ => Ok(self.to_pem()),
+        }
+    }
+
+    /// PEM text: the same blocks, without any text between them.
     pub(crate) fn to_pem(&self) -> String {
         let mut text = String::new();
         match &self.material {
-            Material::PublicKey(der) => write_block("PUBLIC KEY", der, &mut text),
+            Material::PublicKey(der) => write_block("PUBLIC KEY", "", der, &mut text),
             Material::Chain { chain, key } => {
-                chain.iter().for_each(|der| write_block("CERTIFICATE", der, &mut text));
+                chain.iter().for_each(|der| write_block("CERTIFICATE", "", der, &mut text));
                 match key {
-                    Some(PrivateKeyDer::Pkcs1(key)) => write_block("RSA PRIVATE KEY", key.secret_pkcs1_der(), &mut text),
-                    Some(PrivateKeyDer::Sec1(key)) => write_block("EC PRIVATE KEY", key.secret_sec1_der(), &mut text),
-                    Some(PrivateKeyDer::Pkcs8(key)) => write_block("PRIVATE KEY", key.secret_pkcs8_der(), &mut text),
+                    Some(PrivateKeyDer::Pkcs1(key)) => write_block("RSA PRIVATE KEY", "", key.secret_pkcs1_der(), &mut text),
+                    Some(PrivateKeyDer::Sec1(key)) => write_block("EC PRIVATE KEY", "", key.secret_sec1_der(), &mut text),
+                    Some(PrivateKeyDer::Pkcs8(key)) => write_block("PRIVATE KEY", "", key.secret_pkcs8_der(), &mut text),
                     Some(_) | None => {}
                 }
             }
         }
         text
     }
-}
-
-fn write_block(label: &str, der: &[u8], text: &mut String) {
-    use base64::Engine;
-    let encoded = base64::engine::general_purpose::STANDARD.encode(der);
-    let _ = writeln!(text, "-----BEGIN {label}-----");
-    for line in encoded.as_bytes().chunks(64) {
-        let _ = writeln!(text, "{}", String::from_utf8_lossy(line));
-    }
-    let _ = writeln!(text, "-----END {label}-----");
 }

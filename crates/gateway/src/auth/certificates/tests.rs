@@ -15,7 +15,8 @@ fn made(name: &str, last_year: i32) -> (String, String) {
 }
 
 fn refused(text: &str) -> String {
-    let checked = UploadedCertificate::parse(text.as_bytes()).and_then(|certificate| certificate.check(NOW));
+    let checked =
+        UploadedCertificate::parse(text.as_bytes(), &KeyEncoding::default()).and_then(|certificate| certificate.check(NOW));
     checked.expect_err(text)
 }
 
@@ -31,10 +32,10 @@ fn a_chain_a_chain_with_its_key_and_a_public_key_are_taken() {
         (public, false),
     ];
     for (text, has_key) in texts {
-        let parsed = UploadedCertificate::parse(text.as_bytes()).unwrap();
+        let parsed = UploadedCertificate::parse(text.as_bytes(), &KeyEncoding::default()).unwrap();
         parsed.check(NOW).unwrap();
         assert_eq!(parsed.has_private_key(), has_key, "{text}");
-        let again = UploadedCertificate::parse(parsed.to_pem().as_bytes()).unwrap();
+        let again = UploadedCertificate::parse(parsed.to_pem().as_bytes(), &KeyEncoding::default()).unwrap();
         assert_eq!((again.fingerprint, again.material.blocks()), (parsed.fingerprint.clone(), parsed.material.blocks()));
     }
 }
@@ -71,7 +72,7 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
         (format!("{certificate}{other_key}"), "tls: private key does not match public key"),
         (format!("{certificate}{public}"), "Public keys can't be combined with certificates"),
         (format!("{public}{key}"), "a private key needs its certificate"),
-        (format!("{certificate}{encrypted}"), "encrypted private keys are not supported"),
+        (format!("{certificate}{encrypted}"), "private keys that are encrypted as PKCS #8 are not supported"),
     ] {
         assert!(refused(&text).starts_with(reason), "{reason}: {}", refused(&text));
     }
@@ -80,7 +81,7 @@ fn what_cannot_be_used_is_refused_with_the_reason() {
 #[test]
 fn the_details_are_those_of_the_certificate() {
     let (text, _) = made("a.test", 2090);
-    let certificate = UploadedCertificate::parse(text.as_bytes()).unwrap();
+    let certificate = UploadedCertificate::parse(text.as_bytes(), &KeyEncoding::default()).unwrap();
     let shown = serde_json::to_value(details("id", &certificate)).unwrap();
     assert_eq!(shown["subject"]["CommonName"], "a.test");
     assert_eq!(shown["subject"]["Organization"], serde_json::json!(["Tolls"]));
@@ -97,5 +98,35 @@ fn an_organisation_sees_its_own_ids() {
     let digits = "0".repeat(FINGERPRINT_DIGITS);
     for (id, org) in [(digits.clone(), ""), (format!("default{digits}"), "default"), ("short".to_owned(), "")] {
         assert_eq!(org_of(&id), org);
+    }
+}
+
+#[test]
+fn a_stored_key_is_encrypted_and_only_the_secret_opens_it() {
+    let (certificate, key) = made("a.test", 2090);
+    let clear = UploadedCertificate::parse(format!("{certificate}{key}").as_bytes(), &KeyEncoding::default()).unwrap();
+    let encoding = |encrypts: &str, decrypts: &[&str]| KeyEncoding {
+        encrypts: encrypts.to_owned(),
+        decrypts: decrypts.iter().map(|secret| (*secret).to_owned()).collect(),
+    };
+    let stored = clear.to_stored_pem(&encoding("s3cret", &[])).unwrap();
+    assert!(stored.contains("BEGIN ENCRYPTED PRIVATE KEY") && !stored.contains("BEGIN PRIVATE KEY"), "{stored}");
+    assert_ne!(stored, clear.to_stored_pem(&encoding("s3cret", &[])).unwrap(), "each has its own vector");
+    let read = |secrets: &[&str]| UploadedCertificate::parse(stored.as_bytes(), &encoding("", secrets));
+    for secrets in [&["s3cret"] as &[&str], &["other", "s3cret"]] {
+        assert_eq!(read(secrets).unwrap().material.blocks(), clear.material.blocks());
+    }
+    for secrets in [&[] as &[&str], &["", "other"]] {
+        assert!(read(secrets).err().unwrap().contains("encrypted with another secret"));
+    }
+    for (from, to, wanted) in [
+        ("AES-256-CBC", "DES-CBC", "encrypted with DES-CBC"),
+        ("DEK-Info: AES-256-CBC,", "DEK-Info: AES-256-CBC,zz", "can't be decoded"),
+        ("DEK-Info", "Info", "no DEK-Info"),
+        ("DEK-Info: AES-256-CBC,", "DEK-Info: AES-256-CBC,0\n", "can't be decoded"),
+    ] {
+        let broken = UploadedCertificate::parse(stored.replace(from, to).as_bytes(), &encoding("", &["s3cret"]));
+        let error = broken.err().unwrap();
+        assert!(error.contains(wanted), "{wanted}: {error}");
     }
 }

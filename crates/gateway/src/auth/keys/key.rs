@@ -5,7 +5,7 @@ use super::rights::PatternList;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tollgate_model::session::{AccessRight, DryRun, Session};
+use tollgate_model::session::{AccessRight, DryRun, Session, Smoothing};
 
 /// One key.
 pub(crate) struct Key {
@@ -16,6 +16,8 @@ pub(crate) struct Key {
     /// The session with policies applied.
     pub session: Session,
     pub dry_run: DryRun,
+    /// Uses of a quota in percent that are told.
+    pub trigger_limits: Box<[f64]>,
     expires_unix_s: Option<u64>,
     /// Fingerprints of client certificates; the client must present one of them. Empty when no certificate is needed.
     bindings: Vec<String>,
@@ -73,6 +75,7 @@ impl Key {
             shown: Box::default(),
             generation,
             dry_run: session.dry_run,
+            trigger_limits: session.trigger_limits().into(),
             bindings: session.certificate_fingerprints(),
             expires_unix_s: u64::try_from(session.expires).ok().filter(|expires| *expires > 0),
             rights: if session.access_rights.is_empty() { Rights::Everything } else { Rights::Listed(rights) },
@@ -154,7 +157,12 @@ impl Key {
 impl ApiRight {
     fn compile(api: &str, right: &AccessRight, session: &Session, source: &LimitSource<'_>) -> Self {
         let root = session.limit();
-        let (limit, scope) = match right.own_limit() {
+        let mut own = right.own_limit().cloned();
+        // As in Tyk, the key's steps are for rates of its rights too.
+        own.iter_mut().filter(|limit| Smoothing::of(&limit.smoothing).is_none()).for_each(|limit| {
+            limit.smoothing.clone_from(&root.smoothing);
+        });
+        let (limit, scope) = match &own {
             Some(limit) => (limit, right.allowance_scope.as_str()),
             None => (&root, ""),
         };

@@ -5,9 +5,9 @@ use super::rights::RightPatterns;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
-use tollgate_limit::{LimitDecision, Limiter, Rate, WaitPolicy};
+use tollgate_limit::{LimitDecision, Limiter, Rate, SmoothingChange, SmoothingRules, WaitPolicy};
 use tollgate_model::config::OnStoreFailure;
-use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit};
+use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit, Smoothing};
 
 /// Rates and a quota with their counters.
 pub(crate) struct SessionLimits {
@@ -16,6 +16,8 @@ pub(crate) struct SessionLimits {
     /// How long a request over the rate is held before a retry, and how many retries it gets.
     pub throttle: Option<(Duration, u32)>,
     on_store_failure: LimitStoreFailure,
+    /// How the first rate, or the one of an endpoint in its place, rises and falls.
+    smoothing: Option<SmoothingRules>,
 }
 
 /// One rate as it is configured, and its counter.
@@ -26,6 +28,7 @@ pub(crate) struct RateRule {
     pub window_s: f64,
     rate: Rate,
     counter: Arc<Limiter>,
+    smoothing: Option<SmoothingRules>,
     on_store_failure: Option<OnStoreFailure>,
 }
 
@@ -43,6 +46,8 @@ pub(crate) struct LimitSource<'a> {
     /// The counter of a quota, by scope.
     pub quota: &'a dyn Fn(&str) -> Arc<Quota>,
     pub patterns: &'a RightPatterns,
+    /// Whether rates may rise and fall in steps.
+    pub smooths: bool,
 }
 
 /// Why a request is not admitted.
@@ -94,19 +99,24 @@ impl SessionLimits {
         let rates = rules.filter_map(|(index, written)| {
             RateRule::new(&written, index, format!("{scope}/{index}"), source, on_store_failure.rate_limit)
         });
-        let rates = rates.collect();
+        let smoothing = Some(&limit.smoothing).filter(|_| source.smooths).and_then(Smoothing::of).and_then(smoothing_rules);
+        // The first one is the rate beside `smoothing`, if that limits anything.
+        let has_rate = limit.rate > 0.0 && limit.per > 0.0;
+        let mut rates: Vec<RateRule> = rates.collect();
+        rates.iter_mut().take(usize::from(has_rate)).for_each(|rule| rule.smoothing = smoothing);
         let rule = |max| QuotaRule { max, renewal_s: limit.quota_renewal_rate, counter: (source.quota)(scope) };
         let interval = Duration::try_from_secs_f64(limit.throttle_interval).unwrap_or_default();
         let tries = u32::try_from(limit.throttle_retry_limit).unwrap_or_default();
         let throttle = (!interval.is_zero() && tries > 0).then_some((interval, tries));
-        SessionLimits { rates, quota: limit.quota().map(rule), throttle, on_store_failure }
+        SessionLimits { rates, quota: limit.quota().map(rule), throttle, on_store_failure, smoothing }
     }
 
     /// The same limits with this rate in place of theirs, or without a rate.
     pub(crate) fn with_rate(&self, written: &RateLimit, counter: String, source: &LimitSource<'_>) -> Self {
         let on_store_failure = self.on_store_failure;
-        let rates = RateRule::new(written, 0, counter, source, on_store_failure.rate_limit).into_iter().collect();
-        SessionLimits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure }
+        let rule = RateRule::new(written, 0, counter, source, on_store_failure.rate_limit);
+        let rates = rule.map(|rule| RateRule { smoothing: self.smoothing, ..rule }).into_iter().collect();
+        SessionLimits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure, smoothing: self.smoothing }
     }
 
     /// Counts a request against all limits, or against none if one of them is exhausted. A limit in dry run counts requests but never
@@ -154,6 +164,14 @@ impl SessionLimits {
         }
     }
 
+    /// Lets the rate rise or fall after a request. Returns a change that nobody has been told of.
+    #[inline]
+    pub(crate) fn smooth(&self, now: Duration) -> Option<SmoothingChange> {
+        let rules = self.smoothing.as_ref()?;
+        let rule = self.rates.first().filter(|rule| rule.smoothing.is_some())?;
+        rule.counter.smooth(rule.rate, rules, now)
+    }
+
     /// Takes back what was counted for a request in this second.
     pub(crate) fn take_back(&self, now: Duration, now_unix_s: u64, counted: CountedRequest) {
         if counted.rates {
@@ -173,14 +191,15 @@ impl SessionLimits {
     /// Remaining requests under each rate, and the time until it is completely free again.
     pub(crate) fn rooms(&self, now: Duration) -> impl Iterator<Item = (&RateRule, u64, Duration)> {
         self.rates.iter().map(move |rule| {
-            let (room, full) = rule.counter.room(rule.rate, now);
+            let (room, full) = rule.counter.room(rule.rate(), now);
             (rule, room, full)
         })
     }
 
     /// The rate that a request must wait for longest, the requests that it still admits, and how long that is.
     pub(crate) fn tightest(&self, now: Duration) -> Option<(&RateRule, u64, Duration)> {
-        let waits = self.rates.iter().map(|rule| (rule, rule.counter.room(rule.rate, now).0, rule.counter.wait(rule.rate, now)));
+        let waits =
+            self.rates.iter().map(|rule| (rule, rule.counter.room(rule.rate(), now).0, rule.counter.wait(rule.rate(), now)));
         waits.max_by_key(|(_, _, wait)| *wait)
     }
 
@@ -195,7 +214,7 @@ impl SessionLimits {
 /// Refunds a request to the rates that counted it at `now`; rates in `over` have counted nothing.
 fn refund(rates: &[RateRule], over: &[usize], now: Duration) {
     let counted = rates.iter().enumerate().filter(|(index, _)| !over.contains(index));
-    counted.for_each(|(_, rule)| rule.counter.refund(rule.rate, now));
+    counted.for_each(|(_, rule)| rule.counter.refund(rule.rate(), now));
 }
 
 impl QuotaRule {
@@ -219,9 +238,18 @@ impl QuotaRule {
 }
 
 impl RateRule {
+    /// The rate that applies now.
+    #[inline]
+    fn rate(&self) -> Rate {
+        match &self.smoothing {
+            None => self.rate,
+            Some(rules) => self.counter.smoothed(self.rate, rules),
+        }
+    }
+
     fn admit(&self, now: Duration, patience: WaitPolicy, on_failure: Option<OnStoreFailure>) -> Result<(), LimitRejection> {
-        let Some(shared) = self.counter.shared() else { return self.counter.admit(self.rate, now).map_err(LimitRejection::Rate) };
-        match shared.admit(self.rate, now, patience, self.on_store_failure.or(on_failure)) {
+        let Some(shared) = self.counter.shared() else { return self.counter.admit(self.rate(), now).map_err(LimitRejection::Rate) };
+        match shared.admit(self.rate(), now, patience, self.on_store_failure.or(on_failure)) {
             LimitDecision::Admitted => Ok(()),
             LimitDecision::Refused(wait) => Err(LimitRejection::Rate(wait)),
             LimitDecision::Asked => Err(LimitRejection::Asked),
@@ -245,9 +273,16 @@ impl RateRule {
             window_s: written.per,
             rate,
             counter: (source.rate)(counter),
+            smoothing: None,
             on_store_failure: written.on_store_failure.or(on_store_failure),
         })
     }
+}
+
+fn smoothing_rules(written: Smoothing) -> Option<SmoothingRules> {
+    let number = |number| u64::try_from(number).unwrap_or_default();
+    let delay = Duration::from_secs(number(written.delay));
+    SmoothingRules::new(number(written.threshold), written.trigger, number(written.step), delay)
 }
 
 #[cfg(test)]

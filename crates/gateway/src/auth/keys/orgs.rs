@@ -147,6 +147,7 @@ impl Keys {
             rate: &|name| counters.rate(name, |name| self.new_rate(&format!("org.{id}"), name)),
             quota: &|scope| self.quota(&digest(id), id, scope, &counters),
             patterns: &self.patterns,
+            smooths: self.rules.smooths_rates,
         };
         let key = Key::compile(session, 0, &source);
         self.orgs.pin().insert(id.to_owned(), Arc::new(Org { key, counters }));

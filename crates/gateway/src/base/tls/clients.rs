@@ -59,7 +59,7 @@ impl ClientTerms {
         if !config.http_server_options.use_ssl {
             return Ok(None);
         }
-        let own = own_certificates(config, library);
+        let own = server_certificates(config, library);
         for (_, slot) in &own {
             match slot.get() {
                 Some(certificate) if certificate.own.is_none() => {
@@ -75,7 +75,7 @@ impl ClientTerms {
 
     /// The same for ports of APIs on a gateway whose own port has no TLS. Certificates may be missing: APIs can have their own.
     pub(crate) fn for_ports(config: &GatewayConfig, library: &Library) -> Result<Self, String> {
-        ClientTerms::with_certificates(config, own_certificates(config, library))
+        ClientTerms::with_certificates(config, server_certificates(config, library))
     }
 
     fn with_certificates(config: &GatewayConfig, own: Vec<(String, Arc<CertificateSlot>)>) -> Result<Self, String> {
@@ -210,7 +210,7 @@ impl TlsConfigSelector for StreamTerms {
 }
 
 /// The certificates of the configuration, with the host that is configured for each.
-fn own_certificates(config: &GatewayConfig, library: &Library) -> Vec<(String, Arc<CertificateSlot>)> {
+pub(crate) fn server_certificates(config: &GatewayConfig, library: &Library) -> Vec<(String, Arc<CertificateSlot>)> {
     let options = &config.http_server_options;
     let mut own = Vec::new();
     for written in &options.certificates {

@@ -101,6 +101,11 @@ impl TlsSettings {
         settings
     }
 
+    /// Names of the gateway's own certificates for upstreams.
+    pub(crate) fn certificate_names(&self) -> impl Iterator<Item = &String> {
+        self.certificates.values()
+    }
+
     /// The rules for a host.
     pub(crate) fn for_host(&self, host: &str) -> TlsRules {
         let pins = best(&self.pins, host).map(|pins| pins.split(',').map(fingerprint).filter(|pin| !pin.is_empty()).collect());

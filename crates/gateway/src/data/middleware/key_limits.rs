@@ -5,17 +5,30 @@
 
 use super::{Middleware, limit_headers};
 use crate::auth::keys::{Checks, CountedRequest, Key, LimitRejection};
+use crate::data::events::key_places;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
+use crate::data::quota_monitor::QuotaMonitor;
 use crate::data::refusal::{self, Refusal};
-use crate::data::refusal_events::tell_refusal;
+use crate::data::refusal_events::{sent_key, tell_refusal, tell_smoothing};
 use crate::observe::LimitFact;
+use std::sync::Arc;
 use std::time::Duration;
+use tollgate_model::api::AuthConfig;
 
 pub(super) struct KeyLimits {
     checks: Checks,
     /// Whether a request that has passed may come again, because a later step may hold it.
     may_come_again: bool,
+    monitor: Option<MonitoredKeys>,
+}
+
+/// What is told of a quota that is used to a share.
+struct MonitoredKeys {
+    monitor: Arc<QuotaMonitor>,
+    /// Where requests have their keys.
+    places: Option<Arc<AuthConfig>>,
+    org: String,
 }
 
 impl KeyLimits {
@@ -25,7 +38,13 @@ impl KeyLimits {
         let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota, on_store_failure };
         let applies = !definition.use_keyless && (checks.rates || checks.quota);
         let may_come_again = source.may_hold_after_limits();
-        applies.then(|| Box::new(KeyLimits { checks, may_come_again }) as Box<dyn Middleware>)
+        let monitor = source.context.settings.quota_monitor.as_ref().filter(|monitor| monitor.watches_keys && checks.quota);
+        let monitor = monitor.map(|monitor| MonitoredKeys {
+            monitor: monitor.clone(),
+            places: key_places(definition),
+            org: definition.org_id.clone(),
+        });
+        applies.then(|| Box::new(KeyLimits { checks, may_come_again, monitor }) as Box<dyn Middleware>)
     }
 }
 
@@ -92,6 +111,12 @@ impl KeyLimits {
             return Step::Next;
         }
         let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run, exchange.patience());
+        if admitted != Err(LimitRejection::Asked)
+            && let Some(change) = limits.smooth(exchange.now)
+            && let Some(events) = &exchange.api.events
+        {
+            tell_smoothing(events, exchange, key, change);
+        }
         match admitted {
             Ok(would_refuse) => {
                 exchange.counted = CountedRequest::of(self.checks, would_refuse);
@@ -101,6 +126,10 @@ impl KeyLimits {
                     exchange.pass(self, would_refuse);
                 }
                 limit_headers::write(exchange, key, limits, None);
+                if let Some(MonitoredKeys { monitor, places, org }) = &self.monitor {
+                    let shown = || sent_key(places.as_deref(), org, exchange, Some(key));
+                    monitor.look(key, &key.session.org_id, limits, exchange.unix_s, shown);
+                }
                 Step::Next
             }
             Err(LimitRejection::Asked) => exchange.hold_for_limits(limits.pending()),

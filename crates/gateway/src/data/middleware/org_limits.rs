@@ -5,12 +5,15 @@ use super::key_limits::limit_fact;
 use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::{Checks, Key, LimitRejection};
 use crate::data::exchange::{Exchange, Step};
+use crate::data::quota_monitor::QuotaMonitor;
 use crate::data::refusal::{self, Refusal};
 use crate::observe::LimitFact;
+use std::sync::Arc;
 use tollgate_engine::Pending;
 
 pub(super) struct OrgLimits {
     org_id: String,
+    monitor: Option<Arc<QuotaMonitor>>,
 }
 
 /// Verdict on a request.
@@ -26,7 +29,8 @@ impl OrgLimits {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let org_id = source.definition.org_id.clone();
         let applies = source.context.settings.enforce_org_quotas && !org_id.is_empty();
-        applies.then(|| Box::new(OrgLimits { org_id }) as Box<dyn Middleware>)
+        let monitor = source.context.settings.quota_monitor.clone().filter(|monitor| monitor.watches_orgs);
+        applies.then(|| Box::new(OrgLimits { org_id, monitor }) as Box<dyn Middleware>)
     }
 }
 
@@ -42,7 +46,7 @@ impl Middleware for OrgLimits {
         if !exchange.check_limits || exchange.has_passed(self) {
             return Step::Next;
         }
-        match exchange.keys.with_org(&self.org_id, |org| outcome(org, exchange)) {
+        match exchange.keys.with_org(&self.org_id, |org| self.outcome(org, exchange)) {
             None => Step::Next,
             Some(OrgVerdict::Pass) => {
                 exchange.pass(self, None);
@@ -59,16 +63,22 @@ impl Middleware for OrgLimits {
     }
 }
 
-fn outcome(org: &Key, exchange: &Exchange<'_>) -> OrgVerdict {
-    if org.session.is_inactive {
-        return OrgVerdict::Refuse(refusal::ORG_DISABLED);
-    }
-    let limits = exchange.limits_of(org);
-    match limits.admit(exchange.now, exchange.unix_s, Checks::ALL, org.dry_run, exchange.patience()) {
-        Ok(None) => OrgVerdict::Pass,
-        Err(LimitRejection::Asked) => OrgVerdict::Hold(limits.pending()),
-        Ok(Some(rejection)) => OrgVerdict::WouldRefuse(refusal_of(rejection)),
-        Err(rejection) => OrgVerdict::Refuse(refusal_of(rejection)),
+impl OrgLimits {
+    fn outcome(&self, org: &Key, exchange: &Exchange<'_>) -> OrgVerdict {
+        if org.session.is_inactive {
+            return OrgVerdict::Refuse(refusal::ORG_DISABLED);
+        }
+        let limits = exchange.limits_of(org);
+        match limits.admit(exchange.now, exchange.unix_s, Checks::ALL, org.dry_run, exchange.patience()) {
+            Ok(None) => {
+                // As in Tyk, the event names the organisation and no key.
+                self.monitor.iter().for_each(|monitor| monitor.look(org, &self.org_id, limits, exchange.unix_s, String::new));
+                OrgVerdict::Pass
+            }
+            Err(LimitRejection::Asked) => OrgVerdict::Hold(limits.pending()),
+            Ok(Some(rejection)) => OrgVerdict::WouldRefuse(refusal_of(rejection)),
+            Err(rejection) => OrgVerdict::Refuse(refusal_of(rejection)),
+        }
     }
 }
 

@@ -6,6 +6,8 @@ use super::handler::{EventAction, EventSink, HandlerFigures};
 use super::recent::RecentEntries;
 use super::template::{EventTemplate, TemplateFault};
 use super::webhook::{Webhook, WebhookClients};
+use crate::base::external_services::ExternalServices;
+use crate::base::tls::Library;
 use ipnet::IpNet;
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tollgate_model::config::GatewayConfig;
-use tollgate_model::events::{EventHandler, EventHandlers, EventKind, HandlerAction};
+use tollgate_model::events::{EventHandler, EventHandlerMeta, EventHandlers, EventKind, HandlerAction};
 use tollgate_model::{Level, Problem};
 
 /// Seconds in which the same event is sent once, without `event_timeout`. Tyk would never send it again.
@@ -52,21 +54,30 @@ struct SinkKey {
 #[derive(Default)]
 struct Worker {
     networks: Arc<[IpNet]>,
+    /// Proxies and certificates on the way to receivers.
+    services: ExternalServices,
+    /// Where certificates with an identifier are.
+    library: OnceLock<Arc<Library>>,
     started: OnceLock<Option<(Handle, Arc<WebhookClients>)>>,
 }
 
 impl Worker {
     fn get(&self) -> Option<(Handle, Arc<WebhookClients>)> {
         let start = || {
-            let started = start(self.networks.clone());
+            let started = start(self.networks.clone(), &self.services, self.library.get());
             started.inspect_err(|error| tracing::error!(error, "no thread for events: they are dropped")).ok()
         };
         self.started.get_or_init(start).clone()
     }
 }
 
-fn start(networks: Arc<[IpNet]>) -> Result<(Handle, Arc<WebhookClients>), String> {
-    let clients = Arc::new(WebhookClients::new(networks)?);
+fn start(
+    networks: Arc<[IpNet]>,
+    services: &ExternalServices,
+    library: Option<&Arc<Library>>,
+) -> Result<(Handle, Arc<WebhookClients>), String> {
+    let none = Arc::default();
+    let clients = Arc::new(WebhookClients::new(networks, services, library.unwrap_or(&none))?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let handle = runtime.handle().clone();
@@ -78,7 +89,12 @@ fn start(networks: Arc<[IpNet]>) -> Result<(Handle, Arc<WebhookClients>), String
 impl EventDesk {
     /// A desk with the operator's default template, and its problems.
     pub(crate) fn new(config: &GatewayConfig) -> (Self, Vec<Problem>) {
-        let worker = Arc::new(Worker { networks: config.tollgate.redirect_networks().into(), started: OnceLock::new() });
+        let worker = Worker {
+            networks: config.tollgate.redirect_networks().into(),
+            services: ExternalServices::new(&config.external_services),
+            ..Worker::default()
+        };
+        let worker = Arc::new(worker);
         let file = config.template_path.join(DEFAULT_TEMPLATE);
         let (default_template, problem) = match EventTemplate::load(&file) {
             Ok(template) => (Some(Arc::new(template)), None),
@@ -90,12 +106,22 @@ impl EventDesk {
         (EventDesk(Arc::new(Desk { worker, sinks: Mutex::default(), default_template })), problems.into_iter().collect())
     }
 
+    /// Takes the certificates that webhooks may need from here.
+    pub(crate) fn use_certificates(&self, library: Arc<Library>) {
+        // Set once at start.
+        drop(self.0.worker.library.set(library));
+    }
+
     /// The handlers of an API, `None` if there are none, with their problems; without an API, the gateway's own.
     pub(crate) fn sinks(&self, api: Option<&str>, written: &EventHandlers) -> (Option<Arc<EventSinks>>, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut by_kind: Vec<(EventKind, Vec<Arc<EventSink>>)> = Vec::new();
         for (name, handlers) in &written.events {
-            let Some(kind) = EventKind::from_name(name).filter(|kind| kind.is_of_gateway() == api.is_none()) else { continue };
+            let Some(kind) =
+                EventKind::from_name(name).filter(|kind| if api.is_some() { kind.is_of_api() } else { kind.is_of_gateway() })
+            else {
+                continue;
+            };
             for (index, handler) in handlers.iter().enumerate().filter(|(_, handler)| !handler.handler_meta.disabled) {
                 let at = format!("$.event_handlers.events.{name}[{index}].handler_meta");
                 match self.sink(api.unwrap_or_default(), kind, handler, &at, &mut problems) {
@@ -112,7 +138,17 @@ impl EventDesk {
         (sinks, problems)
     }
 
-    /// The webhook for one kind of event that the configuration has beside the handlers; `at` is the place of its settings.
+    /// The webhook of `monitor`, with its problems.
+    pub(crate) fn monitor(&self, webhook: &EventHandlerMeta) -> (Option<Arc<EventSinks>>, Vec<Problem>) {
+        let mut problems = Vec::new();
+        let handler = EventHandler { handler_name: "eh_web_hook_handler".to_owned(), handler_meta: webhook.clone() };
+        let kind = EventKind::TriggerExceeded;
+        let sink = self.sink("", kind, &handler, "$.monitor.configuration", &mut problems);
+        let sinks = sink.map(|sink| Arc::new(EventSinks { by_kind: vec![(kind, vec![sink])], wants_request: false }));
+        (sinks, problems)
+    }
+
+    /// The handler for one kind of event; `at` is the place of its settings.
     fn sink(
         &self,
         api: &str,

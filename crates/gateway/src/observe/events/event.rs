@@ -53,6 +53,8 @@ impl GatewayEvent {
         match &self.facts {
             // The days that are left change while the event is the same.
             EventFacts::Certificate { id, name, ends_unix_s, api, .. } => (id, name, ends_unix_s, api).hash(&mut hasher),
+            // So does the use of a quota.
+            EventFacts::Trigger { org, key, limit, .. } => (org, key, limit).hash(&mut hasher),
             facts => facts.hash(&mut hasher),
         }
         hasher.finish()

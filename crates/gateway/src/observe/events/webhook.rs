@@ -3,7 +3,9 @@
 
 use super::event::{EventFacts, GatewayEvent};
 use super::template::EventTemplate;
+use crate::base::external_services::ExternalServices;
 use crate::base::public_address::is_public;
+use crate::base::service_kind::ServiceKind;
 use crate::base::tls::{Library, TlsRules, client_config};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,8 +44,8 @@ pub(super) struct Webhook {
 
 /// The connections of all webhooks.
 pub(crate) struct WebhookClients {
-    /// To receivers that operators have configured, wherever they are.
-    configured: HttpClient,
+    /// To receivers that operators have configured, wherever they are; or why there are no such connections.
+    configured: Result<HttpClient, String>,
     /// To where receivers redirect.
     redirected: GuardedHttpClient,
 }
@@ -52,6 +54,8 @@ pub(crate) struct WebhookClients {
 #[derive(Debug)]
 pub(super) enum WebhookFault {
     Timeout,
+    /// The settings of connections are unusable.
+    Settings(String),
     Http(HttpFault),
     Status(StatusCode),
     /// A redirect that is not followed, or leads to no answer.
@@ -59,16 +63,18 @@ pub(super) enum WebhookFault {
 }
 
 impl WebhookClients {
-    /// Clients that follow redirects to public addresses and to these networks.
-    pub(super) fn new(networks: Arc<[IpNet]>) -> Result<Self, String> {
-        let tls = || client_config(&TlsRules::default(), &Library::default());
+    /// Clients that follow redirects to public addresses and to these networks. Only receivers themselves are reached through the proxies and
+    /// see the certificate of `services`.
+    pub(super) fn new(networks: Arc<[IpNet]>, services: &ExternalServices, library: &Library) -> Result<Self, String> {
+        let terms = services.of(ServiceKind::Webhooks);
+        let configured = client_config(&terms.applied_to(&TlsRules::default()), library);
         let settings = HttpClientSettings { http2: false, idle_max: IDLE, connect_time_max: Some(TIME_MAX) };
         let is_allowed = move |address: std::net::IpAddr| {
             is_public(address) || networks.iter().any(|network| network.contains(&address.to_canonical()))
         };
         Ok(WebhookClients {
-            configured: HttpClient::new(tls()?, settings),
-            redirected: HttpClient::guarded(tls()?, settings, Arc::new(is_allowed)),
+            configured: configured.map(|tls| HttpClient::through(tls, settings, terms.proxies.clone())),
+            redirected: HttpClient::guarded(client_config(&TlsRules::default(), library)?, settings, Arc::new(is_allowed)),
         })
     }
 }
@@ -145,7 +151,10 @@ impl Webhook {
             let is_own = is_same_origin(&uri, &self.uri);
             let request = self.request(&method, &uri, &body, is_own);
             let (status, headers) = match is_own {
-                true => clients.configured.head(request).await.map_err(WebhookFault::Http)?,
+                true => {
+                    let client = clients.configured.as_ref().map_err(|error| WebhookFault::Settings(error.clone()))?;
+                    client.head(request).await.map_err(WebhookFault::Http)?
+                }
                 false => clients.redirected.head(request).await.map_err(|fault| redirect_fault(&uri, &fault.to_string()))?,
             };
             let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
@@ -229,6 +238,7 @@ impl fmt::Display for WebhookFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WebhookFault::Timeout => write!(f, "no answer within {} s", TIME_MAX.as_secs()),
+            WebhookFault::Settings(error) => write!(f, "external_services.webhooks: {error}"),
             WebhookFault::Http(fault) => fault.fmt(f),
             WebhookFault::Status(status) => write!(f, "the receiver answered with status {}", status.as_u16()),
             WebhookFault::Redirect(why) => write!(f, "a redirect is not followed: {why}"),

@@ -22,6 +22,7 @@ fn key(endpoints: Value, rules: PatternRules) -> Key {
         rate: &|name| counters.rate(name, |_| Limiter::new(LimitAlgorithm::Gcra)),
         quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
         patterns: &patterns,
+        smooths: true,
     };
     Key::compile(session, 1, &source)
 }

@@ -17,6 +17,7 @@ fn made(written: &AccessLimit, algorithm: LimitAlgorithm) -> SessionLimits {
         rate: &|name| counters.rate(name, |_| Limiter::new(algorithm)),
         quota: &|scope| Arc::new(Quota::new(scope.to_owned(), None, Arc::default(), Arc::default())),
         patterns: &patterns,
+        smooths: true,
     };
     SessionLimits::new(written, "", &source)
 }

@@ -3,7 +3,6 @@
 use super::content::{StoredContent, document_of, shown_client, takes_clients};
 use super::written::{ChangeAction, ObjectChange, ObjectKind};
 use super::{PlannedAction, PlannedChange, SourceProblem, text_at};
-use crate::auth::certificates::UploadedCertificate;
 use crate::auth::oauth::{OauthClient, new_client_secret};
 use crate::base::clock::unix_s;
 use crate::base::definition_files::{ApiFile, companion_of};
@@ -292,7 +291,7 @@ impl Plan {
     }
 
     fn put_certificate(&mut self, before: &Before<'_>, change: &ObjectChange) -> Option<String> {
-        let certificate = match UploadedCertificate::parse(change.pem.as_bytes()) {
+        let certificate = match before.control.shared.certificates.parse(change.pem.as_bytes()) {
             Ok(certificate) => certificate,
             Err(why) => {
                 self.problem(change, "$.pem", why);

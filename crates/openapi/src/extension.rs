@@ -14,8 +14,10 @@ use tollgate_model::{JsonPath, Level, Problem};
 
 use crate::document::Document;
 use crate::places::{member, put};
-use fields::FIELDS;
+pub(crate) use fields::{FIELDS, Field, OPERATION_FIELDS, OperationField};
+pub(crate) use form::Form as FieldForm;
 use origins::Origins;
+pub(crate) use security::JWT_FIELDS;
 
 /// The member of a document that has Tyk's settings.
 pub const EXTENSION: &str = "x-tyk-api-gateway";

@@ -191,6 +191,9 @@ fn operations(root: &mut Value, extension: &mut Value, options: &ImportOptions) 
                 && has_example(&document, &operation)
             {
                 put(&mut settings, &[&id, "mockResponse"], json!({"enabled": on, "fromOASExamples": {"enabled": on}}));
+                if let Some(code) = success(&operation) {
+                    put(&mut settings, &[&id, "mockResponse", "fromOASExamples", "code"], json!(code));
+                }
             }
             ids.push(id);
         }
@@ -208,6 +211,13 @@ fn is_validated(root: &Value, operation: &Value) -> bool {
     let has_parameters = operation.get("parameters").and_then(Value::as_array).is_some_and(|parameters| !parameters.is_empty());
     let body = operation.get("requestBody").and_then(|body| followed(root, body));
     has_parameters || body.and_then(|body| body.get("content")?.as_object()).is_some_and(|content| !content.is_empty())
+}
+
+/// The status of the first successful response, if it must be named: without one, mocks are those of 200.
+fn success(operation: &Value) -> Option<u16> {
+    let codes = operation.get("responses").and_then(Value::as_object)?.keys();
+    let codes: Vec<u16> = codes.filter_map(|code| code.parse().ok()).filter(|code| (200..300).contains(code)).collect();
+    if codes.contains(&200) { None } else { codes.into_iter().min() }
 }
 
 /// Whether a response has an example or a schema to make one from.

@@ -4,6 +4,7 @@
 //!
 //! A `$ref` leads to a place of the same document; any other reference is refused, because a document must not make the gateway send requests.
 
+mod convert;
 mod document;
 mod extension;
 mod import;
@@ -14,7 +15,9 @@ mod places;
 mod request;
 mod request_parts;
 mod schema;
+mod swagger;
 
+pub use convert::{ConvertedDefinition, to_classic, to_openapi};
 pub use document::{Document, Operation, Version, is_openapi, read_text};
 pub use extension::{ClassicForm, EXTENSION, classic_form, set_classic_fields};
 pub use import::{ImportOptions, apply as apply_import};
@@ -22,3 +25,4 @@ pub use mock::{MockSelection, Mocked, Mocks};
 pub use request::{OperationRules, RulesCompiler, query as form_pairs};
 pub use request_parts::{RequestMismatch, RequestParts};
 pub use schema::{Mismatch, SchemaCheck, Side};
+pub use swagger::{ConvertedSwagger, convert_swagger, is_swagger};

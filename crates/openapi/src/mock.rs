@@ -50,7 +50,7 @@ struct MockedMedia {
 pub struct Mocked<'m> {
     /// Status.
     pub status: u16,
-    /// Content type.
+    /// Content type; empty for a response without a body.
     pub content_type: &'m str,
     /// Headers of the response that have an example or a schema.
     pub headers: &'m [(String, String)],
@@ -96,6 +96,10 @@ impl Mocks {
         let written = code.to_string();
         let response = self.responses.iter().find(|response| response.code == written);
         let response = response.ok_or_else(|| format!("there is no example response for the code: {code}"))?;
+        if response.media.is_empty() {
+            // It has no body.
+            return Ok(Mocked { status: code, content_type: "", headers: &response.headers, body: &[] });
+        }
         let media = response
             .media(&accepted, default)
             .ok_or_else(|| format!("there is no example response for the content type: {accepted}"))?;

@@ -4,7 +4,7 @@ use super::session::shown;
 use super::{CommandFailure, Gateway, document, segment, table};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Commands about API definitions.
 #[derive(Debug, Subcommand)]
@@ -25,6 +25,12 @@ pub enum Apis {
                             --upstream https://petstore3.swagger.io/api/v3 --validate\n  tollgate apis import petstore.yaml --update pets"
     )]
     Import(Box<super::import::ImportApi>),
+    /// Convert a definition in a file: a classic one to an OpenAPI document, and back. Asks no gateway.
+    #[command(
+        after_help = "What has no counterpart is named on standard error. Examples:\n  tollgate apis convert classic.json > openapi.json\n  tollgate apis convert \
+                            openapi.yaml > classic.json"
+    )]
+    Convert(ConvertApi),
     /// Delete APIs and their definition files.
     #[command(visible_alias = "rm")]
     Delete(DeleteApi),
@@ -61,6 +67,14 @@ pub struct AddApi {
     keyless: bool,
 }
 
+/// Options of `convert`.
+#[derive(Debug, Args)]
+pub struct ConvertApi {
+    /// File with a classic definition or an OpenAPI document with x-tyk-api-gateway, - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
 /// Options of `delete`.
 #[derive(Debug, Args)]
 pub struct DeleteApi {
@@ -75,6 +89,7 @@ pub(super) fn run(command: Apis, gateway: &Gateway) -> Result<(), CommandFailure
         Apis::Show(ApiArguments { id }) => show(&id, gateway),
         Apis::Add(options) => add(&options, gateway),
         Apis::Import(options) => super::import::run(&options, gateway),
+        Apis::Convert(ConvertApi { file }) => convert(&file),
         Apis::Delete(DeleteApi { ids }) => {
             for id in ids {
                 let answer =
@@ -91,6 +106,21 @@ fn about(what: &str, failure: CommandFailure) -> CommandFailure {
         CommandFailure::Refused(reason) => CommandFailure::Refused(format!("{what}: {reason}")),
         other => other,
     }
+}
+
+fn convert(file: &Path) -> Result<(), CommandFailure> {
+    let about = |why: String| CommandFailure::Refused(format!("{}: {why}", file.display()));
+    let definition = tollgate_openapi::read_text(&document::read(file)?).map_err(about)?;
+    let converted = match tollgate_openapi::is_openapi(&definition) {
+        true => tollgate_openapi::to_classic(definition),
+        false => tollgate_openapi::to_openapi(&definition),
+    };
+    let converted = converted.map_err(about)?;
+    for note in &converted.notes {
+        eprintln!("tollgate: {}: {note}", file.display());
+    }
+    super::print(&serde_json::to_string_pretty(&converted.document).unwrap_or_default());
+    Ok(())
 }
 
 fn list(gateway: &Gateway) -> Result<(), CommandFailure> {

@@ -88,6 +88,11 @@ pub(super) fn run(options: &ImportApi, gateway: &Gateway) -> Result<(), CommandF
             "has {extension} already, so it is a definition: put it into a directory and use tollgate sync"
         )));
     }
+    if tollgate_openapi::is_swagger(&parsed) {
+        for note in tollgate_openapi::convert_swagger(&parsed).notes {
+            eprintln!("tollgate: {source}: {note}");
+        }
+    }
     let query = options.query();
     let (method, path) = match &options.update {
         Some(id) => ("PATCH", format!("/tyk/apis/oas/{}{query}", segment(id))),

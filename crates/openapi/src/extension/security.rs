@@ -13,7 +13,7 @@ use crate::places::{member, put};
 const JWT_PROTECTIONS: [&str; 4] = ["allowedIssuers", "allowedAudiences", "allowedSubjects", "customClaimValidation"];
 
 /// Settings of JSON Web Tokens: name in the extension, name in a classic definition.
-pub(super) const JWT_FIELDS: [(&str, &str); 10] = [
+pub(crate) const JWT_FIELDS: [(&str, &str); 10] = [
     ("enabled", "enable_jwt"),
     ("source", "jwt_source"),
     ("signingMethod", "jwt_signing_method"),

@@ -10,7 +10,7 @@ fn petstore() -> Value {
             "/pets": {
                 "get": {"operationId": "list", "parameters": [{"name": "limit", "in": "query", "schema": {"type": "integer"}}],
                     "responses": {"200": {"description": "", "content": {"application/json": {"example": []}}}}},
-                "post": {"requestBody": {"content": {"application/json": {"schema": {}}}}, "responses": {"201": {"description": ""}}},
+                "post": {"requestBody": {"content": {"application/json": {"schema": {}}}}, "responses": {"400": {"description": ""}, "201": {"description": "", "content": {"application/json": {"schema": {}}}}}},
             },
             "/health": {"get": {"operationId": "health", "responses": {"200": {"description": ""}}}},
         },
@@ -44,7 +44,8 @@ fn choices_reach_the_operations_that_they_concern() {
     apply(&mut root, &options, true).unwrap();
     let operations = &root[EXTENSION]["middleware"]["operations"];
     assert_eq!(operations["health"], json!({"allow": {"enabled": true}}));
-    assert_eq!(operations["list"]["mockResponse"]["fromOASExamples"]["enabled"], true);
+    assert_eq!(operations["list"]["mockResponse"]["fromOASExamples"], json!({"enabled": true}));
+    assert_eq!(operations["petsPOST"]["mockResponse"]["fromOASExamples"], json!({"enabled": true, "code": 201}));
     assert_eq!(operations["petsPOST"]["validateRequest"], json!({"enabled": true, "errorResponseCode": 422}));
     assert_eq!(root[EXTENSION]["server"]["authentication"]["securitySchemes"]["key"]["enabled"], true);
 }

@@ -21,6 +21,7 @@ fn requests_select_examples() {
             "application/json": {"examples": {"two": {"value": {"n": 2}}, "one": {"value": {"n": 1}}}},
             "text/plain": {"example": "hello"},
         }},
+        "204": {"description": ""},
         "404": {"description": "", "content": {"application/json": {"example": {"error": "gone"}, "examples": {"x": {"value": 1}}}}},
     }));
     let json = "application/json".to_owned();
@@ -30,6 +31,7 @@ fn requests_select_examples() {
     assert_eq!(ask(&mocks, &[("Accept", "text/plain")]), Ok((200, "text/plain".to_owned(), "hello".to_owned())));
     assert_eq!(ask(&mocks, &[("Accept", "text/html, text/*;q=0.5")]), Ok((200, "text/plain".to_owned(), "hello".to_owned())));
     assert_eq!(ask(&mocks, &[("Accept", "text/html, */*")]), Ok((200, json, "{\"n\":1}".to_owned())));
+    assert_eq!(ask(&mocks, &[("X-Tyk-Accept-Example-Code", "204")]), Ok((204, String::new(), String::new())));
     for (header, value, expect) in [
         ("X-Tyk-Accept-Example-Code", "x", "given code x is not a valid integer value"),
         ("X-Tyk-Accept-Example-Code", "500", "there is no example response for the code: 500"),

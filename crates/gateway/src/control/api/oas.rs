@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tollgate_openapi::{Document, EXTENSION, ImportOptions, apply_import, read_text};
+use tollgate_openapi::{Document, EXTENSION, ImportOptions, apply_import, convert_swagger, is_swagger, read_text};
 
 const CLASSIC: &str = "the requested API definition is in Tyk classic format, please use old api endpoint";
 const NOT_MIGRATED: &str = "the supplied API definition is in OAS format, please use the Tyk classic format for this API";
@@ -170,6 +170,9 @@ pub(super) async fn import(State(control): State<Arc<Control>>, Query(query): Pa
     if document.get(EXTENSION).is_some() {
         return error(StatusCode::BAD_REQUEST, HAS_EXTENSION);
     }
+    if is_swagger(&document) {
+        document = convert_swagger(&document).document;
+    }
     if let Err(problems) = Document::new(document.clone()) {
         return error(StatusCode::BAD_REQUEST, reasons(&problems));
     }
@@ -240,6 +243,9 @@ pub(super) async fn patch(
         Ok(document) => document,
         Err(why) => return error(StatusCode::BAD_REQUEST, why),
     };
+    if is_swagger(&document) {
+        document = convert_swagger(&document).document;
+    }
     if let Err(problems) = Document::new(document.clone()) {
         return error(StatusCode::BAD_REQUEST, reasons(&problems));
     }

@@ -63,7 +63,10 @@ impl Middleware for OperationMocks {
                 let headers = &exchange.request.headers;
                 let header = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned());
                 match mocks.select(configured, &header) {
-                    Ok(mocked) => reply(exchange, mocked.status, Some(mocked.content_type), mocked.headers, mocked.body),
+                    Ok(mocked) => {
+                        let content_type = Some(mocked.content_type).filter(|kind| !kind.is_empty());
+                        reply(exchange, mocked.status, content_type, mocked.headers, mocked.body)
+                    }
                     Err(why) => {
                         let message = format!("failed to mock response: mock: {why}");
                         Step::Refuse(RefusalText { status: 500, cause: "mock_missing", message: message.into(), id: None }.into())

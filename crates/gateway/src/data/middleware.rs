@@ -2,10 +2,12 @@
 //! one API; an unused one is not in the chain. To add one: a file here, and a line in its place below.
 
 mod bodies;
+mod dry_run;
 mod header_plan;
 mod limit_headers;
 mod source;
 
+pub(crate) use dry_run::dry_run;
 pub(crate) use source::{Context, Maker, MiddlewareSource};
 
 use crate::data::exchange::{Exchange, Step};
@@ -155,6 +157,11 @@ pub(crate) trait Middleware: Send + Sync {
 
     /// The limit behind one of its refusals, for people who look. Called right after the refusal, for few of them.
     fn limit_of(&self, _: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
+        None
+    }
+
+    /// The key under which it would look for a stored response, without the definition's part; `None` if it would not look for one.
+    fn cache_key(&self, _: &mut Exchange<'_>) -> Option<String> {
         None
     }
 

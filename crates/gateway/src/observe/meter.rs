@@ -44,6 +44,9 @@ pub(crate) struct Cells {
     client_errors: CauseCounts,
     dry_runs: CauseCounts,
     in_flight: Counter,
+    /// How often a middleware was timed, and the nanoseconds that it took.
+    middleware_samples: CauseCounts,
+    middleware_ns: CauseCounts,
 }
 
 /// Sides of an exchange.
@@ -81,6 +84,8 @@ pub(crate) struct Sum {
     pub client_errors: BTreeMap<&'static str, u64>,
     pub dry_runs: BTreeMap<&'static str, u64>,
     pub in_flight: u64,
+    pub middleware_samples: BTreeMap<&'static str, u64>,
+    pub middleware_ns: BTreeMap<&'static str, u64>,
 }
 
 /// Index of a method in `METHODS`.
@@ -210,6 +215,12 @@ impl Cells {
         }
     }
 
+    /// Counts a middleware's step that was timed.
+    pub(crate) fn timed(&self, middleware: &'static str, ns: u64) {
+        self.middleware_samples.add(middleware);
+        self.middleware_ns.add_many(middleware, ns);
+    }
+
     /// Counts a request that only a dry run saved from rejection.
     pub(crate) fn dry_run(&self, cause: &'static str) {
         self.dry_runs.add(cause);
@@ -251,6 +262,8 @@ impl Cells {
             (&self.upstream_errors, &mut sum.upstream_errors),
             (&self.client_errors, &mut sum.client_errors),
             (&self.dry_runs, &mut sum.dry_runs),
+            (&self.middleware_samples, &mut sum.middleware_samples),
+            (&self.middleware_ns, &mut sum.middleware_ns),
         ];
         for (own, total) in causes {
             own.iter().for_each(|(cause, count)| *total.entry(cause).or_default() += count);

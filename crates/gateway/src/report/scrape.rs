@@ -190,6 +190,18 @@ fn requests(text: &mut Exposition, shared: &GatewayState) {
             text.sample(&[("middleware", middleware)], sum as f64 / unit);
         }
     }
+    text.family("tollgate_api_middleware_samples", MetricKind::Counter, "Calls of middlewares that were timed, by API.");
+    for (api, sum) in &sums {
+        for (middleware, count) in &sum.middleware_samples {
+            text.sample(&[("api", api), ("middleware", middleware)], *count as f64);
+        }
+    }
+    text.family("tollgate_api_middleware_seconds", MetricKind::Counter, "The time that these calls took.");
+    for (api, sum) in &sums {
+        for (middleware, ns) in &sum.middleware_ns {
+            text.sample(&[("api", api), ("middleware", middleware)], *ns as f64 / 1e9);
+        }
+    }
     text.family("tollgate_unrouted_requests", MetricKind::Counter, "Requests that no API saw.");
     let totals =
         |read: fn(&crate::observe::CoreTotals) -> &Counter| shared.observer.cores.iter().map(|core| read(core).get()).sum::<u64>();

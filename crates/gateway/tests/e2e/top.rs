@@ -78,4 +78,5 @@ fn middlewares_are_timed_now_and_then() {
     gateway.get("/keys/");
     let text = gateway.control("GET", "/tyk/metrics", "").text();
     assert!(text.contains("tollgate_middleware_samples_total{middleware=\"TokenAuth\"} 1\n"), "{text}");
+    assert!(text.contains("tollgate_api_middleware_samples_total{api=\"keys\",middleware=\"TokenAuth\"} 1\n"), "{text}");
 }

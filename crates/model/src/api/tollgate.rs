@@ -15,6 +15,8 @@ pub struct ApiExtensions {
     pub auth_alternatives: Vec<Vec<String>>,
     /// Responses are cached by RFC 9111.
     pub cache: Option<SharedCache>,
+    /// What would be refused for these reasons passes, is counted, and is told in the response header `Tollgate-Dry-Run`.
+    pub dry_run: Vec<DryRunKind>,
     /// Forward the trailers of requests, except those whose names frame, route, authenticate or are used by the API. Some servers add
     /// them to the headers of the next request on the connection, so clients could change each other's requests.
     pub forward_request_trailers: bool,
@@ -30,6 +32,24 @@ pub struct ApiExtensions {
     pub serve_without: Vec<String>,
     /// How requests are distributed to targets, and what happens when targets fail.
     pub upstream: Option<UpstreamRules>,
+}
+
+/// A reason to refuse requests that can be tried first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DryRunKind {
+    /// `allowed_ips` and `blacklisted_ips`.
+    IpLists,
+    /// Client certificates.
+    Certificates,
+    /// Sizes of bodies.
+    RequestSize,
+    /// Keys, tokens and passwords, and what they may call.
+    Authentication,
+    /// Bodies and parameters that do not fit a schema or the OpenAPI document.
+    Validation,
+    /// Open circuit breakers.
+    CircuitBreakers,
 }
 
 /// `tollgate.forward_auth`.

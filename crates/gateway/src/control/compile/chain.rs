@@ -3,7 +3,7 @@
 
 use crate::base::pattern::PatternRules;
 use crate::data::endpoints::{EndpointMatcher, PatternBuilder};
-use crate::data::middleware::{AUTH, Context, FOR_STRANGERS, Maker, Middleware, MiddlewareSource, POST_AUTH, PRE_AUTH};
+use crate::data::middleware::{AUTH, Context, FOR_STRANGERS, Maker, Middleware, MiddlewareSource, POST_AUTH, PRE_AUTH, dry_run};
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
 /// The chain and the matcher of all its endpoint patterns; `None` if a part is unusable.
@@ -35,7 +35,8 @@ fn compile_list(
     let before = context.errors();
     let patterns = PatternBuilder::new(rules, context.registry.patterns.clone());
     let mut source = MiddlewareSource { definition, version_name, info, patterns, context, auth: AUTH };
-    let chain: Vec<_> = lists.iter().copied().flatten().filter_map(|make| make(&mut source)).collect();
+    let made: Vec<_> = lists.iter().copied().flatten().filter_map(|make| make(&mut source)).collect();
+    let chain = made.into_iter().map(|middleware| dry_run(middleware, &definition.tollgate.dry_run)).collect();
     let matcher = source.patterns.build();
     if context.errors() > before {
         return None;

@@ -4,6 +4,7 @@
 mod apis;
 mod cache;
 mod certs;
+mod change_answer;
 mod clients;
 mod configuration;
 mod connection;
@@ -12,6 +13,9 @@ mod history;
 mod import;
 mod keys;
 mod policies;
+mod replay;
+mod replay_command;
+mod rollback;
 mod session;
 mod span;
 mod status;
@@ -52,6 +56,10 @@ pub enum CliRequest {
     Diff(configuration::DiffCommand),
     /// Make a gateway's configuration that of a directory, as one change.
     Sync(configuration::SyncCommand),
+    /// Show which recorded or live requests another configuration would answer differently.
+    Replay(replay_command::ReplayCommand),
+    /// List the revisions of the configuration, or go back to one.
+    Rollback(rollback::RollbackCommand),
     /// Show who changed what, when and from where.
     History(history::HistoryCommand),
     /// Reload definitions and policies, and report errors in them.
@@ -119,6 +127,8 @@ pub(crate) enum CommandFailure {
     Differs,
     /// Someone else changed what was to be changed: 6.
     Conflict(String),
+    /// Requests would be answered differently, which was shown: 7.
+    AnsweredDifferently,
 }
 
 impl CommandFailure {
@@ -130,6 +140,7 @@ impl CommandFailure {
             CommandFailure::Secret(_) => 4,
             CommandFailure::Differs => 5,
             CommandFailure::Conflict(_) => 6,
+            CommandFailure::AnsweredDifferently => 7,
         })
     }
 }
@@ -143,6 +154,7 @@ impl fmt::Display for CommandFailure {
             | CommandFailure::Secret(text)
             | CommandFailure::Conflict(text) => f.write_str(text),
             CommandFailure::Differs => f.write_str("there are differences"),
+            CommandFailure::AnsweredDifferently => f.write_str("requests would be answered differently"),
         }
     }
 }
@@ -154,7 +166,7 @@ pub type TlsOf = fn(bool) -> Result<rustls::ClientConfig, String>;
 pub fn ask(request: CliRequest, tls: TlsOf) -> ExitCode {
     match print_answer(request, tls) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure @ CommandFailure::Differs) => failure.exit_code(),
+        Err(failure @ (CommandFailure::Differs | CommandFailure::AnsweredDifferently)) => failure.exit_code(),
         Err(failure) => {
             eprintln!("tollgate: {failure}");
             failure.exit_code()
@@ -173,6 +185,8 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
         CliRequest::Dump(command) => configuration::dump(&command, tls),
         CliRequest::Diff(command) => configuration::diff(&command, tls),
         CliRequest::Sync(command) => configuration::sync(&command, tls),
+        CliRequest::Replay(command) => replay_command::run(&command, tls),
+        CliRequest::Rollback(command) => rollback::run(&command, tls),
         CliRequest::History(command) => history::run(&command, tls),
         CliRequest::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { upstreams: true, gateway, .. } => status::upstreams(&Gateway::new(&gateway, tls)?),

@@ -10,6 +10,7 @@ pub(crate) mod known_keys;
 pub(crate) mod loader;
 pub(crate) mod nodes;
 pub(crate) mod ports;
+pub(crate) mod replay;
 pub(crate) mod shared_definitions;
 pub(crate) mod statistics;
 pub(crate) mod target_watcher;

@@ -30,7 +30,7 @@ pub(crate) use recorder::Recorder;
 pub(crate) use recording::Recording;
 pub(crate) use refusal_note::{LimitFact, RefusalNote};
 pub(crate) use sink::SinkFigures;
-pub(crate) use tap::{RequestTap, RequestWatch, TailEntry};
+pub(crate) use tap::{LiveRequests, RequestTap, RequestWatch, TailEntry};
 pub(crate) use uptime_records::{UptimeRecords, UptimeResult};
 
 use crate::base::clock;

@@ -8,6 +8,7 @@ use tollgate_model::JsonPath;
 
 use crate::document::Document;
 use crate::extension::{EXTENSION, classic_form};
+use crate::places::put;
 
 /// A definition in the other language.
 #[derive(Debug)]
@@ -49,6 +50,9 @@ pub fn to_openapi(definition: &Value) -> Result<ConvertedDefinition, String> {
 
 /// An OpenAPI document as a classic definition.
 pub fn to_classic(root: Value) -> Result<ConvertedDefinition, String> {
+    if root.get(EXTENSION).is_none() {
+        return Err(format!("$.{EXTENSION}: is missing: nothing says where the API is served; tollgate apis import adds it"));
+    }
     let document = Document::new(root).map_err(|problems| problems.first().map(ToString::to_string).unwrap_or_default())?.0;
     let form = classic_form(&document);
     let mut notes: Vec<String> = form.problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect();
@@ -69,7 +73,7 @@ pub fn to_classic(root: Value) -> Result<ConvertedDefinition, String> {
     if let Some(Value::Object(versions)) = definition.pointer_mut("/version_data/versions")
         && let Some(mut version) = versions.remove("")
     {
-        version["name"] = "Default".into();
+        put(&mut version, &["name"], json!("Default"));
         versions.insert("Default".to_owned(), version);
     }
     if let Value::Object(members) = &mut definition {

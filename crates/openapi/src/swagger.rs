@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::places::put;
+
 /// Members of a parameter that belong to its schema.
 const OF_SCHEMA: [&str; 17] = [
     "type",
@@ -243,7 +245,7 @@ fn form(fields: &[Value], consumes: &[String]) -> Value {
     for field in fields {
         let mut schema = schema_of(field);
         if let Some(description) = field.get("description") {
-            schema["description"] = description.clone();
+            put(&mut schema, &["description"], description.clone());
         }
         properties.insert(text(field, "name").to_owned(), schema);
     }
@@ -252,7 +254,7 @@ fn form(fields: &[Value], consumes: &[String]) -> Value {
     let mut schema = json!({"type": "object", "properties": properties});
     let is_required = !required.is_empty();
     if is_required {
-        schema["required"] = json!(required);
+        put(&mut schema, &["required"], json!(required));
     }
     let content: Map<String, Value> = kinds.iter().map(|kind| ((*kind).to_owned(), json!({"schema": schema}))).collect();
     json!({"required": is_required, "content": content})
@@ -280,7 +282,7 @@ fn response_of(response: &Value, produces: &[String]) -> Value {
     }
     for (kind, example) in object(response.get("examples")) {
         let place = content.entry(kind.clone()).or_insert_with(|| json!({}));
-        place["example"] = example.clone();
+        put(place, &["example"], example.clone());
     }
     if !content.is_empty() {
         made.insert("content".to_owned(), content.into());

@@ -11,17 +11,19 @@ mod plan;
 mod show;
 mod tyk_sync;
 
+use super::replay::{ReplayInput, ReplaySides, ReplaySource, Replayed, replay};
 use super::{CommandFailure, Gateway, GatewayOptions};
 use clap::{Args, ValueEnum};
 use live::LiveConfiguration;
 use object::PartKind;
-use std::path::PathBuf;
+pub(super) use show::change_text;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What the exit codes of `diff` and `sync` mean.
 const EXIT_CODES: &str = "Exit codes: 0 nothing differs, or the sync is done; 1 a document is broken or the gateway refuses; 2 wrong command line; 3 no \
                           answer; 4 wrong secret; 5 there are differences (diff, sync --dry-run); 6 someone else changed the configuration meanwhile, \
-                          nothing was changed.";
+                          nothing was changed; 7 requests would be answered differently (--replay, --canary), nothing was changed.";
 
 /// Time for an answer: a gateway compiles all documents of a change first, thousands of them in seconds.
 const ANSWER_TIME_MIN: Duration = Duration::from_secs(300);
@@ -80,6 +82,8 @@ pub struct DiffCommand {
     /// Count objects that are not in the directory as differences, as sync --prune would delete them
     #[arg(long)]
     prune: bool,
+    #[command(flatten)]
+    replay: ReplaySource,
 }
 
 /// Options of `sync`.
@@ -94,6 +98,14 @@ pub struct SyncCommand {
     /// Only say what would change
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    replay: ReplaySource,
+    /// First run the new configuration in the shadow of the one in service for this many seconds, on the gateway's live requests
+    #[arg(long, value_name = "S", conflicts_with = "records")]
+    canary: Option<u64>,
+    /// Sync even if requests would be answered differently
+    #[arg(long)]
+    accept: bool,
 }
 
 /// Which objects a command is about.
@@ -123,26 +135,75 @@ pub(super) fn dump(command: &DumpCommand, tls: super::TlsOf) -> Result<(), Comma
 }
 
 pub(super) fn diff(command: &DiffCommand, tls: super::TlsOf) -> Result<(), CommandFailure> {
-    compare_or_sync(&command.selection, command.prune, true, tls)
+    let DiffCommand { selection, prune, replay } = command;
+    let trial = replay.files().map(ReplayInput::Records);
+    compare_or_sync(selection, &Wanted { prune: *prune, dry_run: true, trial, accept: false }, tls)
 }
 
 pub(super) fn sync(command: &SyncCommand, tls: super::TlsOf) -> Result<(), CommandFailure> {
-    compare_or_sync(&command.selection, command.prune, command.dry_run, tls)
+    let SyncCommand { selection, prune, dry_run, replay, canary, accept } = command;
+    let trial = canary.map(ReplayInput::Live).or_else(|| replay.files().map(ReplayInput::Records));
+    compare_or_sync(selection, &Wanted { prune: *prune, dry_run: *dry_run, trial, accept: *accept }, tls)
 }
 
-fn compare_or_sync(selection: &Selection, prune: bool, dry_run: bool, tls: super::TlsOf) -> Result<(), CommandFailure> {
+/// What to do with differences.
+struct Wanted<'w> {
+    prune: bool,
+    dry_run: bool,
+    /// Requests that try the change before it is made.
+    trial: Option<ReplayInput<'w>>,
+    /// Make it even if they would be answered differently.
+    accept: bool,
+}
+
+fn compare_or_sync(selection: &Selection, wanted: &Wanted<'_>, tls: super::TlsOf) -> Result<(), CommandFailure> {
     let gateway = Gateway::new(&selection.gateway, tls)?.waiting_for(ANSWER_TIME_MIN);
     let scope = Scope::of(selection);
     // The directory comes first: its errors need no gateway.
     let local = directory::read(&selection.directory, &scope)?;
     let live = LiveConfiguration::read(&gateway)?;
-    let plan = plan::Comparison::new(&local, &live, &scope, prune)?;
+    let plan = plan::Comparison::new(&local, &live, &scope, wanted.prune)?;
+    let tried = match &wanted.trial {
+        Some(input) => Some(replay(&gateway, &sides(&plan, &live)?, input, true)?),
+        None => None,
+    };
+    let is_different = tried.as_ref().is_some_and(Replayed::differs);
+    let dry_run = wanted.dry_run || (is_different && !wanted.accept);
     let outcome = match live.digest() {
         Some(digest) => plan.send(&gateway, digest, dry_run)?,
         None => one_by_one::send(&plan, &live, &gateway, dry_run)?,
     };
-    gateway.print(&outcome.to_json(), || outcome.to_text());
-    if dry_run && outcome.differs() { Err(CommandFailure::Differs) } else { Ok(()) }
+    let answer = match &tried {
+        None => outcome.to_json(),
+        Some(tried) => {
+            let mut answer = outcome.to_json();
+            super::document::put(&mut answer, "replay", tried.answer.clone());
+            answer
+        }
+    };
+    gateway.print(&answer, || match &tried {
+        None => outcome.to_text(),
+        Some(tried) => format!("{}\n\n{}", outcome.to_text(), tried.to_text()),
+    });
+    match () {
+        () if is_different && dry_run => Err(CommandFailure::AnsweredDifferently),
+        () if dry_run && outcome.differs() => Err(CommandFailure::Differs),
+        () => Ok(()),
+    }
+}
+
+/// The configuration of a directory beside the one in service.
+pub(super) fn sides_of(directory: &Path, tag: Option<&str>, prune: bool, gateway: &Gateway) -> Result<ReplaySides, CommandFailure> {
+    let scope = Scope { tag: tag.map(str::to_owned), kinds: PartKind::ALL.to_vec() };
+    let local = directory::read(directory, &scope)?;
+    let live = LiveConfiguration::read(gateway)?;
+    sides(&plan::Comparison::new(&local, &live, &scope, prune)?, &live)
+}
+
+fn sides(plan: &plan::Comparison<'_>, live: &LiveConfiguration) -> Result<ReplaySides, CommandFailure> {
+    let digest =
+        live.digest().ok_or_else(|| CommandFailure::Refused("this gateway can't replay requests: it is no Tollgate".to_owned()))?;
+    Ok(ReplaySides { digest: digest.to_owned(), changes: plan.changes() })
 }
 
 #[cfg(test)]

@@ -27,6 +27,13 @@ pub(super) fn read_json(file: &Path) -> Result<Value, CommandFailure> {
     if document.is_object() { Ok(document) } else { Err(wrong("must be a JSON object".to_owned())) }
 }
 
+/// Puts a member into an object.
+pub(super) fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Value::Object(members) = object {
+        members.insert(name.to_owned(), value.into());
+    }
+}
+
 fn name(file: &Path) -> String {
     if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
 }

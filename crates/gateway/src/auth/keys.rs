@@ -13,6 +13,7 @@ mod orgs;
 mod policies;
 mod presented;
 mod quota;
+mod rehearsed;
 mod rights;
 mod saved;
 mod sealed_name;
@@ -33,6 +34,7 @@ use limits::LimitSource;
 use orgs::Org;
 use papaya::HashMap;
 use quota::{DirtyQuotas, Quota};
+use rehearsed::KeyOrigin;
 use rights::RightPatterns;
 use saved::SavedQuotas;
 use sealed_name::NameSeal;
@@ -60,6 +62,7 @@ pub(crate) use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
 pub(crate) use listing::ListedKey;
 pub(crate) use policies::Policies;
 pub(crate) use presented::Presented;
+pub(crate) use rehearsed::stand_in;
 pub(crate) use shared::SharedKeys;
 pub(crate) use terms::KeyTerms;
 pub(crate) use view::KeyView;
@@ -96,6 +99,8 @@ pub(crate) struct Keys {
     /// What each API says of its keys, by API id.
     terms: ArcSwap<BTreeMap<String, KeyTerms>>,
     order: WriteOrder,
+    /// Where sessions come from, if these are the keys of a rehearsal.
+    origin: Option<KeyOrigin>,
 }
 
 /// How keys are made, hashed and found.
@@ -249,6 +254,7 @@ impl Keys {
             ends: Mutex::default(),
             terms: ArcSwap::default(),
             order: WriteOrder::default(),
+            origin: None,
         }
     }
 
@@ -291,6 +297,9 @@ impl Keys {
         let found = texts.iter().filter(|text| *text != token).find_map(|text| self.compiled(&self.digest(text)));
         if found.is_none() && self.has_named.load(Ordering::Relaxed) {
             return texts.iter().find_map(|text| self.compiled(&key_format::digest(&self.name(text))));
+        }
+        if found.is_none() && self.origin.is_some() {
+            return self.of_origin(token, org);
         }
         found
     }

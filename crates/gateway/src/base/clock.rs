@@ -43,6 +43,11 @@ impl TimeOfDay {
         self.known.set(read());
     }
 
+    /// From now on, this monotonic time is that Unix time, until the clock is read again.
+    pub(crate) fn set(&self, moment: MonoTime, unix_ns: u64) {
+        self.known.set((moment, unix_ns));
+    }
+
     /// Unix time in nanoseconds at a monotonic time.
     #[inline]
     pub(crate) fn unix_ns(&self, moment: MonoTime) -> u64 {

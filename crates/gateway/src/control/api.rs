@@ -54,6 +54,7 @@ use crate::base::secret::ControlSecret;
 use crate::control::definition::FILE_BYTES_MAX;
 use crate::control::loader::{Loader, Reloads};
 use crate::control::nodes::Nodes;
+use crate::control::replay::Replays;
 use crate::control::statistics::Statistics;
 use crate::control::target_watcher::watch_targets;
 use crate::data::cache_purger::CachePurger;
@@ -127,6 +128,7 @@ pub(crate) struct Control {
     pub purger: Arc<CachePurger>,
     /// Sends notifications about its tokens.
     pub notices: Arc<Notices>,
+    pub replays: Arc<Replays>,
 }
 
 /// The control plane's ends of connections that the data plane opens.
@@ -193,6 +195,9 @@ pub(crate) fn start(
             let (found, file_changes) = mpsc::unbounded_channel();
             control.loader.tell_file_changes(found);
             tokio::spawn(change_log::note_files(control.clone(), file_changes));
+            let (replaced, revisions) = mpsc::unbounded_channel();
+            control.loader.tell_revisions(replaced);
+            tokio::spawn(configuration::revisions::keep(control.clone(), revisions));
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
                     health.watch(&control.shared.registry.meters).await;
@@ -293,7 +298,13 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
 
 /// Endpoints whose bodies may be large.
 fn large() -> OpenApiRouter<Arc<Control>> {
-    OpenApiRouter::new().routes(routes!(configuration::show, configuration::change))
+    OpenApiRouter::new()
+        .routes(routes!(configuration::show, configuration::change))
+        .routes(routes!(configuration::revisions::list))
+        .routes(routes!(configuration::revisions::rollback))
+        .routes(routes!(configuration::replays::begin))
+        .routes(routes!(configuration::replays::requests))
+        .routes(routes!(configuration::replays::report, configuration::replays::end))
 }
 
 /// Endpoints for metrics, which are polled constantly and must answer regardless of the load on the others.

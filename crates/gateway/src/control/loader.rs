@@ -1,6 +1,12 @@
 //! Builds a new snapshot from the files in `app_path` and from the definitions that gateways share. An unchanged document keeps its compiled
 //! API; a broken one keeps its last good version; requests in flight are not affected.
 
+mod before_after;
+mod revision;
+
+pub(crate) use before_after::ServedSet;
+pub(crate) use revision::{RevisedKind, RevisedObject, Revision, document_of};
+
 use crate::auth::keys::Policies;
 use crate::base::definition_files::{ApiFile, api_files, companion_of};
 use crate::base::digest::shortened;
@@ -47,6 +53,8 @@ pub(crate) struct Loader {
     own_writes: OwnWrites,
     /// Receives what a reload finds changed that the control API did not write.
     file_changes: OnceLock<tokio::sync::mpsc::UnboundedSender<FoundChanges>>,
+    /// Receives what each change replaces.
+    revisions: OnceLock<tokio::sync::mpsc::UnboundedSender<Revision>>,
 }
 
 /// By path; shared definitions have a place in Redis instead of a path.
@@ -157,6 +165,7 @@ impl Loader {
             shared_definitions,
             own_writes: OwnWrites::default(),
             file_changes: OnceLock::new(),
+            revisions: OnceLock::new(),
         }
     }
 
@@ -174,6 +183,12 @@ impl Loader {
     pub(crate) fn tell_file_changes(&self, to: tokio::sync::mpsc::UnboundedSender<FoundChanges>) {
         // Set once, at the start.
         let _ = self.file_changes.set(to);
+    }
+
+    /// From now on, what changes replace is sent there.
+    pub(crate) fn tell_revisions(&self, to: tokio::sync::mpsc::UnboundedSender<Revision>) {
+        // Set once, at the start.
+        let _ = self.revisions.set(to);
     }
 
     /// Directory of definitions.
@@ -373,7 +388,15 @@ impl Loader {
         let ReadFiles { files, policies, problems } = read;
         let before = self.files();
         let mut report = ReloadReport { apis: 0, problems };
-        let policies_changed = *self.shared.keys.policies() != policies;
+        let policies_before = self.shared.keys.policies();
+        let policies_changed = *policies_before != policies;
+        if let Some(to) = self.revisions.get() {
+            let revision = Revision::between(&before, &files, [&policies_before, &policies]);
+            if !revision.objects.is_empty() {
+                // The receiver lives as long as the control API.
+                let _ = to.send(revision);
+            }
+        }
         report.problems.extend(self.shared.keys.set_policies(policies));
         let apis = self.distinct(&files, &mut report.problems);
         report.apis = apis.len();

@@ -43,6 +43,28 @@ pub(crate) struct GatewayState {
 }
 
 impl GatewayState {
+    /// State of its own for a configuration that is only rehearsed: requests are decided there as here, and leave no trace. No event is told, and
+    /// no header that differs from request to request is added.
+    pub(crate) fn rehearsal(&self, keys: Keys) -> Self {
+        GatewayState {
+            settings: self.settings.rehearsal(),
+            registry: Arc::new(self.registry.rehearsal()),
+            keys: Arc::new(keys),
+            observer: Arc::new(Observer::new(false, 0, None, false, self.observer.watch.hash_keys, self.observer.log.clone())),
+            certificates: self.certificates.clone(),
+            current: Default::default(),
+            generation: AtomicU64::new(0),
+            start: MonoTime::now(),
+            address_rates: None,
+            client_terms: None,
+            control_callers: None,
+            host_events: Default::default(),
+            probes: ProbeQueue::new(0),
+            uptime_records: None,
+            control: self.control.clone(),
+        }
+    }
+
     /// Puts a new snapshot into effect.
     pub(crate) fn publish(&self, snapshot: Snapshot) {
         if let Some(terms) = &self.client_terms {

@@ -8,6 +8,7 @@ mod mirror;
 mod observed;
 mod probed;
 mod record_builder;
+mod rehearsal;
 mod reply;
 mod revalidation;
 mod select;
@@ -39,6 +40,7 @@ use crate::observe::{Recorder, RequestRecord, RequestTap};
 use arrival::RequestContext;
 use in_flight::{Chosen, InFlight, VersionPlace};
 use probed::{Probe, ProbedHandler};
+use rehearsal::RehearsalRun;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -54,9 +56,11 @@ use tollgate_engine::{
 use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
 use tracing::field::DisplayValue;
 
+pub(crate) use rehearsal::{RecordedCaller, RecordedRequest, Rehearsal, RehearsedDecision, RehearsedVerdict, auth_digest};
+
 /// Largest request body to the control API: a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// The endpoint that takes the definitions of thousands of APIs at once, what it takes, and time for its answer: it compiles all of them first.
+/// The endpoints that take the definitions of thousands of APIs at once, what it takes, and time for its answer: it compiles all of them first.
 const CONFIGURATION_PATH: &str = "/tyk/configuration";
 const CONFIGURATION_BYTES_MAX: u64 = 128 * 1024 * 1024;
 const CONFIGURATION_MS_MAX: u64 = 300_000;
@@ -87,6 +91,8 @@ pub(crate) struct CoreService {
     /// Probes that wait for their connection.
     probes: RefCell<HashMap<u64, Rc<Probe>>>,
     time_of_day: TimeOfDay,
+    /// Watches all chains, if requests are only rehearsed.
+    rehearsal: Option<Rc<RehearsalRun>>,
 }
 
 impl CoreService {
@@ -104,6 +110,7 @@ impl CoreService {
             probed: RefCell::default(),
             probes: RefCell::default(),
             time_of_day: TimeOfDay::new(),
+            rehearsal: None,
             tap: RequestTap::new(shared.observer.watch.clone()),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
@@ -132,12 +139,18 @@ impl CoreService {
     /// Runs a middleware's step and times it.
     #[cold]
     fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
+        if let Some(run) = &self.rehearsal {
+            return run.step(middleware, exchange);
+        }
         let start = MonoTime::now();
         let step = middleware.on_request(exchange);
         let ns = MonoTime::now().ns_since(start);
         if let Some(totals) = self.shared.observer.totals(self.index) {
             totals.middleware_samples.add(middleware.name());
             totals.middleware_ns.add_many(middleware.name(), ns);
+        }
+        if let Some(cells) = exchange.counting_core.and_then(|core| exchange.api.meter.core(core)) {
+            cells.timed(middleware.name(), ns);
         }
         if let Some(probe) = &*self.probed.borrow() {
             probe.note_step(middleware.name(), &exchange.api.id, ns, &step);
@@ -191,32 +204,7 @@ pub(crate) struct CoreHandle(pub Rc<CoreService>);
 
 impl Service for CoreHandle {
     fn handler(&self, client: &ClientInfo) -> Box<dyn Handler> {
-        let peer = SocketAddr::new(client.address.ip().to_canonical(), client.address.port());
-        let is_logged = self.0.shared.observer.recording.as_ref().is_some_and(|recording| recording.access_log);
-        let handler = GatewayHandler {
-            core: self.0.clone(),
-            peer,
-            peer_text: if is_logged { peer.to_string().into() } else { Box::default() },
-            http2: client.http2,
-            listener: client.listener,
-            client_tls: client.tls.clone(),
-            is_own: client.is_own,
-            record: None,
-            request_id: None,
-            tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
-            trace: None,
-            hits: Hits::default(),
-            changes: Vec::new(),
-            upstream_changes: Vec::new(),
-            response_chain: ResponseChain::default(),
-            limit_lines: Vec::new(),
-            tries: 0,
-            began: None,
-            place: VersionPlace::default(),
-            answers: Answers::default(),
-            steps: Steps::default(),
-            in_flight: None,
-        };
+        let handler = GatewayHandler::new(self.0.clone(), client);
         if client.probe != 0
             && let Some(probe) = self.0.probes.borrow_mut().remove(&client.probe)
         {
@@ -284,6 +272,40 @@ struct GatewayHandler {
     steps: Steps,
     /// The exchange that was forwarded to an upstream; `None` for one with the control plane.
     in_flight: Option<InFlight>,
+    /// Why the last refused request was refused.
+    cause: Option<&'static str>,
+}
+
+impl GatewayHandler {
+    fn new(core: Rc<CoreService>, client: &ClientInfo) -> Self {
+        let peer = SocketAddr::new(client.address.ip().to_canonical(), client.address.port());
+        let is_logged = core.shared.observer.recording.as_ref().is_some_and(|recording| recording.access_log);
+        GatewayHandler {
+            core,
+            peer,
+            peer_text: if is_logged { peer.to_string().into() } else { Box::default() },
+            http2: client.http2,
+            listener: client.listener,
+            client_tls: client.tls.clone(),
+            is_own: client.is_own,
+            record: None,
+            request_id: None,
+            tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
+            trace: None,
+            hits: Hits::default(),
+            changes: Vec::new(),
+            upstream_changes: Vec::new(),
+            response_chain: ResponseChain::default(),
+            limit_lines: Vec::new(),
+            tries: 0,
+            began: None,
+            place: VersionPlace::default(),
+            answers: Answers::default(),
+            steps: Steps::default(),
+            in_flight: None,
+            cause: None,
+        }
+    }
 }
 
 impl Handler for GatewayHandler {
@@ -330,6 +352,11 @@ impl Handler for GatewayHandler {
         let snapshot = core.snapshot();
         let Some(found) = snapshot.find(self.listener, request.authority, &path.decoded) else {
             totals.iter().for_each(|totals| totals.not_found.add(1));
+            if core.tap.is_sampled() {
+                let record = record_builder::build_unrouted(&core, request, client_ip, 404);
+                core.tap.take_unrouted(&record, core.time_of_day.unix_ns(now));
+                core.tap.put_back(record);
+            }
             if settings.logs_not_found {
                 tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API matches this request");
             }
@@ -376,6 +403,7 @@ impl Handler for GatewayHandler {
                 verdict
             }
             Err(refusal) => {
+                self.cause = Some(refusal.cause);
                 tracing::debug!(cause = refusal.cause, path = request.path(), trace_id = self.trace_id(), "request refused");
                 let rules = snapshot.apis.get(self.place.api).and_then(|api| api.error_overrides.as_deref());
                 let xml = xml_type(request);
@@ -646,7 +674,7 @@ impl GatewayHandler {
         outgoing.edits.set(&request.headers, ControlCaller::HEADER, caller.to_string().as_bytes());
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });
-        let is_configuration = request.path().trim_end_matches('/') == CONFIGURATION_PATH;
+        let is_configuration = request.path().starts_with(CONFIGURATION_PATH);
         let bytes_max = if is_configuration { CONFIGURATION_BYTES_MAX } else { CONTROL_BODY_BYTES_MAX };
         Verdict::Forward(Forward {
             target_serial: self.core.shared.control.serial,

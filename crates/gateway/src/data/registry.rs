@@ -48,7 +48,7 @@ pub(crate) struct Registry {
     hedgings: Interned<PoolName, PoolHedging>,
     key_sets: Interned<(String, SetRules), KeySet>,
     /// HTTP client for calls to other servers.
-    pub auth_client: LazyAuthHttpClient,
+    pub auth_client: Arc<LazyAuthHttpClient>,
     /// The threads that check passwords.
     pub passwords: LazyPasswords,
     /// The clients of the OAuth 2.0 provider.
@@ -111,6 +111,17 @@ impl<K: Eq + Hash, V> Interned<K, V> {
 }
 
 impl Registry {
+    /// A registry of its own for APIs that are only rehearsed: no counter, breaker or cache of theirs is shared with those in service.
+    pub(crate) fn rehearsal(&self) -> Self {
+        Registry {
+            patterns: self.patterns.clone(),
+            auth_client: self.auth_client.clone(),
+            oauth_clients: self.oauth_clients.clone(),
+            certificates: self.certificates.clone(),
+            ..Registry::default()
+        }
+    }
+
     /// Makes a registry whose APIs are counted by these meters.
     pub(crate) fn new(meters: Meters) -> Self {
         Registry { meters, ..Registry::default() }

@@ -278,6 +278,21 @@ impl Settings {
         (Settings { error_templates, error_overrides, events, gateway_events, quota_monitor, ..self }, problems)
     }
 
+    /// The same for a configuration that is only rehearsed: without events and traces, and without headers that differ from request to request.
+    pub(crate) fn rehearsal(&self) -> Self {
+        Settings {
+            events: EventDesk::default(),
+            gateway_events: None,
+            quota_monitor: None,
+            tracer: None,
+            request_id: false,
+            server_timing: false,
+            logs_not_found: false,
+            shares_limits: false,
+            ..self.clone()
+        }
+    }
+
     /// Whether the gateway sets or reads this request header for all APIs.
     pub(crate) fn uses_header(&self, name: &str) -> bool {
         let own = [self.request_id.then_some("X-Request-Id"), Some(self.client_address.header.as_str())];

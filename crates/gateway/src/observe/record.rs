@@ -31,9 +31,11 @@ pub(crate) enum Text {
     RawHead,
     /// Request id.
     RequestId,
+    /// Path with query and the header lines as the client sent them, while a replay takes live requests.
+    LiveHead,
 }
 
-const TEXTS: usize = Text::RequestId as usize + 1;
+const TEXTS: usize = Text::LiveHead as usize + 1;
 /// A record whose texts grew beyond this frees their memory.
 const TEXT_BYTES_KEPT: usize = 4 * 1024;
 /// Maximum bytes of one piece of a text.

@@ -4,16 +4,18 @@
 
 mod entry;
 mod filter;
+mod live;
 mod tail;
 mod top;
 
 pub(crate) use entry::TailEntry;
 pub(crate) use filter::TailFilter;
+pub(crate) use live::LiveRequests;
 pub(crate) use tail::{TailBatch, TailWatcher};
 pub(crate) use top::{TopBy, TopWatcher};
 
 use super::facts::ApiMetadata;
-use super::record::RequestRecord;
+use super::record::{RequestRecord, Text};
 use crate::base::clock;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -43,6 +45,7 @@ const SPARE_MAX: usize = 64;
 const TAIL: u32 = 1;
 const TOP: u32 = 2;
 const FAILING: u32 = 4;
+const LIVE: u32 = 8;
 
 /// What all cores share.
 #[derive(Default)]
@@ -55,6 +58,8 @@ pub(crate) struct RequestWatch {
     seen: AtomicU64,
     tails: ArcSwap<Vec<Arc<TailWatcher>>>,
     tops: ArcSwap<Vec<Arc<TopWatcher>>>,
+    /// Replays that take live requests.
+    live: ArcSwap<Vec<Arc<LiveRequests>>>,
     /// Held while the lists change.
     changing: Mutex<()>,
     /// Whether keys appear as hashes in records.
@@ -130,6 +135,15 @@ impl RequestWatch {
         Some(own)
     }
 
+    /// Gives requests to a replay from now on, as long as it takes them.
+    pub(crate) fn sample(&self, own: Arc<LiveRequests>) {
+        let _alone = lock(&self.changing);
+        let others = self.live.load_full();
+        let others = others.iter().filter(|other| other.is_on() && !Arc::ptr_eq(other, &own));
+        self.live.store(Arc::new(others.cloned().chain([own.clone()]).collect()));
+        self.set_flags();
+    }
+
     /// Ends what nobody looks at any more; called every few seconds.
     pub(crate) fn expire(&self) {
         let _alone = lock(&self.changing);
@@ -141,6 +155,10 @@ impl RequestWatch {
         if tops.iter().any(|top| !top.is_asked_for(unix_s)) {
             self.tops.store(Arc::new(tops.iter().filter(|top| top.is_asked_for(unix_s)).cloned().collect()));
         }
+        let live = self.live.load_full();
+        if live.iter().any(|live| !live.is_on()) {
+            self.live.store(Arc::new(live.iter().filter(|live| live.is_on()).cloned().collect()));
+        }
         self.set_flags();
     }
 
@@ -148,7 +166,8 @@ impl RequestWatch {
         let tail = if self.tails.load().is_empty() { 0 } else { TAIL };
         let top = if self.tops.load().is_empty() { 0 } else { TOP };
         let failing = if clock::unix_s() < self.failing_until_s.load(Ordering::Relaxed) { FAILING } else { 0 };
-        self.flags.store(tail | top | failing, Ordering::Relaxed);
+        let live = if self.live.load().is_empty() { 0 } else { LIVE };
+        self.flags.store(tail | top | failing | live, Ordering::Relaxed);
     }
 
     /// Makes records of all requests for some seconds.
@@ -183,6 +202,17 @@ impl RequestTap {
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.shared.flags.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether a replay takes live requests.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.shared.flags.load(Ordering::Relaxed) & LIVE != 0
+    }
+
+    /// Gives a request that no API is for to the replays that take live requests.
+    #[cold]
+    pub(crate) fn take_unrouted(&self, record: &RequestRecord, unix_ns: u64) {
+        self.shared.live.load().iter().for_each(|live| live.see(record, "", unix_ns));
     }
 
     /// Whether this refusal is kept.
@@ -230,6 +260,9 @@ impl RequestTap {
                     entry.get_or_insert_with(|| Arc::new(TailEntry::new(record, facts, unix_ns, &self.shared))).clone()
                 });
             }
+        }
+        if flags & LIVE != 0 && !record.bytes(Text::LiveHead).is_empty() {
+            self.shared.live.load().iter().for_each(|live| live.see(record, &facts.id, unix_ns));
         }
         if flags & TOP != 0 {
             self.top.borrow_mut().count(record, facts, &self.shared);

@@ -234,6 +234,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         token_store,
         purger: purger.clone(),
         notices: Arc::default(),
+        replays: Arc::default(),
     };
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
     let data = if are_given { Role::Given } else { Role::Data };

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::commands::tollgate;
 use crate::configuration::{Folders, configuration};
 use crate::harness::gateway::SECRET;
-use crate::harness::{Connection, Gateway, Upstream, api, reply, request};
+use crate::harness::{Connection, Gateway, Upstream, api, eventually, reply, request};
 
 /// A gateway with one object of each kind, and its folders.
 fn furnished(upstream: &Upstream) -> (Folders, Gateway) {
@@ -324,4 +324,93 @@ fn thousands_of_apis_are_dumped_compared_and_synced() {
     let other = empty.start();
     timed("first sync", &other, "sync", 0);
     assert_eq!(configuration(&other)["apis"].as_array().unwrap().len(), APIS);
+}
+
+#[test]
+fn a_rollback_restores_what_later_changes_replaced() {
+    let upstream = Upstream::ok();
+    let (folders, gateway) = furnished(&upstream);
+    let revisions = |count: usize| {
+        eventually("the revisions are kept", || {
+            let list = gateway.control("GET", "/tyk/configuration/revisions", "").json();
+            list["revisions"].as_array().is_some_and(|list| list.len() == count)
+        });
+        tollgate(&gateway, "rollback").ok()
+    };
+    let first = revisions(1);
+    assert!(first.contains("create api accounts, create api open, create api pets and 1 more"), "{first}");
+    let dir = tempfile::tempdir().unwrap();
+    tollgate(&gateway, &format!("dump {}", dir.path().display())).ok();
+    replace(&dir.path().join("apis/open.json"), "\"/open/\"", "\"/opened/\"");
+    tollgate(&gateway, &format!("sync {}", dir.path().display())).ok();
+    revisions(2);
+    // Others change files by hand.
+    fs::remove_file(folders.policies().join("gold.json")).unwrap();
+    gateway.reload();
+    let listed = revisions(3);
+    assert!(listed.contains("delete policy gold") && listed.contains("update api open"), "{listed}");
+
+    let would = tollgate(&gateway, "rollback 1 --dry-run").ok();
+    assert!(would.contains("~ api open (revision 1)") && would.contains("+ policy gold (revision 1)"), "{would}");
+    assert_eq!(gateway.get("/opened/").status, 200, "a dry run changes nothing");
+    let done = tollgate(&gateway, "rollback 1").ok();
+    assert!(done.contains("1 added, 1 changed, 0 deleted"), "{done}");
+    assert_eq!((gateway.get("/open/x").status, gateway.get("/opened/").status), (200, 404));
+    assert_eq!(gateway.control("GET", "/tyk/policies/gold", "").status, 200);
+    let secret = gateway.control("GET", "/tyk/apis/accounts", "").text();
+    assert!(secret.contains("hidden-1"), "secrets come back too: {secret}");
+    revisions(4);
+    tollgate(&gateway, "rollback 3").ok();
+    assert_eq!(
+        (gateway.get("/opened/").status, gateway.control("GET", "/tyk/policies/gold", "").status),
+        (200, 404),
+        "a rollback can be taken back"
+    );
+    revisions(5);
+    tollgate(&gateway, "rollback 0").ok();
+    assert_eq!(gateway.get("/opened/").status, 404);
+    tollgate(&gateway, "rollback 99").fails(1, "There is no revision 99");
+    gateway.expect_no_panic();
+}
+
+#[test]
+fn swagger_2_is_imported_by_conversion() {
+    let upstream = Upstream::ok();
+    let gateway = Folders::new();
+    let gateway = gateway.start();
+    let file = gateway.dir().join("pets.yaml");
+    let text = "swagger: '2.0'\ninfo: {title: Pets, version: '1'}\nhost: pets.example\nbasePath: /v2\nproduces: [application/json]\npaths:\n  /pets/{id}:\n    get:\n      operationId: pet\n      parameters:\n        - {name: id, in: path, required: true, type: integer}\n        - {name: tags, in: query, type: array, items: {type: string}, collectionFormat: tsv}\n      responses:\n        '200': {description: A pet., examples: {application/json: {name: Tom}}}\n";
+    fs::write(&file, text).unwrap();
+    let line =
+        format!("apis import {} --id pets --listen-path /pets-api/ --upstream {} --validate", file.display(), upstream.url());
+    let told = tollgate(&gateway, &line);
+    assert_eq!(told.code(), 0, "{}", told.out());
+    assert_eq!(gateway.get("/pets-api/pets/7").status, 200);
+    assert_eq!(gateway.get("/pets-api/pets/seven").status, 422);
+    let stored = gateway.control("GET", "/tyk/apis/oas/pets", "").json();
+    assert_eq!(stored["openapi"], "3.0.3");
+}
+
+#[test]
+fn a_definition_is_converted_to_the_other_language() {
+    let upstream = Upstream::ok();
+    let classic = api("shop", "/shop/", &upstream.url())
+        .set("do_not_track", false)
+        .list("transform_headers", json!([{"path": "/things", "method": "GET", "add_headers": {"X-Added": "one"}}]))
+        .list("white_list", json!([{"path": "/(a|b)", "method": "GET"}]));
+    let gateway = Gateway::start(json!({}), []);
+    let file = gateway.dir().join("classic.json");
+    fs::write(&file, classic.0.to_string()).unwrap();
+    let converted = tollgate(&gateway, &format!("apis convert {}", file.display()));
+    assert_eq!(converted.code(), 0);
+    let document: Value = serde_json::from_str(converted.out()).unwrap();
+    assert_eq!(document["openapi"], "3.0.3");
+    gateway.write_file("shop.json", document.to_string());
+    gateway.reload();
+    assert_eq!(gateway.get("/shop/things").status, 200, "{document:#}\n{}", gateway.log());
+    assert_eq!((upstream.last().header("X-Added"), upstream.last().target.as_str()), (Some("one"), "/things"));
+    fs::write(&file, document.to_string()).unwrap();
+    let back = tollgate(&gateway, &format!("apis convert {}", file.display())).json();
+    assert_eq!((&back["proxy"]["listen_path"], &back["use_keyless"]), (&json!("/shop/"), &json!(true)));
+    tollgate(&gateway, "apis convert nothing.json").fails(1, "cannot be read");
 }

@@ -261,7 +261,7 @@ impl OpenApiWriter {
             names.map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}})).collect();
         let mut operation = json!({"operationId": own, "responses": {"200": {"description": "As before."}}});
         if !parameters.is_empty() {
-            operation["parameters"] = parameters.into();
+            put(&mut operation, &["parameters"], parameters.into());
         }
         put(&mut self.root, &["paths", path, &method], operation);
         own

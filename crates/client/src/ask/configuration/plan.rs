@@ -4,7 +4,8 @@ use super::Scope;
 use super::live::LiveConfiguration;
 use super::object::{LocalConfiguration, LocalContent, LocalObject, PartKind, has_tag, without_zeros};
 use super::show::{OutcomeRow, SyncOutcome};
-use crate::ask::{CommandFailure, Gateway, accepted};
+use crate::ask::change_answer::{located, made};
+use crate::ask::{CommandFailure, Gateway};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use tollgate_admin::mask::unmask_named;
@@ -93,7 +94,7 @@ impl<'c> Comparison<'c> {
         Ok(comparison)
     }
 
-    fn changes(&self) -> Vec<Value> {
+    pub(super) fn changes(&self) -> Vec<Value> {
         let put = |object: &&LocalObject| {
             let (kind, source, id) = (object.kind.name(), &object.file, &object.id);
             match &object.content {
@@ -138,26 +139,6 @@ impl<'c> Comparison<'c> {
         outcome.unchanged += answer.get("unchanged").and_then(Value::as_u64).unwrap_or_default() as usize;
         Ok(outcome)
     }
-}
-
-/// The answer to a change, or why it was not made.
-pub(super) fn made((status, answer): (u16, Value)) -> Result<Value, CommandFailure> {
-    let message = || answer.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
-    match (status, answer.get("problems").and_then(Value::as_array)) {
-        (412, _) => Err(CommandFailure::Conflict(message())),
-        (400, Some(problems)) => {
-            let lines = problems.iter().map(located).chain([message()]);
-            Err(CommandFailure::Refused(lines.collect::<Vec<_>>().join("\n")))
-        }
-        _ => accepted((status, answer)),
-    }
-}
-
-/// A problem with its place.
-fn located(problem: &Value) -> String {
-    let text = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
-    let places = [text("source"), text("path")].into_iter().filter(|place| !place.is_empty() && *place != "$");
-    places.chain([text("message")]).collect::<Vec<_>>().join(": ")
 }
 
 /// Whether an object belongs to a tag. A client belongs to whoever has its API, a certificate to everybody.

@@ -29,6 +29,13 @@ pub(super) struct OutcomeRow {
     pub diff_more: u64,
 }
 
+/// An answer to a change as text.
+pub(in crate::ask) fn change_text(answer: &Value, dry_run: bool) -> String {
+    let rows = answer.get("plan").and_then(Value::as_array).into_iter().flatten().filter_map(OutcomeRow::read).collect();
+    let unchanged = answer.get("unchanged").and_then(Value::as_u64).unwrap_or_default() as usize;
+    SyncOutcome { rows, unchanged, kept: Vec::new(), warnings: Vec::new(), notes: Vec::new(), dry_run }.to_text()
+}
+
 impl OutcomeRow {
     pub(super) fn read(row: &Value) -> Option<Self> {
         let text = |name: &str| Some(row.get(name)?.as_str()?.to_owned());

@@ -142,7 +142,7 @@ impl Keys {
         })
     }
 
-    fn add_org(&self, id: &str, session: Session, counters: Arc<Counters>) {
+    pub(super) fn add_org(&self, id: &str, session: Session, counters: Arc<Counters>) {
         let source = LimitSource {
             rate: &|name| counters.rate(name, |name| self.new_rate(&format!("org.{id}"), name)),
             quota: &|scope| self.quota(&digest(id), id, scope, &counters),

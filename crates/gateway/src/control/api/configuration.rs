@@ -4,6 +4,8 @@
 mod carry_out;
 mod content;
 mod plan;
+pub(super) mod replays;
+pub(super) mod revisions;
 mod written;
 
 use super::Control;
@@ -14,7 +16,7 @@ use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use content::{ConfigurationContent, StoredContent};
+use content::{ConfigurationContent, StoredContent, digest_of};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -1,12 +1,17 @@
 //! The parts of a record that are known before the request ends; they are written while the request is available.
 
+use super::CoreService;
 use super::arrival::RequestContext;
 use crate::auth::keys::HeldKey;
 use crate::data::exchange::{Exchange, Track};
 use crate::data::middleware::Middleware;
 use crate::data::refusal::Refusal;
 use crate::observe::{ApiMetadata, Recorder, Recording, RefusalNote, RequestRecord, Text};
+use std::net::IpAddr;
 use tollgate_http::{Body, KnownHeader, Request, Version};
+
+/// Largest head that a replay of live requests takes.
+const LIVE_HEAD_BYTES_MAX: usize = 32 * 1024;
 
 /// Starts the record of a request; `None` when it is not recorded. `host` is the upstream's.
 #[inline]
@@ -74,6 +79,9 @@ fn fill_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str
         record.write(Text::UpstreamHost, host.as_bytes());
         record.write(Text::UserAgent, request.headers.known(KnownHeader::UserAgent).unwrap_or_default());
     }
+    if tapped && arrival.core.tap.is_sampled() {
+        write_live_head(&mut record, request);
+    }
     if let Some(name) = exchange.version {
         record.write(Text::Version, name.as_bytes());
     }
@@ -130,6 +138,32 @@ fn write_head(record: &mut RequestRecord, request: &Request<'_>, facts: &ApiMeta
         [name.as_bytes(), b": ", if is_secret { b"***" } else { value }, b"\r\n"].iter().for_each(|piece| record.append(piece));
     }
     record.append(b"\r\n");
+}
+
+/// Writes the complete head for replays of live requests. One that is too long to be complete is left out.
+#[cold]
+fn write_live_head(record: &mut RequestRecord, request: &Request<'_>) {
+    if request.head_len > LIVE_HEAD_BYTES_MAX {
+        return;
+    }
+    record.write(Text::LiveHead, request.target.as_bytes());
+    record.append(b"\n");
+    for (name, value) in request.headers.iter() {
+        [name.as_bytes(), b":", value, b"\n"].iter().for_each(|piece| record.append(piece));
+    }
+}
+
+/// The record of a request that no API is for, for replays of live requests.
+#[cold]
+pub(super) fn build_unrouted(core: &CoreService, request: &Request<'_>, client_ip: IpAddr, status: u16) -> Box<RequestRecord> {
+    let mut record = core.tap.blank();
+    record.client_ip = client_ip;
+    record.status = status;
+    record.content_length = if request.body == Body::None { 0 } else { -1 };
+    record.write(Text::Method, request.method.as_bytes());
+    record.write(Text::Authority, request.authority);
+    write_live_head(&mut record, request);
+    record
 }
 
 /// The request id: the client's own if it is valid, else a new one.

@@ -181,6 +181,13 @@ impl EndpointRules {
 }
 
 impl Middleware for ResponseCache {
+    fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
+        let (_, body_part) = self.rules_for(exchange)?;
+        let key = self.key(exchange, body_part).ok()??;
+        // It begins with the digest of the definition, quoted.
+        key.split_once("\", ").map(|(_, rest)| rest.to_owned())
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         self.headers.iter().for_each(|name| names.add(name));
     }

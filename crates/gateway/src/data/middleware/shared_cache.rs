@@ -133,6 +133,16 @@ fn settings(rules: &Rules) -> ApiCacheSettings {
 }
 
 impl Middleware for SharedCacheLookup {
+    fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
+        let (headers, client_ip) = (&exchange.request.headers, exchange.client_ip.to_string());
+        let lines = RequestLines { headers, edits: &exchange.outgoing.edits, client_ip: &client_ip };
+        let key = self.key(exchange, &lines)?;
+        let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
+        let headers = self.headers.iter().zip(&key.headers).filter_map(|(name, value)| Some((name, text(value.as_ref()?))));
+        let headers: Vec<_> = headers.collect();
+        Some(format!("{:?}", (key.host.as_deref().map(text), text(&key.target), key.caller.as_deref().map(text), headers)))
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         self.headers.iter().for_each(|name| names.add(name));
     }

@@ -128,7 +128,7 @@ fn report(plan: Plan, dry_run: bool, digest: String) -> ChangeReport {
     ChangeReport { status: Done::Ok, dry_run, digest, plan: rows, unchanged, warnings }
 }
 
-fn sourced(problem: &Problem, sources: &HashMap<PathBuf, String>) -> SourceProblem {
+pub(super) fn sourced(problem: &Problem, sources: &HashMap<PathBuf, String>) -> SourceProblem {
     let file = problem.file.as_ref();
     let source = file.map(|file| sources.get(file).cloned().unwrap_or_else(|| file.display().to_string()));
     let path = if problem.path.is_empty() { "$".to_owned() } else { problem.path.clone() };

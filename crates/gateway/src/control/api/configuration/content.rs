@@ -5,7 +5,7 @@ use crate::auth::certificates::{CertificateSummary, summary};
 use crate::auth::oauth::OauthClient;
 use crate::control::api::Control;
 use crate::control::known_keys::KnownKeys;
-use crate::control::loader::ReadFiles;
+use crate::control::loader::{ReadFiles, document_of};
 use crate::data::snapshot::CompiledApi;
 use serde::Serialize;
 use serde_json::Value;
@@ -135,11 +135,6 @@ pub(super) fn digest_of(files: &ReadFiles, stored: &StoredContent) -> String {
 /// Whether an API has clients, by its classic form.
 pub(super) fn takes_clients(classic: &Value) -> bool {
     classic.get("use_oauth2") == Some(&Value::Bool(true))
-}
-
-/// The document of an API in the language that it is written in.
-pub(super) fn document_of(api: &CompiledApi) -> &Value {
-    api.openapi.as_ref().map_or(&api.raw, |document| &document.root)
 }
 
 /// A client without its secret.

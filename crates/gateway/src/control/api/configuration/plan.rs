@@ -1,6 +1,6 @@
 //! What a set of changes means for the configuration as it is: which files are written, what is stored, and what is as wanted already.
 
-use super::content::{StoredContent, document_of, shown_client, takes_clients};
+use super::content::{StoredContent, shown_client, takes_clients};
 use super::written::{ChangeAction, ObjectChange, ObjectKind};
 use super::{PlannedAction, PlannedChange, SourceProblem, text_at};
 use crate::auth::oauth::{OauthClient, new_client_secret};
@@ -10,7 +10,7 @@ use crate::control::api::Control;
 use crate::control::api::definition_store::is_file_name;
 use crate::control::definition::{DefinitionText, FILE_BYTES_MAX};
 use crate::control::known_keys::KnownKeys;
-use crate::control::loader::{ReadFiles, WantedFile};
+use crate::control::loader::{ReadFiles, WantedFile, document_of};
 use crate::data::snapshot::CompiledApi;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -1,0 +1,64 @@
+use super::*;
+
+fn made(line: &str) -> Value {
+    request(line.as_bytes()).unwrap_or_else(|why| panic!("{line}: {why}"))
+}
+
+#[test]
+fn records_of_all_forms_become_requests() {
+    let analytics = made(
+        r#"{"method":"GET","host":"up","path":"/things/{id}","raw_path":"/things/7","original_path":"/shop/things/7","listen_path":"/shop/","response_code":200,"api_key":"1a2b3c4d","api_id":"shop","ip_address":"10.1.2.3","timestamp":"2026-11-24T08:00:01.250Z","content_length":0}"#,
+    );
+    assert_eq!(
+        analytics,
+        json!({"time_ms": 1_795_507_201_250u64, "method": "GET", "path": "/shop/things/7", "key": "1a2b3c4d", "status": 200, "api_id": "shop", "client_ip": "10.1.2.3", "content_length": 0})
+    );
+    let of_tyk = made(
+        r#"{"method":"GET","raw_path":"/things/7","listen_path":"/shop/","response_code":200,"api_id":"shop","timestamp":"2026-11-24T08:00:01Z"}"#,
+    );
+    assert_eq!(of_tyk["path"], "/shop/things/7");
+    let log = made(
+        r#"time="2026-11-24T08:00:01.250Z" level=info api_id=shop api_key=1a2b3c4d cause=key_rate_limit client_ip=10.1.2.3 host="shop.example:8080" method=GET path=/shop/things/7 prefix=access-log status=429 user_agent="curl \"8\"""#,
+    );
+    assert_eq!((&log["status"], &log["cause"], &log["host"]), (&json!(429), &json!("key_rate_limit"), &json!("shop.example:8080")));
+    assert_eq!(
+        made(
+            r#"{"level":"info","msg":"","time":"2026-11-24T08:00:01Z","prefix":"access-log","method":"GET","path":"/a","status":200}"#
+        )["path"],
+        "/a"
+    );
+    assert_eq!(made(r#"{"level":"info","msg":"definitions loaded"}"#), Value::Null);
+    let nginx = made(r#"10.1.2.3 - - [24/Nov/2026:10:00:01 +0200] "GET /shop/things/7?a=b HTTP/1.1" 200 512 "-" "curl/8""#);
+    assert_eq!(
+        nginx,
+        json!({"time_ms": 1_795_507_201_000u64, "method": "GET", "path": "/shop/things/7?a=b", "status": 200, "client_ip": "10.1.2.3", "headers": [["User-Agent", "curl/8"]]})
+    );
+    let own = r#"{"method":"GET","path":"/a","headers":[["X-Team","a"]]}"#;
+    assert_eq!(made(own), serde_json::from_str::<Value>(own).unwrap());
+}
+
+#[test]
+fn a_har_gives_headers_and_bodies() {
+    let entry = json!({
+        "startedDateTime": "2026-11-24T08:00:01.250+00:00",
+        "request": {"method": "POST", "url": "https://shop.example/shop/things?a=b", "headers": [{"name": ":path", "value": "/"}, {"name": "X-Team", "value": "a"}], "postData": {"text": "{}"}},
+        "response": {"status": 201}
+    });
+    let expected = json!({"time_ms": 1_795_507_201_250u64, "method": "POST", "host": "shop.example", "path": "/shop/things?a=b", "headers": [["X-Team", "a"]], "status": 201, "body": "e30="});
+    assert_eq!(har_request(&entry).unwrap(), expected);
+    assert!(begins_har(b"{\n  \"log\": {\n \"version\""));
+}
+
+#[test]
+fn lines_that_are_no_requests_say_why() {
+    for (line, why) in [
+        ("{\"a\": 1}", "is no record of a request"),
+        ("{", "is not valid JSON"),
+        ("nonsense", "is neither JSON nor a line of an access log"),
+        ("1.2.3.4 - - [24/Nov/2026:10:00:01 +0200] \"\\x16\\x03\" 400 0", "is no request"),
+        ("time=\"2026-11-24T08:00:01Z\" prefix=access-log status=200", "no method"),
+    ] {
+        let said = request(line.as_bytes()).expect_err(line);
+        assert!(said.contains(why), "{line}: {said}");
+    }
+}

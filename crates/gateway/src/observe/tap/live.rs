@@ -1,0 +1,101 @@
+//! Requests as they come in, for a replay that decides about them a second time: lines of JSON in a bounded buffer. The heads are complete, with
+//! credentials; they stay in the process.
+
+use super::lock;
+use crate::observe::record::{RequestRecord, Text};
+use serde_json::{Value, json};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bytes that wait for the replay: some ten thousand requests, a second's worth.
+const BYTES_MAX: usize = 16 << 20;
+
+/// The buffer of one replay.
+#[derive(Default)]
+pub(crate) struct LiveRequests {
+    state: Mutex<LiveBuffer>,
+    is_ended: AtomicBool,
+    every: AtomicU32,
+    seen: AtomicU32,
+    missed: AtomicU64,
+}
+
+#[derive(Default)]
+struct LiveBuffer {
+    lines: Vec<u8>,
+    until: Option<Instant>,
+}
+
+impl LiveRequests {
+    /// Takes one of `every` requests from now on, for some time.
+    pub(crate) fn begin(&self, time: Duration, every: u32) {
+        self.every.store(every.max(1), Ordering::Relaxed);
+        lock(&self.state).until = Instant::now().checked_add(time);
+    }
+
+    /// Takes no more requests.
+    pub(crate) fn end(&self) {
+        self.is_ended.store(true, Ordering::Relaxed);
+    }
+
+    fn takes(&self) -> bool {
+        !self.is_ended.load(Ordering::Relaxed) && lock(&self.state).until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Whether requests are taken, or wait to be decided about.
+    pub(crate) fn is_on(&self) -> bool {
+        let state = lock(&self.state);
+        !self.is_ended.load(Ordering::Relaxed)
+            && (!state.lines.is_empty() || state.until.is_some_and(|until| Instant::now() < until))
+    }
+
+    /// Requests that did not fit.
+    pub(crate) fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+
+    /// The requests that wait.
+    pub(crate) fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut lock(&self.state).lines)
+    }
+
+    /// Adds a request.
+    pub(super) fn see(&self, record: &RequestRecord, api: &str, unix_ns: u64) {
+        let is_chosen = self.seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(self.every.load(Ordering::Relaxed).max(1));
+        if !is_chosen || !self.takes() {
+            return;
+        }
+        let mut lines = record.bytes(Text::LiveHead).split(|byte| *byte == b'\n');
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let path = text(lines.next().unwrap_or_default());
+        let pairs = lines.filter(|line| !line.is_empty()).filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            Some((text(line.get(..colon)?), text(line.get(colon + 1..)?)))
+        });
+        let mut request = json!({
+            "time_ms": unix_ns / 1_000_000,
+            "method": record.text(Text::Method),
+            "host": record.text(Text::Authority),
+            "path": path,
+            "headers": pairs.collect::<Vec<_>>(),
+            "client_ip": record.client_ip,
+            "status": record.status,
+            "cause": record.cause.unwrap_or_default(),
+            "api_id": api,
+        });
+        if let Value::Object(members) = &mut request {
+            members.extend(record.key.iter().map(|key| ("key".to_owned(), (&*key.shown).into())));
+            let length = u64::try_from(record.content_length).ok();
+            members.extend(length.map(|bytes| ("content_length".to_owned(), bytes.into())));
+        }
+        let line = request.to_string();
+        let mut state = lock(&self.state);
+        if state.lines.len() + line.len() > BYTES_MAX {
+            self.missed.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        state.lines.extend_from_slice(line.as_bytes());
+        state.lines.push(b'\n');
+    }
+}

@@ -54,39 +54,42 @@ impl Played {
     }
 }
 
+impl Played {
+    fn new(algorithm: LimitAlgorithm) -> Played {
+        let rules = SmoothingRules::new(10, 1.0, 5, Duration::from_secs(2)).unwrap();
+        Played { limit: Limiter::new(algorithm), rate: Rate::new(20.0, 1.0).unwrap(), rules }
+    }
+
+    /// Some requests every so often, until the end; what was told, and the rate afterwards.
+    fn load(&self, from_ms: u64, to_ms: u64, every_ms: usize, requests: usize) -> (Vec<SmoothingChange>, u64) {
+        let told = (from_ms..to_ms).step_by(every_ms).flat_map(|at_ms| self.requests(at_ms, requests).1).collect();
+        (told, self.limit.smoothed(self.rate, &self.rules).requests)
+    }
+}
+
 #[test]
 fn under_load_a_rate_rises_step_by_step_and_afterwards_it_falls() {
-    let rules = SmoothingRules::new(10, 1.0, 5, Duration::from_secs(2)).unwrap();
-    let played = Played { limit: Limiter::new(LimitAlgorithm::SlidingWindow), rate: Rate::new(20.0, 1.0).unwrap(), rules };
-    // The threshold holds at first, whatever comes.
-    assert_eq!(played.requests(0, 30), (10, vec![]));
-    assert_eq!(played.requests(1_500, 30), (10, vec![]));
-    // The first request after each `delay` looks: it rises when five are missing to the rate, and that is told once.
-    assert_eq!(played.requests(3_000, 30), (15, vec![SmoothingChange::Up]));
-    assert_eq!(played.requests(4_500, 30), (15, vec![]));
-    assert_eq!(played.requests(6_000, 30), (20, vec![SmoothingChange::Up]));
-    assert_eq!(played.requests(9_000, 30), (20, vec![]), "the maximum stays");
-    // One request a second: two steps below it would still be more.
-    assert_eq!(played.requests(11_500, 1), (1, vec![SmoothingChange::Down]));
-    assert_eq!(played.requests(13_000, 1), (1, vec![]));
-    assert_eq!(played.requests(14_000, 1), (1, vec![SmoothingChange::Down]));
-    assert_eq!(played.requests(15_500, 30), (10, vec![]));
+    use SmoothingChange::{Down, Up};
+    let played = Played::new(LimitAlgorithm::SlidingWindow);
+    // Sixty requests a second: the threshold holds for the first two, then each change takes as long.
+    assert_eq!(played.load(0, 2_000, 50, 3), (vec![], 10));
+    assert_eq!(played.load(2_000, 4_000, 50, 3), (vec![Up], 15));
+    assert_eq!(played.load(4_000, 6_000, 50, 3), (vec![Up], 20));
+    assert_eq!(played.load(6_000, 8_000, 50, 3), (vec![], 20), "the maximum stays");
+    assert_eq!(played.load(8_500, 14_000, 500, 1), (vec![Down, Down], 10));
+    assert_eq!(played.load(14_000, 20_000, 500, 1), (vec![], 10), "the threshold stays");
 }
 
 #[test]
 fn an_unused_rate_starts_again_at_its_threshold() {
-    let rules = SmoothingRules::new(10, 1.0, 5, Duration::from_secs(2)).unwrap();
-    let played = Played { limit: Limiter::new(LimitAlgorithm::SlidingWindow), rate: Rate::new(20.0, 1.0).unwrap(), rules };
-    played.requests(0, 30);
-    assert_eq!(played.requests(3_000, 30), (15, vec![SmoothingChange::Up]));
+    let played = Played::new(LimitAlgorithm::SlidingWindow);
+    assert_eq!(played.load(0, 3_000, 50, 3), (vec![SmoothingChange::Up], 15));
     assert_eq!(played.requests(60_000, 30), (10, vec![]));
 }
 
 #[test]
 fn other_algorithms_have_their_whole_rate() {
-    let rules = SmoothingRules::new(10, 1.0, 5, Duration::from_secs(2)).unwrap();
     for algorithm in [LimitAlgorithm::Gcra, LimitAlgorithm::FixedWindow] {
-        let played = Played { limit: Limiter::new(algorithm), rate: Rate::new(20.0, 1.0).unwrap(), rules };
-        assert_eq!(played.requests(0, 30), (20, vec![]));
+        assert_eq!(Played::new(algorithm).requests(0, 30), (20, vec![]));
     }
 }

@@ -70,10 +70,10 @@ python_clients() {
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
     if [[ ! -x $venv/bin/python ]]; then
         cp "$venv/unavailable" "$venv/clients-unavailable"
-    elif "$venv/bin/python" -c 'import grpc, h2, wsproto, uvicorn, httptools' 2>/dev/null; then
+    elif "$venv/bin/python" -c 'import grpc, grpc_tools, h2, wsproto, uvicorn, httptools' 2>/dev/null; then
         rm -f "$venv/clients-unavailable"
-    elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary grpcio,httptools grpcio h2 wsproto uvicorn httptools 2>&1); then
-        echo "grpcio, h2, wsproto, uvicorn and httptools cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary grpcio,grpcio-tools,httptools grpcio grpcio-tools h2 wsproto uvicorn httptools 2>&1); then
+        echo "grpcio, grpcio-tools, h2, wsproto, uvicorn and httptools cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
     fi
 }
 

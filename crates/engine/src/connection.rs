@@ -657,7 +657,7 @@ impl Connection {
         let can_answer = !self.exchange.response_started && fault.kind != FaultKind::ClientGone;
         outgoing.clear();
         // Left over if the client went away before they were used.
-        (outgoing.sourced, outgoing.sink) = (None, None);
+        (outgoing.sourced, outgoing.sink, outgoing.work) = (None, None, None);
         self.handler.on_fault(&fault, outgoing);
         if can_answer {
             outgoing.close |=
@@ -743,6 +743,7 @@ impl Connection {
             Stage::Head { .. } => limits.head_ms,
             Stage::Collect(collected) if collected.waits() => return self.core.deadlines.now_ms().saturating_add(ROOM_LOOK_MS),
             Stage::Collect(_) => limits.head_ms,
+            Stage::Relay if self.kept_works() => return self.kept_work_due_ms(),
             Stage::Relay if self.kept_waits() => return self.core.deadlines.now_ms().saturating_add(ROOM_LOOK_MS),
             Stage::Relay if self.exchange.awaits_answer() && !self.exchange.watches_client => {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
@@ -790,6 +791,8 @@ impl Connection {
                 }
             }
             Stage::Pause(..) => self.enter(Stage::Head { unread: true }),
+            // The relay sees that the time of the work is over.
+            Stage::Relay if self.kept_works() => {}
             Stage::Relay if self.exchange.response_body.is_none() => {
                 let fault = Fault::new(self.exchange.wait_fault());
                 self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);

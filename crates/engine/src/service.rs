@@ -195,6 +195,9 @@ pub enum ResponseVerdict {
     Watch,
     /// It is held until its body of at most this many bytes is complete. [`Handler::on_response_body`] is called next.
     Keep(usize),
+    /// It is held, with its complete body, until the work in `outgoing` is done. [`Handler::on_response_body`] is called next. Only for a
+    /// body that [`Handler::on_response_body`] has received whole.
+    Await,
     /// It passes with the edits, the status of `outgoing` unless that is 0, and the body of `outgoing` instead of its own.
     Rewrite,
     /// The gateway's own response in `outgoing` replaces it.
@@ -427,6 +430,8 @@ pub struct Outgoing {
     pub sourced: Option<SourcedBody>,
     /// Receiver of a detached response's body. The engine takes it when it detaches the body.
     pub sink: Option<Box<dyn BodySink>>,
+    /// Work that a held response waits for, and for how long at most. The engine takes it with the verdict `Await`.
+    pub work: Option<(Work, Duration)>,
 }
 
 impl Outgoing {

@@ -3,6 +3,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod auth_http_client;
+pub(crate) mod bundle_store;
 pub(crate) mod bus;
 pub(crate) mod clock;
 pub(crate) mod coding;

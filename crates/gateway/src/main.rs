@@ -13,7 +13,7 @@ mod process;
 mod report;
 
 use clap::Parser;
-use process::{check, cli, manual, migrate, run, schema};
+use process::{bundle_build, check, cli, manual, migrate, run, schema};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         }
         cli::CliCommand::Completions(options) => manual::print_completions(options.shell),
         cli::CliCommand::Man(options) => manual::manual(options.directory.as_deref()),
+        cli::CliCommand::Bundle(command) => return bundle_build::bundle(&command),
         cli::CliCommand::Migrate(options) => migrate::migrate(&options),
         cli::CliCommand::Mock(options) => run::mock(options),
         cli::CliCommand::Ask(request) => return tollgate_client::ask(*request, base::tls::for_commands),

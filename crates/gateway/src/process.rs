@@ -1,5 +1,6 @@
 //! The process: the command line, the start, signals, the restart, the end.
 
+pub(crate) mod bundle_build;
 pub(crate) mod check;
 pub(crate) mod cli;
 pub(crate) mod handover;
@@ -7,6 +8,7 @@ pub(crate) mod manual;
 pub(crate) mod migrate;
 pub(crate) mod notify;
 pub(crate) mod pid_file;
+pub(crate) mod plugin_drivers;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod signals;

@@ -94,6 +94,39 @@ impl HeaderEdits {
         }
     }
 
+    /// Appends the header lines that a message with these headers has after the edits, each with its CRLF: those of the message that stay,
+    /// then the added ones.
+    pub fn write_lines(&self, headers: &Headers<'_>, out: &mut Vec<u8>) {
+        let lines = headers.iter().enumerate();
+        for (_, (name, value)) in lines.filter(|(index, _)| self.dropped >> index & 1 == 0) {
+            [name.as_bytes(), b": ", value, b"\r\n"].iter().for_each(|part| out.extend_from_slice(part));
+        }
+        out.extend_from_slice(&self.added);
+    }
+
+    /// Combines edits of a message with edits of what they made of it. `headers` are those of the message; `later` belong to the lines that
+    /// [`HeaderEdits::write_lines`] wrote.
+    pub fn followed_by(&mut self, headers: &Headers<'_>, later: &HeaderEdits) {
+        let mut place = 0;
+        let mut is_dropped = || {
+            place += 1;
+            place <= u128::BITS && later.dropped >> (place - 1) & 1 != 0
+        };
+        let mut dropped = self.dropped;
+        for index in (0..headers.len()).filter(|index| self.dropped >> index & 1 == 0) {
+            if is_dropped() {
+                dropped |= 1 << index;
+            }
+        }
+        self.dropped = dropped;
+        let mut added = Vec::with_capacity(self.added.len() + later.added.len());
+        for line in self.added.split_inclusive(|byte| *byte == b'\n').filter(|_| !is_dropped()) {
+            added.extend_from_slice(line);
+        }
+        added.extend_from_slice(&later.added);
+        self.added = added;
+    }
+
     /// Removes every added line with this name, in any letter case.
     pub fn remove_added(&mut self, name: &str) {
         while let Some(range) = self.find_added(name) {
@@ -117,3 +150,6 @@ impl HeaderEdits {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

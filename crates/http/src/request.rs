@@ -44,6 +44,12 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// Appends the request line, with its CRLF.
+    pub fn write_first_line(&self, out: &mut Vec<u8>) {
+        let version: &[u8] = if self.version == Version::Http10 { b" HTTP/1.0\r\n" } else { b" HTTP/1.1\r\n" };
+        [self.method.as_bytes(), b" ", self.target.as_bytes(), version].iter().for_each(|part| out.extend_from_slice(part));
+    }
+
     /// Parses the head at the start of `bytes`; `None` if it is not complete yet.
     #[inline]
     pub fn parse(bytes: &'a [u8], storage: &'a mut HeaderStorage) -> Result<Option<Self>, Malformed> {

@@ -28,6 +28,7 @@ mod jwt;
 mod known;
 mod method;
 mod oauth;
+mod plugin;
 mod protection;
 mod proxy;
 mod request_signing;
@@ -49,12 +50,13 @@ pub use cache::{CacheOptions, SharedCache};
 pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointEntry, EndpointMark,
-    EndpointRateLimit, ExampleSelection, HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse, OperationMock,
-    RequestValidation, SizeLimit, TemplateData,
+    EndpointRateLimit, ExampleSelection, FunctionSource, HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse,
+    OperationMock, RequestValidation, SizeLimit, TemplateData, VirtualEndpoint,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
+pub use plugin::{CustomMiddleware, ExtractorConfig, IdExtractor, PluginEntry, SUPPORTED_DRIVERS};
 pub use protection::MissingProtection;
 pub use proxy::{Proxy, Transport};
 pub use request_signing::RequestSigning;
@@ -171,11 +173,11 @@ pub struct ApiDefinition {
     pub hmac_allowed_clock_skew: f64,
     /// Authentication by client certificate: those of `client_certificates`.
     pub use_mutual_tls_auth: bool,
-    /// Authentication by a coprocess plugin; not supported yet.
+    /// Authentication by the plugin `custom_middleware.auth_check`.
     pub enable_coprocess_auth: bool,
-    /// Authentication by a Go plugin; not supported yet.
+    /// Authentication by a Go plugin, not supported: every request is rejected.
     pub use_go_plugin_auth: bool,
-    /// Authentication by any plugin; not supported yet.
+    /// Same as `enable_coprocess_auth`.
     pub custom_plugin_auth_enabled: bool,
 
     /// If several methods are enabled, the one that provides the session: `auth_token` and others.
@@ -247,12 +249,16 @@ pub struct ApiDefinition {
     pub enable_proxy_protocol: bool,
     /// `mcp` for the Model Context Protocol, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub application_protocol: String,
-    /// Hooks of plugins, not supported: such an API is served only when `tollgate.serve_without` names the field.
-    pub custom_middleware: Value,
-    /// A bundle of plugins, not supported: such an API is served only when `tollgate.serve_without` names the field.
+    /// Hooks of plugins. With an unsupported driver, the API is served only when `tollgate.serve_without` names the field.
+    pub custom_middleware: CustomMiddleware,
+    /// A bundle of plugins, whose `custom_middleware` replaces that of the definition: its name, or several names, comma separated.
     pub custom_middleware_bundle: String,
     /// Disables `custom_middleware_bundle`.
     pub custom_middleware_bundle_disabled: bool,
+    /// Any JSON object, for plugins.
+    pub config_data: Value,
+    /// Disables `config_data`.
+    pub config_data_disabled: bool,
     /// GraphQL, not supported: such an API is served only when `tollgate.serve_without` names the field.
     pub graphql: Value,
     /// Response processors, by name.
@@ -458,15 +464,18 @@ impl ApiDefinition {
 
     /// Tyk field and name of each required, unsupported method.
     fn unsupported_auth_fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        // As in Tyk, a disabled hook is no method.
+        let plugins = &self.custom_middleware;
+        let lacks_driver = !self.has_bundle() && plugins.has_auth_check() && !plugins.has_known_driver();
         [
             (
                 self.external_oauth.enabled && self.introspection().is_none(),
                 "external_oauth",
                 "external OAuth without introspection",
             ),
-            (self.enable_coprocess_auth, "enable_coprocess_auth", "coprocess plugin"),
+            (self.enable_coprocess_auth && lacks_driver, "enable_coprocess_auth", "coprocess plugin"),
             (self.use_go_plugin_auth, "use_go_plugin_auth", "Go plugin"),
-            (self.custom_plugin_auth_enabled, "custom_plugin_auth_enabled", "custom plugin"),
+            (self.custom_plugin_auth_enabled && lacks_driver, "custom_plugin_auth_enabled", "custom plugin"),
         ]
         .into_iter()
         .filter_map(|(asked, field, method)| asked.then_some((field, method)))

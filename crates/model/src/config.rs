@@ -22,6 +22,7 @@ mod kv;
 mod load;
 mod monitor;
 mod opentelemetry;
+mod plugins;
 mod security;
 mod server;
 mod storage;
@@ -34,6 +35,7 @@ pub use kv::{ConsulAuth, ConsulSettings, ConsulTls, KvSettings, KvStore, RemoteS
 pub use load::SecretConnector;
 pub use monitor::MonitorSettings;
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
+pub use plugins::{CoprocessOptions, GrpcTls, OnPluginFailure, PluginSettings};
 pub use security::{CertificateMonitor, Security, SecurityCertificates};
 pub use server::{AllowedPorts, CertificatePaths, HttpServerOptions, PortRange};
 pub use storage::Storage;
@@ -83,6 +85,14 @@ pub struct GatewayConfig {
     pub app_path: PathBuf,
     /// Directory of templates; default `templates`.
     pub template_path: PathBuf,
+    /// Whether the JavaScript of definitions runs: plugins, virtual endpoints, handlers of events.
+    pub enable_jsvm: bool,
+    /// Maximum seconds of one call of a script; 0 for 5.
+    pub jsvm_timeout: u64,
+    /// Accept scripts of virtual endpoints only from files.
+    pub disable_virtual_path_blobs: bool,
+    /// A script that is loaded before all others; empty for none.
+    pub tyk_js_path: PathBuf,
     /// Which definitions this gateway serves.
     pub db_app_conf_options: DbAppConfOptions,
     /// Where policies come from.
@@ -254,6 +264,21 @@ pub struct GatewayConfig {
     /// Traces and metrics for a collector.
     pub opentelemetry: OpenTelemetry,
 
+    /// Directory of plugins; default `middleware`.
+    pub middleware_path: PathBuf,
+    /// The server of gRPC plugins.
+    pub coprocess_options: CoprocessOptions,
+    /// Whether bundles of plugins are fetched.
+    pub enable_bundle_downloader: bool,
+    /// URL of the directory of bundles: `http`, `https` or `file`.
+    pub bundle_base_url: String,
+    /// Accept any certificate of the server of bundles.
+    pub bundle_insecure_skip_verify: bool,
+    /// Do not check the files of bundles that were fetched before.
+    pub skip_verify_existing_plugin_bundle: bool,
+    /// File with the public key, in PEM, that verifies the signatures of bundles; empty to accept unsigned ones.
+    pub public_key_path: PathBuf,
+
     /// Settings that are not in Tyk.
     pub tollgate: TollgateSettings,
 }
@@ -424,6 +449,10 @@ impl GatewayConfig {
             ports_whitelist: BTreeMap::new(),
             app_path: PathBuf::from("apps"),
             template_path: PathBuf::from("templates"),
+            enable_jsvm: false,
+            jsvm_timeout: 0,
+            disable_virtual_path_blobs: false,
+            tyk_js_path: PathBuf::new(),
             db_app_conf_options: DbAppConfOptions::default(),
             policies: PolicySettings::default(),
             secrets: BTreeMap::new(),
@@ -506,6 +535,13 @@ impl GatewayConfig {
             statsd_connection_string: String::new(),
             statsd_prefix: String::new(),
             opentelemetry: OpenTelemetry::default(),
+            middleware_path: PathBuf::from("middleware"),
+            coprocess_options: CoprocessOptions::default(),
+            enable_bundle_downloader: false,
+            bundle_base_url: String::new(),
+            bundle_insecure_skip_verify: false,
+            skip_verify_existing_plugin_bundle: false,
+            public_key_path: PathBuf::new(),
             tollgate: TollgateSettings::default(),
         }
     }

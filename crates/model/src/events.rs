@@ -21,7 +21,7 @@ pub struct EventHandlers {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EventHandler {
-    /// `eh_web_hook_handler` or `eh_log_handler`.
+    /// `eh_web_hook_handler`, `eh_log_handler`, or in a definition `eh_dynamic_handler` for a script.
     pub handler_name: String,
     /// The handler's settings.
     pub handler_meta: EventHandlerMeta,
@@ -35,7 +35,7 @@ pub struct EventHandlerMeta {
     pub disabled: bool,
     /// Its id; cosmetic.
     pub id: String,
-    /// A name for people.
+    /// A name for people; of a script, the name of its handler.
     pub name: String,
     /// Method of the webhook: `GET` (also if empty), `PUT`, `POST`, `DELETE` or `PATCH`.
     pub method: String,
@@ -184,6 +184,8 @@ pub enum HandlerAction {
     Webhook,
     /// `eh_log_handler`
     Log,
+    /// `eh_dynamic_handler`
+    Script,
 }
 
 impl EventHandler {
@@ -192,6 +194,7 @@ impl EventHandler {
         match self.handler_name.as_str() {
             "eh_web_hook_handler" => Some(HandlerAction::Webhook),
             "eh_log_handler" => Some(HandlerAction::Log),
+            "eh_dynamic_handler" => Some(HandlerAction::Script),
             _ => None,
         }
     }
@@ -216,17 +219,27 @@ pub(crate) fn check(handlers: &EventHandlers, at: &JsonPath, owner: HandlerOwner
             Some(_) => {}
         }
         for (index, handler) in list.iter().enumerate().filter(|(_, handler)| !handler.handler_meta.disabled) {
-            check_handler(handler, &at.index(index), findings);
+            check_handler(handler, &at.index(index), owner, findings);
         }
     }
 }
 
-fn check_handler(handler: &EventHandler, at: &JsonPath, findings: &mut Findings) {
+fn check_handler(handler: &EventHandler, at: &JsonPath, owner: HandlerOwner, findings: &mut Findings) {
     match handler.action() {
         Some(HandlerAction::Webhook) => check_webhook(&handler.handler_meta, &at.key("handler_meta"), findings),
         Some(HandlerAction::Log) => {}
-        None if matches!(handler.handler_name.as_str(), "eh_dynamic_handler" | "cp_dynamic_handler") => {
-            findings.warning(&at.key("handler_name"), "handlers in JavaScript and plugins are not supported: it is never called");
+        Some(HandlerAction::Script) if owner == HandlerOwner::Gateway => {
+            findings.warning(&at.key("handler_name"), "handlers in JavaScript belong to APIs: it is never called, as in Tyk");
+        }
+        Some(HandlerAction::Script) => {
+            for (name, value) in [("name", &handler.handler_meta.name), ("path", &handler.handler_meta.path)] {
+                if value.is_empty() {
+                    findings.error(&at.key("handler_meta").key(name), "must not be empty");
+                }
+            }
+        }
+        None if handler.handler_name == "cp_dynamic_handler" => {
+            findings.warning(&at.key("handler_name"), "handlers of other plugins are not supported: it is never called");
         }
         None => findings.error(&at.key("handler_name"), "must be eh_web_hook_handler or eh_log_handler"),
     }

@@ -92,7 +92,11 @@ fn resolve_below(value: &mut Value, path: &JsonPath, lookup: &SecretLookup<'_>, 
         }
         Value::Object(members) => {
             for (key, member) in members.iter_mut() {
-                resolve_below(member, &path.key(key), lookup, problems);
+                // A directory of bundles, as in Tyk, not a secret in a file.
+                let is_directory = key == "bundle_base_url" && member.as_str().is_some_and(|url| url.starts_with("file://"));
+                if !is_directory {
+                    resolve_below(member, &path.key(key), lookup, problems);
+                }
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}

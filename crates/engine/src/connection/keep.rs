@@ -1,12 +1,12 @@
 //! Holds a response until its body is complete. It is kept as received, so that an unchanged response is sent as if it had just
 //! arrived; a changed one is sent with a `Content-Length`.
 
-use super::Connection;
 use super::relay::HeadStep;
+use super::{Connection, WATCH_AFTER_MS};
 use crate::core::Buffers;
 use crate::fault::{Fault, FaultKind};
 use crate::kept_bodies::{ROOM_WAIT_MS, Room};
-use crate::service::{KeptBody, Outgoing, ResponseVerdict};
+use crate::service::{KeptBody, Outgoing, ResponseVerdict, Work};
 use std::task::Context;
 use tollgate_http::{Body, BodyReader, ClientBody, HeaderStorage, Response, write_rewritten};
 
@@ -26,6 +26,8 @@ pub(super) struct KeptResponse {
     has_more: bool,
     /// Coarse time since which the response has waited for memory.
     waits_since_ms: Option<u64>,
+    /// What the complete response waits for, and the coarse time at which the wait ends.
+    work: Option<(Work, u64)>,
 }
 
 impl KeptResponse {
@@ -40,6 +42,7 @@ impl KeptResponse {
             announced_bytes: usize::try_from(length).unwrap_or(usize::MAX),
             has_more: false,
             waits_since_ms: None,
+            work: None,
         }
     }
 
@@ -162,6 +165,35 @@ impl Connection {
         self.exchange.kept.as_ref().is_some_and(|kept| kept.waits_since_ms.is_some())
     }
 
+    /// Whether the held response waits for work.
+    pub(super) fn kept_works(&self) -> bool {
+        self.exchange.kept.as_ref().is_some_and(|kept| kept.work.is_some())
+    }
+
+    /// When to look at a response that waits for work, in coarse time: at the end of its time, and once before for the client.
+    pub(super) fn kept_work_due_ms(&self) -> u64 {
+        let end_ms = self.exchange.kept.as_ref().and_then(|kept| kept.work.as_ref()).map_or(0, |(_, end_ms)| *end_ms);
+        if self.exchange.watches_client { end_ms } else { end_ms.min(self.since_ms.saturating_add(WATCH_AFTER_MS)) }
+    }
+
+    /// Continues with a response whose work is done or out of time. Returns `false` if it still waits.
+    pub(super) fn end_kept_work(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<bool, Fault> {
+        let now_ms = self.core.deadlines.now_ms();
+        let Some(kept) = &mut self.exchange.kept else { return Ok(true) };
+        if let Some((work, end_ms)) = &mut kept.work
+            && now_ms < *end_ms
+            && work.as_mut().poll(cx).is_pending()
+        {
+            return Ok(false);
+        }
+        kept.work = None;
+        let Some(kept) = self.exchange.kept.take() else { return Ok(true) };
+        let Buffers { out, outgoing, lines, .. } = buffers;
+        out.clear();
+        self.hand_over_kept(cx, kept, KeptExtent::Whole, out, outgoing, lines)?;
+        Ok(true)
+    }
+
     fn look_at_kept(
         &mut self,
         cx: &mut Context<'_>,
@@ -207,6 +239,14 @@ impl Connection {
             ResponseVerdict::Keep(bytes_max) if !is_read && matches!(state, KeptExtent::Part) => {
                 kept.content_bytes_max = bytes_max;
                 self.look_at_kept(cx, kept, out, outgoing, lines)
+            }
+            ResponseVerdict::Await => {
+                let (work, time_max) =
+                    outgoing.work.take().filter(|_| is_read).ok_or_else(|| Fault::new(FaultKind::UpstreamClosed))?;
+                self.since_ms = self.core.deadlines.now_ms();
+                kept.work = Some((work, self.since_ms.saturating_add(time_max.as_millis() as u64)));
+                self.exchange.kept = Some(kept);
+                Ok(())
             }
             ResponseVerdict::Rewrite => {
                 self.exchange.upstream_keep_alive &= !kept.has_more;

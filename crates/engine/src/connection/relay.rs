@@ -186,6 +186,10 @@ impl Connection {
                 Poll::Ready(Err(error)) => return Err(Fault::with(FaultKind::ClientGone, error)),
             }
         }
+        if self.exchange.kept.is_some() && self.kept_works() {
+            let goes_on = self.end_kept_work(cx, buffers)?;
+            return Ok(if goes_on { RelayStep::Something } else { RelayStep::Nothing });
+        }
         if self.exchange.response_body.is_some_and(|body| body.is_done()) {
             self.finish();
             return Ok(RelayStep::Something);
@@ -224,7 +228,8 @@ impl Connection {
 
     /// Ends the exchange if its response is complete and sent.
     pub(super) fn finish_if_done(&mut self) {
-        if self.to_client.is_empty() && self.exchange.response_body.is_some_and(|body| body.is_done()) {
+        let is_read = self.exchange.kept.is_none() && self.exchange.response_body.is_some_and(|body| body.is_done());
+        if self.to_client.is_empty() && is_read {
             self.finish();
         }
     }

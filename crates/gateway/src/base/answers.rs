@@ -2,6 +2,9 @@
 //! so each middleware finds its answers here under its own number.
 
 use std::any::Any;
+use std::cell::OnceCell;
+use std::pin::Pin;
+use std::rc::Rc;
 use std::time::Duration;
 use tollgate_engine::{NotKept, Pending, Work};
 
@@ -74,6 +77,43 @@ impl Answers {
         }
     }
 }
+
+impl Answers {
+    /// Like [`Answers::ask`], for work of this thread that nobody else waits for: it ends when the request no longer waits.
+    pub(crate) fn ask_here<T: 'static>(
+        &mut self,
+        serial: u64,
+        begin: impl FnOnce() -> Pin<Box<dyn Future<Output = T>>>,
+    ) -> QuestionState<Rc<T>> {
+        if let Some(slot) = self.get::<AnswerSlot<T>>(serial) {
+            return slot.get().map_or(QuestionState::Lost, |answer| QuestionState::Done(answer.clone()));
+        }
+        let (slot, asked) = (AnswerSlot::<T>::default(), begin());
+        self.put(serial, slot.clone());
+        QuestionState::Hold(Box::pin(async move {
+            // Set once, here.
+            let _ = slot.set(Rc::new(asked.await));
+        }))
+    }
+}
+
+impl Answers {
+    /// Whether something is stored under a number.
+    pub(crate) fn has(&self, serial: u64) -> bool {
+        self.0.iter().any(|(known, _)| *known == serial)
+    }
+
+    /// Answers a question of [`Answers::ask_here`] that was lost.
+    pub(crate) fn settle_here<T: 'static>(&mut self, serial: u64, answer: T) -> Rc<T> {
+        let (slot, answer) = (AnswerSlot::<T>::default(), Rc::new(answer));
+        let _ = slot.set(answer.clone());
+        self.put(serial, slot);
+        answer
+    }
+}
+
+/// Where the answer of a question of this thread will be.
+type AnswerSlot<T> = Rc<OnceCell<Rc<T>>>;
 
 /// Number under which the start of a request's hold for limits is stored.
 const LIMITS_SINCE: u64 = u64::MAX - 1;

@@ -3,6 +3,7 @@
 
 mod balancing;
 mod chain;
+mod plugins;
 mod secrets;
 mod version;
 mod watch;
@@ -16,13 +17,16 @@ use crate::data::error_overrides::{CompiledOverrides, OverrideRules};
 use crate::data::events::ApiEvents;
 use crate::data::ip_networks::IpNetworks;
 use crate::data::middleware::Context;
+use crate::data::plugins::PluginsOfApi;
 use crate::data::port::{ApiPort, PortTerms, SnapshotPort};
 use crate::data::registry::Registry;
 use crate::data::route::{Router, RouterBuilder, listen_path_weight};
+use crate::data::scripts::ApiEventScripts;
 use crate::data::settings::Settings;
 use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
 use crate::data::stream_rules::StreamRules;
 use crate::observe::ApiMetadata;
+use crate::observe::events::EventScripts;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -40,8 +44,12 @@ pub(crate) fn compile(
     registry: &Arc<Registry>,
     file: Option<&Path>,
 ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
-    let mut context = Context { settings, registry, file, openapi: document.cloned(), problems: Vec::new() };
+    let openapi = document.cloned();
+    let mut context = Context { settings, registry, file, openapi, plugins: PluginsOfApi::None, problems: Vec::new() };
+    let bundled = plugins::Bundled::of(definition, &mut context);
+    let definition = bundled.definition.as_ref().unwrap_or(definition);
     check_protections(definition, &mut context);
+    context.plugins = plugins::load(definition, &bundled, &mut context);
     secrets::check(&definition.raw, &mut context);
     let api = compile_api(definition, &mut context);
     match api {
@@ -59,8 +67,9 @@ fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
             context
                 .warning(missing.path, format!("is not supported: the API is served without it, as serve_without names {field}"));
         } else {
+            let advice = if field == "custom_middleware" { plugins::advice(definition) } else { String::new() };
             let message = format!(
-                "is not supported, and the API is not served without it; \"tollgate\": {{\"serve_without\": [\"{field}\"]}} serves it"
+                "is not supported{advice}, and the API is not served without it; \"tollgate\": {{\"serve_without\": [\"{field}\"]}} serves it"
             );
             context.error(missing.path, message);
         }
@@ -109,7 +118,9 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
 
 /// The handlers of the API's events.
 fn events(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiEvents> {
-    let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers);
+    let scripts = ApiEventScripts::new(definition, context.settings, context.registry);
+    let scripts = scripts.as_ref().map(|scripts| scripts as &dyn EventScripts);
+    let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers, scripts);
     context.problems.extend(problems.into_iter().map(|problem| problem.within(context.file)));
     Some(ApiEvents::new(sinks?, definition, context.settings))
 }

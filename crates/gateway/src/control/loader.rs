@@ -475,10 +475,12 @@ impl Loader {
         self.load_text(file, &text, known)
     }
 
-    /// What tells whether a definition must be compiled again. A secret that has changed may be in any of them.
+    /// What tells whether a definition must be compiled again. A secret that has changed may be in any of them, and so may a bundle that has
+    /// come.
     fn digest_of(&self, text: &DefinitionText) -> u64 {
         let generation = self.shared.settings.secrets.remote.as_ref().map(|secrets| secrets.generation());
-        self.digests.hash_one((text, generation))
+        let bundles = self.shared.registry.bundles.get().map(|bundles| bundles.generation());
+        self.digests.hash_one((text, generation, bundles))
     }
 
     /// The same for a text that has been read.

@@ -57,6 +57,8 @@ pub(crate) struct Exchange<'a> {
     pub trace_id: Option<TraceId>,
     /// Limit, remaining requests and reset time of the API's own rate limit, if variables may use them.
     pub api_rate: Option<[i64; 3]>,
+    /// The core that handles the request.
+    pub core: usize,
     /// The core that handles the request, if requests are counted.
     pub counting_core: Option<usize>,
     /// Answers to middlewares' questions from the time when the request was held.
@@ -87,6 +89,10 @@ pub(crate) struct Exchange<'a> {
     pub counted: CountedRequest,
     /// Whether the answer is a cached response.
     pub from_cache: bool,
+    /// Whether a reply of the gateway is recorded like a response.
+    pub records_reply: bool,
+    /// Whether the reply is made by a script in place of the upstream.
+    pub is_virtual: bool,
     /// Lines of the stored response that no change of the version replaces.
     pub last_lines: LineBlock,
     /// Whether the request has conditions that are not the client's.
@@ -137,12 +143,22 @@ pub(crate) enum Step {
     Await(Work, Duration),
     /// Holds the request until its body has been read, of at most this many bytes, and restarts the chain: see [`Answers::body`].
     Read(usize),
+    /// Continues with the next middleware, and from now on `request` has the headers that `outgoing.edits` have made, and `hits` are those
+    /// of the current path.
+    Reread,
     /// Ends with a refusal.
     Refuse(Refusal),
     /// Ends with the reply in `outgoing`.
     Reply,
     /// Ends with this stored response, and the request goes to its upstream without the client.
     Revalidate(Box<CachedResponse>),
+}
+
+impl Step {
+    /// Instead of just continuing, shows the changed request to later middlewares.
+    pub(crate) fn then_reread(self) -> Step {
+        if matches!(self, Step::Next) { Step::Reread } else { self }
+    }
 }
 
 impl<'a> Exchange<'a> {

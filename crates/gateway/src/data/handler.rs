@@ -540,7 +540,7 @@ impl GatewayHandler {
     #[inline]
     fn end_response(&mut self, verdict: ResponseVerdict, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         match verdict {
-            ResponseVerdict::Keep(_) | ResponseVerdict::Again => return verdict,
+            ResponseVerdict::Keep(_) | ResponseVerdict::Await | ResponseVerdict::Again => return verdict,
             ResponseVerdict::Reply | ResponseVerdict::Detach => {
                 self.end_replaced(&response.headers, outgoing);
                 return verdict;

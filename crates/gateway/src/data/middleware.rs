@@ -36,12 +36,16 @@ macro_rules! middlewares {
 middlewares! {
     /// Runs before the caller is identified.
     PRE_AUTH {
+        // Nothing is served without the plugins that an API asks for.
+        refused_plugins: RefusedPlugins;
         // The endpoint's kind decides whether anything else matters: closed, open to all, or answered here.
         access: AccessCheck;
         // Requests that must not be recorded are excluded, whatever happens next.
         track: TrackEndpoint;
         // Runs before everything that may refuse, so that a browser can read refusals.
         cross_origin: CrossOrigin;
+        // Plugins may change what everything after them checks.
+        pre_hooks: PreHooks;
         // The cheapest reason to reject comes first.
         ip_lists: IpAllow, IpBlock;
         // A client without the right certificate uses up no limits.
@@ -62,11 +66,14 @@ middlewares! {
         jwt_auth: JwtAuth;
         openid_auth: OpenIdAuth;
         forward_auth: ForwardAuthCheck;
+        plugin_auth: PluginAuth;
         token_auth: TokenAuth;
     }
 
     /// Runs only after authentication.
     POST_AUTH {
+        // Plugins see the key and may change what rights and limits apply to.
+        post_key_auth_hooks: PostKeyAuthHooks;
         // The upstream must not see the key.
         strip_auth: StripAuth;
         // The key's state comes before its rights, and its rights before its limits: a refused request counts nothing.
@@ -98,16 +105,22 @@ middlewares! {
         transform_jq_response: TransformJqResponse;
         response_headers: ResponseHeaders;
         reverse_headers: ReverseHeaders;
+        // Plugins see the response as all other changes have made it.
+        response_hooks: ResponseHooks;
         // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
         override_errors: OverrideErrors;
         // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
         response_cache: ResponseCache;
         shared_cache: SharedCacheLookup;
+        // Has counted for every limit, and may go on to the upstream.
+        virtual_endpoint: VirtualEndpoints;
         // Settings of the call to the upstream.
         endpoint_timeout: EndpointTimeout;
         circuit_break: CircuitBreak;
         // Signs the request as all steps before have made it.
         request_signing: RequestSigning;
+        // The last word about the request, as in Tyk.
+        post_hooks: PostHooks;
     }
 }
 

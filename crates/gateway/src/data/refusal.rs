@@ -181,6 +181,10 @@ catalogue! {
     OAUTH_KEY_UNKNOWN = 403, "oauth_key_unknown", "Key not authorised", "oauth.key_not_found";
     OAUTH_CLIENT_GONE = 403, "oauth_client_gone", "Key not authorised. OAuth client access was revoked", "oauth.client_deleted";
     FORWARD_AUTH_FAILED = 503, "forward_auth_failed", "Authentication is not available";
+    PLUGIN_FAILED = 500, "plugin_failed", "Middleware error";
+    PLUGIN_AUTH_FAILED = 403, "plugin_auth_failed", "Key not authorised";
+    PLUGIN_FORBIDDEN = 403, "plugin_forbidden", "Forbidden";
+    PLUGIN_AUTH_FIELD = 400, "auth_missing", "Authorization field missing";
     STORE_SILENT = 503, "store_silent", "Sessions cannot be read at the moment";
     KEY_INACTIVE = 403, "key_inactive", "Key is inactive, please renew";
     KEY_EXPIRED = 401, "key_expired", "Key has expired, please renew";
@@ -197,6 +201,7 @@ catalogue! {
     LOOP_TOO_DEEP = 500, "loop_too_deep", "Loop level too deep. Found more than 5 loops in single request";
     LOOP_TARGET_UNKNOWN = 500, "loop_target_unknown", "Can't detect loop target";
     NOT_CACHED = 504, "not_cached", "The response is not in the cache";
+    VIRTUAL_FAILED = 500, "virtual_failed", "Error during virtual endpoint execution. Contact Administrator for more details.";
     UPSTREAM_CREDENTIALS = 502, "upstream_credentials", "The upstream's credentials are not available";
     SIGNING_CERTIFICATE = 500, "signing_certificate", "Certificate not found";
     ALL_HOSTS_DOWN = 503, "all_hosts_down", "all hosts are down";
@@ -227,4 +232,9 @@ pub(crate) fn of_upstream(fault: FaultKind) -> Option<Refusal> {
 /// Refusal of a token that does not name its user.
 pub(crate) fn jwt_identity(message: String) -> Refusal {
     RefusalText { status: 403, cause: "jwt_no_identity", message: message.into(), id: None }.into()
+}
+
+/// The refusal that a plugin returned.
+pub(crate) fn of_plugin(status: u16, message: String) -> Refusal {
+    RefusalText { status, cause: "plugin_refused", message: message.into(), id: None }.into()
 }

@@ -2,9 +2,11 @@
 //! Snapshots hold references to it; an entry is dropped after the last snapshot that uses it.
 
 use crate::auth::jwt::{KeySet, SetRules};
+use crate::auth::keys::Keys;
 use crate::auth::oauth::OauthClients;
 use crate::auth::passwords::LazyPasswords;
 use crate::base::auth_http_client::LazyAuthHttpClient;
+use crate::base::bundle_store::BundleStore;
 use crate::base::pattern::PatternPool;
 use crate::base::purge_log::CachePurge;
 use crate::base::secret::random_bytes;
@@ -16,7 +18,7 @@ use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::CacheMemory;
 use crate::data::stream_rules::StreamMeter;
-use crate::observe::Meters;
+use crate::observe::{HookMeter, Meters};
 use arc_swap::ArcSwap;
 use rustls::pki_types::ServerName;
 use std::collections::HashMap;
@@ -27,7 +29,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_balance::{RetryBudget, TargetHealth};
 use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
+use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
+use tollgate_plugin::{HookKind, PluginDrivers};
 
 /// All state that survives reloads.
 #[derive(Default)]
@@ -49,6 +53,12 @@ pub(crate) struct Registry {
     key_sets: Interned<(String, SetRules), KeySet>,
     /// HTTP client for calls to other servers.
     pub auth_client: Arc<LazyAuthHttpClient>,
+    /// The threads that run scripts.
+    pub scripts: ScriptEngine,
+    /// HTTP client for requests of scripts, which must not keep others waiting.
+    pub script_client: LazyAuthHttpClient,
+    /// The keys that scripts read and store.
+    pub script_keys: OnceLock<Arc<Keys>>,
     /// The threads that check passwords.
     pub passwords: LazyPasswords,
     /// The clients of the OAuth 2.0 provider.
@@ -61,7 +71,15 @@ pub(crate) struct Registry {
     cache: OnceLock<Arc<Cache>>,
     api_caches: Interned<String, ApiCache>,
     second_tier: OnceLock<Arc<SecondTier>>,
+    hook_meters: Interned<HookPlace, HookMeter>,
+    /// What runs plugins.
+    pub plugins: OnceLock<PluginDrivers>,
+    /// Their bundles.
+    pub bundles: OnceLock<Arc<BundleStore>>,
 }
+
+/// A hook of an API: its API, its kind and the name of its function.
+pub(crate) type HookPlace = (String, &'static str, String);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct TargetKey {
@@ -103,6 +121,14 @@ impl<K: Eq + Hash, V> Interned<K, V> {
 
     fn all(&self) -> Vec<Arc<V>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn entries(&self) -> Vec<(K, Arc<V>)>
+    where
+        K: Clone,
+    {
+        let values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        values.iter().filter_map(|(key, value)| Some((key.clone(), value.upgrade()?))).collect()
     }
 
     fn purge(&self) {
@@ -175,6 +201,18 @@ impl Registry {
         let mut breakers = self.breakers.all();
         breakers.sort_by(|a, b| a.place.cmp(&b.place));
         breakers
+    }
+
+    /// The counters of a hook.
+    pub(crate) fn hook_meter(&self, api: &str, kind: HookKind, name: &str) -> Arc<HookMeter> {
+        self.hook_meters.get_or((api.to_owned(), kind.field(), name.to_owned()), HookMeter::default)
+    }
+
+    /// The counters of all hooks, sorted by place.
+    pub(crate) fn all_hook_meters(&self) -> Vec<(HookPlace, Arc<HookMeter>)> {
+        let mut meters = self.hook_meters.entries();
+        meters.sort_by(|(a, _), (b, _)| a.cmp(b));
+        meters
     }
 
     /// Round-robin position in a list of targets.
@@ -304,6 +342,7 @@ impl Registry {
         self.retry_budgets.purge();
         self.discovered.purge();
         self.stream_meters.purge();
+        self.hook_meters.purge();
         self.hedgings.purge();
         self.key_sets.purge();
         self.patterns.purge();

@@ -5,7 +5,8 @@
 //! makes to every response come after all steps, so that cached responses hold nothing that belongs to one request.
 
 use crate::data::refusal::Refusal;
-use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing, ResponseVerdict};
+use std::time::Duration;
+use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing, ResponseVerdict, Work};
 use tollgate_http::{Body, HeaderEdits, Headers, KnownHeader, Response};
 
 /// A middleware's part in one response.
@@ -37,6 +38,8 @@ pub(crate) enum ResponseAction {
     Keep(usize),
     /// Replaces the body and continues with the next step.
     Rewrite(Vec<u8>),
+    /// Holds the response until the work is done, at most this long, and calls [`ResponseStep::on_body`] again. Only as its answer.
+    Await(Work, Duration),
     /// Replaces the response by [`ResponseHead::reply`]. Later steps are skipped.
     Reply,
     /// As `Reply`, and the sink receives the body, even if the client leaves. Not if [`ResponseHead::is_held`].
@@ -156,6 +159,8 @@ pub(crate) struct ResponseChain {
     /// The edits before the response was held.
     edits: HeaderEdits,
     status: u16,
+    /// The body that earlier steps made of a response that waits for work.
+    rewritten: Option<Vec<u8>>,
     refusal: Option<Refusal>,
     /// Set when a rule for errors has replaced the response.
     overridden: Option<LastHeaders>,
@@ -228,7 +233,7 @@ impl ResponseChain {
         kept: Option<KeptBody<'_>>,
         outgoing: &mut Outgoing,
     ) -> ResponseVerdict {
-        let mut rewritten: Option<Vec<u8>> = None;
+        let mut rewritten = self.rewritten.take();
         let mut has_asked = kept.is_some();
         // Size limit of the step that is called.
         let mut bytes_max = usize::MAX;
@@ -249,6 +254,13 @@ impl ResponseChain {
                 ResponseAction::Rewrite(body) => {
                     rewritten = Some(body);
                     at += 1;
+                }
+                ResponseAction::Await(work, time_max) => {
+                    (self.at, self.rewritten) = (at, rewritten);
+                    self.edits = std::mem::take(&mut outgoing.edits);
+                    self.status = outgoing.status;
+                    outgoing.work = Some((work, time_max));
+                    return ResponseVerdict::Await;
                 }
                 ResponseAction::Keep(wanted) => match body {
                     Some(KeptBody::Whole(_) | KeptBody::NoRoom) => (has_asked, bytes_max) = (true, wanted),

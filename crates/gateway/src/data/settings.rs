@@ -10,16 +10,18 @@ use crate::data::header_names::is_same_name;
 use crate::data::port::PortRules;
 use crate::data::quota_monitor::QuotaMonitor;
 use crate::data::refusal::{QUOTA_EXCEEDED, RefusalText};
+use crate::data::script_settings::ScriptSettings;
 use crate::observe::events::{EventDesk, EventSinks};
 use crate::observe::trace::Tracer;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_http::Request;
 use tollgate_limit::LimitAlgorithm;
-use tollgate_model::config::{GatewayConfig, MessageOverride, RateLimitHeaders};
+use tollgate_model::config::{GatewayConfig, MessageOverride, OnPluginFailure, RateLimitHeaders};
 use tollgate_model::reference::SecretSources;
 use tollgate_model::{Level, Problem};
 
@@ -125,6 +127,8 @@ pub(crate) struct Settings {
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
+    /// Settings of scripts; `None` if none may run.
+    pub scripts: Option<ScriptSettings>,
     /// Handlers of events.
     pub events: EventDesk,
     /// Those of the gateway's own events.
@@ -133,8 +137,32 @@ pub(crate) struct Settings {
     pub quota_monitor: Option<Arc<QuotaMonitor>>,
     /// Rules that replace error responses, for all APIs.
     pub error_overrides: Arc<OverrideRules>,
+    /// Settings of plugins.
+    pub plugins: PluginTerms,
     /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
     pub control_paths: Vec<String>,
+}
+
+/// Settings of plugins.
+#[derive(Clone, Debug)]
+pub(crate) struct PluginTerms {
+    /// How long a hook may take.
+    pub time_max: Duration,
+    /// Whether requests go on without a plugin that can't be reached.
+    pub is_open: bool,
+    /// Directory of plugins.
+    pub directory: PathBuf,
+}
+
+impl PluginTerms {
+    fn new(config: &GatewayConfig) -> Self {
+        let settings = &config.tollgate.plugins;
+        PluginTerms {
+            time_max: Duration::from_millis(settings.timeout_ms()),
+            is_open: settings.on_failure == OnPluginFailure::Open,
+            directory: config.middleware_path.clone(),
+        }
+    }
 }
 
 /// How `uptime_tests` are run.
@@ -252,10 +280,12 @@ impl Settings {
             serve_without: config.tollgate.serve_without.clone(),
             overrides: config.override_messages.clone(),
             error_templates: ErrorTemplates::default(),
+            scripts: ScriptSettings::new(config),
             events: EventDesk::default(),
             gateway_events: None,
             quota_monitor: None,
             error_overrides: Arc::default(),
+            plugins: PluginTerms::new(config),
             control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
         }
     }
@@ -270,7 +300,7 @@ impl Settings {
         }));
         let (events, more) = EventDesk::new(config);
         problems.extend(more);
-        let (gateway_events, more) = events.sinks(None, &config.event_handlers);
+        let (gateway_events, more) = events.sinks(None, &config.event_handlers, None);
         problems.extend(more);
         let (quota_monitor, more) = QuotaMonitor::new(config, &events);
         problems.extend(more);

@@ -5,12 +5,14 @@ mod desk;
 mod event;
 mod handler;
 mod recent;
+mod script;
 mod template;
 mod webhook;
 
 pub(crate) use desk::EventDesk;
 pub(crate) use event::{EventFacts, GatewayEvent};
 pub(crate) use handler::{HandlerFigures, HandlerOutcome};
+pub(crate) use script::{EventScript, EventScripts};
 
 use handler::EventSink;
 use std::fmt;

@@ -1,11 +1,13 @@
 //! `tollgate check`: reports problems in files without running the gateway.
 
+use crate::base::bundle_store::BundleStore;
 use crate::base::definition_files::{ApiFile, api_files};
 use crate::base::secret_stores::connect;
 use crate::control::definition::DefinitionText;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::process::cli::CheckOptions;
+use crate::process::plugin_drivers::plugin_drivers;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,13 +16,13 @@ use tollgate_model::{Level, Problem};
 
 /// Checks each file and prints its problems; fails if one has errors.
 pub(crate) fn check(options: &CheckOptions) -> ExitCode {
-    let (settings, mut failed) = settings(options);
+    let (basis, mut failed) = basis(options);
     let Some(files) = files(options) else {
         println!("tollgate: no configuration is found: name one, or the files to check");
         return ExitCode::FAILURE;
     };
     for file in &files {
-        failed |= if file.is_dir() { check_directory(file, &settings) } else { check_file(file, &settings) };
+        failed |= if file.is_dir() { check_directory(file, &basis) } else { check_file(file, &basis) };
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -35,26 +37,42 @@ fn files(options: &CheckOptions) -> Option<Vec<PathBuf>> {
     Some([conf].into_iter().chain(definitions.filter(|path| path.is_dir())).collect())
 }
 
-/// The settings to check definitions with, and whether reading them failed. They come from the given configuration, else from the
-/// first one among the files, else from the one that `run` would find.
-fn settings(options: &CheckOptions) -> (Settings, bool) {
+/// What definitions are checked with.
+struct CheckBasis {
+    config: GatewayConfig,
+    settings: Settings,
+}
+
+impl CheckBasis {
+    fn new(config: GatewayConfig) -> Self {
+        CheckBasis { settings: Settings::new(&config).with_errors(&config).0, config }
+    }
+}
+
+/// What to check definitions with, and whether reading it failed. It comes from the given configuration, else from the first one among the
+/// files, else from the one that `run` would find.
+fn basis(options: &CheckOptions) -> (CheckBasis, bool) {
     let among_files = || options.files.iter().find(|file| !file.is_dir() && !is_definition(file)).cloned();
     let found = options.conf.clone().or_else(among_files).or_else(GatewayConfig::default_file);
-    let Some(file) = found else { return (Settings::new(&GatewayConfig::default()), false) };
+    let none = || {
+        let config = GatewayConfig::default();
+        CheckBasis { settings: Settings::new(&config), config }
+    };
+    let Some(file) = found else { return (none(), false) };
     match GatewayConfig::load_with(Some(&file), std::env::vars(), &connect) {
-        Ok((config, _)) => (Settings::new(&config).with_errors(&config).0, false),
+        Ok((config, _)) => (CheckBasis::new(config), false),
         Err(problems) => {
             // A file in the list is reported when it is checked itself.
             let is_reported = options.files.is_empty() || options.files.contains(&file);
             problems.iter().filter(|_| !is_reported).for_each(|problem| println!("{problem}"));
-            (Settings::new(&GatewayConfig::default()), !is_reported)
+            (none(), !is_reported)
         }
     }
 }
 
-fn check_directory(directory: &Path, settings: &Settings) -> bool {
+fn check_directory(directory: &Path, basis: &CheckBasis) -> bool {
     match api_files(directory) {
-        Ok(files) => files.iter().map(|file| check_file(&file.path, settings)).fold(false, |failed, one| failed | one),
+        Ok(files) => files.iter().map(|file| check_file(&file.path, basis)).fold(false, |failed, one| failed | one),
         Err(error) => {
             println!("{}: error: cannot be read: {error}", directory.display());
             true
@@ -63,8 +81,8 @@ fn check_directory(directory: &Path, settings: &Settings) -> bool {
 }
 
 /// Whether the file has errors.
-fn check_file(file: &Path, settings: &Settings) -> bool {
-    let problems = if is_definition(file) { definition_problems(file, settings) } else { config_problems(file) };
+fn check_file(file: &Path, basis: &CheckBasis) -> bool {
+    let problems = if is_definition(file) { definition_problems(file, basis) } else { config_problems(file) };
     for problem in &problems {
         println!("{problem}");
     }
@@ -87,12 +105,16 @@ fn is_definition(file: &Path) -> bool {
     }
 }
 
-fn definition_problems(file: &Path, settings: &Settings) -> Vec<Problem> {
+fn definition_problems(file: &Path, basis: &CheckBasis) -> Vec<Problem> {
     let file = ApiFile::at(file.to_owned());
     match DefinitionText::read(&file) {
         Err(error) => vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))],
         Ok(text) => {
-            let compiled = text.compile(Some(&file), settings, &Arc::new(Registry::default()));
+            let registry = Registry::default();
+            // Set once, here.
+            let _ = registry.plugins.set(plugin_drivers(&basis.config, &registry.certificates, 1));
+            let _ = registry.bundles.set(Arc::new(BundleStore::new(&basis.config)));
+            let compiled = text.compile(Some(&file), &basis.settings, &Arc::new(registry));
             compiled.map_or_else(|problems| problems, |(_, problems)| problems)
         }
     }

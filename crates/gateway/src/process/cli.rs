@@ -48,6 +48,9 @@ pub(crate) enum CliCommand {
     Top(TopOptions),
     /// Copy keys and quotas from one store to another
     Migrate(MigrateOptions),
+    /// Make bundles of plugins.
+    #[command(subcommand)]
+    Bundle(BundleCommand),
     /// Run a small upstream for trying things out: /json/valid, /echo, /delay/100ms, /size/64k and more.
     Mock(MockOptions),
     /// Print the completion script of a shell.
@@ -182,6 +185,34 @@ pub(crate) struct MigrateOptions {
     /// Only report what would be copied
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// What is done with bundles.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BundleCommand {
+    /// Make a bundle from a manifest and the files that it lists.
+    Build(BundleOptions),
+}
+
+/// Options of `bundle build`, with the names that they have in Tyk.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Files are relative to the manifest. The signature is RSA with SHA-256; gateways check it with the public key of \
+                        public_key_path."
+)]
+pub(crate) struct BundleOptions {
+    /// The manifest
+    #[arg(long, short = 'm', value_name = "FILE", default_value = "manifest.json")]
+    pub manifest: PathBuf,
+    /// The bundle to write
+    #[arg(long, short = 'o', value_name = "FILE", default_value = "bundle.zip")]
+    pub output: PathBuf,
+    /// File with the private RSA key, in PEM, that signs the bundle
+    #[arg(long, short = 'k', value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Accepted for Tyk's scripts: a bundle without --key is not signed
+    #[arg(long, short = 'y')]
+    pub skip_signing: bool,
 }
 
 /// A store that can be configured.

@@ -1,6 +1,7 @@
 //! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
 use crate::auth::oauth::TokenStore;
+use crate::base::bundle_store::BundleStore;
 use crate::base::external_services::ExternalServices;
 use crate::base::node_bus::NodeBus;
 use crate::base::purge_log::PurgeLog;
@@ -27,6 +28,7 @@ use crate::process::cli::RunOptions;
 use crate::process::handover::{HandoverState, Inherited, Predecessor, Role};
 use crate::process::notify::Notifier;
 use crate::process::pid_file::PidFile;
+use crate::process::plugin_drivers::plugin_drivers;
 use crate::process::signals::{Signals, StopCause};
 use crate::process::storage;
 use crate::report::{Pusher, StatsdSink};
@@ -85,9 +87,13 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let (connector, control_inbox) = api::socket_pairs();
     let metrics = &config.tollgate.metrics;
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
+    // Set once, here.
+    let _ = registry.plugins.set(plugin_drivers(&config, &registry.certificates, threads(&config)));
+    let _ = registry.bundles.set(Arc::new(BundleStore::new(&config)));
     let json_log = log_format(&options, &config) == LogFormat::Json;
     let recording = Recording::start(&config, threads(&config), json_log)?;
     registry.auth_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
+    registry.script_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
     let observer = Arc::new(Observer::new(
         metrics.enabled,
         threads(&config),
@@ -101,6 +107,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let notifier = Arc::new(Notifier::from_environment());
     let storage::Opened { store, keys, lock } = storage::open(&config, inherited.lock.take(), registry.patterns.clone())?;
     let keys = Arc::new(keys);
+    // It is set once, when the process starts.
+    let _ = registry.script_keys.set(keys.clone());
     if config.enforce_org_data_age
         && let Some(recording) = &observer.recording
     {
@@ -191,6 +199,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let pusher = start_pusher(&config, &shared)?;
     let reloads = Reloads::start(loader.clone(), config.reload_interval())?;
     watch_certificates(shared.clone(), &config)?;
+    if let Some(bundles) = shared.registry.bundles.get() {
+        let reloads = reloads.clone();
+        bundles.on_fetched(move || reloads.request_later());
+    }
     if let Some(secrets) = &shared.settings.secrets.remote {
         let (reloads, interval) = (reloads.clone(), Duration::from_secs(config.tollgate.secrets.renew_s.max(1)));
         secret_stores::watch(secrets, interval, move || reloads.request_later())?;

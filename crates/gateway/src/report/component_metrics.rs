@@ -5,6 +5,8 @@ use super::exposition::{Exposition, MetricKind};
 use crate::base::tls::Certificate;
 use crate::data::breaker::Breaker;
 use crate::data::gateway_state::GatewayState;
+use crate::data::registry::HookPlace;
+use crate::observe::{HookMeter, HookResult};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,6 +14,8 @@ use tollgate_model::distribution::Distribution;
 use tollgate_store::timings::BOUNDS_NS;
 use tollgate_store::{Store, Timings};
 
+/// Hooks with their own series, for the same reason.
+const HOOKS_MAX: usize = 500;
 /// Certificates and breakers with their own series: as many as a scrape can carry and a person can read.
 const CERTIFICATES_MAX: usize = 500;
 const BREAKERS_MAX: usize = 500;
@@ -58,6 +62,25 @@ pub(super) fn breakers(text: &mut Exposition, breakers: &[Arc<Breaker>], now: Du
     text.family("tollgate_circuit_breaker_openings", MetricKind::Counter, "How often a circuit breaker opened.");
     for ([api, version, endpoint], (_, openings)) in all() {
         text.sample(&[("api", api), ("version", version), ("endpoint", endpoint)], openings as f64);
+    }
+}
+
+/// Calls and time of the hooks of plugins; those beyond the limit are left out.
+pub(super) fn hooks(text: &mut Exposition, hooks: &[(HookPlace, Arc<HookMeter>)]) {
+    if hooks.is_empty() {
+        return;
+    }
+    let hooks = hooks.get(..HOOKS_MAX).unwrap_or(hooks);
+    text.family("tollgate_plugin_calls", MetricKind::Counter, "Calls of plugins, by API, hook, function and result.");
+    for ((api, hook, function), meter) in hooks {
+        for result in HookResult::ALL {
+            let labels = [("api", api.as_str()), ("hook", *hook), ("function", function.as_str()), ("result", result.name())];
+            text.sample(&labels, meter.calls(result) as f64);
+        }
+    }
+    text.family("tollgate_plugin_seconds", MetricKind::Counter, "Time of calls of plugins, by API, hook and function.");
+    for ((api, hook, function), meter) in hooks {
+        text.sample(&[("api", api), ("hook", hook), ("function", function)], meter.seconds());
     }
 }
 

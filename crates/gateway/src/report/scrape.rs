@@ -46,6 +46,7 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     configuration(text, shared);
     component_metrics::certificates(text, &shared.registry.certificates.all());
     component_metrics::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
+    component_metrics::hooks(text, &shared.registry.all_hook_meters());
     targets::targets(text, shared);
     events::event_series(text, &shared.settings.events);
     streams::streams(text, shared);

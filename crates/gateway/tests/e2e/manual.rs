@@ -33,7 +33,10 @@ fn bash_completes_commands_and_options() {
             "{script}\nCOMP_WORDS=({words})\nCOMP_CWORD={index}\n\
              _tollgate tollgate \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"\nprintf '%s\\n' \"${{COMPREPLY[@]}}\""
         );
-        let output = Command::new("bash").args(["--norc", "-c", &program]).output().unwrap();
+        // The script is longer than an argument may be.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), program).unwrap();
+        let output = Command::new("bash").arg("--norc").arg(file.path()).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
     };

@@ -14,9 +14,8 @@ fn guarded(upstream: &Upstream) -> Vec<(&'static str, Definition)> {
         ("application_protocol", made("application_protocol").set("application_protocol", "mcp")),
         (
             "custom_middleware",
-            made("custom_middleware").set("custom_middleware", json!({"driver": "otto", "pre": [{"name": "f"}]})),
+            made("custom_middleware").set("custom_middleware", json!({"driver": "goplugin", "pre": [{"name": "f"}]})),
         ),
-        ("custom_middleware_bundle", made("custom_middleware_bundle").set("custom_middleware_bundle", "b.zip")),
         ("graphql", made("graphql").set("graphql", json!({"enabled": true}))),
     ];
     for list in ["validate_request", "virtual", "go_plugin", "persist_graphql"] {

@@ -414,9 +414,11 @@ fn what_a_handler_can_not_do_is_named_when_it_is_loaded() {
     });
     let gateway = Setup::new(json!({})).api(with_events(keyed("a", &upstream), events)).start();
     let log = gateway.log();
-    for wanted in
-        ["$.event_handlers.events.TokenCreated", "\"NoSuchEvent\" is no event", "$.event_handlers.events.HostDown[0].handler_name"]
-    {
+    for wanted in [
+        "$.event_handlers.events.TokenCreated",
+        "\"NoSuchEvent\" is no event",
+        "$.event_handlers.events.HostDown[0].handler_meta.path",
+    ] {
         assert!(log.contains(wanted), "{wanted}: {log}");
     }
     assert_eq!(gateway.send(get("/a/")).status, 401);

@@ -57,6 +57,7 @@ endpoint_entry!(
     CachedEndpoint,
     RequestValidation,
     OperationMock,
+    VirtualEndpoint,
     super::rewrite::UrlRewrite,
 );
 
@@ -122,6 +123,44 @@ pub struct MockResponse {
     pub body: String,
     /// Headers.
     pub headers: BTreeMap<String, String>,
+}
+
+/// An entry of `virtual`: a function of a script answers.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct VirtualEndpoint {
+    /// Disables the entry.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// Whether the pattern ignores letter case.
+    pub ignore_case: bool,
+    /// Name of the function.
+    pub response_function_name: String,
+    /// Where the script is.
+    pub function_source_type: FunctionSource,
+    /// The file's path, or the script in base64.
+    pub function_source_uri: String,
+    /// Whether the function sees the caller's session.
+    pub use_session: bool,
+    /// Whether the request goes to the upstream when the function fails; otherwise it is rejected with 500.
+    pub proxy_on_error: bool,
+}
+
+/// Where the script of a virtual endpoint is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FunctionSource {
+    /// Missing: an error.
+    #[default]
+    #[serde(rename = "")]
+    Unset,
+    /// In a file.
+    File,
+    /// In the definition, in base64.
+    Blob,
 }
 
 /// An entry of `operation_validations`.

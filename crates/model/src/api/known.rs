@@ -35,8 +35,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("uptime_tests.config.recheck_wait", Never),
     ("uptime_tests.config.service_discovery", Never),
     // Middleware.
-    ("config_data", Set),
-    ("config_data_disabled", Never),
     ("x-tyk-streaming", Set),
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),

@@ -19,13 +19,15 @@ pub enum AuthMethod {
     OpenId,
     /// A decision of another service.
     Forward,
+    /// A plugin.
+    Plugin,
     /// A key.
     Token,
 }
 
 impl AuthMethod {
     /// Every method, in the order in which they run.
-    pub(super) const ALL: [AuthMethod; 8] = [
+    pub(super) const ALL: [AuthMethod; 9] = [
         AuthMethod::OAuth,
         AuthMethod::ExternalOAuth,
         AuthMethod::Basic,
@@ -33,6 +35,7 @@ impl AuthMethod {
         AuthMethod::Jwt,
         AuthMethod::OpenId,
         AuthMethod::Forward,
+        AuthMethod::Plugin,
         AuthMethod::Token,
     ];
 
@@ -48,6 +51,7 @@ impl AuthMethod {
             AuthMethod::ExternalOAuth => "externalOAuth",
             AuthMethod::OpenId => "oidc",
             AuthMethod::Forward => "forward",
+            AuthMethod::Plugin => "coprocess",
             AuthMethod::Basic => "basic",
             AuthMethod::Hmac => "hmac",
             AuthMethod::Jwt => "jwt",
@@ -62,6 +66,7 @@ impl AuthMethod {
             AuthMethod::ExternalOAuth => "external_oauth",
             AuthMethod::OpenId => "oidc_user",
             AuthMethod::Forward => "forward_auth",
+            AuthMethod::Plugin => "custom_auth",
             AuthMethod::Basic => "basic_auth_user",
             AuthMethod::Hmac => "hmac_key",
             AuthMethod::Jwt => "jwt_claim",
@@ -84,6 +89,7 @@ impl ApiDefinition {
                 AuthMethod::ExternalOAuth => self.introspection().is_some(),
                 AuthMethod::OpenId => self.use_openid,
                 AuthMethod::Forward => self.tollgate.forward_auth.is_some(),
+                AuthMethod::Plugin => self.is_identified_by_plugin(),
                 AuthMethod::Basic => self.use_basic_auth,
                 AuthMethod::Hmac => self.enable_signature_checking,
                 AuthMethod::Jwt => self.enable_jwt,
@@ -124,6 +130,7 @@ impl ApiDefinition {
                 AuthMethod::ExternalOAuth => narrowed.external_oauth.enabled = false,
                 AuthMethod::OpenId => narrowed.use_openid = false,
                 AuthMethod::Forward => narrowed.tollgate.forward_auth = None,
+                AuthMethod::Plugin => (narrowed.enable_coprocess_auth, narrowed.custom_plugin_auth_enabled) = (false, false),
                 AuthMethod::Basic => narrowed.use_basic_auth = false,
                 AuthMethod::Hmac => narrowed.enable_signature_checking = false,
                 AuthMethod::Jwt => narrowed.enable_jwt = false,

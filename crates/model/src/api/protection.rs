@@ -6,9 +6,6 @@ use serde_json::Value;
 use super::{ApiDefinition, VersionInfo};
 use crate::json_path::JsonPath;
 
-/// Hooks of `custom_middleware` that see every request or response.
-const HOOKS: [&str; 4] = ["pre", "post_key_auth", "post", "response"];
-
 /// One protection that a definition requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingProtection {
@@ -26,15 +23,8 @@ impl ApiDefinition {
         if self.application_protocol == "mcp" {
             add("application_protocol", JsonPath::of("application_protocol"));
         }
-        // A hook after authentication does not run without authentication. `auth_check` is a method, and rejects everybody.
-        for hook in HOOKS.into_iter().filter(|hook| *hook != "post_key_auth" || !self.use_keyless) {
-            let entries = member(&self.custom_middleware, hook).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            if let Some(index) = entries.iter().position(is_in_effect) {
-                add("custom_middleware", JsonPath::of("custom_middleware").key(hook).index(index));
-            }
-        }
-        if !self.custom_middleware_bundle.is_empty() && !self.custom_middleware_bundle_disabled {
-            add("custom_middleware_bundle", JsonPath::of("custom_middleware_bundle"));
+        if let Some((hook, index)) = self.unsupported_hook() {
+            add("custom_middleware", JsonPath::of("custom_middleware").key(hook).index(index));
         }
         if is_true(&self.graphql, "enabled") {
             add("graphql", JsonPath::of("graphql"));

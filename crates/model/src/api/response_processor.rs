@@ -79,7 +79,9 @@ pub(super) fn check(processors: &[ResponseProcessor], findings: &mut Findings) {
             "header_transform" => check_transform(processor, &at.key("options"), findings),
             // They act through `extended_paths`.
             "response_body_transform" | "response_body_transform_jq" => {}
-            "custom_mw_res_hook" | "goplugin_res_hook" => {
+            // It acts through `custom_middleware.response`.
+            "custom_mw_res_hook" | "custom_mw_js_res_hook" => {}
+            "goplugin_res_hook" => {
                 findings.ignored(&at, format!("response processor {:?} is not supported yet", processor.name));
             }
             name => findings.ignored(&at, format!("there is no response processor {name:?}")),

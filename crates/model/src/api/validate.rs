@@ -153,8 +153,8 @@ fn check_auth(api: &ApiDefinition, findings: &mut Findings) {
         let message = format!("authentication by {method} is not supported yet: the API refuses every request");
         findings.warning(&JsonPath::of(field), message);
     }
-    // The service gets the headers that it needs.
-    for method in api.auth_methods().filter(|method| *method != AuthMethod::Forward) {
+    // A service gets the headers that it needs, and a plugin all.
+    for method in api.auth_methods().filter(|method| !matches!(method, AuthMethod::Forward | AuthMethod::Plugin)) {
         let name = method.config_name();
         let at = match api.auth_configs.contains_key(name) {
             true => JsonPath::of("auth_configs").key(name),

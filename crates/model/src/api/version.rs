@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::endpoint::{
     AccessEntry, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointMark, EndpointRateLimit,
-    HardTimeout, HeaderTransform, MethodTransform, MockResponse, OperationMock, RequestValidation, SizeLimit,
+    HardTimeout, HeaderTransform, MethodTransform, MockResponse, OperationMock, RequestValidation, SizeLimit, VirtualEndpoint,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::{seconds, seconds_schema};
@@ -146,9 +146,9 @@ pub struct ExtendedPaths {
     /// Operations that the gateway answers after authentication and limits; only OpenAPI documents write it. Not in Tyk.
     pub operation_mocks: Vec<OperationMock>,
 
-    /// Responses of a script.
+    /// Responses of a script, if the configuration sets `enable_jsvm`.
     #[serde(rename = "virtual")]
-    pub virtual_endpoints: Vec<Value>,
+    pub virtual_endpoints: Vec<VirtualEndpoint>,
     /// Validation of requests by an OpenAPI document.
     pub validate_request: Vec<Value>,
     /// Plugins for single endpoints.
@@ -159,12 +159,7 @@ pub struct ExtendedPaths {
 
 impl ExtendedPaths {
     /// The lists without effect that protect something, with their Tyk names.
-    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 4] {
-        [
-            ("virtual", &self.virtual_endpoints),
-            ("validate_request", &self.validate_request),
-            ("go_plugin", &self.go_plugin),
-            ("persist_graphql", &self.persist_graphql),
-        ]
+    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 3] {
+        [("validate_request", &self.validate_request), ("go_plugin", &self.go_plugin), ("persist_graphql", &self.persist_graphql)]
     }
 }

@@ -5,15 +5,12 @@ use crate::known_field::ReportWhen::{Member, Never, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[
     // Listening.
-    ("public_key_path", Set),
     ("enable_config_inspection", Set),
     ("http_server_options.override_defaults", Never),
     // Authorities are never announced.
     ("http_server_options.skip_client_ca_announcement", Never),
     ("enable_http_profiler", Set),
     // Files.
-    ("middleware_path", Never),
-    ("tyk_js_path", Never),
     ("use_db_app_configs", Set),
     ("db_app_conf_options.connection_string", Set),
     ("db_app_conf_options.connection_timeout", Never),
@@ -73,14 +70,9 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("uptime_tests.poller_group", Never),
     ("uptime_tests.config.checker_pool_size", Never),
     // Plugins.
-    ("enable_jsvm", Set),
-    ("jsvm_timeout", Never),
-    ("disable_virtual_path_blobs", Never),
-    ("enable_bundle_downloader", Set),
-    ("bundle_base_url", Never),
-    ("bundle_insecure_skip_verify", Never),
-    ("skip_verify_existing_plugin_bundle", Never),
-    ("coprocess_options", Member("enable_coprocess")),
+    // Of the driver for Python, which is reported where an API asks for it.
+    ("coprocess_options.python_path_prefix", Never),
+    ("coprocess_options.python_version", Never),
     // Security.
     ("security.certificates.dashboard_api", Set),
     ("security.certificates.mdcb_api", Set),

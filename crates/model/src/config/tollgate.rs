@@ -7,6 +7,7 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::PluginSettings;
 use super::analytics::{AccessLogSettings, Analytics, Statsd};
 use crate::network::parse_network;
 use crate::word_choice::may_be_empty;
@@ -73,6 +74,8 @@ pub struct TollgateSettings {
     pub serve_without: Vec<String>,
     /// Where this gateway runs: targets of the same zone are preferred.
     pub zone: String,
+    /// Plugins.
+    pub plugins: PluginSettings,
 }
 
 /// How events are sent.
@@ -295,6 +298,7 @@ impl Default for TollgateSettings {
             server_timing: false,
             serve_without: Vec::new(),
             zone: String::new(),
+            plugins: PluginSettings::default(),
         }
     }
 }

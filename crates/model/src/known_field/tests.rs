@@ -29,7 +29,7 @@ const SHARED: &str = include_str!("shared.txt");
 
 /// Fields without effect that checks of their own report, with a value that triggers the report.
 const REPORTED: [(&str, &str); 7] = [
-    ("definition.response_processors", r#"[{"name": "custom_mw_res_hook"}]"#),
+    ("definition.response_processors", r#"[{"name": "goplugin_res_hook"}]"#),
     ("configuration.policies.policy_source", r#""service""#),
     ("configuration.dns_cache.enabled", "true"),
     ("configuration.http_server_options.ssl_insecure_skip_verify", "true"),
@@ -39,7 +39,7 @@ const REPORTED: [(&str, &str); 7] = [
 ];
 
 /// Fields without effect that are not reported, each with a reason.
-const SILENT: [&str; 16] = [
+const SILENT: [&str; 17] = [
     // For people only.
     "definition.slug",
     // Tyk ignores it too.
@@ -61,8 +61,11 @@ const SILENT: [&str; 16] = [
     "configuration.http_server_options.skip_target_path_escaping",
     // Kept for other readers of the session.
     "session.allowance",
-    "session.id_extractor_deadline",
     "session.last_check",
+    // Their extractor is refused.
+    "definition.custom_middleware.id_extractor.extractor_config.xpath_expression",
+    // For scripts.
+    "definition.custom_middleware.pre.require_session",
 ];
 
 #[test]

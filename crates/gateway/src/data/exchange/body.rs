@@ -20,13 +20,8 @@ impl Exchange<'_> {
         if self.new_body.is_some() {
             return Ok(());
         }
-        let raw = match self.answers.body() {
-            Some(Ok(raw)) => raw,
-            Some(Err(NotKept::TooLarge)) => return Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
-            Some(Err(NotKept::NoRoom)) => return Err(Step::Refuse(refusal::BODIES_FULL)),
-            None if self.request.body == Body::None => return Ok(()),
-            None => return Err(Step::Read(bytes_max)),
-        };
+        self.keep_body(bytes_max)?;
+        let Some(Ok(raw)) = self.answers.body() else { return Ok(()) };
         let Some(codings) = self.request.headers.get("content-encoding") else { return Ok(()) };
         if self.answers.get::<Vec<u8>>(OPENED).is_some() {
             return Ok(());
@@ -45,6 +40,22 @@ impl Exchange<'_> {
     /// The body that [`Exchange::read_body`] has read, without content coding and with the changes of earlier middlewares.
     pub(crate) fn body(&self) -> &[u8] {
         self.new_body.as_deref().or_else(|| self.sent_body()).unwrap_or_default()
+    }
+
+    /// Ensures that [`Exchange::body_in_coding`] is available; `Err` is the step that holds or refuses the request.
+    pub(crate) fn keep_body(&self, bytes_max: usize) -> Result<(), Step> {
+        match self.answers.body() {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(NotKept::TooLarge)) => Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
+            Some(Err(NotKept::NoRoom)) => Err(Step::Refuse(refusal::BODIES_FULL)),
+            None if self.new_body.is_some() || self.request.body == Body::None => Ok(()),
+            None => Err(Step::Read(bytes_max)),
+        }
+    }
+
+    /// The body that [`Exchange::keep_body`] has read, in the content coding of the request, with the changes of earlier middlewares.
+    pub(crate) fn body_in_coding(&self) -> &[u8] {
+        self.new_body.as_deref().or_else(|| self.answers.body().and_then(Result::ok)).unwrap_or_default()
     }
 
     /// The form that the client sent, if its body has been read and is a form.

@@ -92,7 +92,7 @@ impl Probe {
         let place = self.walked.get();
         self.walked.set(place + 1);
         let (decision, cause, message) = match step {
-            Step::Next => (ProbeDecision::Next, "", String::new()),
+            Step::Next | Step::Reread => (ProbeDecision::Next, "", String::new()),
             Step::Refuse(refusal) => (ProbeDecision::Refuse, refusal.cause, refusal.message.text().to_owned()),
             Step::Reply | Step::Revalidate(_) => (ProbeDecision::Reply, "", String::new()),
             Step::Wait(_) | Step::Await(..) | Step::Read(_) => {

@@ -70,8 +70,9 @@ pub(super) struct RehearsalRun {
     auth_digests: RefCell<HashMap<usize, u64>>,
 }
 
-/// Middlewares that decide by what other servers say.
-const ASKING: [&str; 3] = ["ForwardAuthCheck", "IntrospectionAuth", "AnyAuth"];
+/// Middlewares that decide by what other servers or plugins say.
+const ASKING: [&str; 7] =
+    ["ForwardAuthCheck", "IntrospectionAuth", "AnyAuth", "PluginAuth", "PreHooks", "PostKeyAuthHooks", "PostHooks"];
 /// Middlewares that need other servers or the clock, and don't decide whether a request passes.
 const PASSED: [&str; 2] = ["UpstreamCredentials", "RequestSigning"];
 /// Middlewares whose stored responses depend on traffic that is not rehearsed.
@@ -172,10 +173,10 @@ impl RehearsalRun {
             if let Some(step) = self.recorded_caller(name, exchange) {
                 return step;
             }
-            if ASKING.contains(&name) {
-                self.parts.borrow_mut().undecided = Some(name);
-                return Step::Refuse(refusal::FORWARD_AUTH_FAILED);
-            }
+        }
+        if ASKING.contains(&name) {
+            self.parts.borrow_mut().undecided = Some(name);
+            return Step::Refuse(refusal::FORWARD_AUTH_FAILED);
         }
         if PASSED.contains(&name) {
             return Step::Next;
@@ -198,7 +199,7 @@ impl RehearsalRun {
             Step::Await(..) => parts.undecided = Some(name),
             Step::Refuse(refusal) => parts.refused = Some((name, refusal.clone())),
             Step::Reply | Step::Revalidate(_) => parts.replied = name,
-            Step::Next | Step::Wait(_) | Step::Read(_) => {}
+            Step::Next | Step::Reread | Step::Wait(_) | Step::Read(_) => {}
         }
         step
     }

@@ -3,24 +3,28 @@
 use super::arrival::RequestContext;
 use super::batch::is_batch;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
+use super::steps::Steps;
 use super::{GatewayHandler, forward, mirror, record_builder, reply, revalidation, select};
 use crate::auth::keys::CountedRequest;
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
 use crate::data::caching;
+use crate::data::endpoints::Hits;
 use crate::data::error_body::xml_type;
 use crate::data::exchange::{Exchange, Redirect, Step, Track};
+use crate::data::middleware::Middleware;
 use crate::data::refusal::{self, Refusal};
 use crate::data::refusal_events::{tell_refusal, tell_refused_version};
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
-use crate::observe::method_number;
+use crate::observe::{RequestRecord, method_number};
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 use tollgate_cache::LineBlock;
 use tollgate_engine::{MonoTime, Outgoing, Verdict, Work};
+use tollgate_http::{HeaderStorage, Request};
 
 /// Most loops from API to API per request, as in Tyk.
 const LOOPS_MAX: usize = 5;
@@ -149,7 +153,7 @@ impl GatewayHandler {
             find_endpoints(version, &turn.url, &mut self.hits);
         }
         let settings = &arrival.core.shared.settings;
-        let mut exchange = Exchange {
+        let exchange = Exchange {
             request: arrival.request,
             settings,
             api,
@@ -169,6 +173,7 @@ impl GatewayHandler {
             token: None,
             trace_id: arrival.trace.map(|trace| trace.id),
             api_rate: None,
+            core: arrival.core.index,
             counting_core: arrival.core.shared.observer.metrics.then_some(arrival.core.index),
             answers: &mut self.answers,
             tries: self.tries,
@@ -179,6 +184,8 @@ impl GatewayHandler {
             check_limits: turn.check_limits,
             counted: CountedRequest::default(),
             from_cache: false,
+            records_reply: false,
+            is_virtual: false,
             last_lines: LineBlock::default(),
             is_conditional: false,
             redirected: None,
@@ -192,29 +199,61 @@ impl GatewayHandler {
         };
         // With `options_passthrough` the upstream answers preflight requests: they bypass the chain.
         let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
-        let sampled = arrival.core.is_sampled();
-        let traced = api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken);
-        for middleware in chain {
-            let began = traced.then(MonoTime::now);
-            let step = if sampled {
+        let walk = ChainWalk {
+            arrival,
+            version,
+            sampled: arrival.core.is_sampled(),
+            traced: api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken),
+        };
+        walk.run(exchange, chain, &mut self.steps, &mut self.record)
+    }
+}
+
+/// The part of a walk that is the same for all middlewares of a chain.
+struct ChainWalk<'w> {
+    arrival: &'w RequestContext<'w>,
+    version: &'w ApiVersion,
+    /// Whether the middlewares are timed for metrics.
+    sampled: bool,
+    /// Whether they are timed for the request's trace.
+    traced: bool,
+}
+
+impl ChainWalk<'_> {
+    /// Runs the rest of a chain.
+    fn run(
+        &self,
+        mut exchange: Exchange<'_>,
+        chain: &[Box<dyn Middleware>],
+        steps: &mut Steps,
+        record: &mut Option<Box<RequestRecord>>,
+    ) -> Result<Run, Refusal> {
+        let ChainWalk { arrival, version, .. } = self;
+        let mut rest = chain.iter();
+        while let Some(middleware) = rest.next() {
+            let began = self.traced.then(MonoTime::now);
+            let step = if self.sampled {
                 arrival.core.timed_step(middleware.as_ref(), &mut exchange)
             } else {
                 middleware.on_request(&mut exchange)
             };
             if let Some(began) = began {
-                self.steps.end(middleware.name(), arrival.began, began, MonoTime::now());
+                steps.end(middleware.name(), arrival.began, began, MonoTime::now());
             }
             match step {
                 Step::Next => {}
+                Step::Reread => return self.reread(exchange, rest.as_slice(), steps, record),
                 Step::Refuse(refusal) => {
                     if let Some(events) = &exchange.api.events {
                         tell_refusal(events, &exchange, exchange.key.as_deref(), middleware.name(), &refusal);
                     }
-                    self.record = record_builder::build_refusal_record(arrival, &exchange, middleware.as_ref(), &refusal);
+                    *record = record_builder::build_refusal_record(arrival, &exchange, middleware.as_ref(), &refusal);
                     return Err(refusal);
                 }
                 Step::Reply => {
-                    self.record = if exchange.from_cache {
+                    *record = if exchange.records_reply {
+                        record_builder::build_record(arrival, &exchange, "")
+                    } else if exchange.from_cache || exchange.is_virtual {
                         complete_stored(&mut exchange, version);
                         record_builder::build_record(arrival, &exchange, "")
                     } else {
@@ -236,7 +275,7 @@ impl GatewayHandler {
                     }
                     exchange.from_cache = true;
                     complete_stored(&mut exchange, version);
-                    self.record = record_builder::build_record(arrival, &exchange, "");
+                    *record = record_builder::build_record(arrival, &exchange, "");
                     return Ok(Run::Reply);
                 }
                 Step::Wait(time) => return Ok(Run::Wait(time)),
@@ -260,8 +299,8 @@ impl GatewayHandler {
                         mirror::add(mirror, &exchange.api.id, &mut forward);
                     }
                 }
-                self.record = record_builder::build_record(arrival, &exchange, &upstream.host);
-                if let Some(record) = &self.record {
+                *record = record_builder::build_record(arrival, &exchange, &upstream.host);
+                if let Some(record) = record.as_ref() {
                     forward.timed = true;
                     forward.capture_bytes_max = arrival.core.captured_bytes(record);
                 }
@@ -273,6 +312,37 @@ impl GatewayHandler {
                 Ok(Run::Loop { name, url, method: exchange.method.into_owned(), body: exchange.new_body })
             }
         }
+    }
+
+    /// Runs the rest of a chain on the request as its edits have made it.
+    #[cold]
+    fn reread(
+        &self,
+        exchange: Exchange<'_>,
+        rest: &[Box<dyn Middleware>],
+        steps: &mut Steps,
+        record: &mut Option<Box<RequestRecord>>,
+    ) -> Result<Run, Refusal> {
+        let original = exchange.request;
+        let outgoing = exchange.outgoing;
+        let mut base = std::mem::take(&mut outgoing.edits);
+        let (mut head, mut lines) = (Vec::new(), HeaderStorage::new());
+        original.write_first_line(&mut head);
+        base.write_lines(&original.headers, &mut head);
+        head.extend_from_slice(b"\r\n");
+        // A plugin may have added more lines than a head can have.
+        let Ok(Some(request)) = Request::parse(&head, &mut lines) else { return Err(refusal::PLUGIN_FAILED) };
+        let mut hits = Hits::default();
+        if !self.version.matcher.is_empty() {
+            find_endpoints(self.version, &exchange.url, &mut hits);
+        }
+        let reread = Exchange { request: &request, hits: &hits, outgoing: &mut *outgoing, ..exchange };
+        let run = self.run(reread, rest, steps, record);
+        if let Ok(Run::Forward(..) | Run::Loop { .. }) = &run {
+            base.followed_by(&original.headers, &outgoing.edits);
+            outgoing.edits = base;
+        }
+        run
     }
 }
 
@@ -345,7 +415,7 @@ fn without_controls(query: &str) -> String {
 }
 
 /// Matches the path in all forms that patterns are written for: after the listen path, and complete.
-fn find_endpoints(version: &ApiVersion, url: &Url<'_>, hits: &mut crate::data::endpoints::Hits) {
+fn find_endpoints(version: &ApiVersion, url: &Url<'_>, hits: &mut Hits) {
     let behind = url.path_behind_listen();
     let forms = [Some(behind.as_ref()), (url.listen_bytes > 0).then_some(url.path.decoded.as_ref())];
     version.matcher.find(forms.into_iter().flatten(), hits);

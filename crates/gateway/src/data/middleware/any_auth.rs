@@ -74,7 +74,9 @@ impl Middleware for AnyAuth {
         let mut failures = Vec::new();
         for alternative in &self.alternatives {
             let failure = match alternative.on_request(exchange) {
-                step @ (Step::Next | Step::Wait(_) | Step::Await(..) | Step::Read(_) | Step::Revalidate(_)) => return step,
+                step @ (Step::Next | Step::Reread | Step::Wait(_) | Step::Await(..) | Step::Read(_) | Step::Revalidate(_)) => {
+                    return step;
+                }
                 Step::Refuse(refusal) => AlternativeFailure::Refusal(refusal),
                 Step::Reply => AlternativeFailure::Reply {
                     status: exchange.outgoing.status,
@@ -107,13 +109,16 @@ impl Middleware for AnyAuth {
 
 impl Alternative {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let mut end = Step::Next;
         for step in &self.steps {
             match step.on_request(exchange) {
                 Step::Next => {}
+                // The other methods must accept the request too.
+                Step::Reread => end = Step::Reread,
                 other => return other,
             }
         }
-        Step::Next
+        end
     }
 
     fn fit(&self, exchange: &Exchange<'_>) -> Fit {

@@ -3,14 +3,16 @@
 use super::Middleware;
 use crate::base::tls::TlsSettings;
 use crate::data::endpoints::{EndpointList, PatternBuilder};
+use crate::data::plugins::{HookList, PluginsOfApi};
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::data::template::VariableScope;
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, VersionInfo};
+use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, PluginEntry, VersionInfo};
 use tollgate_model::{Level, Problem};
 use tollgate_openapi::Document;
+use tollgate_plugin::HookKind;
 
 /// The input for compiling a middleware.
 pub(crate) struct MiddlewareSource<'a, 'c> {
@@ -33,6 +35,8 @@ pub(crate) struct Context<'a> {
     pub file: Option<&'a Path>,
     /// The OpenAPI document that defines the API.
     pub openapi: Option<Arc<Document>>,
+    /// The plugins of the API.
+    pub plugins: PluginsOfApi,
     pub problems: Vec<Problem>,
 }
 
@@ -157,6 +161,7 @@ impl MiddlewareSource<'_, '_> {
             || reads_bodies
             || (self.definition.upstream_auth.enabled && self.definition.upstream_auth.oauth.enabled)
             || waits_for_others
+            || self.definition.has_late_hooks()
             || target.iter().any(|url| is_sent_on(url))
             || rewritten.any(is_sent_on)
     }
@@ -164,6 +169,18 @@ impl MiddlewareSource<'_, '_> {
     /// Whether variables or filters of the definition may refer to fields of a form.
     pub(crate) fn uses_forms(&self) -> bool {
         self.definition.enable_context_vars && self.definition.raw.to_string().contains("tyk_context.request_data")
+    }
+
+    /// The hooks of one kind that are in effect; `None` without any.
+    pub(crate) fn hooks(&self, kind: HookKind, entries: &[PluginEntry]) -> Option<HookList> {
+        let (registry, api) = (self.context.registry, &self.definition.api_id);
+        HookList::new(
+            &self.context.plugins,
+            kind,
+            entries,
+            || registry.new_serial(),
+            |kind, name| registry.hook_meter(api, kind, name),
+        )
     }
 
     /// A name for state that survives reloads: of this version, or of one of its endpoints.

@@ -124,7 +124,9 @@ pub(crate) fn uses_token(definition: &ApiDefinition) -> bool {
         let text = definition.raw.to_string();
         text.contains("$tyk_context.token") || text.contains("\"token\":")
     };
-    definition.cache_options.enable_cache || definition.enable_context_vars && stands_there()
+    let sees_key =
+        definition.has_bundle() || definition.custom_middleware.has_known_driver() && definition.custom_middleware.is_used();
+    sees_key || definition.cache_options.enable_cache || definition.enable_context_vars && stands_there()
 }
 
 /// Whether a name, in which `_` stands for `-`, means this cookie or parameter.

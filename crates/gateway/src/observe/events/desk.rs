@@ -4,6 +4,7 @@
 use super::EventSinks;
 use super::handler::{EventAction, EventSink, HandlerFigures};
 use super::recent::RecentEntries;
+use super::script::EventScripts;
 use super::template::{EventTemplate, TemplateFault};
 use super::webhook::{Webhook, WebhookClients};
 use crate::base::external_services::ExternalServices;
@@ -113,7 +114,13 @@ impl EventDesk {
     }
 
     /// The handlers of an API, `None` if there are none, with their problems; without an API, the gateway's own.
-    pub(crate) fn sinks(&self, api: Option<&str>, written: &EventHandlers) -> (Option<Arc<EventSinks>>, Vec<Problem>) {
+    /// `scripts` loads those in JavaScript.
+    pub(crate) fn sinks(
+        &self,
+        api: Option<&str>,
+        written: &EventHandlers,
+        scripts: Option<&dyn EventScripts>,
+    ) -> (Option<Arc<EventSinks>>, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut by_kind: Vec<(EventKind, Vec<Arc<EventSink>>)> = Vec::new();
         for (name, handlers) in &written.events {
@@ -124,7 +131,7 @@ impl EventDesk {
             };
             for (index, handler) in handlers.iter().enumerate().filter(|(_, handler)| !handler.handler_meta.disabled) {
                 let at = format!("$.event_handlers.events.{name}[{index}].handler_meta");
-                match self.sink(api.unwrap_or_default(), kind, handler, &at, &mut problems) {
+                match self.sink((api.unwrap_or_default(), kind, scripts), handler, &at, &mut problems) {
                     Some(sink) => match by_kind.iter_mut().find(|(own, _)| *own == kind) {
                         Some((_, sinks)) => sinks.push(sink),
                         None => by_kind.push((kind, vec![sink])),
@@ -143,7 +150,7 @@ impl EventDesk {
         let mut problems = Vec::new();
         let handler = EventHandler { handler_name: "eh_web_hook_handler".to_owned(), handler_meta: webhook.clone() };
         let kind = EventKind::TriggerExceeded;
-        let sink = self.sink("", kind, &handler, "$.monitor.configuration", &mut problems);
+        let sink = self.sink(("", kind, None), &handler, "$.monitor.configuration", &mut problems);
         let sinks = sink.map(|sink| Arc::new(EventSinks { by_kind: vec![(kind, vec![sink])], wants_request: false }));
         (sinks, problems)
     }
@@ -151,25 +158,30 @@ impl EventDesk {
     /// The handler for one kind of event; `at` is the place of its settings.
     fn sink(
         &self,
-        api: &str,
-        kind: EventKind,
+        (api, kind, scripts): (&str, EventKind, Option<&dyn EventScripts>),
         handler: &EventHandler,
         at: &str,
         problems: &mut Vec<Problem>,
     ) -> Option<Arc<EventSink>> {
         let action = handler.action()?;
-        let template = match action {
-            HandlerAction::Log => None,
-            HandlerAction::Webhook => Some(self.template(kind, handler, at, problems)?),
-        };
-        let text = template.as_ref().map(|(template, _)| template.digest());
+        let (mut template, mut script) = (None, None);
+        match action {
+            HandlerAction::Log => {}
+            HandlerAction::Webhook => template = Some(self.template(kind, handler, at, problems)?),
+            HandlerAction::Script => script = Some(self.script(handler, scripts.is_some(), at, problems)?),
+        }
+        let of_template = template.as_ref().map(|(template, _)| template.digest());
+        let text = of_template.or_else(|| script.as_ref().map(|text| blake3::hash(text.as_bytes())));
         let key = SinkKey { api: api.to_owned(), handler: handler.clone(), template: text };
         let mut sinks = self.0.sinks.lock().unwrap_or_else(PoisonError::into_inner);
         sinks.retain(|_, sink| sink.strong_count() > 0);
         if let Some(known) = sinks.get(&key).and_then(Weak::upgrade) {
             return Some(known);
         }
-        let made = self.make(api, handler, template);
+        let made = match (script, scripts) {
+            (Some(text), Some(scripts)) => self.make_script(api, handler, text, scripts),
+            _ => self.make(api, handler, template),
+        };
         let made = made.map_err(|(field, why)| problems.push(Problem::new(Level::Error, format!("{at}.{field}"), why))).ok()?;
         sinks.insert(key, Arc::downgrade(&made));
         Some(made)
@@ -197,6 +209,31 @@ impl EventDesk {
         let figures = Arc::new(HandlerFigures::new(api, "webhook", webhook.receiver()));
         let action = EventAction::Webhook(Box::new(webhook), Mutex::new(RecentEntries::new(time_max)));
         Ok(Arc::new(EventSink::new(action, time_max, figures, start)))
+    }
+
+    /// The text of a handler in JavaScript. `None` after a warning: the API is served without it.
+    fn script(&self, handler: &EventHandler, may_run: bool, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
+        let path = Path::new(&handler.handler_meta.path);
+        let text = match may_run {
+            true => std::fs::read_to_string(path).map_err(|error| told(path, &error.to_string())),
+            false => Err("needs \"enable_jsvm\" in the configuration".to_owned()),
+        };
+        text.map_err(|why| problems.push(Problem::new(Level::Warning, format!("{at}.path"), format!("{why}; it is never called"))))
+            .ok()
+    }
+
+    fn make_script(
+        &self,
+        api: &str,
+        handler: &EventHandler,
+        text: String,
+        scripts: &dyn EventScripts,
+    ) -> Result<Arc<EventSink>, (&'static str, String)> {
+        let meta = &handler.handler_meta;
+        let script = scripts.load(&meta.name, Path::new(&meta.path), text)?;
+        let worker = self.0.worker.clone();
+        let figures = Arc::new(HandlerFigures::new(api, "script", meta.name.clone()));
+        Ok(Arc::new(EventSink::new(EventAction::Script(script), Duration::ZERO, figures, move || worker.get())))
     }
 
     /// The template of a webhook, and whether it makes JSON.

@@ -68,7 +68,7 @@ impl GatewayEvent {
         )
     }
 
-    fn time(&self) -> String {
+    pub(super) fn time(&self) -> String {
         let (seconds, ns) = (self.unix_ns / NS_PER_S, self.unix_ns % NS_PER_S);
         go_text(i64::try_from(seconds).unwrap_or(i64::MAX), u32::try_from(ns).unwrap_or_default())
     }

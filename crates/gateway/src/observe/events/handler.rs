@@ -2,6 +2,7 @@
 
 use super::event::GatewayEvent;
 use super::recent::{RecentEntries, RecentSlots};
+use super::script::EventScript;
 use super::webhook::{Webhook, WebhookClients, WebhookFault};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -31,13 +32,14 @@ struct EventTask {
 pub(super) enum EventAction {
     Webhook(Box<Webhook>, Mutex<RecentEntries<String>>),
     Log { prefix: String },
+    Script(Box<dyn EventScript>),
 }
 
 /// What became of a handler's events.
 pub(crate) struct HandlerFigures {
     /// Id of the API; empty for the gateway's own handlers.
     pub api: String,
-    /// `webhook` or `log`.
+    /// `webhook`, `script` or `log`.
     pub action: &'static str,
     /// Host of the receiver; empty for the log.
     pub receiver: String,
@@ -121,7 +123,11 @@ impl EventSink {
 
     /// Whether it uses the request behind an event.
     pub(super) fn wants_request(&self) -> bool {
-        matches!(&self.handler.action, EventAction::Webhook(webhook, _) if webhook.wants_request())
+        match &self.handler.action {
+            EventAction::Webhook(webhook, _) => webhook.wants_request(),
+            EventAction::Script(_) => true,
+            EventAction::Log { .. } => false,
+        }
     }
 
     /// Takes an event, if it has not had it lately and there is room for it. Never waits.
@@ -153,12 +159,23 @@ async fn run(task: Arc<EventTask>, mut events: mpsc::Receiver<Arc<GatewayEvent>>
 }
 
 impl EventTask {
+    async fn run(&self, script: &dyn EventScript, event: &GatewayEvent) -> HandlerOutcome {
+        match script.call(event.to_json()).await {
+            Ok(()) => HandlerOutcome::Sent,
+            Err(error) => {
+                tracing::warn!(api = self.figures.api, event = event.kind.name(), error, "a script failed to handle an event");
+                HandlerOutcome::Failed
+            }
+        }
+    }
+
     async fn handle(&self, event: &GatewayEvent, clients: &WebhookClients) -> HandlerOutcome {
         let (webhook, sent) = match &self.action {
             EventAction::Log { prefix } => {
                 tracing::warn!(api = self.figures.api, event = event.kind.name(), "{}", event.line(prefix));
                 return HandlerOutcome::Sent;
             }
+            EventAction::Script(script) => return self.run(script.as_ref(), event).await,
             EventAction::Webhook(webhook, sent) => (webhook, sent),
         };
         let (api, kind, receiver) = (&self.figures.api, event.kind.name(), &self.figures.receiver);

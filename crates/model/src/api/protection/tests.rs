@@ -42,12 +42,11 @@ fn what_protects_and_does_not_act_is_found_with_its_place() {
             "custom_middleware",
             "$.custom_middleware.post_key_auth[0]",
         ),
-        (json!({"custom_middleware_bundle": "b.zip"}), "custom_middleware_bundle", "$.custom_middleware_bundle"),
         (json!({"graphql": {"enabled": true, "schema": "type Query"}}), "graphql", "$.graphql"),
     ] {
         assert_eq!(missing(&definition(over.clone(), json!({}))), [(field, place.to_owned())], "{over}");
     }
-    for list in ["virtual", "validate_request", "go_plugin", "persist_graphql"] {
+    for list in ["validate_request", "go_plugin", "persist_graphql"] {
         let paths = json!({list: [{"path": "/x", "disabled": true}, {"path": "/y", "enabled": true}]});
         let place = format!("$.version_data.versions.Default.extended_paths.{list}[1]");
         assert_eq!(missing(&definition(json!({}), paths)), [(list, place)]);
@@ -63,7 +62,8 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
         json!({"custom_middleware": {"pre": [{"name": "f", "disabled": true}]}}),
         keyed("post_key_auth"),
         keyed("auth_check"),
-        json!({"custom_middleware_bundle": "b.zip", "custom_middleware_bundle_disabled": true}),
+        json!({"custom_middleware_bundle": "b.zip"}),
+        json!({"custom_middleware": {"driver": "grpc", "pre": [{"name": "f"}]}}),
         json!({"graphql": {"enabled": false, "schema": "type Query"}}),
         json!({"application_protocol": "other", "json_rpc_version": "2.0"}),
     ] {
@@ -72,7 +72,7 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
     let paths = json!({
         "go_plugin": [{"path": "/x", "disabled": true}],
         "validate_request": [{"path": "/x"}],
-        "virtual": [],
+        "virtual": [{"path": "/x"}],
         "transform": [{"path": "/x"}]
     });
     assert_eq!(missing(&definition(json!({}), paths)), []);
@@ -80,7 +80,7 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
 
 #[test]
 fn versions_that_nothing_leads_to_do_not_count() {
-    let guarded = json!({"use_extended_paths": true, "extended_paths": {"virtual": [{"path": "/"}]}});
+    let guarded = json!({"use_extended_paths": true, "extended_paths": {"go_plugin": [{"path": "/"}]}});
     let of = |not_versioned: bool, versions: Value| {
         definition(json!({"version_data": {"not_versioned": not_versioned, "versions": versions}}), json!({}))
     };

@@ -1,0 +1,113 @@
+//! Loads the plugins of an API. If that fails, the API refuses every request.
+
+use crate::base::bundle_store::hashed;
+use crate::data::middleware::Context;
+use crate::data::plugins::{ApiHooks, PluginsOfApi};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tollgate_model::api::{ApiDefinition, CustomMiddleware};
+use tollgate_plugin::{ApiPlugins, LoadFault, PluginApi, UNSUPPORTED_DRIVERS};
+
+/// What the bundles of a definition make of it.
+#[derive(Default)]
+pub(super) struct Bundled {
+    /// The definition with the hooks of its bundles.
+    pub definition: Option<ApiDefinition>,
+    /// Directory and files of a single bundle.
+    only: Option<(PathBuf, Vec<String>)>,
+    /// The bundles can't be had.
+    is_missing: bool,
+}
+
+impl Bundled {
+    /// Reads the bundles of a definition, and reports why they can't be had.
+    pub(super) fn of(definition: &ApiDefinition, context: &mut Context<'_>) -> Self {
+        if !definition.has_bundle() {
+            return Bundled::default();
+        }
+        match Bundled::read(definition, context) {
+            Ok(bundled) => bundled,
+            Err(why) => {
+                context.warning("$.custom_middleware_bundle", format!("{why}: every request is refused"));
+                Bundled { is_missing: true, ..Bundled::default() }
+            }
+        }
+    }
+
+    fn read(definition: &ApiDefinition, context: &Context<'_>) -> Result<Self, String> {
+        let bundles = context.registry.bundles.get().ok_or("this process has no bundles")?;
+        let names: Vec<&str> =
+            definition.custom_middleware_bundle.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let mut kept = Vec::new();
+        for name in names {
+            kept.push(bundles.get(name, &context.registry.auth_client).map_err(|why| format!("the bundle {name:?}: {why}"))?);
+        }
+        let mut own = definition.clone();
+        own.custom_middleware = CustomMiddleware::default();
+        if let [only] = kept.as_slice() {
+            own.custom_middleware = only.manifest.custom_middleware.clone();
+            let only = Some((only.directory.clone(), only.manifest.file_list.clone()));
+            return Ok(Bundled { definition: Some(own), only, is_missing: false });
+        }
+        for bundle in kept {
+            own.custom_middleware.add(bundle.manifest.custom_middleware, &bundle.directory)?;
+        }
+        Ok(Bundled { definition: Some(own), only: None, is_missing: false })
+    }
+}
+
+/// Loads the plugins of a definition, and reports why they can't be loaded.
+pub(super) fn load(definition: &ApiDefinition, bundled: &Bundled, context: &mut Context<'_>) -> PluginsOfApi {
+    if bundled.is_missing {
+        return PluginsOfApi::Refused;
+    }
+    let section = &definition.custom_middleware;
+    // An unsupported driver of the definition itself is reported with the protection that is missing.
+    if !section.is_used() || (!section.has_known_driver() && !definition.has_bundle()) {
+        return PluginsOfApi::None;
+    }
+    match loaded(definition, bundled, context) {
+        Ok(hooks) => PluginsOfApi::Loaded(Arc::new(hooks)),
+        Err(LoadFault { path, message }) => {
+            context.warning(path, format!("{message}: every request is refused"));
+            PluginsOfApi::Refused
+        }
+    }
+}
+
+fn loaded(definition: &ApiDefinition, bundled: &Bundled, context: &Context<'_>) -> Result<ApiHooks, LoadFault> {
+    let (section, terms) = (&definition.custom_middleware, &context.settings.plugins);
+    let fault = |why: &str| LoadFault { path: "$.custom_middleware.driver".to_owned(), message: why.to_owned() };
+    if !section.has_known_driver() {
+        return Err(fault(&format!("is not supported{}", advice(definition))));
+    }
+    let drivers = context.registry.plugins.get().ok_or_else(|| fault("this process has no drivers"))?;
+    let driver = drivers.get(section.driver()).map_err(fault)?;
+    let (directory, bundle_files) = match &bundled.only {
+        Some((directory, files)) => (directory.as_path(), Some(files.as_slice())),
+        None => (terms.directory.as_path(), None),
+    };
+    let plugins = driver.load(&ApiPlugins { definition, section, directory, bundle_files })?;
+    let config_data = Some(&definition.config_data).filter(|data| !definition.config_data_disabled && is_filled(data)).cloned();
+    let api = PluginApi {
+        id: definition.api_id.clone(),
+        org_id: definition.org_id.clone(),
+        bundle_hash: hashed(&definition.custom_middleware_bundle),
+        config_text: config_data.as_ref().map(ToString::to_string),
+        config_data,
+    };
+    Ok(ApiHooks { api: Arc::new(api), plugins, time_max: terms.time_max, is_open: terms.is_open })
+}
+
+fn is_filled(data: &serde_json::Value) -> bool {
+    data.as_object().is_some_and(|members| !members.is_empty())
+}
+
+/// Why the driver of a definition is not supported, and the way out.
+pub(super) fn advice(definition: &ApiDefinition) -> String {
+    let driver = definition.custom_middleware.driver();
+    match UNSUPPORTED_DRIVERS.iter().find(|(name, _)| *name == driver) {
+        Some((name, why)) => format!(" with the driver {name:?} ({why})"),
+        None => format!(" with the driver {driver:?}"),
+    }
+}

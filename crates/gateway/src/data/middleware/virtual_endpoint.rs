@@ -1,0 +1,269 @@
+//! Endpoints that a function of a script answers. Reads `virtual`. The client sees the function's response with the changes that an upstream's
+//! response would get, or 500 when the function fails; with `proxy_on_error` the request goes to the upstream then. The request is held while
+//! the script runs. Not recorded in the cache.
+
+use super::{Middleware, MiddlewareSource};
+use crate::base::answers::GRACE;
+use crate::base::form::pairs;
+use crate::base::path::Path as UrlPath;
+use crate::data::endpoints::EndpointList;
+use crate::data::exchange::{Exchange, Redirect, Step};
+use crate::data::header_names::canonical_name;
+use crate::data::refusal::VIRTUAL_FAILED;
+use crate::data::script_settings::{ScriptSettings, read_script};
+use crate::data::scripts;
+use crate::data::upstream::split_url;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::path::Path;
+use std::sync::Arc;
+use tollgate_engine::{Completer, Pending};
+use tollgate_http::{is_token, is_value};
+use tollgate_javascript::{
+    Argument, Constant, Entry, Handler, ProgramBuilder, ProgramFault, Scope, Script, ScriptCall, ScriptFault, ScriptReply,
+    VirtualAnswer, VirtualRequest,
+};
+use tollgate_model::api::{FunctionSource, VirtualEndpoint};
+use tollgate_model::is_framing_header;
+
+/// Most bytes of a response's headers: what clients commonly accept.
+const HEADER_BYTES_MAX: usize = 32 << 10;
+
+pub(super) struct VirtualEndpoints {
+    by_endpoint: EndpointList<Function>,
+    script: Script,
+    /// Identity and `config_data` of the API.
+    config: Constant,
+    /// The session that functions without `use_session` see.
+    no_session: Constant,
+    serial: u64,
+}
+
+struct Function {
+    handler: Handler,
+    use_session: bool,
+    proxy_on_error: bool,
+}
+
+type Outcome = Arc<Result<VirtualAnswer, ScriptFault>>;
+
+impl VirtualEndpoints {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let entries = &source.info.extended_paths.virtual_endpoints;
+        if !source.info.use_extended_paths || entries.iter().all(|entry| entry.disabled) {
+            return None;
+        }
+        let Some(settings) = source.context.settings.scripts.clone() else {
+            return refuse_without_engine(source);
+        };
+        let mut builder = match settings.program() {
+            Ok(builder) => builder,
+            Err(why) => {
+                source.context.error("$.version_data", format!("tyk_js_path: {why}"));
+                return None;
+            }
+        };
+        let mut problems = Vec::new();
+        let by_endpoint = source.endpoints("virtual", entries, |_, index, entry| {
+            let handler = add_function(&mut builder, entry, index, &settings);
+            let handler = handler.map_err(|(field, message)| problems.push((index, field, message))).ok()?;
+            Some(Function { handler, use_session: entry.use_session, proxy_on_error: entry.proxy_on_error })
+        });
+        if problems.is_empty() {
+            let config = builder.constant(&scripts::config_of(source.definition));
+            let no_session = builder.constant(&scripts::no_session());
+            match scripts::load(builder, source.definition, &settings, source.context.settings, source.context.registry) {
+                Ok(script) => {
+                    let serial = source.context.registry.new_serial();
+                    return Some(Box::new(VirtualEndpoints { by_endpoint, script, config, no_session, serial }));
+                }
+                Err(fault) => problems.push(place_of(fault, entries)),
+            }
+        }
+        for (index, field, message) in problems {
+            source.problem("virtual", index, field, message);
+        }
+        None
+    }
+
+    fn ask(&self, function: &Function, exchange: &Exchange<'_>) -> Pending<Outcome> {
+        let (completer, answer) = Pending::pair();
+        let session = match (function.use_session, &exchange.key) {
+            (false, _) => Argument::Constant(self.no_session),
+            (true, Some(key)) => Argument::Json(serde_json::to_string(&key.session).unwrap_or_default()),
+            // As in Tyk, which has none without authentication.
+            (true, None) => Argument::Json("null".to_owned()),
+        };
+        let arguments = [Argument::Json(request_of(exchange)), session, Argument::Constant(self.config), Argument::None];
+        let call = ScriptCall { handler: function.handler, entry: Entry::Virtual, arguments };
+        self.script.call(call, Box::new(Waiting(completer)));
+        answer
+    }
+
+    /// Sends the function's response.
+    fn answer(exchange: &mut Exchange<'_>, answer: &VirtualAnswer) -> Result<Step, String> {
+        let status = check(answer)?;
+        let location = answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"));
+        if let (301 | 302, Some((_, target))) = (status, location)
+            && target.starts_with("tyk://")
+        {
+            return redirect(exchange, target);
+        }
+        let outgoing = &mut *exchange.outgoing;
+        outgoing.edits.clear();
+        outgoing.status = status;
+        outgoing.body.extend_from_slice(answer.body.as_bytes());
+        let is_type = |name: &str| name.eq_ignore_ascii_case("content-type");
+        for (name, value) in answer.headers.iter().filter(|(name, _)| !is_framing_header(name)) {
+            outgoing.edits.add(name, value.as_bytes());
+        }
+        if !answer.body.is_empty() && !answer.headers.iter().any(|(name, _)| is_type(name)) {
+            outgoing.edits.add("Content-Type", b"text/plain; charset=utf-8");
+        }
+        exchange.is_virtual = true;
+        Ok(Step::Reply)
+    }
+
+    fn fail(&self, function: &Function, exchange: &Exchange<'_>, why: &str) -> Step {
+        let (api, name) = (&exchange.api.id, self.script.name_of(function.handler));
+        tracing::warn!(api, function = name, error = why, "a virtual endpoint failed");
+        if function.proxy_on_error { Step::Next } else { Step::Refuse(VIRTUAL_FAILED) }
+    }
+}
+
+/// An API with virtual endpoints is not served without them, unless that is wanted.
+fn refuse_without_engine(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+    let index = source.info.extended_paths.virtual_endpoints.iter().position(|entry| !entry.disabled).unwrap_or_default();
+    let path = format!("$.version_data.versions.{}.extended_paths.virtual[{index}]", source.version_name);
+    let own = &source.definition.tollgate.serve_without;
+    if own.iter().chain(&source.context.settings.serve_without).any(|name| name == "virtual") {
+        let message = "needs \"enable_jsvm\" in the configuration: the API is served without it, as serve_without names virtual";
+        source.context.warning(path, message);
+    } else {
+        let message = "needs \"enable_jsvm\" in the configuration; \"tollgate\": {\"serve_without\": [\"virtual\"]} serves the API without it";
+        source.context.error(path, message);
+    }
+    None
+}
+
+/// Adds the script of an entry; `Err` is the field and the reason.
+fn add_function(
+    builder: &mut ProgramBuilder,
+    entry: &VirtualEndpoint,
+    index: usize,
+    settings: &ScriptSettings,
+) -> Result<Handler, (&'static str, String)> {
+    let uri = |why: String| ("function_source_uri", why);
+    let source = match entry.function_source_type {
+        FunctionSource::File => {
+            let text = read_script(Path::new(&entry.function_source_uri)).map_err(uri)?;
+            builder.source(&entry.function_source_uri, text, Scope::Shared)
+        }
+        FunctionSource::Blob if !settings.allows_blobs => {
+            return Err(("function_source_type", "is not allowed: the configuration sets disable_virtual_path_blobs".to_owned()));
+        }
+        FunctionSource::Blob => {
+            let bytes = STANDARD.decode(&entry.function_source_uri).map_err(|error| uri(format!("is not base64: {error}")))?;
+            let text = String::from_utf8(bytes).map_err(|_| uri("is not text in UTF-8".to_owned()))?;
+            builder.source(&blob_name(index), text, Scope::Shared)
+        }
+        FunctionSource::Unset => return Err(("function_source_type", "must be file or blob".to_owned())),
+    };
+    builder.handler(source, &entry.response_function_name).map_err(|fault| ("response_function_name", fault.message))
+}
+
+/// The name of a script that has no file.
+fn blob_name(index: usize) -> String {
+    format!("virtual[{index}]")
+}
+
+/// The entry and field that a fault is about.
+fn place_of(fault: ProgramFault, entries: &[VirtualEndpoint]) -> (usize, &'static str, String) {
+    let is_source =
+        |(index, entry): (usize, &VirtualEndpoint)| entry.function_source_uri == fault.source || blob_name(index) == fault.source;
+    let index = entries.iter().enumerate().position(is_source).unwrap_or_default();
+    (index, "function_source_uri", fault.message)
+}
+
+/// The request as Tyk's virtual endpoints see it.
+fn request_of(exchange: &Exchange<'_>) -> String {
+    let headers = exchange.request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
+    let headers = headers.map(|(name, value)| (canonical_name(name), String::from_utf8_lossy(value).into_owned()));
+    let params = exchange.form().into_iter().chain(exchange.query()).flat_map(pairs);
+    let request = VirtualRequest {
+        headers: headers.collect(),
+        body: &String::from_utf8_lossy(exchange.body()),
+        url: &exchange.uri(),
+        params: params.map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+        scheme: if exchange.tls.is_some() { "https" } else { "http" },
+    };
+    request.to_json()
+}
+
+/// Sends the request on to an API, as a rewrite does.
+fn redirect(exchange: &mut Exchange<'_>, target: &str) -> Result<Step, String> {
+    let parts = split_url(target).ok_or_else(|| format!("{target:?} names no API"))?;
+    let is_sendable = target.bytes().all(|byte| byte > 0x20 && byte != 0x7f);
+    let rooted = if parts.path.starts_with('/') { parts.path.to_owned() } else { format!("/{}", parts.path) };
+    let path = UrlPath::new(rooted.into()).filter(|_| is_sendable).ok_or_else(|| format!("{target:?} has no valid path"))?;
+    exchange.redirected = Some(Redirect::Loop(parts.authority.to_owned()));
+    let listen_path = exchange.url.path.decoded.get(..exchange.url.listen_bytes).unwrap_or_default();
+    if !path.decoded.starts_with(listen_path) {
+        exchange.url.listen_bytes = 0;
+    }
+    exchange.url.path = path;
+    exchange.url.query = Some(parts.query).filter(|query| !query.is_empty()).map(|query| query.to_owned().into());
+    Ok(Step::Next)
+}
+
+/// Checks what becomes a head; returns the status code.
+fn check(answer: &VirtualAnswer) -> Result<u16, String> {
+    let status = u16::try_from(answer.code).ok().filter(|code| (200..=999).contains(code));
+    let status = status.ok_or_else(|| format!("{} is no status code of a response", answer.code))?;
+    let mut bytes = 0;
+    for (name, value) in &answer.headers {
+        if !is_token(name.as_bytes()) || !is_value(value.as_bytes()) {
+            return Err(format!("{name:?} is no header, or its value is none"));
+        }
+        bytes += name.len() + value.len();
+    }
+    if bytes > HEADER_BYTES_MAX { Err(format!("the headers have more than {HEADER_BYTES_MAX} bytes")) } else { Ok(status) }
+}
+
+/// A request that waits for its script.
+struct Waiting(Completer<Outcome>);
+
+impl ScriptReply for Waiting {
+    fn is_awaited(&self) -> bool {
+        self.0.is_awaited()
+    }
+
+    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
+        self.0.complete(Arc::new(result.and_then(|text| VirtualAnswer::parse(&text))));
+    }
+}
+
+impl Middleware for VirtualEndpoints {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let Some(function) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+        if let Err(step) = exchange.read_body() {
+            return step;
+        }
+        // A request that loops to this API asks again.
+        let serial = self.serial | (exchange.level as u64) << 56;
+        let state = match exchange.answers.get::<Pending<Outcome>>(serial) {
+            Some(answer) => answer.get(),
+            None => {
+                let asked = self.ask(function, exchange);
+                let work = asked.work();
+                exchange.answers.put(serial, asked);
+                return Step::Await(work, self.script.limits().time_max + GRACE);
+            }
+        };
+        match state.as_deref() {
+            Some(Ok(answer)) => Self::answer(exchange, answer).unwrap_or_else(|why| self.fail(function, exchange, &why)),
+            Some(Err(fault)) => self.fail(function, exchange, &fault.to_string()),
+            None => self.fail(function, exchange, "the script did not answer in time"),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Plugins of APIs on the data path: what hooks see of a request, how their calls hold it, and what they may change. Which plugins there
+//! are, and what runs them, is the business of `tollgate_plugin` and its drivers.
+
+mod changes;
+mod hooks;
+mod request;
+mod response;
+
+pub(crate) use hooks::{ApiHooks, HookList, PluginsOfApi};
+pub(crate) use request::plugin_request;
+pub(crate) use response::{HookedResponse, ResponseView};
+
+use crate::data::refusal::Refusal;
+
+/// Largest name and value of all headers together that one hook sets. A larger head is accepted by hardly any server.
+pub(crate) const HEADER_BYTES_MAX: usize = 64 << 10;
+
+/// Longest URL that a hook sets, as long as the head of a request may be.
+pub(crate) const URL_BYTES_MAX: usize = 64 << 10;
+
+/// A change that a hook must not make. Clients see `Middleware error`; the log has the reason.
+#[derive(Debug)]
+pub(crate) struct BadChange(pub String);
+
+impl BadChange {
+    /// Logs it, and refuses the request.
+    pub(crate) fn refuse(&self, api: &str, hook: &str) -> Refusal {
+        tracing::warn!(api, hook, reason = self.0, "a plugin's changes are not allowed: the request is refused");
+        crate::data::refusal::PLUGIN_FAILED
+    }
+}

@@ -1,0 +1,174 @@
+//! Response hooks: a response is read whole, and held while the hooks see and change it one after the other.
+
+use super::changes::check_lines;
+use super::hooks::HookList;
+use super::request::text;
+use super::{BadChange, plugin_request};
+use crate::data::exchange::Exchange;
+use crate::data::header_names::canonical_name;
+use crate::data::refusal;
+use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use tollgate_engine::KeptBody;
+use tollgate_model::is_framing_header;
+use tollgate_model::session::Session;
+use tollgate_plugin::{HookAnswer, HookFault, PluginRequest, PluginResponse};
+
+/// What response hooks see beside the response: the request as it went to the upstream.
+pub(crate) struct ResponseView {
+    request: PluginRequest,
+    session: Option<Box<Session>>,
+    token: Option<Box<str>>,
+    core: usize,
+}
+
+impl ResponseView {
+    /// Takes it from a request at the end of its chain.
+    pub(crate) fn of(exchange: &Exchange<'_>) -> Self {
+        ResponseView {
+            request: plugin_request(exchange),
+            session: exchange.key.as_ref().map(|key| Box::new(key.live_session(key.session.clone(), exchange.unix_s))),
+            token: exchange.token.clone(),
+            core: exchange.core,
+        }
+    }
+}
+
+/// The hooks' part in one response.
+pub(crate) struct HookedResponse {
+    hooks: Arc<HookList>,
+    /// Filled at the end of the request's chain.
+    view: Rc<OnceCell<ResponseView>>,
+    bytes_max: usize,
+    /// The response as the hooks so far have made it.
+    response: Option<PluginResponse>,
+    /// Number of hooks that have answered.
+    done: usize,
+    /// The answer of the hook that the response waits for.
+    answer: Option<Rc<AnswerCell>>,
+}
+
+/// The place of an answer.
+type AnswerCell = RefCell<Option<Result<HookAnswer, HookFault>>>;
+
+impl HookedResponse {
+    /// The hooks' part in the response to this request.
+    pub(crate) fn new(hooks: &Arc<HookList>, view: &Rc<OnceCell<ResponseView>>, exchange: &mut Exchange<'_>) -> Self {
+        exchange.ask_for_whole();
+        HookedResponse {
+            hooks: hooks.clone(),
+            view: view.clone(),
+            bytes_max: exchange.settings.response_bytes_max,
+            response: None,
+            done: 0,
+            answer: None,
+        }
+    }
+
+    /// Takes the answer that the response has waited for.
+    fn take_answer(&mut self) -> Result<(), ResponseAction> {
+        let Some(answer) = self.answer.take() else { return Ok(()) };
+        let Some(hook) = self.hooks.hooks.get(self.done) else { return Ok(()) };
+        let failed = || ResponseAction::Refuse(refusal::PLUGIN_FAILED);
+        let outcome = answer.borrow_mut().take().unwrap_or_else(|| {
+            self.hooks.note(hook, self.hooks.shared.time_max, Some(&HookFault::Timeout));
+            Err(HookFault::Timeout)
+        });
+        self.done += 1;
+        match outcome.map(|answer| answer.response) {
+            Ok(Some(response)) => {
+                let checked = check(&response, self.bytes_max);
+                checked.map_err(|bad| ResponseAction::Refuse(bad.refuse(&self.hooks.shared.api.id, &hook.name)))?;
+                self.response = Some(response);
+                Ok(())
+            }
+            // As in Tyk, a hook must return the response.
+            Ok(None) => Err(failed()),
+            Err(fault) if self.hooks.passes(&fault) => Ok(()),
+            Err(_) => Err(failed()),
+        }
+    }
+
+    /// Calls the next hook; `None` after the last one.
+    fn call_next(&mut self) -> Option<ResponseAction> {
+        let hook = self.hooks.hooks.get(self.done)?;
+        let view = self.view.get()?;
+        let mut call = self.hooks.blank_call(hook, view.core, view.request.clone());
+        call.session.clone_from(&view.session);
+        call.token.clone_from(&view.token);
+        call.response.clone_from(&self.response);
+        let asked = self.hooks.begin(hook, call);
+        let answer = Rc::new(RefCell::new(None));
+        self.answer = Some(answer.clone());
+        let work = Box::pin(async move {
+            let outcome = asked.await;
+            *answer.borrow_mut() = Some(outcome);
+        });
+        Some(ResponseAction::Await(work, self.hooks.shared.time_max))
+    }
+}
+
+impl ResponseStep for HookedResponse {
+    fn on_head(&mut self, _: &mut ResponseHead<'_>) -> ResponseAction {
+        ResponseAction::Keep(self.bytes_max)
+    }
+
+    fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
+        if self.response.is_none() {
+            match body {
+                KeptBody::Whole(body) => self.response = Some(seen(head, body)),
+                KeptBody::Part(_) => return ResponseAction::Refuse(refusal::RESPONSE_TOO_LARGE),
+                KeptBody::NoRoom => return ResponseAction::Refuse(refusal::BODIES_FULL),
+            }
+        }
+        if let Err(refused) = self.take_answer() {
+            return refused;
+        }
+        if let Some(call) = self.call_next() {
+            return call;
+        }
+        match self.response.take() {
+            Some(response) if self.done > 0 => changed(head, response),
+            // The request never reached the end of its chain, so no hook has seen it.
+            _ => ResponseAction::Refuse(refusal::PLUGIN_FAILED),
+        }
+    }
+}
+
+/// The response as the first hook sees it.
+fn seen(head: &ResponseHead<'_>, body: &[u8]) -> PluginResponse {
+    let (headers, edits) = head.lines();
+    let mut lines = Vec::with_capacity(headers.len());
+    edits.each_line(headers, &mut |name, value| lines.push((canonical_name(name), text(value))));
+    PluginResponse { status: head.status(), headers: lines, body: body.to_vec() }
+}
+
+fn check(response: &PluginResponse, bytes_max: usize) -> Result<(), BadChange> {
+    if !(200..=599).contains(&response.status) {
+        return Err(BadChange(format!("{} is no status of a response", response.status)));
+    }
+    if response.body.len() > bytes_max {
+        return Err(BadChange(format!("the body has more than {bytes_max} bytes")));
+    }
+    check_lines(&response.headers)
+}
+
+/// The response as the hooks have made it. Whatever frames the message stays the upstream's or is made anew.
+fn changed(head: &mut ResponseHead<'_>, response: PluginResponse) -> ResponseAction {
+    let (headers, edits) = head.lines();
+    let mut before: Vec<String> = Vec::with_capacity(headers.len());
+    edits.each_line(headers, &mut |name, _| before.push(name.to_owned()));
+    before.iter().filter(|name| !is_framing_header(name)).for_each(|name| head.remove_header(name));
+    head.body_changes();
+    head.add_lines(|out| {
+        for (name, value) in response.headers.iter().filter(|(name, _)| !is_framing_header(name)) {
+            [name.as_bytes(), b": ", value.as_bytes(), b"\r\n"].iter().for_each(|part| out.extend_from_slice(part));
+        }
+    });
+    if response.status != head.status() {
+        head.set_status(response.status);
+    }
+    ResponseAction::Rewrite(response.body)
+}

@@ -1,0 +1,45 @@
+//! JavaScript of APIs: how the script of an API is loaded, what it sees of its API, and what it can do (`host`). The engine is in
+//! `tollgate-javascript`.
+
+mod event_script;
+mod host;
+
+pub(crate) use event_script::ApiEventScripts;
+
+use crate::data::registry::Registry;
+use crate::data::script_settings::ScriptSettings;
+use crate::data::settings::Settings;
+use host::GatewayHost;
+use std::sync::Arc;
+use tollgate_javascript::{ProgramBuilder, ProgramFault, Script};
+use tollgate_model::api::ApiDefinition;
+use tollgate_model::session::Session;
+
+/// Loads the script of an API. Its top-level code runs.
+pub(crate) fn load(
+    builder: ProgramBuilder,
+    definition: &ApiDefinition,
+    scripts: &ScriptSettings,
+    settings: &Settings,
+    registry: &Arc<Registry>,
+) -> Result<Script, ProgramFault> {
+    let tls = settings.upstream_tls.for_api(definition);
+    let host = GatewayHost::new(&definition.api_id, registry, tls, settings.body_bytes_max);
+    registry.scripts.load(builder.build(), Arc::new(host), scripts.limits)
+}
+
+/// What scripts see of their API, as JSON.
+pub(crate) fn config_of(definition: &ApiDefinition) -> String {
+    let data = (!definition.config_data_disabled).then_some(&definition.config_data);
+    tollgate_javascript::spec(&definition.org_id, &definition.api_id, data)
+}
+
+/// What handlers of events see of their API, as JSON.
+fn config_of_events(definition: &ApiDefinition) -> String {
+    serde_json::json!({"APIID": definition.api_id, "OrgID": definition.org_id}).to_string()
+}
+
+/// The session that scripts without one see, as JSON.
+pub(crate) fn no_session() -> String {
+    serde_json::to_string(&Session::default()).unwrap_or_default()
+}

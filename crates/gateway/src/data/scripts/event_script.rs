@@ -1,0 +1,74 @@
+//! Handlers of events in JavaScript (`eh_dynamic_handler`).
+
+use super::config_of_events;
+use crate::data::registry::Registry;
+use crate::data::script_settings::ScriptSettings;
+use crate::data::settings::Settings;
+use crate::observe::events::{EventScript, EventScripts};
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tollgate_javascript::{Argument, Constant, Entry, Handler, Scope, Script, ScriptCall, ScriptFault, ScriptReply};
+use tollgate_model::api::ApiDefinition;
+
+/// Loads the handlers of one API.
+pub(crate) struct ApiEventScripts<'a> {
+    definition: &'a ApiDefinition,
+    scripts: &'a ScriptSettings,
+    settings: &'a Settings,
+    registry: &'a Arc<Registry>,
+}
+
+impl<'a> ApiEventScripts<'a> {
+    /// `None` if no scripts may run.
+    pub(crate) fn new(definition: &'a ApiDefinition, settings: &'a Settings, registry: &'a Arc<Registry>) -> Option<Self> {
+        Some(ApiEventScripts { definition, scripts: settings.scripts.as_ref()?, settings, registry })
+    }
+}
+
+impl EventScripts for ApiEventScripts<'_> {
+    fn load(&self, name: &str, file: &Path, text: String) -> Result<Box<dyn EventScript>, (&'static str, String)> {
+        let mut builder = self.scripts.program().map_err(|why| ("path", format!("tyk_js_path: {why}")))?;
+        let source = builder.source(&file.to_string_lossy(), text, Scope::Shared);
+        let handler = builder.handler(source, name).map_err(|fault| ("name", fault.message))?;
+        let context = builder.constant(&config_of_events(self.definition));
+        let script = super::load(builder, self.definition, self.scripts, self.settings, self.registry);
+        let script = script.map_err(|fault| ("path", fault.to_string()))?;
+        Ok(Box::new(LoadedEventScript { script, handler, context }))
+    }
+}
+
+struct LoadedEventScript {
+    script: Script,
+    handler: Handler,
+    context: Constant,
+}
+
+impl EventScript for LoadedEventScript {
+    fn call(&self, event: String) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> {
+        let (reply, result) = oneshot::channel();
+        let arguments = [Argument::Json(event), Argument::Constant(self.context), Argument::None, Argument::None];
+        self.script.call(ScriptCall { handler: self.handler, entry: Entry::Event, arguments }, Box::new(Waiting(reply)));
+        Box::pin(async move {
+            match result.await {
+                Ok(Ok(_)) => Ok(()),
+                Ok(Err(fault)) => Err(fault.to_string()),
+                Err(_) => Err("the script's thread has ended".to_owned()),
+            }
+        })
+    }
+}
+
+struct Waiting(oneshot::Sender<Result<String, ScriptFault>>);
+
+impl ScriptReply for Waiting {
+    fn is_awaited(&self) -> bool {
+        !self.0.is_closed()
+    }
+
+    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
+        // Fails only if nobody waits any more.
+        let _ = self.0.send(result);
+    }
+}

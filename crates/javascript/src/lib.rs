@@ -1,0 +1,43 @@
+//! JavaScript as Tyk's plugins and virtual endpoints are written in it, on QuickJS. A [`Program`] is what one API loads; a [`Script`] runs
+//! calls of it on threads beside the data path, each within [`ScriptLimits`]. Nothing of one call is left for the next. Scripts reach the
+//! world only through [`ScriptHost`]: this crate opens no socket and reads no file.
+#![forbid(unsafe_code)]
+
+mod bindings;
+mod call_state;
+mod engine;
+mod fault;
+mod http_call;
+mod limits;
+mod objects;
+mod program;
+mod sandbox;
+
+pub use engine::{Script, ScriptCall, ScriptEngine, ScriptReply};
+pub use fault::{ProgramFault, ScriptFault};
+pub use http_call::{HttpCall, HttpReply};
+pub use limits::ScriptLimits;
+pub use objects::{TextLists, VirtualAnswer, VirtualRequest, spec};
+pub use program::{Constant, Handler, Program, ProgramBuilder, Scope};
+pub use sandbox::{Argument, Entry};
+
+use std::time::Duration;
+
+/// What scripts can do beside calculating. All calls block the script's thread, and must end within their time.
+pub trait ScriptHost: Send + Sync {
+    /// A line of `log`.
+    fn log(&self, text: &str);
+    /// A line of `rawlog`.
+    fn raw_log(&self, text: &str);
+    /// Sends a request; `None` when no response came.
+    fn send(&self, call: HttpCall, time_max: Duration) -> Option<HttpReply>;
+    /// Sends several requests, at once or one after the other. Replies are in the order of the requests.
+    fn send_all(&self, calls: Vec<HttpCall>, in_turn: bool, time_max: Duration) -> Vec<Option<HttpReply>>;
+    /// A key's session as JSON, or Tyk's answer for an unknown key.
+    fn key(&self, key: &str, api_id: &str, time_max: Duration) -> String;
+    /// Stores a key's session, given as JSON; with `keep_counters`, its rates and quotas go on.
+    fn set_key(&self, key: &str, session: &str, keep_counters: bool, time_max: Duration) -> Result<(), String>;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! Scripts as an API would load them, called through the engine.
+
+mod bad_scripts;
+mod isolation;
+mod tyk_api;
+
+use crate::{
+    Argument, Entry, Handler, HttpCall, HttpReply, Program, ProgramBuilder, Scope, Script, ScriptCall, ScriptEngine, ScriptFault,
+    ScriptHost, ScriptLimits, ScriptReply,
+};
+use serde_json::{Value, json};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A host that notes everything.
+#[derive(Default)]
+struct NotedHost {
+    lines: Mutex<Vec<String>>,
+    calls: Mutex<Vec<HttpCall>>,
+    delay: Duration,
+}
+
+impl NotedHost {
+    fn note(&self, line: String) {
+        self.lines.lock().unwrap().push(line);
+    }
+
+    fn lines(&self) -> Vec<String> {
+        std::mem::take(&mut *self.lines.lock().unwrap())
+    }
+}
+
+impl ScriptHost for NotedHost {
+    fn log(&self, text: &str) {
+        self.note(format!("log {text}"));
+    }
+
+    fn raw_log(&self, text: &str) {
+        self.note(format!("raw {text}"));
+    }
+
+    fn send(&self, call: HttpCall, time_max: Duration) -> Option<HttpReply> {
+        std::thread::sleep(self.delay.min(time_max));
+        let is_there = !call.url.contains("nowhere");
+        let body = format!("to {}", call.url).into_bytes();
+        self.calls.lock().unwrap().push(call);
+        is_there.then(|| HttpReply { status: 201, headers: vec![("X-A".into(), "1".into()), ("X-A".into(), "2".into())], body })
+    }
+
+    fn send_all(&self, calls: Vec<HttpCall>, in_turn: bool, time_max: Duration) -> Vec<Option<HttpReply>> {
+        self.note(format!("batch in turn {in_turn}"));
+        calls.into_iter().map(|call| self.send(call, time_max)).collect()
+    }
+
+    fn key(&self, key: &str, api_id: &str, _: Duration) -> String {
+        json!({"key": key, "api": api_id, "expires": 5}).to_string()
+    }
+
+    fn set_key(&self, key: &str, session: &str, keep_counters: bool, _: Duration) -> Result<(), String> {
+        self.note(format!("set {key} {session} {keep_counters}"));
+        if key == "bad" { Err("no such key".to_owned()) } else { Ok(()) }
+    }
+}
+
+struct Channel(Sender<Result<String, ScriptFault>>);
+
+impl ScriptReply for Channel {
+    fn is_awaited(&self) -> bool {
+        true
+    }
+
+    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
+        let _ = self.0.send(result);
+    }
+}
+
+/// A program with one script and one handler.
+struct Loaded {
+    script: Script,
+    handler: Handler,
+    host: Arc<NotedHost>,
+}
+
+/// Long enough for a busy machine.
+const LIMITS: ScriptLimits = ScriptLimits { time_max: Duration::from_secs(10), memory_bytes_max: 16 << 20 };
+
+/// For scripts that use up all their time.
+const SHORT: ScriptLimits = ScriptLimits { time_max: Duration::from_millis(300), ..LIMITS };
+
+fn program(text: &str, name: &str) -> (Program, Handler) {
+    let mut builder = ProgramBuilder::default();
+    let source = builder.source("plugin.js", text, Scope::Shared);
+    let handler = builder.handler(source, name).unwrap();
+    (builder.build(), handler)
+}
+
+fn load(text: &str, name: &str) -> Loaded {
+    load_on(&ScriptEngine::new(), LIMITS, text, name, NotedHost::default())
+}
+
+fn load_on(engine: &ScriptEngine, limits: ScriptLimits, text: &str, name: &str, host: NotedHost) -> Loaded {
+    let (program, handler) = program(text, name);
+    let host = Arc::new(host);
+    let script = engine.load(program, host.clone(), limits).unwrap();
+    Loaded { script, handler, host }
+}
+
+fn load_fault(text: &str, name: &str) -> String {
+    let (program, _) = program(text, name);
+    match ScriptEngine::new().load(program, Arc::new(NotedHost::default()), LIMITS) {
+        Ok(_) => panic!("it was loaded"),
+        Err(fault) => fault.to_string(),
+    }
+}
+
+impl Loaded {
+    fn begin(&self, entry: Entry, arguments: [Value; 4]) -> Receiver<Result<String, ScriptFault>> {
+        let (sender, receiver) = channel();
+        let arguments = arguments.map(|argument| Argument::Json(argument.to_string()));
+        self.script.call(ScriptCall { handler: self.handler, entry, arguments }, Box::new(Channel(sender)));
+        receiver
+    }
+
+    fn call(&self, entry: Entry, arguments: [Value; 4]) -> Result<String, ScriptFault> {
+        self.begin(entry, arguments).recv_timeout(Duration::from_secs(30)).unwrap()
+    }
+
+    /// Calls it as a virtual endpoint, whose result is JSON.
+    fn answer(&self, request: Value) -> Value {
+        let text =
+            self.call(Entry::Virtual, [request, json!({"meta_data": {"m": 1}}), json!({"config_data": {"c": 2}}), json!(null)]);
+        serde_json::from_str(&text.unwrap()).unwrap()
+    }
+
+    fn fault(&self) -> ScriptFault {
+        self.call(Entry::Virtual, [json!({}), json!({}), json!({}), json!(null)]).unwrap_err()
+    }
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn costs() {
+    let text = r#"
+        var mw = new TykJS.TykMiddleware.NewMiddleware({});
+        mw.NewProcessRequest(function (request, session, config) {
+            request.SetHeaders["X-A"] = "b";
+            return mw.ReturnData(request, {});
+        });"#;
+    let mut builder = ProgramBuilder::default();
+    let source = builder.source("plugin.js", text, Scope::Shared);
+    let handler = builder.handler(source, "mw").unwrap();
+    let session = builder.constant(&serde_json::to_string(&json!({"rate": 0, "per": 0, "meta_data": null})).unwrap());
+    let config = builder.constant(r#"{"OrgID": "", "APIID": "a", "config_data": {}}"#);
+    let program = builder.build();
+    struct No;
+    impl crate::bindings::Waits for No {
+        fn begin(&self) {}
+        fn end(&self) {}
+    }
+    let program = Arc::new(program);
+    let began = std::time::Instant::now();
+    let make =
+        || crate::sandbox::Sandbox::new(program.clone(), Arc::new(NotedHost::default()), Arc::new(No), LIMITS, true).unwrap();
+    for _ in 0..20 {
+        make();
+    }
+    eprintln!("sandbox {:?}", began.elapsed() / 20);
+    let sandbox = make();
+    let request = json!({"Headers": {"Accept": ["*/*"], "Host": ["a"], "User-Agent": ["x"]}, "SetHeaders": {}, "DeleteHeaders": [], "Body": "", "URL": "/a/b", "Params": {},
+        "AddParams": {}, "ExtendedParams": {}, "DeleteParams": [], "ReturnOverrides": {"ResponseCode": 0, "ResponseError": "", "ResponseBody": "", "ResponseHeaders": null, "OverrideError": false},
+        "IgnoreBody": false, "Method": "GET", "RequestURI": "/a/b", "Scheme": "http"}).to_string();
+    let arguments = [Argument::Json(request), Argument::Constant(session), Argument::Constant(config), Argument::None];
+    for _ in 0..3 {
+        let cpu = || {
+            let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        };
+        let began = cpu();
+        for _ in 0..10_000 {
+            sandbox.run(Entry::Request, handler, &arguments, std::time::Instant::now() + Duration::from_secs(1)).0.unwrap();
+        }
+        eprintln!("call {:?}", (cpu() - began) / 10_000);
+    }
+}

@@ -2,6 +2,7 @@
 
 mod bad_scripts;
 mod isolation;
+mod samples;
 mod tyk_api;
 
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 /// A host that notes everything.
@@ -18,7 +19,9 @@ use std::time::Duration;
 struct NotedHost {
     lines: Mutex<Vec<String>>,
     calls: Mutex<Vec<HttpCall>>,
-    delay: Duration,
+    /// Requests that must have come before any is answered.
+    together: usize,
+    arrived: (Mutex<usize>, Condvar),
 }
 
 impl NotedHost {
@@ -41,7 +44,12 @@ impl ScriptHost for NotedHost {
     }
 
     fn send(&self, call: HttpCall, time_max: Duration) -> Option<HttpReply> {
-        std::thread::sleep(self.delay.min(time_max));
+        let (count, changed) = &self.arrived;
+        let mut arrived = count.lock().unwrap();
+        *arrived += 1;
+        changed.notify_all();
+        let waited = changed.wait_timeout_while(arrived, time_max, |arrived| *arrived < self.together).unwrap();
+        drop(waited);
         let is_there = !call.url.contains("nowhere");
         let body = format!("to {}", call.url).into_bytes();
         self.calls.lock().unwrap().push(call);

@@ -137,7 +137,7 @@ fn constants_are_made_anew_for_each_call() {
     let text = "function f(a, b) { a.list.push(1); b['__proto__'] = 1; return JSON.stringify([a, b]) }";
     let source = builder.source("plugin.js", text, Scope::Shared);
     let handler = builder.handler(source, "f").unwrap();
-    let constants = [r#"{"list": []}"#, r#"{"__proto__": {"x": "\"}}"#].map(|text| Argument::Constant(builder.constant(text)));
+    let constants = [r#"{"list": []}"#, r#"{"__proto__": {"x": "\\"}}"#].map(|text| Argument::Constant(builder.constant(text)));
     let script = ScriptEngine::new().load(builder.build(), Arc::new(NotedHost::default()), LIMITS).unwrap();
     for _ in 0..2 {
         let (sender, receiver) = channel();

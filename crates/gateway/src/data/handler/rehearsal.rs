@@ -169,10 +169,8 @@ impl RehearsalRun {
     pub(super) fn step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
         let name = middleware.name();
         let identifies = name == "CertificateCheck" || ChainPhase::of(name) == ChainPhase::Auth;
-        if identifies {
-            if let Some(step) = self.recorded_caller(name, exchange) {
-                return step;
-            }
+        if identifies && let Some(step) = self.recorded_caller(name, exchange) {
+            return step;
         }
         if ASKING.contains(&name) {
             self.parts.borrow_mut().undecided = Some(name);

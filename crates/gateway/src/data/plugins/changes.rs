@@ -110,7 +110,7 @@ fn split(url: &str) -> Result<(&str, &str), BadChange> {
         return Err(BadChange("the URL is too long or has control characters".to_owned()));
     }
     let rest = match url.split_once("://") {
-        Some((scheme @ ("http" | "https"), rest)) => rest.find(['/', '?']).and_then(|at| rest.get(at..)).unwrap_or("/"),
+        Some(("http" | "https", rest)) => rest.find(['/', '?']).and_then(|at| rest.get(at..)).unwrap_or("/"),
         _ => url,
     };
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));

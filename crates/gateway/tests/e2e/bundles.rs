@@ -9,15 +9,18 @@ use serde_json::{Value, json};
 use crate::harness::{Definition, Gateway, Setup, Upstream, api, error_json, eventually, reply, request};
 use crate::plugins::PluginServer;
 
+/// Archives by name.
+type Archives = Vec<(String, Vec<u8>)>;
+
 /// A server of bundles that has what the test gives it.
 struct BundleServer {
     upstream: Upstream,
-    archives: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    archives: Arc<Mutex<Archives>>,
 }
 
 impl BundleServer {
     fn start() -> BundleServer {
-        let archives: Arc<Mutex<Vec<(String, Vec<u8>)>>> = Arc::default();
+        let archives: Arc<Mutex<Archives>> = Arc::default();
         let served = archives.clone();
         let upstream = Upstream::start(move |seen| {
             let archives = served.lock().unwrap();

@@ -31,7 +31,7 @@ const SECRET_WORDS: [&str; 4] = ["token", "code", "authorization", "cookie"];
 const DESCRIBES: [&str; 11] =
     ["_regexp", "_regex", "_header", "_name", "_type", "_url", "_path", "_file", "_field", "_location", "_pattern"];
 /// The beginnings of texts that refer to a secret elsewhere.
-const REFERENCES: [&str; 6] = ["env://", "secrets://", "file://", "vault://", "consul://", "$secret_"];
+const REFERENCES: [&str; 7] = ["env://", "secrets://", "file://", "vault://", "consul://", "kv://", "$secret_"];
 
 /// Knows which texts are keys of callers.
 pub trait RawKeys {

@@ -42,6 +42,10 @@ impl Manifest {
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let unreadable = |error: serde_json::Error| format!("{MANIFEST} can't be read: {error}");
         let written: Value = serde_json::from_slice(text).map_err(unreadable)?;
+        // An array would be read as the fields in their order.
+        if !written.is_object() {
+            return Err(format!("{MANIFEST} can't be read: it is not an object"));
+        }
         let manifest: Manifest = serde_json::from_value(without_nulls(written)).map_err(unreadable)?;
         manifest.file_list.iter().try_for_each(|name| check_name(name))?;
         Ok(manifest)

@@ -22,11 +22,17 @@ fn references<'v>(value: &'v Value, found: &mut BTreeSet<&'v str>) {
     }
 }
 
+/// How many handlers the files of a folder, and of those in it, describe.
+fn described_handlers(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let in_file = |file: &Path| fs::read_to_string(file).unwrap().matches("\n#[utoipa::path(").count();
+    entries.map(|path| if path.is_dir() { described_handlers(&path) } else { in_file(&path) }).sum()
+}
+
 #[test]
 fn every_described_handler_is_served_and_every_route_is_described() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/control");
-    let files = fs::read_dir(source.join("api")).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
-    let described_handlers: usize = files.map(|file| fs::read_to_string(file).unwrap().matches("\n#[utoipa::path(").count()).sum();
+    let described_handlers = described_handlers(&source.join("api"));
     assert_eq!(described_handlers, operations(&described()).len(), "a handler is not in `endpoints`, or a path twice");
     // These have configurable names, or are only for scrapers and the data plane.
     let own = ["/metrics", "/oauth/{api}/{endpoint}", "/{hello}", "/{ready}", "/live"];

@@ -2,7 +2,6 @@
 
 mod bad_scripts;
 mod isolation;
-mod samples;
 mod tyk_api;
 
 use crate::{

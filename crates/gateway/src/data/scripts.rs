@@ -39,7 +39,17 @@ fn config_of_events(definition: &ApiDefinition) -> String {
     serde_json::json!({"APIID": definition.api_id, "OrgID": definition.org_id}).to_string()
 }
 
+/// Fields that sessions leave out if they are zero, and that scripts compute with.
+const ZERO_FIELDS: [&str; 8] =
+    ["rate", "per", "allowance", "expires", "quota_max", "quota_renews", "quota_remaining", "quota_renewal_rate"];
+
 /// The session that scripts without one see, as JSON.
 pub(crate) fn no_session() -> String {
-    serde_json::to_string(&Session::default()).unwrap_or_default()
+    let mut session = serde_json::to_value(Session::default()).unwrap_or_default();
+    if let Some(fields) = session.as_object_mut() {
+        for name in ZERO_FIELDS {
+            fields.entry(name).or_insert_with(|| 0.into());
+        }
+    }
+    session.to_string()
 }

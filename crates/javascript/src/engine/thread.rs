@@ -91,6 +91,8 @@ impl Waits for CallWaits {
         state.wait(CURRENT.get(), true);
         let wants_thread = state.wants_thread();
         drop(state);
+        // The place that this call leaves is for a thread that found nothing to run, or for a new one.
+        self.engine.work.notify_one();
         if wants_thread {
             Shared::start_thread(&self.engine);
         }

@@ -10,7 +10,7 @@ mod records;
 mod sinks;
 
 pub(crate) use agent::serve;
-pub(crate) use link::{Destination, Ssh};
+pub(crate) use link::{Ssh, SshTarget};
 pub(crate) use order::MachineDescription;
 pub(crate) use program::{Program, own_program};
 pub(crate) use sinks::SinkPorts;
@@ -19,7 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::probe::{self, Endpoint};
 use crate::usage::tree::ProcessUsage;
 use agent::Agent;
-use link::Link;
+use link::AgentLink;
 use order::{AgentOrder, AgentReply, SentFile};
 use rustix::process::Signal;
 use std::fs;
@@ -45,7 +45,7 @@ pub(crate) struct Machine {
 /// Who does what is asked.
 enum Hand {
     Here(Box<Agent>),
-    There(Link),
+    There(AgentLink),
 }
 
 impl Machine {
@@ -58,7 +58,7 @@ impl Machine {
     }
 
     /// Another machine: copies this program to it and starts its agent.
-    pub(crate) fn there(ssh: &Ssh, destination: &Destination) -> Result<Machine, String> {
+    pub(crate) fn there(ssh: &Ssh, destination: &SshTarget) -> Result<Machine, String> {
         let (link, description, clock_ahead_ms) = link::open(ssh, destination)?;
         let hand = Mutex::new(Hand::There(link));
         Ok(Machine { name: destination.to_string(), address: destination.address, description, clock_ahead_ms, hand })

@@ -34,7 +34,7 @@ impl FromStr for Ssh {
 
 /// Where to reach a machine: `[USER@]HOST[:PORT]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Destination {
+pub(crate) struct SshTarget {
     /// `[USER@]HOST`
     target: String,
     /// Port of SSH, if it is not the usual one.
@@ -43,7 +43,7 @@ pub(crate) struct Destination {
     pub address: IpAddr,
 }
 
-impl fmt::Display for Destination {
+impl fmt::Display for SshTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port {
             Some(port) => write!(f, "{}:{port}", self.target),
@@ -52,10 +52,10 @@ impl fmt::Display for Destination {
     }
 }
 
-impl FromStr for Destination {
+impl FromStr for SshTarget {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Destination, String> {
+    fn from_str(text: &str) -> Result<SshTarget, String> {
         let (target, port) = match text.rsplit_once(':') {
             Some((target, port)) => (target, Some(port.parse().map_err(|_| format!("{port} is no port"))?)),
             None => (text, None),
@@ -67,14 +67,14 @@ impl FromStr for Destination {
         }
         let mut addresses = (host, 0).to_socket_addrs().map_err(|error| format!("{host}: {error}"))?;
         let address = addresses.find(|address| address.is_ipv4()).ok_or_else(|| format!("{host} has no IPv4 address"))?;
-        Ok(Destination { target: target.to_owned(), port, address: address.ip() })
+        Ok(SshTarget { target: target.to_owned(), port, address: address.ip() })
     }
 }
 
 /// A connection.
-pub(super) struct Link {
+pub(super) struct AgentLink {
     ssh: Ssh,
-    destination: Destination,
+    destination: SshTarget,
     /// The directory of programs on the other machine.
     directory: String,
     /// This program there.
@@ -86,7 +86,7 @@ pub(super) struct Link {
 }
 
 /// Copies this program to a machine, starts its agent, and checks version and clock.
-pub(super) fn open(ssh: &Ssh, destination: &Destination) -> Result<(Link, MachineDescription, f64), String> {
+pub(super) fn open(ssh: &Ssh, destination: &SshTarget) -> Result<(AgentLink, MachineDescription, f64), String> {
     let failed = |reason: String| format!("{destination}: {reason}");
     let made = run(ssh, destination, &format!("mktemp -d -t {UPLOAD_PREFIX}XXXXXXXXXX"), Stdio::null()).map_err(failed)?;
     let directory = made.trim().to_owned();
@@ -101,7 +101,7 @@ pub(super) fn open(ssh: &Ssh, destination: &Destination) -> Result<(Link, Machin
     };
     let (ssh, destination_) = (ssh.clone(), destination.clone());
     let replies = BufReader::new(replies);
-    let mut link = Link { ssh, destination: destination_, directory, program, process, orders: Some(orders), replies };
+    let mut link = AgentLink { ssh, destination: destination_, directory, program, process, orders: Some(orders), replies };
     let description = *link.ask(&AgentOrder::Describe).and_then(AgentReply::description).map_err(failed)?;
     let own = env!("CARGO_PKG_VERSION");
     if description.bench != own {
@@ -115,7 +115,7 @@ pub(super) fn open(ssh: &Ssh, destination: &Destination) -> Result<(Link, Machin
     Ok((link, description, ahead))
 }
 
-fn clock_ahead_ms(link: &mut Link) -> Result<f64, String> {
+fn clock_ahead_ms(link: &mut AgentLink) -> Result<f64, String> {
     let mut best = (f64::INFINITY, 0.0);
     for _ in 0..CLOCK_READINGS {
         let before = clock_ms();
@@ -128,7 +128,7 @@ fn clock_ahead_ms(link: &mut Link) -> Result<f64, String> {
     Ok(best.1)
 }
 
-impl Link {
+impl AgentLink {
     pub(super) fn ask(&mut self, order: &AgentOrder) -> Result<AgentReply, String> {
         let mut line = serde_json::to_vec(order).map_err(|error| error.to_string())?;
         line.push(b'\n');
@@ -148,7 +148,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for AgentLink {
     fn drop(&mut self) {
         // Without orders the agent ends its programs, removes its files and ends.
         self.orders = None;
@@ -156,7 +156,7 @@ impl Drop for Link {
     }
 }
 
-fn upload(ssh: &Ssh, destination: &Destination, directory: &str, program: &Path) -> Result<PathBuf, String> {
+fn upload(ssh: &Ssh, destination: &SshTarget, directory: &str, program: &Path) -> Result<PathBuf, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", program.display());
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let there = format!("{directory}/{name}");
@@ -167,7 +167,7 @@ fn upload(ssh: &Ssh, destination: &Destination, directory: &str, program: &Path)
 }
 
 /// Runs a shell command on the machine; returns what it prints.
-fn run(ssh: &Ssh, destination: &Destination, words: &str, input: Stdio) -> Result<String, String> {
+fn run(ssh: &Ssh, destination: &SshTarget, words: &str, input: Stdio) -> Result<String, String> {
     let output =
         command(ssh, destination, words).stdin(input).stderr(Stdio::piped()).output().map_err(|error| error.to_string())?;
     if output.status.success() {
@@ -178,7 +178,7 @@ fn run(ssh: &Ssh, destination: &Destination, words: &str, input: Stdio) -> Resul
 }
 
 /// An SSH that asks no questions.
-fn command(ssh: &Ssh, destination: &Destination, words: &str) -> Command {
+fn command(ssh: &Ssh, destination: &SshTarget, words: &str) -> Command {
     let (program, options) = ssh.0.split_first().map_or(("ssh", [].as_slice()), |(program, rest)| (program.as_str(), rest));
     let mut command = Command::new(program);
     command.args(options).args(["-o", "BatchMode=yes", "-o", "ServerAliveInterval=15"]);

@@ -1,6 +1,6 @@
 //! Collects the circumstances of a run.
 
-use super::machines::Role;
+use super::machines::MachineRole;
 use super::plan::RunPlan;
 use crate::machine::Machine;
 use crate::record::{MachineFacts, RoleFacts};
@@ -19,18 +19,18 @@ pub(crate) fn gather(plan: &RunPlan) -> MachineFacts {
         memory_mib: description.memory_mib,
         kernel: description.kernel.clone(),
         load_average: description.load_average,
-        gateway_cpus: plan.cpus(Role::Gateway),
-        other_cpus: plan.cpus(Role::Loader),
+        gateway_cpus: plan.cpus(MachineRole::Gateway),
+        other_cpus: plan.cpus(MachineRole::Loader),
         threads: plan.threads,
         bench: env!("CARGO_PKG_VERSION").to_owned(),
         versions: versions
             .map(|peer| (peer.adapter.name().to_owned(), version(machine, &peer.program, peer.adapter.version_arguments())))
             .collect(),
-        roles: if plan.machines.are_one() { Vec::new() } else { Role::ALL.map(|role| role_facts(plan, role)).into() },
+        roles: if plan.machines.are_one() { Vec::new() } else { MachineRole::ALL.map(|role| role_facts(plan, role)).into() },
     }
 }
 
-fn role_facts(plan: &RunPlan, role: Role) -> RoleFacts {
+fn role_facts(plan: &RunPlan, role: MachineRole) -> RoleFacts {
     let machine = plan.machines.of(role);
     let description = &machine.description;
     RoleFacts {

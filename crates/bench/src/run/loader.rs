@@ -1,7 +1,7 @@
 //! Runs `tollgate-bench load` as a child process: its arguments for a load, and its result.
 
 use super::keys;
-use super::machines::Role;
+use super::machines::MachineRole;
 use super::plan::{Length, RunPlan};
 use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
@@ -46,7 +46,7 @@ pub(crate) fn run(
     interrupt: &Interrupt,
     mut meanwhile: impl FnMut(),
 ) -> Result<LoadResult, String> {
-    let (machine, cpus) = (&plan.machines.loader, plan.cpus(Role::Loader));
+    let (machine, cpus) = (&plan.machines.loader, plan.cpus(MachineRole::Loader));
     let mut loaders = Vec::new();
     for (number, place) in job.places.iter().enumerate() {
         let dir = dir.join(format!("load-{number}"));

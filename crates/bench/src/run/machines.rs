@@ -1,6 +1,6 @@
 //! Which machine does what in a run: the load generator, the gateways with their stores, and the upstream.
 
-use crate::machine::{Destination, Machine, Ssh};
+use crate::machine::{Machine, Ssh, SshTarget};
 use crate::probe::HOST;
 use clap::Args;
 use std::net::{IpAddr, Ipv4Addr};
@@ -23,20 +23,20 @@ pub(crate) struct MachineOptions {
 
 /// What a machine does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum MachineRole {
     Loader,
     Gateway,
     Upstream,
 }
 
-impl Role {
-    pub(crate) const ALL: [Role; 3] = [Role::Loader, Role::Gateway, Role::Upstream];
+impl MachineRole {
+    pub(crate) const ALL: [MachineRole; 3] = [MachineRole::Loader, MachineRole::Gateway, MachineRole::Upstream];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Role::Loader => "loader",
-            Role::Gateway => "gateway",
-            Role::Upstream => "upstream",
+            MachineRole::Loader => "loader",
+            MachineRole::Gateway => "gateway",
+            MachineRole::Upstream => "upstream",
         }
     }
 }
@@ -44,8 +44,8 @@ impl Role {
 /// A machine for a role.
 #[derive(Clone, Debug)]
 struct HostChoice {
-    role: Role,
-    destination: Destination,
+    role: MachineRole,
+    destination: SshTarget,
 }
 
 impl FromStr for HostChoice {
@@ -53,7 +53,7 @@ impl FromStr for HostChoice {
 
     fn from_str(text: &str) -> Result<HostChoice, String> {
         let (name, destination) = text.split_once('=').ok_or("is not ROLE=[USER@]HOST[:PORT]")?;
-        let role = Role::ALL.into_iter().find(|role| role.name() == name).ok_or("a role is loader, gateway or upstream")?;
+        let role = MachineRole::ALL.into_iter().find(|role| role.name() == name).ok_or("a role is loader, gateway or upstream")?;
         Ok(HostChoice { role, destination: destination.parse()? })
     }
 }
@@ -68,13 +68,15 @@ pub(crate) struct Machines {
 impl Machines {
     /// Connects to the machines.
     pub(crate) fn open(options: &MachineOptions) -> Result<Machines, String> {
-        for role in Role::ALL {
+        for role in MachineRole::ALL {
             if options.hosts.iter().filter(|choice| choice.role == role).count() > 1 {
                 return Err(format!("--hosts names two machines for the {}", role.name()));
             }
         }
         let needs_address = !options.hosts.is_empty()
-            && [Role::Gateway, Role::Upstream].iter().any(|role| !options.hosts.iter().any(|choice| choice.role == *role));
+            && [MachineRole::Gateway, MachineRole::Upstream]
+                .iter()
+                .any(|role| !options.hosts.iter().any(|choice| choice.role == *role));
         let address: IpAddr = match (options.address, needs_address) {
             (Some(address), _) => address.into(),
             (None, true) => {
@@ -83,8 +85,8 @@ impl Machines {
             (None, false) => HOST.parse().map_err(|error| format!("{HOST}: {error}"))?,
         };
         let here = Arc::new(Machine::here(address));
-        let mut opened: Vec<(Destination, Arc<Machine>)> = Vec::new();
-        let mut of = |role: Role| -> Result<Arc<Machine>, String> {
+        let mut opened: Vec<(SshTarget, Arc<Machine>)> = Vec::new();
+        let mut of = |role: MachineRole| -> Result<Arc<Machine>, String> {
             let Some(choice) = options.hosts.iter().find(|choice| choice.role == role) else { return Ok(here.clone()) };
             if let Some((_, machine)) = opened.iter().find(|(destination, _)| *destination == choice.destination) {
                 return Ok(machine.clone());
@@ -93,14 +95,14 @@ impl Machines {
             opened.push((choice.destination.clone(), machine.clone()));
             Ok(machine)
         };
-        Ok(Machines { loader: of(Role::Loader)?, gateway: of(Role::Gateway)?, upstream: of(Role::Upstream)? })
+        Ok(Machines { loader: of(MachineRole::Loader)?, gateway: of(MachineRole::Gateway)?, upstream: of(MachineRole::Upstream)? })
     }
 
-    pub(crate) fn of(&self, role: Role) -> &Arc<Machine> {
+    pub(crate) fn of(&self, role: MachineRole) -> &Arc<Machine> {
         match role {
-            Role::Loader => &self.loader,
-            Role::Gateway => &self.gateway,
-            Role::Upstream => &self.upstream,
+            MachineRole::Loader => &self.loader,
+            MachineRole::Gateway => &self.gateway,
+            MachineRole::Upstream => &self.upstream,
         }
     }
 
@@ -117,13 +119,13 @@ impl Machines {
     }
 
     /// The CPUs of a role as a list for taskset, while gateways have so many threads: theirs are not for others, unless there are no others.
-    pub(crate) fn cpus(&self, role: Role, threads: usize) -> String {
+    pub(crate) fn cpus(&self, role: MachineRole, threads: usize) -> String {
         let machine = self.of(role);
         let all = &machine.description.cpus;
         let taken = if Arc::ptr_eq(machine, &self.gateway) { threads } else { 0 };
         let listed = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         match (role, all.get(taken..).filter(|rest| !rest.is_empty())) {
-            (Role::Gateway, _) => listed(all.get(..threads).unwrap_or(all)),
+            (MachineRole::Gateway, _) => listed(all.get(..threads).unwrap_or(all)),
             (_, Some(rest)) => listed(rest),
             (_, None) => listed(all),
         }

@@ -1,6 +1,6 @@
 //! The plan of a run: scenarios, gateways, CPUs, and an estimate of the time.
 
-use super::machines::{Machines, Role};
+use super::machines::{MachineRole, Machines};
 use super::options::SuiteOptions;
 use crate::machine::Machine;
 use crate::peers;
@@ -63,7 +63,7 @@ impl RunPlan {
     }
 
     /// The CPUs of a role, for taskset.
-    pub(crate) fn cpus(&self, role: Role) -> String {
+    pub(crate) fn cpus(&self, role: MachineRole) -> String {
         self.machines.cpus(role, self.threads)
     }
 

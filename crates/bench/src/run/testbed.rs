@@ -2,7 +2,7 @@
 //! so that rounds can switch between them; idle ones cost nothing.
 
 use super::certificate;
-use super::machines::Role;
+use super::machines::MachineRole;
 use super::plan::{PeerCase, RunPlan};
 use super::recorded::Recorded;
 use crate::interrupt::Interrupt;
@@ -83,7 +83,7 @@ impl TestBed {
         let upstream_address = machine.at(machine.free_port()?);
         let listen = SocketAddr::new(machine.listen_address(), upstream_address.port()).to_string();
         let program = Program::new("upstream", &own_program()?).args(["upstream", "--threads", "1", "--listen", &listen]);
-        let upstream = Child::start(machine, &program, &plan.cpus(Role::Upstream), dir.path())?;
+        let upstream = Child::start(machine, &program, &plan.cpus(MachineRole::Upstream), dir.path())?;
         upstream.await_answer(upstream_address.into(), Some("/json/valid"), UPSTREAM_PATIENCE, interrupt)?;
         let kind = scenario.case.iter().find_map(|case| case.api.tls);
         let certificate = kind.map(|kind| certificate::make(kind, dir.path())).transpose()?;
@@ -198,7 +198,7 @@ impl TestBed {
     ) -> Result<Child, String> {
         let environment = setup.cases.iter().flat_map(|case| &case.environment);
         program.environment.extend(environment.map(|(name, value)| (name.clone(), value.clone())));
-        let gateway = Child::start(&plan.machines.gateway, &program, &plan.cpus(Role::Gateway), &setup.dir)?;
+        let gateway = Child::start(&plan.machines.gateway, &program, &plan.cpus(MachineRole::Gateway), &setup.dir)?;
         // Without the query, which may contain a key that allows only one request.
         let first = setup.cases.first().filter(|case| !case.api.http2);
         let first = first.map(|case| path_of(adapter.passes_paths_on(), case, &case.request.path));

@@ -1,4 +1,4 @@
-use super::{MachineOptions, Machines, Role};
+use super::{MachineOptions, MachineRole, Machines};
 use clap::Parser;
 
 #[derive(Debug, Parser)]
@@ -38,8 +38,11 @@ fn what_is_wrong_with_hosts_is_said() {
 #[test]
 fn a_role_has_the_cpus_that_the_gateways_leave() {
     let machines = Machines::of_cpus(&[0, 1, 2, 5]);
-    let of = |role: Role, threads: usize| machines.cpus(role, threads);
-    assert_eq!((of(Role::Gateway, 3), of(Role::Loader, 3), of(Role::Upstream, 3)), ("0,1,2".into(), "5".into(), "5".into()));
-    assert_eq!((of(Role::Gateway, 4), of(Role::Loader, 4)), ("0,1,2,5".into(), "0,1,2,5".into()));
+    let of = |role: MachineRole, threads: usize| machines.cpus(role, threads);
+    assert_eq!(
+        (of(MachineRole::Gateway, 3), of(MachineRole::Loader, 3), of(MachineRole::Upstream, 3)),
+        ("0,1,2".into(), "5".into(), "5".into())
+    );
+    assert_eq!((of(MachineRole::Gateway, 4), of(MachineRole::Loader, 4)), ("0,1,2,5".into(), "0,1,2,5".into()));
     assert_eq!((machines.gateway_threads(), machines.loader_threads(2), machines.store_cpus(3)), (2, 2, "5".into()));
 }

@@ -1,7 +1,7 @@
 use super::{PeerCase, RunPlan};
 use crate::peers;
 use crate::record::RunSettings;
-use crate::run::machines::{Machines, Role};
+use crate::run::machines::{MachineRole, Machines};
 use crate::scenario::Scenario;
 use crate::scenario::tests::shipped;
 use std::path::PathBuf;
@@ -37,9 +37,15 @@ fn the_upstream_is_measured_once_for_all_cases_that_ask_it_the_same() {
 #[test]
 fn gateways_get_cpus_of_their_own_where_there_are_enough() {
     let four = plan(&[], &[0, 1, 2, 3], 2);
-    assert_eq!((four.cpus(Role::Gateway).as_str(), four.cpus(Role::Loader).as_str(), four.loader_threads()), ("0,1", "2,3", 2));
+    assert_eq!(
+        (four.cpus(MachineRole::Gateway).as_str(), four.cpus(MachineRole::Loader).as_str(), four.loader_threads()),
+        ("0,1", "2,3", 2)
+    );
     let one = plan(&[], &[7], 1);
-    assert_eq!((one.cpus(Role::Gateway).as_str(), one.cpus(Role::Loader).as_str(), one.loader_threads()), ("7", "7", 1));
+    assert_eq!(
+        (one.cpus(MachineRole::Gateway).as_str(), one.cpus(MachineRole::Loader).as_str(), one.loader_threads()),
+        ("7", "7", 1)
+    );
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl VirtualEndpoints {
         };
         let arguments = [Argument::Json(request_of(exchange)), session, Argument::Constant(self.config), Argument::None];
         let call = ScriptCall { handler: function.handler, entry: Entry::Virtual, arguments };
-        self.script.call(call, Box::new(Waiting(completer)));
+        self.script.call(call, Box::new(VirtualReply(completer)));
         answer
     }
 
@@ -231,9 +231,9 @@ fn check(answer: &VirtualAnswer) -> Result<u16, String> {
 }
 
 /// A request that waits for its script.
-struct Waiting(Completer<Outcome>);
+struct VirtualReply(Completer<Outcome>);
 
-impl ScriptReply for Waiting {
+impl ScriptReply for VirtualReply {
     fn is_awaited(&self) -> bool {
         self.0.is_awaited()
     }

@@ -31,13 +31,13 @@ pub(crate) struct ScriptDriver {
 /// The scripts of one API.
 struct ScriptPlugins {
     script: Script,
-    hooks: HashMap<(HookKind, usize), Hook>,
+    hooks: HashMap<(HookKind, usize), ScriptHook>,
     config: Constant,
     no_session: Constant,
 }
 
 #[derive(Clone, Copy)]
-struct Hook {
+struct ScriptHook {
     handler: Handler,
     require_session: bool,
 }
@@ -55,7 +55,7 @@ impl PluginDriver for ScriptDriver {
             let handler = self
                 .add(&mut builder, plugins, (kind, index, entry))
                 .map_err(|(field, message)| LoadFault { path: format!("{path}.{field}"), message })?;
-            hooks.insert((kind, index), Hook { handler, require_session: entry.require_session });
+            hooks.insert((kind, index), ScriptHook { handler, require_session: entry.require_session });
         }
         let definition = plugins.definition;
         let registry = self.registry.upgrade().ok_or_else(|| whole("the gateway ends".to_owned()))?;
@@ -125,11 +125,11 @@ impl LoadedPlugins for ScriptPlugins {
     }
 }
 
-type Reply = oneshot::Sender<Result<String, ScriptFault>>;
-type Answer = oneshot::Receiver<Result<String, ScriptFault>>;
+type AnswerSender = oneshot::Sender<Result<String, ScriptFault>>;
+type AnswerReceiver = oneshot::Receiver<Result<String, ScriptFault>>;
 
 impl ScriptPlugins {
-    fn call_for_request(&self, call: HookCall, hook: Hook, reply: Reply, result: Answer) -> HookFuture {
+    fn call_for_request(&self, call: HookCall, hook: ScriptHook, reply: AnswerSender, result: AnswerReceiver) -> HookFuture {
         let body = String::from_utf8_lossy(&call.request.body).into_owned();
         let sees_session = hook.require_session && matches!(call.kind, HookKind::PostKeyAuth | HookKind::Post);
         let session = match (sees_session, &call.session) {
@@ -142,7 +142,7 @@ impl ScriptPlugins {
         // Anything says that the script may change the session's `meta_data`.
         let takes_meta = if sees_session { Argument::Constant(self.no_session) } else { Argument::None };
         let arguments = [request, session, Argument::Constant(self.config), takes_meta];
-        self.script.call(ScriptCall { handler: hook.handler, entry: Entry::Request, arguments }, Box::new(Waiting(reply)));
+        self.script.call(ScriptCall { handler: hook.handler, entry: Entry::Request, arguments }, Box::new(HookReply(reply)));
         let (kind, session) = (call.kind, call.session.filter(|_| sees_session));
         Box::pin(async move {
             let text = received(result.await)?;
@@ -151,7 +151,7 @@ impl ScriptPlugins {
         })
     }
 
-    fn call_for_response(&self, call: HookCall, hook: Hook, reply: Reply, result: Answer) -> HookFuture {
+    fn call_for_response(&self, call: HookCall, hook: ScriptHook, reply: AnswerSender, result: AnswerReceiver) -> HookFuture {
         let response = call.response.unwrap_or_default();
         let body = String::from_utf8_lossy(&response.body).into_owned();
         let session = call.session.and_then(|session| serde_json::to_string(&session).ok());
@@ -161,7 +161,7 @@ impl ScriptPlugins {
             session.map_or(Argument::Constant(self.no_session), Argument::Json),
             Argument::Constant(self.config),
         ];
-        self.script.call(ScriptCall { handler: hook.handler, entry: Entry::Response, arguments }, Box::new(Waiting(reply)));
+        self.script.call(ScriptCall { handler: hook.handler, entry: Entry::Response, arguments }, Box::new(HookReply(reply)));
         Box::pin(async move {
             let text = received(result.await)?;
             response_answer(&text, response).map_err(|fault| HookFault::Failed(fault.to_string()))
@@ -177,9 +177,9 @@ fn received(result: Result<Result<String, ScriptFault>, oneshot::error::RecvErro
     })
 }
 
-struct Waiting(Reply);
+struct HookReply(AnswerSender);
 
-impl ScriptReply for Waiting {
+impl ScriptReply for HookReply {
     fn is_awaited(&self) -> bool {
         !self.0.is_closed()
     }

@@ -49,7 +49,7 @@ impl EventScript for LoadedEventScript {
     fn call(&self, event: String) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> {
         let (reply, result) = oneshot::channel();
         let arguments = [Argument::Json(event), Argument::Constant(self.context), Argument::None, Argument::None];
-        self.script.call(ScriptCall { handler: self.handler, entry: Entry::Event, arguments }, Box::new(Waiting(reply)));
+        self.script.call(ScriptCall { handler: self.handler, entry: Entry::Event, arguments }, Box::new(EventReply(reply)));
         Box::pin(async move {
             match result.await {
                 Ok(Ok(_)) => Ok(()),
@@ -60,9 +60,9 @@ impl EventScript for LoadedEventScript {
     }
 }
 
-struct Waiting(oneshot::Sender<Result<String, ScriptFault>>);
+struct EventReply(oneshot::Sender<Result<String, ScriptFault>>);
 
-impl ScriptReply for Waiting {
+impl ScriptReply for EventReply {
     fn is_awaited(&self) -> bool {
         !self.0.is_closed()
     }

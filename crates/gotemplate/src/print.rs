@@ -322,7 +322,12 @@ pub(crate) fn quoted(text: &str) -> Option<String> {
 fn pad(text: &str, verb: char, flags: Flags, value: &Value, out: &mut String) -> Result<(), String> {
     let missing = flags.width.unwrap_or(0).saturating_sub(text.chars().count());
     bounded(out.len().saturating_add(missing))?;
-    let numeric = matches!(value, Value::Int(_) | Value::Int64(_) | Value::Float(_))
+    let is_number = match value {
+        Value::Int(_) | Value::Int64(_) | Value::Float(_) => true,
+        Value::Native(_) => matches!(verb, 'd' | 'b' | 'o' | 'O'),
+        _ => false,
+    };
+    let numeric = is_number
         && !matches!(verb, 'c' | 'q' | 'T' | 'U')
         && !text.starts_with("%!");
     if flags.minus {

@@ -22,5 +22,6 @@ pub(crate) mod request_id;
 pub(crate) mod secret;
 pub(crate) mod secret_stores;
 pub(crate) mod service_kind;
+pub(crate) mod template_host;
 pub(crate) mod tls;
 pub(crate) mod two_generation_cache;

@@ -1,5 +1,7 @@
 //! The signature of template functions. A function takes values and returns one, or an error.
 
+use crate::host::TemplateHost;
+use crate::pattern::Search;
 use crate::value::{MapValue, Value};
 use std::rc::Rc;
 
@@ -19,12 +21,22 @@ pub(crate) struct Function {
     pub body: FunctionBody,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum FunctionBody {
     /// `and` and `or` evaluate their arguments in order and stop at the first one that decides.
     And,
     Or,
     Call(fn(&[Value]) -> FunctionResult),
+    /// Needs the time, randomness or a time zone.
+    Hosted(fn(&[Value], &dyn TemplateHost) -> FunctionResult),
+    /// Searches with the regular expression that is its first argument. If that cannot be compiled, the search is the reason.
+    Search(fn(&[Value], Result<&mut Search<'_>, String>) -> FunctionResult),
+}
+
+/// What a call has beside its arguments.
+pub(crate) struct CallContext<'c, 's> {
+    pub host: &'c dyn TemplateHost,
+    pub search: Option<Result<&'c mut Search<'s>, String>>,
 }
 
 /// Any number of arguments.
@@ -34,15 +46,29 @@ pub(crate) const fn call(name: &'static str, least: usize, most: usize, body: fn
     Function { name, least, most, body: FunctionBody::Call(body) }
 }
 
+pub(crate) const fn hosted(
+    name: &'static str,
+    least: usize,
+    most: usize,
+    body: fn(&[Value], &dyn TemplateHost) -> FunctionResult,
+) -> Function {
+    Function { name, least, most, body: FunctionBody::Hosted(body) }
+}
+
 impl Function {
     /// Calls it with all arguments.
-    pub(crate) fn call(&self, arguments: &[Value]) -> FunctionResult {
+    pub(crate) fn call(&self, arguments: &[Value], context: CallContext<'_, '_>) -> FunctionResult {
         if arguments.len() < self.least || arguments.len() > self.most {
             let wanted = if self.most == ANY { format!("at least {}", self.least) } else { self.least.to_string() };
             return Err(format!("wrong number of args for {}: want {wanted} got {}", self.name, arguments.len()));
         }
         let result = match self.body {
             FunctionBody::Call(body) => body(arguments),
+            FunctionBody::Hosted(body) => body(arguments, context.host),
+            FunctionBody::Search(body) => {
+                let search = context.search.unwrap_or_else(|| Err("no regular expression".to_owned()));
+                text(arguments, 0).and_then(|_| body(arguments, search))
+            }
             FunctionBody::And => Ok(decided(arguments, false)),
             FunctionBody::Or => Ok(decided(arguments, true)),
         };
@@ -62,7 +88,7 @@ pub(crate) fn any(arguments: &[Value], at: usize) -> &Value {
     arguments.get(at).unwrap_or(NO_VALUE)
 }
 
-fn wrong(value: &Value, expected: &str) -> String {
+pub(crate) fn wrong(value: &Value, expected: &str) -> String {
     if value.is_nil() {
         return format!("invalid value; expected {expected}");
     }
@@ -77,12 +103,10 @@ pub(crate) fn text(arguments: &[Value], at: usize) -> Result<&str, String> {
     }
 }
 
-/// An argument that must be an `int`.
+/// An argument that must be an integer. Go would also tell `int` from `int64`.
 pub(crate) fn int(arguments: &[Value], at: usize) -> Result<i64, String> {
-    match any(arguments, at) {
-        Value::Int(number) => Ok(*number),
-        other => Err(wrong(other, "int")),
-    }
+    let value = any(arguments, at);
+    value.integer().ok_or_else(|| wrong(value, "int"))
 }
 
 /// An argument that must be a `map[string]interface {}`.

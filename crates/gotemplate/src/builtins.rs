@@ -61,6 +61,7 @@ fn index(arguments: &[Value]) -> FunctionResult {
 }
 
 fn step(item: &Value, index: &Value) -> FunctionResult {
+    let index = &index.integer().map_or_else(|| index.clone(), Value::Int);
     match (item, index) {
         (Value::Map(map), Value::String(key)) => Ok(map.get(key).unwrap_or(Value::Null)),
         (Value::Map(_), _) => Err(format!("value has type {}; should be string", index.type_name())),

@@ -19,9 +19,12 @@ pub(crate) fn equals_any(arguments: &[Value]) -> Result<bool, String> {
 }
 
 pub(crate) fn equal(left: &Value, right: &Value) -> Result<bool, String> {
+    if let (Some(left), Some(right)) = (left.integer(), right.integer()) {
+        return Ok(left == right);
+    }
     match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => Ok(left == right),
-        (Value::Int(left), Value::Int(right)) => Ok(left == right),
+        (Value::Native(left), Value::Native(right)) if left.0.kind() == right.0.kind() => Ok(left.0.equals(&right.0)),
         (Value::Float(left), Value::Float(right)) => Ok(left == right),
         (Value::String(left), Value::String(right)) => Ok(left == right),
         _ if left.is_nil() || right.is_nil() => Ok(left.is_nil() && right.is_nil()),
@@ -33,13 +36,15 @@ pub(crate) fn equal(left: &Value, right: &Value) -> Result<bool, String> {
 }
 
 pub(crate) fn order(left: &Value, right: &Value) -> Result<Option<Ordering>, String> {
+    if let (Some(left), Some(right)) = (left.integer(), right.integer()) {
+        return Ok(Some(left.cmp(&right)));
+    }
     match (left, right) {
-        (Value::Int(left), Value::Int(right)) => Ok(Some(left.cmp(right))),
         (Value::Float(left), Value::Float(right)) => Ok(left.partial_cmp(right)),
         (Value::String(left), Value::String(right)) => Ok(Some(left.cmp(right))),
         (
-            Value::Int(_) | Value::Float(_) | Value::String(_) | Value::Bool(_),
-            Value::Int(_) | Value::Float(_) | Value::String(_) | Value::Bool(_),
+            Value::Int(_) | Value::Int64(_) | Value::Float(_) | Value::String(_) | Value::Bool(_),
+            Value::Int(_) | Value::Int64(_) | Value::Float(_) | Value::String(_) | Value::Bool(_),
         ) if left.type_name() != right.type_name() => Err(INCOMPATIBLE.to_owned()),
         _ => Err(INVALID.to_owned()),
     }

@@ -22,13 +22,26 @@ pub(crate) fn of_template(template: &Template) -> BTreeSet<&str> {
 pub(crate) fn paths_of_template(template: &Template) -> BTreeSet<&[String]> {
     let mut paths = BTreeSet::new();
     each_operand(template, &mut |operand| {
-        if let Operand::Field(path) | Operand::Variable(_, path) | Operand::Parenthesis(_, path) = operand
-            && !path.is_empty()
-        {
-            paths.insert(path.as_slice());
+        match operand {
+            Operand::Field(path) | Operand::Variable(_, path) if !path.is_empty() => {
+                paths.insert(path.as_slice());
+            }
+            // The methods of a time or version are no names of the data.
+            Operand::Parenthesis(inner, path) if !path.is_empty() && !makes_native(inner) => {
+                paths.insert(path.as_slice());
+            }
+            _ => {}
         }
     });
     paths
+}
+
+/// Whether a pipeline ends with a function whose result has methods.
+fn makes_native(pipeline: &Pipeline) -> bool {
+    const MAKERS: [&str; 8] =
+        ["now", "toDate", "mustToDate", "dateModify", "date_modify", "mustDateModify", "must_date_modify", "semver"];
+    let last = pipeline.commands.last().map(|command| &command.operand);
+    matches!(last, Some(Operand::Function(function)) if MAKERS.contains(&function.name))
 }
 
 /// Calls `visit` with every operand of a template.

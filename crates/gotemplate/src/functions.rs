@@ -3,6 +3,8 @@
 use crate::arguments::Function;
 use crate::{builtins, sprig, times, xml};
 
+pub(crate) use sprig::refusal;
+
 /// The function with a name. Sprig's functions hide those of the language, as in Tyk.
 pub(crate) fn function(name: &str) -> Option<&'static Function> {
     sprig::TABLES

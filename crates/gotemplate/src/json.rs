@@ -25,7 +25,11 @@ fn value_into(value: &Value, escape: Escape, indent: Option<&str>, level: usize,
     match value {
         Value::Missing | Value::Null => out.push_str("null"),
         Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Value::Int(number) => out.push_str(&number.to_string()),
+        Value::Int(number) | Value::Int64(number) => out.push_str(&number.to_string()),
+        Value::Native(native) => match native.0.json_text() {
+            Some(text) => string_into(&text, escape, out),
+            None => out.push_str(&native.0.integer().unwrap_or_default().to_string()),
+        },
         Value::Float(number) => out.push_str(&number_text(*number)),
         Value::String(text) => string_into(text, escape, out),
         Value::List(items) => {

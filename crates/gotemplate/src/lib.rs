@@ -1,6 +1,7 @@
 //! Go's `text/template` language with the functions of the `sprig` library, as used by Tyk's body transforms, error pages and
 //! webhooks. A template is parsed once; a function that this crate does not have is a parse error with its line. Rendering has
-//! maximum steps, depth and output. The crate has no I/O, clock or randomness, and depends on nothing of the gateway.
+//! maximum steps, depth and output. The crate has no I/O, clock or randomness: the caller gives them as a [`TemplateHost`]. It depends on
+//! nothing of the gateway.
 //!
 //! The semantics are those of Go 1.25 for data from JSON: numbers are `float64`, missing members print `<no value>`.
 
@@ -8,21 +9,31 @@ mod arguments;
 mod ast;
 mod builtins;
 mod compare;
+mod duration;
 mod fields;
 mod float;
 mod functions;
+mod go_url;
+mod gotime;
+mod host;
 mod json;
 mod lexer;
+mod methods;
+mod native;
 mod number;
 mod parser;
+mod pattern;
 mod print;
+mod re2;
 mod read;
 mod render;
+mod semver;
 mod sprig;
 mod times;
 mod value;
 mod xml;
 
+pub use host::TemplateHost;
 pub use render::{RenderError, RenderLimits};
 pub use value::Value;
 
@@ -71,8 +82,8 @@ impl Template {
     ///
     /// # Errors
     /// The error that Go's `Execute` would return, or a maximum that was reached. The output so far is dropped.
-    pub fn render(&self, data: &Value, limits: RenderLimits) -> Result<String, RenderError> {
-        render::render(self, data, limits, false)
+    pub fn render(&self, data: &Value, limits: RenderLimits, host: &dyn TemplateHost) -> Result<String, RenderError> {
+        render::render(self, data, limits, host, false)
     }
 
     /// The same with Go's `html/template` for a text without tags, such as JSON: printed values are escaped for HTML, and a missing value
@@ -80,8 +91,8 @@ impl Template {
     ///
     /// # Errors
     /// As [`Template::render`].
-    pub fn render_html(&self, data: &Value, limits: RenderLimits) -> Result<String, RenderError> {
-        render::render(self, data, limits, true)
+    pub fn render_html(&self, data: &Value, limits: RenderLimits, host: &dyn TemplateHost) -> Result<String, RenderError> {
+        render::render(self, data, limits, host, true)
     }
 
     /// Every chain of names that the template reads: `["A", "B"]` for `{{.A.B}}` and for `{{$x.A.B}}`, whatever the dot or the variable

@@ -1,9 +1,10 @@
 //! Parses tokens into a syntax tree, with Go's grammar. An error has its line.
 
-use crate::arguments::Function;
+use crate::arguments::{Function, FunctionBody};
 use crate::ast::{Branch, LiteralValue, Operand, Pipeline, PipelineCommand, TemplateNode, VariableSlot};
-use crate::functions::function;
+use crate::functions::{function, refusal};
 use crate::lexer::{self, Lexeme, Placed};
+use crate::pattern::Pattern;
 use crate::{ParseError, Template, number};
 use std::collections::HashMap;
 
@@ -338,7 +339,21 @@ impl Parser {
         if !arguments.is_empty() && matches!(operand, Operand::Dot | Operand::Constant(_)) {
             return Err(self.error("can't give arguments to what is no function"));
         }
-        Ok(PipelineCommand { operand, arguments })
+        let pattern = self.pattern(&operand, &arguments)?;
+        Ok(PipelineCommand { operand, arguments, pattern })
+    }
+
+    /// Compiles the regular expression of a search, if it stands in the template.
+    fn pattern(&self, operand: &Operand, arguments: &[Operand]) -> Parsed<Option<Box<Pattern>>> {
+        let (Operand::Function(function), Some(Operand::Constant(LiteralValue::String(text)))) = (operand, arguments.first())
+        else {
+            return Ok(None);
+        };
+        if !matches!(function.body, FunctionBody::Search(_)) {
+            return Ok(None);
+        }
+        let compiled = Pattern::written(text).map_err(|why| self.error(format!("{}: {why}", function.name)))?;
+        Ok(Some(Box::new(compiled)))
     }
 
     fn operand(&mut self) -> Parsed<Option<Operand>> {
@@ -395,7 +410,7 @@ impl Parser {
         match (self.peek(), operand) {
             (Some(Lexeme::Field(_)), Operand::Function(function)) => {
                 // `f.Name` is a field of the result of `f`.
-                let call = PipelineCommand { operand: Operand::Function(function), arguments: Vec::new() };
+                let call = PipelineCommand { operand: Operand::Function(function), arguments: Vec::new(), pattern: None };
                 let inner = Pipeline { line: self.line, variables: Vec::new(), commands: vec![call] };
                 Ok(Some(Operand::Parenthesis(Box::new(inner), self.fields())))
             }
@@ -414,7 +429,11 @@ impl Parser {
             "nil" => Operand::Nil,
             _ => {
                 let known: Option<&'static Function> = function(word);
-                Operand::Function(known.ok_or_else(|| self.error(format!("function {word:?} not defined")))?)
+                let unknown = || match refusal(word) {
+                    Some(why) => self.error(format!("function {word:?} not defined: {why}")),
+                    None => self.error(format!("function {word:?} not defined")),
+                };
+                Operand::Function(known.ok_or_else(unknown)?)
             }
         })
     }

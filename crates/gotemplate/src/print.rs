@@ -41,7 +41,8 @@ pub(crate) fn plain(value: &Value, out: &mut String) {
     match value {
         Value::Missing | Value::Null => out.push_str("<nil>"),
         Value::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Value::Int(number) => out.push_str(&number.to_string()),
+        Value::Int(number) | Value::Int64(number) => out.push_str(&number.to_string()),
+        Value::Native(native) => out.push_str(&native.0.text()),
         Value::Float(number) => float::shortest_into(*number, 'e', out),
         Value::String(text) => out.push_str(text),
         Value::List(items) => group("[", items.iter(), "]", out, plain),
@@ -163,8 +164,8 @@ fn flags<'v>(characters: &mut std::str::Chars<'_>, values: &mut impl Iterator<It
 fn size<'v>(characters: &mut std::str::Chars<'_>, values: &mut impl Iterator<Item = &'v Value>) -> Result<Option<usize>, String> {
     if characters.clone().next() == Some('*') {
         characters.next();
-        let Some(Value::Int(number)) = values.next() else { return Err("* in a format needs an int".to_owned()) };
-        let size = usize::try_from(*number).map_err(|_| "a width below zero is not supported".to_owned())?;
+        let number = values.next().and_then(Value::integer).ok_or("* in a format needs an int")?;
+        let size = usize::try_from(number).map_err(|_| "a width below zero is not supported".to_owned())?;
         bounded(size)?;
         return Ok(Some(size));
     }
@@ -211,12 +212,13 @@ fn element(verb: char, flags: Flags, value: &Value) -> String {
 fn scalar(verb: char, flags: Flags, value: &Value) -> Option<String> {
     match (verb, value) {
         ('T', _) => Some(value.type_name().to_owned()),
-        ('v', Value::Int(number)) => integer('d', flags, *number),
+        ('v', Value::Int(number) | Value::Int64(number)) => integer('d', flags, *number),
         ('v', Value::Float(number)) => decimal('g', flags, *number),
         ('v', Value::String(text)) if flags.sharp => quoted(text),
         ('v', _) => Some(text_of(value)),
         ('t', Value::Bool(truth)) => Some(truth.to_string()),
-        (_, Value::Int(number)) => integer(verb, flags, *number),
+        ('s' | 'q' | 'x' | 'X', Value::Native(native)) => string(verb, flags, &native.0.text()),
+        (_, Value::Int(_) | Value::Int64(_) | Value::Native(_)) => value.integer().and_then(|number| integer(verb, flags, number)),
         (_, Value::Float(number)) => decimal(verb, flags, *number),
         (_, Value::String(text)) => string(verb, flags, text),
         _ => None,
@@ -320,14 +322,20 @@ pub(crate) fn quoted(text: &str) -> Option<String> {
 fn pad(text: &str, verb: char, flags: Flags, value: &Value, out: &mut String) -> Result<(), String> {
     let missing = flags.width.unwrap_or(0).saturating_sub(text.chars().count());
     bounded(out.len().saturating_add(missing))?;
-    let numeric =
-        matches!(value, Value::Int(_) | Value::Float(_)) && !matches!(verb, 'c' | 'q' | 'T' | 'U') && !text.starts_with("%!");
+    let is_number = match value {
+        Value::Int(_) | Value::Int64(_) | Value::Float(_) => true,
+        Value::Native(_) => matches!(verb, 'd' | 'b' | 'o' | 'O'),
+        _ => false,
+    };
+    let numeric = is_number
+        && !matches!(verb, 'c' | 'q' | 'T' | 'U')
+        && !text.starts_with("%!");
     if flags.minus {
         out.push_str(text);
         out.extend(std::iter::repeat_n(' ', missing));
     } else if flags.zero
         && (numeric || matches!(value, Value::String(_)))
-        && !(flags.precision.is_some() && matches!(value, Value::Int(_)))
+        && !(flags.precision.is_some() && matches!(value, Value::Int(_) | Value::Int64(_)))
     {
         let (sign, digits) = text.split_at(usize::from(numeric && text.starts_with(['-', '+', ' '])));
         out.push_str(sign);

@@ -1,10 +1,14 @@
 //! Walks the syntax tree and writes the output, within limits: an operator's template processes untrusted bodies.
 
 use crate::Template;
-use crate::arguments::{Function, FunctionBody, any};
+use crate::arguments::{CallContext, Function, FunctionBody, any};
 use crate::ast::{Branch, Operand, Pipeline, PipelineCommand, TemplateNode};
+use crate::host::TemplateHost;
+use crate::methods;
+use crate::pattern::{Pattern, Search};
 use crate::print;
 use crate::value::Value;
+use std::rc::Rc;
 
 /// The maxima of rendering.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +25,13 @@ impl Default for RenderLimits {
         RenderLimits { bytes_max: 10 * 1024 * 1024, steps_max: 2_000_000 }
     }
 }
+
+/// Bytes that a regular expression searches for a step.
+const SEARCHED_PER_STEP: usize = 8;
+/// Steps for compiling a regular expression that the template made: about a millisecond, so that a rendering takes a second at most.
+const COMPILED_STEPS: usize = 2_000;
+/// Regular expressions of one rendering that are kept for their next use.
+const PATTERNS_MAX: usize = 16;
 
 /// Maximum depth of templates that call each other. A call takes some KiB of stack.
 const DEPTH_MAX: usize = 50;
@@ -55,6 +66,9 @@ type Rendered<T> = Result<T, RenderError>;
 struct Renderer<'t> {
     template: &'t Template,
     limits: RenderLimits,
+    host: &'t dyn TemplateHost,
+    /// Regular expressions that the template made, the latest last.
+    patterns: Vec<Rc<Pattern>>,
     steps: usize,
     line: usize,
     out: String,
@@ -68,8 +82,14 @@ struct Frame {
     depth: usize,
 }
 
-pub(crate) fn render(template: &Template, data: &Value, limits: RenderLimits, escapes: bool) -> Rendered<String> {
-    let mut renderer = Renderer { template, limits, steps: 0, line: 0, out: String::new(), escapes };
+pub(crate) fn render(
+    template: &Template,
+    data: &Value,
+    limits: RenderLimits,
+    host: &dyn TemplateHost,
+    escapes: bool,
+) -> Rendered<String> {
+    let mut renderer = Renderer { template, limits, host, patterns: Vec::new(), steps: 0, line: 0, out: String::new(), escapes };
     // A document that is `null` is no value; a member that is `null` is a value.
     let data = data.clone().unwrapped();
     let mut frame = Frame { variables: vec![data.clone()], depth: 0 };
@@ -155,6 +175,9 @@ impl<'t> Renderer<'t> {
                 self.iterate(branch, entries, frame)?
             }
             Value::Int(count) => self.iterate(branch, (0..*count).map(|number| (Value::Int(number), Value::Int(number))), frame)?,
+            Value::Int64(count) => {
+                self.iterate(branch, (0..*count).map(|number| (Value::Int64(number), Value::Int64(number))), frame)?
+            }
             other => return self.error(format!("range can't iterate over {}", print::text_of(other))),
         };
         let flow = if ranged == 0 { self.list(&branch.otherwise, dot, frame)? } else { Flow::Done };
@@ -216,30 +239,54 @@ impl<'t> Renderer<'t> {
     fn command(&mut self, command: &'t PipelineCommand, last: Option<Value>, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
         self.step(1)?;
         if let Operand::Function(function) = &command.operand {
-            return self.function(function, &command.arguments, last, dot, frame);
+            return self.function(function, command, last, dot, frame);
         }
         if last.is_some() || !command.arguments.is_empty() {
-            return self.error("a field or variable is no function and takes no arguments");
+            return self.method(command, last, dot, frame);
         }
         self.operand(&command.operand, dot, frame)
+    }
+
+    /// A method with arguments: `now.Format "15:04"`.
+    fn method(&mut self, command: &'t PipelineCommand, last: Option<Value>, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
+        const NO_METHOD: &str = "a field or variable is no function and takes no arguments";
+        let (receiver, names) = match &command.operand {
+            Operand::Field(names) => (dot.clone(), names),
+            Operand::Variable(slot, names) => (any(&frame.variables, *slot).clone(), names),
+            Operand::Parenthesis(pipeline, names) => (self.pipeline(pipeline, dot, frame)?, names),
+            Operand::Dot | Operand::Nil | Operand::Constant(_) | Operand::Function(_) => return self.error(NO_METHOD),
+        };
+        let Some((name, before)) = names.split_last() else { return self.error(NO_METHOD) };
+        let receiver = self.fields(receiver, before)?;
+        let Some(native) = receiver.native() else { return self.error(NO_METHOD) };
+        let mut given = Vec::with_capacity(command.arguments.len() + 1);
+        for operand in &command.arguments {
+            self.step(1)?;
+            given.push(self.operand(operand, dot, frame)?);
+        }
+        given.extend(last);
+        match methods::call(native, name, &given, self.host) {
+            Some(result) => result.or_else(|why| self.error(format!("error calling {name}: {why}"))),
+            None => self.error(format!("can't evaluate field {name} in type {}", receiver.type_name())),
+        }
     }
 
     fn function(
         &mut self,
         function: &Function,
-        operands: &'t [Operand],
+        command: &'t PipelineCommand,
         last: Option<Value>,
         dot: &Value,
         frame: &mut Frame,
     ) -> Rendered<Value> {
-        let mut arguments = Vec::with_capacity(operands.len() + usize::from(last.is_some()));
-        for operand in operands {
+        let mut arguments = Vec::with_capacity(command.arguments.len() + usize::from(last.is_some()));
+        for operand in &command.arguments {
             self.step(1)?;
             let value = self.operand(operand, dot, frame)?;
             let decides = match function.body {
                 FunctionBody::And => !value.is_true(),
                 FunctionBody::Or => value.is_true(),
-                FunctionBody::Call(_) => false,
+                FunctionBody::Call(_) | FunctionBody::Hosted(_) | FunctionBody::Search(_) => false,
             };
             if decides {
                 return Ok(value);
@@ -247,7 +294,28 @@ impl<'t> Renderer<'t> {
             arguments.push(value);
         }
         arguments.extend(last);
-        let result = function.call(&arguments).map_err(|message| RenderError { line: self.line, message })?;
+        self.result(function, &arguments, command.pattern.as_deref())
+    }
+
+    /// Calls a function with its arguments, and counts its work.
+    fn result(&mut self, function: &Function, arguments: &[Value], written: Option<&Pattern>) -> Rendered<Value> {
+        let made = match (function.body, arguments.first()) {
+            (FunctionBody::Search(_), Some(Value::String(text))) if written.is_none() => Some(self.pattern(text)?),
+            _ => None,
+        };
+        let pattern = match (&made, written) {
+            (Some(Ok(pattern)), _) => Some(Ok(&**pattern)),
+            (Some(Err(why)), _) => Some(Err(why.clone())),
+            (None, written) => written.map(Ok),
+        };
+        let bytes_max = self.limits.steps_max.saturating_sub(self.steps).saturating_mul(SEARCHED_PER_STEP);
+        let mut search = pattern.map(|pattern| pattern.map(|pattern| pattern.search(bytes_max)));
+        let context =
+            CallContext { host: self.host, search: search.as_mut().map(|search| search.as_mut().map_err(|why| why.clone())) };
+        let result = function.call(arguments, context);
+        let searched = search.and_then(Result::ok).map_or(0, |search: Search<'_>| search.bytes_read());
+        self.step(searched / SEARCHED_PER_STEP)?;
+        let result = result.map_err(|message| RenderError { line: self.line, message })?;
         let size = match &result {
             Value::String(text) => text.len() / 64,
             Value::List(items) => items.len(),
@@ -255,6 +323,22 @@ impl<'t> Renderer<'t> {
         };
         self.step(size)?;
         Ok(result)
+    }
+
+    /// The regular expression with a text, or why there is none.
+    fn pattern(&mut self, text: &str) -> Rendered<Result<Rc<Pattern>, String>> {
+        if let Some(known) = self.patterns.iter().find(|known| known.is_of(text)) {
+            return Ok(Ok(known.clone()));
+        }
+        self.step(COMPILED_STEPS)?;
+        let compiled = Pattern::made(text).map(Rc::new);
+        if let Ok(pattern) = &compiled {
+            if self.patterns.len() == PATTERNS_MAX {
+                self.patterns.remove(0);
+            }
+            self.patterns.push(pattern.clone());
+        }
+        Ok(compiled)
     }
 
     fn operand(&mut self, operand: &'t Operand, dot: &Value, frame: &mut Frame) -> Rendered<Value> {
@@ -271,7 +355,7 @@ impl<'t> Renderer<'t> {
                 let value = self.pipeline(pipeline, dot, frame)?;
                 self.fields(value, names)
             }
-            Operand::Function(function) => self.function(function, &[], None, dot, frame),
+            Operand::Function(function) => self.result(function, &[], None),
         }
     }
 
@@ -282,6 +366,10 @@ impl<'t> Renderer<'t> {
             Value::Map(map) => Ok(map.get(name).unwrap_or(Value::Missing)),
             Value::Struct(structure) => match structure.get(name) {
                 Some(value) => Ok(value.clone()),
+                None => self.error(format!("can't evaluate field {name} in type {}", value.type_name())),
+            },
+            Value::Native(native) => match methods::call(&native.0, name, &[], self.host) {
+                Some(result) => result.or_else(|why| self.error(format!("error calling {name}: {why}"))),
                 None => self.error(format!("can't evaluate field {name} in type {}", value.type_name())),
             },
             other => self.error(format!("can't evaluate field {name} in type {}", other.type_name())),

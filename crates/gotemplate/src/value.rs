@@ -1,5 +1,6 @@
 //! Values of a template: those that Go's `encoding/json` reads from a document, and the results of functions.
 
+use crate::native::Native;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,8 +18,10 @@ pub enum Value {
     Null,
     /// `bool`
     Bool(bool),
-    /// Any of Go's integers: literals, lengths, results of arithmetic.
+    /// `int`: literals, lengths.
     Int(i64),
+    /// `int64`, or `uint64`: results of arithmetic, times in Unix seconds.
+    Int64(i64),
     /// `float64`: every number of a JSON document.
     Float(f64),
     /// `string`
@@ -29,7 +32,13 @@ pub enum Value {
     Map(MapValue),
     /// A struct: reading a field that it does not have is an error.
     Struct(Rc<StructValue>),
+    /// A value of a Go type with methods, such as a time.
+    Native(Rc<NativeValue>),
 }
+
+/// The shared value of [`Value::Native`].
+#[derive(Clone, Debug)]
+pub struct NativeValue(pub(crate) Native);
 
 /// The fields of [`Value::Struct`], in their order.
 #[derive(Clone, Debug)]
@@ -97,17 +106,31 @@ impl Value {
         match self {
             Value::Missing | Value::Null => false,
             Value::Bool(truth) => *truth,
-            Value::Int(number) => *number != 0,
+            Value::Int(number) | Value::Int64(number) => *number != 0,
             Value::Float(number) => *number != 0.0,
             Value::String(text) => !text.is_empty(),
             Value::List(items) => !items.is_empty(),
             Value::Map(map) => !map.0.borrow().is_empty(),
             Value::Struct(_) => true,
+            Value::Native(native) => native.0.integer() != Some(0),
         }
     }
 
     pub(crate) fn is_nil(&self) -> bool {
         matches!(self, Value::Missing | Value::Null)
+    }
+
+    pub(crate) fn native(&self) -> Option<&Native> {
+        if let Value::Native(native) = self { Some(&native.0) } else { None }
+    }
+
+    /// The number of any of Go's integer types.
+    pub(crate) fn integer(&self) -> Option<i64> {
+        match self {
+            Value::Int(number) | Value::Int64(number) => Some(*number),
+            Value::Native(native) => native.0.integer(),
+            _ => None,
+        }
     }
 
     /// The result of a pipeline: an empty interface is no value.
@@ -121,11 +144,13 @@ impl Value {
             Value::Missing | Value::Null => "<nil>",
             Value::Bool(_) => "bool",
             Value::Int(_) => "int",
+            Value::Int64(_) => "int64",
             Value::Float(_) => "float64",
             Value::String(_) => "string",
             Value::List(_) => "[]interface {}",
             Value::Map(_) => "map[string]interface {}",
             Value::Struct(structure) => structure.type_name,
+            Value::Native(native) => native.0.type_name(),
         }
     }
 }
@@ -170,6 +195,12 @@ impl From<String> for Value {
 impl From<bool> for Value {
     fn from(truth: bool) -> Self {
         Value::Bool(truth)
+    }
+}
+
+impl From<Native> for Value {
+    fn from(native: Native) -> Self {
+        Value::Native(Rc::new(NativeValue(native)))
     }
 }
 

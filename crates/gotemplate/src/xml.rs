@@ -197,7 +197,7 @@ fn write_map(name: &str, map: &MapValue, out: &mut String) -> Result<(), String>
     for (key, value) in attributes {
         let text = match value {
             Value::String(text) => escaped(text),
-            Value::Bool(_) | Value::Int(_) | Value::Float(_) => print::text_of(value),
+            Value::Bool(_) | Value::Int(_) | Value::Int64(_) | Value::Float(_) | Value::Native(_) => print::text_of(value),
             other => return Err(format!("invalid attribute value for: {key}:<{}>", other.type_name())),
         };
         out.push_str(&format!(" {}=\"{text}\"", key.trim_start_matches('-')));

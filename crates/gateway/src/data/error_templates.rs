@@ -2,6 +2,7 @@
 //! language with `{{.Message}}` and `{{.StatusCode}}`. `error_overrides` can use any file whose name begins with `error`. A file
 //! that can't be parsed or rendered is skipped with a warning, and the built-in body is used.
 
+use crate::base::template_host::GatewayTemplateHost;
 use std::path::Path;
 use std::sync::Arc;
 use tollgate_gotemplate::{RenderLimits, Template, Value};
@@ -95,7 +96,7 @@ impl ErrorTemplate {
     /// Parses a template and renders it once: a template that fails with these fields always fails.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let template = Template::parse(text).map_err(|error| error.to_string())?;
-        template.render(&value(500, "message", "message"), LIMITS).map_err(|error| error.to_string())?;
+        template.render(&value(500, "message", "message"), LIMITS, &GatewayTemplateHost).map_err(|error| error.to_string())?;
         if let Some(unknown) = template.field_names().into_iter().find(|name| !FIELDS.contains(name)) {
             return Err(format!("{unknown:?} is not a field; the fields are {}", FIELDS.join(", ")));
         }
@@ -115,7 +116,7 @@ impl ErrorTemplate {
             String::from_utf8_lossy(&escaped).into_owned()
         };
         let value = value(data.status, &escaped(data.message), &escaped(data.invalid_params));
-        body.extend_from_slice(self.0.render(&value, LIMITS).unwrap_or_default().as_bytes());
+        body.extend_from_slice(self.0.render(&value, LIMITS, &GatewayTemplateHost).unwrap_or_default().as_bytes());
     }
 }
 

@@ -101,6 +101,29 @@ fn a_request_goes_on_with_what_the_template_makes() {
     assert_eq!(upstream.last().text(), wanted);
 }
 
+/// The time, the randomness and the time zones that templates get are the machine's.
+#[test]
+fn templates_have_the_time_and_randomness_of_the_gateway() {
+    let upstream = Upstream::ok();
+    let text =
+        r#"{{uuidv4}} {{now.Unix}} {{dateInZone "15:04 MST" 1720000000 "Asia/Tokyo"}} {{regexReplaceAll "[^0-9]" .phone ""}}"#;
+    let gateway = Gateway::start(json!({}), [request_transform(&upstream, text)]);
+    let unix_s = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let mut ids = std::collections::BTreeSet::new();
+    for _ in 0..3 {
+        let before = unix_s();
+        assert_eq!(gateway.send(request("POST", "/a/t", &[], r#"{"phone": "+49 (30) 12-34"}"#)).status, 200);
+        let seen = upstream.last().text();
+        let (id, rest) = seen.split_once(' ').unwrap();
+        let (time, rest) = rest.split_once(' ').unwrap();
+        assert!((before..=unix_s()).contains(&time.parse::<u64>().unwrap()), "{seen}");
+        assert_eq!(rest, "18:46 JST 49301234");
+        assert_eq!((id.len(), id.as_bytes()[14]), (36, b'4'), "{seen}");
+        ids.insert(id.to_owned());
+    }
+    assert_eq!(ids.len(), 3);
+}
+
 #[test]
 fn lists_texts_and_nothing_are_seen_as_in_tyk() {
     let upstream = Upstream::ok();
@@ -362,8 +385,9 @@ fn what_a_template_uses_and_is_not_there_is_a_problem_of_the_definition() {
     for (data, message) in [
         (
             template("one\n{{.x | genPrivateKey}}"),
-            "template_source: error: not a template: line 2: function \"genPrivateKey\" not defined",
+            "template_source: error: not a template: line 2: function \"genPrivateKey\" not defined: making keys and certificates takes too long",
         ),
+        (template("{{regexMatch `(a` .x}}"), "template_source: error: not a template: line 1: regexMatch: "),
         (template("{{.x"), "template_source: error: not a template: line 1: "),
         (json!({"template_mode": "blob", "template_source": "%%"}), "template_source: error: not Base64"),
         (

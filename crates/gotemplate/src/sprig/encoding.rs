@@ -1,11 +1,12 @@
-//! JSON, Base64, hashes and paths.
+//! JSON, Base64, Base32, hashes and paths.
 
 use crate::arguments::{Function, FunctionResult, any, call, text};
 use crate::json::{self, Escape};
 use crate::value::Value;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use data_encoding::HEXLOWER;
+use data_encoding::{BASE32, HEXLOWER};
+use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -23,19 +24,27 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let decoded = STANDARD.decode(text(given, 0)?);
         Ok(decoded.map_or_else(|_| "illegal base64 data".to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned()).into())
     }),
+    call("b32enc", 1, 1, |given| Ok(BASE32.encode(text(given, 0)?.as_bytes()).into())),
+    call("b32dec", 1, 1, |given| {
+        // Go skips line ends; as in sprig, the result is the error.
+        let written = text(given, 0)?.replace(['\r', '\n'], "");
+        let decoded = BASE32.decode(written.as_bytes());
+        Ok(decoded.map_or_else(|_| "illegal base32 data".to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned()).into())
+    }),
+    call("adler32sum", 1, 1, |given| Ok(adler32(text(given, 0)?.as_bytes()).to_string().into())),
+    call("sha1sum", 1, 1, |given| Ok(HEXLOWER.encode(&Sha1::digest(text(given, 0)?)).into())),
     call("sha256sum", 1, 1, |given| Ok(HEXLOWER.encode(&Sha256::digest(text(given, 0)?)).into())),
     call("sha512sum", 1, 1, |given| Ok(HEXLOWER.encode(&Sha512::digest(text(given, 0)?)).into())),
-    call("base", 1, 1, |given| Ok(base(text(given, 0)?).into())),
-    call("dir", 1, 1, |given| {
-        Ok(clean(text(given, 0)?.rsplit_once('/').map_or("", |(directory, _)| if directory.is_empty() { "/" } else { directory }))
-            .into())
-    }),
-    call("clean", 1, 1, |given| Ok(clean(text(given, 0)?).into())),
-    call("ext", 1, 1, |given| {
-        let name = text(given, 0)?.rsplit('/').next().unwrap_or_default();
-        Ok(name.rfind('.').and_then(|at| name.get(at..)).unwrap_or_default().into())
-    }),
-    call("isAbs", 1, 1, |given| Ok(text(given, 0)?.starts_with('/').into())),
+    call("base", 1, 1, base),
+    call("osBase", 1, 1, base),
+    call("dir", 1, 1, directory),
+    call("osDir", 1, 1, directory),
+    call("clean", 1, 1, cleaned),
+    call("osClean", 1, 1, cleaned),
+    call("ext", 1, 1, extension),
+    call("osExt", 1, 1, extension),
+    call("isAbs", 1, 1, is_absolute),
+    call("osIsAbs", 1, 1, is_absolute),
 ];
 
 fn to_json(given: &[Value]) -> FunctionResult {
@@ -61,13 +70,43 @@ fn read(text: &str) -> FunctionResult {
     Ok(Value::from_json(&json))
 }
 
-fn base(path: &str) -> &str {
+/// The checksum of RFC 1950.
+fn adler32(bytes: &[u8]) -> u32 {
+    const MODULUS: u32 = 65_521;
+    let (low, high) = bytes.iter().fold((1, 0), |(low, high), byte| {
+        let low = (low + u32::from(*byte)) % MODULUS;
+        (low, (high + low) % MODULUS)
+    });
+    high << 16 | low
+}
+
+fn base(given: &[Value]) -> FunctionResult {
+    let path = text(given, 0)?;
     let trimmed = path.trim_end_matches('/');
-    match (path.is_empty(), trimmed.is_empty()) {
+    let name = match (path.is_empty(), trimmed.is_empty()) {
         (true, _) => ".",
         (false, true) => "/",
         _ => trimmed.rsplit('/').next().unwrap_or(trimmed),
-    }
+    };
+    Ok(name.into())
+}
+
+fn directory(given: &[Value]) -> FunctionResult {
+    let parent = text(given, 0)?.rsplit_once('/').map_or("", |(parent, _)| if parent.is_empty() { "/" } else { parent });
+    Ok(clean(parent).into())
+}
+
+fn cleaned(given: &[Value]) -> FunctionResult {
+    Ok(clean(text(given, 0)?).into())
+}
+
+fn extension(given: &[Value]) -> FunctionResult {
+    let name = text(given, 0)?.rsplit('/').next().unwrap_or_default();
+    Ok(name.rfind('.').and_then(|at| name.get(at..)).unwrap_or_default().into())
+}
+
+fn is_absolute(given: &[Value]) -> FunctionResult {
+    Ok(text(given, 0)?.starts_with('/').into())
 }
 
 /// The shortest equivalent path.

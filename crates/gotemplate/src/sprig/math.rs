@@ -2,23 +2,25 @@
 
 use crate::arguments::{ANY, Function, FunctionResult, any, call, int, text};
 use crate::number;
+use crate::print;
 use crate::value::Value;
 use bigdecimal::{BigDecimal, RoundingMode, ToPrimitive as _, Zero as _};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     call("int", 1, 1, |given| Ok(whole(any(given, 0)).into())),
-    call("int64", 1, 1, |given| Ok(whole(any(given, 0)).into())),
+    call("int64", 1, 1, |given| Ok(Value::Int64(whole(any(given, 0))))),
     call("float64", 1, 1, |given| Ok(real(any(given, 0)).into())),
     call("atoi", 1, 1, |given| Ok(text(given, 0)?.parse::<i64>().unwrap_or(0).into())),
-    call("add1", 1, 1, |given| Ok(whole(any(given, 0)).wrapping_add(1).into())),
-    call("add", 0, ANY, |given| Ok(given.iter().fold(0_i64, |sum, value| sum.wrapping_add(whole(value))).into())),
-    call("sub", 2, 2, |given| Ok(whole(any(given, 0)).wrapping_sub(whole(any(given, 1))).into())),
-    call("mul", 1, ANY, |given| Ok(given.iter().fold(1_i64, |product, value| product.wrapping_mul(whole(value))).into())),
+    call("toDecimal", 1, 1, |given| Ok(Value::Int64(i64::from_str_radix(&print::text_of(any(given, 0)), 8).unwrap_or(0)))),
+    call("add1", 1, 1, |given| Ok(Value::Int64(whole(any(given, 0)).wrapping_add(1)))),
+    call("add", 0, ANY, |given| Ok(Value::Int64(given.iter().fold(0, |sum, value| sum.wrapping_add(whole(value)))))),
+    call("sub", 2, 2, |given| Ok(Value::Int64(whole(any(given, 0)).wrapping_sub(whole(any(given, 1)))))),
+    call("mul", 1, ANY, |given| Ok(Value::Int64(given.iter().fold(1, |product, value| product.wrapping_mul(whole(value)))))),
     call("div", 2, 2, |given| divided(given, i64::checked_div)),
     call("mod", 2, 2, |given| divided(given, i64::checked_rem)),
-    call("max", 1, ANY, |given| Ok(given.iter().map(whole).max().unwrap_or(0).into())),
-    call("biggest", 1, ANY, |given| Ok(given.iter().map(whole).max().unwrap_or(0).into())),
-    call("min", 1, ANY, |given| Ok(given.iter().map(whole).min().unwrap_or(0).into())),
+    call("max", 1, ANY, |given| Ok(Value::Int64(given.iter().map(whole).max().unwrap_or(0)))),
+    call("biggest", 1, ANY, |given| Ok(Value::Int64(given.iter().map(whole).max().unwrap_or(0)))),
+    call("min", 1, ANY, |given| Ok(Value::Int64(given.iter().map(whole).min().unwrap_or(0)))),
     call("maxf", 1, ANY, |given| Ok(given.iter().map(real).fold(f64::NEG_INFINITY, f64::max).into())),
     call("minf", 1, ANY, |given| Ok(given.iter().map(real).fold(f64::INFINITY, f64::min).into())),
     call("add1f", 1, 1, |given| decimals(&[any(given, 0).clone(), Value::Float(1.0)], |sum, next| Ok(sum + next))),
@@ -45,7 +47,8 @@ const DIVISION_DIGITS: i64 = 16;
 #[expect(clippy::cast_possible_truncation, reason = "a float is cut, as Go does it")]
 pub(super) fn whole(value: &Value) -> i64 {
     match value {
-        Value::Int(number) => *number,
+        Value::Int(number) | Value::Int64(number) => *number,
+        Value::Native(native) => native.0.integer().unwrap_or(0),
         Value::Float(number) => *number as i64,
         Value::Bool(truth) => i64::from(*truth),
         Value::String(text) => {
@@ -63,7 +66,7 @@ pub(super) fn whole(value: &Value) -> i64 {
 #[expect(clippy::cast_precision_loss, reason = "a large integer is rounded, as Go does it")]
 fn real(value: &Value) -> f64 {
     match value {
-        Value::Int(number) => *number as f64,
+        Value::Int(number) | Value::Int64(number) => *number as f64,
         Value::Float(number) => *number,
         Value::Bool(truth) => f64::from(u8::from(*truth)),
         Value::String(text) => text.parse().unwrap_or(0.0),
@@ -73,7 +76,7 @@ fn real(value: &Value) -> f64 {
 
 fn divided(given: &[Value], divide: fn(i64, i64) -> Option<i64>) -> FunctionResult {
     let (dividend, divisor) = (whole(any(given, 0)), whole(any(given, 1)));
-    divide(dividend, divisor).map(Value::from).ok_or_else(|| "integer divide by zero".to_owned())
+    divide(dividend, divisor).map(Value::Int64).ok_or_else(|| "integer divide by zero".to_owned())
 }
 
 /// Calculates in decimal digits, so that 0.1 + 0.2 is 0.3.

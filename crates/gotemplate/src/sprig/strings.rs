@@ -68,6 +68,7 @@ fn kind(value: &Value) -> &'static str {
         Value::List(_) => "slice",
         Value::Map(_) => "map",
         Value::Struct(_) => "struct",
+        Value::Native(native) => native.0.kind(),
         other => other.type_name(),
     }
 }

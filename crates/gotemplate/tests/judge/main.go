@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"os"
 	"text/template"
+	"time"
 
 	"github.com/Masterminds/sprig/v3"
 	"github.com/clbanning/mxj"
@@ -36,7 +37,15 @@ func main() {
 	if err := json.NewDecoder(os.Stdin).Decode(&input); err != nil {
 		panic(err)
 	}
+	// As Tyk does. Dates print in the zone of the machine: the tests' host has the same one.
 	functions := sprig.GenericFuncMap()
+	delete(functions, "env")
+	delete(functions, "expandenv")
+	local, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		panic(err)
+	}
+	time.Local = local
 	functions["jsonMarshal"] = func(value any) (string, error) {
 		text, err := json.Marshal(value)
 		return string(text), err

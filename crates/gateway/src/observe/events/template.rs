@@ -2,6 +2,7 @@
 //! it is loaded, not when an event happens.
 
 use super::event::GatewayEvent;
+use crate::base::template_host::GatewayTemplateHost;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use tollgate_gotemplate::{RenderLimits, Template};
@@ -169,7 +170,7 @@ impl EventTemplate {
 
     /// The body for an event.
     pub(super) fn render(&self, event: &GatewayEvent) -> Result<String, String> {
-        self.template.render_html(&event.value(), LIMITS).map_err(|error| error.to_string())
+        self.template.render_html(&event.value(), LIMITS, &GatewayTemplateHost).map_err(|error| error.to_string())
     }
 }
 

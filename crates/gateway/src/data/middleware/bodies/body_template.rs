@@ -1,6 +1,7 @@
 //! A body transform of Tyk: its input, the data that its template sees, and its result. Reads the `template_data` of `transform` and
 //! `transform_response`.
 
+use crate::base::template_host::GatewayTemplateHost;
 use crate::data::exchange::Exchange;
 use crate::data::middleware::MiddlewareSource;
 use crate::data::template::{ValueTemplate as Variables, split_at_variable};
@@ -132,7 +133,7 @@ impl CompiledBodyTemplate {
                 document.set_member(name, value.clone());
             }
         }
-        self.template.render(document, RenderLimits::default()).map_err(|error| error.to_string())
+        self.template.render(document, RenderLimits::default(), &GatewayTemplateHost).map_err(|error| error.to_string())
     }
 
     /// Replaces the request's variables in a rendered text.

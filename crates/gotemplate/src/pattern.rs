@@ -63,11 +63,6 @@ impl Pattern {
             return Err(format!("a regular expression of more than {} bytes", bytes_max / 16));
         }
         let expression = re2::translated(text)?;
-        let nfa = |is_reversed: bool| {
-            let captures = if is_reversed { WhichCaptures::None } else { WhichCaptures::All };
-            let config = NfaConfig::new().reverse(is_reversed).which_captures(captures).nfa_size_limit(Some(bytes_max));
-            NFA::compiler().configure(config).build(&expression)
-        };
         let explain = |error: &dyn std::error::Error| {
             // The library names its limit or the fault, and shows the translated expression below.
             let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
@@ -75,13 +70,19 @@ impl Pattern {
                 cause.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim_start_matches("error: ").to_owned();
             format!("the regular expression {text:?} cannot be compiled: {line}")
         };
-        let (ahead, back) = (nfa(false).map_err(|error| explain(&error))?, nfa(true).map_err(|error| explain(&error))?);
+        let nfa = |is_reversed: bool| {
+            let captures = if is_reversed { WhichCaptures::None } else { WhichCaptures::All };
+            let config = NfaConfig::new().reverse(is_reversed).which_captures(captures).nfa_size_limit(Some(bytes_max));
+            NFA::compiler().configure(config).build(&expression).map_err(|error| explain(&error))
+        };
+        let (ahead, back) = (nfa(false)?, nfa(true)?);
         let table = DFA::config().cache_capacity(TABLE_BYTES).skip_cache_capacity_check(true);
-        let dfa = |nfa: NFA, kind: MatchKind| DFA::builder().configure(table.clone().match_kind(kind)).build_from_nfa(nfa);
+        let dfa = |nfa: NFA, kind: MatchKind| {
+            DFA::builder().configure(table.clone().match_kind(kind)).build_from_nfa(nfa).map_err(|error| explain(&error))
+        };
         let cost = 1 + ahead.states().len() / STATES_PER_COST;
         let groups = PikeVM::builder().build_from_nfa(ahead.clone()).map_err(|error| explain(&error))?;
-        let forward = dfa(ahead, MatchKind::LeftmostFirst).map_err(|error| explain(&error))?;
-        let backward = dfa(back, MatchKind::All).map_err(|error| explain(&error))?;
+        let (forward, backward) = (dfa(ahead, MatchKind::LeftmostFirst)?, dfa(back, MatchKind::All)?);
         let (ahead, back) = (forward.clone(), backward.clone());
         let tables: MakeTables = Box::new(move || Tables { forward: ahead.create_cache(), backward: back.create_cache() });
         Ok(Pattern { text: text.to_owned(), forward, backward, groups, tables: Pool::new(tables), cost })

@@ -327,9 +327,7 @@ fn pad(text: &str, verb: char, flags: Flags, value: &Value, out: &mut String) ->
         Value::Native(_) => matches!(verb, 'd' | 'b' | 'o' | 'O'),
         _ => false,
     };
-    let numeric = is_number
-        && !matches!(verb, 'c' | 'q' | 'T' | 'U')
-        && !text.starts_with("%!");
+    let numeric = is_number && !matches!(verb, 'c' | 'q' | 'T' | 'U') && !text.starts_with("%!");
     if flags.minus {
         out.push_str(text);
         out.extend(std::iter::repeat_n(' ', missing));

@@ -94,7 +94,7 @@ fn check_all(receiver: &Mutex<Receiver<Texts>>) {
     }
 }
 
-/// The threads, started when the first API uses them.
+/// The threads, started when the first long document comes.
 #[derive(Default)]
 pub(crate) struct LazyGraphqlThreads(OnceLock<Option<Arc<GraphqlThreads>>>);
 

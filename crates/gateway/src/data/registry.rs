@@ -63,7 +63,7 @@ pub(crate) struct Registry {
     /// The threads that check passwords.
     pub passwords: LazyPasswords,
     /// The threads that check long GraphQL documents.
-    pub graphql_threads: LazyGraphqlThreads,
+    pub graphql_threads: Arc<LazyGraphqlThreads>,
     graphql: Interned<(String, GraphqlSource), GraphqlApi>,
     /// The clients of the OAuth 2.0 provider.
     pub oauth_clients: Arc<OauthClients>,
@@ -148,6 +148,7 @@ impl Registry {
             auth_client: self.auth_client.clone(),
             oauth_clients: self.oauth_clients.clone(),
             certificates: self.certificates.clone(),
+            graphql_threads: self.graphql_threads.clone(),
             ..Registry::default()
         }
     }

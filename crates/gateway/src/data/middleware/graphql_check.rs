@@ -14,7 +14,7 @@ use super::{Middleware, MiddlewareSource};
 use crate::base::answers::GRACE;
 use crate::base::form::{encode_form, pairs};
 use crate::data::exchange::{Exchange, Step};
-use crate::data::graphql::{CHECK_TIME_MAX, CheckedTexts, GraphqlApi, GraphqlSource, GraphqlThreads};
+use crate::data::graphql::{CHECK_TIME_MAX, CheckedTexts, GraphqlApi, GraphqlSource, LazyGraphqlThreads};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal;
@@ -32,7 +32,7 @@ const CHECKED_HERE_MAX: usize = 1_024;
 
 pub(super) struct GraphqlCheck {
     api: Arc<GraphqlApi>,
-    threads: Option<Arc<GraphqlThreads>>,
+    threads: Arc<LazyGraphqlThreads>,
     rules: CheckRules,
     headers: UpstreamHeaders,
     /// Whether errors of the upstream become GraphQL errors.
@@ -79,7 +79,7 @@ impl GraphqlCheck {
             report_once(source, place, format!("{note}: the directive has no effect here"), false);
         }
         Some(Box::new(GraphqlCheck {
-            threads: source.context.registry.graphql_threads.get(),
+            threads: source.context.registry.graphql_threads.clone(),
             rules: CheckRules {
                 batch_max: if rules.batch_requests_max == 0 { 10 } else { rules.batch_requests_max },
                 simple_types: rules.accept_simple_content_types,
@@ -126,7 +126,7 @@ impl GraphqlCheck {
 
     /// Holds the request until its documents have been checked.
     fn ask(&self, exchange: &mut Exchange<'_>, texts: Vec<String>) -> Step {
-        let Some(asked) = self.threads.as_ref().and_then(|threads| threads.check(&self.api, texts)) else {
+        let Some(asked) = self.threads.get().and_then(|threads| threads.check(&self.api, texts)) else {
             return Step::Refuse(refusal::GRAPHQL_BUSY);
         };
         let work = asked.work();

@@ -74,14 +74,14 @@ pub struct UsedField {
 
 /// How large a selection is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Size {
+struct SelectionSize {
     levels: usize,
     fields: u64,
     aliases: u64,
 }
 
-impl Size {
-    fn add(&mut self, other: Size) {
+impl SelectionSize {
+    fn add(&mut self, other: SelectionSize) {
         self.levels = self.levels.max(other.levels);
         self.fields = self.fields.saturating_add(other.fields);
         self.aliases = self.aliases.saturating_add(other.aliases);
@@ -92,16 +92,16 @@ impl Size {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooNested;
 
-struct Walk<'d> {
+struct FieldWalk<'d> {
     document: &'d ExecutableDocument,
     /// The size of each fragment that has been measured.
-    fragments: HashMap<&'d str, Size>,
+    fragments: HashMap<&'d str, SelectionSize>,
     level: usize,
 }
 
 /// Measures an operation of a valid document.
 pub(crate) fn facts(document: &ExecutableDocument, operation: &Operation) -> Result<OperationFacts, TooNested> {
-    let mut walk = Walk { document, fragments: HashMap::new(), level: 0 };
+    let mut walk = FieldWalk { document, fragments: HashMap::new(), level: 0 };
     let size = walk.size(&operation.selection_set)?;
     let mut roots = Vec::new();
     walk.roots(&operation.selection_set, operation.object_type(), &mut HashSet::new(), &mut roots)?;
@@ -123,14 +123,14 @@ pub(crate) fn facts(document: &ExecutableDocument, operation: &Operation) -> Res
     })
 }
 
-impl<'d> Walk<'d> {
-    fn size(&mut self, set: &'d SelectionSet) -> Result<Size, TooNested> {
-        let mut sum = Size::default();
+impl<'d> FieldWalk<'d> {
+    fn size(&mut self, set: &'d SelectionSet) -> Result<SelectionSize, TooNested> {
+        let mut sum = SelectionSize::default();
         for selection in &set.selections {
             let size = match selection {
                 Selection::Field(field) => {
                     let below = self.size(&field.selection_set)?;
-                    Size {
+                    SelectionSize {
                         levels: below.levels + 1,
                         fields: below.fields.saturating_add(1),
                         aliases: below.aliases.saturating_add(u64::from(field.alias.is_some())),
@@ -144,12 +144,12 @@ impl<'d> Walk<'d> {
         Ok(sum)
     }
 
-    fn fragment(&mut self, name: &str) -> Result<Size, TooNested> {
+    fn fragment(&mut self, name: &str) -> Result<SelectionSize, TooNested> {
         if let Some(size) = self.fragments.get(name) {
             return Ok(*size);
         }
         // In a valid document, every fragment exists, and none contains itself.
-        let Some((name, fragment)) = self.document.fragments.get_key_value(name) else { return Ok(Size::default()) };
+        let Some((name, fragment)) = self.document.fragments.get_key_value(name) else { return Ok(SelectionSize::default()) };
         if self.level == FRAGMENT_LEVELS_MAX {
             return Err(TooNested);
         }

@@ -2,7 +2,7 @@
 //! that a document that is sent again costs one look-up.
 
 use crate::analysis::{OperationFacts, facts};
-use crate::error::{ERRORS_MAX, GraphqlError, Place};
+use crate::error::{DocumentPlace, ERRORS_MAX, GraphqlError};
 use crate::schema::GraphqlSchema;
 use crate::wording::worded;
 use apollo_compiler::ExecutableDocument;
@@ -49,14 +49,14 @@ pub struct CheckedOperation<'d> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFault {
     /// What kind of fault it is.
-    pub kind: FaultKind,
+    pub kind: DocumentFaultKind,
     /// The faults, for the client.
     pub errors: Vec<GraphqlError>,
 }
 
 /// A kind of fault of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
+pub enum DocumentFaultKind {
     /// It is not GraphQL, or does not fit the schema.
     Invalid,
     /// It asks for more than a limit allows.
@@ -65,11 +65,11 @@ pub enum FaultKind {
 
 impl DocumentFault {
     fn invalid(message: &str) -> Self {
-        DocumentFault { kind: FaultKind::Invalid, errors: vec![GraphqlError::new(message)] }
+        DocumentFault { kind: DocumentFaultKind::Invalid, errors: vec![GraphqlError::new(message)] }
     }
 
     fn limit(message: String) -> Self {
-        DocumentFault { kind: FaultKind::Limit, errors: vec![GraphqlError::new(message).with_code("LIMIT_EXCEEDED")] }
+        DocumentFault { kind: DocumentFaultKind::Limit, errors: vec![GraphqlError::new(message).with_code("LIMIT_EXCEEDED")] }
     }
 }
 
@@ -140,11 +140,12 @@ fn fault(diagnostics: &DiagnosticList, limits: &DocumentLimits) -> DocumentFault
             return DocumentFault::limit("the query nests too deeply".to_owned());
         }
         if errors.len() < ERRORS_MAX {
-            let place = diagnostic.line_column_range().map(|range| Place { line: range.start.line, column: range.start.column });
+            let place =
+                diagnostic.line_column_range().map(|range| DocumentPlace { line: range.start.line, column: range.start.column });
             errors.push(GraphqlError { message: worded(&message), locations: place.into_iter().collect(), code: None });
         }
     }
-    DocumentFault { kind: FaultKind::Invalid, errors }
+    DocumentFault { kind: DocumentFaultKind::Invalid, errors }
 }
 
 impl CheckedDocument {

@@ -12,7 +12,7 @@ pub struct GraphqlError {
     pub message: String,
     /// Where in the document, if that is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub locations: Vec<Place>,
+    pub locations: Vec<DocumentPlace>,
     /// A stable name of the error for programs, in `extensions.code`.
     #[serde(rename = "extensions", skip_serializing_if = "Option::is_none", serialize_with = "with_code")]
     pub code: Option<&'static str>,
@@ -20,7 +20,7 @@ pub struct GraphqlError {
 
 /// A place in a document; both numbers start at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct DocumentPlace {
     /// Line.
     pub line: usize,
     /// Column, in characters.

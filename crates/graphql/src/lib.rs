@@ -14,9 +14,9 @@ mod variables;
 mod wording;
 
 pub use analysis::{OperationFacts, OperationKind, RootField, UsedField};
-pub use document::{CheckedDocument, CheckedOperation, DocumentFault, DocumentLimits, FaultKind};
+pub use document::{CheckedDocument, CheckedOperation, DocumentFault, DocumentFaultKind, DocumentLimits};
 pub use documents::{DocumentCache, KnownDocument};
-pub use error::{GraphqlError, Place, errors_body};
+pub use error::{DocumentPlace, GraphqlError, errors_body};
 pub use request::{GraphqlRequest, RequestFault, is_request_parameter, parse_body, parse_pairs};
 pub use rights::{Denial, FieldDepth, GraphqlRights, TypeFields};
 pub use schema::{GraphqlSchema, SchemaFault, SchemaRules};

@@ -42,7 +42,7 @@ pub fn parse_body(body: &[u8], batch_max: usize) -> Result<(Vec<GraphqlRequest<'
     }
     let mut deserializer = serde_json::Deserializer::from_slice(body);
     let is_batch = body.trim_ascii_start().starts_with(b"[");
-    let requests = Requests { is_batch, batch_max }.deserialize(&mut deserializer);
+    let requests = RequestList { is_batch, batch_max }.deserialize(&mut deserializer);
     let requests = requests.and_then(|requests| deserializer.end().map(|()| requests));
     match requests {
         Ok(Some(requests)) if requests.is_empty() => Err(RequestFault::Empty),
@@ -56,12 +56,12 @@ pub fn parse_body(body: &[u8], batch_max: usize) -> Result<(Vec<GraphqlRequest<'
 
 const TOO_LARGE: &str = "too many requests";
 
-struct Requests {
+struct RequestList {
     is_batch: bool,
     batch_max: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for Requests {
+impl<'de> DeserializeSeed<'de> for RequestList {
     type Value = Option<Vec<GraphqlRequest<'de>>>;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -69,7 +69,7 @@ impl<'de> DeserializeSeed<'de> for Requests {
     }
 }
 
-impl<'de> Visitor<'de> for Requests {
+impl<'de> Visitor<'de> for RequestList {
     type Value = Option<Vec<GraphqlRequest<'de>>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,20 +88,20 @@ impl<'de> Visitor<'de> for Requests {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
-        Ok(Some(vec![One.visit_map(members)?]))
+        Ok(Some(vec![OneRequest.visit_map(members)?]))
     }
 }
 
 impl<'de> Deserialize<'de> for GraphqlRequest<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(One)
+        deserializer.deserialize_map(OneRequest)
     }
 }
 
 /// Reads one request.
-struct One;
+struct OneRequest;
 
-impl<'de> Visitor<'de> for One {
+impl<'de> Visitor<'de> for OneRequest {
     type Value = GraphqlRequest<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for One {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
         let mut request = GraphqlRequest::default();
         let mut seen = [false; NAMES.len()];
-        while let Some(Text(name)) = members.next_key::<Text<'de>>()? {
+        while let Some(BorrowedText(name)) = members.next_key::<BorrowedText<'de>>()? {
             let Some(known) = NAMES.iter().position(|known| name.eq_ignore_ascii_case(known)) else {
                 members.next_value::<IgnoredAny>()?;
                 continue;
@@ -124,8 +124,10 @@ impl<'de> Visitor<'de> for One {
                 return Err(A::Error::custom(format!("{exact:?} is there twice")));
             }
             match exact {
-                "query" => request.query = members.next_value::<Option<Text<'de>>>()?.map(|text| text.0).unwrap_or_default(),
-                "operationName" => request.operation_name = members.next_value::<Option<Text<'de>>>()?.map(|text| text.0),
+                "query" => {
+                    request.query = members.next_value::<Option<BorrowedText<'de>>>()?.map(|text| text.0).unwrap_or_default()
+                }
+                "operationName" => request.operation_name = members.next_value::<Option<BorrowedText<'de>>>()?.map(|text| text.0),
                 "variables" => request.variables = members.next_value()?,
                 _ => request.persisted = persisted(members.next_value()?).map_err(A::Error::custom)?,
             }
@@ -135,24 +137,24 @@ impl<'de> Visitor<'de> for One {
 }
 
 /// A text that is borrowed where it has no escapes.
-struct Text<'a>(Cow<'a, str>);
+struct BorrowedText<'a>(Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
+impl<'de> Deserialize<'de> for BorrowedText<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Borrowing;
         impl<'de> Visitor<'de> for Borrowing {
-            type Value = Text<'de>;
+            type Value = BorrowedText<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
 
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
+                Ok(BorrowedText(Cow::Borrowed(text)))
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+                Ok(BorrowedText(Cow::Owned(text.to_owned())))
             }
         }
         deserializer.deserialize_str(Borrowing)

@@ -2,7 +2,7 @@
 //! upstream gets the values as the client sent them.
 
 use crate::document::CheckedOperation;
-use crate::error::{GraphqlError, Place};
+use crate::error::{DocumentPlace, GraphqlError};
 use crate::schema::GraphqlSchema;
 use apollo_compiler::ast::Type;
 use apollo_compiler::schema::{ExtendedType, InputObjectType};
@@ -10,15 +10,15 @@ use serde_json::{Map, Value};
 use std::fmt::Write;
 
 /// Where a value is wrong, and how.
-struct Mismatch {
+struct VariableMismatch {
     /// Members and positions, innermost first.
     path: Vec<String>,
     message: String,
 }
 
-impl Mismatch {
+impl VariableMismatch {
     fn new(message: String) -> Self {
-        Mismatch { path: Vec::new(), message }
+        VariableMismatch { path: Vec::new(), message }
     }
 
     fn within(mut self, step: impl ToString) -> Self {
@@ -44,14 +44,14 @@ impl CheckedOperation<'_> {
                 },
             };
             let place = variable.name.location().and_then(|span| span.line_column(&self.document.sources));
-            let locations = place.map(|at| Place { line: at.line, column: at.column }).into_iter().collect();
+            let locations = place.map(|at| DocumentPlace { line: at.line, column: at.column }).into_iter().collect();
             return Err(GraphqlError { message, locations, code: None });
         }
         Ok(())
     }
 }
 
-fn worded(name: &str, mismatch: &Mismatch) -> String {
+fn worded(name: &str, mismatch: &VariableMismatch) -> String {
     let mut text = format!("Validation for variable \"{name}\" failed: ");
     if !mismatch.path.is_empty() {
         let steps: Vec<&str> = mismatch.path.iter().rev().map(String::as_str).collect();
@@ -63,9 +63,9 @@ fn worded(name: &str, mismatch: &Mismatch) -> String {
 }
 
 impl GraphqlSchema {
-    fn check_value(&self, ty: &Type, value: &Value) -> Result<(), Mismatch> {
+    fn check_value(&self, ty: &Type, value: &Value) -> Result<(), VariableMismatch> {
         if value.is_null() {
-            return if ty.is_non_null() { Err(Mismatch::new(format!("expected {ty}, but got null"))) } else { Ok(()) };
+            return if ty.is_non_null() { Err(VariableMismatch::new(format!("expected {ty}, but got null"))) } else { Ok(()) };
         }
         let name = match ty {
             Type::List(item) | Type::NonNullList(item) => {
@@ -88,12 +88,12 @@ impl GraphqlSchema {
             },
             _ => is_scalar(name, value),
         };
-        if fits { Ok(()) } else { Err(Mismatch::new(format!("expected {name}, but got {}", described(value)))) }
+        if fits { Ok(()) } else { Err(VariableMismatch::new(format!("expected {name}, but got {}", described(value)))) }
     }
 
-    fn check_object(&self, definition: &InputObjectType, members: &Map<String, Value>) -> Result<(), Mismatch> {
+    fn check_object(&self, definition: &InputObjectType, members: &Map<String, Value>) -> Result<(), VariableMismatch> {
         if let Some(unknown) = members.keys().find(|name| !definition.fields.contains_key(name.as_str())) {
-            return Err(Mismatch::new(format!("Field \"{unknown}\" is not defined by type \"{}\".", definition.name)));
+            return Err(VariableMismatch::new(format!("Field \"{unknown}\" is not defined by type \"{}\".", definition.name)));
         }
         for (name, field) in &definition.fields {
             match members.get(name.as_str()) {
@@ -101,7 +101,7 @@ impl GraphqlSchema {
                 None if field.ty.is_non_null() && field.default_value.is_none() => {
                     let message =
                         format!("Field \"{}.{name}\" of required type \"{}\" was not provided.", definition.name, field.ty);
-                    return Err(Mismatch::new(message));
+                    return Err(VariableMismatch::new(message));
                 }
                 None => {}
             }

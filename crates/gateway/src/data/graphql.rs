@@ -51,18 +51,18 @@ impl GraphqlApi {
 /// Documents of one request and what is known about them, in their order.
 pub(crate) type CheckedTexts = Arc<Vec<(String, KnownDocument)>>;
 
-struct Texts {
+struct DocumentTexts {
     api: Arc<GraphqlApi>,
     texts: Vec<String>,
     completer: Completer<CheckedTexts>,
 }
 
 /// The threads that check documents.
-pub(crate) struct GraphqlThreads(SyncSender<Texts>);
+pub(crate) struct GraphqlThreads(SyncSender<DocumentTexts>);
 
 impl GraphqlThreads {
     fn start() -> std::io::Result<Self> {
-        let (sender, receiver) = sync_channel::<Texts>(WAITING_MAX);
+        let (sender, receiver) = sync_channel::<DocumentTexts>(WAITING_MAX);
         let receiver = Arc::new(Mutex::new(receiver));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         for _ in 0..(cores / 2).max(1) {
@@ -75,14 +75,14 @@ impl GraphqlThreads {
     /// Queues documents; `None` when the queue is full.
     pub(crate) fn check(&self, api: &Arc<GraphqlApi>, texts: Vec<String>) -> Option<Pending<CheckedTexts>> {
         let (completer, answer) = Pending::pair();
-        self.0.try_send(Texts { api: api.clone(), texts, completer }).is_ok().then_some(answer)
+        self.0.try_send(DocumentTexts { api: api.clone(), texts, completer }).is_ok().then_some(answer)
     }
 }
 
-fn check_all(receiver: &Mutex<Receiver<Texts>>) {
+fn check_all(receiver: &Mutex<Receiver<DocumentTexts>>) {
     loop {
         let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Texts { api, texts, completer }) = next else { return };
+        let Ok(DocumentTexts { api, texts, completer }) = next else { return };
         // The request may have gone meanwhile.
         if completer.is_awaited() {
             let known = |text: String| {

@@ -1,4 +1,4 @@
-use super::{CheckedDocument, DocumentFault, DocumentLimits, FaultKind};
+use super::{CheckedDocument, DocumentFault, DocumentFaultKind, DocumentLimits};
 use crate::schema::{GraphqlSchema, SchemaRules};
 
 pub(crate) const LIMITS: DocumentLimits = DocumentLimits { tokens_max: 2_000, depth_max: 20, fields_max: 1_000, aliases_max: 50 };
@@ -51,7 +51,7 @@ fn what_does_not_fit_the_schema_is_refused_in_tyks_words() {
         ("type Query { a: Int }", "document doesn't contain any executable operation", None),
     ] {
         let fault = refused(text);
-        assert_eq!(fault.kind, FaultKind::Invalid, "{text}");
+        assert_eq!(fault.kind, DocumentFaultKind::Invalid, "{text}");
         let error = fault.errors.iter().find(|error| error.message.contains(message));
         let error = error.unwrap_or_else(|| panic!("{text}: {:?}", fault.errors));
         if let Some((line, column)) = place {
@@ -82,7 +82,7 @@ fn what_asks_for_too_much_is_refused() {
         (format!("{{ me {{ ...F0 }} }}\n{chain}fragment F400 on User {{ id }}"), String::new()),
     ] {
         let fault = refused(&text);
-        assert_eq!(fault.kind, FaultKind::Limit, "{:.60} {:?}", text, fault.errors);
+        assert_eq!(fault.kind, DocumentFaultKind::Limit, "{:.60} {:?}", text, fault.errors);
         assert!(fault.errors[0].message.contains(&message), "{:.60}: {:?}", text, fault.errors);
     }
 }
@@ -91,7 +91,7 @@ fn what_asks_for_too_much_is_refused() {
 fn fragments_count_as_often_as_they_are_spread_and_are_measured_once() {
     let bomb: String = (0..12).map(|n| format!("fragment F{n} on User {{ ...F{m} ...F{m} ...F{m} }}\n", m = n + 1)).collect();
     let fault = refused(&format!("{{ me {{ ...F0 }} }}\n{bomb}fragment F12 on User {{ id }}"));
-    assert_eq!(fault.kind, FaultKind::Limit);
+    assert_eq!(fault.kind, DocumentFaultKind::Limit);
     assert!(fault.errors[0].message.starts_with("the query has 531442 fields"), "{:?}", fault.errors);
 }
 

@@ -19,8 +19,8 @@ use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal;
 use headers::{ErrorExtensions, UpstreamHeaders};
-use outcome::{BodyKind, Outcome, body_kind, content_type_of};
-use queries::{Passed, Queries};
+use outcome::{BodyKind, GraphqlOutcome, body_kind, content_type_of};
+use queries::{GraphqlQueries, PassedQueries};
 use std::sync::Arc;
 use tollgate_engine::Pending;
 use tollgate_graphql::{DocumentLimits, RequestFault, SchemaRules, is_request_parameter, parse_body, parse_pairs};
@@ -96,8 +96,8 @@ impl GraphqlCheck {
     }
 
     /// Reads the request and decides about it.
-    fn decide(&self, exchange: &Exchange<'_>, kind: BodyKind) -> Result<Passed, Outcome> {
-        let queries = Queries { check: self, exchange, is_get: kind == BodyKind::None };
+    fn decide(&self, exchange: &Exchange<'_>, kind: BodyKind) -> Result<PassedQueries, GraphqlOutcome> {
+        let queries = GraphqlQueries { check: self, exchange, is_get: kind == BodyKind::None };
         match kind {
             BodyKind::None => {
                 let pairs = exchange.query().into_iter().flat_map(pairs).map(|(name, value)| (name.into(), value.into()));
@@ -107,7 +107,7 @@ impl GraphqlCheck {
                 let text = std::str::from_utf8(exchange.body()).map_err(|error| RequestFault::Malformed(error.to_string()));
                 let text = text.map_err(|fault| self.unreadable(exchange, fault))?;
                 if text.trim().is_empty() {
-                    return Err(Outcome::Refuse(refusal::GRAPHQL_EMPTY));
+                    return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_EMPTY));
                 }
                 let request = tollgate_graphql::GraphqlRequest { query: text.into(), ..Default::default() };
                 let mut passed = queries.decide(vec![request], false)?;
@@ -145,7 +145,7 @@ impl GraphqlCheck {
     }
 
     /// Sends the request on as its check has made it.
-    fn pass(&self, exchange: &mut Exchange<'_>, passed: Passed) -> Step {
+    fn pass(&self, exchange: &mut Exchange<'_>, passed: PassedQueries) -> Step {
         if let Some(text) = passed.query_for_url {
             let query = exchange.query().map(|query| format!("{query}&")).unwrap_or_default();
             exchange.url.query = Some(format!("{query}query={}", encode_form(&text)).into());
@@ -220,8 +220,8 @@ impl Middleware for GraphqlCheck {
         }
         match self.decide(exchange, kind) {
             Ok(passed) => self.pass(exchange, passed),
-            Err(Outcome::Ask(texts)) => self.ask(exchange, texts),
-            Err(Outcome::Reply { content_type, body, facts }) => {
+            Err(GraphqlOutcome::Ask(texts)) => self.ask(exchange, texts),
+            Err(GraphqlOutcome::Reply { content_type, body, facts }) => {
                 exchange.note_graphql(facts);
                 exchange.records_reply = true;
                 let outgoing = &mut *exchange.outgoing;
@@ -231,7 +231,7 @@ impl Middleware for GraphqlCheck {
                 outgoing.body.extend_from_slice(&body);
                 Step::Reply
             }
-            Err(Outcome::Refuse(refusal)) => {
+            Err(GraphqlOutcome::Refuse(refusal)) => {
                 if refusal.status == 405 {
                     exchange.response_changes.push(HeaderChange::Add("Allow".into(), b"POST".to_vec()));
                 }

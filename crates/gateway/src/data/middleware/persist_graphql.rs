@@ -12,34 +12,34 @@ use serde_json::{Map, Value, json};
 use tollgate_model::api::PersistedOperation;
 
 pub(super) struct PersistGraphql {
-    by_endpoint: EndpointList<Operation>,
+    by_endpoint: EndpointList<StoredOperation>,
 }
 
-struct Operation {
+struct StoredOperation {
     document: String,
-    variables: Vec<(String, Template)>,
+    variables: Vec<(String, VariableTemplate)>,
     /// Names in the entry's path, and the position of each segment.
     segments: Vec<(String, usize)>,
 }
 
 /// A JSON value whose texts may have variables.
-enum Template {
+enum VariableTemplate {
     Constant(Value),
     Text(ValueTemplate),
-    List(Vec<Template>),
-    Object(Vec<(String, Template)>),
+    List(Vec<VariableTemplate>),
+    Object(Vec<(String, VariableTemplate)>),
 }
 
 impl PersistGraphql {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.persist_graphql;
-        let by_endpoint =
-            source.checked_endpoints("persist_graphql", entries, |source, entry| Operation::new(entry, source.variable_scope()));
+        let by_endpoint = source
+            .checked_endpoints("persist_graphql", entries, |source, entry| StoredOperation::new(entry, source.variable_scope()));
         if by_endpoint.is_empty() { None } else { Some(Box::new(PersistGraphql { by_endpoint })) }
     }
 }
 
-impl Operation {
+impl StoredOperation {
     /// Compiles an entry; `Err` is the field and the reason.
     fn new(entry: &PersistedOperation, scope: VariableScope<'_>) -> Result<Self, (&'static str, String)> {
         if entry.operation.trim().is_empty() {
@@ -53,7 +53,7 @@ impl Operation {
         // A name that begins with another one must not be replaced by half.
         segments.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         let variables = members(&entry.variables, scope);
-        Ok(Operation { document: entry.operation.clone(), variables, segments })
+        Ok(StoredOperation { document: entry.operation.clone(), variables, segments })
     }
 
     fn body(&self, exchange: &Exchange<'_>) -> Vec<u8> {
@@ -64,14 +64,14 @@ impl Operation {
         json!({"query": self.document, "variables": variables}).to_string().into_bytes()
     }
 
-    fn render(&self, template: &Template, exchange: &Exchange<'_>, path: &[&str]) -> Value {
+    fn render(&self, template: &VariableTemplate, exchange: &Exchange<'_>, path: &[&str]) -> Value {
         match template {
-            Template::Constant(value) => value.clone(),
-            Template::List(items) => items.iter().map(|item| self.render(item, exchange, path)).collect(),
-            Template::Object(members) => {
+            VariableTemplate::Constant(value) => value.clone(),
+            VariableTemplate::List(items) => items.iter().map(|item| self.render(item, exchange, path)).collect(),
+            VariableTemplate::Object(members) => {
                 Value::Object(members.iter().map(|(name, value)| (name.clone(), self.render(value, exchange, path))).collect())
             }
-            Template::Text(text) => {
+            VariableTemplate::Text(text) => {
                 let rendered = text.render(exchange);
                 let segments = self.segments.iter();
                 let replaced = segments.fold(rendered.to_string(), |text, (name, position)| {
@@ -83,17 +83,17 @@ impl Operation {
     }
 }
 
-fn members(written: &Map<String, Value>, scope: VariableScope<'_>) -> Vec<(String, Template)> {
-    written.iter().map(|(name, value)| (name.clone(), Template::new(value, scope))).collect()
+fn members(written: &Map<String, Value>, scope: VariableScope<'_>) -> Vec<(String, VariableTemplate)> {
+    written.iter().map(|(name, value)| (name.clone(), VariableTemplate::new(value, scope))).collect()
 }
 
-impl Template {
+impl VariableTemplate {
     fn new(value: &Value, scope: VariableScope<'_>) -> Self {
         match value {
-            Value::String(text) if text.contains('$') => Template::Text(ValueTemplate::new(text, scope)),
-            Value::Array(items) => Template::List(items.iter().map(|item| Template::new(item, scope)).collect()),
-            Value::Object(written) => Template::Object(members(written, scope)),
-            value => Template::Constant(value.clone()),
+            Value::String(text) if text.contains('$') => VariableTemplate::Text(ValueTemplate::new(text, scope)),
+            Value::Array(items) => VariableTemplate::List(items.iter().map(|item| VariableTemplate::new(item, scope)).collect()),
+            Value::Object(written) => VariableTemplate::Object(members(written, scope)),
+            value => VariableTemplate::Constant(value.clone()),
         }
     }
 }

@@ -11,7 +11,7 @@ use tollgate_model::api::GraphqlStatuses;
 const GRAPHQL_RESPONSE: &str = "application/graphql-response+json";
 
 /// What becomes of a request that does not pass now.
-pub(super) enum Outcome {
+pub(super) enum GraphqlOutcome {
     /// These documents are not known, and too long to be checked here.
     Ask(Vec<String>),
     Refuse(Refusal),
@@ -62,30 +62,30 @@ pub(super) fn response_type(exchange: &Exchange<'_>) -> &'static str {
 
 impl GraphqlCheck {
     /// Refuses a request that cannot be read.
-    pub(super) fn unreadable(&self, exchange: &Exchange<'_>, fault: RequestFault) -> Outcome {
+    pub(super) fn unreadable(&self, exchange: &Exchange<'_>, fault: RequestFault) -> GraphqlOutcome {
         match fault {
-            RequestFault::Empty => Outcome::Refuse(refusal::GRAPHQL_EMPTY),
-            RequestFault::BatchTooLarge => Outcome::Refuse(refusal::GRAPHQL_BATCH),
+            RequestFault::Empty => GraphqlOutcome::Refuse(refusal::GRAPHQL_EMPTY),
+            RequestFault::BatchTooLarge => GraphqlOutcome::Refuse(refusal::GRAPHQL_BATCH),
             // Tyk says it in its usual form, so only clients that ask for the new one get it.
             RequestFault::Malformed(why) if response_type(exchange) == GRAPHQL_RESPONSE => {
                 told(exchange, 400, "graphql_malformed", &[GraphqlError::new(why)])
             }
-            RequestFault::Malformed(why) => {
-                Outcome::Refuse(RefusalText { status: 400, cause: "graphql_malformed", message: why.into(), id: None }.into())
-            }
+            RequestFault::Malformed(why) => GraphqlOutcome::Refuse(
+                RefusalText { status: 400, cause: "graphql_malformed", message: why.into(), id: None }.into(),
+            ),
         }
     }
 
     /// Refuses a query that was read and is not valid.
-    pub(super) fn invalid(&self, exchange: &Exchange<'_>, cause: &'static str, errors: &[GraphqlError]) -> Outcome {
+    pub(super) fn invalid(&self, exchange: &Exchange<'_>, cause: &'static str, errors: &[GraphqlError]) -> GraphqlOutcome {
         let is_ok = self.rules.statuses == GraphqlStatuses::GraphqlOverHttp && response_type(exchange) != GRAPHQL_RESPONSE;
         told(exchange, if is_ok { 200 } else { 400 }, cause, errors)
     }
 }
 
 /// A refusal that GraphQL clients understand.
-pub(super) fn told(exchange: &Exchange<'_>, status: u16, cause: &'static str, errors: &[GraphqlError]) -> Outcome {
+pub(super) fn told(exchange: &Exchange<'_>, status: u16, cause: &'static str, errors: &[GraphqlError]) -> GraphqlOutcome {
     let text = errors.first().map(|error| error.message.clone()).unwrap_or_default();
     let message = RefusalMessage::with_document(text, response_type(exchange), errors_body(errors));
-    Outcome::Refuse(RefusalText { status, cause, message, id: None }.into())
+    GraphqlOutcome::Refuse(RefusalText { status, cause, message, id: None }.into())
 }

@@ -1,6 +1,6 @@
 //! The queries of one request: their documents, which of these are known, and whether each query may pass.
 
-use super::outcome::{Outcome, response_type, told};
+use super::outcome::{GraphqlOutcome, response_type, told};
 use super::{CHECKED_HERE_MAX, GraphqlCheck};
 use crate::data::exchange::Exchange;
 use crate::data::refusal;
@@ -9,11 +9,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::Arc;
-use tollgate_graphql::{CheckedOperation, Denial, FaultKind, GraphqlError, GraphqlRequest, KnownDocument, OperationKind};
+use tollgate_graphql::{CheckedOperation, Denial, DocumentFaultKind, GraphqlError, GraphqlRequest, KnownDocument, OperationKind};
 
 /// A request that may pass, and what the upstream gets that the client did not send.
 #[derive(Default)]
-pub(super) struct Passed {
+pub(super) struct PassedQueries {
     pub body: Option<Vec<u8>>,
     /// Whether the new body is JSON and the client's was not.
     pub is_json_now: bool,
@@ -23,7 +23,7 @@ pub(super) struct Passed {
 }
 
 /// The queries of a request, on their way to a decision.
-pub(super) struct Queries<'q, 'e> {
+pub(super) struct GraphqlQueries<'q, 'e> {
     pub check: &'q GraphqlCheck,
     pub exchange: &'q Exchange<'e>,
     pub is_get: bool,
@@ -44,8 +44,8 @@ impl DocumentText<'_> {
     }
 }
 
-impl Queries<'_, '_> {
-    pub(super) fn decide(&self, mut requests: Vec<GraphqlRequest<'_>>, is_batch: bool) -> Result<Passed, Outcome> {
+impl GraphqlQueries<'_, '_> {
+    pub(super) fn decide(&self, mut requests: Vec<GraphqlRequest<'_>>, is_batch: bool) -> Result<PassedQueries, GraphqlOutcome> {
         let texts = requests.iter().map(|request| self.text(request)).collect::<Result<Vec<_>, _>>()?;
         let known = self.known(&texts)?;
         for (request, known) in requests.iter().zip(&known) {
@@ -60,7 +60,7 @@ impl Queries<'_, '_> {
                 request.persisted.iter().for_each(|digest| self.check.api.documents.register(*digest, &request.query));
             });
         }
-        let mut passed = Passed::default();
+        let mut passed = PassedQueries::default();
         let registered: Vec<Option<Arc<str>>> =
             texts.into_iter().map(|text| if let DocumentText::Registered(text) = text { Some(text) } else { None }).collect();
         if registered.iter().any(Option::is_some) {
@@ -77,7 +77,7 @@ impl Queries<'_, '_> {
     }
 
     /// The text of a query's document.
-    fn text<'r>(&self, request: &'r GraphqlRequest<'_>) -> Result<DocumentText<'r>, Outcome> {
+    fn text<'r>(&self, request: &'r GraphqlRequest<'_>) -> Result<DocumentText<'r>, GraphqlOutcome> {
         let exchange = self.exchange;
         let Some(digest) = request.persisted.filter(|_| self.check.rules.persisted) else {
             return match (request.query.trim().is_empty(), request.persisted) {
@@ -106,7 +106,7 @@ impl Queries<'_, '_> {
     }
 
     /// What is known about the documents. Short ones that are not known are checked now.
-    fn known(&self, texts: &[DocumentText<'_>]) -> Result<Vec<KnownDocument>, Outcome> {
+    fn known(&self, texts: &[DocumentText<'_>]) -> Result<Vec<KnownDocument>, GraphqlOutcome> {
         let api = &self.check.api;
         let asked = self.check.asked(self.exchange);
         let answered = |text: &str| {
@@ -118,8 +118,8 @@ impl Queries<'_, '_> {
         let unknown = || texts.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(text, _)| text.text());
         let is_much = unknown().map(str::len).sum::<usize>() > CHECKED_HERE_MAX;
         match asked {
-            None if is_much => return Err(Outcome::Ask(unknown().map(str::to_owned).collect())),
-            Some(None) if is_much => return Err(Outcome::Refuse(refusal::GRAPHQL_BUSY)),
+            None if is_much => return Err(GraphqlOutcome::Ask(unknown().map(str::to_owned).collect())),
+            Some(None) if is_much => return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_BUSY)),
             _ => {}
         }
         let all = texts.iter().zip(&found);
@@ -127,29 +127,31 @@ impl Queries<'_, '_> {
     }
 
     /// Whether a query may pass.
-    fn may_pass<'k>(&self, request: &GraphqlRequest<'_>, known: &'k KnownDocument) -> Result<CheckedOperation<'k>, Outcome> {
+    fn may_pass<'k>(&self, request: &GraphqlRequest<'_>, known: &'k KnownDocument) -> Result<CheckedOperation<'k>, GraphqlOutcome> {
         let (check, exchange) = (self.check, self.exchange);
         let document = match &**known {
             Ok(document) => document,
-            Err(fault) if fault.kind == FaultKind::Limit => return Err(told(exchange, 400, "graphql_limit", &fault.errors)),
+            Err(fault) if fault.kind == DocumentFaultKind::Limit => {
+                return Err(told(exchange, 400, "graphql_limit", &fault.errors));
+            }
             Err(fault) => return Err(check.invalid(exchange, "graphql_invalid", &fault.errors)),
         };
         let operation = document.operation(request.operation_name.as_deref());
         let operation = operation.map_err(|error| check.invalid(exchange, "graphql_invalid", &[error]))?;
         if self.is_get && operation.facts.kind == OperationKind::Mutation {
-            return Err(Outcome::Refuse(refusal::GRAPHQL_MUTATION_BY_GET));
+            return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_MUTATION_BY_GET));
         }
         let variables = operation.check_variables(&check.api.schema, request.variables.as_ref());
         variables.map_err(|error| check.invalid(exchange, "graphql_variables", &[error]))?;
         if check.rules.is_closed && operation.facts.introspects {
-            return Err(Outcome::Refuse(refusal::GRAPHQL_INTROSPECTION));
+            return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_INTROSPECTION));
         }
         let Some(key) = &exchange.key else { return Ok(operation) };
         let denied = key.graphql_rights(&exchange.api.id).check(operation, &check.api.schema);
         match denied {
             Ok(()) => Ok(operation),
-            Err(Denial::Depth) => Err(Outcome::Refuse(refusal::GRAPHQL_DEPTH)),
-            Err(Denial::Introspection) => Err(Outcome::Refuse(refusal::GRAPHQL_INTROSPECTION)),
+            Err(Denial::Depth) => Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_DEPTH)),
+            Err(Denial::Introspection) => Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_INTROSPECTION)),
             Err(denial @ (Denial::Field { .. } | Denial::Type(_))) => {
                 Err(told(exchange, 400, "graphql_field", &[GraphqlError::new(denial.to_string())]))
             }
@@ -157,10 +159,10 @@ impl Queries<'_, '_> {
     }
 
     /// The answer to a query for nothing but the schema.
-    fn introspect(&self, request: &GraphqlRequest<'_>, operation: CheckedOperation<'_>, known: &KnownDocument) -> Outcome {
+    fn introspect(&self, request: &GraphqlRequest<'_>, operation: CheckedOperation<'_>, known: &KnownDocument) -> GraphqlOutcome {
         match self.check.api.schema.introspect(operation, request.variables.as_ref()) {
             Err(error) => self.check.invalid(self.exchange, "graphql_limit", &[error]),
-            Ok(body) => Outcome::Reply {
+            Ok(body) => GraphqlOutcome::Reply {
                 content_type: response_type(self.exchange),
                 body,
                 facts: Some(facts(&mut request.clone(), known.clone())),

@@ -191,7 +191,11 @@ pub fn parse_pairs<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>
     let mut request = GraphqlRequest::default();
     let mut seen = [false; NAMES.len()];
     for (name, value) in pairs {
-        let Some(known) = NAMES.iter().position(|known| name == *known) else { continue };
+        let Some(known) = NAMES.iter().position(|known| name.eq_ignore_ascii_case(known)) else { continue };
+        let exact = NAMES.get(known).copied().unwrap_or_default();
+        if name != exact {
+            return Err(RequestFault::Malformed(format!("the parameter {name} must be written {exact}")));
+        }
         if seen.get_mut(known).is_some_and(|seen| std::mem::replace(seen, true)) {
             return Err(RequestFault::Malformed(format!("the parameter {name} is there twice")));
         }

@@ -157,6 +157,24 @@ fn bad_requests_are_refused_before_the_upstream_sees_them() {
             assert!(found.len() < 8_000, "{}", found.len());
         }
     }
+    // What a server might read as another query than the gateway.
+    let me = "query=%7Bme%7Bid%7D%7D";
+    for target in [
+        format!("/a/?{me}&query=%7Bother%7D"),
+        format!("/a/?{me}&QUERY=%7Bother%7D"),
+        format!("/a/?{me}&query=%23%zz%0A%7Bother%7D"),
+        format!("/a/?{me}%23;query=%7Bother%7D"),
+    ] {
+        assert_eq!(gateway.get(&target).status, 400, "{target}");
+    }
+    for target in ["/a/?Query=%7Bother%7D", "/a/?x=1;query=%7Bother%7D", "/a/?quer%zz=1"] {
+        let answer = gateway.send(request("POST", target, &[JSON], r#"{"query": "{ me { id } }"}"#));
+        assert_eq!(answer.status, 400, "{target}");
+    }
+    let handshake: Vec<&str> = ["Sec-WebSocket-Protocol: graphql-ws", JSON].into_iter().chain(crate::upgrade::ASK).collect();
+    for (method, target, body) in [("GET", "/a/?query=%7Bother%7D", ""), ("POST", "/a/", r#"{"query": "{ other }"}"#)] {
+        assert_eq!(gateway.send(request(method, target, &handshake, body)).status, 400, "{method} {target}");
+    }
     assert_eq!(upstream.requests(), 0);
     let get = gateway.get(&format!("/a/?query={}", url("mutation { rename(id: 1, name: \"n\") { id } }")));
     assert_eq!(get.header("allow"), Some("POST"));
@@ -549,6 +567,30 @@ fn long_documents_are_checked_elsewhere_and_then_known() {
         assert_eq!(gateway.send(request("POST", "/a/", &[JSON], &batch)).status, 200);
         assert_eq!(upstream.last().text(), batch);
     }
+}
+
+#[test]
+fn a_subgraph_answers_its_router() {
+    let upstream = data();
+    let sdl = "type User @key(fields: \"id\") { id: ID! } extend type Query { me: User }";
+    let definition = graph(&upstream)
+        .set("graphql", json!({"enabled": true, "execution_mode": "subgraph", "version": "2", "subgraph": {"sdl": sdl}}));
+    let gateway = Gateway::start(json!({}), [definition]);
+    let query = "query($r: [_Any!]!) { _entities(representations: $r) { ... on User { id } } }";
+    let variables = json!({"r": [{"__typename": "User", "id": "1"}]});
+    assert_eq!(post(&gateway, &json!({"query": query, "variables": variables})).status, 200);
+    assert_eq!(ask(&gateway, "{ _service { sdl } }").status, 200);
+    assert_eq!(ask(&gateway, "{ me { name } }").status, 400);
+    assert_eq!(upstream.requests(), 2);
+}
+
+#[test]
+fn checks_can_be_tried_before_they_refuse() {
+    let upstream = data();
+    let gateway = Gateway::start(json!({}), [graph(&upstream).set("tollgate/dry_run", json!(["validation"]))]);
+    let answer = ask(&gateway, "{ nobody }");
+    assert_eq!((answer.status, answer.header("tollgate-dry-run")), (200, Some("graphql_invalid")));
+    assert_eq!(upstream.requests(), 1);
 }
 
 #[test]

@@ -64,9 +64,12 @@ fn requests_are_read_from_urls() {
     let digest =
         r#"{"persistedQuery": {"version": 1, "sha256Hash": "00ff000000000000000000000000000000000000000000000000000000000000"}}"#;
     assert_eq!(pairs(&[("extensions", digest)]).unwrap().persisted.unwrap()[..3], [0, 255, 0]);
-    for wrong in
-        [&[("query", "a"), ("query", "b")][..], &[("query", "a"), ("variables", "[")], &[("query", "a"), ("variables", "3")]]
-    {
+    for wrong in [
+        &[("query", "a"), ("query", "b")][..],
+        &[("query", "a"), ("QUERY", "b")],
+        &[("query", "a"), ("variables", "[")],
+        &[("query", "a"), ("variables", "3")],
+    ] {
         assert!(matches!(pairs(wrong), Err(RequestFault::Malformed(_))), "{wrong:?}");
     }
 }

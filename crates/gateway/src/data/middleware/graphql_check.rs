@@ -12,7 +12,7 @@ mod upgrade;
 
 use super::{Middleware, MiddlewareSource};
 use crate::base::answers::GRACE;
-use crate::base::form::{encode_form, pairs};
+use crate::base::form::{decode_form, encode_form, pairs};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::graphql::{CHECK_TIME_MAX, CheckedTexts, GraphqlApi, GraphqlSource, LazyGraphqlThreads};
 use crate::data::header_change::HeaderChange;
@@ -100,6 +100,10 @@ impl GraphqlCheck {
         let queries = GraphqlQueries { check: self, exchange, is_get: kind == BodyKind::None };
         match kind {
             BodyKind::None => {
+                if !exchange.query().is_none_or(is_plain) {
+                    let fault = RequestFault::Malformed("the query of the URL can be read in several ways".to_owned());
+                    return Err(self.unreadable(exchange, fault));
+                }
                 let pairs = exchange.query().into_iter().flat_map(pairs).map(|(name, value)| (name.into(), value.into()));
                 queries.decide(vec![parse_pairs(pairs).map_err(|fault| self.unreadable(exchange, fault))?], false)
             }
@@ -186,6 +190,17 @@ fn report_once(source: &mut MiddlewareSource<'_, '_>, place: &str, message: Stri
     }
 }
 
+/// Whether the URL has, or may have for another server, a part of a GraphQL request.
+fn has_query(exchange: &Exchange<'_>) -> bool {
+    let names = exchange.query().into_iter().flat_map(|query| query.split(['&', ';'])).map(|pair| pair.split('=').next());
+    names.flatten().any(|name| decode_form(name).is_none_or(|name| is_request_parameter(&name)))
+}
+
+/// Whether all servers read the same parameters in a query: none has an escape that some would skip, or a separator that is one for few.
+fn is_plain(query: &str) -> bool {
+    !query.contains(';') && query.split(['&', '=']).all(|part| decode_form(part).is_some())
+}
+
 impl Middleware for GraphqlCheck {
     fn header_names(&self, names: &mut HeaderNames) {
         ["Content-Type", "Accept", "Sec-WebSocket-Protocol"].iter().for_each(|name| names.add(name));
@@ -193,15 +208,16 @@ impl Middleware for GraphqlCheck {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.request.upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket")) {
-            return self.upgrade(exchange);
+        // Only what cannot be anything else is taken for a handshake: a server that ignores it must find no query.
+        let is_websocket = exchange.request.upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket"));
+        if is_websocket && exchange.method == "GET" && exchange.request.body == Body::None {
+            return if has_query(exchange) { Step::Refuse(refusal::GRAPHQL_TWO_PLACES) } else { self.upgrade(exchange) };
         }
         let kind = match matches!(exchange.method.as_ref(), "GET" | "HEAD") {
             true if exchange.request.body != Body::None => return Step::Refuse(refusal::GRAPHQL_TWO_PLACES),
             true => BodyKind::None,
             false => {
-                let mut parameters = exchange.query().into_iter().flat_map(pairs);
-                if parameters.any(|(name, _)| is_request_parameter(&name)) {
+                if has_query(exchange) {
                     return Step::Refuse(refusal::GRAPHQL_TWO_PLACES);
                 }
                 if exchange.request.body == Body::None && exchange.new_body.is_none() {

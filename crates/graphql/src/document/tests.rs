@@ -105,3 +105,50 @@ fn the_operation_is_the_one_that_the_request_names() {
     assert!(checked("{ me { id } }").operation(Some("A")).is_err());
     assert!(checked("query A { me { id } }").operation(None).is_ok());
 }
+
+#[test]
+fn whatever_clients_send_is_judged_without_a_panic() {
+    let seeds = [
+        "query A($id: ID! = 1, $f: Filter) @include(if: true) { x: user(id: $id, where: $f) { ...F friends { id } } } fragment F on User { pet { id } }",
+        "mutation { rename(id: \"\\u{1F600}\\n\", name: \"\"\"a \"b\" \"\"\") { ... on User @skip(if: false) { id } __typename } }",
+        "subscription S { renamed { id } } # end",
+        "{ list(ids: [1, -2], size: LARGE) { name } node(id: 3.5e2) { ... on Pet { owner { name } } } __schema { types { name } } }",
+    ];
+    let schema = schema();
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut valid = 0;
+    for round in 0..3_000 {
+        let mut bytes = seeds[round % seeds.len()].as_bytes().to_vec();
+        for _ in 0..random(4) {
+            let at = random(bytes.len());
+            match random(4) {
+                0 => bytes.truncate(at.max(1)),
+                1 => bytes[at] = b"{}()[]:!$@.\"\\#,| 0aX\n\xff"[random(22)],
+                2 => bytes.extend_from_within(at..),
+                _ => drop(bytes.remove(at.min(bytes.len() - 1))),
+            }
+            if bytes.is_empty() {
+                bytes.push(b'{');
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        match schema.check(&text, &LIMITS) {
+            Err(fault) => assert!(!fault.errors.is_empty() && fault.errors.len() <= crate::error::ERRORS_MAX, "{text}"),
+            Ok(document) => {
+                valid += 1;
+                if let Ok(operation) = document.operation(None) {
+                    assert!(operation.facts.levels <= LIMITS.depth_max && operation.facts.fields <= LIMITS.fields_max, "{text}");
+                    let _ = operation.check_variables(&schema, None);
+                }
+            }
+        }
+        let body = serde_json::json!({ "query": text }).to_string();
+        assert_eq!(crate::parse_body(body.as_bytes(), 1).unwrap().0[0].query, text);
+        let _ = crate::parse_body(&bytes, 3);
+    }
+    assert!(valid > 300, "{valid}");
+}

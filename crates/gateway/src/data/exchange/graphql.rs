@@ -12,9 +12,9 @@ type NotedFacts = Cell<Option<Box<GraphqlFacts>>>;
 
 impl Exchange<'_> {
     /// Notes what the request's record will say.
-    pub(crate) fn note_graphql(&mut self, facts: Option<GraphqlFacts>) {
+    pub(crate) fn note_graphql(&mut self, facts: Option<Box<GraphqlFacts>>) {
         if let Some(facts) = facts {
-            self.answers.put(FACTS, NotedFacts::new(Some(Box::new(facts))));
+            self.answers.put(FACTS, NotedFacts::new(Some(facts)));
         }
     }
 

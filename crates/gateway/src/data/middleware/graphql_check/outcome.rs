@@ -19,7 +19,7 @@ pub(super) enum GraphqlOutcome {
     Reply {
         content_type: &'static str,
         body: Vec<u8>,
-        facts: Option<GraphqlFacts>,
+        facts: Option<Box<GraphqlFacts>>,
     },
 }
 

@@ -19,7 +19,7 @@ pub(super) struct PassedQueries {
     pub is_json_now: bool,
     /// A registered document that the URL only names.
     pub query_for_url: Option<Arc<str>>,
-    pub facts: Option<GraphqlFacts>,
+    pub facts: Option<Box<GraphqlFacts>>,
 }
 
 /// The queries of a request, on their way to a decision.
@@ -171,9 +171,9 @@ impl GraphqlQueries<'_, '_> {
     }
 }
 
-fn facts(request: &mut GraphqlRequest<'_>, document: KnownDocument) -> GraphqlFacts {
+fn facts(request: &mut GraphqlRequest<'_>, document: KnownDocument) -> Box<GraphqlFacts> {
     let operation_name = request.operation_name.take().map(Cow::into_owned);
-    GraphqlFacts { document, operation_name, variables: request.variables.take() }
+    Box::new(GraphqlFacts { document, operation_name, variables: request.variables.take() })
 }
 
 /// A body with the registered documents in the place of their names.

@@ -45,10 +45,10 @@ python_packages() {
     echo "PyJWT, msgpack, protobuf, Authlib and openapi-spec-validator cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
 }
 
-# An independent OpenID provider, and a checker of accessibility. Node.js is not installed for them: without it, those tests report it.
+# An independent OpenID provider, a checker of accessibility, the reference of GraphQL and a server on it. Node.js is not installed for them: without it, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
-    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1" reason
+    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1" reason
     if [[ $(cat "$directory/installed" 2>/dev/null) == "$wanted" ]]; then
         return
     fi
@@ -60,7 +60,7 @@ node_packages() {
         echo "$wanted" >"$directory/installed"
         return
     fi
-    echo "oidc-provider cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+    echo "oidc-provider, axe-core and graphql cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
 # Independent clients and servers: gRPC, WebSockets over HTTP/2, and a server that merges trailers into headers. Not every system

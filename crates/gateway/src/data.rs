@@ -18,6 +18,7 @@ pub(crate) mod events;
 pub(crate) mod exchange;
 pub(crate) mod found_target;
 pub(crate) mod gateway_state;
+pub(crate) mod graphql;
 pub(crate) mod handler;
 pub(crate) mod header_change;
 pub(crate) mod header_names;

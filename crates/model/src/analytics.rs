@@ -54,7 +54,7 @@ pub struct AnalyticsRecord<'a> {
     pub tags: Vec<Cow<'a, str>>,
     /// The key's alias.
     pub alias: Cow<'a, str>,
-    /// A GraphQL schema; always empty.
+    /// The schema of a GraphQL API in Base64; empty for all others.
     pub api_schema: Cow<'a, str>,
     /// The API's listen path.
     pub listen_path: Cow<'a, str>,
@@ -86,9 +86,27 @@ pub struct AnalyticsRecord<'a> {
     pub latency: Latency,
     /// Whether the endpoint is tracked.
     pub track_path: bool,
+    /// What the request asked for, if it was GraphQL. Not in JSON.
+    #[serde(skip)]
+    pub graphql: Option<Box<GraphqlStats>>,
     /// When the record expires.
     #[serde(rename = "expireAt", serialize_with = "time_text")]
     pub expire_at: RecordTime,
+}
+
+/// What a GraphQL request asked for: the pump's `GraphQLStats`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GraphqlStats {
+    /// Values of variables as JSON; empty without any.
+    pub variables: String,
+    /// Fields of the root types.
+    pub root_fields: Vec<String>,
+    /// Fields of all other types.
+    pub types: BTreeMap<String, Vec<String>>,
+    /// Messages of the errors in the response.
+    pub errors: Vec<String>,
+    /// 1 for a query, 2 for a mutation, 3 for a subscription, 0 if unknown.
+    pub operation: u8,
 }
 
 /// Seconds and nanoseconds since 1970, UTC.

@@ -24,6 +24,7 @@ mod auth;
 mod cache;
 mod cors;
 mod endpoint;
+mod graphql;
 mod jwt;
 mod known;
 mod method;
@@ -51,7 +52,11 @@ pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointEntry, EndpointMark,
     EndpointRateLimit, ExampleSelection, FunctionSource, HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse,
-    OperationMock, RequestValidation, SizeLimit, TemplateData, VirtualEndpoint,
+    OperationMock, PersistedOperation, RequestValidation, SizeLimit, TemplateData, VirtualEndpoint,
+};
+pub use graphql::{
+    GraphqlDefinition, GraphqlFeatures, GraphqlIntrospection, GraphqlMode, GraphqlPlayground, GraphqlProxy,
+    GraphqlResponseExtensions, GraphqlRules, GraphqlStatuses, GraphqlSubgraph, HeaderRewrite,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
@@ -259,8 +264,8 @@ pub struct ApiDefinition {
     pub config_data: Value,
     /// Disables `config_data`.
     pub config_data_disabled: bool,
-    /// GraphQL, not supported: such an API is served only when `tollgate.serve_without` names the field.
-    pub graphql: Value,
+    /// GraphQL. With an engine of queries, the API is served only when `tollgate.serve_without` names the field.
+    pub graphql: GraphqlDefinition,
     /// Response processors, by name.
     pub response_processors: Vec<ResponseProcessor>,
     /// Other responses in place of errors, by status.

@@ -227,10 +227,7 @@ impl Policy {
         check_limits(&JsonPath::root(), &self.limits, findings);
         check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
         Smoothing::check(&self.smoothing, &JsonPath::of("smoothing"), findings);
-        for (field, is_asked) in [
-            ("max_query_depth", self.max_query_depth > 0),
-            ("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set)),
-        ] {
+        for (field, is_asked) in [("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set))] {
             if is_asked {
                 findings.ignored(&JsonPath::of(field), "not supported yet");
             }

@@ -4,12 +4,19 @@ use crate::json_path::JsonPath;
 use crate::problem::Findings;
 
 /// The values of [`MissingProtection::field`](crate::api::MissingProtection::field) and `serve_without`.
-pub const PROTECTIONS: [&str; 7] =
-    ["application_protocol", "custom_middleware", "go_plugin", "graphql", "persist_graphql", "validate_request", "virtual"];
+pub const PROTECTIONS: [&str; 6] =
+    ["application_protocol", "custom_middleware", "go_plugin", "graphql", "validate_request", "virtual"];
 
 /// Former values of `serve_without` whose protection is supported now. Documents that still name them are valid.
-const SUPPORTED_SINCE: [&str; 6] =
-    ["custom_middleware_bundle", "listen_port", "protocol", "transform_jq_response", "transform_response", "validate_json"];
+const SUPPORTED_SINCE: [&str; 7] = [
+    "custom_middleware_bundle",
+    "listen_port",
+    "persist_graphql",
+    "protocol",
+    "transform_jq_response",
+    "transform_response",
+    "validate_json",
+];
 
 /// Adds the problems of the names in `tollgate.serve_without` to `findings`.
 pub(crate) fn check_names(names: &[String], findings: &mut Findings) {

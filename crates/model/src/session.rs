@@ -22,7 +22,10 @@ mod store_failure;
 mod stored;
 mod unknown;
 
-pub use access::{AccessLimit, AccessRight, AllowedUrl, EndpointLimit, EndpointMethod, RateLimit};
+pub use access::{
+    AccessLimit, AccessRight, AllowedUrl, EndpointLimit, EndpointMethod, GraphqlFieldLimit, GraphqlFieldRight, GraphqlType,
+    RateLimit,
+};
 pub use dry_run::DryRun;
 pub(crate) use known::RIGHT_FIELDS;
 pub use lifetime::{ApiLifetime, Lifetime, LifetimeRules};
@@ -320,7 +323,6 @@ impl Session {
         for (field, is_asked) in [
             ("enable_detail_recording", self.enable_detail_recording),
             ("enable_detailed_recording", self.enable_detailed_recording),
-            ("max_query_depth", self.max_query_depth > 0),
             ("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set)),
         ] {
             if is_asked {
@@ -352,9 +354,6 @@ pub(crate) fn check_rights(at: &JsonPath, rights: &BTreeMap<String, AccessRight>
         let Some(limit) = &right.limit else { continue };
         check_limits(&at, &limit.limits, findings);
         Smoothing::check(&limit.smoothing, &at.key("smoothing"), findings);
-        if limit.max_query_depth > 0 {
-            findings.ignored(&at.key("max_query_depth"), "not supported yet");
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One request in the chain: its data, the decisions so far, and the pending changes to the response.
 
 mod body;
+mod graphql;
 
 use crate::auth::jwt::ClaimTexts;
 use crate::auth::keys::{CountedRequest, HeldKey, Key, Keys, Presented, SessionLimits};

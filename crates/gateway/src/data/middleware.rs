@@ -44,6 +44,8 @@ middlewares! {
         track: TrackEndpoint;
         // Runs before everything that may refuse, so that a browser can read refusals.
         cross_origin: CrossOrigin;
+        // A page for people, which needs no key, as in Tyk.
+        graphql_playground: GraphqlPlaygroundPage;
         // Plugins may change what everything after them checks.
         pre_hooks: PreHooks;
         // The cheapest reason to reject comes first.
@@ -89,6 +91,9 @@ middlewares! {
         // A caller over a limit does not make the gateway read a body.
         validate_json: ValidateJson;
         validate_request: ValidateRequest;
+        // The request becomes a GraphQL operation, which is checked like those of clients.
+        persist_graphql: PersistGraphql;
+        graphql_check: GraphqlCheck;
         // Validation sees the body that the client sent.
         transform_request: TransformRequest;
         transform_jq: TransformJq;

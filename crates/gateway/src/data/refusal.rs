@@ -31,12 +31,31 @@ pub(crate) struct RefusalText {
 pub(crate) struct RefusalMessage {
     text: Cow<'static, str>,
     json: &'static str,
+    document: Option<Box<RefusalDocument>>,
+}
+
+/// A body that is complete already, because clients of its format understand no other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RefusalDocument {
+    pub content_type: &'static str,
+    pub body: Vec<u8>,
 }
 
 impl RefusalMessage {
     /// `json` is the body with the unescaped text; it is used only when the text needs no escapes.
     const fn constant(text: &'static str, json: &'static str) -> Self {
-        RefusalMessage { text: Cow::Borrowed(text), json: if is_plain(text) { json } else { "" } }
+        RefusalMessage { text: Cow::Borrowed(text), json: if is_plain(text) { json } else { "" }, document: None }
+    }
+
+    /// A text with the body that clients get.
+    pub(crate) fn with_document(text: String, content_type: &'static str, body: Vec<u8>) -> Self {
+        RefusalMessage { text: Cow::Owned(text), json: "", document: Some(Box::new(RefusalDocument { content_type, body })) }
+    }
+
+    /// The body, if it is complete already.
+    #[inline]
+    pub(crate) fn document(&self) -> Option<&RefusalDocument> {
+        self.document.as_deref()
     }
 
     #[inline]
@@ -53,7 +72,7 @@ impl RefusalMessage {
 
 impl From<String> for RefusalMessage {
     fn from(text: String) -> Self {
-        RefusalMessage { text: Cow::Owned(text), json: "" }
+        RefusalMessage { text: Cow::Owned(text), json: "", document: None }
     }
 }
 
@@ -147,6 +166,17 @@ catalogue! {
     CODING_MALFORMED = 400, "coding_malformed", "Body does not fit its Content-Encoding";
     RESPONSE_TOO_LARGE = 500, "response_too_large", "Response body too large";
     RESPONSE_NOT_TRANSFORMED = 500, "response_not_transformed", "Response could not be transformed";
+    GRAPHQL_EMPTY = 400, "graphql_empty", "the provided request is empty";
+    GRAPHQL_DEPTH = 403, "graphql_depth", "depth limit exceeded";
+    GRAPHQL_INTROSPECTION = 403, "graphql_introspection", "introspection is disabled";
+    GRAPHQL_NO_WEBSOCKETS = 422, "graphql_websocket", "websockets are not allowed";
+    GRAPHQL_WEBSOCKET_PROTOCOL = 400, "graphql_websocket", "invalid websocket protocol for upgrading to a graphql websocket connection";
+    GRAPHQL_WEBSOCKET_RIGHTS = 403, "graphql_websocket", "The rights of this key cannot be checked in a websocket";
+    GRAPHQL_BUSY = 503, "graphql_busy", "Too many queries wait to be checked";
+    GRAPHQL_CONTENT_TYPE = 415, "graphql_content_type", "The content type must be application/json or application/graphql";
+    GRAPHQL_MUTATION_BY_GET = 405, "graphql_mutation_by_get", "Only queries may be sent with GET";
+    GRAPHQL_TWO_PLACES = 400, "graphql_two_places", "The query must be either in the body or in the URL";
+    GRAPHQL_BATCH = 400, "graphql_batch", "The batch has too many requests";
     SCHEMA_MISSING = 500, "schema_missing", "no schemas to validate against";
     AUTH_MISSING = 401, "auth_missing", "Authorization field missing", "auth.auth_field_missing";
     KEY_DISALLOWED = 403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found";

@@ -13,6 +13,7 @@ use crate::base::secret::random_bytes;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::breaker::{Breaker, BreakerPlace};
 use crate::data::found_target::FoundTarget;
+use crate::data::graphql::{GraphqlApi, GraphqlSource, LazyGraphqlThreads};
 use crate::data::pool_hedging::PoolHedging;
 use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
@@ -61,6 +62,9 @@ pub(crate) struct Registry {
     pub script_keys: OnceLock<Arc<Keys>>,
     /// The threads that check passwords.
     pub passwords: LazyPasswords,
+    /// The threads that check long GraphQL documents.
+    pub graphql_threads: Arc<LazyGraphqlThreads>,
+    graphql: Interned<(String, GraphqlSource), GraphqlApi>,
     /// The clients of the OAuth 2.0 provider.
     pub oauth_clients: Arc<OauthClients>,
     /// Certificates by file or identifier.
@@ -144,6 +148,7 @@ impl Registry {
             auth_client: self.auth_client.clone(),
             oauth_clients: self.oauth_clients.clone(),
             certificates: self.certificates.clone(),
+            graphql_threads: self.graphql_threads.clone(),
             ..Registry::default()
         }
     }
@@ -248,6 +253,17 @@ impl Registry {
     /// The key set at a URL.
     pub(crate) fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
         self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.auth_client))
+    }
+
+    /// What GraphQL requests to an API are checked against. A schema that a reload leaves as it was is not compiled again, and the documents
+    /// that were checked stay known.
+    pub(crate) fn graphql_api<E>(
+        &self,
+        api: &str,
+        source: GraphqlSource,
+        make: impl FnOnce() -> Result<GraphqlApi, E>,
+    ) -> Result<Arc<GraphqlApi>, E> {
+        self.graphql.get_or_try((api.to_owned(), source), make)
     }
 
     /// The response cache of an API. Stored responses survive a reload of the API.

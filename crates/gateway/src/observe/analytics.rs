@@ -104,6 +104,8 @@ impl Analyst {
             },
             latency: Latency { total, upstream, gateway: total - upstream },
             track_path,
+            api_schema: facts.graphql_schema.as_str().into(),
+            graphql: record.graphql.as_ref().map(|facts| Box::new(facts.stats(record.capture.as_deref()))),
             ..AnalyticsRecord::default()
         };
         made.set_time(hit.time, self.expire_after_s(facts));
@@ -153,6 +155,9 @@ impl Analyst {
             tags.push(named("key-", &key));
         }
         tags.extend(facts.tags.iter().map(Cow::from));
+        if !facts.graphql_schema.is_empty() {
+            tags.push("tyk-graph-analytics".into());
+        }
         tags
     }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use tollgate_engine::Counter;
 
 /// Slots for causes. The catalogue of refusals has about half as many.
-const CAUSES_MAX: usize = 96;
+const CAUSES_MAX: usize = 128;
 
 /// Counters by cause.
 #[derive(Default)]

@@ -1,5 +1,7 @@
 //! What records need to know about an API. Compiled with the API.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tollgate_model::api::ApiDefinition;
 
 /// Facts of one version of an API.
@@ -18,6 +20,8 @@ pub(crate) struct ApiMetadata {
     pub tag_headers: Vec<String>,
     /// Whether whole requests and responses are recorded.
     pub detailed: bool,
+    /// The schema of a GraphQL API in Base64; empty for all others, and for parts of a federation.
+    pub graphql_schema: String,
     /// Whether traces have a span for each middleware.
     pub detailed_tracing: bool,
     /// Whether nothing is recorded.
@@ -48,7 +52,9 @@ impl ApiMetadata {
             tags: tags(&definition.org_id, &definition.api_id),
             expire_after_s: definition.expire_analytics_after,
             tag_headers: definition.tag_headers.iter().map(|name| name.to_ascii_lowercase()).collect(),
-            detailed: definition.enable_detailed_recording,
+            // As in Tyk, whose pumps for GraphQL read queries from whole requests.
+            detailed: definition.enable_detailed_recording || definition.graphql.is_proxied() && !definition.graphql.is_subgraph(),
+            graphql_schema: graphql_schema(definition),
             detailed_tracing: definition.detailed_tracing,
             do_not_track: definition.do_not_track,
             secrets: Secrets {
@@ -57,6 +63,12 @@ impl ApiMetadata {
             },
         }
     }
+}
+
+/// As in Tyk, parts of a federation are recorded like other APIs.
+fn graphql_schema(definition: &ApiDefinition) -> String {
+    let graphql = &definition.graphql;
+    if graphql.is_proxied() && !graphql.is_subgraph() { STANDARD.encode(graphql.request_schema()) } else { String::new() }
 }
 
 /// Tags of an API.

@@ -1,5 +1,6 @@
 //! Record of one request, as sinks receive it. Records are reused, so none is allocated while traffic is steady.
 
+use super::graphql_facts::GraphqlFacts;
 use super::refusal_note::RefusalNote;
 use crate::auth::keys::Key;
 use crate::observe::trace::RequestTrace;
@@ -71,6 +72,8 @@ pub(crate) struct RequestRecord {
     pub tapped: bool,
     /// What is only known of a refusal, if it is kept for people who look.
     pub refusal: Option<Box<RefusalNote>>,
+    /// What is known of its query, if it is GraphQL.
+    pub graphql: Option<Box<GraphqlFacts>>,
     /// -1 if unknown.
     pub content_length: i64,
     pub status: u16,
@@ -113,6 +116,7 @@ impl Default for RequestRecord {
             logged: false,
             tapped: false,
             refusal: None,
+            graphql: None,
             content_length: -1,
             status: 0,
             cause: None,

@@ -47,6 +47,11 @@ fn the_example_of_batches_runs() {
     run("docs/batches.md", &[]);
 }
 
+#[test]
+fn the_example_of_graphql_runs() {
+    run_beside("examples/graphql/README.md", &["server.py", "tyk.conf", "apps/library.json"], &[]);
+}
+
 macro_rules! pages {
     ($($test:ident: $page:literal,)*) => {
         $(#[test]
@@ -88,6 +93,11 @@ enum Step {
 
 /// Runs a page. `default_port` are the environment variables that stand in for port 8080, where the page relies on the default.
 fn run(page: &str, default_port: &[&str]) {
+    run_beside(page, &[], default_port);
+}
+
+/// The same with these files from beside the page.
+fn run_beside(page: &str, files: &[&str], default_port: &[&str]) {
     let mut text = fs::read_to_string(root().join(page)).unwrap_or_else(|fault| panic!("{page}: {fault}"));
     let mut ports = Vec::new();
     for port in PORTS {
@@ -98,6 +108,13 @@ fn run(page: &str, default_port: &[&str]) {
     let steps = steps(&text);
     assert!(steps.iter().any(|step| matches!(step, Step::Type { .. })), "{page} has no command to run");
     let mut shell = Shell::start(default_port.iter().map(|name| (*name, ports[0].1.as_str())));
+    for file in files {
+        let text = fs::read_to_string(root().join(page).with_file_name("").join(file)).expect("a file of the example");
+        let text = ports.iter().fold(text, |text, (port, free)| replace_number(&text, port, free));
+        let path = shell.dir.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
     for step in steps {
         match step {
             Step::Save { path, text } => {

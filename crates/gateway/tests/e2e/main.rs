@@ -57,6 +57,8 @@ mod errors;
 mod events;
 mod external_services;
 mod failing_targets;
+mod graphql;
+mod graphql_judges;
 mod guides;
 mod headers;
 mod hedging;

@@ -19,7 +19,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/openid_prov
 const CLIENTS: [&str; 4] = ["shop", "till", "app", "kiosk"];
 
 /// Where `scripts/test-deps.sh` has put the package; `None` where it could not, and has said why.
-fn packages() -> Option<PathBuf> {
+pub(crate) fn packages() -> Option<PathBuf> {
     let program = std::env::current_exe().expect("this test");
     let target = program.ancestors().nth(3).expect("the target directory");
     let directory = target.join("test-npm");

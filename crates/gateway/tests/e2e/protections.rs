@@ -16,9 +16,9 @@ fn guarded(upstream: &Upstream) -> Vec<(&'static str, Definition)> {
             "custom_middleware",
             made("custom_middleware").set("custom_middleware", json!({"driver": "goplugin", "pre": [{"name": "f"}]})),
         ),
-        ("graphql", made("graphql").set("graphql", json!({"enabled": true}))),
+        ("graphql", made("graphql").set("graphql", json!({"enabled": true, "execution_mode": "supergraph"}))),
     ];
-    for list in ["validate_request", "virtual", "go_plugin", "persist_graphql"] {
+    for list in ["validate_request", "virtual", "go_plugin"] {
         all.push((list, made(list).list(list, entry.clone())));
     }
     all

@@ -50,7 +50,7 @@ pub(crate) fn taken(server: &Server, list: &str) -> Vec<Vec<u8>> {
 
 /// Takes until there are so many.
 #[track_caller]
-fn records(server: &Server, count: usize) -> Vec<Vec<u8>> {
+pub(crate) fn records(server: &Server, count: usize) -> Vec<Vec<u8>> {
     records_of(server, LIST, count)
 }
 

@@ -1,12 +1,12 @@
 //! The record as MessagePack: a map with the names of Go's fields.
 
-use super::{AnalyticsRecord, Geo, RecordTime, UptimeRecord};
+use super::{AnalyticsRecord, Geo, GraphqlStats, RecordTime, UptimeRecord};
 use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil};
 use std::sync::LazyLock;
 
-/// The parts that nearly all records have in common, encoded once: most have no location, and none has statistics of GraphQL and MCP.
+/// The parts that nearly all records have in common, encoded once: most have no location, most are not GraphQL, and none is MCP.
 static NO_LOCATION: LazyLock<Vec<u8>> = LazyLock::new(|| encoded(|out| Geo::default().write_msgpack(out)));
-static NO_STATS: LazyLock<Vec<u8>> = LazyLock::new(|| encoded(write_no_stats));
+static NO_STATS: LazyLock<Vec<u8>> = LazyLock::new(|| encoded(|out| write_stats(out, None)));
 
 fn encoded(write: impl FnOnce(&mut Vec<u8>) -> Result<(), ValueWriteError>) -> Vec<u8> {
     let mut out = Vec::new();
@@ -53,7 +53,10 @@ impl AnalyticsRecord<'_> {
         for tag in &self.tags {
             write_str(out, tag)?;
         }
-        out.extend_from_slice(&NO_STATS);
+        match &self.graphql {
+            None => out.extend_from_slice(&NO_STATS),
+            stats => write_stats(out, stats.as_deref())?,
+        }
         text(out, "Path", &self.path)?;
         text(out, "RawPath", &self.raw_path)?;
         text(out, "OriginalPath", &self.original_path)?;
@@ -135,24 +138,62 @@ impl Geo {
     }
 }
 
-/// Tyk's fields for GraphQL and MCP, which Tollgate forwards without parsing: always empty.
-fn write_no_stats(out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
+/// Tyk's fields for GraphQL, and for MCP, which Tollgate forwards without parsing.
+fn write_stats(out: &mut Vec<u8>, stats: Option<&GraphqlStats>) -> Result<(), ValueWriteError> {
     write_str(out, "GraphQLStats")?;
     write_map_len(out, 7)?;
-    text(out, "Variables", "")?;
-    for list in ["RootFields", "Types", "Errors"] {
-        write_str(out, list)?;
-        write_nil(out).map_err(ValueWriteError::InvalidMarkerWrite)?;
+    text(out, "Variables", stats.map_or("", |stats| &stats.variables))?;
+    write_str(out, "RootFields")?;
+    write_list(out, stats.map_or(&[], |stats| &stats.root_fields))?;
+    write_str(out, "Types")?;
+    match stats.filter(|stats| !stats.types.is_empty()) {
+        None => nil(out)?,
+        Some(stats) => {
+            write_map_len(out, length(stats.types.len()))?;
+            for (name, fields) in &stats.types {
+                write_str(out, name)?;
+                write_list(out, fields)?;
+            }
+        }
     }
-    number(out, "OperationType", 0)?;
-    flag(out, "HasErrors", false)?;
-    flag(out, "IsGraphQL", false)?;
+    write_str(out, "Errors")?;
+    match stats.filter(|stats| !stats.errors.is_empty()) {
+        None => nil(out)?,
+        Some(stats) => {
+            write_array_len(out, length(stats.errors.len()))?;
+            for message in &stats.errors {
+                write_map_len(out, 2)?;
+                text(out, "Message", message)?;
+                write_str(out, "Path")?;
+                nil(out)?;
+            }
+        }
+    }
+    number(out, "OperationType", stats.map_or(0, |stats| stats.operation.into()))?;
+    flag(out, "HasErrors", stats.is_some_and(|stats| !stats.errors.is_empty()))?;
+    flag(out, "IsGraphQL", stats.is_some())?;
     write_str(out, "MCPStats")?;
     write_map_len(out, 4)?;
     flag(out, "IsMCP", false)?;
     text(out, "JSONRPCMethod", "")?;
     text(out, "PrimitiveType", "")?;
     text(out, "PrimitiveName", "")
+}
+
+fn write_list(out: &mut Vec<u8>, texts: &[String]) -> Result<(), ValueWriteError> {
+    if texts.is_empty() {
+        return nil(out);
+    }
+    write_array_len(out, length(texts.len()))?;
+    texts.iter().try_for_each(|text| write_str(out, text))
+}
+
+fn nil(out: &mut Vec<u8>) -> Result<(), ValueWriteError> {
+    write_nil(out).map_err(ValueWriteError::InvalidMarkerWrite)
+}
+
+fn length(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[inline(always)]

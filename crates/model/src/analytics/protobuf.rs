@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use prost::Message;
 
-use super::{AnalyticsRecord, Geo, RecordTime};
+use super::{AnalyticsRecord, Geo, GraphqlStats, RecordTime};
 
 /// The time zone for readers; they must know its name.
 const TIME_ZONE: &str = "UTC";
@@ -18,7 +18,7 @@ impl AnalyticsRecord<'_> {
     }
 }
 
-/// `AnalyticsRecord`. The pump requires most nested messages, so they are always present. `GraphQLStats` and `MCPStats` are not,
+/// `AnalyticsRecord`. The pump requires most nested messages, so they are always present. `MCPStats` is not,
 /// because Tollgate forwards such requests without parsing them.
 #[derive(Clone, PartialEq, Message)]
 struct RecordMessage {
@@ -84,10 +84,52 @@ struct RecordMessage {
     time_zone: String,
     #[prost(string, tag = "31")]
     api_schema: String,
+    #[prost(message, optional, tag = "32")]
+    graphql: Option<GraphqlMessage>,
     #[prost(string, tag = "34")]
     original_path: String,
     #[prost(string, tag = "35")]
     listen_path: String,
+}
+
+/// `GraphQLStats`.
+#[derive(Clone, PartialEq, Message)]
+struct GraphqlMessage {
+    #[prost(bool, tag = "1")]
+    is_graphql: bool,
+    #[prost(btree_map = "string, message", tag = "2")]
+    types: BTreeMap<String, FieldListMessage>,
+    #[prost(int32, tag = "3")]
+    operation: i32,
+    #[prost(string, tag = "4")]
+    variables: String,
+    #[prost(string, repeated, tag = "5")]
+    root_fields: Vec<String>,
+    #[prost(bool, tag = "6")]
+    has_error: bool,
+    #[prost(string, repeated, tag = "7")]
+    errors: Vec<String>,
+}
+
+/// `RepeatedFields`.
+#[derive(Clone, PartialEq, Message)]
+struct FieldListMessage {
+    #[prost(string, repeated, tag = "1")]
+    fields: Vec<String>,
+}
+
+impl From<GraphqlStats> for GraphqlMessage {
+    fn from(stats: GraphqlStats) -> Self {
+        GraphqlMessage {
+            is_graphql: true,
+            types: stats.types.into_iter().map(|(name, fields)| (name, FieldListMessage { fields })).collect(),
+            operation: stats.operation.into(),
+            variables: stats.variables,
+            root_fields: stats.root_fields,
+            has_error: !stats.errors.is_empty(),
+            errors: stats.errors,
+        }
+    }
 }
 
 /// `google.protobuf.Timestamp`.
@@ -194,6 +236,7 @@ impl From<AnalyticsRecord<'_>> for RecordMessage {
             oauth_id: record.oauth_id.into_owned(),
             time_zone: TIME_ZONE.to_owned(),
             api_schema: record.api_schema.into_owned(),
+            graphql: record.graphql.map(|stats| GraphqlMessage::from(*stats)),
             original_path: record.original_path.into_owned(),
             listen_path: record.listen_path.into_owned(),
         }

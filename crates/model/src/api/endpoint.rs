@@ -58,6 +58,7 @@ endpoint_entry!(
     RequestValidation,
     OperationMock,
     VirtualEndpoint,
+    PersistedOperation,
     super::rewrite::UrlRewrite,
 );
 
@@ -147,6 +148,24 @@ pub struct VirtualEndpoint {
     pub use_session: bool,
     /// Whether the request goes to the upstream when the function fails; otherwise it is rejected with 500.
     pub proxy_on_error: bool,
+}
+
+/// An entry of `persist_graphql`: the upstream gets a GraphQL operation in place of the request.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PersistedOperation {
+    /// Disables the entry.
+    pub disabled: bool,
+    /// Path pattern.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// Whether the pattern ignores letter case.
+    pub ignore_case: bool,
+    /// The document.
+    pub operation: String,
+    /// Values of its variables. Texts may contain `$path.name`, a segment of the path, and the variables that headers may contain.
+    pub variables: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Where the script of a virtual endpoint is.

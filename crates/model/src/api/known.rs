@@ -36,6 +36,15 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("uptime_tests.config.service_discovery", Never),
     // Middleware.
     ("x-tyk-streaming", Set),
+    // GraphQL: the client's own way to subscribe is the upstream's, and only Tyk's dashboard reads the other two.
+    ("graphql.proxy.subscription_type", Set),
+    ("graphql.proxy.sse_use_post", Set),
+    ("graphql.proxy.auth_headers", Never),
+    ("graphql.last_schema_update", Never),
+    ("graphql.engine", Set),
+    ("graphql.supergraph", Set),
+    ("graphql.type_field_configurations", Set),
+    ("tollgate.graphql.*", Refuse),
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),
     ("tollgate.cache.*", Refuse),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{OAuthRules, SharedCache, UpstreamRules};
+use super::{GraphqlRules, OAuthRules, SharedCache, UpstreamRules};
 use crate::config::OnStoreFailure;
 
 /// `tollgate`.
@@ -22,6 +22,8 @@ pub struct ApiExtensions {
     pub forward_request_trailers: bool,
     /// Another HTTP service decides about access.
     pub forward_auth: Option<ForwardAuth>,
+    /// Limits and rules of a GraphQL API.
+    pub graphql: GraphqlRules,
     /// Settings of the OAuth 2.0 server that are not in Tyk.
     pub oauth: OAuthRules,
     /// What applies to limits while the store is unavailable: to those of the API, and to those of keys without a setting. If not

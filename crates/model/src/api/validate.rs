@@ -34,6 +34,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     upstream_auth::check(&api.upstream_auth, findings);
     request_signing::check(&api.request_signing, findings);
     uptime::check(&api.uptime_tests, &api.proxy.service_discovery, findings);
+    api.graphql.check(findings);
     events::check(&api.event_handlers, &JsonPath::of("event_handlers"), HandlerOwner::Api, findings);
     if let Some(rules) = &api.tollgate.upstream {
         upstream::check(rules, findings, if api.is_stream() { check_stream_target } else { check_listed_target });

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::endpoint::{
     AccessEntry, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointMark, EndpointRateLimit,
-    HardTimeout, HeaderTransform, MethodTransform, MockResponse, OperationMock, RequestValidation, SizeLimit, VirtualEndpoint,
+    HardTimeout, HeaderTransform, MethodTransform, MockResponse, OperationMock, PersistedOperation, RequestValidation, SizeLimit,
+    VirtualEndpoint,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::{seconds, seconds_schema};
@@ -153,13 +154,13 @@ pub struct ExtendedPaths {
     pub validate_request: Vec<Value>,
     /// Plugins for single endpoints.
     pub go_plugin: Vec<Value>,
-    /// Endpoints that each represent one GraphQL operation.
-    pub persist_graphql: Vec<Value>,
+    /// Endpoints that each stand for one GraphQL operation.
+    pub persist_graphql: Vec<PersistedOperation>,
 }
 
 impl ExtendedPaths {
     /// The lists without effect that protect something, with their Tyk names.
-    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 3] {
-        [("validate_request", &self.validate_request), ("go_plugin", &self.go_plugin), ("persist_graphql", &self.persist_graphql)]
+    pub(crate) fn missing(&self) -> [(&'static str, &[Value]); 2] {
+        [("validate_request", &self.validate_request), ("go_plugin", &self.go_plugin)]
     }
 }

@@ -28,14 +28,12 @@ const RENAMED: [(&str, &str); 5] = [
 const SHARED: &str = include_str!("shared.txt");
 
 /// Fields without effect that checks of their own report, with a value that triggers the report.
-const REPORTED: [(&str, &str); 7] = [
+const REPORTED: [(&str, &str); 5] = [
     ("definition.response_processors", r#"[{"name": "goplugin_res_hook"}]"#),
     ("configuration.policies.policy_source", r#""service""#),
     ("configuration.dns_cache.enabled", "true"),
     ("configuration.http_server_options.ssl_insecure_skip_verify", "true"),
     ("configuration.drl_threshold", "7"),
-    ("session.max_query_depth", "3"),
-    ("policy.max_query_depth", "3"),
 ];
 
 /// Fields without effect that are not reported, each with a reason.

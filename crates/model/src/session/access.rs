@@ -33,6 +33,18 @@ pub struct AccessRight {
     /// The set of counters: empty for those of the whole key, otherwise a separate set for each text.
     #[serde(skip_serializing_if = "is_zero")]
     pub allowance_scope: String,
+    /// GraphQL: if not empty, only these fields may be asked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub allowed_types: Vec<GraphqlType>,
+    /// GraphQL: these fields may not be asked for. Ignored if `allowed_types` is not empty.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub restricted_types: Vec<GraphqlType>,
+    /// GraphQL: depths below single fields of the root types.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub field_access_rights: Vec<GraphqlFieldRight>,
+    /// GraphQL: the schema may not be asked for.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub disable_introspection: bool,
     /// Disables the entry: the API may not be called.
     #[serde(skip_serializing_if = "is_zero")]
     pub disabled: bool,
@@ -52,6 +64,37 @@ pub struct AllowedUrl {
     /// Unknown fields.
     #[serde(flatten, skip_deserializing)]
     pub extra: Map<String, Value>,
+}
+
+/// An entry of `allowed_types` or `restricted_types`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct GraphqlType {
+    /// Name of the type.
+    pub name: String,
+    /// Names of fields; `*` is all of them.
+    pub fields: Vec<String>,
+}
+
+/// An entry of `field_access_rights`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct GraphqlFieldRight {
+    /// Name of the root type.
+    pub type_name: String,
+    /// Name of the field.
+    pub field_name: String,
+    /// Its limits.
+    pub limits: GraphqlFieldLimit,
+}
+
+/// The limits of a field.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct GraphqlFieldLimit {
+    /// Most levels below the field; -1 for any.
+    #[serde(deserialize_with = "whole")]
+    pub max_query_depth: i64,
 }
 
 /// An entry of `endpoints`.

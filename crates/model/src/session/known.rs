@@ -7,10 +7,6 @@ pub(super) const FIELDS: &[KnownField] = &[("_id", Never), ("key_id", Never), ("
 
 /// Fields of access rights, in sessions and in policies.
 pub(crate) const RIGHT_FIELDS: &[KnownField] = &[
-    ("access_rights.*.restricted_types", Set),
-    ("access_rights.*.allowed_types", Set),
-    ("access_rights.*.field_access_rights", Set),
-    ("access_rights.*.disable_introspection", Set),
     ("access_rights.*.json_rpc_methods", Set),
     ("access_rights.*.json_rpc_methods_access_rights", Set),
     ("access_rights.*.mcp_primitives", Set),

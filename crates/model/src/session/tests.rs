@@ -99,10 +99,10 @@ fn what_is_not_a_number_is_named_with_its_place() {
 #[test]
 fn fields_without_effect_are_reported_when_they_are_set() {
     check(
-        json!({"hmac_enabled": true, "smoothing": {"enabled": true}, "monitor": {"trigger_limits": []}, "ratee": 1, "access_rights": {"2": {"restricted_types": [{}], "allowed_types": null, "disable_introspection": false}}}),
+        json!({"hmac_enabled": true, "smoothing": {"enabled": true}, "monitor": {"trigger_limits": []}, "ratee": 1, "access_rights": {"2": {"mcp_primitives": [{}], "restricted_types": [{}], "allowed_types": null, "disable_introspection": false}}}),
         &[
             "$.ratee: ignored: unknown field",
-            "$.access_rights[\"2\"].restricted_types: ignored: not supported yet",
+            "$.access_rights[\"2\"].mcp_primitives: ignored: not supported yet",
             "$.smoothing: warning: does not apply: threshold must be more than 0",
         ],
     );

@@ -5,7 +5,8 @@ use super::rights::PatternList;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tollgate_model::session::{AccessRight, DryRun, Session, Smoothing};
+use tollgate_graphql::{FieldDepth, GraphqlRights, TypeFields};
+use tollgate_model::session::{AccessRight, DryRun, GraphqlType, Session, Smoothing};
 
 /// One key.
 pub(crate) struct Key {
@@ -24,6 +25,8 @@ pub(crate) struct Key {
     rights: Rights,
     /// Limits of the whole key.
     limits: SessionLimits,
+    /// What GraphQL queries may ask for on APIs without rights of their own.
+    graphql: GraphqlRights,
 }
 
 enum Rights {
@@ -49,6 +52,8 @@ pub(crate) struct ApiRight {
     endpoints: Vec<EndpointLimits>,
     /// Patterns of these endpoints, if there are any.
     endpoint_patterns: Option<Arc<PatternList>>,
+    /// What GraphQL queries may ask for.
+    graphql: GraphqlRights,
 }
 
 struct EndpointLimits {
@@ -80,6 +85,7 @@ impl Key {
             expires_unix_s: u64::try_from(session.expires).ok().filter(|expires| *expires > 0),
             rights: if session.access_rights.is_empty() { Rights::Everything } else { Rights::Listed(rights) },
             limits: SessionLimits::new(&session.limit(), "", source),
+            graphql: GraphqlRights { depth_max: session.max_query_depth, ..GraphqlRights::default() },
             session,
         }
     }
@@ -123,6 +129,14 @@ impl Key {
         match &self.rights {
             Rights::Everything => &self.limits,
             Rights::Listed(rights) => rights.get(api).map_or(&self.limits, |right| &right.limits),
+        }
+    }
+
+    /// What GraphQL queries to an API may ask for.
+    pub(crate) fn graphql_rights(&self, api: &str) -> &GraphqlRights {
+        match &self.rights {
+            Rights::Everything => &self.graphql,
+            Rights::Listed(rights) => rights.get(api).map_or(&self.graphql, |right| &right.graphql),
         }
     }
 
@@ -173,6 +187,7 @@ impl ApiRight {
             endpoints: endpoint_limits(api, right, scope, &limits, source),
             endpoint_patterns: (!right.endpoints.is_empty()).then(|| source.patterns.endpoints(&right.endpoints)),
             limits,
+            graphql: graphql_rights(right, limit.max_query_depth),
         }
     }
 
@@ -193,6 +208,25 @@ impl ApiRight {
     /// Whether a request is allowed: with a list of URLs, an entry must match the method and one of the path's forms.
     pub(crate) fn allows(&self, method: &str, paths: &[&str]) -> bool {
         self.urls.as_ref().is_none_or(|urls| urls.allows(method, paths))
+    }
+}
+
+/// What an access right says about GraphQL.
+fn graphql_rights(right: &AccessRight, depth_max: i64) -> GraphqlRights {
+    let types = |types: &[GraphqlType]| {
+        types.iter().map(|written| TypeFields { name: written.name.clone(), fields: written.fields.clone() }).collect()
+    };
+    let fields = right.field_access_rights.iter().map(|field| FieldDepth {
+        type_name: field.type_name.clone(),
+        field_name: field.field_name.clone(),
+        depth_max: field.limits.max_query_depth,
+    });
+    GraphqlRights {
+        depth_max,
+        fields: fields.collect(),
+        allowed: types(&right.allowed_types),
+        restricted: types(&right.restricted_types),
+        disable_introspection: right.disable_introspection,
     }
 }
 

@@ -135,7 +135,7 @@ fn cause_class(cause: &str) -> DifferenceCause {
             DifferenceCause::Validation
         }
         cause if cause.starts_with("version_") || cause == "api_expired" => DifferenceCause::Version,
-        cause if ["coding_", "validation", "body_", "request_"].iter().any(|start| cause.starts_with(start)) => {
+        cause if ["coding_", "validation", "body_", "request_", "graphql_"].iter().any(|start| cause.starts_with(start)) => {
             DifferenceCause::Validation
         }
         cause

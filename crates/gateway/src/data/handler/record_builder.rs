@@ -97,6 +97,7 @@ fn fill_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str
         record.write(Text::OriginalPath, request.path().as_bytes());
     }
     if analytics {
+        record.graphql = exchange.noted_graphql();
         record.write_path(exchange.api.stripped(&exchange.url));
     }
     if let Track::As(pattern) = &exchange.track {

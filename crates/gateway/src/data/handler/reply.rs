@@ -23,6 +23,10 @@ pub(super) fn refuse(
         // Tyk has no template for it.
         return plain(outgoing, settings, status, &format!("{message}\n"));
     }
+    if let Some(document) = refusal.message.document() {
+        start(outgoing, settings, status, document.content_type, changes);
+        return outgoing.body.extend_from_slice(&document.body);
+    }
     let form = ErrorForm::new(xml_type, settings.problem_details);
     start(outgoing, settings, status, form.content_type(), changes);
     let has_template = settings.error_templates.find(status, xml_type.is_some()).is_some();
@@ -56,7 +60,14 @@ pub(super) fn refuse_by_rules(
             return set_headers(outgoing, rule);
         }
         MadeBody::Message(own) => (form.content_type(), own),
-        MadeBody::Kept => (form.content_type(), message),
+        MadeBody::Kept => match refusal.message.document() {
+            None => (form.content_type(), message),
+            Some(document) => {
+                start(outgoing, settings, status, document.content_type, changes);
+                outgoing.body.extend_from_slice(&document.body);
+                return set_headers(outgoing, rule);
+            }
+        },
     };
     start(outgoing, settings, status, content_type, changes);
     form.write(&settings.error_templates, (status, status), message, is_limit(refusal), &mut outgoing.body);

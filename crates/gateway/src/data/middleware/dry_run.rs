@@ -23,7 +23,7 @@ fn kind_of(name: &str) -> Option<DryRunKind> {
         "IpAllow" | "IpBlock" => Some(DryRunKind::IpLists),
         "CertificateCheck" => Some(DryRunKind::Certificates),
         "RequestSize" => Some(DryRunKind::RequestSize),
-        "ValidateJson" | "ValidateRequest" => Some(DryRunKind::Validation),
+        "ValidateJson" | "ValidateRequest" | "GraphqlCheck" => Some(DryRunKind::Validation),
         "CircuitBreak" => Some(DryRunKind::CircuitBreakers),
         // What a key may do can't be known without one.
         "KeyStateCheck" | "AccessRights" => Some(DryRunKind::Authentication),

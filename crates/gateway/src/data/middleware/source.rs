@@ -152,6 +152,8 @@ impl MiddlewareSource<'_, '_> {
         let reads_bodies = caches_bodies
             || !paths.validate_json.is_empty()
             || !paths.operation_validations.is_empty()
+            || !paths.persist_graphql.is_empty()
+            || self.definition.graphql.is_proxied()
             || !paths.transform.is_empty()
             || !paths.transform_jq.is_empty()
             || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())

@@ -50,11 +50,16 @@ fn what_protects_and_does_not_act_is_found_with_its_place() {
             "custom_middleware",
             "$.custom_middleware.post_key_auth[0]",
         ),
-        (json!({"graphql": {"enabled": true, "schema": "type Query"}}), "graphql", "$.graphql"),
+        (
+            json!({"graphql": {"enabled": true, "execution_mode": "executionEngine", "schema": "type Query"}}),
+            "graphql",
+            "$.graphql.execution_mode",
+        ),
+        (json!({"graphql": {"enabled": true, "execution_mode": "supergraph"}}), "graphql", "$.graphql.execution_mode"),
     ] {
         assert_eq!(missing(&definition(over.clone(), json!({}))), [(field, place.to_owned())], "{over}");
     }
-    for list in ["validate_request", "go_plugin", "persist_graphql"] {
+    for list in ["validate_request", "go_plugin"] {
         let paths = json!({list: [{"path": "/x", "disabled": true}, {"path": "/y", "enabled": true}]});
         let place = format!("$.version_data.versions.Default.extended_paths.{list}[1]");
         assert_eq!(missing(&definition(json!({}), paths)), [(list, place)]);
@@ -72,7 +77,9 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
         json!({"custom_middleware": {"driver": "goplugin", "auth_check": {"name": "f"}}}),
         json!({"custom_middleware_bundle": "b.zip"}),
         json!({"custom_middleware": {"driver": "grpc", "pre": [{"name": "f"}]}}),
-        json!({"graphql": {"enabled": false, "schema": "type Query"}}),
+        json!({"graphql": {"enabled": false, "execution_mode": "supergraph"}}),
+        json!({"graphql": {"enabled": true, "execution_mode": "proxyOnly", "schema": "type Query"}}),
+        json!({"graphql": {"enabled": true, "execution_mode": "subgraph"}}),
         json!({"application_protocol": "other", "json_rpc_version": "2.0"}),
     ] {
         assert_eq!(missing(&definition(over.clone(), json!({}))), [], "{over}");
@@ -81,6 +88,7 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
         "go_plugin": [{"path": "/x", "disabled": true}],
         "validate_request": [{"path": "/x"}],
         "virtual": [{"path": "/x"}],
+        "persist_graphql": [{"path": "/x"}],
         "transform": [{"path": "/x"}]
     });
     assert_eq!(missing(&definition(json!({}), paths)), []);

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Policy;
 use crate::policy::Partitions;
-use crate::session::{AccessLimit, AccessRight, DryRun, EndpointLimit, EndpointMethod, LimitStoreFailure, RateLimit, Session};
+use crate::session::{
+    AccessLimit, AccessRight, DryRun, EndpointLimit, EndpointMethod, GraphqlFieldRight, GraphqlType, LimitStoreFailure, RateLimit,
+    Session,
+};
 
 /// The result of the policies added so far.
 pub(super) struct Merge<'s> {
@@ -195,6 +198,10 @@ impl Draft {
                 None => own.allowed_urls.push(url.clone()),
             }
         }
+        merge_types(&mut own.allowed_types, &right.allowed_types);
+        merge_types(&mut own.restricted_types, &right.restricted_types);
+        merge_fields(&mut own.field_access_rights, &right.field_access_rights);
+        own.disable_introspection |= right.disable_introspection;
         for (name, value) in &right.extra {
             own.extra.entry(name).or_insert_with(|| value.clone());
         }
@@ -325,6 +332,27 @@ fn merge_methods(own: &mut Vec<EndpointMethod>, others: &[EndpointMethod]) {
                 *own = other.clone();
             }
             Some(_) => {}
+            None => own.push(other.clone()),
+        }
+    }
+}
+
+/// All types of both lists with the fields of both, as in Tyk: two policies allow what one of them allows, and restrict what one of them
+/// restricts.
+fn merge_types(own: &mut Vec<GraphqlType>, others: &[GraphqlType]) {
+    for other in others {
+        match own.iter_mut().find(|own| own.name == other.name) {
+            Some(own) => append_missing(&mut own.fields, &other.fields),
+            None => own.push(other.clone()),
+        }
+    }
+}
+
+/// The greater depth of each field.
+fn merge_fields(own: &mut Vec<GraphqlFieldRight>, others: &[GraphqlFieldRight]) {
+    for other in others {
+        match own.iter_mut().find(|own| own.type_name == other.type_name && own.field_name == other.field_name) {
+            Some(own) => own.limits.max_query_depth = higher(own.limits.max_query_depth, other.limits.max_query_depth),
             None => own.push(other.clone()),
         }
     }

@@ -1,0 +1,258 @@
+//! GraphQL requests, before the upstream executes them: read, validated against the schema, held against limits and against the rights of the
+//! key. Reads `graphql` and `tollgate.graphql`. The client sees Tyk's statuses and words: 400 with `errors` for a query that is not valid, 403
+//! for one that is too deep, and `introspection is disabled`. A query for nothing but the schema is answered here. Long documents that were not
+//! seen before are checked on other threads while the request is held; all others take a look-up.
+//!
+//! What is inside WebSockets is not checked: a key with rights that only a check could enforce cannot open one.
+
+mod headers;
+mod outcome;
+mod queries;
+mod upgrade;
+
+use super::{Middleware, MiddlewareSource};
+use crate::base::answers::GRACE;
+use crate::base::form::{decode_form, encode_form, pairs};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::graphql::{CHECK_TIME_MAX, CheckedTexts, GraphqlApi, GraphqlSource, LazyGraphqlThreads};
+use crate::data::header_change::HeaderChange;
+use crate::data::header_names::HeaderNames;
+use crate::data::refusal;
+use headers::{ErrorExtensions, UpstreamHeaders};
+use outcome::{BodyKind, GraphqlOutcome, body_kind, content_type_of};
+use queries::{GraphqlQueries, PassedQueries};
+use std::sync::Arc;
+use tollgate_engine::Pending;
+use tollgate_graphql::{DocumentLimits, RequestFault, SchemaRules, is_request_parameter, parse_body, parse_pairs};
+use tollgate_http::Body;
+use tollgate_model::api::{GraphqlRules, GraphqlStatuses};
+
+/// Bytes of unknown documents that a data thread checks itself. They take it about as long as handing them to another thread and back.
+const CHECKED_HERE_MAX: usize = 1_024;
+
+pub(super) struct GraphqlCheck {
+    api: Arc<GraphqlApi>,
+    threads: Arc<LazyGraphqlThreads>,
+    rules: CheckRules,
+    headers: UpstreamHeaders,
+    /// Whether errors of the upstream become GraphQL errors.
+    forwards_errors: bool,
+    serial: u64,
+}
+
+/// How requests are read.
+struct CheckRules {
+    batch_max: usize,
+    /// Whether content types that any web page may send are accepted.
+    simple_types: bool,
+    persisted: bool,
+    websockets: bool,
+    statuses: GraphqlStatuses,
+    /// Whether nobody may ask for the schema.
+    is_closed: bool,
+}
+
+impl GraphqlCheck {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let (definition, graphql) = (source.definition, &source.definition.graphql);
+        if !graphql.is_proxied() {
+            return None;
+        }
+        let rules = &definition.tollgate.graphql;
+        let (text, limits) = (graphql.request_schema(), limits_of(rules));
+        let schema_rules = SchemaRules { is_subgraph: graphql.is_subgraph() };
+        let place = if graphql.schema.is_empty() && graphql.is_subgraph() { "$.graphql.subgraph.sdl" } else { "$.graphql.schema" };
+        let key = GraphqlSource {
+            schema: *blake3::hash(text.as_bytes()).as_bytes(),
+            is_subgraph: schema_rules.is_subgraph,
+            limits: (limits.tokens_max, limits.depth_max, limits.fields_max, limits.aliases_max),
+        };
+        let make = || GraphqlApi::compile(text, schema_rules, limits);
+        let api = match source.context.registry.graphql_api(&definition.api_id, key, make) {
+            Ok(api) => api,
+            Err(faults) => {
+                faults.into_iter().for_each(|fault| report_once(source, place, fault, true));
+                return None;
+            }
+        };
+        for note in &api.notes {
+            report_once(source, place, format!("{note}: the directive has no effect here"), false);
+        }
+        Some(Box::new(GraphqlCheck {
+            threads: source.context.registry.graphql_threads.clone(),
+            rules: CheckRules {
+                batch_max: if rules.batch_requests_max == 0 { 10 } else { rules.batch_requests_max },
+                simple_types: rules.accept_simple_content_types,
+                persisted: !rules.disable_persisted_queries,
+                websockets: !rules.disable_websockets && !graphql.is_first_version(),
+                statuses: rules.error_statuses,
+                is_closed: graphql.introspection.disabled,
+            },
+            headers: UpstreamHeaders::new(&graphql.proxy, source.variable_scope()),
+            forwards_errors: graphql.proxy.use_response_extensions.on_error_forwarding,
+            serial: source.context.registry.new_serial(),
+            api,
+        }))
+    }
+
+    /// Reads the request and decides about it.
+    fn decide(&self, exchange: &Exchange<'_>, kind: BodyKind) -> Result<PassedQueries, GraphqlOutcome> {
+        let queries = GraphqlQueries { check: self, exchange, is_get: kind == BodyKind::None };
+        match kind {
+            BodyKind::None => {
+                if !exchange.query().is_none_or(is_plain) {
+                    let fault = RequestFault::Malformed("the query of the URL can be read in several ways".to_owned());
+                    return Err(self.unreadable(exchange, fault));
+                }
+                let pairs = exchange.query().into_iter().flat_map(pairs).map(|(name, value)| (name.into(), value.into()));
+                queries.decide(vec![parse_pairs(pairs).map_err(|fault| self.unreadable(exchange, fault))?], false)
+            }
+            BodyKind::Document => {
+                let text = std::str::from_utf8(exchange.body()).map_err(|error| RequestFault::Malformed(error.to_string()));
+                let text = text.map_err(|fault| self.unreadable(exchange, fault))?;
+                if text.trim().is_empty() {
+                    return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_EMPTY));
+                }
+                let request = tollgate_graphql::GraphqlRequest { query: text.into(), ..Default::default() };
+                let mut passed = queries.decide(vec![request], false)?;
+                // Servers that read this content type are rare; all read JSON.
+                passed.body = Some(serde_json::json!({ "query": text }).to_string().into_bytes());
+                passed.is_json_now = true;
+                Ok(passed)
+            }
+            BodyKind::Json => {
+                let read = parse_body(exchange.body(), self.rules.batch_max);
+                let (requests, is_batch) = read.map_err(|fault| self.unreadable(exchange, fault))?;
+                queries.decide(requests, is_batch)
+            }
+        }
+    }
+
+    /// Holds the request until its documents have been checked.
+    fn ask(&self, exchange: &mut Exchange<'_>, texts: Vec<String>) -> Step {
+        let Some(asked) = self.threads.get().and_then(|threads| threads.check(&self.api, texts)) else {
+            return Step::Refuse(refusal::GRAPHQL_BUSY);
+        };
+        let work = asked.work();
+        exchange.answers.put(self.number(exchange), asked);
+        Step::Await(work, CHECK_TIME_MAX + GRACE)
+    }
+
+    /// Where the request keeps what was found out about its documents. A request that loops to this API asks again.
+    fn number(&self, exchange: &Exchange<'_>) -> u64 {
+        self.serial | (exchange.level as u64) << 56
+    }
+
+    /// What the threads found out; `None` if they were not asked.
+    fn asked(&self, exchange: &Exchange<'_>) -> Option<Option<CheckedTexts>> {
+        Some(exchange.answers.get::<Pending<CheckedTexts>>(self.number(exchange))?.get())
+    }
+
+    /// Sends the request on as its check has made it.
+    fn pass(&self, exchange: &mut Exchange<'_>, passed: PassedQueries) -> Step {
+        if let Some(text) = passed.query_for_url {
+            let query = exchange.query().map(|query| format!("{query}&")).unwrap_or_default();
+            exchange.url.query = Some(format!("{query}query={}", encode_form(&text)).into());
+        }
+        if passed.is_json_now {
+            exchange.outgoing.edits.set(&exchange.request.headers, "Content-Type", b"application/json");
+        }
+        if let Some(body) = passed.body {
+            exchange.replace_body(body);
+        }
+        exchange.note_graphql(passed.facts);
+        self.headers.apply(exchange);
+        if self.forwards_errors {
+            ErrorExtensions::add(exchange);
+        }
+        Step::Next
+    }
+}
+
+fn limits_of(rules: &GraphqlRules) -> DocumentLimits {
+    let or = |value: usize, default| if value == 0 { default } else { value };
+    DocumentLimits {
+        tokens_max: or(rules.tokens_max, 10_000),
+        depth_max: or(rules.levels_max, 64),
+        fields_max: if rules.fields_max == 0 { 10_000 } else { rules.fields_max },
+        aliases_max: if rules.aliases_max == 0 { 500 } else { rules.aliases_max },
+    }
+}
+
+/// Reports a fault of the schema, which all versions of an API have in common, once.
+fn report_once(source: &mut MiddlewareSource<'_, '_>, place: &str, message: String, is_error: bool) {
+    if source.context.problems.iter().any(|problem| problem.path == place && problem.message == message) {
+        return;
+    }
+    match is_error {
+        true => source.context.error(place, message),
+        false => source.context.warning(place, message),
+    }
+}
+
+/// Whether the URL has, or may have for another server, a part of a GraphQL request.
+fn has_query(exchange: &Exchange<'_>) -> bool {
+    let names = exchange.query().into_iter().flat_map(|query| query.split(['&', ';'])).map(|pair| pair.split('=').next());
+    names.flatten().any(|name| decode_form(name).is_none_or(|name| is_request_parameter(&name)))
+}
+
+/// Whether all servers read the same parameters in a query: none has an escape that some would skip, or a separator that is one for few.
+fn is_plain(query: &str) -> bool {
+    !query.contains(';') && query.split(['&', '=']).all(|part| decode_form(part).is_some())
+}
+
+impl Middleware for GraphqlCheck {
+    fn header_names(&self, names: &mut HeaderNames) {
+        ["Content-Type", "Accept", "Sec-WebSocket-Protocol"].iter().for_each(|name| names.add(name));
+        self.headers.header_names(names);
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        // Only what cannot be anything else is taken for a handshake: a server that ignores it must find no query.
+        let is_websocket = exchange.request.upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket"));
+        if is_websocket && exchange.method == "GET" && exchange.request.body == Body::None {
+            return if has_query(exchange) { Step::Refuse(refusal::GRAPHQL_TWO_PLACES) } else { self.upgrade(exchange) };
+        }
+        let kind = match matches!(exchange.method.as_ref(), "GET" | "HEAD") {
+            true if exchange.request.body != Body::None => return Step::Refuse(refusal::GRAPHQL_TWO_PLACES),
+            true => BodyKind::None,
+            false => {
+                if has_query(exchange) {
+                    return Step::Refuse(refusal::GRAPHQL_TWO_PLACES);
+                }
+                if exchange.request.body == Body::None && exchange.new_body.is_none() {
+                    return Step::Refuse(refusal::GRAPHQL_EMPTY);
+                }
+                match body_kind(content_type_of(exchange), self.rules.simple_types) {
+                    Some(kind) => kind,
+                    None => return Step::Refuse(refusal::GRAPHQL_CONTENT_TYPE),
+                }
+            }
+        };
+        if kind != BodyKind::None
+            && let Err(step) = exchange.read_body()
+        {
+            return step;
+        }
+        match self.decide(exchange, kind) {
+            Ok(passed) => self.pass(exchange, passed),
+            Err(GraphqlOutcome::Ask(texts)) => self.ask(exchange, texts),
+            Err(GraphqlOutcome::Reply { content_type, body, facts }) => {
+                exchange.note_graphql(facts);
+                exchange.records_reply = true;
+                let outgoing = &mut *exchange.outgoing;
+                outgoing.edits.clear();
+                outgoing.status = 200;
+                outgoing.edits.add("Content-Type", content_type.as_bytes());
+                outgoing.body.extend_from_slice(&body);
+                Step::Reply
+            }
+            Err(GraphqlOutcome::Refuse(refusal)) => {
+                if refusal.status == 405 {
+                    exchange.response_changes.push(HeaderChange::Add("Allow".into(), b"POST".to_vec()));
+                }
+                Step::Refuse(refusal)
+            }
+        }
+    }
+}

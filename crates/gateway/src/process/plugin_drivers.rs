@@ -7,11 +7,13 @@ use std::sync::Arc;
 use tollgate_grpc_plugin::{GrpcAddress, GrpcDriver, GrpcSettings};
 use tollgate_model::config::{GatewayConfig, GrpcTls};
 use tollgate_plugin::{PluginDriver, PluginDrivers};
+use tollgate_wasm_plugin::WasmDriver;
 
 /// The drivers, for so many data threads.
 pub(crate) fn plugin_drivers(config: &GatewayConfig, library: &Library, threads: usize) -> PluginDrivers {
     let mut drivers = PluginDrivers::default();
     drivers.add("grpc", grpc(config, library, threads));
+    drivers.add("wasm", Ok(Arc::new(WasmDriver::new(threads))));
     drivers
 }
 

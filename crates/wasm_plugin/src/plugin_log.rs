@@ -19,6 +19,9 @@ pub(crate) struct PluginLog {
 impl PluginLog {
     /// Adds a line, unless the call has logged too much.
     pub(crate) fn add(&mut self, level: i32, text: &[u8]) {
+        if text.trim_ascii().is_empty() {
+            return;
+        }
         self.bytes = self.bytes.saturating_add(text.len());
         if self.bytes > LOG_BYTES_MAX || self.lines.len() >= LOG_LINES_MAX {
             self.dropped = self.dropped.saturating_add(1);

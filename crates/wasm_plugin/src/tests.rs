@@ -338,6 +338,7 @@ fn programs_that_import_wasi_are_loaded_and_get_harmless_answers() {
         (import "wasi_snapshot_preview1" "random_get" (func $random_get (param i32 i32) (result i32)))
         (import "wasi_snapshot_preview1" "environ_sizes_get" (func $environ (param i32 i32) (result i32)))
         (import "wasi_snapshot_preview1" "path_open" (func $path_open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+        (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))
         (import "wasi_snapshot_preview1" "proc_exit" (func $proc_exit (param i32)))"#;
     let open = "(call $path_open (i32.const 3) (i32.const 0) (i32.const 0) (i32.const 5) (i32.const 0) (i64.const 0) (i64.const 0) (i32.const 0) (i32.const 64))";
     let functions = |code: &str| {
@@ -350,6 +351,8 @@ fn programs_that_import_wasi_are_loaded_and_get_harmless_answers() {
         (open, 252),
         ("(call $environ (i32.const 64) (i32.const 68))", 200),
         ("(call $random_get (i32.const 64) (i32.const 32))", 200),
+        ("(call $poll (i32.const 1024) (i32.const 2048) (i32.const 2) (i32.const 64))", 200),
+        ("(call $poll (i32.const -8) (i32.const 2048) (i32.const 1) (i32.const 64))", 221),
         ("(call $random_get (i32.const -8) (i32.const 32))", 221),
         ("(call $fd_write (i32.const 7) (i32.const 64) (i32.const 0) (i32.const 72))", 208),
         ("(call $fd_write (i32.const 1) (i32.const 64) (i32.const 0) (i32.const 72))", 200),

@@ -18,7 +18,12 @@ const INVALID: i32 = 28;
 /// What functions answer that are not there.
 pub(crate) const NOT_SUPPORTED: i32 = 52;
 
-/// Most pieces of one output.
+/// Sizes of what `poll_oneoff` reads and writes, and the kind of a subscription to a clock.
+const SUBSCRIPTION_BYTES: i32 = 48;
+const EVENT_BYTES: i32 = 32;
+const CLOCK: u8 = 0;
+
+/// Most pieces of one output, and most subscriptions.
 const PIECES_MAX: i32 = 1_024;
 /// Most random bytes of one call: WASI's own callers want some dozen.
 const RANDOM_BYTES_MAX: usize = 64 << 10;
@@ -60,6 +65,13 @@ pub(crate) fn add_to(linker: &mut Linker<Host>) -> Result<(), Error> {
             }
             errno(output(&mut caller, file, (pieces, count), to))
         })?;
+        linker.func_wrap(
+            module,
+            "poll_oneoff",
+            |mut caller: Caller<'_, Host>, subscriptions: i32, events: i32, count: i32, to: i32| {
+                errno(poll(&mut caller, subscriptions, events, count, to))
+            },
+        )?;
         linker.func_wrap(module, "fd_prestat_get", |_: i32, _: i32| BAD_DESCRIPTOR)?;
         linker.func_wrap(module, "sched_yield", || SUCCESS)?;
         linker.func_wrap(module, "proc_exit", |code: i32| -> Result<(), Error> { Err(Error::new(Exited(code))) })?;
@@ -82,6 +94,25 @@ fn random(caller: &mut Caller<'_, Host>, at: i32, bytes: i32) -> Result<i32, Err
     let mut random = vec![0; unsigned(bytes)];
     getrandom::fill(&mut random).map_err(|error| Error::msg(error.to_string()))?;
     errno(write(caller, at, &random))
+}
+
+/// Answers at once: a plugin must not sleep, and there is nothing else that it could wait for.
+fn poll(caller: &mut Caller<'_, Host>, subscriptions: i32, events: i32, count: i32, to: i32) -> Result<(), AbiFault> {
+    let count = count.clamp(0, PIECES_MAX);
+    for index in 0..count {
+        let (memory, _) = parts(caller)?;
+        let subscription = piece(memory, subscriptions.wrapping_add(index.wrapping_mul(SUBSCRIPTION_BYTES)), 9)?;
+        let mut event = [0; EVENT_BYTES as usize];
+        if let (Some((data, [kind, ..])), Some((event_data, [error, _, event_kind, ..]))) =
+            (subscription.split_at_checked(8), event.split_at_mut_checked(8))
+        {
+            event_data.copy_from_slice(data);
+            *event_kind = *kind;
+            *error = if *kind == CLOCK { 0 } else { NOT_SUPPORTED as u8 };
+        }
+        write(caller, events.wrapping_add(index.wrapping_mul(EVENT_BYTES)), &event)?;
+    }
+    write_u32(caller, to, count.cast_unsigned())
 }
 
 /// Output becomes lines of the log.

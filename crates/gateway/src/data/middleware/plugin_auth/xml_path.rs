@@ -139,7 +139,7 @@ impl PathParser<'_> {
         let predicate = if digits > 0 {
             let (number, rest) = self.rest.split_at(digits);
             self.rest = rest;
-            let number = number.parse().ok().filter(|number| *number > 0);
+            let number = number.parse::<usize>().ok().filter(|number| *number > 0);
             Predicate::Position(number.ok_or("a position must be at least 1")?)
         } else {
             let path = self.path()?;
@@ -181,8 +181,12 @@ impl Nodes {
             match event {
                 Event::Start(_) if open.len() > DEPTH_MAX => return None,
                 Event::Start(start) => open.push(nodes.element(&start, open.last().copied())?),
-                Event::Empty(start) => drop(nodes.element(&start, open.last().copied())?),
-                Event::End(_) => drop(open.pop()),
+                Event::Empty(start) => {
+                    nodes.element(&start, open.last().copied())?;
+                }
+                Event::End(_) => {
+                    open.pop();
+                }
                 Event::Eof => return (open.len() == 1).then_some(nodes),
                 _ => {}
             }

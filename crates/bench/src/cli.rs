@@ -34,6 +34,9 @@ pub(crate) enum BenchCommand {
     Upstream(upstream::UpstreamOptions),
     /// Copy bytes to an upstream and back without parsing them, or answer with a file: the lower bound for the cost of a proxy.
     Relay(relay::RelayOptions),
+    /// Take orders from `run --hosts` on standard input, for a machine of a run. It is started over SSH.
+    #[command(hide = true)]
+    Agent,
 }
 
 /// Parses the command line; prints help or a usage error and exits if there is no command to run.

@@ -7,6 +7,7 @@ mod compare;
 mod exit;
 mod interrupt;
 mod load;
+mod machine;
 mod peers;
 mod probe;
 mod record;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         cli::BenchCommand::Merge(options) => load::result::merge::run(&options),
         cli::BenchCommand::Compare(options) => compare::run(&options),
         cli::BenchCommand::Selftest(options) => load::selftest::run(&options),
+        cli::BenchCommand::Agent => machine::serve(),
         cli::BenchCommand::Relay(options) => servers::relay::run(&options),
         cli::BenchCommand::Upstream(options) => servers::upstream::run(&options),
     }

@@ -21,10 +21,12 @@ mod tyk_credentials;
 mod tyk_words;
 mod varnish;
 
-use crate::probe::{HOST, LocalPort};
+use crate::machine::Machine;
+pub(crate) use crate::machine::{Program, SinkPorts, own_program};
+use crate::probe::{Endpoint, HOST};
 use crate::scenario::Case;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 /// The only cipher suite that clients offer and gateways accept, and the only group, so that all compute the same.
@@ -110,11 +112,13 @@ pub(crate) struct Setup<'a> {
     pub program: PathBuf,
     /// Working directory.
     pub dir: PathBuf,
-    /// Port to listen on.
-    pub port: u16,
+    /// Address to listen on.
+    pub listen_address: IpAddr,
+    /// Where it answers.
+    pub address: SocketAddr,
     /// Port for an additional program.
     pub second_port: u16,
-    pub upstream_port: u16,
+    pub upstream: SocketAddr,
     /// Maximum number of threads or worker processes.
     pub threads: usize,
     pub cases: Vec<&'a Case>,
@@ -128,8 +132,13 @@ pub(crate) struct Setup<'a> {
 
 impl Setup<'_> {
     /// Where it answers, also for its control API.
-    pub(crate) fn listener(&self) -> LocalPort {
-        LocalPort { number: self.port, is_tls: self.cases.iter().any(|case| case.api.tls.is_some()) }
+    pub(crate) fn listener(&self) -> Endpoint {
+        Endpoint { address: self.address, is_tls: self.cases.iter().any(|case| case.api.tls.is_some()) }
+    }
+
+    /// What it listens on.
+    pub(crate) fn listen(&self) -> SocketAddr {
+        SocketAddr::new(self.listen_address, self.address.port())
     }
 
     /// Whether clients may use HTTP/2.
@@ -152,14 +161,6 @@ impl Setup<'_> {
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: cannot be made: {error}", path.display()))?;
         Ok(path)
     }
-}
-
-/// Ports that receive telemetry and discard it.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct SinkPorts {
-    pub statsd: u16,
-    /// Port for OTLP over HTTP.
-    pub collector: u16,
 }
 
 /// A self-signed certificate and its key, in PEM.
@@ -212,26 +213,7 @@ impl Launch {
     }
 }
 
-/// A program with its arguments.
-pub(crate) struct Program {
-    pub name: &'static str,
-    pub path: PathBuf,
-    pub arguments: Vec<OsString>,
-    pub environment: Vec<(String, String)>,
-    /// Port on which it listens, if the start must wait for it.
-    pub port: Option<u16>,
-}
-
 impl Program {
-    pub(crate) fn new(name: &'static str, path: &Path) -> Program {
-        Program { name, path: path.to_owned(), arguments: Vec::new(), environment: Vec::new(), port: None }
-    }
-
-    pub(crate) fn args<T: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = T>) -> Program {
-        self.arguments.extend(arguments.into_iter().map(Into::into));
-        self
-    }
-
     /// A Redis without persistence.
     pub(crate) fn redis(setup: &Setup) -> Program {
         let port = setup.second_port.to_string();
@@ -239,11 +221,6 @@ impl Program {
             .args(["--bind", HOST, "--port", &port, "--save", "", "--appendonly", "no", "--dir"])
             .args([&setup.dir]);
         Program { port: Some(setup.second_port), ..program }
-    }
-
-    pub(crate) fn env(mut self, name: &str, value: impl ToString) -> Program {
-        self.environment.push((name.to_owned(), value.to_string()));
-        self
     }
 }
 
@@ -253,11 +230,6 @@ pub(crate) enum Reload {
     Hangup,
     /// A control API request.
     Request(ControlRequest),
-}
-
-/// Path of this program, which is also the load generator, the upstream and the relay.
-pub(crate) fn own_program() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(|error| format!("this program's own path is unknown: {error}"))
 }
 
 /// The adapter with this name.
@@ -270,23 +242,18 @@ pub(crate) fn names() -> String {
     ALL.map(PeerAdapter::name).join(", ")
 }
 
-/// Path of a peer's program: as given, next to this program (our own), on the PATH, or in sbin, which a user's PATH may lack.
-pub(crate) fn find(peer: &dyn PeerAdapter, given: Option<&Path>) -> Result<PathBuf, String> {
+/// Path of a peer's program on its machine: as given, next to this program (our own), on the PATH, or in sbin, which a user's PATH may lack.
+pub(crate) fn find(peer: &dyn PeerAdapter, given: Option<&Path>, machine: &Machine) -> Result<PathBuf, String> {
     let Some(program) = peer.program() else { return Ok(PathBuf::new()) };
     if let Some(path) = given {
-        return if path.is_file() { Ok(path.to_owned()) } else { Err(format!("{}: there is no program", path.display())) };
+        let there = machine.find_path(path)?;
+        return there.ok_or_else(|| format!("{}: there is no program", path.display()));
     }
-    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_owned()));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let sbin = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
-    beside
-        .filter(|_| program.starts_with("tollgate"))
-        .into_iter()
-        .chain(std::env::split_paths(&path))
-        .chain(sbin)
-        .map(|directory| directory.join(program))
-        .find(|file| file.is_file())
-        .ok_or_else(|| format!("no program `{program}` is installed; give its path with --peer {}=PATH", peer.name()))
+    let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(program)));
+    match beside.filter(|file| program.starts_with("tollgate") && file.is_file()) {
+        Some(own) => machine.copied(&own),
+        None => machine.find(program).map_err(|reason| format!("{reason}; give its path with --peer {}=PATH", peer.name())),
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Loopback address: nothing here is reachable from other machines.
+/// Loopback address: what listens on it is not reachable from other machines.
 pub(crate) const HOST: &str = "127.0.0.1";
 
 /// Time limit of a request: long enough for a reload of many APIs.
@@ -19,22 +19,29 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 const HEADERS_MAX: usize = 64;
 
-/// A port of this machine, and whether it speaks TLS.
+/// Where a server answers, and whether it speaks TLS.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LocalPort {
-    pub number: u16,
+pub(crate) struct Endpoint {
+    pub address: SocketAddr,
     pub is_tls: bool,
 }
 
-impl From<u16> for LocalPort {
-    fn from(number: u16) -> LocalPort {
-        LocalPort { number, is_tls: false }
+impl From<SocketAddr> for Endpoint {
+    fn from(address: SocketAddr) -> Endpoint {
+        Endpoint { address, is_tls: false }
     }
 }
 
-impl LocalPort {
+impl From<u16> for Endpoint {
+    /// A port of this machine.
+    fn from(port: u16) -> Endpoint {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, port)).into()
+    }
+}
+
+impl Endpoint {
     fn connect(self) -> std::io::Result<Box<dyn ReadWrite>> {
-        let stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, self.number)), TIMEOUT)?;
+        let stream = TcpStream::connect_timeout(&self.address, TIMEOUT)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
         if !self.is_tls {
             return Ok(Box::new(stream));
@@ -43,7 +50,7 @@ impl LocalPort {
         let unverified = Arc::new(Unverified::new(&provider));
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let config = config.map_err(std::io::Error::other)?.dangerous().with_custom_certificate_verifier(unverified);
-        let name = ServerName::IpAddress(Ipv4Addr::LOCALHOST.into());
+        let name = ServerName::IpAddress(self.address.ip().into());
         let connection = ClientConnection::new(Arc::new(config.with_no_client_auth()), name).map_err(std::io::Error::other)?;
         Ok(Box::new(StreamOwned::new(connection, stream)))
     }
@@ -60,22 +67,22 @@ pub(crate) struct ProbeResponse {
     pub body: String,
 }
 
-/// Sends a request to a port of this machine and reads the response to its end.
+/// Sends a request to a server and reads the response to its end.
 pub(crate) fn send(
-    port: impl Into<LocalPort>,
+    place: impl Into<Endpoint>,
     method: &str,
     path: &str,
     headers: &[(String, String)],
     body: &[u8],
 ) -> Result<ProbeResponse, String> {
-    let place: LocalPort = port.into();
-    let port = place.number;
-    let failed = |error: std::io::Error| format!("{method} {path} on port {port}: {error}");
+    let place: Endpoint = place.into();
+    let address = place.address;
+    let failed = |error: std::io::Error| format!("{method} {path} on {address}: {error}");
     let mut stream = place.connect().map_err(failed)?;
     let host = if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         String::new()
     } else {
-        format!("Host: {HOST}:{port}\r\n")
+        format!("Host: {address}\r\n")
     };
     let lines: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
@@ -83,12 +90,12 @@ pub(crate) fn send(
     stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).map_err(failed)?;
     let mut bytes = Vec::new();
     let ended = stream.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes);
-    parse(&bytes).ok_or_else(|| ended.err().map_or_else(|| format!("{method} {path} on port {port}: no HTTP came back"), failed))
+    parse(&bytes).ok_or_else(|| ended.err().map_or_else(|| format!("{method} {path} on {address}: no HTTP came back"), failed))
 }
 
-/// Whether something listens on a port.
-pub(crate) fn listens(port: u16) -> bool {
-    TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), Duration::from_secs(1)).is_ok()
+/// Whether a server listens.
+pub(crate) fn listens(place: Endpoint) -> bool {
+    TcpStream::connect_timeout(&place.address, Duration::from_secs(1)).is_ok()
 }
 
 fn parse(bytes: &[u8]) -> Option<ProbeResponse> {

@@ -48,6 +48,53 @@ pub(crate) struct MachineFacts {
     pub bench: String,
     /// Version that each gateway reports.
     pub versions: BTreeMap<String, String>,
+    /// What each machine does, if there are several; the fields above are of the gateways' machine.
+    #[serde(default)]
+    pub roles: Vec<RoleFacts>,
+}
+
+/// One machine of several.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct RoleFacts {
+    /// `loader`, `gateway` or `upstream`
+    pub role: String,
+    /// `this machine`, or the destination for SSH.
+    pub machine: String,
+    pub host: String,
+    pub address: String,
+    pub cpu: String,
+    /// The CPUs that this role used.
+    pub cpus: String,
+    pub memory_mib: u64,
+    pub kernel: String,
+    pub load_average: f64,
+    /// How far its clock was ahead of the clock where the run was started.
+    pub clock_ahead_ms: f64,
+}
+
+impl RoleFacts {
+    /// The machine in words.
+    pub(crate) fn said(&self) -> String {
+        format!(
+            "{} ({}, {}): CPU {} of {}, {} MiB, Linux {}, load average before {:.2}, clock {:+.1} ms",
+            self.host,
+            self.machine,
+            self.address,
+            self.cpus,
+            self.cpu,
+            self.memory_mib,
+            self.kernel,
+            self.load_average,
+            self.clock_ahead_ms
+        )
+    }
+}
+
+impl MachineFacts {
+    /// The highest load average before the run.
+    pub(crate) fn load_average_max(&self) -> f64 {
+        self.roles.iter().map(|role| role.load_average).fold(self.load_average, f64::max)
+    }
 }
 
 /// Settings of the run.

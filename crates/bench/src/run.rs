@@ -2,23 +2,24 @@
 //! machine affects all equally; statuses are checked before any speed is reported; results are written to disk after every round.
 
 mod certificate;
-mod child;
 mod facts;
 mod gate;
 mod keys;
 mod loader;
+mod machines;
 mod measure;
 mod options;
 mod plan;
 mod recorded;
 mod sampling;
-mod sinks;
 mod testbed;
 
 pub(crate) use options::{ListOptions, SuiteOptions};
 
 use crate::exit;
 use crate::interrupt::Interrupt;
+use crate::machine::{Machine, MachineDescription};
+use crate::probe::HOST;
 use crate::record::{self, RunRecord};
 use crate::{peers, report, scenario};
 use jiff::Timestamp;
@@ -76,7 +77,7 @@ fn write(directory: &Path, run: &RunRecord) -> Result<(), String> {
 
 fn results_directory(options: &SuiteOptions) -> Result<PathBuf, String> {
     let directory = options.out.clone().unwrap_or_else(|| {
-        let name = format!("{}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"), scenario::slug(&facts::host()));
+        let name = format!("{}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"), scenario::slug(&MachineDescription::gather().host));
         PathBuf::from("bench/runs").join(name)
     });
     if directory.join(record::FILE).exists() {
@@ -108,10 +109,11 @@ fn listing(options: &ListOptions) -> Result<String, String> {
         let _ = writeln!(text, "  {:18} {suite:10} {:2} cases  {}", scenario.name, scenario.case.len(), scenario.title);
     }
     text.push_str("\ngateways\n");
+    let here = Machine::here(HOST.parse().map_err(|error| format!("{HOST}: {error}"))?);
     for peer in peers::ALL {
-        let found = match peers::find(peer, options.given.path(peer.name())) {
+        let found = match peers::find(peer, options.given.path(peer.name()), &here) {
             Ok(path) if peer.program().is_none() => format!("always{}", path.display()),
-            Ok(path) => format!("{}  {}", facts::version(&path, peer.version_arguments()), path.display()),
+            Ok(path) => format!("{}  {}", facts::version(&here, &path, peer.version_arguments()), path.display()),
             Err(reason) => format!("-  {reason}"),
         };
         let _ = writeln!(text, "  {:10} {found}", peer.name());

@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 const SCENARIO: &str = r#"
@@ -67,6 +68,123 @@ impl Bench {
 
 fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// A real SSH server for this user, with keys of its own. Addresses of loopback stand for other machines.
+struct SshServer {
+    dir: tempfile::TempDir,
+    process: Child,
+    port: u16,
+}
+
+impl SshServer {
+    fn start() -> SshServer {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        for name in ["host", "user"] {
+            let made =
+                Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &path(name)]).output().expect("ssh-keygen");
+            assert!(made.status.success(), "{}", said(&made));
+        }
+        fs::copy(path("user.pub"), path("authorized")).expect("a file");
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+        let config = format!(
+            "Port {port}\nListenAddress 0.0.0.0\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\nStrictModes no\n\
+             PasswordAuthentication no\nPermitRootLogin yes\n",
+            path("host"),
+            path("authorized")
+        );
+        fs::write(path("sshd_config"), config).expect("a file");
+        // It wants an absolute path, and a directory that its service would make.
+        let _ = fs::create_dir_all("/run/sshd");
+        let log = fs::File::create(path("log")).expect("a file");
+        let process = Command::new("/usr/sbin/sshd").args(["-D", "-e", "-f", &path("sshd_config")]).stderr(log).spawn();
+        let server = SshServer { process: process.expect("sshd (openssh-server)"), dir, port };
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < deadline, "sshd does not listen: {}", server.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        server
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
+    }
+
+    /// The client's command.
+    fn client(&self) -> String {
+        let key = self.dir.path().join("user");
+        format!("ssh -F none -i {} -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR", key.display())
+    }
+}
+
+impl Drop for SshServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn each_role_has_a_machine_of_its_own_over_ssh() {
+    let bench = Bench::new(SCENARIO);
+    expect_gateway();
+    let server = SshServer::start();
+    let port = server.port;
+    let hosts = format!("loader=127.0.0.4:{port},gateway=127.0.0.2:{port},upstream=127.0.0.3:{port}");
+    let ssh = server.client();
+    let output = bench.run(&[
+        "--hosts",
+        &hosts,
+        "--ssh",
+        &ssh,
+        "--peers",
+        "tollgate,nginx",
+        "--rounds",
+        "2",
+        "--seconds",
+        "0.3",
+        "--threads",
+        "1",
+    ]);
+    assert!(output.status.success(), "{}\n{}", said(&output), server.log());
+    let kept = bench.kept();
+    assert_eq!(kept["scenarios"][0]["failures"], serde_json::json!([]), "{}", said(&output));
+    let roles: Vec<_> =
+        kept["facts"]["roles"].as_array().expect("roles").iter().map(|role| (&role["role"], &role["address"])).collect();
+    assert_eq!(
+        serde_json::json!(roles),
+        serde_json::json!([["loader", "127.0.0.4"], ["gateway", "127.0.0.2"], ["upstream", "127.0.0.3"]])
+    );
+    for gateway in GATEWAYS {
+        for round in series(&kept, gateway).iter().flat_map(|series| series["rounds"].as_array().expect("rounds")) {
+            assert_eq!(round["void"], Value::Null, "{round}");
+            assert!(round["gateway"]["cpu_us"].as_f64().is_some_and(|cpu| cpu > 0.0), "{round}");
+            assert!(round["upstream"]["memory_mib"].as_f64().is_some_and(|memory| memory > 0.0), "{round}");
+        }
+        let kept = bench.results().join("configuration/tiny").join(gateway);
+        let texts: String = fs::read_dir(kept)
+            .expect("its configuration")
+            .map(|entry| fs::read_to_string(entry.expect("a file").path()).unwrap_or_default())
+            .collect();
+        assert!(texts.contains("127.0.0.3:"), "the upstream's address is in the configuration of {gateway}: {texts}");
+    }
+    assert!(said(&output).contains("gateway:  "), "{}", said(&output));
+    let left: Vec<_> = fs::read_dir(std::env::temp_dir())
+        .expect("the directory")
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .filter(|name| name.starts_with("tollgate-bench-programs."))
+        .collect();
+    assert!(left.is_empty(), "the copied programs are removed: {left:?}");
+}
+
+#[test]
+fn a_machine_that_cannot_be_reached_is_named() {
+    let bench = Bench::new(SCENARIO);
+    let output = bench.run(&["--hosts", "gateway=127.0.0.2:1,upstream=127.0.0.3:1", "--peers", "nginx"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("127.0.0.2:1: "), "{}", said(&output));
 }
 
 const GATEWAYS: [&str; 2] = ["tollgate", "nginx"];

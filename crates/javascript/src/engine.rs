@@ -110,14 +110,23 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues a task, and starts a thread if none is idle.
+    /// Queues a task, and has a thread take it.
     fn submit(this: &Arc<Self>, lane: &Arc<Lane>, task: Task) -> Result<(), Refused> {
-        let wants_thread = this.lock().enqueue(lane, task, Instant::now())?;
-        this.work.notify_one();
+        this.lock().enqueue(lane, task, Instant::now())?;
+        Self::wake_or_start(this);
+        Ok(())
+    }
+
+    /// Wakes an idle thread for a call that may run, or starts one.
+    fn wake_or_start(this: &Arc<Self>) {
+        let mut state = this.lock();
+        let (is_ready, wants_thread) = (state.has_ready(), state.wants_thread());
+        drop(state);
         if wants_thread {
             Self::start_thread(this);
+        } else if is_ready {
+            this.work.notify_one();
         }
-        Ok(())
     }
 
     fn start_thread(this: &Arc<Self>) {

@@ -7,6 +7,7 @@ mod bindings;
 mod call_state;
 mod engine;
 mod fault;
+mod hook;
 mod http_call;
 mod limits;
 mod objects;
@@ -15,6 +16,7 @@ mod sandbox;
 
 pub use engine::{Script, ScriptCall, ScriptEngine, ScriptReply};
 pub use fault::{ProgramFault, ScriptFault};
+pub use hook::{request_answer, request_json, response_answer, response_json};
 pub use http_call::{HttpCall, HttpReply};
 pub use limits::ScriptLimits;
 pub use objects::{TextLists, VirtualAnswer, VirtualRequest, spec};

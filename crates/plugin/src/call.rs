@@ -6,7 +6,7 @@ use std::time::Duration;
 use tollgate_model::session::Session;
 
 /// Where in the life of a request a hook runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HookKind {
     /// Before the caller is identified.
     Pre,

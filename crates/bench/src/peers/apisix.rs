@@ -4,7 +4,6 @@
 
 use super::settings::{Need, beyond, limits};
 use super::{Launch, PeerAdapter, Program, Setup};
-use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -35,7 +34,7 @@ impl PeerAdapter for ApisixAdapter {
         let home = std::env::var_os("APISIX_HOME")
             .map(PathBuf::from)
             .ok_or("APISIX_HOME does not name the installation whose conf/ may be written")?;
-        let nodes = json!({format!("{HOST}:{}", setup.upstream_port): 1});
+        let nodes = json!({setup.upstream.to_string(): 1});
         let mut routes = Vec::new();
         let mut consumers = Vec::new();
         for (number, case) in setup.cases.iter().enumerate() {
@@ -50,7 +49,7 @@ impl PeerAdapter for ApisixAdapter {
         let routes = format!("{:#}\n#END\n", json!({"routes": routes, "consumers": consumers}));
         let config = json!({
             "deployment": {"role": "data_plane", "role_data_plane": {"config_provider": "yaml"}},
-            "apisix": {"node_listen": [{"ip": HOST, "port": setup.port}], "enable_admin": false},
+            "apisix": {"node_listen": [{"ip": setup.listen_address, "port": setup.address.port()}], "enable_admin": false},
             "nginx_config": {"worker_processes": setup.threads, "http": {"enable_access_log": false}},
         });
         let kept = vec![setup.write("apisix.yaml", &routes)?, setup.write("config.yaml", format!("{config:#}\n"))?];

@@ -2,9 +2,9 @@
 
 use super::settings::{Need, beyond, key};
 use super::{Launch, PeerAdapter, Program, Setup};
-use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use serde_json::{Map, Value, json};
+use std::net::SocketAddr;
 
 const CAN: [Need; 6] =
     [Need::Keys, Need::Methods, Need::AllowedAddresses, Need::RequestHeaders, Need::ResponseHeaders, Need::ManyApis];
@@ -32,10 +32,10 @@ impl PeerAdapter for CaddyAdapter {
         let routes: Vec<Value> = setup
             .cases
             .iter()
-            .flat_map(|case| case.listens().flat_map(move |listen| routes(case, &listen, setup.upstream_port)))
+            .flat_map(|case| case.listens().flat_map(move |listen| routes(case, &listen, setup.upstream)))
             .collect();
         let server = json!({
-            "listen": [format!("{HOST}:{}", setup.port)],
+            "listen": [setup.listen().to_string()],
             "automatic_https": {"disable": true},
             "routes": routes,
         });
@@ -56,7 +56,7 @@ impl PeerAdapter for CaddyAdapter {
 }
 
 /// The accepted requests first, then the rejections in the order in which they apply.
-fn routes(case: &Case, listen: &str, upstream_port: u16) -> Vec<Value> {
+fn routes(case: &Case, listen: &str, upstream: SocketAddr) -> Vec<Value> {
     let path = format!("{listen}*");
     let mut through = Map::from_iter([("path".to_owned(), json!([path]))]);
     let mut refusals = Vec::new();
@@ -86,7 +86,7 @@ fn routes(case: &Case, listen: &str, upstream_port: u16) -> Vec<Value> {
     };
     let proxy = json!({
         "handler": "reverse_proxy",
-        "upstreams": [{"dial": format!("{HOST}:{upstream_port}")}],
+        "upstreams": [{"dial": upstream.to_string()}],
         "transport": {"protocol": "http", "keep_alive": {"max_idle_conns_per_host": 500}},
         "headers": {"request": {"set": listed(&case.api.set_headers)}, "response": {"set": listed(&case.api.set_response_headers)}},
     });

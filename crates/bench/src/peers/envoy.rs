@@ -3,10 +3,10 @@
 
 use super::settings::{Need, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Setup};
-use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 const CAN: [Need; 5] = [Need::Keys, Need::Limits, Need::RequestHeaders, Need::ResponseHeaders, Need::ManyApis];
 const HTTP: &str = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
@@ -31,7 +31,7 @@ impl PeerAdapter for EnvoyAdapter {
     fn prepare(&self, setup: &Setup) -> Result<Launch, String> {
         let routes: Vec<Value> =
             setup.cases.iter().flat_map(|case| case.listens().flat_map(move |listen| routes(case, &listen))).collect();
-        let address = |port: u16| json!({"socket_address": {"address": HOST, "port_value": port}});
+        let address = |place: SocketAddr| json!({"socket_address": {"address": place.ip(), "port_value": place.port()}});
         let mut filters = Vec::new();
         if setup.cases.iter().any(|case| !limits(case).is_empty()) {
             filters.push(json!({"name": "limit", "typed_config": {"@type": LIMIT, "stat_prefix": "limit"}}));
@@ -47,14 +47,14 @@ impl PeerAdapter for EnvoyAdapter {
         let most = 1_000_000_000;
         let config = json!({"static_resources": {
             "listeners": [{
-                "address": address(setup.port),
+                "address": address(setup.listen()),
                 "filter_chains": [{"filters": [{"name": "http", "typed_config": connections}]}],
             }],
             "clusters": [{
                 "name": "upstream",
                 "type": "STATIC",
                 "circuit_breakers": {"thresholds": [{"max_connections": most, "max_pending_requests": most, "max_requests": most, "max_retries": most}]},
-                "load_assignment": {"cluster_name": "upstream", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": address(setup.upstream_port)}}]}]},
+                "load_assignment": {"cluster_name": "upstream", "endpoints": [{"lb_endpoints": [{"endpoint": {"address": address(setup.upstream)}}]}]},
             }],
         }});
         let file = setup.write("envoy.json", format!("{config:#}\n"))?;

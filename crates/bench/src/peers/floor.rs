@@ -2,7 +2,6 @@
 //! connection and parses nothing. In cases that reject every request, it answers each read with a fixed 401 and needs no upstream.
 
 use super::{Launch, PeerAdapter, Program, Setup, own_program};
-use crate::probe::HOST;
 use crate::scenario::{Case, StatusCount};
 
 /// Tollgate's 401 for a request without a key, with a fixed date.
@@ -43,7 +42,7 @@ impl PeerAdapter for FloorAdapter {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Launch, String> {
-        let (port, threads) = (format!("{HOST}:{}", setup.port), setup.threads.to_string());
+        let (port, threads) = (setup.listen().to_string(), setup.threads.to_string());
         let mut program = Program::new("floor", &own_program()?).args(["relay", "--listen", &port, "--threads", &threads]);
         let mut configuration = Vec::new();
         if setup.cases.iter().any(|case| refuses(case)) {
@@ -51,7 +50,7 @@ impl PeerAdapter for FloorAdapter {
             program = program.args(["--answer".into(), file.clone().into_os_string()]);
             configuration.push(file);
         } else {
-            program = program.args(["--upstream", &format!("{HOST}:{}", setup.upstream_port)]);
+            program = program.args(["--upstream", &setup.upstream.to_string()]);
         }
         Ok(Launch::of(program, configuration))
     }

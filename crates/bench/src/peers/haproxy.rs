@@ -2,7 +2,6 @@
 
 use super::settings::{PROXY, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Setup, TLS_GROUP, TLS_SUITE};
-use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use std::fmt::Write;
 
@@ -75,15 +74,15 @@ defaults
   timeout server 600s
   timeout http-keep-alive 600s
 frontend clients
-  bind {HOST}:{port} backlog 4096{bind}
+  bind {listen} backlog 4096{bind}
 {rules}  default_backend upstream
 backend upstream
-  server one {HOST}:{upstream} pool-purge-delay 600s
+  server one {upstream} pool-purge-delay 600s
 {tables}",
         bind = bind(setup),
         threads = setup.threads,
-        port = setup.port,
-        upstream = setup.upstream_port,
+        listen = setup.listen(),
+        upstream = setup.upstream,
     )
 }
 

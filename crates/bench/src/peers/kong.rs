@@ -3,7 +3,6 @@
 
 use super::settings::{Need, beyond, limits};
 use super::{Launch, PeerAdapter, Program, Setup};
-use crate::probe::HOST;
 use crate::scenario::{Auth, Case, LimitSpec};
 use serde_json::{Map, Value, json};
 
@@ -46,7 +45,7 @@ impl PeerAdapter for KongAdapter {
             let routes: Vec<Value> = case.listens().map(|listen| json!({"paths": [listen], "strip_path": true})).collect();
             services.push(json!({
                 "name": format!("case-{number}"),
-                "url": format!("http://{HOST}:{}/", setup.upstream_port),
+                "url": format!("http://{}/", setup.upstream),
                 "routes": routes,
                 "plugins": plugins(case),
             }));
@@ -62,7 +61,7 @@ impl PeerAdapter for KongAdapter {
             .env("KONG_DATABASE", "off")
             .env("KONG_DECLARATIVE_CONFIG", declared.display())
             .env("KONG_PREFIX", prefix.display())
-            .env("KONG_PROXY_LISTEN", format!("{HOST}:{} backlog=4096", setup.port))
+            .env("KONG_PROXY_LISTEN", format!("{} backlog=4096", setup.listen()))
             .env("KONG_ADMIN_LISTEN", "off")
             .env("KONG_STATUS_LISTEN", "off")
             .env("KONG_NGINX_DAEMON", "off")

@@ -3,7 +3,6 @@
 
 use super::settings::{Need, beyond};
 use super::{Launch, PeerAdapter, Program, Setup};
-use crate::probe::HOST;
 use crate::scenario::Case;
 use serde_json::{Value, json};
 
@@ -29,7 +28,7 @@ impl PeerAdapter for KrakendAdapter {
     }
 
     fn prepare(&self, setup: &Setup) -> Result<Launch, String> {
-        let upstream = format!("http://{HOST}:{}", setup.upstream_port);
+        let upstream = format!("http://{}", setup.upstream);
         // It has no prefix routes, so the requested path gets its own endpoint.
         let endpoints: Vec<Value> = setup
             .cases
@@ -49,8 +48,8 @@ impl PeerAdapter for KrakendAdapter {
             .collect();
         let config = json!({
             "version": 3,
-            "listen_ip": HOST,
-            "port": setup.port,
+            "listen_ip": setup.listen_address,
+            "port": setup.address.port(),
             "timeout": "30s",
             "max_idle_connections_per_host": 500,
             "endpoints": endpoints,

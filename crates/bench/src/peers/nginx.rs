@@ -3,7 +3,6 @@
 
 use super::settings::{Need, PROXY, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Reload, Setup, TLS_GROUP, TLS_SUITE};
-use crate::probe::HOST;
 use crate::scenario::{Auth, Case, LimitSpec};
 use std::fmt::Write;
 
@@ -76,13 +75,13 @@ http {{
   client_max_body_size 0;
   server_names_hash_bucket_size 128;
   upstream backend {{
-    server {HOST}:{upstream};
+    server {upstream};
     keepalive 512;
     keepalive_requests 100000000;
     keepalive_timeout 600s;
   }}
 {maps}  server {{
-    listen {HOST}:{port} backlog=4096{listen};
+    listen {address} backlog=4096{listen};
 {tls}    proxy_http_version 1.1;
     proxy_set_header Connection \"\";
     proxy_request_buffering off;
@@ -96,8 +95,8 @@ http {{
         listen = listen(setup),
         tls = tls(setup),
         threads = setup.threads,
-        upstream = setup.upstream_port,
-        port = setup.port,
+        upstream = setup.upstream,
+        address = setup.listen(),
     )
 }
 

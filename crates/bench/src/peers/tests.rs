@@ -1,6 +1,8 @@
 use super::{ALL, Setup, SinkPorts, find, named, names};
+use crate::machine::Machine;
 use crate::scenario::tests::shipped;
 use crate::scenario::{Case, Scenario};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,9 +10,10 @@ fn setup<'a>(dir: &Path, cases: Vec<&'a Case>) -> Setup<'a> {
     Setup {
         program: PathBuf::from("x"),
         dir: dir.to_owned(),
-        port: 8080,
+        listen_address: Ipv4Addr::LOCALHOST.into(),
+        address: SocketAddr::from(([127, 0, 0, 1], 8080)),
         second_port: 8081,
-        upstream_port: 9090,
+        upstream: SocketAddr::from(([127, 0, 0, 1], 9090)),
         threads: 2,
         cases,
         certificate: None,
@@ -32,7 +35,8 @@ fn names_are_unique_and_found() {
 #[test]
 fn a_missing_program_is_said_with_what_to_do() {
     let tyk = named("tyk").expect("tyk");
-    let problem = find(tyk, Some(Path::new("/nowhere/tyk"))).expect_err("there is none");
+    let problem =
+        find(tyk, Some(Path::new("/nowhere/tyk")), &Machine::here(Ipv4Addr::LOCALHOST.into())).expect_err("there is none");
     assert_eq!(problem, "/nowhere/tyk: there is no program");
 }
 
@@ -82,7 +86,8 @@ fn our_own_gateway_accepts_every_scenario_s_configuration() {
 #[test]
 fn nginx_accepts_every_scenario_s_configuration() {
     let nginx = named("nginx").expect("nginx");
-    let program = find(nginx, None).expect("nginx is installed (scripts/test-deps.sh tests)");
+    let program =
+        find(nginx, None, &Machine::here(Ipv4Addr::LOCALHOST.into())).expect("nginx is installed (scripts/test-deps.sh tests)");
     for file in shipped() {
         let scenario = Scenario::read(&file).expect("a scenario");
         let dir = tempfile::tempdir().expect("a directory");

@@ -36,7 +36,7 @@ impl PeerAdapter for TollgateAdapter {
         add_tls(&mut conf, setup);
         let redis = add_settings(&mut conf, setup)?.then(|| Program::redis(setup));
         let file = setup.write("tyk.conf", format!("{conf:#}\n"))?;
-        let port = setup.port.to_string();
+        let port = setup.address.port().to_string();
         let program = Program::new("tollgate", &setup.program).args(["run", "--port", &port, "--conf"]).args([&file]);
         let launch = Launch::of(program.env("TYK_GW_SECRET", &setup.secret), vec![file, apps]);
         let issuer = tyk_credentials::issuer(setup)?;

@@ -3,7 +3,6 @@
 
 use super::settings::{Need, beyond};
 use super::{Launch, PeerAdapter, Program, Setup};
-use crate::probe::HOST;
 use crate::scenario::Case;
 use serde_json::{Map, Value, json};
 
@@ -50,7 +49,7 @@ impl PeerAdapter for TraefikAdapter {
                 routers.insert(name, router);
             }
         }
-        let server = json!([{"url": format!("http://{HOST}:{}", setup.upstream_port)}]);
+        let server = json!([{"url": format!("http://{}", setup.upstream)}]);
         let dynamic = json!({"http": {
             "routers": routers,
             "middlewares": middlewares,
@@ -59,7 +58,7 @@ impl PeerAdapter for TraefikAdapter {
         // JSON is valid YAML.
         let dynamic = setup.write("dynamic.yaml", format!("{dynamic:#}\n"))?;
         let fixed: Value = json!({
-            "entryPoints": {"web": {"address": format!("{HOST}:{}", setup.port)}},
+            "entryPoints": {"web": {"address": setup.listen().to_string()}},
             "providers": {"file": {"filename": dynamic}},
             "serversTransport": {"maxIdleConnsPerHost": 500},
             "log": {"level": "WARN"},

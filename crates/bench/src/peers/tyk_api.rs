@@ -4,7 +4,6 @@ use super::settings::limits;
 use super::tyk_words::{api_id, control_headers, merge, right};
 use super::{ControlRequest, Reload, Setup, tyk_credentials};
 use crate::probe;
-use crate::probe::HOST;
 use crate::scenario::{Auth, Case, KeySpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -67,8 +66,8 @@ pub(crate) fn session(key: &KeySpec, api_id: &str) -> Value {
 /// The part of `tyk.conf` that both gateways read. An unknown key is answered with 401, as the published scenarios expect.
 pub(crate) fn conf(setup: &Setup, apps: &std::path::Path) -> Value {
     json!({
-        "listen_address": HOST,
-        "listen_port": setup.port,
+        "listen_address": setup.listen_address,
+        "listen_port": setup.address.port(),
         "secret": setup.secret,
         "app_path": apps,
         "min_token_length": 2,
@@ -137,7 +136,7 @@ fn definition(case: &Case, id: &str, listen: &str, setup: &Setup) -> Value {
             "not_versioned": true,
             "versions": {"Default": {"name": "Default", "use_extended_paths": true, "global_headers": api.set_headers, "global_response_headers": api.set_response_headers}},
         },
-        "proxy": {"listen_path": listen, "target_url": format!("http://{HOST}:{}/", setup.upstream_port), "strip_listen_path": true},
+        "proxy": {"listen_path": listen, "target_url": format!("http://{}/", setup.upstream), "strip_listen_path": true},
         "do_not_track": !api.analytics,
         "disable_rate_limit": limits(case).is_empty(),
         "disable_quota": case.key.as_ref().is_none_or(|key| key.quota.is_none()),

@@ -3,7 +3,6 @@
 
 use super::settings::{Need, beyond, key, limits};
 use super::{Launch, PeerAdapter, Program, Setup};
-use crate::probe::HOST;
 use crate::scenario::{Auth, Case};
 use std::path::{Path, PathBuf};
 
@@ -36,7 +35,7 @@ impl PeerAdapter for VarnishAdapter {
     fn prepare(&self, setup: &Setup) -> Result<Launch, String> {
         let file = setup.write("default.vcl", vcl(setup))?;
         let state = setup.directory("state")?;
-        let listen = format!("{HOST}:{}", setup.port);
+        let listen = setup.listen().to_string();
         let program = Program::new("varnish", &setup.program)
             .args(["-F", "-j", "none", "-a", &listen, "-T", "none", "-s", "malloc,256m", "-p", "listen_depth=4096"])
             .args(["-p", "timeout_idle=600", "-n"])
@@ -55,7 +54,7 @@ fn vcl(setup: &Setup) -> String {
     let import = if throttles { "import vsthrottle;\n" } else { "" };
     format!(
         "vcl 4.1;
-{import}backend default {{ .host = \"{HOST}\"; .port = \"{}\"; }}
+{import}backend default {{ .host = \"{}\"; .port = \"{}\"; }}
 {acls}sub vcl_recv {{
   unset req.http.X-Case;
   unset req.http.X-Cached;
@@ -67,7 +66,8 @@ sub vcl_backend_fetch {{ unset bereq.http.X-Case; unset bereq.http.X-Cached; }}
 sub vcl_deliver {{
 {delivered}}}
 ",
-        setup.upstream_port
+        setup.upstream.ip(),
+        setup.upstream.port()
     )
 }
 

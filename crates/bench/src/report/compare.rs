@@ -95,8 +95,8 @@ fn notes(before: &RunRecord, after: &RunRecord) -> Vec<String> {
         if let Some(end) = &run.end {
             notes.push(format!("the {name} run is not complete: {end}"));
         }
-        if run.facts.load_average > 0.5 {
-            notes.push(format!("the {name} run's machine was not idle (load average {:.2})", run.facts.load_average));
+        if run.facts.load_average_max() > 0.5 {
+            notes.push(format!("the {name} run's machine was not idle (load average {:.2})", run.facts.load_average_max()));
         }
     }
     notes

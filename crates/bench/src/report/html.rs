@@ -57,8 +57,8 @@ fn warnings(run: &RunRecord) -> String {
     if run.settings.quick {
         warn("A quick run: it shows that everything works; its figures are not worth quoting.");
     }
-    if run.facts.load_average > 0.5 {
-        warn(&format!("The machine was not idle (load average {:.2} before the run).", run.facts.load_average));
+    if run.facts.load_average_max() > 0.5 {
+        warn(&format!("The machine was not idle (load average {:.2} before the run).", run.facts.load_average_max()));
     }
     for scenario in &run.scenarios {
         for failure in &scenario.failures {
@@ -71,16 +71,18 @@ fn warnings(run: &RunRecord) -> String {
 
 fn facts(run: &RunRecord) -> String {
     let facts = &run.facts;
-    let mut pairs = vec![
-        ("Date".to_owned(), facts.date.clone()),
-        ("Machine".to_owned(), format!("{} × {}, {} MiB", facts.cpus, facts.cpu, facts.memory_mib)),
-        ("System".to_owned(), format!("Linux {}", facts.kernel)),
-        (
-            "CPUs".to_owned(),
-            format!("gateway on {} ({} threads), loader and upstream on {}", facts.gateway_cpus, facts.threads, facts.other_cpus),
-        ),
-        ("Rounds".to_owned(), format!("{}, interleaved", run.settings.rounds)),
-    ];
+    let mut pairs = vec![("Date".to_owned(), facts.date.clone())];
+    if facts.roles.is_empty() {
+        let cpus =
+            format!("gateway on {} ({} threads), loader and upstream on {}", facts.gateway_cpus, facts.threads, facts.other_cpus);
+        pairs.extend([
+            ("Machine".to_owned(), format!("{} × {}, {} MiB", facts.cpus, facts.cpu, facts.memory_mib)),
+            ("System".to_owned(), format!("Linux {}", facts.kernel)),
+            ("CPUs".to_owned(), cpus),
+        ]);
+    }
+    pairs.extend(facts.roles.iter().map(|role| (role.role.clone(), role.said())));
+    pairs.push(("Rounds".to_owned(), format!("{}, interleaved", run.settings.rounds)));
     pairs.extend(facts.versions.iter().map(|(name, version)| (name.clone(), version.clone())));
     let rows: String =
         pairs.iter().map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(value))).collect();

@@ -15,21 +15,30 @@ pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     if run.settings.quick {
         let _ = writeln!(text, "**A quick run:** it shows that everything works; its figures are not worth quoting.\n");
     }
+    let place = if facts.roles.is_empty() {
+        format!(
+            "{} x {}, {} MiB, Linux {}; {} threads for each gateway on CPU {}, loader and upstream on CPU {}; load average before the \
+             run {:.2}",
+            facts.cpus,
+            facts.cpu,
+            facts.memory_mib,
+            facts.kernel,
+            facts.threads,
+            facts.gateway_cpus,
+            facts.other_cpus,
+            facts.load_average
+        )
+    } else {
+        format!("Several machines, {} threads for each gateway", facts.threads)
+    };
     let _ = writeln!(
         text,
-        "{} x {}, {} MiB, Linux {}; {} threads for each gateway on CPU {}, loader and upstream on CPU {}; load average before the run \
-         {:.2}. {} rounds, interleaved; medians with the lowest and highest round, ratios within rounds with a 95 % bootstrap \
-         interval.\n",
-        facts.cpus,
-        facts.cpu,
-        facts.memory_mib,
-        facts.kernel,
-        facts.threads,
-        facts.gateway_cpus,
-        facts.other_cpus,
-        facts.load_average,
+        "{place}. {} rounds, interleaved; medians with the lowest and highest round, ratios within rounds with a 95 % bootstrap interval.\n",
         run.settings.rounds
     );
+    for role in &facts.roles {
+        let _ = writeln!(text, "- {}: {}", role.role, role.said());
+    }
     for (name, version) in &facts.versions {
         let _ = writeln!(text, "- {name}: {version}");
     }

@@ -14,15 +14,20 @@ pub(crate) fn heading(run: &RunRecord) -> String {
         "{}, {}: {} x {}, {} MiB, Linux {}",
         facts.date, facts.host, facts.cpus, facts.cpu, facts.memory_mib, facts.kernel
     );
-    let _ = writeln!(
-        text,
-        "gateways: {} threads on CPU {}; loader and upstream on CPU {}; load average before {:.2}",
-        facts.threads, facts.gateway_cpus, facts.other_cpus, facts.load_average
-    );
+    if facts.roles.is_empty() {
+        let _ = writeln!(
+            text,
+            "gateways: {} threads on CPU {}; loader and upstream on CPU {}; load average before {:.2}",
+            facts.threads, facts.gateway_cpus, facts.other_cpus, facts.load_average
+        );
+    }
+    for role in &facts.roles {
+        let _ = writeln!(text, "{:9} {}", format!("{}:", role.role), role.said());
+    }
     for (name, version) in &facts.versions {
         let _ = writeln!(text, "  {name:10} {version}");
     }
-    if facts.load_average > 0.5 {
+    if facts.load_average_max() > 0.5 {
         let _ = writeln!(text, "warning: the machine is not idle; figures will be worse and wider than its own");
     }
     text

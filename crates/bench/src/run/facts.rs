@@ -1,53 +1,56 @@
 //! Collects the circumstances of a run.
 
+use super::machines::Role;
 use super::plan::RunPlan;
-use crate::record::MachineFacts;
+use crate::machine::Machine;
+use crate::record::{MachineFacts, RoleFacts};
 use jiff::Timestamp;
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 pub(crate) fn gather(plan: &RunPlan) -> MachineFacts {
-    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
-    let field = |text: &str, name: &str| {
-        let line = text.lines().find(|line| line.starts_with(name))?;
-        Some(line.split_once(':')?.1.trim().to_owned())
-    };
-    let memory_kib = field(&read("/proc/meminfo"), "MemTotal").and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+    let machine = &plan.machines.gateway;
+    let description = &machine.description;
     let versions = plan.peers.iter().filter(|peer| peer.adapter.program().is_some());
     MachineFacts {
         date: Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-        host: host(),
-        cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
-        cpus: plan.cpus.len(),
-        memory_mib: memory_kib.unwrap_or(0) / 1024,
-        kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
-        load_average: read("/proc/loadavg").split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0.0),
-        gateway_cpus: plan.gateway_cpus(),
-        other_cpus: plan.other_cpus(),
+        host: description.host.clone(),
+        cpu: description.cpu.clone(),
+        cpus: description.cpus.len(),
+        memory_mib: description.memory_mib,
+        kernel: description.kernel.clone(),
+        load_average: description.load_average,
+        gateway_cpus: plan.cpus(Role::Gateway),
+        other_cpus: plan.cpus(Role::Loader),
         threads: plan.threads,
         bench: env!("CARGO_PKG_VERSION").to_owned(),
         versions: versions
-            .map(|peer| (peer.adapter.name().to_owned(), version(&peer.program, peer.adapter.version_arguments())))
+            .map(|peer| (peer.adapter.name().to_owned(), version(machine, &peer.program, peer.adapter.version_arguments())))
             .collect(),
+        roles: if plan.machines.are_one() { Vec::new() } else { Role::ALL.map(|role| role_facts(plan, role)).into() },
     }
 }
 
-/// Host name without the domain.
-pub(crate) fn host() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = name.trim().split('.').next().unwrap_or_default().to_owned();
-    if name.is_empty() { "machine".to_owned() } else { name }
+fn role_facts(plan: &RunPlan, role: Role) -> RoleFacts {
+    let machine = plan.machines.of(role);
+    let description = &machine.description;
+    RoleFacts {
+        role: role.name().to_owned(),
+        machine: machine.name.clone(),
+        host: description.host.clone(),
+        address: machine.address.to_string(),
+        cpu: description.cpu.clone(),
+        cpus: plan.cpus(role),
+        memory_mib: description.memory_mib,
+        kernel: description.kernel.clone(),
+        load_average: description.load_average,
+        clock_ahead_ms: machine.clock_ahead_ms,
+    }
 }
 
 /// The first line of a program's version output.
-pub(crate) fn version(program: &Path, arguments: &[&str]) -> String {
-    match Command::new(program).args(arguments).output() {
+pub(crate) fn version(machine: &Machine, program: &Path, arguments: &[&str]) -> String {
+    match machine.output(program, arguments) {
         Err(error) => format!("unknown ({error})"),
-        Ok(output) => {
-            let said = [output.stdout, output.stderr].concat();
-            let said = String::from_utf8_lossy(&said);
-            said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("unknown").to_owned()
-        }
+        Ok(said) => said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("unknown").to_owned(),
     }
 }

@@ -1,15 +1,16 @@
 //! Runs `tollgate-bench load` as a child process: its arguments for a load, and its result.
 
-use super::child::Child;
 use super::keys;
-use super::plan::Length;
+use super::machines::Role;
+use super::plan::{Length, RunPlan};
 use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
 use crate::load::result::merge::merge;
+use crate::machine::{Child, Machine};
 use crate::peers::{Credential, Program, TLS_GROUP, TLS_SUITE, own_program};
-use crate::probe::HOST;
 use crate::scenario::RequestSpec;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ const POLL: Duration = Duration::from_millis(10);
 /// A job for the load generator.
 pub(crate) struct LoadJob<'a> {
     /// One for each gateway; each gets this load.
-    pub ports: &'a [u16],
+    pub places: &'a [SocketAddr],
     pub path: String,
     pub request: &'a RequestSpec,
     pub credential: Option<&'a Credential>,
@@ -40,27 +41,34 @@ pub(crate) struct LoadJob<'a> {
 /// Runs a load generator for each gateway to its end; calls `meanwhile` every few milliseconds.
 pub(crate) fn run(
     job: &LoadJob,
-    cpus: &str,
+    plan: &RunPlan,
     dir: &Path,
     interrupt: &Interrupt,
     mut meanwhile: impl FnMut(),
 ) -> Result<LoadResult, String> {
+    let (machine, cpus) = (&plan.machines.loader, plan.cpus(Role::Loader));
     let mut loaders = Vec::new();
-    for (number, port) in job.ports.iter().enumerate() {
+    for (number, place) in job.places.iter().enumerate() {
         let dir = dir.join(format!("load-{number}"));
         fs::create_dir_all(&dir).map_err(|error| format!("{}: cannot be made: {error}", dir.display()))?;
         let file = dir.join("load.json");
         // A result of an earlier run must not be mistaken for this one's.
         let _ = fs::remove_file(&file);
-        loaders.push((Child::start(&program(job, *port, &file, &dir)?, cpus, &dir)?, file));
+        let program = program(job, *place, &file, &dir)?;
+        machine.send(&dir)?;
+        if let Some(tokens) = job.credential.and_then(|credential| credential.tokens.as_ref()) {
+            tokens.path.parent().map_or(Ok(()), |directory| machine.make(directory))?;
+            machine.send_file(&tokens.path)?;
+        }
+        loaders.push((Child::start(machine, &program, &cpus, &dir)?, file));
     }
     let planned = match job.length {
         Length::Seconds(seconds) => Duration::from_secs_f64(seconds),
         Length::Requests(_) => Duration::from_secs(600),
     };
     let deadline = Instant::now() + planned + OVERTIME;
-    for (loader, _) in &mut loaders {
-        while loader.ended().is_none() {
+    for (loader, _) in &loaders {
+        while loader.ended()?.is_none() {
             interrupt.check()?;
             if Instant::now() > deadline {
                 return Err(format!("the loader did not end in time; its last words:\n{}", loader.tail()));
@@ -69,16 +77,16 @@ pub(crate) fn run(
             std::thread::sleep(POLL);
         }
     }
-    merge(loaders.iter().map(|(loader, file)| result(loader, file)).collect::<Result<_, _>>()?)
+    merge(loaders.iter().map(|(loader, file)| result(machine, loader, file)).collect::<Result<_, _>>()?)
 }
 
-fn result(loader: &Child, file: &Path) -> Result<LoadResult, String> {
+fn result(machine: &Machine, loader: &Child, file: &Path) -> Result<LoadResult, String> {
     let text =
-        fs::read(file).map_err(|error| format!("the loader left no result ({error}); its last words:\n{}", loader.tail()))?;
+        machine.read(file).map_err(|error| format!("the loader left no result ({error}); its last words:\n{}", loader.tail()))?;
     serde_json::from_slice(&text).map_err(|error| format!("the loader's result cannot be read: {error}"))
 }
 
-fn program(job: &LoadJob, port: u16, result: &Path, dir: &Path) -> Result<Program, String> {
+fn program(job: &LoadJob, place: SocketAddr, result: &Path, dir: &Path) -> Result<Program, String> {
     let request = job.request;
     let mut arguments: Vec<String> = vec!["load".into(), "-m".into(), request.method.clone()];
     let mut add = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
@@ -101,7 +109,7 @@ fn program(job: &LoadJob, port: u16, result: &Path, dir: &Path) -> Result<Progra
         add(&["-k", "--tls-suite", &TLS_SUITE.replacen("TLS", "TLS13", 1), "--tls-group", TLS_GROUP]);
     }
     if let Some(rate) = job.rate {
-        add(&["--rate", &format!("{:.1}", rate / job.ports.len() as f64)]);
+        add(&["--rate", &format!("{:.1}", rate / job.places.len() as f64)]);
     }
     if let Some(host) = &request.host {
         add(&["--host", host]);
@@ -134,6 +142,6 @@ fn program(job: &LoadJob, port: u16, result: &Path, dir: &Path) -> Result<Progra
     add(&["--threads", &job.threads.to_string(), "--disable-compression", "--disable-redirects", "--no-progress"]);
     add(&["--json", &result.display().to_string()]);
     let scheme = if job.tls { "https" } else { "http" };
-    add(&[&format!("{scheme}://{HOST}:{port}{}", job.path)]);
+    add(&[&format!("{scheme}://{place}{}", job.path)]);
     Ok(Program::new("load", &own_program()?).args(arguments))
 }

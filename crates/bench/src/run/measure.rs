@@ -1,19 +1,19 @@
 //! Measures: starts the gateways of a scenario, checks them, warms them up, and measures round by round.
 
-use super::child::Child;
 use super::gate;
 use super::loader;
 use super::loader::LoadJob;
 use super::plan;
 use super::plan::{Length, PeerCase, RunPlan};
+use super::recorded::Recorded;
 use super::sampling::{Sampler, Watched, figures, requests};
 use super::testbed::{ServedCase, TestBed};
 use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
+use crate::machine::Child;
 use crate::record::{CaseRecord, LoadRecord, Remark, Round, RoundSeries, RunRecord, ScenarioRecord};
 use crate::scenario::{BURST, Case, LoadSpec, Meanwhile, Scenario};
 use crate::stats::rounds;
-use crate::usage::tree;
 use crate::usage::tree::ProcessUsage;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ impl Measuring<'_> {
         let Some(record) = run.scenarios.get_mut(index) else { return Ok(()) };
         self.start_gateways(&mut testbed, record, directory)?;
         if self.scenario.gateways > 1 {
-            record.store = testbed.store_speed(&self.plan.other_cpus());
+            record.store = testbed.store_speed(self.plan);
         }
         let targets = self.judged(&testbed, record)?;
         for (number, load) in self.scenario.load.iter().enumerate() {
@@ -166,20 +166,19 @@ impl Measuring<'_> {
 
     fn judge(&self, testbed: &TestBed, place: &ServedCase, case: &Case) -> Result<(), String> {
         let Some(load) = self.scenario.load.first() else { return Ok(()) };
-        let mut job = self.job(place, case, load, Length::Requests(BURST.div_ceil(place.ports.len() as u64)));
+        let mut job = self.job(place, case, load, Length::Requests(BURST.div_ceil(place.places.len() as u64)));
         job.connections = load.connections.min(BURST_CONNECTIONS_MAX);
-        let cpus = self.plan.other_cpus();
-        let burst = loader::run(&job, &cpus, testbed.dir.path(), self.interrupt, || ())?;
+        let burst = loader::run(&job, self.plan, testbed.dir.path(), self.interrupt, || ())?;
         gate::judge_burst(case, &burst)?;
         gate::check(case, place)?;
         job.length = Length::Seconds(self.plan.warm_up());
-        loader::run(&job, &cpus, testbed.dir.path(), self.interrupt, || ()).map(drop)
+        loader::run(&job, self.plan, testbed.dir.path(), self.interrupt, || ()).map(drop)
     }
 
     fn job<'a>(&self, place: &ServedCase<'a>, case: &'a Case, load: &LoadSpec, length: Length) -> LoadJob<'a> {
         let threads = self.plan.loader_threads();
         LoadJob {
-            ports: place.ports,
+            places: place.places,
             path: place.path.clone(),
             request: &case.request,
             credential: place.credential,
@@ -275,7 +274,7 @@ impl Measuring<'_> {
     ) -> Result<Round, String> {
         place.forget_tokens(case)?;
         // Records of the warm-up and of other rounds do not count.
-        place.recorded.map(|recorded| recorded.take(&testbed.sinks)).transpose()?;
+        place.recorded.map(Recorded::take).transpose()?;
         let watched = Watched { gateways: place.gateways, upstream: &testbed.upstream, store: place.store };
         let before = watched.usage();
         let first_before = first.map(FirstCase::usage);
@@ -283,13 +282,12 @@ impl Measuring<'_> {
         let mut sampler = Sampler::new(&watched, before);
         let reloads_wanted = self.scenario.meanwhile == Meanwhile::Reload && place.can_reload();
         let (mut reloads, mut reload_failure) = (0, None);
-        let cpus = self.plan.other_cpus();
         let (result, first_result) = std::thread::scope(|scope| {
             // Separate from the sampling, because a reload blocks until it is done.
             let (ended, end) = std::sync::mpsc::channel::<()>();
             let reloader = reloads_wanted.then(|| scope.spawn(move || reload_until(place, &end)));
-            let beside = first.map(|first| scope.spawn(|| loader::run(&first.job, &cpus, &first.dir, self.interrupt, || ())));
-            let result = loader::run(job, &cpus, testbed.dir.path(), self.interrupt, || sampler.tick(began.elapsed()));
+            let beside = first.map(|first| scope.spawn(|| loader::run(&first.job, self.plan, &first.dir, self.interrupt, || ())));
+            let result = loader::run(job, self.plan, testbed.dir.path(), self.interrupt, || sampler.tick(began.elapsed()));
             drop(ended);
             if let Some(Ok(done)) = reloader.map(std::thread::ScopedJoinHandle::join) {
                 (reloads, reload_failure) = done;
@@ -311,7 +309,7 @@ impl Measuring<'_> {
                 self.void(first.case, &first.job, result).map(|reason| format!("{}, at the same time: {reason}", first.case.name));
             round.void = round.void.or(void);
         }
-        let recorded = place.recorded.map(|recorded| recorded.judge(result.requests.completed, &testbed.sinks));
+        let recorded = place.recorded.map(|recorded| recorded.judge(result.requests.completed));
         round.void = round.void.or(recorded.and_then(Result::err));
         Ok(round)
     }
@@ -424,7 +422,7 @@ struct FirstCase<'a> {
 
 impl FirstCase<'_> {
     fn usage(&self) -> ProcessUsage {
-        self.gateway.map(|child| tree::usage(child.id())).unwrap_or_default()
+        self.gateway.map(|child| child.usage().0).unwrap_or_default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Options of `run` and `list`, as typed.
 
+use super::machines::MachineOptions;
 use crate::peers;
 use crate::record::RunSettings;
 use crate::scenario::Suite;
@@ -11,7 +12,8 @@ use std::sync::LazyLock;
 /// Options of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tollgate-bench run\n  tollgate-bench run --suite features --peers tollgate\n  \
-                        tollgate-bench run --scenario 'varnish*' --peer tyk=/opt/tyk-gateway/tyk --rounds 7\n\nExit code: 0 when all \
+                        tollgate-bench run --scenario 'varnish*' --peer tyk=/opt/tyk-gateway/tyk --rounds 7\n  \
+                        tollgate-bench run --hosts gateway=10.0.0.2,upstream=10.0.0.3\n\nExit code: 0 when all \
                         statuses were as expected; 1 when some were not, a round is void, or nothing could be run; 130 after Ctrl-C, with what was \
                         measured until then on disk.")]
 pub(crate) struct SuiteOptions {
@@ -28,6 +30,8 @@ pub(crate) struct SuiteOptions {
     pub peers: Vec<String>,
     #[command(flatten)]
     pub given: GivenPeers,
+    #[command(flatten)]
+    pub machines: MachineOptions,
     /// Rounds; a useful interval needs at least 5
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
@@ -40,7 +44,7 @@ pub(crate) struct SuiteOptions {
     /// Use the lengths and numbers of requests of the scenarios' sources
     #[arg(long, conflicts_with = "seconds")]
     pub full: bool,
-    /// Threads of each gateway, on as many dedicated CPUs [default: half of the CPUs]
+    /// Threads of each gateway, on as many dedicated CPUs [default: half of the CPUs, or all of a machine of their own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Directory of the results; must not contain a run [default: bench/runs/DATE-HOST]
@@ -116,12 +120,6 @@ impl SuiteOptions {
     pub(crate) fn settings(&self) -> RunSettings {
         let (rounds, seconds) = if self.quick { (2, 0.4) } else { (self.rounds, self.seconds) };
         RunSettings { rounds, seconds, full: self.full, quick: self.quick }
-    }
-
-    /// Number of gateway threads: by default half of the CPUs; on a single CPU, the gateway shares it with the rest.
-    pub(crate) fn threads(&self) -> usize {
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or((cpus / 2).max(1), usize::from)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The plan of a run: scenarios, gateways, CPUs, and an estimate of the time.
 
+use super::machines::{Machines, Role};
 use super::options::SuiteOptions;
+use crate::machine::Machine;
 use crate::peers;
 use crate::peers::PeerAdapter;
 use crate::record::RunSettings;
@@ -28,7 +30,7 @@ pub(crate) struct RunPlan {
     pub peers_are_named: bool,
     pub settings: RunSettings,
     pub threads: usize,
-    pub cpus: Vec<usize>,
+    pub machines: Machines,
 }
 
 /// An available gateway.
@@ -47,11 +49,12 @@ pub(crate) struct PeerCase {
 
 impl RunPlan {
     pub(crate) fn new(options: &SuiteOptions) -> Result<RunPlan, String> {
-        let peers = choose_peers(options)?;
         let scenarios = choose_scenarios(options)?;
+        let machines = Machines::open(&options.machines)?;
+        let peers = choose_peers(options, &machines.gateway)?;
         let peers_are_named = !options.peers.is_empty();
-        let (settings, threads, cpus) = (options.settings(), options.threads(), allowed_cpus());
-        let mut plan = RunPlan { scenarios, peers, peers_are_named, settings, threads, cpus };
+        let threads = options.threads.map_or_else(|| machines.gateway_threads(), usize::from);
+        let mut plan = RunPlan { scenarios, peers, peers_are_named, settings: options.settings(), threads, machines };
         let wanted: BTreeSet<usize> =
             plan.scenarios.iter().flat_map(|scenario| plan.peers_of(scenario).map(|(place, _)| place)).collect();
         let mut place = 0..;
@@ -59,20 +62,19 @@ impl RunPlan {
         Ok(plan)
     }
 
-    /// As many CPUs as the gateways have threads.
-    pub(crate) fn gateway_cpus(&self) -> String {
-        listed(self.cpus.iter().take(self.threads))
+    /// The CPUs of a role, for taskset.
+    pub(crate) fn cpus(&self, role: Role) -> String {
+        self.machines.cpus(role, self.threads)
     }
 
-    /// The other CPUs; all of them if there are no others.
-    pub(crate) fn other_cpus(&self) -> String {
-        let others = listed(self.cpus.iter().skip(self.threads));
-        if others.is_empty() { listed(self.cpus.iter()) } else { others }
+    /// The CPUs of stores, which run beside the gateways.
+    pub(crate) fn store_cpus(&self) -> String {
+        self.machines.store_cpus(self.threads)
     }
 
     /// Threads of the load generator: one per CPU that it may use.
     pub(crate) fn loader_threads(&self) -> usize {
-        self.cpus.len().saturating_sub(self.threads).max(1)
+        self.machines.loader_threads(self.threads)
     }
 
     /// The gateways of a scenario, with their indices in the plan.
@@ -178,7 +180,7 @@ fn asked(case: &Case) -> (&str, &str, u64, &str, bool) {
     (&request.method, path, request.body_bytes, &request.json, case.is_always_served())
 }
 
-fn choose_peers(options: &SuiteOptions) -> Result<Vec<SelectedPeer>, String> {
+fn choose_peers(options: &SuiteOptions, machine: &Machine) -> Result<Vec<SelectedPeer>, String> {
     let mut chosen = Vec::new();
     for adapter in peers::ALL {
         let given = options.given.path(adapter.name());
@@ -186,7 +188,7 @@ fn choose_peers(options: &SuiteOptions) -> Result<Vec<SelectedPeer>, String> {
         if !options.peers.is_empty() && !is_named {
             continue;
         }
-        match peers::find(adapter, given) {
+        match peers::find(adapter, given, machine) {
             Ok(program) => chosen.push(SelectedPeer { adapter, program }),
             // A gateway that was named must exist; of the others, the existing ones are used.
             Err(reason) if is_named || given.is_some() || adapter.name() == "tollgate" => {
@@ -236,24 +238,6 @@ fn choose_scenarios(options: &SuiteOptions) -> Result<Vec<Scenario>, String> {
     } else {
         Ok(read)
     }
-}
-
-/// CPUs that this process may use.
-fn allowed_cpus() -> Vec<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0").trim().to_owned();
-    let mut cpus = Vec::new();
-    for part in list.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
-            cpus.extend(first..=last);
-        }
-    }
-    cpus
-}
-
-fn listed<'a>(cpus: impl Iterator<Item = &'a usize>) -> String {
-    cpus.map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Resource usage of the processes during a measurement, in total and per request.
 
-use super::child::Child;
 use crate::load::result::LoadResult;
+use crate::machine::Child;
 use crate::record::{Round, SecondRecord, UsageSample, Use};
-use crate::usage::tree::{self, ProcessUsage};
+use crate::usage::tree::ProcessUsage;
 use std::time::Duration;
 
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
@@ -34,7 +34,7 @@ impl Usages {
 
 impl Watched<'_> {
     pub(super) fn usage(&self) -> Usages {
-        let of = |child: &Child| tree::usage(child.id());
+        let of = |child: &Child| child.usage().0;
         Usages {
             gateway: self.gateways.iter().map(of).sum(),
             upstream: of(self.upstream),
@@ -124,7 +124,7 @@ pub(super) fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, el
 }
 
 fn memory_mib(child: &Child) -> f64 {
-    tree::memory_kib(child.id()) as f64 / 1024.0
+    child.usage().1 as f64 / 1024.0
 }
 
 /// The number of requests to which figures refer.

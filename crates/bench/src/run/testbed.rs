@@ -2,23 +2,21 @@
 //! so that rounds can switch between them; idle ones cost nothing.
 
 use super::certificate;
-use super::child::Child;
+use super::machines::Role;
 use super::plan::{PeerCase, RunPlan};
 use super::recorded::Recorded;
-use super::sinks::Sinks;
 use crate::interrupt::Interrupt;
-use crate::peers::{CertificateFiles, ControlRequest, Credential, PeerAdapter, Program, Reload, Setup, own_program};
-use crate::probe::{self, HOST, LocalPort};
+use crate::machine::Child;
+use crate::peers::{CertificateFiles, ControlRequest, Credential, PeerAdapter, Program, Reload, Setup, SinkPorts, own_program};
+use crate::probe::{self, Endpoint, HOST};
 use crate::record::StoreSpeed;
 use crate::scenario::{Case, Scenario};
-use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -31,11 +29,11 @@ const KEPT_FILES: usize = 20;
 /// All running processes.
 pub(crate) struct TestBed {
     pub upstream: Child,
-    upstream_port: u16,
+    upstream_address: SocketAddr,
     gateways: Vec<RunningGateway>,
     /// Certificate of the gateways for clients that use TLS.
     certificate: Option<CertificateFiles>,
-    pub sinks: Sinks,
+    sink_ports: SinkPorts,
     pub dir: TempDir,
 }
 
@@ -43,8 +41,8 @@ pub(crate) struct TestBed {
 struct RunningGateway {
     peer: usize,
     cases: Vec<usize>,
-    /// A port for each process; that of the upstream itself without one.
-    ports: Vec<u16>,
+    /// Where each process answers; where the upstream itself does without one.
+    places: Vec<SocketAddr>,
     /// The processes, which share a store if there are several; empty for the upstream itself.
     children: Vec<Child>,
     stores: Vec<Child>,
@@ -58,9 +56,8 @@ struct RunningGateway {
 
 /// Where to send the requests of a case.
 pub(crate) struct ServedCase<'a> {
-    /// The first port, and that of each further process.
-    pub port: u16,
-    pub ports: &'a [u16],
+    /// Where each of its processes answers.
+    pub places: &'a [SocketAddr],
     pub is_tls: bool,
     pub path: String,
     pub gateways: &'a [Child],
@@ -81,15 +78,21 @@ impl TestBed {
         // Workers of nginx and Varnish may run as other users.
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755))
             .map_err(|error| format!("{}: {error}", dir.path().display()))?;
-        let upstream_port = free_port()?;
-        let listen = format!("127.0.0.1:{upstream_port}");
+        let machine = &plan.machines.upstream;
+        machine.make(dir.path())?;
+        let upstream_address = machine.at(machine.free_port()?);
+        let listen = SocketAddr::new(machine.listen_address(), upstream_address.port()).to_string();
         let program = Program::new("upstream", &own_program()?).args(["upstream", "--threads", "1", "--listen", &listen]);
-        let mut upstream = Child::start(&program, &plan.other_cpus(), dir.path())?;
-        upstream.await_answer(upstream_port, Some("/json/valid"), UPSTREAM_PATIENCE, interrupt)?;
+        let upstream = Child::start(machine, &program, &plan.cpus(Role::Upstream), dir.path())?;
+        upstream.await_answer(upstream_address.into(), Some("/json/valid"), UPSTREAM_PATIENCE, interrupt)?;
         let kind = scenario.case.iter().find_map(|case| case.api.tls);
         let certificate = kind.map(|kind| certificate::make(kind, dir.path())).transpose()?;
-        let sinks = Sinks::open().map_err(|error| format!("no port for what gateways observe: {error}"))?;
-        Ok(TestBed { upstream, upstream_port, gateways: Vec::new(), certificate, sinks, dir })
+        if let Some(files) = &certificate {
+            plan.machines.gateway.make(dir.path())?;
+            [&files.certificate, &files.key, &files.both].into_iter().try_for_each(|file| plan.machines.gateway.send_file(file))?;
+        }
+        let sink_ports = plan.machines.gateway.open_sinks()?;
+        Ok(TestBed { upstream, upstream_address, gateways: Vec::new(), certificate, sink_ports, dir })
     }
 
     /// Starts a gateway for some cases and saves its configuration in `kept`.
@@ -106,37 +109,40 @@ impl TestBed {
         let name = chosen.adapter.name();
         let dir = self.dir.path().join(format!("{name}-{}", self.gateways.len()));
         fs::create_dir_all(&dir).map_err(|error| format!("{}: cannot be made: {error}", dir.display()))?;
+        let machine = &plan.machines.gateway;
         let setup = Setup {
             program: chosen.program.clone(),
-            port: free_port()?,
-            second_port: free_port()?,
-            upstream_port: self.upstream_port,
+            listen_address: machine.listen_address(),
+            address: machine.at(machine.free_port()?),
+            second_port: machine.free_port()?,
+            upstream: self.upstream_address,
             threads: plan.threads,
             cases: cases.iter().filter_map(|index| scenario.case.get(*index)).collect(),
             certificate: self
                 .certificate
                 .as_ref()
                 .filter(|_| cases.iter().any(|index| scenario.case.get(*index).is_some_and(|case| case.api.tls.is_some()))),
-            sink_ports: self.sinks.ports,
+            sink_ports: self.sink_ports,
             secret: secret()?,
             dir,
         };
         let launch = chosen.adapter.prepare(&setup)?;
         keep(&launch.configuration, &kept.join(name), &setup)?;
+        machine.send(&setup.dir)?;
         let mut stores = Vec::new();
         for program in &launch.before {
-            let mut store = Child::start(program, &plan.other_cpus(), &setup.dir)?;
+            let store = Child::start(machine, program, &plan.store_cpus(), &setup.dir)?;
             if let Some(port) = program.port {
-                store.await_answer(port, None, UPSTREAM_PATIENCE, interrupt)?;
+                store.await_port(port, UPSTREAM_PATIENCE, interrupt)?;
             }
             stores.push(store);
         }
-        let mut ports = Vec::new();
+        let mut places = Vec::new();
         let mut children = Vec::new();
         let mut credentials = BTreeMap::new();
         if let Some(program) = launch.gateway {
             children.push(self.start(plan, &setup, chosen.adapter, program, interrupt)?);
-            ports.push(setup.port);
+            places.push(setup.address);
             credentials = chosen.adapter.finish(&setup).map_err(|reason| {
                 format!("{reason}; its last words:\n{}", children.first().map(Child::tail).unwrap_or_default())
             })?;
@@ -146,7 +152,7 @@ impl TestBed {
             let dir = setup.dir.join(format!("gateway-{number}"));
             fs::create_dir_all(&dir).map_err(|error| format!("{}: cannot be made: {error}", dir.display()))?;
             let further = Setup {
-                port: free_port()?,
+                address: machine.at(machine.free_port()?),
                 dir,
                 cases: setup.cases.clone(),
                 program: setup.program.clone(),
@@ -154,20 +160,22 @@ impl TestBed {
                 ..setup
             };
             let Some(program) = chosen.adapter.prepare(&further)?.gateway else { break };
+            machine.send(&further.dir)?;
             children.push(self.start(plan, &further, chosen.adapter, program, interrupt)?);
-            ports.push(further.port);
+            places.push(further.address);
         }
         if children.is_empty() {
-            ports.push(self.upstream_port);
+            places.push(self.upstream_address);
         }
         let sink = setup.cases.iter().find_map(|case| case.records.clone()).filter(|_| !children.is_empty());
-        let recorded = sink.map(|sink| Recorded::new(sink, &setup.dir, setup.listener(), setup.second_port, &setup.secret));
+        let recorded =
+            sink.map(|sink| Recorded::new(sink, machine, &setup.dir, setup.listener(), setup.second_port, &setup.secret));
         let reload = chosen.adapter.reload(&setup);
         let passes_paths_on = chosen.adapter.passes_paths_on();
         self.gateways.push(RunningGateway {
             peer,
             cases,
-            ports,
+            places,
             children,
             stores,
             store_port: setup.second_port,
@@ -190,7 +198,7 @@ impl TestBed {
     ) -> Result<Child, String> {
         let environment = setup.cases.iter().flat_map(|case| &case.environment);
         program.environment.extend(environment.map(|(name, value)| (name.clone(), value.clone())));
-        let mut gateway = Child::start(&program, &plan.gateway_cpus(), &setup.dir)?;
+        let gateway = Child::start(&plan.machines.gateway, &program, &plan.cpus(Role::Gateway), &setup.dir)?;
         // Without the query, which may contain a key that allows only one request.
         let first = setup.cases.first().filter(|case| !case.api.http2);
         let first = first.map(|case| path_of(adapter.passes_paths_on(), case, &case.request.path));
@@ -200,15 +208,13 @@ impl TestBed {
     }
 
     /// How many commands a store executes per second without its gateways; `None` if there is no store, or nothing to measure it.
-    pub(crate) fn store_speed(&self, cpus: &str) -> Option<StoreSpeed> {
+    pub(crate) fn store_speed(&self, plan: &RunPlan) -> Option<StoreSpeed> {
         let gateway = self.gateways.iter().find(|gateway| !gateway.stores.is_empty())?;
         let (connections, commands) = ("100", "100000");
-        let output = Command::new("taskset")
-            .args(["-c", cpus, "redis-benchmark", "-h", HOST, "-p", &gateway.store_port.to_string()])
-            .args(["-c", connections, "-n", commands, "-t", "incr", "--csv"])
-            .output()
-            .ok()?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let (cpus, port) = (plan.store_cpus(), gateway.store_port.to_string());
+        let mut words = vec!["-c", &cpus, "redis-benchmark", "-h", HOST, "-p", &port, "-c", connections];
+        words.extend(["-n", commands, "-t", "incr", "--csv"]);
+        let text = plan.machines.gateway.output(Path::new("taskset"), &words).ok()?;
         let row = text.lines().find(|line| line.starts_with("\"INCR\""))?;
         let commands_per_second = row.split(',').nth(1)?.trim_matches('"').parse().ok()?;
         Some(StoreSpeed { measured: format!("redis-benchmark, INCR on {connections} connections"), commands_per_second })
@@ -219,8 +225,7 @@ impl TestBed {
         let gateway = self.gateways.iter().find(|gateway| gateway.peer == target.peer && gateway.cases.contains(&target.case))?;
         let place = gateway.cases.iter().position(|index| *index == target.case)?;
         Some(ServedCase {
-            port: gateway.ports.first().copied().unwrap_or_default(),
-            ports: &gateway.ports,
+            places: &gateway.places,
             is_tls: case.api.tls.is_some() && !gateway.children.is_empty(),
             path: path_of(gateway.passes_paths_on, case, &case.request.path),
             credential: gateway.credentials.get(&place),
@@ -240,8 +245,9 @@ impl ServedCase<'_> {
     }
 
     /// Where its first process answers.
-    pub(crate) fn listener(&self) -> LocalPort {
-        LocalPort { number: self.port, is_tls: self.is_tls }
+    pub(crate) fn listener(&self) -> Endpoint {
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        Endpoint { address: self.places.first().copied().unwrap_or(nowhere), is_tls: self.is_tls }
     }
 
     pub(crate) fn can_reload(&self) -> bool {
@@ -274,7 +280,7 @@ impl ServedCase<'_> {
     pub(crate) fn reload(&self) -> Result<(), String> {
         match (self.reload, self.gateways.first()) {
             (Some(Reload::Hangup), Some(gateway)) => {
-                gateway.signal(Signal::HUP);
+                gateway.hang_up();
                 Ok(())
             }
             (Some(Reload::Request(request)), _) => self.control(request),
@@ -306,11 +312,6 @@ fn keep(files: &[PathBuf], into: &Path, setup: &Setup) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn free_port() -> Result<u16, String> {
-    let failed = |error: std::io::Error| format!("no free port: {error}");
-    Ok(TcpListener::bind(("127.0.0.1", 0)).map_err(failed)?.local_addr().map_err(failed)?.port())
 }
 
 /// A secret for the control APIs of this run.

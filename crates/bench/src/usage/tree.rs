@@ -1,5 +1,6 @@
 //! Resource usage of a process and its descendants, from /proc.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Sub;
@@ -8,7 +9,7 @@ use std::ops::Sub;
 const TICK_NS: u64 = 10_000_000;
 
 /// Sums since the processes started. CPU time comes from the scheduler with nanosecond resolution; ticks only split it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProcessUsage {
     pub cpu_ns: u64,
     pub user_ticks: u64,

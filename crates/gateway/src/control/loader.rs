@@ -636,7 +636,7 @@ impl ReloadReport {
     fn log(&self, start: Instant) {
         logs::problems(&self.problems);
         let ignored = self.problems.iter().filter(|problem| problem.level == Level::Ignored).count();
-        tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "definitions loaded");
+        tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "API reload complete");
     }
 
     /// Problems that make a definition unusable.

@@ -1,9 +1,11 @@
 //! JavaScript of APIs: how the script of an API is loaded, what it sees of its API, and what it can do (`host`). The engine is in
 //! `tollgate-javascript`.
 
+mod driver;
 mod event_script;
 mod host;
 
+pub(crate) use driver::ScriptDriver;
 pub(crate) use event_script::ApiEventScripts;
 
 use crate::data::registry::Registry;

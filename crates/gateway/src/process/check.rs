@@ -110,11 +110,11 @@ fn definition_problems(file: &Path, basis: &CheckBasis) -> Vec<Problem> {
     match DefinitionText::read(&file) {
         Err(error) => vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))],
         Ok(text) => {
-            let registry = Registry::default();
+            let registry = Arc::new(Registry::default());
             // Set once, here.
-            let _ = registry.plugins.set(plugin_drivers(&basis.config, &registry.certificates, 1));
+            let _ = registry.plugins.set(plugin_drivers(&basis.config, &registry, 1));
             let _ = registry.bundles.set(Arc::new(BundleStore::new(&basis.config)));
-            let compiled = text.compile(Some(&file), &basis.settings, &Arc::new(registry));
+            let compiled = text.compile(Some(&file), &basis.settings, &registry);
             compiled.map_or_else(|problems| problems, |(_, problems)| problems)
         }
     }

@@ -1,20 +1,39 @@
 //! The drivers of plugins that a configuration asks for. None of them does anything before an API uses it.
 
-use crate::base::tls::{self, Library, TlsRules};
+use crate::base::tls::{self, Library, TlsRules, TlsSettings};
+use crate::data::registry::Registry;
+use crate::data::script_settings::ScriptSettings;
+use crate::data::scripts::ScriptDriver;
 use rustls::pki_types::ServerName;
 use std::path::Path;
 use std::sync::Arc;
 use tollgate_grpc_plugin::{GrpcAddress, GrpcDriver, GrpcSettings};
+use tollgate_javascript::Scope;
 use tollgate_model::config::{GatewayConfig, GrpcTls};
 use tollgate_plugin::{PluginDriver, PluginDrivers};
 use tollgate_wasm_plugin::WasmDriver;
 
 /// The drivers, for so many data threads.
-pub(crate) fn plugin_drivers(config: &GatewayConfig, library: &Library, threads: usize) -> PluginDrivers {
+pub(crate) fn plugin_drivers(config: &GatewayConfig, registry: &Arc<Registry>, threads: usize) -> PluginDrivers {
     let mut drivers = PluginDrivers::default();
-    drivers.add("grpc", grpc(config, library, threads));
+    drivers.add("grpc", grpc(config, &registry.certificates, threads));
     drivers.add("wasm", Ok(Arc::new(WasmDriver::new(threads))));
+    // Tyk calls its second driver `javascript`, after the engine `goja`.
+    for (name, scope) in [("otto", Scope::Shared), ("javascript", Scope::Own), ("goja", Scope::Own)] {
+        drivers.add(name, javascript(config, registry, scope));
+    }
     drivers
+}
+
+fn javascript(config: &GatewayConfig, registry: &Arc<Registry>, scope: Scope) -> Result<Arc<dyn PluginDriver>, String> {
+    let settings = ScriptSettings::new(config).ok_or("scripts are off: the configuration needs enable_jsvm")?;
+    Ok(Arc::new(ScriptDriver {
+        scope,
+        settings,
+        registry: Arc::downgrade(registry),
+        tls: TlsSettings::of_gateway(config),
+        body_bytes_max: config.tollgate.limits.body_bytes_max,
+    }))
 }
 
 fn grpc(config: &GatewayConfig, library: &Library, threads: usize) -> Result<Arc<dyn PluginDriver>, String> {

@@ -88,7 +88,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let metrics = &config.tollgate.metrics;
     let registry = Arc::new(registry::Registry::new(Meters::new(threads(&config), metrics.apis_max)));
     // Set once, here.
-    let _ = registry.plugins.set(plugin_drivers(&config, &registry.certificates, threads(&config)));
+    let _ = registry.plugins.set(plugin_drivers(&config, &registry, threads(&config)));
     let _ = registry.bundles.set(Arc::new(BundleStore::new(&config)));
     let json_log = log_format(&options, &config) == LogFormat::Json;
     let recording = Recording::start(&config, threads(&config), json_log)?;

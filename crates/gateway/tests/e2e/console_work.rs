@@ -118,8 +118,8 @@ fn a_mistake_is_shown_at_its_line_and_field_and_a_save_can_be_undone() {
 
     // What is no JSON is told where it stops being JSON; the form has nothing to show meanwhile.
     tab.eval("document.querySelector('.code').shadowRoot.querySelector('.cm-content').focus()");
-    // The editor undoes changes at one place together if they come within half a second.
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    // Changes that follow one another within 0.7 s are one step of undo.
+    std::thread::sleep(std::time::Duration::from_millis(900));
     tab.write("\"");
     tab.see("The text is not JSON at the moment");
     tab.screenshot("definition-broken");

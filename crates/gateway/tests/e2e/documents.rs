@@ -42,7 +42,7 @@ fn a_client_that_takes_nothing_has_tyks_write_timeout() {
 fn reloads_that_nobody_waits_for_keep_their_distance() {
     let upstream = Upstream::ok();
     let gateway = Gateway::start(json!({"reload_interval": 3600}), []);
-    let loads = || gateway.log().matches("definitions loaded").count();
+    let loads = || gateway.log().matches("API reload complete").count();
     let ask = || assert_eq!(gateway.control("GET", "/tyk/reload", "").status, 200);
     gateway.write_api(&api("a", "/a/", &upstream.url()));
     ask();

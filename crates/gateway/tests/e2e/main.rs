@@ -68,6 +68,7 @@ mod http2_spec;
 mod http2_upstreams;
 mod image;
 mod javascript_events;
+mod javascript_plugins;
 mod jq_transforms;
 mod jwt;
 mod jwt_issuers;

@@ -19,7 +19,7 @@ fn is_the_first_line(message: &str, gateway: &Gateway) -> bool {
     let mark = format!(" tollgate[{}]: ", gateway.pid());
     let Some((head, text)) = message.split_once(&mark) else { return false };
     assert!(head.starts_with("<30>"), "facility daemon, severity info: {message}");
-    text.contains("INFO") && text.contains("definitions loaded") && text.contains("apis=1")
+    text.contains("INFO") && text.contains("API reload complete") && text.contains("apis=1")
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn lines_are_datagrams() {
         if is_the_first_line(&message, &gateway) {
             let time = message.trim_start_matches("<30>").split(' ').next().unwrap();
             assert!(time.len() >= 20 && time.as_bytes()[10] == b'T', "{message}");
-            assert!(gateway.log().contains("definitions loaded"), "standard error has it too");
+            assert!(gateway.log().contains("API reload complete"), "standard error has it too");
             return;
         }
     }
@@ -78,7 +78,7 @@ fn a_server_that_goes_and_returns_gets_lines_again_and_the_log_says_so() {
         gateway.log().contains("the syslog server takes lines again")
     });
     let mut lines = BufReader::new(server.accept().unwrap().0).lines();
-    assert!(lines.any(|line| line.unwrap().contains("definitions loaded")));
+    assert!(lines.any(|line| line.unwrap().contains("API reload complete")));
 }
 
 #[test]

@@ -97,8 +97,8 @@ impl Lane {
 }
 
 impl State {
-    /// Queues a task. Returns whether it needs another thread, which then counts as started.
-    pub(super) fn enqueue(&mut self, lane: &Arc<Lane>, task: Task, now: Instant) -> Result<bool, Refused> {
+    /// Queues a task.
+    pub(super) fn enqueue(&mut self, lane: &Arc<Lane>, task: Task, now: Instant) -> Result<(), Refused> {
         self.give_up(now);
         let refusal = lane.with(|queue| {
             let is_full = queue.waiting.len() >= WAITING_PER_API_MAX;
@@ -109,7 +109,12 @@ impl State {
         }
         lane.with(|queue| queue.waiting.push_back(task));
         self.list(lane);
-        Ok(self.wants_thread())
+        Ok(())
+    }
+
+    /// Whether a call may run now.
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty() && self.running < RUNNING_MAX
     }
 
     /// The next task, if one may run.
@@ -160,7 +165,7 @@ impl State {
 
     /// Whether a thread is missing for what is ready; it then counts as started.
     pub(super) fn wants_thread(&mut self) -> bool {
-        let wanted = self.idle == 0 && !self.ready.is_empty() && self.running < RUNNING_MAX && self.threads < THREADS_MAX;
+        let wanted = self.idle == 0 && self.has_ready() && self.threads < THREADS_MAX;
         self.threads += usize::from(wanted);
         wanted
     }

@@ -25,6 +25,8 @@ pub(super) fn run(engine: &Arc<Shared>) {
     let _ = rustix::process::setpriority_process(None, NICENESS);
     while let Some(assignment) = next(engine) {
         let serial = assignment.serial;
+        // An idle thread counts until it wakes, so calls that came meanwhile may all have relied on this one.
+        Shared::wake_or_start(engine);
         serve(engine, assignment);
         let mut state = engine.lock();
         if !state.end(serial) {
@@ -87,15 +89,9 @@ struct CallWaits {
 
 impl Waits for CallWaits {
     fn begin(&self) {
-        let mut state = self.engine.lock();
-        state.wait(CURRENT.get(), true);
-        let wants_thread = state.wants_thread();
-        drop(state);
+        self.engine.lock().wait(CURRENT.get(), true);
         // The place that this call leaves is for a thread that found nothing to run, or for a new one.
-        self.engine.work.notify_one();
-        if wants_thread {
-            Shared::start_thread(&self.engine);
-        }
+        Shared::wake_or_start(&self.engine);
     }
 
     fn end(&self) {

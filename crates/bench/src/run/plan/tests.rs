@@ -1,6 +1,7 @@
-use super::{PeerCase, RunPlan, listed};
+use super::{PeerCase, RunPlan};
 use crate::peers;
 use crate::record::RunSettings;
+use crate::run::machines::{Machines, Role};
 use crate::scenario::Scenario;
 use crate::scenario::tests::shipped;
 use std::path::PathBuf;
@@ -8,7 +9,14 @@ use std::path::PathBuf;
 fn plan(names: &[&str], cpus: &[usize], threads: usize) -> RunPlan {
     let peers = names.iter().map(|name| super::SelectedPeer { adapter: peers::named(name).expect(name), program: PathBuf::new() });
     let settings = RunSettings { rounds: 5, seconds: 1.2, ..RunSettings::default() };
-    RunPlan { scenarios: Vec::new(), peers: peers.collect(), peers_are_named: false, settings, threads, cpus: cpus.to_vec() }
+    RunPlan {
+        scenarios: Vec::new(),
+        peers: peers.collect(),
+        peers_are_named: false,
+        settings,
+        threads,
+        machines: Machines::of_cpus(cpus),
+    }
 }
 
 fn scenario(name: &str) -> Scenario {
@@ -29,10 +37,9 @@ fn the_upstream_is_measured_once_for_all_cases_that_ask_it_the_same() {
 #[test]
 fn gateways_get_cpus_of_their_own_where_there_are_enough() {
     let four = plan(&[], &[0, 1, 2, 3], 2);
-    assert_eq!((four.gateway_cpus().as_str(), four.other_cpus().as_str(), four.loader_threads()), ("0,1", "2,3", 2));
+    assert_eq!((four.cpus(Role::Gateway).as_str(), four.cpus(Role::Loader).as_str(), four.loader_threads()), ("0,1", "2,3", 2));
     let one = plan(&[], &[7], 1);
-    assert_eq!((one.gateway_cpus().as_str(), one.other_cpus().as_str(), one.loader_threads()), ("7", "7", 1));
-    assert_eq!(listed([3, 5].iter()), "3,5");
+    assert_eq!((one.cpus(Role::Gateway).as_str(), one.cpus(Role::Loader).as_str(), one.loader_threads()), ("7", "7", 1));
 }
 
 #[test]

@@ -5,13 +5,19 @@ use crate::base::answers::QuestionState;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use crate::observe::{HookMeter, HookResult};
+use serde_json::{Map, Value};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tollgate_engine::MonoTime;
 use tollgate_model::api::PluginEntry;
-use tollgate_plugin::{HookAnswer, HookCall, HookFault, HookFuture, HookKind, LoadedPlugins, PluginApi, PluginRequest};
+use tollgate_plugin::{
+    HookAnswer, HookCall, HookFault, HookFuture, HookKind, LoadedPlugins, PluginApi, PluginRequest, SessionChange,
+};
+
+/// The number under which a request keeps the `meta_data` that a hook has changed, for the hooks after it.
+const META_DATA: u64 = (1 << 62) + 4;
 
 /// The plugins of an API, as they were loaded.
 pub(crate) enum PluginsOfApi {
@@ -103,6 +109,9 @@ impl HookList {
         if let Some(overrides) = &answer.request.overrides {
             return Err(changes::end(overrides, exchange).unwrap_or_else(refused));
         }
+        if let SessionChange::MetaData(meta_data) = &answer.session {
+            exchange.answers.put(META_DATA, meta_data.clone());
+        }
         changes::apply(&answer.request, exchange).map_err(refused)
     }
 
@@ -151,8 +160,12 @@ impl HookList {
     fn call(&self, hook: &Hook, exchange: &Exchange<'_>) -> HookCall {
         let knows_caller = !matches!(self.kind, HookKind::Pre | HookKind::AuthCheck);
         let key = exchange.key.as_ref().filter(|_| knows_caller);
+        let mut session = key.map(|key| Box::new(key.live_session(key.session.clone(), exchange.unix_s)));
+        if let (Some(session), Some(changed)) = (&mut session, exchange.answers.get::<Map<String, Value>>(META_DATA)) {
+            session.meta_data.clone_from(changed);
+        }
         HookCall {
-            session: key.map(|key| Box::new(key.live_session(key.session.clone(), exchange.unix_s))),
+            session,
             token: exchange.token.clone().filter(|_| knows_caller),
             trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
             ..self.blank_call(hook, exchange.core, plugin_request(exchange))

@@ -30,15 +30,23 @@ fn missing(definition: &ApiDefinition) -> Vec<(&'static str, String)> {
 fn what_protects_and_does_not_act_is_found_with_its_place() {
     for (over, field, place) in [
         (json!({"application_protocol": "mcp"}), "application_protocol", "$.application_protocol"),
-        (json!({"custom_middleware": {"pre": [{"name": "f"}]}}), "custom_middleware", "$.custom_middleware.pre[0]"),
         (
-            json!({"custom_middleware": {"Post": [{"name": "f", "disabled": true}, {"name": "g"}]}}),
+            json!({"custom_middleware": {"driver": "goplugin", "pre": [{"name": "f"}]}}),
+            "custom_middleware",
+            "$.custom_middleware.pre[0]",
+        ),
+        (
+            json!({"custom_middleware": {"driver": "goplugin", "Post": [{"name": "f", "disabled": true}, {"name": "g"}]}}),
             "custom_middleware",
             "$.custom_middleware.post[1]",
         ),
-        (json!({"custom_middleware": {"response": [{}]}}), "custom_middleware", "$.custom_middleware.response[0]"),
         (
-            json!({"use_keyless": false, "custom_middleware": {"post_key_auth": [{"name": "f"}]}}),
+            json!({"custom_middleware": {"driver": "goplugin", "response": [{}]}}),
+            "custom_middleware",
+            "$.custom_middleware.response[0]",
+        ),
+        (
+            json!({"use_keyless": false, "custom_middleware": {"driver": "goplugin", "post_key_auth": [{"name": "f"}]}}),
             "custom_middleware",
             "$.custom_middleware.post_key_auth[0]",
         ),
@@ -55,13 +63,13 @@ fn what_protects_and_does_not_act_is_found_with_its_place() {
 
 #[test]
 fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
-    let keyed = |hook: &str| json!({"custom_middleware": {hook: [{"name": "f"}]}});
+    let keyed = |hook: &str| json!({"custom_middleware": {"driver": "goplugin", hook: [{"name": "f"}]}});
     for over in [
         json!({"listen_port": 8080, "protocol": "http"}),
         json!({"custom_middleware": {"pre": [], "post": null, "driver": "otto", "id_extractor": {"extract_from": "header"}}}),
         json!({"custom_middleware": {"pre": [{"name": "f", "disabled": true}]}}),
         keyed("post_key_auth"),
-        keyed("auth_check"),
+        json!({"custom_middleware": {"driver": "goplugin", "auth_check": {"name": "f"}}}),
         json!({"custom_middleware_bundle": "b.zip"}),
         json!({"custom_middleware": {"driver": "grpc", "pre": [{"name": "f"}]}}),
         json!({"graphql": {"enabled": false, "schema": "type Query"}}),

@@ -27,7 +27,7 @@ fn records_of_all_forms_become_requests() {
         )["path"],
         "/a"
     );
-    assert_eq!(made(r#"{"level":"info","msg":"definitions loaded"}"#), Value::Null);
+    assert_eq!(made(r#"{"level":"info","msg":"API reload complete"}"#), Value::Null);
     let nginx = made(r#"10.1.2.3 - - [24/Nov/2026:10:00:01 +0200] "GET /shop/things/7?a=b HTTP/1.1" 200 512 "-" "curl/8""#);
     assert_eq!(
         nginx,

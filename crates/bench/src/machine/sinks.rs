@@ -1,7 +1,7 @@
 //! Receivers for the telemetry of gateways, which discard it: StatsD over UDP, and a collector that speaks OTLP over HTTP.
 
-use crate::peers::SinkPorts;
 use crate::probe::HOST;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -12,6 +12,14 @@ const REQUEST_BYTES_MAX: usize = 64 << 20;
 const READ_BYTES: usize = 64 * 1024;
 const HEADERS_MAX: usize = 64;
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n";
+
+/// Ports that receive telemetry and discard it.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct SinkPorts {
+    pub statsd: u16,
+    /// Port for OTLP over HTTP.
+    pub collector: u16,
+}
 
 /// The sinks of a scenario.
 pub(crate) struct Sinks {

@@ -1,8 +1,6 @@
-//! A child process: pinned to CPUs, with its output in a file, and ended on drop.
+//! A process of this machine: pinned to CPUs, with its output in a file, and ended on drop.
 
-use crate::interrupt::Interrupt;
-use crate::peers::Program;
-use crate::probe::{self, LocalPort};
+use super::program::Program;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
@@ -17,15 +15,14 @@ const POLL: Duration = Duration::from_millis(20);
 const TAIL_BYTES: usize = 2_000;
 
 /// A running process.
-pub(crate) struct Child {
-    name: String,
+pub(super) struct PinnedProcess {
     process: Process,
     log: PathBuf,
 }
 
-impl Child {
+impl PinnedProcess {
     /// Starts a program on these CPUs, in a directory that also receives its output.
-    pub(crate) fn start(program: &Program, cpus: &str, dir: &Path) -> Result<Child, String> {
+    pub(super) fn start(program: &Program, cpus: &str, dir: &Path) -> Result<PinnedProcess, String> {
         let log = dir.join(format!("{}.log", program.name));
         let output = File::create(&log).map_err(|error| format!("{}: cannot be written: {error}", log.display()))?;
         let errors = output.try_clone().map_err(|error| format!("{}: {error}", log.display()))?;
@@ -42,72 +39,34 @@ impl Child {
             .process_group(0)
             .spawn()
             .map_err(|error| format!("{} cannot be started with taskset (util-linux): {error}", program.name))?;
-        Ok(Child { name: program.name.to_owned(), process, log })
+        Ok(PinnedProcess { process, log })
     }
 
-    pub(crate) fn id(&self) -> u32 {
+    pub(super) fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Waits until it serves this path, or until it listens if there is no path.
-    pub(crate) fn await_answer(
-        &mut self,
-        port: impl Into<LocalPort>,
-        path: Option<&str>,
-        patience: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<(), String> {
-        let deadline = Instant::now() + patience;
-        let port: LocalPort = port.into();
-        loop {
-            interrupt.check()?;
-            if let Some(status) = self.ended() {
-                return Err(format!("{} ended before it answered ({status}); its last words:\n{}", self.name, self.tail()));
-            }
-            let answers = match path {
-                // Some gateways listen before they know their APIs.
-                Some(path) => {
-                    probe::send(port, "GET", path, &[], b"").is_ok_and(|answer| ![404, 502, 503].contains(&answer.status))
-                }
-                None => probe::listens(port.number),
-            };
-            if answers {
-                return Ok(());
-            }
-            if Instant::now() > deadline {
-                let seconds = patience.as_secs();
-                return Err(format!(
-                    "{} does not answer on port {} after {seconds} s; its last words:\n{}",
-                    self.name,
-                    port.number,
-                    self.tail()
-                ));
-            }
-            std::thread::sleep(POLL);
-        }
-    }
-
     /// Its exit status, once it has exited.
-    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         self.process.try_wait().ok().flatten()
     }
 
     /// The end of its output.
-    pub(crate) fn tail(&self) -> String {
+    pub(super) fn tail(&self) -> String {
         let text = std::fs::read(&self.log).unwrap_or_default();
         let tail = text.get(text.len().saturating_sub(TAIL_BYTES)..).unwrap_or_default();
         let tail = String::from_utf8_lossy(tail);
         if tail.trim().is_empty() { "(it said nothing)".to_owned() } else { tail.trim().to_owned() }
     }
 
-    pub(crate) fn signal(&self, signal: Signal) {
+    pub(super) fn signal(&self, signal: Signal) {
         if let Ok(Some(id)) = i32::try_from(self.id()).map(Pid::from_raw) {
             let _ = kill_process(id, signal);
         }
     }
 }
 
-impl Drop for Child {
+impl Drop for PinnedProcess {
     fn drop(&mut self) {
         if self.ended().is_some() {
             return;

@@ -1,0 +1,191 @@
+//! The driver of plugins in JavaScript: loads the scripts that a definition or a bundle names, and calls their middlewares.
+
+use super::host::GatewayHost;
+use super::{config_of, no_session};
+use crate::base::tls::TlsSettings;
+use crate::data::registry::Registry;
+use crate::data::script_settings::{ScriptSettings, read_script};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use tokio::sync::oneshot;
+use tollgate_javascript::{
+    Argument, Constant, Entry, Handler, ProgramBuilder, Scope, Script, ScriptCall, ScriptFault, ScriptReply, request_answer,
+    request_json, response_answer, response_json,
+};
+use tollgate_model::api::PluginEntry;
+use tollgate_plugin::{ApiPlugins, HookCall, HookFault, HookFuture, HookKind, LoadFault, LoadedPlugins, PluginDriver};
+
+/// One of Tyk's drivers for JavaScript.
+pub(crate) struct ScriptDriver {
+    pub scope: Scope,
+    pub settings: ScriptSettings,
+    /// The registry has the drivers.
+    pub registry: Weak<Registry>,
+    pub tls: TlsSettings,
+    pub body_bytes_max: usize,
+}
+
+/// The scripts of one API.
+struct ScriptPlugins {
+    script: Script,
+    hooks: HashMap<(HookKind, usize), Hook>,
+    config: Constant,
+    no_session: Constant,
+}
+
+#[derive(Clone, Copy)]
+struct Hook {
+    handler: Handler,
+    require_session: bool,
+}
+
+impl PluginDriver for ScriptDriver {
+    fn load(&self, plugins: &ApiPlugins<'_>) -> Result<Arc<dyn LoadedPlugins>, LoadFault> {
+        let whole = |message: String| LoadFault { path: "$.custom_middleware".to_owned(), message };
+        let mut builder = self.settings.program().map_err(|why| whole(format!("tyk_js_path: {why}")))?;
+        let mut hooks = HashMap::new();
+        for (kind, index, entry) in entries(plugins) {
+            let path = match kind {
+                HookKind::AuthCheck => "$.custom_middleware.auth_check".to_owned(),
+                kind => format!("$.custom_middleware.{}[{index}]", kind.field()),
+            };
+            let handler = self
+                .add(&mut builder, plugins, (kind, index, entry))
+                .map_err(|(field, message)| LoadFault { path: format!("{path}.{field}"), message })?;
+            hooks.insert((kind, index), Hook { handler, require_session: entry.require_session });
+        }
+        let definition = plugins.definition;
+        let registry = self.registry.upgrade().ok_or_else(|| whole("the gateway ends".to_owned()))?;
+        let (config, no_session) = (builder.constant(&config_of(definition)), builder.constant(&no_session()));
+        let host = GatewayHost::new(&definition.api_id, &registry, self.tls.for_api(definition), self.body_bytes_max);
+        let script = registry.scripts.load(builder.build(), Arc::new(host), self.settings.limits);
+        let script = script.map_err(|fault| whole(fault.to_string()))?;
+        Ok(Arc::new(ScriptPlugins { script, hooks, config, no_session }))
+    }
+}
+
+/// The hooks that are in effect.
+fn entries<'p>(plugins: &'p ApiPlugins<'_>) -> impl Iterator<Item = (HookKind, usize, &'p PluginEntry)> {
+    let section = plugins.section;
+    let lists = [
+        (HookKind::Pre, section.pre.as_slice()),
+        (HookKind::AuthCheck, std::slice::from_ref(&section.auth_check)),
+        (HookKind::PostKeyAuth, section.post_key_auth.as_slice()),
+        (HookKind::Post, section.post.as_slice()),
+        (HookKind::Response, section.response.as_slice()),
+    ];
+    let all = lists.into_iter().flat_map(|(kind, list)| list.iter().enumerate().map(move |(index, entry)| (kind, index, entry)));
+    all.filter(|(_, _, entry)| !entry.disabled && !entry.name.is_empty())
+}
+
+impl ScriptDriver {
+    /// Adds the script of a hook; `Err` is the field and the reason.
+    fn add(
+        &self,
+        builder: &mut ProgramBuilder,
+        plugins: &ApiPlugins<'_>,
+        (kind, index, entry): (HookKind, usize, &PluginEntry),
+    ) -> Result<Handler, (&'static str, String)> {
+        let source = if entry.code.is_empty() {
+            let path = located(plugins, &entry.path);
+            if path.extension().is_none_or(|extension| extension != "js") {
+                return Err(("path", format!("{}: must be a file with the extension .js", entry.path)));
+            }
+            let text = read_script(&path).map_err(|why| ("path", why))?;
+            builder.source(&entry.path, text, self.scope)
+        } else {
+            let bytes = STANDARD.decode(&entry.code).map_err(|error| ("code", format!("is not base64: {error}")))?;
+            let text = String::from_utf8(bytes).map_err(|_| ("code", "is not text in UTF-8".to_owned()))?;
+            builder.source(&format!("{}[{index}].code", kind.field()), text, Scope::Own)
+        };
+        builder.handler(source, &entry.name).map_err(|fault| ("name", fault.message))
+    }
+}
+
+/// The file of a hook: in its bundle; else as Tyk finds it, from the working directory; else in the folder of plugins.
+fn located(plugins: &ApiPlugins<'_>, path: &str) -> PathBuf {
+    let written = Path::new(path);
+    if plugins.bundle_files.is_none() && written.is_file() { written.to_owned() } else { plugins.directory.join(written) }
+}
+
+impl LoadedPlugins for ScriptPlugins {
+    fn call(&self, call: HookCall) -> HookFuture {
+        let Some(hook) = self.hooks.get(&(call.kind, call.index)).copied() else {
+            return Box::pin(std::future::ready(Err(HookFault::Failed("there is no such hook".to_owned()))));
+        };
+        let (reply, result) = oneshot::channel();
+        if call.kind == HookKind::Response {
+            self.call_for_response(call, hook, reply, result)
+        } else {
+            self.call_for_request(call, hook, reply, result)
+        }
+    }
+}
+
+type Reply = oneshot::Sender<Result<String, ScriptFault>>;
+type Answer = oneshot::Receiver<Result<String, ScriptFault>>;
+
+impl ScriptPlugins {
+    fn call_for_request(&self, call: HookCall, hook: Hook, reply: Reply, result: Answer) -> HookFuture {
+        let body = String::from_utf8_lossy(&call.request.body).into_owned();
+        let sees_session = hook.require_session && matches!(call.kind, HookKind::PostKeyAuth | HookKind::Post);
+        let session = match (sees_session, &call.session) {
+            (false, _) => Argument::Constant(self.no_session),
+            (true, Some(session)) => Argument::Json(serde_json::to_string(session).unwrap_or_default()),
+            // As in Tyk, which has none without authentication.
+            (true, None) => Argument::Json("null".to_owned()),
+        };
+        let request = Argument::Json(request_json(&call.request, Some(&body)));
+        // Anything says that the script may change the session's `meta_data`.
+        let takes_meta = if sees_session { Argument::Constant(self.no_session) } else { Argument::None };
+        let arguments = [request, session, Argument::Constant(self.config), takes_meta];
+        self.script.call(ScriptCall { handler: hook.handler, entry: Entry::Request, arguments }, Box::new(Waiting(reply)));
+        let (kind, session) = (call.kind, call.session.filter(|_| sees_session));
+        Box::pin(async move {
+            let text = received(result.await)?;
+            let meta_data = session.as_ref().map(|session| &session.meta_data);
+            request_answer(&text, kind, meta_data).map_err(|fault| HookFault::Failed(fault.to_string()))
+        })
+    }
+
+    fn call_for_response(&self, call: HookCall, hook: Hook, reply: Reply, result: Answer) -> HookFuture {
+        let response = call.response.unwrap_or_default();
+        let body = String::from_utf8_lossy(&response.body).into_owned();
+        let session = call.session.and_then(|session| serde_json::to_string(&session).ok());
+        let arguments = [
+            Argument::Json(response_json(&response, &body)),
+            Argument::Json(request_json(&call.request, None)),
+            session.map_or(Argument::Constant(self.no_session), Argument::Json),
+            Argument::Constant(self.config),
+        ];
+        self.script.call(ScriptCall { handler: hook.handler, entry: Entry::Response, arguments }, Box::new(Waiting(reply)));
+        Box::pin(async move {
+            let text = received(result.await)?;
+            response_answer(&text, response).map_err(|fault| HookFault::Failed(fault.to_string()))
+        })
+    }
+}
+
+fn received(result: Result<Result<String, ScriptFault>, oneshot::error::RecvError>) -> Result<String, HookFault> {
+    let result = result.map_err(|_| HookFault::Unavailable("the script's thread has ended".to_owned()))?;
+    result.map_err(|fault| match fault {
+        ScriptFault::Busy | ScriptFault::Barred | ScriptFault::Unavailable(_) => HookFault::Unavailable(fault.to_string()),
+        fault => HookFault::Failed(fault.to_string()),
+    })
+}
+
+struct Waiting(Reply);
+
+impl ScriptReply for Waiting {
+    fn is_awaited(&self) -> bool {
+        !self.0.is_closed()
+    }
+
+    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
+        // Fails only if the request has ended.
+        let _ = self.0.send(result);
+    }
+}

@@ -1,0 +1,321 @@
+//! Plugins in JavaScript: what they see and change, and what a bad one cannot do. Names and wordings are those of Tyk's `mw_js_plugin.go` and
+//! `mw_js_plugin_response.go`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Definition, Gateway, Response, Setup, Upstream, api, error_json, eventually, reply, request};
+use crate::keys::{call, create, keyed, session, with_key};
+
+const FAILED: &str = "Middleware error";
+
+/// A folder of scripts.
+struct Scripts(TempDir);
+
+impl Scripts {
+    fn new() -> Scripts {
+        Scripts(tempfile::tempdir().unwrap())
+    }
+
+    /// A hook with this code.
+    fn hook(&self, name: &str, code: &str) -> Value {
+        let path = self.0.path().join(format!("{name}.js"));
+        fs::write(&path, code).unwrap();
+        json!({"name": name, "path": path})
+    }
+
+    /// A hook whose function for requests has this body.
+    fn on_request(&self, name: &str, body: &str) -> Value {
+        self.hook(name, &middleware(name, "NewProcessRequest", "request, session, config", body))
+    }
+}
+
+fn middleware(name: &str, method: &str, parameters: &str, body: &str) -> String {
+    format!("var {name} = new TykJS.TykMiddleware.NewMiddleware({{}});\n{name}.{method}(function ({parameters}) {{ {body} }});")
+}
+
+fn start(definitions: impl IntoIterator<Item = Definition>) -> Gateway {
+    Gateway::start(json!({"enable_jsvm": true, "jsvm_timeout": 1}), definitions)
+}
+
+fn with_hooks(definition: Definition, hooks: Value) -> Definition {
+    definition.set("custom_middleware", hooks)
+}
+
+fn refusal(response: &Response) -> (u16, String) {
+    (response.status, response.text())
+}
+
+#[test]
+fn a_hook_sees_and_changes_the_request() {
+    let upstream = Upstream::ok();
+    let scripts = Scripts::new();
+    let body = r#"
+        request.SetHeaders["X-Seen"] = JSON.stringify([
+            request.Headers["X-In"], request.Headers["Host"], request.Body, request.URL, request.Params, request.Method, request.RequestURI,
+            request.Scheme, request.ReturnOverrides.ResponseCode, session.rate, config.config_data.colour, config.APIID, config.OrgID
+        ]);
+        request.SetHeaders["X-Replaced"] = "new";
+        request.DeleteHeaders.push("X-Removed");
+        request.AddParams["added"] = "my teapot";
+        request.ExtendedParams["more"] = ["1", "2"];
+        request.DeleteParams.push("gone");
+        request.Body = request.Body + " and more";
+        return pre.ReturnData(request, {});"#;
+    let definition =
+        with_hooks(api("a", "/a/", &upstream.url()), json!({"driver": "otto", "pre": [scripts.on_request("pre", body)]}))
+            .set("config_data", json!({"colour": "blue"}))
+            .set("org_id", "org");
+    let gateway = start([definition]);
+    let lines = ["X-In: one", "X-In: two", "X-Removed: r", "X-Replaced: old"];
+    let response = gateway.send(request("POST", "/a/x?gone=1&kept=ü".replace('ü', "%C3%BC").as_str(), &lines, "body"));
+    assert_eq!(response.status, 200, "{response} {}", gateway.log());
+    let seen = upstream.last();
+    let told: Value = serde_json::from_str(seen.header("x-seen").unwrap()).unwrap();
+    let uri = "/a/x?gone=1&kept=%C3%BC";
+    let params = json!({"gone": ["1"], "kept": ["ü"]});
+    assert_eq!(told, json!([["one", "two"], ["gateway.test"], "body", uri, params, "POST", uri, "http", 0, 0, "blue", "a", "org"]));
+    assert_eq!((seen.header("x-replaced"), seen.header("x-removed")), (Some("new"), None));
+    assert_eq!((seen.target.as_str(), seen.text().as_str()), ("/x?added=my+teapot&kept=%C3%BC&more=1&more=2", "body and more"));
+}
+
+#[test]
+fn a_hook_ends_a_request_or_rewrites_its_url() {
+    let upstream = Upstream::ok();
+    let scripts = Scripts::new();
+    let body = r#"
+        var overrides = request.ReturnOverrides;
+        if (request.Params.error) {
+            overrides.ResponseCode = 403; overrides.ResponseError = "not you"; overrides.ResponseHeaders = {"X-Why": "script"};
+        }
+        if (request.Params.answer) {
+            overrides.ResponseCode = 200; overrides.ResponseBody = "from the script"; overrides.ResponseHeaders = {"X-Why": "answer"};
+        }
+        if (request.Params.own) {
+            overrides.ResponseCode = 500; overrides.ResponseBody = "own error"; overrides.OverrideError = true;
+        }
+        if (request.Params.url) request.URL = "/a/rewritten?b=c";
+        if (request.Params.ignore) { request.Body = "lost"; request.IgnoreBody = true; }
+        return pre.ReturnData(request, {});"#;
+    let gateway = start([with_hooks(api("a", "/a/", &upstream.url()), json!({"pre": [scripts.on_request("pre", body)]}))]);
+    let response = gateway.get("/a/x?error=1");
+    assert_eq!((refusal(&response), response.header("x-why")), ((403, error_json("not you")), Some("script")));
+    let response = gateway.get("/a/x?answer=1");
+    assert_eq!((refusal(&response), response.header("x-why")), ((200, "from the script".to_owned()), Some("answer")));
+    assert_eq!(refusal(&gateway.get("/a/x?own=1")), (500, "own error".to_owned()));
+    assert_eq!(upstream.requests(), 0);
+    gateway.get("/a/x?url=1");
+    assert_eq!(upstream.last().target, "/rewritten?b=c");
+    gateway.send(request("POST", "/a/x?ignore=1", &[], "kept"));
+    assert_eq!(upstream.last().text(), "kept");
+    // Bytes that are not text pass unchanged if the script leaves them alone.
+    let mut bytes = b"POST /a/x HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n".to_vec();
+    bytes.extend_from_slice(&[0xff, 0x00, 0xfe]);
+    assert_eq!(gateway.send(bytes).status, 200);
+    assert_eq!(upstream.last().body, [0xff, 0x00, 0xfe]);
+}
+
+#[test]
+fn hooks_after_authentication_see_the_session_and_change_its_meta_data() {
+    let upstream = Upstream::ok();
+    let scripts = Scripts::new();
+    let first = r#"
+        session.meta_data.first = "seen " + session.meta_data.given + session.rate;
+        return first.ReturnData(request, session.meta_data);"#;
+    let second = r#"
+        request.SetHeaders["X-Meta"] = JSON.stringify([session.meta_data, session.rate]);
+        return second.ReturnData(request, session.meta_data);"#;
+    let blind = r#"
+        request.SetHeaders["X-Blind"] = JSON.stringify([session.meta_data, session.rate]);
+        return blind.ReturnData(request, {});"#;
+    let sees = |hook: Value| {
+        let mut hook = hook;
+        hook["require_session"] = json!(true);
+        hook
+    };
+    let hooks = json!({
+        "driver": "otto",
+        "post_key_auth": [sees(scripts.on_request("first", first))],
+        "post": [sees(scripts.on_request("second", second)), scripts.on_request("blind", blind)],
+    });
+    let gateway = start([with_hooks(keyed("a", &upstream), hooks)]);
+    let key = create(&gateway, &session(json!({"rate": 50, "per": 1, "meta_data": {"given": "g"}})));
+    assert_eq!(gateway.send(with_key("/a/x", &key)).status, 200, "{}", gateway.log());
+    let seen = upstream.last();
+    let meta: Value = serde_json::from_str(seen.header("x-meta").unwrap()).unwrap();
+    assert_eq!(meta, json!([{"given": "g", "first": "seen g50"}, 50]));
+    assert!(!seen.header("x-blind").unwrap().contains("50"), "{:?}", seen.header("x-blind"));
+}
+
+#[test]
+fn a_script_identifies_callers() {
+    let upstream = Upstream::ok();
+    let scripts = Scripts::new();
+    // Tyk's own example, with the token in a header.
+    let body = r#"
+        var token = request.Headers["Authorization"];
+        if (token == undefined) {
+            request.ReturnOverrides.ResponseCode = 401;
+            request.ReturnOverrides.ResponseError = "Header missing (JS middleware)";
+            return auth.ReturnData(request, {});
+        }
+        if (token == "nobody") return auth.ReturnData(request, {});
+        if (token != "foobar") {
+            request.ReturnOverrides.ResponseCode = 401;
+            request.ReturnOverrides.ResponseError = "Not authorized (JS middleware)";
+            return auth.ReturnData(request, {});
+        }
+        var answer = auth.ReturnAuthData(request, {rate: 2, per: 60, quota_max: -1, access_rights: {}});
+        answer.AuthValue = "foobar";
+        return answer;"#;
+    let definition = api("a", "/a/", &upstream.url()).set("use_keyless", false).set("custom_plugin_auth_enabled", true);
+    let gateway = start([with_hooks(definition, json!({"driver": "otto", "auth_check": scripts.on_request("auth", body)}))]);
+    assert_eq!(refusal(&gateway.get("/a/x")), (401, error_json("Header missing (JS middleware)")));
+    assert_eq!(refusal(&call(&gateway, "/a/x", "wrong")), (401, error_json("Not authorized (JS middleware)")));
+    // A script that names nobody lets nobody in.
+    assert_eq!(call(&gateway, "/a/x", "nobody").status, 403);
+    assert_eq!(upstream.requests(), 0);
+    // The session's limits apply.
+    let statuses = [(); 3].map(|()| call(&gateway, "/a/x", "foobar").status);
+    assert_eq!(statuses, [200, 200, 429], "{}", gateway.log());
+}
+
+#[test]
+fn a_hook_changes_responses() {
+    let upstream = Upstream::start(|seen| match seen.target.as_str() {
+        "/binary" => [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Old: o\r\n\r\n".as_slice(), &[0xff, 0xfe]].concat(),
+        _ => reply("201 Created", &["X-Old: o", "X-Old: p", "X-Gone: g"], "answer"),
+    });
+    let scripts = Scripts::new();
+    let body = r#"
+        response.SetHeaders["X-Seen"] = JSON.stringify([response.StatusCode, response.Headers["X-Old"], request.URL, config.APIID]);
+        response.DeleteHeaders.push("X-Gone");
+        if (response.Body === "answer") { response.Body = response.Body.toUpperCase(); response.StatusCode = 299; }
+        return late.ReturnResponseData(response, {});"#;
+    let hook = scripts.hook("late", &middleware("late", "NewProcessResponse", "response, request, session, config", body));
+    let gateway = start([with_hooks(api("a", "/a/", &upstream.url()), json!({"driver": "goja", "response": [hook]}))]);
+    let response = gateway.get("/a/x?y=1");
+    assert_eq!((response.status, response.text().as_str(), response.header("x-gone")), (299, "ANSWER", None), "{}", gateway.log());
+    let seen: Value = serde_json::from_str(response.header("x-seen").unwrap()).unwrap();
+    assert_eq!((&seen[0], &seen[1], &seen[3]), (&json!(201), &json!(["o", "p"]), &json!("a")));
+    let response = gateway.get("/a/binary");
+    assert_eq!((response.status, response.body.as_slice()), (200, [0xff, 0xfe].as_slice()));
+}
+
+#[test]
+fn each_driver_has_its_scope() {
+    let upstream = Upstream::ok();
+    let scripts = Scripts::new();
+    let adds =
+        |header: &str| format!("request.SetHeaders['{header}'] = '' + typeof shared; return handler.ReturnData(request, {{}});");
+    let of = |file: &str, header: &str| {
+        let code = middleware("handler", "NewProcessRequest", "request", &adds(header));
+        let hook = scripts.hook(file, &format!("{code} var shared{} = 1;", if header == "X-One" { "" } else { "_other" }));
+        json!({"name": "handler", "path": hook["path"]})
+    };
+    let hooks = |driver: &str| json!({"driver": driver, "pre": [of("one", "X-One"), of("two", "X-Two")]});
+    let inline = json!({"driver": "javascript", "pre": [{
+        "name": "handler", "code": STANDARD.encode(middleware("handler", "NewProcessRequest", "request", &adds("X-Code")))
+    }]});
+    let apis = ["otto", "goja", "javascript"]
+        .map(|driver| with_hooks(api(driver, &format!("/{driver}/"), &upstream.url()), hooks(driver)));
+    let gateway = start(apis.into_iter().chain([with_hooks(api("code", "/code/", &upstream.url()), inline)]));
+    let told = |target: &str| {
+        assert_eq!(gateway.get(target).status, 200, "{target} {}", gateway.log());
+        let seen = upstream.last();
+        ["x-one", "x-two", "x-code"].map(|name| seen.header(name).map(str::to_owned))
+    };
+    let text = |text: &str| Some(text.to_owned());
+    // As with one engine of otto, the last handler with a name is that of both hooks.
+    assert_eq!(told("/otto/x"), [None, text("number"), None]);
+    for driver in ["goja", "javascript"] {
+        assert_eq!(told(&format!("/{driver}/x")), [text("number"), text("undefined"), None]);
+    }
+    assert_eq!(told("/code/x"), [None, None, text("undefined")]);
+}
+
+#[test]
+fn bad_plugins_fail_in_time_and_others_are_served() {
+    let upstream = Upstream::ok();
+    let scripts = Scripts::new();
+    let bad = [
+        ("endless", "while (true) {}"),
+        ("throws", "throw new Error('on purpose')"),
+        ("eats", "var all = []; while (true) all.push(new Array(10000).join('x'))"),
+        ("nothing", "return"),
+        ("text", "return 'text'"),
+        ("types", "request.SetHeaders = 5; return types.ReturnData(request, {})"),
+        ("number", "request.SetHeaders['X-A'] = 5; return number.ReturnData(request, {})"),
+        ("huge", "request.SetHeaders['X-A'] = 'x'.repeat(1e6); return huge.ReturnData(request, {})"),
+        ("injects", "request.SetHeaders['X-A'] = 'b\\r\\nX-B: c'; return injects.ReturnData(request, {})"),
+        ("name", "request.SetHeaders['X A'] = 'b'; return name.ReturnData(request, {})"),
+        ("floods", "while (true) log('again and again')"),
+        ("recurses", "function f() { return f() + 1 } return f()"),
+    ];
+    let definitions = bad.map(|(name, body)| {
+        with_hooks(api(name, &format!("/{name}/"), &upstream.url()), json!({"pre": [scripts.on_request(name, body)]}))
+    });
+    let other = "request.URL = '/plain/secret'; return moves.ReturnData(request, {})";
+    let moves = with_hooks(api("moves", "/moves/", &upstream.url()), json!({"pre": [scripts.on_request("moves", other)]}));
+    let secret = Upstream::ok();
+    let gateway = start(definitions.into_iter().chain([moves, api("plain", "/plain/", &secret.url())]));
+    for (name, _) in bad {
+        assert_eq!(refusal(&gateway.get(&format!("/{name}/x"))), (500, error_json(FAILED)), "{name}");
+        assert_eq!(gateway.get("/plain/x").status, 200, "{name}");
+    }
+    assert_eq!(upstream.requests(), 0);
+    // A path of another API is one of the script's own upstream.
+    let before = secret.requests();
+    assert_eq!(gateway.get("/moves/x").status, 200);
+    assert_eq!((upstream.requests(), secret.requests()), (1, before));
+    eventually("a fault is in the log with its place", || gateway.log().contains("throws.js, line 2"));
+}
+
+#[test]
+fn an_api_whose_plugins_cannot_be_loaded_refuses_every_request() {
+    let upstream = Upstream::ok();
+    let scripts = Scripts::new();
+    let good = scripts.on_request("good", "return good.ReturnData(request, {})");
+    let renamed = json!({"name": "other", "path": good["path"]});
+    for (hook, expected) in [
+        (json!({"name": "f", "path": "/nowhere/f.js"}), "/nowhere/f.js: No such file"),
+        (json!({"name": "f", "path": "f.txt"}), "extension .js"),
+        (renamed, "defines no other"),
+        (scripts.hook("broken", "function ( {"), "SyntaxError"),
+    ] {
+        let definition = with_hooks(api("a", "/a/", &upstream.url()), json!({"pre": [hook]}));
+        let gateway = Setup::new(json!({"enable_jsvm": true})).api(definition).api(api("b", "/b/", &upstream.url())).start();
+        assert_eq!((refusal(&gateway.get("/a/x")), gateway.get("/b/x").status), ((500, error_json(FAILED)), 200), "{expected}");
+        assert!(gateway.log().contains(expected), "{expected}: {}", gateway.log());
+    }
+    let definition = with_hooks(api("a", "/a/", &upstream.url()), json!({"pre": [good]}));
+    let gateway = Gateway::start(json!({}), [definition]);
+    assert_eq!(gateway.get("/a/x").status, 500, "without enable_jsvm");
+    assert!(gateway.log().contains("enable_jsvm"), "{}", gateway.log());
+}
+
+#[test]
+fn the_example_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins/javascript");
+    let upstream = Upstream::ok();
+    let mut definition: Value = serde_json::from_slice(&fs::read(folder.join("apps/greeting.json")).unwrap()).unwrap();
+    definition["proxy"]["target_url"] = json!(upstream.url());
+    let at_home = |value: &mut Value| *value = json!(folder.join(value.as_str().unwrap()));
+    at_home(&mut definition["custom_middleware"]["pre"][0]["path"]);
+    at_home(&mut definition["version_data"]["versions"]["Default"]["extended_paths"]["virtual"][0]["function_source_uri"]);
+    let gateway = Gateway::start(json!({"enable_jsvm": true}), [Definition(definition)]);
+    let response = gateway.send(request("GET", "/greeting/x", &["X-Secret: s"], ""));
+    assert_eq!(response.status, 200, "{response} {}", gateway.log());
+    assert_eq!((upstream.last().header("x-greeting"), upstream.last().header("x-secret")), (Some("Hello from JavaScript"), None));
+    assert_eq!(refusal(&gateway.get("/greeting/x?drink=tea")), (418, error_json("No tea here")));
+    assert_eq!(refusal(&gateway.get("/greeting/sum?n=1&n=2&n=39")), (200, r#"{"sum":42}"#.to_owned()));
+    let checked =
+        Command::new(env!("CARGO_BIN_EXE_tollgate")).args(["check", "--conf", "tyk.conf"]).current_dir(&folder).output().unwrap();
+    assert!(checked.status.success(), "{checked:?}");
+}

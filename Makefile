@@ -15,6 +15,7 @@ INSTRUCTIONS_ARGS ?=
 CONSOLE_ARGS ?=
 ENDPOINTS_ARGS ?=
 REDIS_ARGS ?=
+PLUGINS_ARGS ?=
 ATTACK_ARGS ?=
 SMUGGLING_ARGS ?=
 FUZZ_SECONDS ?= 20
@@ -25,7 +26,7 @@ MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies
+.PHONY: help run build web release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +114,11 @@ bench-instructions: release ## user-space instructions per request, the most sta
 
 bench-console: bench-build ## CPU of a gateway without and with ten open consoles, two minutes (CONSOLE_ARGS="--apis 10000")
 	python3 bench/console.py $(CONSOLE_ARGS)
+
+bench-plugins: release ## CPU per request with hooks in WebAssembly, JavaScript and over gRPC, compared with an API without one (PLUGINS_ARGS="--only wasm")
+	@scripts/test-deps.sh bench
+	@scripts/test-deps.sh tests
+	python3 bench/plugins.py $(PLUGINS_ARGS)
 
 bench-redis: bench-build ## keys, limits and records through one Redis: cost, round trips, what three gateways admit (REDIS_ARGS)
 	$(BENCH) run --suite redis

@@ -95,11 +95,29 @@ go_programs() {
     echo "h2spec cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
+# Plugins in Rust, which the tests build for WebAssembly.
+rust_plugins() {
+    [[ $1 == tests ]] || return 0
+    local directory=${CARGO_TARGET_DIR:-target}/test-wasm target=wasm32-wasip1 plugin reason
+    mkdir -p "$directory"
+    if [[ ! -d $(rustc --print sysroot)/lib/rustlib/$target ]] && ! reason=$(rustup target add $target 2>&1); then
+        echo "Rust's target $target cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+        return
+    fi
+    for plugin in examples/plugins/rust-wasm crates/gateway/tests/e2e/wasm_plugin; do
+        if ! reason=$(cargo fetch --quiet --locked --manifest-path $plugin/Cargo.toml 2>&1); then
+            echo "what $plugin is made of cannot be fetched: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+            return
+        fi
+    done
+    rm -f "$directory/unavailable"
+}
+
 missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; node_packages "$1"; go_programs "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; node_packages "$1"; go_programs "$1"; rust_plugins "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -132,3 +150,4 @@ python_packages "$1"
 node_packages "$1"
 go_programs "$1"
 python_clients "$1"
+rust_plugins "$1"

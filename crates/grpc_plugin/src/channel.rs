@@ -118,10 +118,17 @@ impl Channel {
     }
 
     /// Calls a method. `message` begins with its prefix, and so does not the answer.
-    pub(crate) async fn call(&self, thread: usize, url: &Uri, message: Bytes, time_max: Duration) -> Result<Bytes, HookFault> {
+    pub(crate) async fn call(
+        &self,
+        thread: usize,
+        url: &Uri,
+        message: Bytes,
+        time_max: Duration,
+        trace_parent: Option<&str>,
+    ) -> Result<Bytes, HookFault> {
         let connection = self.connection(thread).await?;
         let guard = AnswerGuard(&connection.state);
-        let answered = self.exchange(connection.sender.clone(), url, message, time_max).await;
+        let answered = self.exchange(connection.sender.clone(), url, message, time_max, trace_parent).await;
         // Whatever it is, the server has answered or the connection has ended.
         std::mem::forget(guard);
         connection.state.unanswered.store(0, Ordering::Relaxed);
@@ -134,17 +141,20 @@ impl Channel {
         url: &Uri,
         message: Bytes,
         time_max: Duration,
+        trace_parent: Option<&str>,
     ) -> Result<Bytes, HookFault> {
         let unavailable = |error: h2::Error| HookFault::Unavailable(format!("the server of plugins: {error}"));
         let mut sender = sender.ready().await.map_err(unavailable)?;
-        let request = Request::builder()
+        let mut request = Request::builder()
             .method(Method::POST)
             .uri(url.clone())
             .header("te", "trailers")
             .header("content-type", "application/grpc")
-            .header("grpc-timeout", format!("{}m", time_max.as_millis().clamp(1, 99_999_999)))
-            .body(())
-            .map_err(|error| HookFault::Failed(error.to_string()))?;
+            .header("grpc-timeout", format!("{}m", time_max.as_millis().clamp(1, 99_999_999)));
+        if let Some(trace_parent) = trace_parent {
+            request = request.header("traceparent", trace_parent);
+        }
+        let request = request.body(()).map_err(|error| HookFault::Failed(error.to_string()))?;
         let (answer, mut body) = sender.send_request(request, false).map_err(unavailable)?;
         body.send_data(message, true).map_err(unavailable)?;
         let (head, body) = answer.await.map_err(unavailable)?.into_parts();

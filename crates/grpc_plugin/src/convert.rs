@@ -138,6 +138,7 @@ fn changes(request: MiniRequestObject) -> RequestChanges {
         body: Some(request.raw_body),
         delete_headers: request.delete_headers,
         set_headers: pairs(request.set_headers),
+        add_headers: Vec::new(),
         delete_params: request.delete_params,
         add_params: pairs(request.add_params),
         // As in Tyk, which does not read them here.

@@ -56,12 +56,12 @@ impl PluginDriver for GrpcDriver {
 
 impl LoadedPlugins for GrpcPlugins {
     fn call(&self, call: HookCall) -> HookFuture {
-        let (thread, time_max) = (call.core, call.time_max);
+        let (thread, time_max, trace_parent) = (call.core, call.time_max, call.trace_parent.clone());
         let (object, asked) = convert::object(call);
         let (channel, url) = (self.channel.clone(), self.url.clone());
         Box::pin(async move {
             let message = framed(&object, channel.send_bytes_max())?;
-            let answer = channel.call(thread, &url, message, time_max).await?;
+            let answer = channel.call(thread, &url, message, time_max, trace_parent.as_deref()).await?;
             let object = Object::decode(answer).map_err(|error| HookFault::Failed(format!("the answer is no object: {error}")))?;
             convert::answer(object, &asked)
         })

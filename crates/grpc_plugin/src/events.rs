@@ -60,7 +60,7 @@ async fn deliver(channel: Arc<Channel>, url: Uri, mut events: Receiver<String>) 
                 continue;
             }
         };
-        match tokio::time::timeout(DELIVERY_MAX, channel.call(0, &url, message, DELIVERY_MAX)).await {
+        match tokio::time::timeout(DELIVERY_MAX, channel.call(0, &url, message, DELIVERY_MAX, None)).await {
             Ok(Ok(_)) => {}
             Ok(Err(fault)) => tracing::error!(%fault, "an event did not reach the server of plugins"),
             Err(_) => tracing::error!("an event did not reach the server of plugins: no answer in time"),

@@ -21,7 +21,7 @@ pub struct EventHandlers {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EventHandler {
-    /// `eh_web_hook_handler`, `eh_log_handler`, or in a definition `eh_dynamic_handler` for a script.
+    /// `eh_web_hook_handler`, `eh_log_handler`, or in a definition `eh_dynamic_handler` for a script and `cp_dynamic_handler` for a plugin.
     pub handler_name: String,
     /// The handler's settings.
     pub handler_meta: EventHandlerMeta,
@@ -35,7 +35,7 @@ pub struct EventHandlerMeta {
     pub disabled: bool,
     /// Its id; cosmetic.
     pub id: String,
-    /// A name for people; of a script, the name of its handler.
+    /// A name for people; of a script or plugin, the name of its handler.
     pub name: String,
     /// Method of the webhook: `GET` (also if empty), `PUT`, `POST`, `DELETE` or `PATCH`.
     pub method: String,
@@ -186,6 +186,8 @@ pub enum HandlerAction {
     Log,
     /// `eh_dynamic_handler`
     Script,
+    /// `cp_dynamic_handler`
+    Plugin,
 }
 
 impl EventHandler {
@@ -195,6 +197,7 @@ impl EventHandler {
             "eh_web_hook_handler" => Some(HandlerAction::Webhook),
             "eh_log_handler" => Some(HandlerAction::Log),
             "eh_dynamic_handler" => Some(HandlerAction::Script),
+            "cp_dynamic_handler" => Some(HandlerAction::Plugin),
             _ => None,
         }
     }
@@ -228,8 +231,8 @@ fn check_handler(handler: &EventHandler, at: &JsonPath, owner: HandlerOwner, fin
     match handler.action() {
         Some(HandlerAction::Webhook) => check_webhook(&handler.handler_meta, &at.key("handler_meta"), findings),
         Some(HandlerAction::Log) => {}
-        Some(HandlerAction::Script) if owner == HandlerOwner::Gateway => {
-            findings.warning(&at.key("handler_name"), "handlers in JavaScript belong to APIs: it is never called, as in Tyk");
+        Some(HandlerAction::Script | HandlerAction::Plugin) if owner == HandlerOwner::Gateway => {
+            findings.warning(&at.key("handler_name"), "handlers in plugins belong to APIs: it is never called, as in Tyk");
         }
         Some(HandlerAction::Script) => {
             for (name, value) in [("name", &handler.handler_meta.name), ("path", &handler.handler_meta.path)] {
@@ -238,8 +241,10 @@ fn check_handler(handler: &EventHandler, at: &JsonPath, owner: HandlerOwner, fin
                 }
             }
         }
-        None if handler.handler_name == "cp_dynamic_handler" => {
-            findings.warning(&at.key("handler_name"), "handlers of other plugins are not supported: it is never called");
+        Some(HandlerAction::Plugin) => {
+            if handler.handler_meta.name.is_empty() {
+                findings.error(&at.key("handler_meta").key("name"), "must not be empty");
+            }
         }
         None => findings.error(&at.key("handler_name"), "must be eh_web_hook_handler or eh_log_handler"),
     }

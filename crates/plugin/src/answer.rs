@@ -30,6 +30,8 @@ pub struct RequestChanges {
     pub delete_headers: Vec<String>,
     /// Headers to set, in place of all lines with their names.
     pub set_headers: Vec<(String, String)>,
+    /// Header lines to add, after those of `set_headers`.
+    pub add_headers: Vec<(String, String)>,
     /// Parameters of the query to remove, before others are set.
     pub delete_params: Vec<String>,
     /// Parameters to set, in place of all with their names.

@@ -55,6 +55,8 @@ pub struct HookCall {
     pub response: Option<PluginResponse>,
     /// Whether the plugin wants bodies as bytes only.
     pub raw_body_only: bool,
+    /// The request's place in its trace, as the value of a `traceparent` header, if requests are traced.
+    pub trace_parent: Option<String>,
     /// How long the request waits. The call is dropped when the time is over or the client is gone.
     pub time_max: Duration,
 }

@@ -3,6 +3,7 @@
 
 mod balancing;
 mod chain;
+mod plugin_events;
 mod plugins;
 mod secrets;
 mod version;
@@ -26,7 +27,7 @@ use crate::data::settings::Settings;
 use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
 use crate::data::stream_rules::StreamRules;
 use crate::observe::ApiMetadata;
-use crate::observe::events::EventScripts;
+use crate::observe::events::{EventScripts, HandlerSources};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -120,7 +121,9 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
 fn events(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiEvents> {
     let scripts = ApiEventScripts::new(definition, context.settings, context.registry);
     let scripts = scripts.as_ref().map(|scripts| scripts as &dyn EventScripts);
-    let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers, scripts);
+    let plugins = plugin_events::PluginEvents::new(definition, context.registry);
+    let sources = HandlerSources { scripts, plugins: Some(&plugins) };
+    let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers, sources);
     context.problems.extend(problems.into_iter().map(|problem| problem.within(context.file)));
     Some(ApiEvents::new(sinks?, definition, context.settings))
 }

@@ -17,7 +17,7 @@ use crate::data::response_chain::ResponseChain;
 use crate::data::settings::Settings;
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
-use crate::observe::trace::TraceId;
+use crate::observe::trace::RequestTrace;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -55,7 +55,7 @@ pub(crate) struct Exchange<'a> {
     /// The text of the key that authenticated the request, if a variable uses it.
     pub token: Option<Box<str>>,
     /// The trace of the request, if requests are traced.
-    pub trace_id: Option<TraceId>,
+    pub trace: Option<RequestTrace>,
     /// Limit, remaining requests and reset time of the API's own rate limit, if variables may use them.
     pub api_rate: Option<[i64; 3]>,
     /// The core that handles the request.

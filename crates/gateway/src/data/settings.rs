@@ -11,7 +11,7 @@ use crate::data::port::PortRules;
 use crate::data::quota_monitor::QuotaMonitor;
 use crate::data::refusal::{QUOTA_EXCEEDED, RefusalText};
 use crate::data::script_settings::ScriptSettings;
-use crate::observe::events::{EventDesk, EventSinks};
+use crate::observe::events::{EventDesk, EventSinks, HandlerSources};
 use crate::observe::trace::Tracer;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -300,7 +300,7 @@ impl Settings {
         }));
         let (events, more) = EventDesk::new(config);
         problems.extend(more);
-        let (gateway_events, more) = events.sinks(None, &config.event_handlers, None);
+        let (gateway_events, more) = events.sinks(None, &config.event_handlers, HandlerSources::default());
         problems.extend(more);
         let (quota_monitor, more) = QuotaMonitor::new(config, &events);
         problems.extend(more);

@@ -12,7 +12,7 @@ mod webhook;
 pub(crate) use desk::EventDesk;
 pub(crate) use event::{EventFacts, GatewayEvent};
 pub(crate) use handler::{HandlerFigures, HandlerOutcome};
-pub(crate) use script::{EventScript, EventScripts};
+pub(crate) use script::{EventPlugins, EventScript, EventScripts, HandlerSources};
 
 use handler::EventSink;
 use std::fmt;

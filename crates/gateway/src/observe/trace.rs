@@ -50,6 +50,12 @@ pub(crate) struct RequestTrace {
 }
 
 impl RequestTrace {
+    /// The value of a `traceparent` header for what the request itself calls.
+    pub(crate) fn trace_parent(&self) -> String {
+        let flags = if self.taken { "01" } else { "00" };
+        format!("00-{:032x}-{:016x}-{flags}", self.id.0, self.server_span)
+    }
+
     /// Span id of a middleware, by its index within the request; never 0. Needs no randomness of its own: it is derived from the
     /// request's span with the mixing function of SplitMix64, which keeps the ids of a trace distinct.
     pub(crate) fn middleware_span(&self, place: usize) -> u64 {

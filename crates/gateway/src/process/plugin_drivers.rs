@@ -11,11 +11,13 @@ use tollgate_grpc_plugin::{GrpcAddress, GrpcDriver, GrpcSettings};
 use tollgate_javascript::Scope;
 use tollgate_model::config::{GatewayConfig, GrpcTls};
 use tollgate_plugin::{PluginDriver, PluginDrivers};
+use tollgate_wasm_plugin::WasmDriver;
 
 /// The drivers, for so many data threads.
 pub(crate) fn plugin_drivers(config: &GatewayConfig, registry: &Arc<Registry>, threads: usize) -> PluginDrivers {
     let mut drivers = PluginDrivers::default();
     drivers.add("grpc", grpc(config, &registry.certificates, threads));
+    drivers.add("wasm", Ok(Arc::new(WasmDriver::new(threads))));
     // Tyk calls its second driver `javascript`, after the engine `goja`.
     for (name, scope) in [("otto", Scope::Shared), ("javascript", Scope::Own), ("goja", Scope::Own)] {
         drivers.add(name, javascript(config, registry, scope));

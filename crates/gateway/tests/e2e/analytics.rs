@@ -15,7 +15,7 @@ use crate::harness::{Gateway, Setup, Upstream, api, eventually, ok, reply, reque
 pub(crate) const KEY: &str = "a-very-secret-key-0123456789";
 
 /// Analytics into `records.json` in a folder of its own.
-fn recording(conf: Value) -> (tempfile::TempDir, Value) {
+pub(crate) fn recording(conf: Value) -> (tempfile::TempDir, Value) {
     let directory = tempfile::tempdir().unwrap();
     let mut all = json!({
         "enable_analytics": true,

@@ -160,5 +160,6 @@ mod validate_json;
 mod variables;
 mod versions;
 mod virtual_endpoints;
+mod wasm_plugins;
 mod webhooks;
 mod websockets_http2;

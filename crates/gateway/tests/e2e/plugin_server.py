@@ -22,6 +22,9 @@ def shown(call):
 
 def dispatch(call, context):
     print("called " + call.hook_name, flush=True)
+    for key, value in context.invocation_metadata():
+        if key == "traceparent":
+            print("traced " + call.hook_name + " " + value, flush=True)
     told = json.loads(call.request.headers.get(HEADERS[call.hook_type], "{}"))
     time.sleep(told.get("sleep", 0))
     if told.get("exit"):

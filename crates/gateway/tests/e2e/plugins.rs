@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::harness::certificates::Authority;
+use crate::harness::collector::{Collector, to};
+use crate::harness::definition::merge;
 use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, eventually, reply, request};
 use crate::real_clients::python;
 
@@ -328,7 +330,11 @@ fn an_extractor_spares_the_plugin_calls_for_callers_it_knows() {
         "custom_middleware/id_extractor",
         extractor("regex", "form", json!({"param_name": "id", "regex_expression": "[a-z]+", "regex_match_index": 1})),
     );
-    let gateway = Gateway::start(server.conf(), [by_header, by_form]);
+    let by_path = identified("c", &upstream, &[]).set(
+        "custom_middleware/id_extractor",
+        extractor("xpath", "body", json!({"xpath_expression": "//user[@role='admin']/@id"})),
+    );
+    let gateway = Gateway::start(server.conf(), [by_header, by_form, by_path]);
     let until = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() + 600;
     let told = |deadline: u64| json!({"merge": {"session": {"rate": 100, "per": 1, "id_extractor_deadline": deadline.to_string()}, "metadata": {"token": "t"}}});
     let calls = || server.said("called auth_check").len();
@@ -348,7 +354,18 @@ fn an_extractor_spares_the_plugin_calls_for_callers_it_knows() {
         eventually("the server has told its calls", || calls() >= wanted);
         assert_eq!(calls(), wanted, "{target} {id}");
     }
-    for target in ["/a/x", "/b/x", "/b/x?id=ab"] {
+    let line = tell("X-Auth", &told(until));
+    for (body, wanted) in [
+        ("<a><user role='admin' id='1'/></a>", 5),
+        ("<user role='admin' id='1'>again</user>", 5),
+        ("<user role='admin' id='2'/>", 6),
+    ] {
+        let answer = gateway.send(request("POST", "/c/x", &[&line], body));
+        assert_eq!((answer.status, upstream.last().text()), (200, body.to_owned()), "{}", answer.text());
+        eventually("the server has told its calls", || calls() >= wanted);
+        assert_eq!(calls(), wanted, "{body}");
+    }
+    for target in ["/a/x", "/b/x", "/b/x?id=ab", "/c/x"] {
         let answer = gateway.get(target);
         assert_eq!((answer.status, answer.text()), (400, error_json("Authorization field missing")), "{target}");
     }
@@ -510,6 +527,62 @@ fn the_example_runs() {
     assert_eq!(upstream.last().header("X-Hello"), Some("from Python"));
     let refused = gateway.get("/hello/x");
     assert_eq!((refused.status, refused.text()), (403, error_json("Not authorised")));
+}
+
+#[test]
+fn a_handler_in_a_plugin_gets_the_events_of_its_api() {
+    let Some(server) = PluginServer::start() else { return };
+    let upstream = Upstream::ok();
+    let handler = |meta: Value| json!([{"handler_name": "cp_dynamic_handler", "handler_meta": meta}]);
+    let definition = api("a", "/a/", &upstream.url()).set("use_keyless", false).set("org_id", "org").set(
+        "event_handlers",
+        json!({"events": {"AuthFailure": handler(json!({"name": "on_failure"})), "VersionFailure": handler(json!({"name": "off", "disabled": true}))}}),
+    );
+    let gateway = Gateway::start(server.conf(), [definition.clone()]);
+    assert_eq!(gateway.send(request("GET", "/a/x", &["Authorization: unknown"], "")).status, 403);
+    eventually("the server gets the event", || !server.said("event ").is_empty());
+    let event: Value = serde_json::from_str(&server.said("event ")[0]).unwrap();
+    assert_eq!((&event["handler_name"], &event["spec"]), (&json!("on_failure"), &json!({"APIID": "a", "OrgID": "org"})));
+    let message = &event["message"];
+    assert_eq!((&message["Type"], &message["Meta"]["Path"]), (&json!("AuthFailure"), &json!("/a/x")));
+    assert_eq!((&message["Meta"]["Message"], &message["Meta"]["Key"]), (&json!("Auth Failure"), &json!("unknown")));
+    // Without a server the handler is left out, and that is told.
+    let gateway = Gateway::start(json!({}), [definition]);
+    let log = gateway.log();
+    assert!(log.contains("AuthFailure[0].handler_meta.name") && log.contains("gRPC plugins are off"), "{log}");
+    assert_eq!(gateway.get("/a/x").status, 401);
+}
+
+#[test]
+fn calls_carry_the_trace_of_their_request() {
+    let Some(server) = PluginServer::start() else { return };
+    let (upstream, collector) = (Upstream::ok(), Collector::http());
+    let mut conf = to(&collector, json!({}));
+    merge(&mut conf, &server.conf());
+    let gateway = Gateway::start(conf, [hooked("a", &upstream, &["pre", "response"])]);
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let line = format!("traceparent: 00-{trace}-b7ad6b7169203331-01");
+    assert_eq!(gateway.send(request("GET", "/a/x", &[&line], "")).status, 200);
+    eventually("both hooks are called", || server.said("traced ").len() == 2);
+    let spans = collector.spans(2);
+    let of_request = spans.iter().find(|span| span.parent_span_id == [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31]).unwrap();
+    let parent: String = of_request.span_id.iter().map(|byte| format!("{byte:02x}")).collect();
+    for (called, hook) in server.said("traced ").iter().zip(["pre", "response"]) {
+        assert_eq!(*called, format!("{hook} 00-{trace}-{parent}-01"));
+    }
+    let untraced = Gateway::start(server.conf(), [hooked("a", &upstream, &["pre"])]);
+    assert_eq!(untraced.get("/a/x").status, 200);
+    assert_eq!(server.said("traced ").len(), 2);
+}
+
+#[test]
+fn plugins_of_records_are_reported() {
+    let Some(server) = PluginServer::start() else { return };
+    let upstream = Upstream::ok();
+    let definition = hooked("a", &upstream, &["pre"]).set("custom_middleware/traffic_logs", json!({"name": "f", "path": "f.so"}));
+    let gateway = Gateway::start(server.conf(), [definition]);
+    assert_eq!(gateway.get("/a/x").status, 200);
+    assert!(gateway.log().contains("custom_middleware.traffic_logs"), "{}", gateway.log());
 }
 
 #[test]

@@ -40,6 +40,7 @@ fn call(kind: HookKind) -> HookCall {
         token: None,
         response: None,
         raw_body_only: false,
+        trace_parent: None,
         time_max: Duration::from_secs(1),
     }
 }

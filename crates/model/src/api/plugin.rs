@@ -9,7 +9,7 @@ use super::ApiDefinition;
 use crate::number::whole;
 
 /// Drivers that run here.
-pub const SUPPORTED_DRIVERS: [&str; 4] = ["grpc", "otto", "javascript", "goja"];
+pub const SUPPORTED_DRIVERS: [&str; 5] = ["grpc", "wasm", "otto", "javascript", "goja"];
 
 /// The driver of plugins that name none, as in Tyk.
 const DEFAULT_DRIVER: &str = "otto";

@@ -37,7 +37,7 @@ const REPORTED: [(&str, &str); 5] = [
 ];
 
 /// Fields without effect that are not reported, each with a reason.
-const SILENT: [&str; 17] = [
+const SILENT: [&str; 16] = [
     // For people only.
     "definition.slug",
     // Tyk ignores it too.
@@ -60,8 +60,6 @@ const SILENT: [&str; 17] = [
     // Kept for other readers of the session.
     "session.allowance",
     "session.last_check",
-    // Their extractor is refused.
-    "definition.custom_middleware.id_extractor.extractor_config.xpath_expression",
     // For scripts.
     "definition.custom_middleware.pre.require_session",
 ];

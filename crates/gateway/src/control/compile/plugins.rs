@@ -62,6 +62,12 @@ pub(super) fn load(definition: &ApiDefinition, bundled: &Bundled, context: &mut 
         return PluginsOfApi::Refused;
     }
     let section = &definition.custom_middleware;
+    let logs = &section.traffic_logs;
+    if !logs.disabled && !(logs.name.is_empty() && logs.path.is_empty()) {
+        // Tyk has them as Go plugins only.
+        let message = "plugins that change analytics records are not supported: records stay as they are";
+        context.warning("$.custom_middleware.traffic_logs", message.to_owned());
+    }
     // An unsupported driver of the definition itself is reported with the protection that is missing.
     if !section.is_used() || (!section.has_known_driver() && !definition.has_bundle()) {
         return PluginsOfApi::None;

@@ -171,7 +171,7 @@ impl GatewayHandler {
             key: None,
             claims: None,
             token: None,
-            trace_id: arrival.trace.map(|trace| trace.id),
+            trace: arrival.trace,
             api_rate: None,
             core: arrival.core.index,
             counting_core: arrival.core.shared.observer.metrics.then_some(arrival.core.index),

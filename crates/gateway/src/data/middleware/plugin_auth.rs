@@ -4,6 +4,7 @@
 //! the plugin; a request without an identity gets 400 `Authorization field missing`.
 
 mod caller_id;
+mod xml_path;
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};

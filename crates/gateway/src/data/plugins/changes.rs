@@ -46,7 +46,7 @@ fn apply_body(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Result<(
 }
 
 fn apply_headers(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Result<(), BadChange> {
-    check_lines(&changes.set_headers)?;
+    check_lines(changes.set_headers.iter().chain(&changes.add_headers))?;
     let (headers, edits) = (&exchange.request.headers, &mut exchange.outgoing.edits);
     // As in Go, which writes the headers that frame a message itself.
     for name in changes.delete_headers.iter().filter(|name| !is_framing_header(name)) {
@@ -55,16 +55,19 @@ fn apply_headers(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Resul
     for (name, value) in changes.set_headers.iter().filter(|(name, _)| !is_framing_header(name)) {
         edits.set(headers, &canonical_name(name), value.as_bytes());
     }
+    for (name, value) in changes.add_headers.iter().filter(|(name, _)| !is_framing_header(name)) {
+        edits.add(&canonical_name(name), value.as_bytes());
+    }
     Ok(())
 }
 
 /// Checks names, values and size of header lines.
-pub(super) fn check_lines(lines: &[(String, String)]) -> Result<(), BadChange> {
-    let bytes: usize = lines.iter().map(|(name, value)| name.len() + value.len()).sum();
+pub(super) fn check_lines<'a>(lines: impl IntoIterator<Item = &'a (String, String)> + Clone) -> Result<(), BadChange> {
+    let bytes: usize = lines.clone().into_iter().map(|(name, value)| name.len() + value.len()).sum();
     if bytes > HEADER_BYTES_MAX {
         return Err(BadChange(format!("the headers have more than {HEADER_BYTES_MAX} bytes")));
     }
-    let bad = lines.iter().find(|(name, value)| !is_token(name.as_bytes()) || !is_value(value.as_bytes()));
+    let bad = lines.into_iter().find(|(name, value)| !is_token(name.as_bytes()) || !is_value(value.as_bytes()));
     match bad {
         Some((name, _)) => Err(BadChange(format!("the header {name:?} is invalid"))),
         None => Ok(()),

@@ -8,6 +8,7 @@ use crate::observe::{HookMeter, HookResult};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tollgate_engine::MonoTime;
 use tollgate_model::api::PluginEntry;
@@ -123,7 +124,10 @@ impl HookList {
     pub(crate) fn ask(&self, hook: &Hook, exchange: &mut Exchange<'_>) -> Result<HookOutcome, Step> {
         // An API that a request loops to again calls its hooks again.
         let number = hook.serial | (exchange.level as u64) << 56;
-        let begun = (!exchange.answers.has(number)).then(|| self.begin(hook, self.call(hook, exchange)));
+        let mut begun = (!exchange.answers.has(number)).then(|| self.begin(hook, self.call(hook, exchange)));
+        if let Some(outcome) = begun.as_mut().and_then(answer_at_once) {
+            return Ok(exchange.answers.settle_here(number, outcome));
+        }
         let begin = || begun.unwrap_or_else(|| Box::pin(std::future::ready(Err(HookFault::Timeout))));
         match exchange.answers.ask_here(number, begin) {
             QuestionState::Done(outcome) => Ok(outcome),
@@ -163,6 +167,7 @@ impl HookList {
         HookCall {
             session,
             token: exchange.token.clone().filter(|_| knows_caller),
+            trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
             ..self.blank_call(hook, exchange.core, plugin_request(exchange))
         }
     }
@@ -180,8 +185,17 @@ impl HookList {
             token: None,
             response: None,
             raw_body_only: hook.raw_body_only,
+            trace_parent: None,
             time_max: self.shared.time_max,
         }
+    }
+}
+
+/// The outcome of a call that does not have to wait. Whoever waits polls it again, so that nothing gets lost.
+pub(super) fn answer_at_once(call: &mut HookFuture) -> Option<Result<HookAnswer, HookFault>> {
+    match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => None,
     }
 }
 

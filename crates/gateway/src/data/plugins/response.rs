@@ -1,7 +1,7 @@
 //! Response hooks: a response is read whole, and held while the hooks see and change it one after the other.
 
 use super::changes::check_lines;
-use super::hooks::HookList;
+use super::hooks::{HookList, answer_at_once};
 use super::request::text;
 use super::{BadChange, plugin_request};
 use crate::data::exchange::Exchange;
@@ -9,6 +9,7 @@ use crate::data::header_names::canonical_name;
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::cell::{OnceCell, RefCell};
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
 use tollgate_engine::KeptBody;
@@ -21,6 +22,7 @@ pub(crate) struct ResponseView {
     request: PluginRequest,
     session: Option<Box<Session>>,
     token: Option<Box<str>>,
+    trace_parent: Option<String>,
     core: usize,
 }
 
@@ -31,6 +33,7 @@ impl ResponseView {
             request: plugin_request(exchange),
             session: exchange.key.as_ref().map(|key| Box::new(key.live_session(key.session.clone(), exchange.unix_s))),
             token: exchange.token.clone(),
+            trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
             core: exchange.core,
         }
     }
@@ -91,22 +94,27 @@ impl HookedResponse {
         }
     }
 
-    /// Calls the next hook; `None` after the last one.
-    fn call_next(&mut self) -> Option<ResponseAction> {
-        let hook = self.hooks.hooks.get(self.done)?;
-        let view = self.view.get()?;
+    /// Calls the next hook. `Continue` if it has answered at once, `Break` with what the response waits for, or `None` after the last one.
+    fn call_next(&mut self) -> ControlFlow<Option<ResponseAction>> {
+        let (Some(hook), Some(view)) = (self.hooks.hooks.get(self.done), self.view.get()) else { return ControlFlow::Break(None) };
         let mut call = self.hooks.blank_call(hook, view.core, view.request.clone());
         call.session.clone_from(&view.session);
         call.token.clone_from(&view.token);
+        call.trace_parent.clone_from(&view.trace_parent);
         call.response.clone_from(&self.response);
-        let asked = self.hooks.begin(hook, call);
-        let answer = Rc::new(RefCell::new(None));
+        let mut asked = self.hooks.begin(hook, call);
+        let at_once = answer_at_once(&mut asked);
+        let has_answered = at_once.is_some();
+        let answer = Rc::new(RefCell::new(at_once));
         self.answer = Some(answer.clone());
+        if has_answered {
+            return ControlFlow::Continue(());
+        }
         let work = Box::pin(async move {
             let outcome = asked.await;
             *answer.borrow_mut() = Some(outcome);
         });
-        Some(ResponseAction::Await(work, self.hooks.shared.time_max))
+        ControlFlow::Break(Some(ResponseAction::Await(work, self.hooks.shared.time_max)))
     }
 }
 
@@ -123,11 +131,15 @@ impl ResponseStep for HookedResponse {
                 KeptBody::NoRoom => return ResponseAction::Refuse(refusal::BODIES_FULL),
             }
         }
-        if let Err(refused) = self.take_answer() {
-            return refused;
-        }
-        if let Some(call) = self.call_next() {
-            return call;
+        loop {
+            if let Err(refused) = self.take_answer() {
+                return refused;
+            }
+            match self.call_next() {
+                ControlFlow::Continue(()) => {}
+                ControlFlow::Break(Some(waits)) => return waits,
+                ControlFlow::Break(None) => break,
+            }
         }
         match self.response.take() {
             Some(response) if self.done > 0 => changed(head, response),

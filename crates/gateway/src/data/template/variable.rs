@@ -71,7 +71,7 @@ impl Variable {
             Variable::PathParts => path_parts(exchange.full_path),
             Variable::RemoteAddress => exchange.client_ip.to_string(),
             Variable::RequestId => exchange.request_id.to_string(),
-            Variable::TraceId => exchange.trace_id.map(|id| id.to_string()).unwrap_or_default(),
+            Variable::TraceId => exchange.trace.map(|trace| trace.id.to_string()).unwrap_or_default(),
             Variable::Header(name) => {
                 headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default()
             }

@@ -4,7 +4,7 @@
 use super::EventSinks;
 use super::handler::{EventAction, EventSink, HandlerFigures};
 use super::recent::RecentEntries;
-use super::script::EventScripts;
+use super::script::{EventScript, EventScripts, HandlerSources};
 use super::template::{EventTemplate, TemplateFault};
 use super::webhook::{Webhook, WebhookClients};
 use crate::base::external_services::ExternalServices;
@@ -114,12 +114,12 @@ impl EventDesk {
     }
 
     /// The handlers of an API, `None` if there are none, with their problems; without an API, the gateway's own.
-    /// `scripts` loads those in JavaScript.
+    /// `sources` has those in scripts and plugins.
     pub(crate) fn sinks(
         &self,
         api: Option<&str>,
         written: &EventHandlers,
-        scripts: Option<&dyn EventScripts>,
+        sources: HandlerSources<'_>,
     ) -> (Option<Arc<EventSinks>>, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut by_kind: Vec<(EventKind, Vec<Arc<EventSink>>)> = Vec::new();
@@ -131,7 +131,7 @@ impl EventDesk {
             };
             for (index, handler) in handlers.iter().enumerate().filter(|(_, handler)| !handler.handler_meta.disabled) {
                 let at = format!("$.event_handlers.events.{name}[{index}].handler_meta");
-                match self.sink((api.unwrap_or_default(), kind, scripts), handler, &at, &mut problems) {
+                match self.sink((api.unwrap_or_default(), kind, sources), handler, &at, &mut problems) {
                     Some(sink) => match by_kind.iter_mut().find(|(own, _)| *own == kind) {
                         Some((_, sinks)) => sinks.push(sink),
                         None => by_kind.push((kind, vec![sink])),
@@ -150,7 +150,7 @@ impl EventDesk {
         let mut problems = Vec::new();
         let handler = EventHandler { handler_name: "eh_web_hook_handler".to_owned(), handler_meta: webhook.clone() };
         let kind = EventKind::TriggerExceeded;
-        let sink = self.sink(("", kind, None), &handler, "$.monitor.configuration", &mut problems);
+        let sink = self.sink(("", kind, HandlerSources::default()), &handler, "$.monitor.configuration", &mut problems);
         let sinks = sink.map(|sink| Arc::new(EventSinks { by_kind: vec![(kind, vec![sink])], wants_request: false }));
         (sinks, problems)
     }
@@ -158,17 +158,18 @@ impl EventDesk {
     /// The handler for one kind of event; `at` is the place of its settings.
     fn sink(
         &self,
-        (api, kind, scripts): (&str, EventKind, Option<&dyn EventScripts>),
+        (api, kind, sources): (&str, EventKind, HandlerSources<'_>),
         handler: &EventHandler,
         at: &str,
         problems: &mut Vec<Problem>,
     ) -> Option<Arc<EventSink>> {
         let action = handler.action()?;
-        let (mut template, mut script) = (None, None);
+        let (mut template, mut script, mut plugin) = (None, None, None);
         match action {
             HandlerAction::Log => {}
             HandlerAction::Webhook => template = Some(self.template(kind, handler, at, problems)?),
-            HandlerAction::Script => script = Some(self.script(handler, scripts.is_some(), at, problems)?),
+            HandlerAction::Script => script = Some(self.script(handler, sources.scripts.is_some(), at, problems)?),
+            HandlerAction::Plugin => plugin = Some(plugin_handler(handler, sources, at, problems)?),
         }
         let of_template = template.as_ref().map(|(template, _)| template.digest());
         let text = of_template.or_else(|| script.as_ref().map(|text| blake3::hash(text.as_bytes())));
@@ -178,8 +179,9 @@ impl EventDesk {
         if let Some(known) = sinks.get(&key).and_then(Weak::upgrade) {
             return Some(known);
         }
-        let made = match (script, scripts) {
-            (Some(text), Some(scripts)) => self.make_script(api, handler, text, scripts),
+        let made = match (script, sources.scripts, plugin) {
+            (Some(text), Some(scripts), _) => self.make_script(api, handler, text, scripts),
+            (_, _, Some(plugin)) => Ok(self.make_called(api, "plugin", handler, plugin)),
             _ => self.make(api, handler, template),
         };
         let made = made.map_err(|(field, why)| problems.push(Problem::new(Level::Error, format!("{at}.{field}"), why))).ok()?;
@@ -231,9 +233,13 @@ impl EventDesk {
     ) -> Result<Arc<EventSink>, (&'static str, String)> {
         let meta = &handler.handler_meta;
         let script = scripts.load(&meta.name, Path::new(&meta.path), text)?;
+        Ok(self.make_called(api, "script", handler, script))
+    }
+
+    fn make_called(&self, api: &str, kind: &'static str, handler: &EventHandler, called: Box<dyn EventScript>) -> Arc<EventSink> {
         let worker = self.0.worker.clone();
-        let figures = Arc::new(HandlerFigures::new(api, "script", meta.name.clone()));
-        Ok(Arc::new(EventSink::new(EventAction::Script(script), Duration::ZERO, figures, move || worker.get())))
+        let figures = Arc::new(HandlerFigures::new(api, kind, handler.handler_meta.name.clone()));
+        Arc::new(EventSink::new(EventAction::Script(called), Duration::ZERO, figures, move || worker.get()))
     }
 
     /// The template of a webhook, and whether it makes JSON.
@@ -305,4 +311,18 @@ impl fmt::Debug for EventDesk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EventDesk")
     }
+}
+
+/// A handler in a plugin. `None` after a warning: the API is served without it.
+fn plugin_handler(
+    handler: &EventHandler,
+    sources: HandlerSources<'_>,
+    at: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<Box<dyn EventScript>> {
+    let found = sources.plugins.ok_or_else(|| "there are no plugins here".to_owned());
+    let found = found.and_then(|plugins| plugins.handler(&handler.handler_meta.name));
+    found
+        .map_err(|why| problems.push(Problem::new(Level::Warning, format!("{at}.name"), format!("{why}; it is never called"))))
+        .ok()
 }

@@ -39,7 +39,7 @@ pub(super) enum EventAction {
 pub(crate) struct HandlerFigures {
     /// Id of the API; empty for the gateway's own handlers.
     pub api: String,
-    /// `webhook`, `script` or `log`.
+    /// `webhook`, `script`, `plugin` or `log`.
     pub action: &'static str,
     /// Host of the receiver; empty for the log.
     pub receiver: String,
@@ -163,7 +163,12 @@ impl EventTask {
         match script.call(event.to_json()).await {
             Ok(()) => HandlerOutcome::Sent,
             Err(error) => {
-                tracing::warn!(api = self.figures.api, event = event.kind.name(), error, "a script failed to handle an event");
+                tracing::warn!(
+                    api = self.figures.api,
+                    event = event.kind.name(),
+                    error,
+                    "a script or plugin failed to handle an event"
+                );
                 HandlerOutcome::Failed
             }
         }

@@ -1,9 +1,24 @@
-//! Handlers in JavaScript, as their events see them. What runs them is given by those who know scripts.
+//! Handlers in JavaScript and in plugins, as their events see them. What runs them is given by those who know scripts and plugins.
 
 use super::event::{EventFacts, GatewayEvent};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::pin::Pin;
+
+/// What can handle the events of an API, beside webhooks and the log.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct HandlerSources<'a> {
+    /// Scripts, if they may run.
+    pub scripts: Option<&'a dyn EventScripts>,
+    /// Plugins.
+    pub plugins: Option<&'a dyn EventPlugins>,
+}
+
+/// Finds handlers in plugins.
+pub(crate) trait EventPlugins {
+    /// The plugin's handler with this name, or why there is none.
+    fn handler(&self, name: &str) -> Result<Box<dyn EventScript>, String>;
+}
 
 /// Loads handlers in JavaScript of one API.
 pub(crate) trait EventScripts {
@@ -11,7 +26,7 @@ pub(crate) trait EventScripts {
     fn load(&self, name: &str, file: &Path, text: String) -> Result<Box<dyn EventScript>, (&'static str, String)>;
 }
 
-/// A handler in JavaScript.
+/// A handler in JavaScript, or in a plugin.
 pub(crate) trait EventScript: Send + Sync {
     /// Calls it with an event as JSON; the result is why it failed.
     fn call(&self, event: String) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;

@@ -36,8 +36,8 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
     context.insert("path_parts".to_owned(), exchange.full_path.split('/').map(Value::from).collect());
     context.insert("remote_addr".to_owned(), exchange.client_ip.to_string().into());
     context.insert("request_id".to_owned(), exchange.request_id.to_string().into());
-    if let Some(id) = exchange.trace_id {
-        context.insert("tyk_trace_id".to_owned(), id.to_string().into());
+    if let Some(trace) = exchange.trace {
+        context.insert("tyk_trace_id".to_owned(), trace.id.to_string().into());
     }
     if let Some(token) = &exchange.token {
         context.insert("token".to_owned(), (&**token).into());

@@ -1,5 +1,6 @@
 //! The identity of a caller, as `id_extractor` finds it in a request.
 
+use super::xml_path::XmlPath;
 use crate::base::form::pairs;
 use crate::base::re2;
 use crate::data::exchange::Exchange;
@@ -24,6 +25,8 @@ enum IdForm {
     Value,
     /// The match of an expression with this number.
     Match(Regex, usize),
+    /// What a path finds in XML.
+    Path(XmlPath),
 }
 
 impl CallerId {
@@ -45,7 +48,10 @@ impl CallerId {
                     index.map_err(|_| ("extractor_config.regex_match_index", "must be at least 0".to_owned()))?,
                 )
             }
-            "xpath" => return Err(("extract_with", "\"xpath\" is not supported; use \"regex\" on the body".to_owned())),
+            "xpath" => {
+                let path = XmlPath::compile(&config.xpath_expression);
+                IdForm::Path(path.map_err(|why| ("extractor_config.xpath_expression", format!("is not valid: {why}")))?)
+            }
             other => return Err(("extract_with", format!("{other:?} is none of value, regex, xpath"))),
         };
         let source = match settings.extract_from.as_str() {
@@ -54,7 +60,7 @@ impl CallerId {
             "form" if config.param_name.is_empty() => return Err(("extractor_config.param_name", "is missing".to_owned())),
             "form" => IdSource::Form(config.param_name.clone()),
             "body" if matches!(how, IdForm::Value) => {
-                return Err(("extract_from", "a whole body is no identity; use \"regex\"".to_owned()));
+                return Err(("extract_from", "a whole body is no identity; use \"regex\" or \"xpath\"".to_owned()));
             }
             "body" => IdSource::Body,
             other => return Err(("extract_from", format!("{other:?} is none of header, form, body"))),
@@ -83,6 +89,7 @@ impl CallerId {
         };
         match &self.how {
             IdForm::Value => Some(text.into_owned()).filter(|text| !text.is_empty()),
+            IdForm::Path(path) => path.find(&text).filter(|text| !text.is_empty()),
             IdForm::Match(expression, index) => expression.find_iter(&text).nth(*index).map(|found| found.as_str().to_owned()),
         }
     }

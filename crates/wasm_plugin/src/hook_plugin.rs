@@ -135,7 +135,7 @@ impl HookPlugin {
         };
         match instance.run(call, deadline()) {
             Ok(call) => (Ok(answer(call)), Some(instance).filter(PluginInstance::is_small)),
-            Err((RunFault::Interrupted, Some(call))) => (Err(call), None),
+            Err((RunFault::Interrupted, Some(call))) => (Err(*call), None),
             Err((RunFault::Interrupted, None)) => (Ok(Err(HookFault::Timeout)), None),
             Err((RunFault::Failed(why), _)) => (Ok(Err(HookFault::Failed(why))), None),
         }

@@ -71,7 +71,7 @@ impl PluginInstance {
     }
 
     /// Runs a hook. A call that did not end is given back.
-    pub(crate) fn run(&mut self, mut call: HookCall, deadline: Deadline) -> Result<WasmCall, (RunFault, Option<HookCall>)> {
+    pub(crate) fn run(&mut self, mut call: HookCall, deadline: Deadline) -> Result<WasmCall, (RunFault, Option<Box<HookCall>>)> {
         trim(&mut call);
         set_deadline(&mut self.store, deadline);
         self.store.data_mut().call = Some(WasmCall::new(call));
@@ -85,7 +85,7 @@ impl PluginInstance {
         let call = host.call.take();
         match (fault, call) {
             (None, Some(call)) => Ok(call),
-            (fault, call) => Err((fault.unwrap_or(RunFault::Interrupted), call.map(|call| call.call))),
+            (fault, call) => Err((fault.unwrap_or(RunFault::Interrupted), call.map(|call| Box::new(call.call)))),
         }
     }
 

@@ -36,9 +36,12 @@ pub(crate) struct LongCounts {
     running: AtomicUsize,
 }
 
+/// What a call does.
+type LongWork = Box<dyn FnOnce(&Arc<CallClock>) -> CallOutcome + Send>;
+
 struct LongCall {
     counts: Arc<LongCounts>,
-    run: Box<dyn FnOnce(&Arc<CallClock>) -> CallOutcome + Send>,
+    run: LongWork,
     clock: Arc<CallClock>,
     reply: oneshot::Sender<CallOutcome>,
 }

@@ -63,7 +63,8 @@ pub(super) fn load(definition: &ApiDefinition, bundled: &Bundled, context: &mut 
     }
     let section = &definition.custom_middleware;
     let logs = &section.traffic_logs;
-    if !logs.disabled && !(logs.name.is_empty() && logs.path.is_empty()) {
+    let is_named = !logs.name.is_empty() || !logs.path.is_empty();
+    if is_named && !logs.disabled {
         // Tyk has them as Go plugins only.
         let message = "plugins that change analytics records are not supported: records stay as they are";
         context.warning("$.custom_middleware.traffic_logs", message.to_owned());

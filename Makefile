@@ -17,6 +17,7 @@ ENDPOINTS_ARGS ?=
 REDIS_ARGS ?=
 PLUGINS_ARGS ?=
 ATTACK_ARGS ?=
+CONFIGURATION_ARGS ?=
 SMUGGLING_ARGS ?=
 FUZZ_SECONDS ?= 20
 STRUCTURE_ARGS ?=
@@ -26,7 +27,7 @@ MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies
+.PHONY: help run build web release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -126,6 +127,10 @@ bench-redis: bench-build ## keys, limits and records through one Redis: cost, ro
 
 bench-cache: bench-build ## CPU per cached response of Tollgate, Varnish and nginx, compared with a proxied request (CACHE_ARGS="--rounds 9")
 	$(BENCH) run --suite cache $(CACHE_ARGS)
+
+bench-configuration: release ## 10,000 APIs synced, 1,000,000 requests replayed, OpenAPI validation, a document of 13 MB (CONFIGURATION_ARGS="--only replay")
+	@scripts/test-deps.sh bench
+	python3 bench/configuration.py $(CONFIGURATION_ARGS)
 
 attack: release ## attack Tollgate, nginx and HAProxy with floods, slow clients, pattern bombs and more, 20 minutes (ATTACK_ARGS="--quick --only http2")
 	@scripts/test-deps.sh bench

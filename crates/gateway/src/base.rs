@@ -20,6 +20,7 @@ pub(crate) mod re2;
 pub(crate) mod redis_settings;
 pub(crate) mod request_id;
 pub(crate) mod secret;
+pub(crate) mod secret_name;
 pub(crate) mod secret_stores;
 pub(crate) mod service_kind;
 pub(crate) mod template_host;

@@ -12,6 +12,8 @@ mod json;
 mod msgpack;
 mod protobuf;
 
+pub use protobuf::protobuf_members;
+
 /// The recorded version of requests without one.
 pub const NOT_VERSIONED: &str = "Non Versioned";
 

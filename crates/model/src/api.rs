@@ -67,7 +67,7 @@ pub use proxy::{Proxy, Transport};
 pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
-pub use tollgate::{ApiExtensions, DryRunKind, ForwardAuth};
+pub use tollgate::{ApiExtensions, DryRunKind, ForwardAuth, ResponseRequirements};
 pub use upstream::{
     ActiveChecks, BalanceRule, HashRule, HashedPart, HedgeRule, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules,
     SplitPart, SrvRule, StickyCookie, UpstreamRules, WeightedTarget,

@@ -21,6 +21,7 @@ mod known;
 mod kv;
 mod load;
 mod monitor;
+mod oas;
 mod opentelemetry;
 mod plugins;
 mod security;
@@ -34,6 +35,7 @@ pub use external_services::{ExternalProxy, ExternalService, ExternalServices, Ex
 pub use kv::{ConsulAuth, ConsulSettings, ConsulTls, KvSettings, KvStore, RemoteStore, VaultSettings};
 pub use load::SecretConnector;
 pub use monitor::MonitorSettings;
+pub use oas::OasConfig;
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
 pub use plugins::{CoprocessOptions, GrpcTls, OnPluginFailure, PluginSettings};
 pub use security::{CertificateMonitor, Security, SecurityCertificates};
@@ -201,6 +203,8 @@ pub struct GatewayConfig {
     pub event_handlers: EventHandlers,
     /// Tells somebody when quotas are used to a share.
     pub monitor: MonitorSettings,
+    /// How strictly OpenAPI documents are checked.
+    pub oas_config: OasConfig,
 
     /// Request rates of single APIs for the control API's `health`.
     pub health_check: HealthCheck,
@@ -510,6 +514,7 @@ impl GatewayConfig {
             service_discovery: DiscoverySettings::default(),
             event_handlers: EventHandlers::default(),
             monitor: MonitorSettings::default(),
+            oas_config: OasConfig::default(),
             health_check: HealthCheck::default(),
             health_check_endpoint_name: "hello".to_owned(),
             readiness_check_endpoint_name: "ready".to_owned(),

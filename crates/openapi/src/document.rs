@@ -180,7 +180,7 @@ fn form(path: &str) -> String {
 }
 
 /// Sorts more specific paths first: more segments, then more literal characters, then fewer parameters.
-fn specificity(path: &str) -> (std::cmp::Reverse<usize>, std::cmp::Reverse<usize>, usize) {
+pub(crate) fn specificity(path: &str) -> (std::cmp::Reverse<usize>, std::cmp::Reverse<usize>, usize) {
     let form = form(path);
     let parameters = form.matches("{}").count();
     let literal = form.len() - 2 * parameters;

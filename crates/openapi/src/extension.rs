@@ -16,8 +16,10 @@ use crate::document::Document;
 use crate::places::{member, put};
 pub(crate) use fields::{FIELDS, Field, OPERATION_FIELDS, OperationField};
 pub(crate) use form::Form as FieldForm;
+pub(crate) use operations::RULE_SOURCES;
 use origins::Origins;
-pub(crate) use security::JWT_FIELDS;
+pub(crate) use sections::{HANDLERS, PLUGINS, rename_members};
+pub(crate) use security::{JWT_FIELDS, SIGNATURE_FIELDS};
 
 /// The member of a document that has Tyk's settings.
 pub const EXTENSION: &str = "x-tyk-api-gateway";
@@ -123,12 +125,35 @@ impl Writer {
             return self.error(&JsonPath::root().key(OWN_EXTENSION), "must be an object");
         };
         for (name, value) in members {
+            if name == "extended_paths" {
+                self.add_own_entries(value);
+                continue;
+            }
             if name == "auth_alternatives" && self.definition.pointer("/tollgate/auth_alternatives").is_some() {
                 let message = "the alternatives of securityProcessingMode apply instead";
                 self.warning(&JsonPath::root().key(OWN_EXTENSION).key(name), message);
                 continue;
             }
             self.set(&["tollgate", name], value.clone());
+        }
+    }
+
+    /// Appends the document's own entries of `extended_paths`: what operations of a document can't say, such as patterns.
+    fn add_own_entries(&mut self, lists: &Value) {
+        let at = JsonPath::root().key(OWN_EXTENSION).key("extended_paths");
+        let Value::Object(lists) = lists else { return self.error(&at, "must be an object") };
+        for (list, entries) in lists {
+            let at = at.key(list);
+            // They belong to operations.
+            if list.starts_with("operation_") {
+                self.error(&at, "is no list of extended_paths");
+                continue;
+            }
+            let Value::Array(entries) = entries else {
+                self.error(&at, "must be a list");
+                continue;
+            };
+            entries.iter().enumerate().for_each(|(index, entry)| self.push_entry(list, entry.clone(), &at.index(index)));
         }
     }
 

@@ -20,7 +20,7 @@ use crate::document::Document;
 
 pub(crate) use check::Shape;
 pub use check::{Mismatch, Side};
-pub(crate) use compile::SchemaCompiler;
+pub(crate) use compile::{SchemaCompiler, SchemaExample};
 
 /// The number of a compiled schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

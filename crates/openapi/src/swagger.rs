@@ -334,6 +334,11 @@ fn renamed(value: Value) -> Value {
                         made.insert(name, "string".into());
                         made.insert("format".to_owned(), "binary".into());
                     }
+                    // These have names of the author's own, which mean nothing.
+                    ("properties" | "schemas", Value::Object(named)) => {
+                        let named: Map<String, Value> = named.into_iter().map(|(own, value)| (own, renamed(value))).collect();
+                        made.insert(name, named.into());
+                    }
                     // Values of the author's own are not schemas.
                     ("example" | "default" | "enum", value) => {
                         made.insert(name, value);

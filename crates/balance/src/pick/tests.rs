@@ -214,6 +214,71 @@ fn without_an_available_target_all_are_tried_and_the_first_that_answers_gets_all
     assert!((0..200).all(|number| targets.pick(None, &[], mix(number), 4) == Choice::Target(1)));
 }
 
+/// Ejections as they are without settings: from one second to one minute.
+const DEFAULTS: HealthRules =
+    HealthRules { consecutive_faults: 5, ejected: S, ejected_max: 60 * S, requests_min: 20, latency_factor: 0.0, ..RULES };
+
+#[test]
+fn after_a_long_outage_the_first_target_that_returns_is_back_within_two_seconds() {
+    const REQUESTS_PER_S: u64 = 20;
+    for method in METHODS.into_iter().chain([HASH]) {
+        for returns in 0..4_usize {
+            let list = targets(&[1; 4], method).list().to_vec();
+            let targets = Candidates::new(list, method, DEFAULTS);
+            let back = 600 * S;
+            let (mut now, mut number) = (0, 0_u64);
+            let (mut first, mut late) = (None, 0);
+            while now < back + 4 * S {
+                now += S / REQUESTS_PER_S;
+                number += 1;
+                if targets.is_time_to_look(now) {
+                    let _ = targets.look(now);
+                }
+                let works = |index: usize| index == returns && now >= back;
+                // One key each, so that hashing spreads them too.
+                let index = match targets.pick(Some(mix(number)), &[], mix(number ^ 0xABCD), now) {
+                    Choice::Target(index) | Choice::LastResort(index) => index,
+                    Choice::AllDown => panic!("nothing is checked"),
+                };
+                let result = if works(index) { TryResult::Success } else { TryResult::Unreachable };
+                let _ = targets.record(index, result, now, now);
+                if works(index) {
+                    first.get_or_insert(now);
+                } else if now >= back + 2 * S {
+                    late += 1;
+                }
+            }
+            // 40 requests with one of four: the chance to miss it is 1 to 100 000.
+            let first = first.unwrap_or(u64::MAX);
+            assert!(first <= back + 2 * S, "{method:?}: target {returns} after {} ms", (first - back) / (S / 1_000));
+            // Those that come back on probation get one request each.
+            assert!(late <= 4, "{method:?}: {late} of {} later requests fail", 2 * REQUESTS_PER_S);
+        }
+    }
+}
+
+#[test]
+fn a_target_that_returns_grows_in_step_with_the_time() {
+    // Ten measurements over the window of slow start: never more than its part, with four standard deviations of 20,000 draws.
+    for method in [BalanceMethod::Random, BalanceMethod::LeastRequests, HASH] {
+        let targets = targets(&[1; 4], method);
+        (0..3).for_each(|_| {
+            let _ = targets.record(0, TryResult::Unreachable, 1, 1);
+        });
+        let back = 1 + RULES.ejected;
+        let mut last = 0.0;
+        for tenth in 0..=10_u64 {
+            let share = counts(&targets, 20_000, back + tenth * RULES.slow_start / 10)[0] as f64 / 20_000.0;
+            let part = (tenth as f64 / 10.0).max(0.05);
+            let full = part / (3.0 + part);
+            assert!(share <= full * 1.35 + 0.013, "{method:?} after {tenth} tenths: {share}, not {full}");
+            assert!(share >= last - 0.013, "{method:?}: {share} after {last}");
+            last = share;
+        }
+        assert!(last > 0.22, "{method:?}: {last}");
+    }
+}
+
 #[test]
 fn targets_that_checks_find_down_are_never_tried() {
     let targets = targets(&[1; 2], BalanceMethod::Random);

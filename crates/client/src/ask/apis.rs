@@ -27,8 +27,8 @@ pub enum Apis {
     Import(Box<super::import::ImportApi>),
     /// Convert a definition in a file: a classic one to an OpenAPI document, and back. Asks no gateway.
     #[command(
-        after_help = "What has no counterpart is named on standard error. Examples:\n  tollgate apis convert classic.json > openapi.json\n  tollgate apis convert \
-                            openapi.yaml > classic.json"
+        after_help = "What has no counterpart is named on standard error, and nothing is written, because the result could let through what the definition \
+                      refuses. Examples:\n  tollgate apis convert classic.json > openapi.json\n  tollgate apis convert openapi.yaml > classic.json"
     )]
     Convert(ConvertApi),
     /// Delete APIs and their definition files.
@@ -73,6 +73,9 @@ pub struct ConvertApi {
     /// File with a classic definition or an OpenAPI document with x-tyk-api-gateway, - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Convert also if parts have no counterpart, without them
+    #[arg(long)]
+    force: bool,
 }
 
 /// Options of `delete`.
@@ -89,7 +92,7 @@ pub(super) fn run(command: Apis, gateway: &Gateway) -> Result<(), CommandFailure
         Apis::Show(ApiArguments { id }) => show(&id, gateway),
         Apis::Add(options) => add(&options, gateway),
         Apis::Import(options) => super::import::run(&options, gateway),
-        Apis::Convert(ConvertApi { file }) => convert(&file),
+        Apis::Convert(ConvertApi { file, force }) => convert(&file, force),
         Apis::Delete(DeleteApi { ids }) => {
             for id in ids {
                 let answer =
@@ -108,7 +111,7 @@ fn about(what: &str, failure: CommandFailure) -> CommandFailure {
     }
 }
 
-fn convert(file: &Path) -> Result<(), CommandFailure> {
+fn convert(file: &Path, force: bool) -> Result<(), CommandFailure> {
     let about = |why: String| CommandFailure::Refused(format!("{}: {why}", file.display()));
     let definition = tollgate_openapi::read_text(&document::read(file)?).map_err(about)?;
     let converted = match tollgate_openapi::is_openapi(&definition) {
@@ -116,8 +119,14 @@ fn convert(file: &Path) -> Result<(), CommandFailure> {
         false => tollgate_openapi::to_openapi(&definition),
     };
     let converted = converted.map_err(about)?;
-    for note in &converted.notes {
-        eprintln!("tollgate: {}: {note}", file.display());
+    for told in converted.losses.iter().chain(&converted.notes) {
+        eprintln!("tollgate: {}: {told}", file.display());
+    }
+    if !converted.losses.is_empty() && !force {
+        let parts = converted.losses.len();
+        return Err(about(format!(
+            "{parts} parts have no counterpart, and without them the API may be more open: --force leaves them out"
+        )));
     }
     super::print(&serde_json::to_string_pretty(&converted.document).unwrap_or_default());
     Ok(())

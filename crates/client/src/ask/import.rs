@@ -7,8 +7,11 @@ use http::Uri;
 use http::header::LOCATION;
 use http_body_util::Full;
 use hyper::body::Bytes;
+use serde_json::Value;
 use std::path::Path;
 use tollgate_http_client::{HttpClient, HttpClientSettings};
+use tollgate_model::{Level, Problem};
+use tollgate_openapi::{Document, ExampleKinds};
 
 /// Maximum bytes of a document, as for the gateway.
 const DOCUMENT_BYTES_MAX: usize = 16 << 20;
@@ -45,6 +48,9 @@ pub struct ImportApi {
     /// Answer with the examples of the document
     #[arg(long)]
     mock: bool,
+    /// Import nothing if an example or default of the document does not fit its schema
+    #[arg(long)]
+    check_examples: bool,
     /// Callers authenticate by the schemes of the document's security
     #[arg(long)]
     authentication: bool,
@@ -88,10 +94,13 @@ pub(super) fn run(options: &ImportApi, gateway: &Gateway) -> Result<(), CommandF
             "has {extension} already, so it is a definition: put it into a directory and use tollgate sync"
         )));
     }
-    if tollgate_openapi::is_swagger(&parsed) {
-        for note in tollgate_openapi::convert_swagger(&parsed).notes {
-            eprintln!("tollgate: {source}: {note}");
-        }
+    let converted = tollgate_openapi::is_swagger(&parsed).then(|| tollgate_openapi::convert_swagger(&parsed));
+    for note in converted.iter().flat_map(|converted| &converted.notes) {
+        eprintln!("tollgate: {source}: {note}");
+    }
+    if options.check_examples {
+        let document = converted.map_or(parsed, |converted| converted.document);
+        check_document_examples(source, document)?;
     }
     let query = options.query();
     let (method, path) = match &options.update {
@@ -107,6 +116,18 @@ pub(super) fn run(options: &ImportApi, gateway: &Gateway) -> Result<(), CommandF
         format!("{}: {done}", shown(&answer, "key"))
     });
     Ok(())
+}
+
+/// Fails if an example or default does not fit, and names each.
+fn check_document_examples(source: &str, document: Value) -> Result<(), CommandFailure> {
+    let refused = |problems: Vec<Problem>| {
+        problems.iter().for_each(|problem| eprintln!("tollgate: {source}: {problem}"));
+        CommandFailure::Refused(format!("{source}: {} problems; nothing is imported", problems.len()))
+    };
+    let (document, _) = Document::new(document).map_err(refused)?;
+    let kinds = ExampleKinds { examples: true, defaults: true };
+    let problems = tollgate_openapi::check_examples(&document, kinds, Level::Error);
+    if problems.is_empty() { Ok(()) } else { Err(refused(problems)) }
 }
 
 impl ImportApi {

@@ -3,6 +3,7 @@
 
 mod combined_log;
 mod records;
+mod redis_records;
 mod report;
 
 use super::change_answer::made;
@@ -23,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug, Args)]
 pub(super) struct ReplaySource {
     /// Records of requests: analytics records or access log of Tollgate or Tyk, combined log of nginx or Apache, HAR, own lines of JSON; - for standard
-    /// input. May be given several times
+    /// input; redis://HOST:PORT/DB for the records that wait for tyk-pump. May be given several times
     #[arg(long = "replay", value_name = "FILE")]
     records: Vec<PathBuf>,
 }
@@ -92,6 +93,9 @@ fn send_records(gateway: &Gateway, place: &str, files: &[PathBuf]) -> Result<(),
 }
 
 fn shown_name(file: &Path) -> String {
+    if let Some(address) = file.to_str().filter(|_| redis_records::is_redis(file)) {
+        return redis_records::shown_address(address);
+    }
     if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
 }
 

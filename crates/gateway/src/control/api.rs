@@ -314,6 +314,7 @@ fn figures() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(metrics::figures))
         .routes(routes!(history::history))
         .routes(routes!(stream::stream))
+        .routes(routes!(configuration::samples::sample))
         .routes(routes!(top::top))
         .routes(routes!(nodes::list))
 }

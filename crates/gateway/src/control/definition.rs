@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::{Level, Problem};
-use tollgate_openapi::{ClassicForm, Document, classic_form, is_openapi, read_text};
+use tollgate_openapi::{ClassicForm, Document, ExampleKinds, check_examples, classic_form, is_openapi, read_text};
 
 /// Maximum size of a definition; a longer file is there by mistake.
 pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
@@ -127,6 +127,10 @@ impl OpenApiDefinition {
         registry: &Arc<Registry>,
     ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
         let OpenApiDefinition { document, form, mut problems } = self;
+        problems.extend(example_problems(&document, settings).into_iter().map(|problem| problem.within(file)));
+        if problems.iter().any(Problem::is_error) {
+            return Err(problems);
+        }
         let lookup = |scheme: &str, name: &str| settings.secrets.lookup_in_definition(scheme, name);
         let relocated = |more: Vec<Problem>| more.into_iter().map(|problem| form.relocated(problem)).collect::<Vec<_>>();
         let (definition, more) = match ApiDefinition::from_value(form.definition.clone(), file, &lookup) {
@@ -139,6 +143,17 @@ impl OpenApiDefinition {
             Err(more) => Err(problems.into_iter().chain(relocated(more)).collect()),
         }
     }
+}
+
+/// Examples and defaults that do not fit, if the configuration wants to know.
+fn example_problems(document: &Document, settings: &Settings) -> Vec<Problem> {
+    let strict = settings.oas;
+    let errors = ExampleKinds { examples: strict.validate_examples, defaults: strict.validate_schema_defaults };
+    let warns = settings.warns_of_examples;
+    let warnings = ExampleKinds { examples: warns && !errors.examples, defaults: warns && !errors.defaults };
+    let is_any = |kinds: &ExampleKinds| kinds.examples || kinds.defaults;
+    let asked = [(errors, Level::Error), (warnings, Level::Warning)].into_iter().filter(|(kinds, _)| is_any(kinds));
+    asked.flat_map(|(kinds, level)| check_examples(document, kinds, level)).collect()
 }
 
 /// Places where a classic definition contradicts the classic form of a document.

@@ -125,7 +125,8 @@ impl Replay {
     /// Takes the live requests of this gateway for some time.
     pub(crate) fn watch(&self, watch: &RequestWatch, question: &LiveQuestion) {
         self.live.begin(question.time, question.every);
-        watch.sample(self.live.clone());
+        // Only samples may be refused.
+        let _ = watch.sample(self.live.clone());
         // Its thread may wait for requests of others. If it is busy, it looks afterwards.
         let _ = self.take(Bytes::new());
     }

@@ -112,6 +112,8 @@ middlewares! {
         reverse_headers: ReverseHeaders;
         // Plugins see the response as all other changes have made it.
         response_hooks: ResponseHooks;
+        // The document describes what clients get. What does not fit is not stored, and rules for errors see its refusal.
+        validate_response: ValidateResponse;
         // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
         override_errors: OverrideErrors;
         // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_http::Request;
 use tollgate_limit::LimitAlgorithm;
-use tollgate_model::config::{GatewayConfig, MessageOverride, OnPluginFailure, RateLimitHeaders};
+use tollgate_model::config::{GatewayConfig, MessageOverride, OasConfig, OnPluginFailure, RateLimitHeaders};
 use tollgate_model::reference::SecretSources;
 use tollgate_model::{Level, Problem};
 
@@ -106,6 +106,10 @@ pub(crate) struct Settings {
     pub jwks_age_max: Duration,
     /// Settings of the OAuth 2.0 provider.
     pub oauth: OAuthSettings,
+    /// How strictly OpenAPI documents are checked.
+    pub oas: OasConfig,
+    /// Whether examples of OpenAPI documents that do not fit are warnings, where they are no errors.
+    pub warns_of_examples: bool,
     /// Tags of this gateway's segment: an API must have one of them to be served. `None` serves every API.
     segment: Option<Vec<String>>,
     /// Values of references to secrets in definitions.
@@ -264,6 +268,8 @@ impl Settings {
                 seconds => Duration::from_secs(seconds),
             },
             oauth: OAuthSettings::new(config),
+            oas: config.oas_config,
+            warns_of_examples: false,
             segment: Some(&config.db_app_conf_options)
                 .filter(|options| options.node_is_segmented)
                 .map(|options| options.tags.clone()),

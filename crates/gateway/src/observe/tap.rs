@@ -36,6 +36,8 @@ const SAMPLE: u32 = 20;
 const FAILING_S: u64 = 10;
 /// Different filters of open streams; streams with equal filters share one.
 const TAILS_MAX: usize = 64;
+/// Samples of live requests begin only beside fewer others that take them; each holds up to 16 MiB. Replays have a maximum of their own.
+const SAMPLES_MAX: usize = 4;
 /// Top lists with different filters. Each takes up to 6 MB.
 const TOPS_MAX: usize = 4;
 /// Unused records kept for reuse.
@@ -135,13 +137,17 @@ impl RequestWatch {
         Some(own)
     }
 
-    /// Gives requests to a replay from now on, as long as it takes them.
-    pub(crate) fn sample(&self, own: Arc<LiveRequests>) {
+    /// Gives requests to a replay or a sample from now on, as long as it takes them. False if there are too many others.
+    pub(crate) fn sample(&self, own: Arc<LiveRequests>) -> bool {
         let _alone = lock(&self.changing);
         let others = self.live.load_full();
-        let others = others.iter().filter(|other| other.is_on() && !Arc::ptr_eq(other, &own));
-        self.live.store(Arc::new(others.cloned().chain([own.clone()]).collect()));
-        self.set_flags();
+        let others: Vec<_> = others.iter().filter(|other| other.is_on() && !Arc::ptr_eq(other, &own)).cloned().collect();
+        let has_room = !own.is_sample() || others.len() < SAMPLES_MAX;
+        if has_room {
+            self.live.store(Arc::new(others.into_iter().chain([own]).collect()));
+            self.set_flags();
+        }
+        has_room
     }
 
     /// Ends what nobody looks at any more; called every few seconds.
@@ -212,7 +218,7 @@ impl RequestTap {
     /// Gives a request that no API is for to the replays that take live requests.
     #[cold]
     pub(crate) fn take_unrouted(&self, record: &RequestRecord, unix_ns: u64) {
-        self.shared.live.load().iter().for_each(|live| live.see(record, "", unix_ns));
+        self.shared.live.load().iter().for_each(|live| live.see(record, "", None, unix_ns));
     }
 
     /// Whether this refusal is kept.
@@ -262,7 +268,7 @@ impl RequestTap {
             }
         }
         if flags & LIVE != 0 && !record.bytes(Text::LiveHead).is_empty() {
-            self.shared.live.load().iter().for_each(|live| live.see(record, &facts.id, unix_ns));
+            self.shared.live.load().iter().for_each(|live| live.see(record, &facts.id, Some(&facts.secrets), unix_ns));
         }
         if flags & TOP != 0 {
             self.top.borrow_mut().count(record, facts, &self.shared);

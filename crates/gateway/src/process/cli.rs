@@ -125,6 +125,9 @@ pub(crate) struct CheckOptions {
     /// Configuration to check definitions against [default: the first among FILE, else the one that run finds]
     #[arg(long, short = 'c', value_name = "FILE")]
     pub conf: Option<PathBuf>,
+    /// Warn of examples and defaults of OpenAPI documents that do not fit their schemas
+    #[arg(long)]
+    pub examples: bool,
 }
 
 /// Options of `schema`.

@@ -46,6 +46,11 @@ impl Outcome {
         &self.out
     }
 
+    /// What was told on standard error.
+    pub(crate) fn errors(&self) -> &str {
+        &self.err
+    }
+
     /// Checks exit code and a part of the message of one that failed.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, part: &str) {

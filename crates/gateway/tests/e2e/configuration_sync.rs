@@ -397,7 +397,14 @@ fn a_definition_is_converted_to_the_other_language() {
     let classic = api("shop", "/shop/", &upstream.url())
         .set("do_not_track", false)
         .list("transform_headers", json!([{"path": "/things", "method": "GET", "add_headers": {"X-Added": "one"}}]))
-        .list("white_list", json!([{"path": "/(a|b)", "method": "GET"}]));
+        .list("white_list", json!([{"path": "/(a|things)", "method": "GET"}]))
+        .list(
+            "url_rewrites",
+            json!([{
+                "path": "/things", "method": "GET", "match_pattern": "/things", "rewrite_to": "/all",
+                "triggers": [{"on": "any", "rewrite_to": "/some", "options": {"query_val_matches": {"q": {"match_rx": "some"}}}}],
+            }]),
+        );
     let gateway = Gateway::start(json!({}), []);
     let file = gateway.dir().join("classic.json");
     fs::write(&file, classic.0.to_string()).unwrap();
@@ -407,10 +414,39 @@ fn a_definition_is_converted_to_the_other_language() {
     assert_eq!(document["openapi"], "3.0.3");
     gateway.write_file("shop.json", document.to_string());
     gateway.reload();
-    assert_eq!(gateway.get("/shop/things").status, 200, "{document:#}\n{}", gateway.log());
-    assert_eq!((upstream.last().header("X-Added"), upstream.last().target.as_str()), (Some("one"), "/things"));
+    // The list with a pattern still closes everything else.
+    assert_eq!(gateway.get("/shop/secret").status, 403, "{document:#}\n{}", gateway.log());
+    assert_eq!(gateway.get("/shop/things").status, 200, "{}", gateway.log());
+    assert_eq!((upstream.last().header("X-Added"), upstream.last().target.as_str()), (Some("one"), "/all"));
+    assert_eq!(gateway.get("/shop/things?q=some").status, 200);
+    assert_eq!(upstream.last().target, "/some");
     fs::write(&file, document.to_string()).unwrap();
     let back = tollgate(&gateway, &format!("apis convert {}", file.display())).json();
     assert_eq!((&back["proxy"]["listen_path"], &back["use_keyless"]), (&json!("/shop/"), &json!(true)));
+    gateway.write_file("shop.json", back.to_string());
+    gateway.reload();
+    assert_eq!((gateway.get("/shop/secret").status, gateway.get("/shop/a").status), (403, 200));
     tollgate(&gateway, "apis convert nothing.json").fails(1, "cannot be read");
+}
+
+#[test]
+fn what_would_make_an_api_more_open_is_not_converted_unless_forced() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), []);
+    let file = gateway.dir().join("classic.json");
+    let classic = api("shop", "/shop/", &upstream.url()).set("new_protection", json!({"enabled": true}));
+    fs::write(&file, classic.0.to_string()).unwrap();
+    let line = format!("apis convert {}", file.display());
+    tollgate(&gateway, &line).fails(1, "$.new_protection: has no counterpart");
+    tollgate(&gateway, &line)
+        .fails(1, "1 parts have no counterpart, and without them the API may be more open: --force leaves them out");
+    let forced = tollgate(&gateway, &format!("{line} --force"));
+    assert_eq!((forced.code(), forced.out().contains("new_protection")), (0, false));
+    // A document that validates, as a classic definition that can't.
+    let mut document: Value = serde_json::from_str(forced.out()).unwrap();
+    document["paths"]["/things"]["get"] = json!({"operationId": "things", "responses": {"200": {"description": "All."}}});
+    document["x-tyk-api-gateway"]["middleware"]["operations"]["things"] = json!({"validateRequest": {"enabled": true}});
+    fs::write(&file, document.to_string()).unwrap();
+    tollgate(&gateway, &line).fails(1, "validateRequest of 1 operations has no counterpart");
+    assert_eq!(tollgate(&gateway, &format!("{line} --force")).code(), 0);
 }

@@ -294,3 +294,70 @@ fn a_target_that_returns_is_not_flooded() {
     let last = share(&mut client, Duration::from_millis(500));
     assert!(first > 0.0 && first < 0.125 && (0.2..=0.3).contains(&last), "{first} at first, {last} afterwards");
 }
+
+/// The latencies of requests that several clients send, sorted.
+fn latencies(gateway: &Gateway, requests: usize) -> Vec<Duration> {
+    const CLIENTS: usize = 6;
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|_| {
+            let mut client = gateway.connect();
+            thread::spawn(move || {
+                let one = || {
+                    let start = Instant::now();
+                    assert_eq!(client.ask(get("/a/")).status, 200);
+                    start.elapsed()
+                };
+                std::iter::repeat_with(one).take(requests / CLIENTS).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    let mut all: Vec<Duration> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn an_ejected_target_that_is_ten_times_slower_does_not_show_in_the_99th_percentile() {
+    const REQUESTS: usize = 900;
+    let late = |ms: u64| {
+        Upstream::start(move |_| {
+            thread::sleep(Duration::from_millis(ms));
+            reply("200 OK", &[], "")
+        })
+    };
+    let fast: Vec<Upstream> = (0..3).map(|_| late(4)).collect();
+    let urls: Vec<String> = fast.iter().map(Upstream::url).collect();
+    // What guards: the choice itself, or that the slow target is ejected.
+    let ejection = json!({
+        "consecutive_faults": 0, "latency_factor": 3, "latency_ms_min": 10, "interval_ms": 100, "requests_min": 5,
+        "ejected_ms": 600_000, "ejected_ms_max": 600_000,
+    });
+    // The choice by latency keeps trying the slow target, and a machine that has other work lets fast ones look slow.
+    for (rules, share_max, ratio_max) in [
+        (json!({"balance": "peak_ewma"}), 0.08, f64::MAX),
+        (json!({"health": ejection.clone()}), 0.01, 3.0),
+        (json!({"balance": "least_requests", "health": ejection}), 0.01, 3.0),
+    ] {
+        let slow = late(40);
+        let with: Vec<String> = urls.iter().cloned().chain([slow.url()]).collect();
+        let [without, with] =
+            [balanced(&urls, rules.clone()), balanced(&with, rules.clone())].map(|api| Gateway::start(json!({}), [api]));
+        // The gateway learns first.
+        latencies(&with, 300);
+        let known = slow.requests();
+        let p99 = |gateway: &Gateway| latencies(gateway, REQUESTS)[REQUESTS * 99 / 100].as_secs_f64();
+        // In turns, so that whatever else the machine does slows both.
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for _ in 0..3 {
+            before.push(p99(&without));
+            after.push(p99(&with));
+        }
+        let best = |all: &[f64]| all.iter().copied().fold(f64::MAX, f64::min);
+        let ratio = best(&after) / best(&before);
+        let share = (slow.requests() - known) as f64 / (3 * REQUESTS) as f64;
+        println!("{rules}: p99 {ratio:.2} times that without the slow target, which got {:.2} % of the requests", share * 100.0);
+        // Without a guard, it gets a quarter of the requests, and the ratio is ten.
+        assert!(share < share_max, "{rules}: {share}");
+        assert!(ratio < ratio_max, "{rules}: {ratio}");
+    }
+}

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Gateway, Upstream, api, request};
+use crate::commands::tollgate;
+use crate::harness::{Gateway, Upstream, api, eventually, reply, request};
 
 /// A document with one operation, `getThing`, and the settings of a keyless API.
 pub(crate) fn document(id: &str, target: &str) -> Value {
@@ -236,4 +237,251 @@ fn mocks_come_from_values_and_from_examples_after_authentication() {
     assert_eq!(upstream.requests(), 0);
     assert_eq!(gateway.get("/a/things/new").status, 200);
     assert_eq!(upstream.requests(), 1, "a fixed path is not mocked by a pattern");
+}
+
+/// The document with `x-tollgate.validate_responses`, for things with a number.
+fn with_responses(upstream: &Upstream, rules: Value) -> String {
+    let mut document = document("a", &upstream.url());
+    let thing = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
+    document["paths"]["/things/{id}"]["get"]["responses"] = json!({
+        "200": {"description": "A thing.", "content": {"application/json": {"schema": thing}, "text/event-stream": {}}},
+        "404": {"description": "None."},
+    });
+    document["paths"]["/others"] = json!({"get": {"operationId": "getOthers", "responses": {"200": {"description": "All.", "content": {
+        "application/json": {"schema": {"type": "array"}},
+    }}}}});
+    document["x-tollgate"] = json!({"validate_responses": rules});
+    document.to_string()
+}
+
+/// An upstream whose answer is in the query: status, content type and body.
+fn telling() -> Upstream {
+    Upstream::start(|seen| {
+        let query = seen.target.split_once('?').map_or("", |(_, query)| query);
+        let pairs: std::collections::HashMap<String, String> = tollgate_openapi::form_pairs(query).into_iter().collect();
+        let of = |name: &str, default: &str| pairs.get(name).cloned().unwrap_or_else(|| default.to_owned());
+        let kind = format!("Content-Type: {}", of("type", "application/json"));
+        reply(&format!("{} Told", of("status", "200")), &[&kind], &of("body", "{\"n\":1}"))
+    })
+}
+
+#[test]
+fn responses_that_do_not_fit_the_document_are_replaced() {
+    let upstream = telling();
+    let gateway = Gateway::start(json!({}), []);
+    gateway.write_file("a-oas.json", with_responses(&upstream, json!({})));
+    gateway.reload();
+    let long = format!("{{\"n\":1,\"text\":\"{}\"}}", "x".repeat(30_000));
+    let cases: [(&str, u16, &str); 9] = [
+        ("/a/things/1", 200, "{\"n\":1}"),
+        ("/a/things/1?body=", 500, "Response does not fit the API's description"),
+        ("/a/things/1?body=%7B%22n%22:%22secret%22%7D", 500, "Response does not fit the API's description"),
+        ("/a/things/1?body=nonsense", 500, "Response does not fit"),
+        ("/a/things/1?type=text/html&body=hello", 500, "Response does not fit"),
+        // Bodies in other forms are not read.
+        ("/a/things/1?type=text/event-stream&body=data:1", 200, "data:1"),
+        // A status that is not described passes, and so does a path.
+        ("/a/things/1?status=503&body=busy", 503, "busy"),
+        ("/a/nowhere?body=anything", 200, "anything"),
+        ("/a/others?body=%7B%7D", 500, "Response does not fit"),
+    ];
+    for (target, status, part) in cases {
+        let answer = gateway.get(target);
+        assert_eq!(answer.status, status, "{target}: {answer}");
+        assert!(answer.text().contains(part), "{target}: {answer}");
+        assert!(!answer.text().contains("secret"), "what does not fit is not shown: {answer}");
+    }
+    let body: String = long.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    assert_eq!(gateway.get(&format!("/a/things/1?body={}", &body[..6_000])).status, 500, "half a document");
+    let metrics = gateway.control("GET", "/tyk/metrics", "").text();
+    assert!(metrics.contains("cause=\"response_invalid\"") && metrics.contains("tollgate_refusals_total"), "{metrics}");
+    let log = gateway.log();
+    assert!(log.contains("a response does not fit the OpenAPI document") && log.contains("value must be an integer"), "{log}");
+
+    let strict = json!({"described_statuses_only": true, "error_response_code": 502, "operations": ["getThing"]});
+    gateway.write_file("a-oas.json", with_responses(&upstream, strict));
+    gateway.reload();
+    for (target, status) in [
+        ("/a/things/1?status=503&body=busy", 502),
+        ("/a/things/1?status=404&body=none", 404),
+        ("/a/things/1?body=%7B%7D", 502),
+        ("/a/others?body=%7B%7D", 200),
+        ("/a/things/1", 200),
+    ] {
+        assert_eq!(gateway.get(target).status, status, "{target}");
+    }
+}
+
+#[test]
+fn in_dry_run_responses_that_do_not_fit_pass_and_are_counted() {
+    let upstream = telling();
+    let gateway = Gateway::start(json!({}), []);
+    gateway.write_file("a-oas.json", with_responses(&upstream, json!({"dry_run": true})));
+    gateway.reload();
+    let unfit = gateway.get("/a/things/1?body=%7B%7D");
+    assert_eq!((unfit.status, unfit.text().as_str(), unfit.header("tollgate-dry-run")), (200, "{}", Some("response_invalid")));
+    let fitting = gateway.get("/a/things/1");
+    assert_eq!((fitting.status, fitting.header("tollgate-dry-run")), (200, None));
+    eventually("it is counted", || {
+        gateway
+            .control("GET", "/tyk/metrics", "")
+            .text()
+            .contains("tollgate_dry_runs_total{api=\"a\",cause=\"response_invalid\"} 1")
+    });
+}
+
+#[test]
+fn requirements_of_responses_are_checked_when_they_are_loaded() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), []);
+    for (rules, message) in [
+        (json!({"operations": ["getNothing"]}), "no operation of this document has this id"),
+        (json!({"error_response_code": 200}), "must be a status from 400 to 599"),
+        (json!({"dryrun": true}), "$.x-tollgate.validate_responses.dryrun: error: unknown field"),
+    ] {
+        gateway.write_file("a-oas.json", with_responses(&upstream, rules));
+        let report = gateway.control("GET", "/tyk/reload/?block=true", "");
+        assert!(report.text().contains(message), "{message}: {report}");
+        assert_eq!(gateway.get("/a/things/1").status, 404);
+    }
+    gateway.write_api(&api("c", "/c/", &upstream.url()).set("tollgate", json!({"validate_responses": {}})));
+    let report = gateway.control("GET", "/tyk/reload/?block=true", "");
+    assert!(report.text().contains("$.tollgate.validate_responses: error: acts only in an OpenAPI document"), "{report}");
+}
+
+#[test]
+fn every_kind_of_broken_document_is_a_problem_with_file_and_path_and_others_go_on() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [api("b", "/b/", &upstream.url())]);
+    let good = document("a", &upstream.url());
+    gateway.write_file("a.json", good.to_string());
+    gateway.reload();
+    assert_eq!(gateway.get("/a/x").status, 200);
+    let with = |pointer: &str, value: Value| {
+        let mut changed = good.clone();
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        let mut at = &mut changed;
+        for step in parent.split('/').skip(1) {
+            at = &mut at[step.replace("~1", "/")];
+        }
+        at[name.replace("~1", "/")] = value;
+        changed
+    };
+    let operation = "/paths/~1things~1{id}/get";
+    let deep = |levels: usize| (0..levels).fold(json!({"type": "string"}), |schema, _| json!({"items": schema}));
+    let validated =
+        |document: Value| extended(document, "middleware/operations", json!({"getThing": {"validateRequest": {"enabled": true}}}));
+    let query = |schema: Value| {
+        validated(with(&format!("{operation}/parameters"), json!([{"name": "q", "in": "query", "schema": schema}])))
+    };
+    let others = json!({"get": {"operationId": "getThing", "responses": {"200": {"description": "Others."}}}});
+    let circle = json!({"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}});
+    let remote = |to: &str| with(&format!("{operation}/responses/200"), json!({"$ref": to}));
+    let outside = "is outside this document; such references are not followed";
+    let loads: [(&str, String, &str, &str); 12] = [
+        (
+            "a circle of references",
+            with("/components", json!({"schemas": circle})).to_string(),
+            "$.components.schemas.A",
+            "leads to itself",
+        ),
+        ("a remote reference", remote("https://example.test/a.json#/b").to_string(), "$.paths", outside),
+        ("a reference to a file", remote("other.yaml#/b").to_string(), "$.paths", outside),
+        ("a reference to nothing", remote("#/components/responses/None").to_string(), "$.paths", "is not in this document"),
+        ("one id twice", with("/paths/~1others", others).to_string(), ".get.operationId", "is also the id of"),
+        ("too deep", with("/components", json!({"schemas": {"A": deep(300)}})).to_string(), "a.json", "recursion limit exceeded"),
+        (
+            "look-around",
+            query(json!({"type": "string", "pattern": "^(?=a)b"})).to_string(),
+            "schema.pattern",
+            "can be matched in linear time",
+        ),
+        (
+            "a back-reference",
+            query(json!({"type": "string", "pattern": "(a)\\1"})).to_string(),
+            "schema.pattern",
+            "can be matched in linear time",
+        ),
+        ("no schema", query(json!("text")).to_string(), "parameters[0].schema", "must be a schema"),
+        (
+            "a wrong keyword",
+            query(json!({"minLength": -1})).to_string(),
+            "schema.minLength",
+            "must be a whole number of at least 0",
+        ),
+        ("broken JSON", "{\"openapi\": ".to_owned(), "a.json", "not valid JSON"),
+        ("another version", with("/openapi", json!("4.0.0")).to_string(), "$.openapi", "must be 3.0 or 3.1"),
+    ];
+    for (what, text, place, message) in &loads {
+        gateway.write_file("a.json", text);
+        let report = gateway.control("GET", "/tyk/reload/?block=true", "").text();
+        for part in ["a.json", place, message] {
+            assert!(report.contains(part), "{what}: {part} is not in {report}");
+        }
+        assert_eq!((gateway.get("/a/x").status, gateway.get("/b/x").status), (200, 200), "{what}: the last good version serves");
+    }
+    gateway.write_file("a.json", good.to_string());
+    gateway.reload();
+    gateway.write_file("y.yaml", "openapi: 3.0.3\ninfo: [\n");
+    let report = gateway.control("GET", "/tyk/reload/?block=true", "").text();
+    assert!(report.contains("y.yaml") && report.contains("not valid YAML") && report.contains("line"), "{report}");
+    gateway.remove_file("y.yaml");
+    // These are no errors: the first of two paths in order answers, and schemas 100 deep with ECMA's syntax act.
+    let mut clashing = good.clone();
+    clashing["paths"]["/things/{name}"] =
+        json!({"get": {"operationId": "other", "responses": {"200": {"description": "A thing."}}}});
+    gateway.write_file("a.json", clashing.to_string());
+    let report = gateway.control("GET", "/tyk/reload/?block=true", "");
+    assert!(report.status == 200 && gateway.log().contains("matches the same requests as /things/{id}"), "{report}");
+    let body = json!({"required": true, "content": {"application/json": {"schema": deep(100)}}});
+    let mut deepest = query(json!({"type": "string", "pattern": "^\\d{3}[\\w-]$"}));
+    deepest["paths"]["/things/{id}"]["get"]["requestBody"] = body;
+    gateway.write_file("a.json", deepest.to_string());
+    gateway.reload();
+    let nested = |levels: usize| format!("{}\"x\"{}", "[".repeat(levels), "]".repeat(levels));
+    let ask = |target: &str, body: &str| gateway.send(request("GET", target, &["Content-Type: application/json"], body)).status;
+    assert_eq!([ask("/a/things/1?q=123-", &nested(100)), ask("/a/things/1?q=12-", &nested(100))], [200, 422], "{}", gateway.log());
+    assert_eq!(ask("/a/things/1?q=123-", &nested(100).replace("\"x\"", "5")), 422, "the deepest item must be a text");
+    assert_eq!(gateway.get("/b/x").status, 200);
+}
+
+#[test]
+fn examples_are_checked_if_the_configuration_says_so() {
+    let upstream = Upstream::ok();
+    let mut document = document("a", &upstream.url());
+    document["components"] = json!({"schemas": {"Thing": {"type": "object", "properties": {
+        "n": {"type": "integer", "example": "one"}, "m": {"type": "integer", "default": "two"},
+    }}}});
+    let places = ["$.components.schemas.Thing.properties.n.example", "$.components.schemas.Thing.properties.m.default"];
+    for (settings, errors) in [
+        (json!({}), [false, false]),
+        (json!({"validate_examples": true}), [true, false]),
+        (json!({"validate_schema_defaults": true}), [false, true]),
+    ] {
+        let gateway = Gateway::start(json!({"oas_config": settings}), []);
+        gateway.write_file("a-oas.json", document.to_string());
+        let report = gateway.control("GET", "/tyk/reload/?block=true", "").text();
+        for (place, is_error) in places.iter().zip(errors) {
+            assert_eq!(
+                report.contains(&format!("{place}: error: does not fit its schema: value must be an integer")),
+                is_error,
+                "{settings}: {report}"
+            );
+        }
+        let serves = !errors.contains(&true);
+        assert_eq!(gateway.get("/a/things/1").status, if serves { 200 } else { 404 });
+        let created = gateway.control("POST", "/tyk/apis/oas", &document.to_string().replace("\"a\"", "\"z\"")).status;
+        assert_eq!(created == 400, !serves, "{settings}");
+        // The command warns of the others, if asked to.
+        let check = |more: &str| {
+            let line = format!("check {} --conf {} {more}", gateway.apps().join("a-oas.json").display(), gateway.conf().display());
+            tollgate(&gateway, &line).out().to_owned()
+        };
+        let told = check("--examples");
+        for (place, is_error) in places.iter().zip(errors) {
+            let level = if is_error { "error" } else { "warning" };
+            assert!(told.contains(&format!("{place}: {level}: ")), "{settings}: {told}");
+        }
+        assert!(!check("").contains("warning: does not fit"));
+    }
 }

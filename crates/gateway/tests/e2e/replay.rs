@@ -385,3 +385,106 @@ fn broken_records_and_changes_are_refused_by_name() {
     assert_eq!(begin(json!([])).status, 200);
     gateway.expect_no_panic();
 }
+
+/// A gateway with an open API and one with keys, and its directory with the first one closed.
+fn closing(gateway: &Gateway, folder: &Path) -> PathBuf {
+    let dir = dumped(gateway, folder);
+    change(&dir.join("apis/open.json"), |api| {
+        api["version_data"]["versions"]["Default"]["extended_paths"] =
+            json!({"black_list": [{"path": "/closed", "method_actions": {"GET": {"action": "no_action", "code": 200}}}]})
+    });
+    dir
+}
+
+#[test]
+fn records_that_wait_in_redis_for_the_pump_are_replayed_and_stay_there() {
+    let upstream = Upstream::ok();
+    for (serializer, several) in [("", false), ("protobuf", true)] {
+        let redis = crate::servers::Server::start(&["--requirepass", "hidden"]);
+        let conf = json!({
+            "enable_analytics": true, "hash_keys": true,
+            "enable_separate_analytics_store": true,
+            "analytics_storage": {"type": "redis", "host": "127.0.0.1", "port": redis.port, "password": "hidden"},
+            "analytics_config": {"serializer_type": serializer, "enable_multiple_analytics_keys": several},
+        });
+        let track = |definition: Definition| definition.set("do_not_track", false);
+        let apis = [track(keyed("a", &upstream)), track(api("open", "/open/", &upstream.url()))];
+        let gateway = apis.into_iter().fold(Setup::new(conf), Setup::api).start();
+        make_key(&gateway, "gold", &session_for(&["a"], json!({})));
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..3 {
+            assert_eq!(gateway.get("/open/closed?q=1").status, 200);
+            assert_eq!(gateway.send(with_key("/a/x", "defaultgold")).status, 200);
+            assert_eq!(gateway.get("/a/x").status, 401);
+        }
+        let waiting = || {
+            let names = redis.cli(&["-a", "hidden", "--no-auth-warning", "KEYS", "analytics-*"]);
+            let lengths = names.lines().filter(|name| !name.is_empty());
+            lengths
+                .map(|name| redis.cli(&["-a", "hidden", "--no-auth-warning", "LLEN", name]).trim().parse::<u32>().unwrap())
+                .sum::<u32>()
+        };
+        eventually("all records are there", || waiting() == 9);
+        let dir = closing(&gateway, folder.path());
+        let address = format!("redis://:hidden@127.0.0.1:{}/0", redis.port);
+        let told = tollgate(&gateway, &format!("replay {address} --dir {}", dir.display()));
+        assert_eq!(told.code(), 7, "{}", told.out());
+        let said = told.out();
+        assert!(said.contains("api open: rights: forwarded -> 403 endpoint_forbidden (3 requests)"), "{said}");
+        assert!(said.contains("9 requests: 6 same, 3 different, 0 undecided"), "{said}");
+        assert_eq!(waiting(), 9, "the pump still gets them");
+        let wrong = address.replace("hidden", "n0t-it");
+        let refused = tollgate(&gateway, &format!("replay {wrong}"));
+        assert!(!refused.out().contains("n0t-it"));
+        refused.fails(3, &format!("redis://127.0.0.1:{}/0: ", redis.port));
+    }
+}
+
+#[test]
+fn live_requests_are_kept_without_credentials_and_replayed_later() {
+    let upstream = Upstream::ok();
+    let track = |definition: Definition| definition.set("do_not_track", false);
+    let (folder, gateway) = recording([keyed("a", &upstream), api("open", "/open/", &upstream.url())].map(track));
+    let hash = make_key(&gateway, "gold", &session_for(&["a"], json!({})));
+    let dir = closing(&gateway, folder.path());
+    let file = folder.path().join("sample.jsonl");
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let traffic = scope.spawn(|| {
+            let lines = ["Authorization: defaultgold", "Accept: text/plain", "X-Api-Token: h1dden", "X-Other: kept-out"];
+            while !is_over.load(Ordering::Relaxed) {
+                let body = "a body of a client";
+                assert_eq!(gateway.send(request("POST", "/a/x?api_key=h1dden&page=2", &lines, body)).status, 200);
+                assert_eq!(gateway.get("/open/closed").status, 200);
+                assert_eq!(gateway.get("/nowhere").status, 404);
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let line = format!("replay --live 1 --save {} --header Accept --header X-Api-Token --header Authorization", file.display());
+        let said = tollgate(&gateway, &line).ok();
+        is_over.store(true, Ordering::Relaxed);
+        traffic.join().unwrap();
+        assert!(said.contains("sample.jsonl: ") && said.contains(" requests, 0 missed"), "{said}");
+    });
+    let text = fs::read_to_string(&file).unwrap();
+    for secret in ["defaultgold", "h1dden", "a body of a client", "kept-out", "X-Api-Token", "uthorization"] {
+        assert!(!text.contains(secret), "{secret} is in {}", text.lines().take(6).collect::<Vec<_>>().join("\n"));
+    }
+    let first: Value =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).find(|line: &Value| line["method"] == "POST").unwrap();
+    assert_eq!((&first["path"], &first["key"]), (&json!("/a/x?api_key=********&page=2"), &json!(hash)));
+    assert_eq!(first["headers"], json!([["Accept", "text/plain"]]));
+    let told = tollgate(&gateway, &format!("replay {} --dir {}", file.display(), dir.display()));
+    assert_eq!(told.code(), 7, "{}", told.out());
+    let said = told.out();
+    assert!(said.contains("api open: rights: forwarded -> 403 endpoint_forbidden"), "{said}");
+    assert!(said.contains(", 0 undecided") && !said.contains("otherwise than recorded"), "{said}");
+    // It is never written over, and its options need it.
+    tollgate(&gateway, &format!("replay --live 1 --save {}", file.display())).fails(1, "can't be written");
+    tollgate(&gateway, "replay --live 1 --header Accept").fails(2, "--save");
+    for (query, status) in
+        [("seconds=0", 400), ("seconds=31", 400), ("every=1", 400), ("seconds=1&other=1", 400), ("seconds=1", 200)]
+    {
+        assert_eq!(gateway.control("GET", &format!("/tyk/configuration/sample?{query}"), "").status, status, "{query}");
+    }
+}

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use prost::Message;
+use serde_json::{Map, Value};
 
 use super::{AnalyticsRecord, Geo, GraphqlStats, RecordTime};
+use crate::calendar::append_rfc3339_ms;
 
 /// The time zone for readers; they must know its name.
 const TIME_ZONE: &str = "UTC";
@@ -16,6 +18,30 @@ impl AnalyticsRecord<'_> {
         // Writing to memory cannot fail.
         let _ = RecordMessage::from(self).encode(out);
     }
+}
+
+/// The members of a message that say what was requested, as JSON names them. `Err` says why it is no record.
+pub fn protobuf_members(message: &[u8]) -> Result<Map<String, Value>, String> {
+    let record = RecordMessage::decode(message).map_err(|error| format!("is no record: {error}"))?;
+    let mut time = Vec::new();
+    if let Some(at) = &record.timestamp {
+        append_rfc3339_ms(&mut time, at.seconds, u32::try_from(at.nanos).unwrap_or_default());
+    }
+    let texts = [
+        ("method", record.method),
+        ("api_key", record.api_key),
+        ("api_id", record.api_id),
+        ("ip_address", record.ip_address),
+        ("listen_path", record.listen_path),
+        ("raw_path", record.raw_path),
+        ("original_path", record.original_path),
+        ("raw_request", record.raw_request),
+        ("timestamp", String::from_utf8_lossy(&time).into_owned()),
+    ];
+    let mut members: Map<String, Value> = texts.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect();
+    members.insert("content_length".to_owned(), record.content_length.into());
+    members.insert("response_code".to_owned(), record.response_code.into());
+    Ok(members)
 }
 
 /// `AnalyticsRecord`. The pump requires most nested messages, so they are always present. `MCPStats` is not,

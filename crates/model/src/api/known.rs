@@ -48,6 +48,7 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),
     ("tollgate.cache.*", Refuse),
+    ("tollgate.validate_responses.*", Refuse),
     ("tollgate.upstream.*", Refuse),
     ("tollgate.upstream.*.*", Refuse),
     ("tollgate.upstream.*.*.*", Refuse),

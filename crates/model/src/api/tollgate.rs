@@ -34,6 +34,22 @@ pub struct ApiExtensions {
     pub serve_without: Vec<String>,
     /// How requests are distributed to targets, and what happens when targets fail.
     pub upstream: Option<UpstreamRules>,
+    /// Responses of upstreams must fit the OpenAPI document; acts only in documents.
+    pub validate_responses: Option<ResponseRequirements>,
+}
+
+/// `tollgate.validate_responses`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ResponseRequirements {
+    /// A response that does not fit passes, is counted, and is told in the response header `Tollgate-Dry-Run`.
+    pub dry_run: bool,
+    /// Status in place of a response that does not fit; 0 means 500.
+    pub error_response_code: u16,
+    /// A status that the document does not describe does not fit.
+    pub described_statuses_only: bool,
+    /// Ids of the operations whose responses are validated; empty for all.
+    pub operations: Vec<String>,
 }
 
 /// A reason to refuse requests that can be tried first.

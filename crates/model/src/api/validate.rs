@@ -42,6 +42,12 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     error_override::check(&api.error_overrides, &JsonPath::of("error_overrides"), findings);
     check_unsupported(api, findings);
     protections::check_names(&api.tollgate.serve_without, findings);
+    if let Some(code) = api.tollgate.validate_responses.as_ref().map(|rules| rules.error_response_code)
+        && code != 0
+        && !(400..=599).contains(&code)
+    {
+        findings.error(&JsonPath::of("tollgate.validate_responses.error_response_code"), "must be a status from 400 to 599");
+    }
 }
 
 fn check_proxy(proxy: &Proxy, is_stream: bool, findings: &mut Findings) {

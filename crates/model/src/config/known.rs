@@ -106,7 +106,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("event_trigers_defunct", Never),
     ("event_triggers_defunct", Never),
     ("auth_override", Set),
-    ("oas_config", Set),
     ("streaming", Member("enabled")),
     ("labs", Set),
     ("slave_options", Member("use_rpc")),

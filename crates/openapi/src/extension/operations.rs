@@ -10,7 +10,7 @@ use crate::document::{Document, Operation};
 use crate::places::{member, put};
 
 /// Sources of a rewrite's rule, and the members of `options` that are maps by name.
-pub(super) const RULE_SOURCES: [(&str, &str); 5] = [
+pub(crate) const RULE_SOURCES: [(&str, &str); 5] = [
     ("query", "query_val_matches"),
     ("path", "path_part_matches"),
     ("header", "header_matches"),

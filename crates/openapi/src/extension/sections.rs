@@ -10,7 +10,7 @@ use crate::places::{member, put};
 const TARGETS_MAX: u64 = 10_000;
 
 /// Members of `custom_middleware`, with the sections of the extension that have its plugins, the newer one first.
-const PLUGINS: [(&str, &str, &str); 4] = [
+pub(crate) const PLUGINS: [(&str, &str, &str); 4] = [
     ("pre", "prePlugins", "prePlugin"),
     ("post_key_auth", "postAuthenticationPlugins", "postAuthenticationPlugin"),
     ("post", "postPlugins", "postPlugin"),
@@ -18,7 +18,7 @@ const PLUGINS: [(&str, &str, &str); 4] = [
 ];
 
 /// Kinds of event handlers.
-pub(super) const HANDLERS: [(&str, &str); 3] =
+pub(crate) const HANDLERS: [(&str, &str); 3] =
     [("webhook", "eh_web_hook_handler"), ("custom", "eh_dynamic_handler"), ("log", "eh_log_handler")];
 
 pub(super) fn write(extension: &Value, writer: &mut Writer) {
@@ -191,7 +191,7 @@ fn error_overrides(extension: &Value, writer: &mut Writer) {
 }
 
 /// Renames the members of an object and of the objects in it, except names of headers.
-pub(super) fn rename_members(value: &Value, rename: &dyn Fn(&str) -> String) -> Value {
+pub(crate) fn rename_members(value: &Value, rename: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::Object(members) => {
             let renamed = members.iter().map(|(name, member)| {

@@ -26,6 +26,19 @@ pub(crate) const JWT_FIELDS: [(&str, &str); 10] = [
     ("notBeforeValidationSkew", "jwt_not_before_validation_skew"),
 ];
 
+/// Settings of signatures of tokens: place in the extension, place in an entry of `auth_configs`.
+pub(crate) const SIGNATURE_FIELDS: [(&str, &[&str]); 9] = [
+    ("enabled", &["validate_signature"]),
+    ("algorithm", &["signature", "algorithm"]),
+    ("header", &["signature", "header"]),
+    ("query.enabled", &["signature", "use_param"]),
+    ("query.name", &["signature", "param_name"]),
+    ("secret", &["signature", "secret"]),
+    ("allowedClockSkew", &["signature", "allowed_clock_skew"]),
+    ("errorCode", &["signature", "error_code"]),
+    ("errorMessage", &["signature", "error_message"]),
+];
+
 pub(super) fn write(document: &Document, extension: &Value, writer: &mut Writer) {
     let empty = json!({});
     let authentication = member(extension, "server.authentication").filter(|value| value.is_object()).unwrap_or(&empty);
@@ -237,20 +250,9 @@ fn token(document: &Document, name: &str, settings: &Value, config: &mut Value, 
     }
     if let Some(signature) = settings.get("signatureValidation") {
         let copied = |name: &str| member(signature, name).cloned();
-        let fields = [
-            ("enabled", vec!["validate_signature"]),
-            ("algorithm", vec!["signature", "algorithm"]),
-            ("header", vec!["signature", "header"]),
-            ("query.enabled", vec!["signature", "use_param"]),
-            ("query.name", vec!["signature", "param_name"]),
-            ("secret", vec!["signature", "secret"]),
-            ("allowedClockSkew", vec!["signature", "allowed_clock_skew"]),
-            ("errorCode", vec!["signature", "error_code"]),
-            ("errorMessage", vec!["signature", "error_message"]),
-        ];
-        for (from, to) in fields {
+        for (from, to) in SIGNATURE_FIELDS {
             if let Some(value) = copied(from) {
-                put(config, &to, value);
+                put(config, to, value);
             }
         }
     }

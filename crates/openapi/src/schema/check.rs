@@ -25,6 +25,8 @@ pub enum Side {
     Request,
     /// A response: `writeOnly` properties are not allowed.
     Response,
+    /// An example of either: all properties are allowed, and those of one side may be missing.
+    Example,
 }
 
 /// The first mismatch of a value.
@@ -534,6 +536,7 @@ impl<'s> Run<'s> {
             property.any(|property| match self.side {
                 Side::Request => property.read_only,
                 Side::Response => property.write_only,
+                Side::Example => property.read_only || property.write_only,
             })
         };
         match names.iter().find(|name| !members.contains_key(*name) && !is_of_other_side(name)) {

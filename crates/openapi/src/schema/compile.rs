@@ -21,7 +21,17 @@ pub(crate) struct SchemaCompiler<'d> {
     by_place: HashMap<*const Value, SchemaId>,
     patterns: HashMap<&'d str, Option<Arc<PatternCheck>>>,
     anchors: Option<HashMap<&'d str, (&'d Value, JsonPath)>>,
+    /// Examples in schemas, if somebody wants them.
+    examples: Option<Vec<SchemaExample<'d>>>,
     problems: Vec<Problem>,
+}
+
+/// A value that a schema has for itself.
+pub(crate) struct SchemaExample<'d> {
+    pub(crate) schema: SchemaId,
+    pub(crate) value: &'d Value,
+    pub(crate) at: JsonPath,
+    pub(crate) is_default: bool,
 }
 
 impl<'d> SchemaCompiler<'d> {
@@ -32,8 +42,19 @@ impl<'d> SchemaCompiler<'d> {
             by_place: HashMap::new(),
             patterns: HashMap::new(),
             anchors: None,
+            examples: None,
             problems: Vec::new(),
         }
+    }
+
+    /// A compiler that also collects the examples and defaults of the schemas.
+    pub(crate) fn with_examples(document: &'d Document) -> Self {
+        SchemaCompiler { examples: Some(Vec::new()), ..SchemaCompiler::new(document) }
+    }
+
+    /// Takes what was collected.
+    pub(crate) fn take_examples(&mut self) -> Vec<SchemaExample<'d>> {
+        self.examples.take().unwrap_or_default()
     }
 
     /// The compiled schemas, and their problems.
@@ -70,7 +91,10 @@ impl<'d> SchemaCompiler<'d> {
         let node = match schema {
             Value::Bool(true) => Node::default(),
             Value::Bool(false) => Node { checks: vec![Check::Never], ..Node::default() },
-            Value::Object(members) => self.node(members, at, depth),
+            Value::Object(members) => {
+                self.collect_examples(id, members, at);
+                self.node(members, at, depth)
+            }
             _ => {
                 self.error(at, "must be a schema");
                 Node::default()
@@ -80,6 +104,21 @@ impl<'d> SchemaCompiler<'d> {
             *place = node;
         }
         id
+    }
+
+    fn collect_examples(&mut self, schema: SchemaId, members: &'d Map<String, Value>, at: &JsonPath) {
+        let is_3_0 = self.document.version == Version::V3_0;
+        // In 3.0, nothing beside a reference counts, and schemas have no list of examples.
+        let Some(examples) = self.examples.as_mut().filter(|_| !(is_3_0 && members.contains_key("$ref"))) else { return };
+        for (name, is_default) in [("example", false), ("default", true)] {
+            let value = members.get(name);
+            examples.extend(value.map(|value| SchemaExample { schema, value, at: at.key(name), is_default }));
+        }
+        if let Some(Value::Array(values)) = members.get("examples").filter(|_| !is_3_0) {
+            let at = at.key("examples");
+            let values = values.iter().enumerate();
+            examples.extend(values.map(|(index, value)| SchemaExample { schema, value, at: at.index(index), is_default: false }));
+        }
     }
 
     fn push(&mut self, node: Node) -> SchemaId {

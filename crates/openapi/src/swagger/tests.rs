@@ -79,6 +79,25 @@ fn a_swagger_document_becomes_an_openapi_document() {
 }
 
 #[test]
+fn properties_may_have_the_names_of_keywords() {
+    let mut document = pets();
+    let reference = json!({"$ref": "#/definitions/Pet"});
+    document["definitions"]["Schema"] = json!({
+        "type": "object", "default": {"$ref": "#/definitions/of-the-author"},
+        "properties": {"default": reference, "enum": {"type": "array", "items": reference}, "example": reference, "properties": {"additionalProperties": reference}},
+    });
+    let converted = convert_swagger(&document).document;
+    let at = |pointer: &str| converted.pointer(&format!("/components/schemas/Schema{pointer}")).cloned().unwrap_or_default();
+    for pointer in
+        ["/properties/default", "/properties/enum/items", "/properties/example", "/properties/properties/additionalProperties"]
+    {
+        assert_eq!(at(pointer)["$ref"], "#/components/schemas/Pet", "{pointer}");
+    }
+    assert_eq!(at("/default")["$ref"], "#/definitions/of-the-author", "a value is no part of the description");
+    assert!(Document::new(converted.clone()).is_ok(), "{converted:#}");
+}
+
+#[test]
 fn only_version_2_is_converted() {
     assert!(is_swagger(&pets()) && is_swagger(&json!({"swagger": 2.0})));
     assert!(!is_swagger(&json!({"swagger": "1.2"})) && !is_swagger(&json!({"openapi": "3.0.3"})));

@@ -1,6 +1,7 @@
 //! Reads recorded requests in the forms in which they are kept, and writes each as the line of JSON that a replay takes.
 
 use super::combined_log::{self, end_of_quotes};
+use super::redis_records::{RedisRecords, is_redis};
 use crate::ask::CommandFailure;
 use crate::ask::document::put;
 use base64::Engine;
@@ -29,10 +30,16 @@ enum RecordLines {
     Text(Box<dyn BufRead>),
     /// Entries of a HAR.
     Entries(std::vec::IntoIter<Value>),
+    /// Records that wait for tyk-pump.
+    Redis(Box<RedisRecords>),
 }
 
 impl RecordReader {
     pub(super) fn open(file: &Path) -> Result<Self, CommandFailure> {
+        if let Some(address) = file.to_str().filter(|_| is_redis(file)) {
+            let lines = RecordLines::Redis(Box::new(RedisRecords::open(address)?));
+            return Ok(RecordReader { lines, read: 0, skipped: 0, first_skipped: None });
+        }
         let failed = |error: std::io::Error| CommandFailure::Refused(format!("{} cannot be read: {error}", file.display()));
         let source: Box<dyn Read> =
             if file == Path::new("-") { Box::new(std::io::stdin()) } else { Box::new(File::open(file).map_err(failed)?) };
@@ -88,6 +95,10 @@ impl RecordReader {
         let made = match &mut self.lines {
             RecordLines::Entries(entries) => match entries.next() {
                 Some(entry) => har_request(&entry),
+                None => return Ok(None),
+            },
+            RecordLines::Redis(records) => match records.next()? {
+                Some(record) => record.map(|record| analytics(&record)),
                 None => return Ok(None),
             },
             RecordLines::Text(text) => {

@@ -6,6 +6,7 @@ mod content;
 mod plan;
 pub(super) mod replays;
 pub(super) mod revisions;
+pub(super) mod samples;
 mod written;
 
 use super::Control;

@@ -1,5 +1,6 @@
 //! In what two verdicts about one request differ.
 
+use crate::base::secret_name::{is_secret, masked_path};
 use crate::data::handler::{RehearsedDecision, RehearsedVerdict};
 use serde::Serialize;
 use tollgate_admin::MASK;
@@ -204,20 +205,9 @@ fn without_secret(line: &str) -> String {
     }
 }
 
-/// Whether a name of a header or parameter is that of a credential.
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["auth", "key", "token", "secret", "password", "cookie", "signature", "session"].iter().any(|part| name.contains(part))
-}
-
 /// A path with its query; the values of parameters that are named like credentials are masked.
 pub(super) fn shown_path(path: &str) -> String {
-    let Some((path, query)) = path.split_once('?') else { return path.to_owned() };
-    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) if is_secret(name) => format!("{name}={MASK}"),
-        _ => pair.to_owned(),
-    });
-    format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"))
+    masked_path(path, |_| false)
 }
 
 fn reached(verdict: &RehearsedVerdict) -> String {

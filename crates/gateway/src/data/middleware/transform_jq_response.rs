@@ -94,7 +94,7 @@ impl FilterStep {
             ("_tyk_context", std::mem::take(&mut self.context)),
             ("_tyk_response_headers", headers_of(head)),
         ]);
-        self.filter.apply(input, self.unix_s, self.replacement.bytes_max)
+        self.filter.apply(input, self.unix_s, self.replacement.bytes_max())
     }
 }
 

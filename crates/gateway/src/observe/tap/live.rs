@@ -1,7 +1,10 @@
-//! Requests as they come in, for a replay that decides about them a second time: lines of JSON in a bounded buffer. The heads are complete, with
-//! credentials; they stay in the process.
+//! Requests as they come in, as lines of JSON in a bounded buffer: for a replay that decides about them a second time, with complete heads, which
+//! stay in the process; or for a sample that leaves it, with the headers that were asked for and without credentials.
 
+use super::entry::key_id;
 use super::lock;
+use crate::base::secret_name;
+use crate::observe::facts::Secrets;
 use crate::observe::record::{RequestRecord, Text};
 use serde_json::{Value, json};
 use std::sync::Mutex;
@@ -19,6 +22,16 @@ pub(crate) struct LiveRequests {
     every: AtomicU32,
     seen: AtomicU32,
     missed: AtomicU64,
+    /// What a sample has of each request; `None` for everything.
+    sample: Option<SampleRules>,
+}
+
+/// What a sample that leaves the process has.
+struct SampleRules {
+    /// Names of headers.
+    headers: Vec<String>,
+    /// Whether keys are shown as hashes already.
+    hash_keys: bool,
 }
 
 #[derive(Default)]
@@ -28,6 +41,16 @@ struct LiveBuffer {
 }
 
 impl LiveRequests {
+    /// For a sample with these headers.
+    pub(crate) fn sample(headers: Vec<String>, hash_keys: bool) -> Self {
+        LiveRequests { sample: Some(SampleRules { headers, hash_keys }), ..LiveRequests::default() }
+    }
+
+    /// Whether it is for a sample.
+    pub(super) fn is_sample(&self) -> bool {
+        self.sample.is_some()
+    }
+
     /// Takes one of `every` requests from now on, for some time.
     pub(crate) fn begin(&self, time: Duration, every: u32) {
         self.every.store(every.max(1), Ordering::Relaxed);
@@ -60,8 +83,8 @@ impl LiveRequests {
         std::mem::take(&mut lock(&self.state).lines)
     }
 
-    /// Adds a request.
-    pub(super) fn see(&self, record: &RequestRecord, api: &str, unix_ns: u64) {
+    /// Adds a request. `secrets` are the places of credentials, if an API is for it.
+    pub(super) fn see(&self, record: &RequestRecord, api: &str, secrets: Option<&Secrets>, unix_ns: u64) {
         let is_chosen = self.seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(self.every.load(Ordering::Relaxed).max(1));
         if !is_chosen || !self.takes() {
             return;
@@ -69,10 +92,12 @@ impl LiveRequests {
         let mut lines = record.bytes(Text::LiveHead).split(|byte| *byte == b'\n');
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let path = text(lines.next().unwrap_or_default());
+        let path = if self.sample.is_some() { secret_name::masked_path(&path, |name| is_parameter(secrets, name)) } else { path };
         let pairs = lines.filter(|line| !line.is_empty()).filter_map(|line| {
             let colon = line.iter().position(|byte| *byte == b':')?;
             Some((text(line.get(..colon)?), text(line.get(colon + 1..)?)))
         });
+        let pairs = pairs.filter(|(name, _)| self.sample.as_ref().is_none_or(|rules| rules.takes(name, secrets)));
         let mut request = json!({
             "time_ms": unix_ns / 1_000_000,
             "method": record.text(Text::Method),
@@ -85,7 +110,11 @@ impl LiveRequests {
             "api_id": api,
         });
         if let Value::Object(members) = &mut request {
-            members.extend(record.key.iter().map(|key| ("key".to_owned(), (&*key.shown).into())));
+            let shown = |key: &str| match &self.sample {
+                Some(rules) => key_id(key, rules.hash_keys).into_owned(),
+                None => key.to_owned(),
+            };
+            members.extend(record.key.iter().map(|key| ("key".to_owned(), shown(&key.shown).into())));
             let length = u64::try_from(record.content_length).ok();
             members.extend(length.map(|bytes| ("content_length".to_owned(), bytes.into())));
         }
@@ -98,4 +127,17 @@ impl LiveRequests {
         state.lines.extend_from_slice(line.as_bytes());
         state.lines.push(b'\n');
     }
+}
+
+impl SampleRules {
+    /// Whether the sample has a header: it was asked for, and carries no credentials.
+    fn takes(&self, name: &str, secrets: Option<&Secrets>) -> bool {
+        let is_place = secrets.is_some_and(|secrets| secrets.headers.iter().any(|own| own.eq_ignore_ascii_case(name)));
+        !is_place && !secret_name::is_secret(name) && self.headers.iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Whether a parameter of the query carries credentials.
+fn is_parameter(secrets: Option<&Secrets>, name: &str) -> bool {
+    secrets.is_some_and(|secrets| secrets.parameters.iter().any(|own| own.eq_ignore_ascii_case(name)))
 }

@@ -16,32 +16,25 @@ pub(crate) enum Unopened {
     Unreadable(String),
 }
 
+/// The part of a response step that reads the whole body.
+pub(crate) struct WholeBody {
+    pub bytes_max: usize,
+    /// Whether the response has only a head.
+    pub is_head: bool,
+}
+
 /// The part of a response step that reads the whole body to replace it.
 pub(crate) struct BodyReplacement {
     /// Identifier of the API, for the log.
     pub api: Arc<str>,
-    pub bytes_max: usize,
-    is_head: bool,
+    reader: WholeBody,
 }
 
-impl BodyReplacement {
+impl WholeBody {
     /// Asks the upstream for the whole, since a part of a document cannot be read.
     pub(crate) fn new(exchange: &mut Exchange<'_>) -> Self {
         exchange.ask_for_whole();
-        BodyReplacement {
-            api: exchange.api.id.as_str().into(),
-            bytes_max: exchange.settings.response_bytes_max,
-            is_head: exchange.is_head(),
-        }
-    }
-
-    /// Keeps the body, if there is one to replace.
-    pub(crate) fn on_head(&self, head: &mut ResponseHead<'_>) -> ResponseAction {
-        head.body_changes();
-        if self.is_head {
-            head.remove_header("Content-Encoding");
-        }
-        if self.is_head || !head.can_have_body() { ResponseAction::Pass } else { ResponseAction::Keep(self.bytes_max) }
+        WholeBody { bytes_max: exchange.settings.response_bytes_max, is_head: exchange.is_head() }
     }
 
     /// The whole body without its coding.
@@ -57,6 +50,33 @@ impl BodyReplacement {
             Some(Err(OpenError::TooLarge)) => Err(Unopened::Refused(refusal::RESPONSE_TOO_LARGE)),
             Some(Err(error)) => Err(Unopened::Unreadable(format!("{error:?} Content-Encoding"))),
         }
+    }
+}
+
+impl BodyReplacement {
+    /// Asks the upstream for the whole.
+    pub(crate) fn new(exchange: &mut Exchange<'_>) -> Self {
+        BodyReplacement { api: exchange.api.id.as_str().into(), reader: WholeBody::new(exchange) }
+    }
+
+    /// Largest body that is read.
+    pub(crate) fn bytes_max(&self) -> usize {
+        self.reader.bytes_max
+    }
+
+    /// Keeps the body, if there is one to replace.
+    pub(crate) fn on_head(&self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        head.body_changes();
+        if self.reader.is_head {
+            head.remove_header("Content-Encoding");
+        }
+        let is_kept = !self.reader.is_head && head.can_have_body();
+        if is_kept { ResponseAction::Keep(self.reader.bytes_max) } else { ResponseAction::Pass }
+    }
+
+    /// The whole body without its coding.
+    pub(crate) fn opened<'b>(&self, head: &ResponseHead<'_>, body: KeptBody<'b>) -> Result<Cow<'b, [u8]>, Unopened> {
+        self.reader.opened(head, body)
     }
 }
 

@@ -35,11 +35,14 @@ fn verdict(rules: &ResponseRules, status: u16, headers: &[(&str, &str)], body: &
     }
 }
 
+/// Status, headers, body, and what is wrong.
+type ResponseCase = (u16, &'static [(&'static str, &'static str)], &'static str, &'static str);
+
 #[test]
 fn responses_fit_what_the_document_describes() {
     const JSON: (&str, &str) = ("Content-Type", "application/json; charset=utf-8");
     const TOTAL: (&str, &str) = ("x-total", "5");
-    let cases: &[(u16, &[(&str, &str)], &str, &str)] = &[
+    let cases: &[ResponseCase] = &[
         (200, &[JSON, TOTAL], r#"{"id": 1}"#, ""),
         (
             200,

@@ -40,6 +40,9 @@ pub(super) fn shown_address(address: &str) -> String {
     }
 }
 
+/// A record with the names of its JSON form, or why it is none.
+pub(super) type ReadRecord = Result<Map<String, Value>, String>;
+
 impl RedisRecords {
     pub(super) fn open(address: &str) -> Result<Self, CommandFailure> {
         // Fails if the process already has one, which is fine.
@@ -53,8 +56,8 @@ impl RedisRecords {
         Ok(RedisRecords { connection, lists, offset: 0, read: VecDeque::new() })
     }
 
-    /// The next record, with the names of its JSON form; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Result<Map<String, Value>, String>>, CommandFailure> {
+    /// The next record; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<ReadRecord>, CommandFailure> {
         while self.read.is_empty() {
             let Some(list) = self.lists.front() else { return Ok(None) };
             let read: redis::RedisResult<Vec<Vec<u8>>> =

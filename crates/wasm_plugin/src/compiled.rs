@@ -67,7 +67,10 @@ impl WasmEngine {
     }
 
     fn compile(&self, bytes: &[u8]) -> Result<CompiledModule, String> {
-        let module = Module::from_binary(&self.engine, bytes).map_err(|error| format!("is no module: {error:#}"))?;
+        // The error has several lines; a line of the log has one.
+        let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let module = Module::from_binary(&self.engine, bytes)
+            .map_err(|error| format!("is no module: {}", one_line(format!("{error:#}"))))?;
         if !ABI_VERSIONS.iter().any(|name| module.get_export(name).is_some()) {
             return Err(format!("is no plugin of the proxy-wasm interface: it exports neither {}", ABI_VERSIONS.join(" nor ")));
         }

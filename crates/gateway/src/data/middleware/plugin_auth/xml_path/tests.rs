@@ -38,7 +38,9 @@ fn what_is_no_document_has_no_identity() {
 
 #[test]
 fn paths_that_are_not_supported_are_refused() {
-    for path in ["", "/", "/a/", "/a[", "/a[0]", "/a[b", "/a[b=c]", "/a[b='c]", "/a/..", "/a:b", "count(/a)", "/a|/b", &"/a".repeat(40)] {
+    for path in
+        ["", "/", "/a/", "/a[", "/a[0]", "/a[b", "/a[b=c]", "/a[b='c]", "/a/..", "/a:b", "count(/a)", "/a|/b", &"/a".repeat(40)]
+    {
         assert!(XmlPath::compile(path).is_err(), "{path}");
     }
 }

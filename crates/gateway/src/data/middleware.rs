@@ -76,6 +76,8 @@ middlewares! {
     POST_AUTH {
         // Plugins see the key and may change what rights and limits apply to.
         post_key_auth_hooks: PostKeyAuthHooks;
+        // Plugins may have changed the endpoint.
+        track_changed: TrackChanged;
         // The upstream must not see the key.
         strip_auth: StripAuth;
         // The key's state comes before its rights, and its rights before its limits: a refused request counts nothing.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::analytics::{recording, records};
+use crate::analytics::{recording, records};
 use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, eventually, reply, request, skip};
 
 /// Builds a plugin of this repository; `None` if the machine can't.
@@ -283,6 +284,21 @@ fn metadata_that_a_hook_sets_is_seen_by_the_hooks_after_it() {
     }
     let answer = send(&gateway, "/a/x", &[ADMIT, "X-Post: show tollgate/meta_data/plan"]);
     assert_eq!(answer.text(), "gold", "only for that request");
+}
+
+#[test]
+fn what_a_plugin_has_changed_decides_whether_a_request_is_recorded() {
+    let Some(module) = told() else { return };
+    let upstream = Upstream::ok();
+    let (directory, conf) = recording(json!({}));
+    let definition = hooked("a", &upstream, &module, &["pre"])
+        .set("do_not_track", false)
+        .list("do_not_track_endpoints", json!([{"path": "/private", "method": "GET"}]));
+    let gateway = Gateway::start(conf, [definition]);
+    for (target, commands) in [("/a/open", "set :path=/a/private"), ("/a/private", "set :path=/a/open"), ("/a/private", "")] {
+        assert_eq!(send(&gateway, target, &[&format!("X-Pre: {commands}")]).status, 200);
+    }
+    assert_eq!(records(&directory, 1)[0]["path"], json!("/open"));
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl Mocks {
             let mut headers: Vec<(String, String)> = members("headers")
                 .filter_map(|(name, header)| {
                     let header = document.resolve(header)?;
-                    let value = header.get("example").cloned().or_else(|| Some(made(document, header.get("schema")?, 0)))?;
+                    let value = header.get("example").cloned().or_else(|| made(document, header.get("schema")?, 0))?;
                     Some((name.clone(), plain(&value)))
                 })
                 .collect();
@@ -135,7 +135,7 @@ impl MockedMedia {
         named.sort();
         let own = media.get("example").filter(|example| !example.is_null()).map(text);
         let needs_made = own.is_none() && named.is_empty();
-        let made = media.get("schema").filter(|_| needs_made).map(|schema| text(&made(document, schema, 0)));
+        let made = media.get("schema").filter(|_| needs_made).map(|schema| text(&made(document, schema, 0).unwrap_or_default()));
         MockedMedia { content_type: content_type.to_owned(), own, named, made: made.unwrap_or_else(|| b"null".to_vec()) }
     }
 
@@ -164,19 +164,20 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An example of a schema: its own, else one that fits it.
-pub(crate) fn made(document: &Document, schema: &Value, depth: usize) -> Value {
-    let Some(schema) = document.resolve(schema).filter(|_| depth < DEPTH_MAX) else { return Value::Null };
+/// An example of a schema: its own, else one that fits it. `None` where that would be nested too deep: a part that may be absent is left out there, and what
+/// needs the part can't be made either.
+pub(crate) fn made(document: &Document, schema: &Value, depth: usize) -> Option<Value> {
+    let schema = document.resolve(schema).filter(|_| depth < DEPTH_MAX)?;
     if let Some(own) = schema.get("example").or_else(|| schema.get("examples").and_then(|examples| examples.get(0))) {
-        return own.clone();
+        return Some(own.clone());
     }
     for keyword in ["const", "default"] {
         if let Some(value) = schema.get(keyword) {
-            return value.clone();
+            return Some(value.clone());
         }
     }
     if let Some(first) = schema.get("enum").and_then(|values| values.get(0)) {
-        return first.clone();
+        return Some(first.clone());
     }
     let kinds = match schema.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
@@ -185,30 +186,29 @@ pub(crate) fn made(document: &Document, schema: &Value, depth: usize) -> Value {
     let combined = |keyword: &str| schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut members = Map::new();
     for part in combined("allOf") {
-        match made(document, part, depth + 1) {
+        match made(document, part, depth + 1)? {
             Value::Object(part) => members.extend(part),
             Value::Null => {}
-            other if kinds.is_none() => return other,
+            other if kinds.is_none() => return Some(other),
             _ => {}
         }
     }
     if let Some(first) = combined("oneOf").first().or_else(|| combined("anyOf").first()) {
-        match made(document, first, depth + 1) {
+        match made(document, first, depth + 1)? {
             Value::Object(part) => members.extend(part),
-            other if kinds.is_none() => return other,
+            other if kinds.is_none() => return Some(other),
             _ => {}
         }
     }
     let is_object = kinds == Some("object") || schema.get("properties").is_some() || !members.is_empty();
-    match kinds {
+    Some(match kinds {
         Some("array") => {
-            let item = schema.get("items").map(|items| made(document, items, depth + 1));
-            let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1).clamp(1, 16) as usize;
             let is_bounded = schema.get("maxItems").and_then(Value::as_u64) == Some(0);
-            match item {
-                Some(Value::Null) | None => json!([]),
-                Some(_) if is_bounded => json!([]),
-                Some(item) => Value::Array(vec![item; least]),
+            let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or_default();
+            match schema.get("items").filter(|_| !is_bounded).map(|items| made(document, items, depth + 1)) {
+                Some(None) if least > 0 => return None,
+                None | Some(None | Some(Value::Null)) => json!([]),
+                Some(Some(item)) => Value::Array(vec![item; least.clamp(1, 16) as usize]),
             }
         }
         Some("string") => json!(text(schema)),
@@ -218,17 +218,21 @@ pub(crate) fn made(document: &Document, schema: &Value, depth: usize) -> Value {
             let required: Vec<&str> =
                 schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
             for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                let write_only = document.resolve(property).is_some_and(|property| property.get("writeOnly") == Some(&json!(true)));
-                let value = made(document, property, depth + 1);
-                // A recursive part that ends here is left out if it may be.
-                if !(write_only || value.is_null() && !required.contains(&name.as_str())) {
-                    members.insert(name.clone(), value);
+                if document.resolve(property).is_some_and(|property| property.get("writeOnly") == Some(&json!(true))) {
+                    continue;
+                }
+                let is_required = required.contains(&name.as_str());
+                match made(document, property, depth + 1) {
+                    None if is_required => return None,
+                    None => {}
+                    Some(Value::Null) if !is_required => {}
+                    Some(value) => drop(members.insert(name.clone(), value)),
                 }
             }
             Value::Object(members)
         }
         _ => Value::Null,
-    }
+    })
 }
 
 fn text(schema: &Value) -> String {

@@ -55,3 +55,20 @@ fn schemas_without_examples_get_fitting_ones_and_recursion_ends() {
     assert_eq!((&value[0]["id"], &value[0]["when"]), (&json!(3), &json!("2024-01-01")));
     assert_eq!(value[0]["next"]["next"]["id"], json!(3));
 }
+
+#[test]
+fn what_needs_itself_is_left_out_where_it_may_be() {
+    let endless = json!({"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/components/schemas/Endless"}}});
+    let optional = json!({"type": "object", "properties": {
+        "n": {"type": "integer"}, "endless": {"$ref": "#/components/schemas/Endless"},
+        "list": {"type": "array", "items": {"$ref": "#/components/schemas/Endless"}},
+    }});
+    let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Optional"}}});
+    let root = json!({
+        "openapi": "3.0.3", "paths": {"/a": {"get": {"operationId": "a", "responses": {"200": {"description": "", "content": content}}}}},
+        "components": {"schemas": {"Endless": endless, "Optional": optional}},
+    });
+    let document = Document::new(root).unwrap().0;
+    let mocks = Mocks::new(&document, &document.operations[0]);
+    assert_eq!(ask(&mocks, &[]).map(|(_, _, body)| body), Ok("{\"n\":0,\"list\":[]}".to_owned()));
+}

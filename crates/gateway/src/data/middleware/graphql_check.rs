@@ -100,7 +100,7 @@ impl GraphqlCheck {
         let queries = GraphqlQueries { check: self, exchange, is_get: kind == BodyKind::None };
         match kind {
             BodyKind::None => {
-                if !exchange.query().is_none_or(is_plain) {
+                if exchange.query().is_some_and(|query| !is_plain(query)) {
                     let fault = RequestFault::Malformed("the query of the URL can be read in several ways".to_owned());
                     return Err(self.unreadable(exchange, fault));
                 }

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::analytics::{recording, records};
-use crate::analytics::{recording, records};
 use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, eventually, reply, request, skip};
 
 /// Builds a plugin of this repository; `None` if the machine can't.

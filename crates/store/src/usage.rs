@@ -244,7 +244,8 @@ impl Usage {
         let mut groups: Groups = HashMap::new();
         let mut partial_from = None;
         let mut read_from = question.to;
-        for (table, from, to) in pieces(question) {
+        let Some((first, end)) = stored(&connection)? else { return Ok(UsageAnswer { rows: Vec::new(), partial_from }) };
+        for (table, from, to) in pieces(question, question.from.max(first), question.to.min(end)) {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) || groups.len() > GROUPS_MAX {
                 partial_from = Some(read_from);
                 break;
@@ -308,18 +309,24 @@ fn add_to(transaction: &Transaction<'_>, table: &str, rows: &BTreeMap<UsageKey, 
     Ok(())
 }
 
+/// The first minute of the first day with sums, and the minute after the last day; `None` without sums.
+fn stored(connection: &Connection) -> Result<Option<(i64, i64)>, StoreFault> {
+    let of_row = |row: &Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?));
+    let (first, last) = connection.query_row("SELECT min(minute), max(minute) FROM usage_day", (), of_row)?;
+    Ok(first.zip(last).map(|(first, last)| (first, last + 24 * 60)))
+}
+
 /// The parts of the period, latest first: whole days and hours where they fit, minutes at the edges. A part takes one query.
-fn pieces(question: &UsageQuestion) -> Vec<(&'static str, i64, i64)> {
+fn pieces(question: &UsageQuestion, start: i64, end: i64) -> Vec<(&'static str, i64, i64)> {
     let step = match question.by {
         UsageBy::Time(minutes) => i64::from(minutes.max(1)),
         _ => 24 * 60,
     };
     let mut pieces = Vec::new();
-    let mut to = question.to;
-    while to > question.from {
+    let mut to = end;
+    while to > start {
         // The longest interval that ends here, begins in the period and does not span two rows.
-        let fits =
-            |(_, minutes): &&(&str, i64)| to.rem_euclid(*minutes) == 0 && to - minutes >= question.from && step % minutes == 0;
+        let fits = |(_, minutes): &&(&str, i64)| to.rem_euclid(*minutes) == 0 && to - minutes >= start && step % minutes == 0;
         let (table, minutes) = TABLES.iter().rev().find(fits).copied().unwrap_or(("usage", 1));
         let floor = match minutes {
             // To the next hour or day, where a longer interval may fit.
@@ -328,7 +335,7 @@ fn pieces(question: &UsageQuestion) -> Vec<(&'static str, i64, i64)> {
             1 | 60 => to - 6 * 60,
             _ => to - minutes,
         };
-        let from = floor.max(question.from);
+        let from = floor.max(start);
         // Whole intervals only.
         let from = from + (to - from).rem_euclid(minutes);
         pieces.push((table, from, to));

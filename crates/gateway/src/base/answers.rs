@@ -8,8 +8,28 @@ use std::rc::Rc;
 use std::time::Duration;
 use tollgate_engine::{NotKept, Pending, Work};
 
-/// Number of the request's body; those of middlewares are small.
-const BODY: u64 = 1 << 62;
+/// What a request keeps besides the answers of its middlewares. Each has a number of its own; those of middlewares are small.
+#[derive(Clone, Copy)]
+pub(crate) enum RequestSlot {
+    /// The body, as it came.
+    Body,
+    /// The body, decompressed.
+    OpenedBody,
+    Variables,
+    Batch,
+    ResponseView,
+    GraphqlFacts,
+    HookMetaData,
+}
+
+impl RequestSlot {
+    pub(crate) const fn number(self) -> u64 {
+        (1 << 62) + self as u64
+    }
+}
+
+/// Number of the request's body.
+const BODY: u64 = RequestSlot::Body.number();
 
 /// The answers for one request. Each middleware that asks adds at most one.
 #[derive(Default)]

@@ -5,7 +5,7 @@ mod graphql;
 
 use crate::auth::jwt::ClaimTexts;
 use crate::auth::keys::{CountedRequest, HeldKey, Key, Keys, Presented, SessionLimits};
-use crate::base::answers::Answers;
+use crate::base::answers::{Answers, RequestSlot};
 use crate::base::request_id::RequestId;
 use crate::base::tls::CallerTls;
 use crate::data::api::Api;
@@ -30,7 +30,7 @@ use tollgate_http::Request;
 use tollgate_limit::WaitPolicy;
 
 /// The number under which a request keeps the variables that middlewares set.
-const VARIABLES: u64 = (1 << 62) + 2;
+const VARIABLES: u64 = RequestSlot::Variables.number();
 
 /// A request, and the state that the chain adds to it.
 pub(crate) struct Exchange<'a> {

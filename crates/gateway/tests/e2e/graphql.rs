@@ -237,7 +237,7 @@ fn keys_and_policies_limit_depth_and_fields() {
     let upstream = data();
     let policies = tempfile::tempdir().unwrap();
     let restricted = json!([{"name": "User", "fields": ["email"]}]);
-    let policy = json!({"id": "deep", "active": true, "quota_max": -1, "max_query_depth": 2,
+    let policy = json!({"id": "deep", "org_id": "default", "active": true, "quota_max": -1, "max_query_depth": 2,
         "access_rights": {"a": {"api_id": "a", "versions": ["Default"], "restricted_types": restricted}}});
     std::fs::write(policies.path().join("deep.json"), policy.to_string()).unwrap();
     let conf = json!({"policies": {"policy_source": "file", "policy_path": policies.path()}});

@@ -71,7 +71,7 @@ fn the_audits_of_graphql_http_pass_through_the_gateway() {
             .set("graphql", json!({"enabled": true, "execution_mode": "proxyOnly", "version": "2", "schema": SCHEMA}))
             .set("tollgate/graphql/error_statuses", statuses)
     };
-    let gateway = Gateway::start(json!({}), [served("specified", "graphql_over_http"), served("tyk", "tyk")]);
+    let gateway = Gateway::start(json!({}), [served("specified", "graphql_over_http"), served("as-tyk", "tyk")]);
     let failed = |path: &str| -> Option<Vec<String>> {
         let results = lines(&["audit", &format!("http://127.0.0.1:{}/{path}/", port(&gateway))])?;
         assert!(results.len() > 60, "{}", results.len());
@@ -81,7 +81,7 @@ fn the_audits_of_graphql_http_pass_through_the_gateway() {
     let Some(specified) = failed("specified") else { return };
     assert!(specified.is_empty(), "{specified:#?}");
     // As in Tyk, a query that is not valid gets 400, where the specification would rather have 200.
-    let tyk = failed("tyk").unwrap();
+    let tyk = failed("as-tyk").unwrap();
     assert_eq!(tyk.len(), 3, "{tyk:#?}");
     assert!(tyk.iter().all(|failed| failed.contains("SHOULD use") && failed.contains("200")), "{tyk:#?}");
 }

@@ -100,7 +100,7 @@ fn a_period_is_read_from_days_hours_and_minutes_exactly_once() {
     ] {
         let question = UsageQuestion { from, to, ..question(by) };
         let mut end = to;
-        for (table, piece_from, piece_to) in pieces(&question) {
+        for (table, piece_from, piece_to) in pieces(&question, question.from, question.to) {
             let minutes = TABLES.iter().find(|(name, _)| *name == table).unwrap().1;
             assert_eq!(piece_to, end, "{question:?}");
             assert!(
@@ -112,7 +112,7 @@ fn a_period_is_read_from_days_hours_and_minutes_exactly_once() {
         assert_eq!(end, from, "{question:?}");
     }
     let month = UsageQuestion { from: 0, to: 30 * day, ..question(UsageBy::Api) };
-    assert_eq!(pieces(&month).len(), 30, "a month is read from its days");
+    assert_eq!(pieces(&month, month.from, month.to).len(), 30, "a month is read from its days");
 }
 
 #[test]

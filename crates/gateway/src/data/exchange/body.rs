@@ -1,13 +1,14 @@
 //! The request body as middlewares read and replace it: complete, without its content coding, limited by the settings.
 
 use super::{Exchange, Step};
+use crate::base::answers::RequestSlot;
 use crate::base::coding::{OpenError, open};
 use crate::data::refusal;
 use tollgate_engine::NotKept;
 use tollgate_http::{Body, KnownHeader};
 
 /// The number under which a request stores its body without the content coding.
-const OPENED: u64 = (1 << 62) + 1;
+const OPENED: u64 = RequestSlot::OpenedBody.number();
 
 impl Exchange<'_> {
     /// Ensures that [`Exchange::body`] is available; `Err` is the step that holds or refuses the request.

@@ -1,11 +1,12 @@
 //! What is noted of a GraphQL request for its record.
 
 use super::Exchange;
+use crate::base::answers::RequestSlot;
 use crate::observe::GraphqlFacts;
 use std::cell::Cell;
 
 /// The number under which a request keeps its facts.
-const FACTS: u64 = (1 << 62) + 4;
+const FACTS: u64 = RequestSlot::GraphqlFacts.number();
 
 /// Taken once, when the record begins.
 type NotedFacts = Cell<Option<Box<GraphqlFacts>>>;

@@ -3,6 +3,7 @@
 
 use super::GatewayHandler;
 use super::arrival::RequestContext;
+use crate::base::answers::RequestSlot;
 use crate::base::path::raw_offset;
 use crate::data::batch::{Batch, BatchFault, BatchReply, BatchedRequest, PATH, write_replies};
 use crate::data::refusal::{self, Refusal};
@@ -20,7 +21,7 @@ use tollgate_http::Body;
 const TIME_MAX: Duration = Duration::from_secs(120);
 
 /// Under what a request keeps its batch.
-const BATCH: u64 = (1 << 62) + 2;
+const BATCH: u64 = RequestSlot::Batch.number();
 
 /// A batch on its way.
 struct RunningBatch {

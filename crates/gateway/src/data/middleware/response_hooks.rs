@@ -1,6 +1,7 @@
 //! Plugins for responses of upstreams. Reads `custom_middleware.response`. A response is read whole, shown to the plugins one after the other
 //! and goes on as they have made it; when a plugin fails, the client sees 500 `Middleware error`.
 
+use crate::base::answers::RequestSlot;
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::plugins::{HookList, HookedResponse, ResponseView};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use tollgate_plugin::HookKind;
 
 /// The number under which a request keeps the place of what response hooks see.
-const VIEW: u64 = (1 << 62) + 3;
+const VIEW: u64 = RequestSlot::ResponseView.number();
 
 pub(super) struct ResponseHooks(Arc<HookList>);
 

@@ -1,7 +1,7 @@
 //! The hooks of an API: compiled from its definition, called while their requests are held.
 
 use super::{BadChange, changes, plugin_request};
-use crate::base::answers::QuestionState;
+use crate::base::answers::{QuestionState, RequestSlot};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use crate::observe::{HookMeter, HookResult};
@@ -17,7 +17,7 @@ use tollgate_plugin::{
 };
 
 /// The number under which a request keeps the `meta_data` that a hook has changed, for the hooks after it.
-const META_DATA: u64 = (1 << 62) + 4;
+const META_DATA: u64 = RequestSlot::HookMetaData.number();
 
 /// The plugins of an API, as they were loaded.
 pub(crate) enum PluginsOfApi {

@@ -1,8 +1,8 @@
 //! Plugins for responses of upstreams. Reads `custom_middleware.response`. A response is read whole, shown to the plugins one after the other
 //! and goes on as they have made it; when a plugin fails, the client sees 500 `Middleware error`.
 
-use crate::base::answers::RequestSlot;
 use super::{Middleware, MiddlewareSource};
+use crate::base::answers::RequestSlot;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::plugins::{HookList, HookedResponse, ResponseView};
 use std::cell::OnceCell;

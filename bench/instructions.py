@@ -46,6 +46,15 @@ SCHEMA = {
 TEMPLATE = ('{"id": {{.id}}, "name": "{{.customer.name}}", "items": '
             '[{{range $i, $item := .items}}{{if $i}}, {{end}}{"n": {{$item.count}}, "p": {{$item.price}}}{{end}}]}')
 FILTER = "{body: {id: .body.id, name: .body.customer.name, items: [.body.items[] | {n: .count, p: .price}]}}"
+# A query of 300 bytes, and a schema of 200 types.
+QUERY = json.dumps({
+    "operationName": "Order", "variables": {"id": "order-1234567", "first": 20},
+    "query": "query Order($id: ID!, $first: Int) { order(id: $id) { id name count next { id name list(first: $first) { id name next "
+             "{ id count } } } } all(first: 10) { id name next { id } } }",
+}).encode().ljust(300)
+TYPES = "\n".join(
+    f"type T{n} {{ id: ID! name: String count: Int next: T{(n + 1) % 200} list(first: Int, after: String): [T{(n + 7) % 200}!]! }}" for n in range(200))
+GRAPH = "type Query { order(id: ID!): T0 all(first: Int): [T1!]! }\n" + TYPES
 # The function that drives a connection.
 COUNTED = "*tollgate_engine::connection::Connection*Future*poll*"
 # Seconds; a program runs some fifty times slower under valgrind.
@@ -104,6 +113,8 @@ def main() -> int:
             "1 KiB, validate_json": Shape("validate", 200, body=BODY),
             "1 KiB, template": Shape("template", 200, body=BODY),
             "1 KiB, jq": Shape("jq", 200, body=BODY),
+            "300 bytes": Shape("open", 200, body=QUERY),
+            "300 bytes, GraphQL": Shape("graph", 200, body=QUERY),
         }
         counter = Counter(gateway, out)
         if args.consoles:
@@ -152,6 +163,7 @@ def definitions(target: str, second: str, issuer: str) -> list[dict]:
         endpoint("template", "transform", template_data={
             "input_type": "json", "template_mode": "blob", "template_source": base64.b64encode(TEMPLATE.encode()).decode()}),
         endpoint("jq", "transform_jq", filter=FILTER),
+        api("graph", graphql={"enabled": True, "execution_mode": "proxyOnly", "version": "2", "schema": GRAPH}),
     ]
 
 

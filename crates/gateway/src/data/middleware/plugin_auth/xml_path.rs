@@ -19,10 +19,10 @@ const STEPS_MAX: usize = 32;
 
 /// A compiled path.
 #[derive(Debug)]
-pub(super) struct XmlPath(Vec<Step>);
+pub(super) struct XmlPath(Vec<XmlStep>);
 
 #[derive(Debug)]
-struct Step {
+struct XmlStep {
     /// Whether all descendants are looked at, as after `//`.
     is_deep: bool,
     test: NodeTest,
@@ -45,9 +45,9 @@ enum Predicate {
 }
 
 /// A document as a list of nodes; the first one is the document itself.
-struct Nodes(Vec<Node>);
+struct XmlNodes(Vec<XmlNode>);
 
-struct Node {
+struct XmlNode {
     kind: NodeKind,
     /// Places of its children, attributes first.
     children: Vec<usize>,
@@ -72,7 +72,7 @@ impl XmlPath {
 
     /// The text of the first node that the path finds; `None` if there is none, or if the document is malformed or too much work.
     pub(super) fn find(&self, document: &str) -> Option<String> {
-        let nodes = Nodes::read(document)?;
+        let nodes = XmlNodes::read(document)?;
         let mut visits = 0;
         let found = nodes.select(0, self, &mut visits)?;
         nodes.text(*found.first()?, &mut visits)
@@ -108,7 +108,7 @@ impl PathParser<'_> {
             while self.take("[") {
                 predicates.push(self.predicate()?);
             }
-            steps.push(Step { is_deep, test, predicates });
+            steps.push(XmlStep { is_deep, test, predicates });
             is_deep = self.take("//");
             if !is_deep && !self.take("/") {
                 return Ok(XmlPath(steps));
@@ -158,11 +158,11 @@ impl PathParser<'_> {
     }
 }
 
-impl Nodes {
+impl XmlNodes {
     /// Reads a document. Like a body transform it has no entities but XML's own five and characters by number.
     fn read(document: &str) -> Option<Self> {
         let mut reader = Reader::from_str(document);
-        let mut nodes = Nodes(Vec::new());
+        let mut nodes = XmlNodes(Vec::new());
         let mut open = vec![nodes.add(NodeKind::Element(String::new()), None)];
         let mut text = String::new();
         loop {
@@ -195,7 +195,7 @@ impl Nodes {
 
     fn add(&mut self, kind: NodeKind, parent: Option<usize>) -> usize {
         let place = self.0.len();
-        self.0.push(Node { kind, children: Vec::new() });
+        self.0.push(XmlNode { kind, children: Vec::new() });
         if let Some(parent) = parent.and_then(|parent| self.0.get_mut(parent)) {
             parent.children.push(place);
         }
@@ -243,7 +243,7 @@ impl Nodes {
     }
 
     /// The children of a node that a step finds.
-    fn children(&self, parent: usize, step: &Step, visits: &mut usize) -> Option<Vec<usize>> {
+    fn children(&self, parent: usize, step: &XmlStep, visits: &mut usize) -> Option<Vec<usize>> {
         let mut found = Vec::new();
         for child in self.0.get(parent).map(|node| node.children.as_slice()).unwrap_or_default() {
             count(visits)?;

@@ -249,9 +249,14 @@ impl Child {
         self.machine.ask(AgentOrder::Tail { id: self.id }).and_then(AgentReply::text).unwrap_or_else(|reason| reason)
     }
 
-    /// CPU time and memory in KiB, with its own children; zeros if its machine does not answer.
-    pub(crate) fn usage(&self) -> (ProcessUsage, u64) {
+    /// What it and its own children have used so far; nothing if its machine does not answer.
+    pub(crate) fn usage(&self) -> ProcessUsage {
         self.machine.ask(AgentOrder::Usage { id: self.id }).and_then(AgentReply::usage).unwrap_or_default()
+    }
+
+    /// Its memory, with its own children.
+    pub(crate) fn memory_kib(&self) -> u64 {
+        self.machine.ask(AgentOrder::Memory { id: self.id }).and_then(AgentReply::count).unwrap_or_default()
     }
 
     pub(crate) fn hang_up(&self) {

@@ -98,7 +98,8 @@ impl Agent {
             }
             AgentOrder::Ended { id } => AgentReply::End(self.process(id)?.ended().map(|status| status.to_string())),
             AgentOrder::Tail { id } => AgentReply::Text(self.process(id)?.tail()),
-            AgentOrder::Usage { id } => AgentReply::Usage(tree::usage(id), tree::memory_kib(id)),
+            AgentOrder::Usage { id } => AgentReply::Usage(tree::usage(id)),
+            AgentOrder::Memory { id } => AgentReply::Count(tree::memory_kib(id)),
             AgentOrder::Signal { id, number } => {
                 if let Some(signal) = Signal::from_named_raw(number) {
                     self.process(id)?.signal(signal);

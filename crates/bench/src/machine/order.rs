@@ -46,6 +46,9 @@ pub(super) enum AgentOrder {
     Usage {
         id: u32,
     },
+    Memory {
+        id: u32,
+    },
     Signal {
         id: u32,
         number: i32,
@@ -77,7 +80,7 @@ pub(super) enum AgentReply {
     /// Base64.
     Bytes(String),
     End(Option<String>),
-    Usage(ProcessUsage, u64),
+    Usage(ProcessUsage),
     Sinks(SinkPorts),
 }
 
@@ -102,6 +105,7 @@ replies! {
     count: Count -> u64,
     text: Text -> String,
     end: End -> Option<String>,
+    usage: Usage -> ProcessUsage,
     sinks: Sinks -> SinkPorts,
 }
 
@@ -109,13 +113,6 @@ impl AgentReply {
     pub(super) fn bytes(self) -> Result<Vec<u8>, String> {
         match self {
             AgentReply::Bytes(text) => STANDARD.decode(text).map_err(|error| format!("the agent's answer is not base64: {error}")),
-            other => Err(other.unexpected()),
-        }
-    }
-
-    pub(super) fn usage(self) -> Result<(ProcessUsage, u64), String> {
-        match self {
-            AgentReply::Usage(usage, memory_kib) => Ok((usage, memory_kib)),
             other => Err(other.unexpected()),
         }
     }

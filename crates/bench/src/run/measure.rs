@@ -422,7 +422,7 @@ struct FirstCase<'a> {
 
 impl FirstCase<'_> {
     fn usage(&self) -> ProcessUsage {
-        self.gateway.map(|child| child.usage().0).unwrap_or_default()
+        self.gateway.map(Child::usage).unwrap_or_default()
     }
 }
 

@@ -34,7 +34,7 @@ impl Usages {
 
 impl Watched<'_> {
     pub(super) fn usage(&self) -> Usages {
-        let of = |child: &Child| child.usage().0;
+        let of = Child::usage;
         Usages {
             gateway: self.gateways.iter().map(of).sum(),
             upstream: of(self.upstream),
@@ -124,7 +124,7 @@ pub(super) fn figures(result: &LoadResult, spent: &Usages, watched: &Watched, el
 }
 
 fn memory_mib(child: &Child) -> f64 {
-    child.usage().1 as f64 / 1024.0
+    child.memory_kib() as f64 / 1024.0
 }
 
 /// The number of requests to which figures refer.

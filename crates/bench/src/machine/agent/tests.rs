@@ -34,7 +34,8 @@ fn a_program_is_started_watched_and_ended_with_the_agent() {
         std::thread::yield_now();
     }
     assert_eq!(answer(&mut agent, AgentOrder::Ended { id }).and_then(AgentReply::end), Ok(None));
-    let (_, memory_kib) = answer(&mut agent, AgentOrder::Usage { id }).and_then(AgentReply::usage).expect("its usage");
+    answer(&mut agent, AgentOrder::Usage { id }).and_then(AgentReply::usage).expect("its usage");
+    let memory_kib = answer(&mut agent, AgentOrder::Memory { id }).and_then(AgentReply::count).expect("its memory");
     assert!(memory_kib > 0);
     let log = answer(&mut agent, AgentOrder::Read(root.join("sleeper.log"))).and_then(AgentReply::bytes);
     assert_eq!(log.as_deref(), Ok(b"started\n".as_slice()));

@@ -61,10 +61,10 @@ secret_server() {
     fi
 }
 
-# An independent OpenID provider, a checker of accessibility, the reference of GraphQL and a server on it. Node.js is not installed for them: without it, those tests report it.
+# An independent OpenID provider, a checker of accessibility, the reference of GraphQL, a server on it and a composer of subgraphs. Node.js is not installed for them: without it, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
-    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1" reason
+    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0" reason
     if [[ $(cat "$directory/installed" 2>/dev/null) == "$wanted" ]]; then
         return
     fi

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::finding::{CompositionFinding, FindingList};
 use crate::source::{SourceField, SourceType, SubgraphSource, SubgraphText};
 use crate::supergraph::{EntityKey, Subgraph, SubgraphField, SubgraphType, Supergraph};
-use crate::{hide, merge, satisfiable, sharing, source};
+use crate::{default_values, hide, merge, satisfiable, sharing, source};
 
 /// Composes subgraphs. With the result come notes: what may differ from what the author expects. Without one, all errors that were found.
 pub fn compose(subgraphs: &[SubgraphText<'_>]) -> Result<(Supergraph, Vec<CompositionFinding>), Vec<CompositionFinding>> {
@@ -21,6 +21,7 @@ pub fn compose(subgraphs: &[SubgraphText<'_>]) -> Result<(Supergraph, Vec<Compos
     // Paths are looked for in a schema that holds together.
     if findings.errors.is_empty() {
         hide::hide(&mut merged, &mut findings);
+        default_values::check(&merged.schema, &mut findings);
     }
     if !findings.errors.is_empty() {
         return Err(findings.errors);

@@ -3,6 +3,7 @@
 //! clock.
 
 mod compose;
+mod default_values;
 mod field_set;
 mod finding;
 mod hide;

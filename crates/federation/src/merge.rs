@@ -230,6 +230,7 @@ impl<'s> TypeMerge<'s, '_> {
             let added = objects.iter().flat_map(|object| object.ty.fields.keys().cloned()).collect();
             self.interface_objects.insert(name.clone(), added);
         }
+        self.implementations_are_known(name, declarations);
         let fields = self.fields(name, declarations);
         let implements_interfaces = implemented(declarations);
         let directives = DirectiveList::default();
@@ -242,7 +243,23 @@ impl<'s> TypeMerge<'s, '_> {
         }))
     }
 
-    /// Somewhere there must be the interface itself, and where it has a key it must know all that implement it.
+    /// A subgraph that finds an interface by key must know all that implement it.
+    fn implementations_are_known(&mut self, name: &Name, declarations: &[TypeDeclaration<'_>]) {
+        let mut all: IndexSet<&Name> = self.sources.iter().flat_map(|source| source.possible_types(name)).collect();
+        all.retain(|object| *object != name);
+        for declaration in declarations.iter().filter(|declaration| declaration.ty.definition.is_interface()) {
+            let Some(key) = declaration.ty.keys.iter().find(|key| key.is_resolvable) else { continue };
+            let known: HashSet<&Name> = declaration.source.possible_types(name).iter().collect();
+            if let Some(missing) = all.iter().find(|object| !known.contains(*object)) {
+                let message = format!(
+                    "the interface `{name}` has a key here, so that `{missing}`, which implements it elsewhere, must do so here"
+                );
+                self.findings.error(key.place, message);
+            }
+        }
+    }
+
+    /// Somewhere there must be the interface itself, and what implements it must not be beside the interface object.
     fn interface_object(&mut self, name: &Name, declarations: &[TypeDeclaration<'_>]) {
         let (objects, interfaces): (Vec<&TypeDeclaration<'_>>, Vec<&TypeDeclaration<'_>>) =
             declarations.iter().partition(|declaration| declaration.ty.is_interface_object);

@@ -99,10 +99,16 @@ fn fields(
         let fields = types.filter_map(|(source, ty)| Some((*source, ty.fields.get(field_name)?)));
         fields.collect::<Vec<(&SubgraphSource, &SourceField)>>()
     };
+    let types_of_name = declared.get(name).map(Vec::as_slice).unwrap_or_default();
     for field_name in order {
         let mut fields = seen.remove(field_name).unwrap_or_default();
+        let is_in_interface =
+            types_of_name.iter().any(|(_, ty)| ty.definition.is_interface() && ty.fields.contains_key(field_name));
         fields.extend(interface_fields(field_name).into_iter().filter(|(_, field)| !field.is_key));
-        resolved_somewhere(name, field_name, &fields, findings);
+        // The implementations of the interface resolve it.
+        if !is_in_interface {
+            resolved_somewhere(name, field_name, &fields, findings);
+        }
         shared(name, field_name, &fields, findings);
     }
 }

@@ -160,8 +160,11 @@ fn validated(document: &Document, vocabulary: &Vocabulary, subgraph: &str, findi
     match schema.validate() {
         Ok(schema) => Some(schema),
         Err(failed) => {
-            // Tyk takes unknown directives in subgraphs of Federation 1. They do nothing.
-            let is_note = |message: &str| vocabulary.is_federation_1 && message.starts_with("cannot find directive `@");
+            // Tyk takes unknown directives in subgraphs of Federation 1, and they do nothing. One of Federation 2 was meant to do something.
+            let is_note = |message: &str| {
+                let unknown = message.strip_prefix("cannot find directive `@").and_then(|rest| rest.split('`').next());
+                vocabulary.is_federation_1 && unknown.is_some_and(|name| !Vocabulary::is_federations(name))
+            };
             let before = findings.errors.len();
             findings.diagnostics(Some(subgraph), &failed.errors, "", is_note);
             (findings.errors.len() == before).then(|| Valid::assume_valid(failed.partial))

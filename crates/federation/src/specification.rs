@@ -187,6 +187,11 @@ impl Vocabulary {
         self.directives.get(name).copied()
     }
 
+    /// Whether any version of federation has a directive of that name.
+    pub(crate) fn is_federations(name: &str) -> bool {
+        DECLARED.iter().any(|declared| declared.name == name)
+    }
+
     /// Whether the subgraph can use the directive.
     pub(crate) fn has(&self, directive: FederationDirective) -> bool {
         self.directives.values().any(|known| *known == directive)

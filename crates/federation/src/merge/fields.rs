@@ -72,25 +72,21 @@ impl<'s> TypeMerge<'s, '_> {
         Some(first.node.same_location(field))
     }
 
-    /// The type of which all subgraphs' types are subtypes.
+    /// The weakest of the subgraphs' types: all others are subtypes of it.
     fn output_type(&mut self, coordinate: &str, declarations: &[FieldDeclaration<'_>]) -> Option<Type> {
-        let first = declarations.first()?;
-        let mut weakest = first.field.definition.ty.clone();
-        for declaration in declarations {
-            let ty = &declaration.field.definition.ty;
-            if self.is_subtype(ty, &weakest) {
-                continue;
-            }
-            match weaker(&weakest, ty, &|sub, of| self.is_subtype(sub, of)) {
-                Some(common) => weakest = common,
-                None => {
-                    let message = format!("`{coordinate}` is `{ty}` here, but `{weakest}` in the subgraph `{}`", first.source.name);
-                    self.findings.error(declaration.field.place(), message);
-                    return None;
-                }
-            }
+        let types = || declarations.iter().map(|declaration| &declaration.field.definition.ty);
+        // A weaker type is weaker than all that the one before was weaker than.
+        let weakest = types().reduce(|weakest, ty| if self.is_subtype(weakest, ty) { ty } else { weakest })?;
+        let other = declarations.iter().find(|declaration| !self.is_subtype(&declaration.field.definition.ty, weakest));
+        if let Some(other) = other {
+            let of = declarations.iter().find(|declaration| declaration.field.definition.ty == *weakest);
+            let subgraph = of.map(|of| of.source.name.as_str()).unwrap_or_default();
+            let message =
+                format!("`{coordinate}` is `{}` here, but `{weakest}` in the subgraph `{subgraph}`", other.field.definition.ty);
+            self.findings.error(other.field.place(), message);
+            return None;
         }
-        Some(weakest)
+        Some(weakest.clone())
     }
 
     /// The arguments that all subgraphs have.
@@ -151,18 +147,4 @@ impl<'s> TypeMerge<'s, '_> {
             }
         }
     }
-}
-
-/// A type that is as weak as both. Lists are as deep as the parser takes them.
-fn weaker(one: &Type, other: &Type, is_subtype: &impl Fn(&Type, &Type) -> bool) -> Option<Type> {
-    if !one.is_non_null() || !other.is_non_null() {
-        let (one, other) = (one.clone().nullable(), other.clone().nullable());
-        return match (&one, &other) {
-            (Type::List(one), Type::List(other)) => Some(Type::List(Box::new(weaker(one, other, is_subtype)?))),
-            _ if is_subtype(&one, &other) => Some(other),
-            _ if is_subtype(&other, &one) => Some(one),
-            _ => None,
-        };
-    }
-    weaker(&one.clone().nullable(), &other.clone().nullable(), is_subtype).map(Type::non_null)
 }

@@ -1,6 +1,6 @@
 //! Input object types, and arguments and input fields, which are merged alike.
 
-use apollo_compiler::ast::{InputValueDefinition, Type};
+use apollo_compiler::ast::{InputValueDefinition, Value};
 use apollo_compiler::collections::IndexMap;
 use apollo_compiler::schema::{DirectiveList, ExtendedType, InputObjectType};
 use apollo_compiler::{Name, Node};
@@ -67,43 +67,45 @@ impl TypeMerge<'_, '_> {
         declarations: &[InputDeclaration<'_>],
     ) -> Option<Node<InputValueDefinition>> {
         let first = declarations.first()?;
-        let mut strictest: Type = (*first.value.ty).clone();
         for declaration in declarations {
             self.note_hidden(declaration.source, declaration.value.directives.iter(), || coordinate.to_owned());
-            let ty = &declaration.value.ty;
-            match stricter(&strictest, ty) {
-                Some(common) => strictest = common,
-                None => {
-                    let message =
-                        format!("`{coordinate}` is `{ty}` here, but `{}` in the subgraph `{}`", first.value.ty, first.source.name);
-                    self.findings.error(declaration.value.name.location(), message);
-                    return None;
-                }
-            }
-            if declaration.value.default_value != first.value.default_value {
-                let message =
-                    format!("the default value of `{coordinate}` differs from that in the subgraph `{}`", first.source.name);
-                self.findings.error(declaration.value.name.location(), message);
-            }
         }
+        let types = || declarations.iter().map(|declaration| &*declaration.value.ty);
+        let strictest = types().reduce(|strictest, ty| if ty.is_assignable_to(strictest) { ty } else { strictest })?;
+        if let Some(other) = declarations.iter().find(|declaration| !strictest.is_assignable_to(&declaration.value.ty)) {
+            let of = declarations.iter().find(|declaration| *declaration.value.ty == *strictest);
+            let subgraph = of.map(|of| of.source.name.as_str()).unwrap_or_default();
+            let message = format!("`{coordinate}` is `{}` here, but `{strictest}` in the subgraph `{subgraph}`", other.value.ty);
+            self.findings.error(other.value.name.location(), message);
+            return None;
+        }
+        let default_value = self.default_value(coordinate, declarations);
         let values = || declarations.iter().map(|declaration| declaration.value);
         let value = InputValueDefinition {
             description: values().find_map(|value| value.description.clone().filter(|text| !text.is_empty())),
             name: first.value.name.clone(),
-            ty: Node::new(strictest),
-            default_value: first.value.default_value.clone(),
+            ty: Node::new(strictest.clone()),
+            default_value,
             directives: values().map(|value| kept_directives(&value.directives)).find(|list| !list.is_empty()).unwrap_or_default(),
         };
         Some(first.value.same_location(value))
     }
-}
 
-/// A type that takes only what both take. Lists are as deep as the parser takes them.
-fn stricter(one: &Type, other: &Type) -> Option<Type> {
-    let merged = match (one, other) {
-        (Type::Named(a) | Type::NonNullNamed(a), Type::Named(b) | Type::NonNullNamed(b)) if a == b => Type::Named(a.clone()),
-        (Type::List(a) | Type::NonNullList(a), Type::List(b) | Type::NonNullList(b)) => Type::List(Box::new(stricter(a, b)?)),
-        _ => return None,
-    };
-    Some(if one.is_non_null() || other.is_non_null() { merged.non_null() } else { merged })
+    /// The default value that all subgraphs have. What is optional in the composed schema must be optional in each subgraph.
+    fn default_value(&mut self, coordinate: &str, declarations: &[InputDeclaration<'_>]) -> Option<Node<Value>> {
+        let with = declarations.iter().find(|declaration| declaration.value.default_value.is_some())?;
+        let value = with.value.default_value.clone();
+        for declaration in declarations {
+            let place = declaration.value.name.location();
+            if declaration.value.default_value.is_none() {
+                let message = format!("`{coordinate}` has no default value here, and so the composed schema has none");
+                self.findings.note(place, message);
+            } else if declaration.value.default_value != value {
+                let message =
+                    format!("the default value of `{coordinate}` differs from that in the subgraph `{}`", with.source.name);
+                self.findings.error(place, message);
+            }
+        }
+        value.filter(|_| declarations.iter().all(|declaration| declaration.value.default_value.is_some()))
+    }
 }

@@ -1,3 +1,5 @@
+mod slow_target;
+
 use super::*;
 
 const S: Nanos = 1_000_000_000;

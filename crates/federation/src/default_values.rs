@@ -1,8 +1,9 @@
-//! Default values in the composed schema: what a subgraph's enum or input object has may be gone from the composed one.
+//! Default values in the composed schema: each must be a value of its type. What a subgraph's enum or input object has may be gone from the
+//! composed one.
 
-use apollo_compiler::Schema;
 use apollo_compiler::ast::{InputValueDefinition, Type, Value};
-use apollo_compiler::schema::ExtendedType;
+use apollo_compiler::schema::{ExtendedType, InputObjectType};
+use apollo_compiler::{Name, Node, Schema};
 
 use crate::finding::FindingList;
 
@@ -28,23 +29,47 @@ pub(crate) fn check(schema: &Schema, findings: &mut FindingList) {
 
 fn check_one(schema: &Schema, coordinate: &str, value: &InputValueDefinition, findings: &mut FindingList) {
     let Some(default) = &value.default_value else { return };
-    if let Some(missing) = missing(schema, &value.ty, default) {
-        let message = format!("the default value of `{coordinate}` has `{missing}`, which the composed schema does not have");
-        findings.error(value.name.location(), message);
+    if let Some(fault) = fault(schema, &value.ty, default) {
+        findings.error(value.name.location(), format!("the default value of `{coordinate}` {fault}"));
     }
 }
 
-/// The enum value or input field that a value has and the schema does not. Values are as deep as the parser takes them.
-fn missing(schema: &Schema, ty: &Type, value: &Value) -> Option<String> {
-    match (value, schema.types.get(ty.inner_named_type())?) {
-        (Value::List(items), _) => items.iter().find_map(|item| missing(schema, ty.item_type(), item)),
-        (Value::Enum(name), ExtendedType::Enum(of)) if !of.values.contains_key(name) => Some(format!("{}.{name}", of.name)),
-        (Value::Object(fields), ExtendedType::InputObject(of)) => {
-            fields.iter().find_map(|(name, value)| match of.fields.get(name) {
-                Some(field) => missing(schema, &field.ty, value),
-                None => Some(format!("{}.{name}", of.name)),
-            })
-        }
-        _ => None,
+/// Why a value is none of a type. Values are as deep as the parser takes them.
+fn fault(schema: &Schema, ty: &Type, value: &Value) -> Option<String> {
+    match (ty, value) {
+        (Type::NonNullNamed(_) | Type::NonNullList(_), Value::Null) => Some(format!("is null, and not `{ty}`")),
+        (_, Value::Null) => None,
+        (Type::List(of) | Type::NonNullList(of), Value::List(items)) => items.iter().find_map(|item| fault(schema, of, item)),
+        (Type::List(of) | Type::NonNullList(of), item) => fault(schema, of, item),
+        (Type::Named(name) | Type::NonNullNamed(name), value) => named_fault(schema, name, value),
     }
+}
+
+fn named_fault(schema: &Schema, name: &Name, value: &Value) -> Option<String> {
+    let is_value = match (name.as_str(), schema.types.get(name), value) {
+        ("Int", _, value) => matches!(value, Value::Int(number) if number.try_to_i32().is_ok()),
+        ("Float", _, value) => matches!(value, Value::Int(_) | Value::Float(_)),
+        ("String", _, value) => matches!(value, Value::String(_)),
+        ("Boolean", _, value) => matches!(value, Value::Boolean(_)),
+        ("ID", _, value) => matches!(value, Value::String(_) | Value::Int(_)),
+        (_, Some(ExtendedType::Enum(of)), Value::Enum(value)) if !of.values.contains_key(value) => {
+            return Some(format!("has `{name}.{value}`, which the composed schema does not have"));
+        }
+        (_, Some(ExtendedType::Enum(_)), value) => matches!(value, Value::Enum(_)),
+        (_, Some(ExtendedType::InputObject(of)), Value::Object(fields)) => return object_fault(schema, of, fields),
+        (_, Some(ExtendedType::InputObject(_)), _) => false,
+        _ => true,
+    };
+    (!is_value).then(|| format!("has `{value}`, which is no `{name}`"))
+}
+
+fn object_fault(schema: &Schema, of: &InputObjectType, fields: &[(Name, Node<Value>)]) -> Option<String> {
+    let given = |name: &Name| fields.iter().any(|(given, _)| given == name);
+    if let Some(missing) = of.fields.values().find(|field| field.is_required() && !given(&field.name)) {
+        return Some(format!("lacks `{}.{}`, which is required", of.name, missing.name));
+    }
+    fields.iter().find_map(|(name, value)| match of.fields.get(name) {
+        Some(field) => fault(schema, &field.ty, value),
+        None => Some(format!("has `{}.{name}`, which the composed schema does not have", of.name)),
+    })
 }

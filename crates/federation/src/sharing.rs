@@ -125,7 +125,7 @@ fn resolved_somewhere(name: &Name, field_name: &Name, fields: &[(&SubgraphSource
 /// A field that several subgraphs resolve must be shareable in each. Fields of keys always are.
 fn shared(name: &Name, field_name: &Name, fields: &[(&SubgraphSource, &SourceField)], findings: &mut FindingList) {
     let resolving: Vec<&(&SubgraphSource, &SourceField)> =
-        fields.iter().filter(|(_, field)| !field.is_external && !field.is_overridden).collect();
+        fields.iter().filter(|(_, field)| !field.is_marked_external && !field.is_overridden).collect();
     if resolving.len() < 2 {
         return;
     }

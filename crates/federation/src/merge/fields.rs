@@ -58,7 +58,7 @@ impl<'s> TypeMerge<'s, '_> {
         let arguments = self.arguments(coordinate, &resolved);
         self.externals_match(coordinate, &external, &ty, &arguments);
         let first = &resolved.first()?.field.definition;
-        let definitions = || resolved.iter().map(|of| &of.field.definition);
+        let definitions = || resolved.iter().chain(&external).map(|of| &of.field.definition);
         let field = FieldDefinition {
             description: definitions().find_map(|field| field.description.clone().filter(|text| !text.is_empty())),
             name: first.name.clone(),
@@ -130,7 +130,7 @@ impl<'s> TypeMerge<'s, '_> {
     ) {
         for declaration in external {
             let definition = &declaration.field.definition;
-            let matches = match declaration.field.is_key {
+            let matches = match declaration.field.is_key || declaration.source.vocabulary.is_federation_1 {
                 true => self.is_subtype(&definition.ty, ty) || self.is_subtype(ty, &definition.ty),
                 false => definition.ty == *ty,
             };
@@ -138,11 +138,17 @@ impl<'s> TypeMerge<'s, '_> {
                 let message = format!("`{coordinate}` is external and `{}` here, but `{ty}` where it is resolved", definition.ty);
                 self.findings.error(declaration.field.place(), message);
             }
-            for argument in arguments.iter().filter(|argument| definition.argument_by_name(&argument.name).is_none()) {
-                let message = format!(
-                    "`{coordinate}` is external and has no argument `{}` here, but has it where it is resolved",
-                    argument.name
-                );
+            // Federation 1 does not compare them so closely.
+            let is_lax = declaration.source.vocabulary.is_federation_1;
+            for argument in arguments {
+                let wrong = match definition.argument_by_name(&argument.name) {
+                    None => "is missing here",
+                    Some(own) if is_lax && own.ty.is_assignable_to(&argument.ty) => continue,
+                    Some(own) if !argument.ty.is_assignable_to(&own.ty) => "is of another type here",
+                    Some(own) if own.default_value != argument.default_value && !is_lax => "has another default value here",
+                    Some(_) => continue,
+                };
+                let message = format!("`{coordinate}` is external, and its argument `{}` {wrong}", argument.name);
                 self.findings.error(declaration.field.place(), message);
             }
         }

@@ -62,6 +62,26 @@ pub(super) fn finish(source: &mut SubgraphSource) {
             field.is_external = field.is_marked_external && !of_extensions.contains(&coordinate);
         }
     }
+    if source.vocabulary.is_federation_1 {
+        drop_own_requirements(source);
+    }
+}
+
+/// Federation 1 lets a field require what its subgraph resolves anyway. Then nothing has to be fetched before.
+fn drop_own_requirements(source: &mut SubgraphSource) {
+    let mut external: HashSet<(Name, Name)> = HashSet::default();
+    for (name, ty) in &source.types {
+        external.extend(ty.fields.iter().filter(|(_, field)| field.is_external).map(|(field, _)| (name.clone(), field.clone())));
+    }
+    for field in source.types.values_mut().flat_map(|ty| ty.fields.values_mut()) {
+        let mut is_own = true;
+        if let Some(requires) = &field.requires {
+            each_field(&requires.selected, &mut |field| is_own &= !external.contains(&(field.parent.clone(), field.name.clone())));
+        }
+        if is_own {
+            field.requires = None;
+        }
+    }
 }
 
 impl SubgraphSource {
@@ -92,18 +112,16 @@ fn keys(source: &SubgraphSource, name: &Name, definition: &ExtendedType, finding
             continue;
         }
         let place = directive.location();
+        let at = place_of(source, name, place, FieldSetUse::Key);
+        let set = field_set::read(directive.specified_argument_by_name("fields"), name, &source.schema, at, findings);
         if definition.is_interface() && !source.knows_interface_objects() {
+            // Federation 1 has no use for them.
             if !source.vocabulary.is_federation_1 {
-                findings.error_of(
-                    &source.name,
-                    place,
-                    format!("@key of `{name}`: interfaces can have keys from version 2.3 of federation on"),
-                );
+                let message = format!("@key of `{name}`: interfaces can have keys from version 2.3 of federation on");
+                findings.error_of(&source.name, place, message);
             }
             continue;
         }
-        let at = place_of(source, name, place, FieldSetUse::Key);
-        let set = field_set::read(directive.specified_argument_by_name("fields"), name, &source.schema, at, findings);
         let is_resolvable = directive.specified_argument_by_name("resolvable").and_then(|value| value.to_bool()).unwrap_or(true);
         keys.extend(set.map(|set| SourceKey { set, is_resolvable, place }));
     }

@@ -13,6 +13,7 @@ use crate::specification::{FederationDirective, text};
 /// Checks a subgraph.
 pub(super) fn check(source: &SubgraphSource, findings: &mut FindingList) {
     uses(source, findings);
+    required_and_deprecated(source, findings);
     for (name, ty) in &source.types {
         interface_keys(source, name, ty, findings);
         interface_object(source, name, ty, findings);
@@ -41,6 +42,23 @@ fn uses(source: &SubgraphSource, findings: &mut FindingList) {
             field.directives.iter().for_each(|directive| see(directive, directive.location(), &coordinate));
             let arguments = field.arguments.iter().flat_map(|argument| argument.directives.iter());
             arguments.for_each(|directive| see(directive, directive.location(), &coordinate));
+        }
+    }
+}
+
+/// What must be given cannot be deprecated: nobody could stop giving it.
+fn required_and_deprecated(source: &SubgraphSource, findings: &mut FindingList) {
+    let input_fields =
+        source.types.values().filter_map(|ty| ty.definition.as_input_object()).flat_map(|input| input.fields.values());
+    let fields = source.types.values().flat_map(|ty| ty.fields.values());
+    let arguments = fields.flat_map(|field| &field.definition.arguments);
+    for value in input_fields.map(|field| &field.node).chain(arguments) {
+        if value.is_required() && value.directives.has("deprecated") {
+            findings.error_of(
+                &source.name,
+                value.name.location(),
+                format!("`{}` is required, and cannot be deprecated", value.name),
+            );
         }
     }
 }

@@ -148,6 +148,23 @@ fn fault(diagnostics: &DiagnosticList, limits: &DocumentLimits) -> DocumentFault
     DocumentFault { kind: DocumentFaultKind::Invalid, errors }
 }
 
+impl<'d> CheckedOperation<'d> {
+    /// The document that it is part of.
+    pub fn document(self) -> &'d Valid<ExecutableDocument> {
+        self.document
+    }
+
+    /// Its name, if it has one.
+    pub fn name(self) -> Option<&'d str> {
+        self.operation.name.as_ref().map(|name| name.as_str())
+    }
+
+    /// The operation itself.
+    pub fn definition(self) -> &'d Operation {
+        self.operation
+    }
+}
+
 impl CheckedDocument {
     /// The operation that a request names, or the only one.
     pub fn operation(&self, name: Option<&str>) -> Result<CheckedOperation<'_>, GraphqlError> {

@@ -17,6 +17,6 @@ pub use analysis::{OperationFacts, OperationKind, RootField, UsedField};
 pub use document::{CheckedDocument, CheckedOperation, DocumentFault, DocumentFaultKind, DocumentLimits};
 pub use documents::{DocumentCache, KnownDocument};
 pub use error::{DocumentPlace, GraphqlError, errors_body};
-pub use request::{GraphqlRequest, RequestFault, is_request_parameter, parse_body, parse_pairs};
+pub use request::{GRAPHQL_RESPONSE, GraphqlRequest, RequestFault, is_request_parameter, parse_body, parse_pairs, response_type};
 pub use rights::{Denial, FieldDepth, GraphqlRights, TypeFields};
 pub use schema::{GraphqlSchema, SchemaFault, SchemaRules};

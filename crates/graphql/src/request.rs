@@ -219,5 +219,17 @@ pub fn is_request_parameter(name: &str) -> bool {
     NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
+/// The content type of responses for clients that know it.
+pub const GRAPHQL_RESPONSE: &str = "application/graphql-response+json";
+
+/// The content type of the response for a client that accepts this (the value of `Accept`).
+pub fn response_type(accept: &str) -> &'static str {
+    let is_wanted = |range: &str| {
+        let mut parts = range.split(';').map(str::trim);
+        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case(GRAPHQL_RESPONSE)) && !parts.any(|part| part == "q=0")
+    };
+    if accept.split(',').any(is_wanted) { GRAPHQL_RESPONSE } else { "application/json" }
+}
+
 #[cfg(test)]
 mod tests;

@@ -76,6 +76,11 @@ impl GraphqlSchema {
         Ok((GraphqlSchema { schema, implementers }, notes))
     }
 
+    /// The schema itself.
+    pub fn definition(&self) -> &Valid<Schema> {
+        &self.schema
+    }
+
     /// Number of types, including those that every schema has.
     pub fn types(&self) -> usize {
         self.schema.types.len()

@@ -12,6 +12,7 @@ use crate::config::OnStoreFailure;
 use crate::decode::{Decoded, decode};
 use crate::error_override::ErrorOverrides;
 use crate::events::EventHandlers;
+use crate::json_document;
 use crate::known_field;
 use crate::number::whole;
 use crate::openapi::openapi_problem;
@@ -55,13 +56,16 @@ pub use endpoint::{
     OperationMock, PersistedOperation, RequestValidation, SizeLimit, TemplateData, VirtualEndpoint,
 };
 pub use graphql::{
-    GraphqlDefinition, GraphqlFeatures, GraphqlIntrospection, GraphqlMode, GraphqlPlayground, GraphqlProxy,
-    GraphqlResponseExtensions, GraphqlRules, GraphqlStatuses, GraphqlSubgraph, HeaderRewrite,
+    GraphqlDataSource, GraphqlDefinition, GraphqlEngine, GraphqlFeatures, GraphqlFieldConfig, GraphqlFieldSource,
+    GraphqlFieldSourceConfig, GraphqlHeader, GraphqlIntrospection, GraphqlMapping, GraphqlMode, GraphqlPlayground, GraphqlProxy,
+    GraphqlQueryParameter, GraphqlResponseExtensions, GraphqlRules, GraphqlSourceConfig, GraphqlSourceKind, GraphqlStatuses,
+    GraphqlSubgraph, GraphqlSubgraphEntry, GraphqlSubscriptionKind, GraphqlSupergraph, GraphqlTypeField, GraphqlTypeFields,
+    HeaderRewrite,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
-pub use plugin::{CustomMiddleware, ExtractorConfig, IdExtractor, PluginEntry, SUPPORTED_DRIVERS};
+pub use plugin::{AnalyticsPlugin, CustomMiddleware, ExtractorConfig, IdExtractor, PluginEntry, RecordPluginEntry, SUPPORTED_DRIVERS};
 pub use protection::MissingProtection;
 pub use proxy::{Proxy, Transport};
 pub use request_signing::RequestSigning;
@@ -260,6 +264,8 @@ pub struct ApiDefinition {
     pub custom_middleware_bundle: String,
     /// Disables `custom_middleware_bundle`.
     pub custom_middleware_bundle_disabled: bool,
+    /// A plugin that changes analytics records.
+    pub analytics_plugin: AnalyticsPlugin,
     /// Any JSON object, for plugins.
     pub config_data: Value,
     /// Disables `config_data`.
@@ -377,7 +383,7 @@ impl ApiDefinition {
         file: Option<&Path>,
         lookup: &SecretLookup<'_>,
     ) -> Result<(ApiDefinition, Vec<Problem>), Vec<Problem>> {
-        match serde_json::from_slice(text) {
+        match json_document::from_slice(text) {
             Ok(raw) => ApiDefinition::from_value(raw, file, lookup),
             Err(error) => {
                 let problem = Problem::new(Level::Error, "", format!("not valid JSON: {error}"));

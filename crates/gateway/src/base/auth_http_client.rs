@@ -1,5 +1,6 @@
-//! HTTP client for calls that decide about requests: key sets, introspection, forward authentication. The calls run on one thread beside
-//! the data path. Each call has a deadline and a size limit, and their number is limited. Client requests are not sent this way.
+//! HTTP client for calls that decide about requests: key sets, introspection, forward authentication; and for those that scripts and data
+//! graphs make. The calls run on threads beside the data path. Each call has a deadline and a size limit, and their number is limited. Client
+//! requests are not sent this way.
 
 use crate::base::external_services::ExternalServices;
 use crate::base::tls;
@@ -19,8 +20,22 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 
-/// Most calls at one time. Further calls wait within their own deadline: a hanging server must not use up all file descriptors.
-const CALLS_MAX: usize = 512;
+/// The threads of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClientThreads {
+    pub name: &'static str,
+    /// One, or several that share their work.
+    pub count: usize,
+    /// Most calls at one time. Further calls wait within their own deadline: a hanging server must not use up all file descriptors.
+    pub calls_max: usize,
+}
+
+impl Default for ClientThreads {
+    fn default() -> Self {
+        ClientThreads { name: "outside", count: 1, calls_max: 512 }
+    }
+}
+
 /// Most redirects per call; documents of identity providers need one at most.
 const REDIRECTS_MAX: usize = 3;
 /// How long an unused connection is kept.
@@ -68,13 +83,22 @@ pub(crate) enum CallFault {
 }
 
 impl AuthHttpClient {
-    /// Starts the thread.
-    pub(crate) fn start(services: Arc<ExternalServices>, library: Arc<Library>) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
+    /// Starts the threads.
+    pub(crate) fn start(services: Arc<ExternalServices>, library: Arc<Library>, threads: ClientThreads) -> io::Result<Self> {
+        let ClientThreads { name, count, calls_max } = threads;
+        let mut builder = match count {
+            0 | 1 => tokio::runtime::Builder::new_current_thread(),
+            count => {
+                let mut builder = tokio::runtime::Builder::new_multi_thread();
+                builder.worker_threads(count).thread_name(name);
+                builder
+            }
+        };
+        let runtime = builder.enable_all().max_blocking_threads(8).build()?;
         let handle = runtime.handle().clone();
         let run = move || runtime.block_on(std::future::pending::<()>());
-        std::thread::Builder::new().name("outside".to_owned()).spawn(run)?;
-        Ok(AuthHttpClient { runtime: handle, clients: Mutex::default(), services, library, slots: Semaphore::new(CALLS_MAX) })
+        std::thread::Builder::new().name(name.to_owned()).spawn(run)?;
+        Ok(AuthHttpClient { runtime: handle, clients: Mutex::default(), services, library, slots: Semaphore::new(calls_max) })
     }
 
     /// Runs a task on the thread.
@@ -183,9 +207,15 @@ impl fmt::Display for CallFault {
 pub(crate) struct LazyAuthHttpClient {
     client: OnceLock<Option<Arc<AuthHttpClient>>>,
     terms: OnceLock<(Arc<ExternalServices>, Arc<Library>)>,
+    threads: ClientThreads,
 }
 
 impl LazyAuthHttpClient {
+    /// A client with threads of its own kind.
+    pub(crate) fn with_threads(threads: ClientThreads) -> Self {
+        LazyAuthHttpClient { threads, ..Default::default() }
+    }
+
     /// Sets the proxies and certificates of all calls. Must be called before the first use.
     pub(crate) fn configure(&self, services: ExternalServices, library: Arc<Library>) {
         // It is configured once, when the process starts.
@@ -196,7 +226,7 @@ impl LazyAuthHttpClient {
     pub(crate) fn get(&self) -> Option<Arc<AuthHttpClient>> {
         let start = || {
             let (services, library) = self.terms.get().cloned().unwrap_or_default();
-            AuthHttpClient::start(services, library)
+            AuthHttpClient::start(services, library, self.threads)
                 .map(Arc::new)
                 .inspect_err(|error| tracing::error!(%error, "no thread for calls"))
                 .ok()

@@ -1,12 +1,20 @@
-//! What GraphQL requests to an API are checked against, and the threads that check long documents: a document of a few hundred lines takes
-//! milliseconds, in which a data thread serves hundreds of other requests.
+//! What GraphQL requests to an API are checked against and executed with, and the threads that check long documents: a document of a few
+//! hundred lines takes milliseconds, in which a data thread serves hundreds of other requests.
+
+mod graph;
+mod server;
+mod sources;
+
+pub(crate) use graph::ExecutedGraph;
+pub(crate) use server::{GraphClient, GraphServer, VARIABLES_HEADER};
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 use tollgate_engine::{Completer, Pending};
-use tollgate_graphql::{DocumentCache, DocumentLimits, GraphqlSchema, KnownDocument, SchemaRules};
+use tollgate_graphql::{DocumentCache, DocumentLimits, GraphqlSchema, KnownDocument, SchemaFault, SchemaRules};
+use tollgate_model::api::{GraphqlDefinition, GraphqlRules};
 
 /// Most requests that wait for a thread: with two threads and the longest documents, the last of them waits about a second.
 const WAITING_MAX: usize = 256;
@@ -20,24 +28,52 @@ pub(crate) struct GraphqlApi {
     pub schema: GraphqlSchema,
     pub limits: DocumentLimits,
     pub documents: DocumentCache,
-    /// Notes about the schema, for whoever loads it.
-    pub notes: Vec<String>,
+    /// What executes the queries, if the gateway does.
+    pub executed: Option<ExecutedGraph>,
+    /// Notes about the definition, for whoever loads it.
+    pub notes: Vec<GraphqlProblem>,
 }
 
-/// What a [`GraphqlApi`] is made of; the digest is of the schema's text.
+/// What is wrong with a definition, or worth a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GraphqlProblem {
+    /// Its place in the definition.
+    pub path: String,
+    pub message: String,
+}
+
+impl GraphqlProblem {
+    fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        GraphqlProblem { path: path.into(), message: message.into() }
+    }
+}
+
+/// What a [`GraphqlApi`] is made of, as a digest.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct GraphqlSource {
-    pub schema: [u8; 32],
-    pub is_subgraph: bool,
-    pub limits: (usize, usize, u64, u64),
+pub(crate) struct GraphqlSource([u8; 32]);
+
+impl GraphqlSource {
+    pub(crate) fn new(graphql: &GraphqlDefinition, rules: &GraphqlRules) -> Self {
+        GraphqlSource(*blake3::hash(format!("{graphql:?} {rules:?}").as_bytes()).as_bytes())
+    }
 }
 
 impl GraphqlApi {
-    /// Compiles a schema; `Err` are its faults with their places.
-    pub(crate) fn compile(schema: &str, rules: SchemaRules, limits: DocumentLimits) -> Result<Self, Vec<String>> {
-        let told = |faults: Vec<_>| faults.iter().map(ToString::to_string).collect::<Vec<String>>();
-        let (schema, notes) = GraphqlSchema::compile(schema, rules).map_err(told)?;
-        Ok(GraphqlApi { schema, limits, documents: DocumentCache::default(), notes: told(notes) })
+    /// Compiles a definition; `Err` is what is wrong with it.
+    pub(crate) fn compile(graphql: &GraphqlDefinition, rules: &GraphqlRules) -> Result<Self, Vec<GraphqlProblem>> {
+        let limits = limits_of(rules);
+        let source = graph::schema_source(graphql)?;
+        let schema_rules = SchemaRules { is_subgraph: graphql.is_subgraph() };
+        let at = |fault: &SchemaFault| GraphqlProblem::new(source.path, fault.to_string());
+        let compiled = GraphqlSchema::compile(&source.text, schema_rules);
+        let (schema, faults) = compiled.map_err(|faults| faults.iter().map(at).collect::<Vec<_>>())?;
+        let no_effect = |fault: &SchemaFault| GraphqlProblem::new(source.path, format!("{fault}: the directive has no effect here"));
+        let mut notes: Vec<GraphqlProblem> = source.notes.iter().cloned().chain(faults.iter().map(no_effect)).collect();
+        let executed = match graphql.is_executed() {
+            true => Some(ExecutedGraph::compile(graphql, rules, &schema, source.supergraph.as_ref(), &mut notes)?),
+            false => None,
+        };
+        Ok(GraphqlApi { schema, limits, documents: DocumentCache::default(), executed, notes })
     }
 
     /// Checks a document that is not known yet, and remembers the result.
@@ -45,6 +81,16 @@ impl GraphqlApi {
         let known: KnownDocument = Arc::new(self.schema.check(text, &self.limits));
         self.documents.put(text, known.clone());
         known
+    }
+}
+
+fn limits_of(rules: &GraphqlRules) -> DocumentLimits {
+    let or = |value: usize, default| if value == 0 { default } else { value };
+    DocumentLimits {
+        tokens_max: or(rules.tokens_max, 10_000),
+        depth_max: or(rules.levels_max, 64),
+        fields_max: if rules.fields_max == 0 { 10_000 } else { rules.fields_max },
+        aliases_max: if rules.aliases_max == 0 { 500 } else { rules.aliases_max },
     }
 }
 

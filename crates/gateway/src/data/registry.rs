@@ -13,7 +13,7 @@ use crate::base::secret::random_bytes;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::breaker::{Breaker, BreakerPlace};
 use crate::data::found_target::FoundTarget;
-use crate::data::graphql::{GraphqlApi, GraphqlSource, LazyGraphqlThreads};
+use crate::data::graphql::{GraphClient, GraphqlApi, GraphqlSource, LazyGraphqlThreads};
 use crate::data::pool_hedging::PoolHedging;
 use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
@@ -65,6 +65,8 @@ pub(crate) struct Registry {
     /// The threads that check long GraphQL documents.
     pub graphql_threads: Arc<LazyGraphqlThreads>,
     graphql: Interned<(String, GraphqlSource), GraphqlApi>,
+    /// The threads and connections of data graphs.
+    pub graph_client: GraphClient,
     /// The clients of the OAuth 2.0 provider.
     pub oauth_clients: Arc<OauthClients>,
     /// Certificates by file or identifier.
@@ -211,6 +213,11 @@ impl Registry {
     /// The counters of a hook.
     pub(crate) fn hook_meter(&self, api: &str, kind: HookKind, name: &str) -> Arc<HookMeter> {
         self.hook_meters.get_or((api.to_owned(), kind.field(), name.to_owned()), HookMeter::default)
+    }
+
+    /// The counters of a plugin that changes analytics records.
+    pub(crate) fn record_hook_meter(&self, api: &str, name: &str) -> Arc<HookMeter> {
+        self.hook_meters.get_or((api.to_owned(), "traffic_logs", name.to_owned()), HookMeter::default)
     }
 
     /// The counters of all hooks, sorted by place.

@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 use rustls::pki_types::ServerName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target};
+use tollgate_engine::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target};
 
 /// One URL to send requests to.
 #[derive(Debug)]
@@ -77,6 +77,13 @@ impl Upstream {
         };
         let target = registry.target(address, proxy, server_name, &rules, http2)?;
         Ok(Upstream { target, host: parts.authority.to_owned(), path: parts.path.to_owned(), query: parts.query.to_owned() })
+    }
+
+    /// Makes an upstream of a server within this process.
+    pub(crate) fn within(connector: LocalConnector, registry: &Registry) -> Self {
+        let serial = registry.new_serial();
+        let target = Target { serial, address: Address::Local(connector), proxy: None, tls: None, http2: Http2::Never };
+        Upstream { target: Arc::new(target), host: "localhost".to_owned(), path: String::new(), query: String::new() }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What records need to know about an API. Compiled with the API.
 
+use super::record_hook::RecordHook;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 
 /// Facts of one version of an API.
@@ -26,6 +28,8 @@ pub(crate) struct ApiMetadata {
     pub detailed_tracing: bool,
     /// Whether nothing is recorded.
     pub do_not_track: bool,
+    /// The plugin that changes its records.
+    pub record_hook: Option<Arc<RecordHook>>,
     /// Headers, query parameters and cookies that carry keys.
     pub secrets: Secrets,
 }
@@ -53,10 +57,11 @@ impl ApiMetadata {
             expire_after_s: definition.expire_analytics_after,
             tag_headers: definition.tag_headers.iter().map(|name| name.to_ascii_lowercase()).collect(),
             // As in Tyk, whose pumps for GraphQL read queries from whole requests.
-            detailed: definition.enable_detailed_recording || definition.graphql.is_proxied() && !definition.graphql.is_subgraph(),
+            detailed: definition.enable_detailed_recording || definition.graphql.enabled && !definition.graphql.is_subgraph(),
             graphql_schema: graphql_schema(definition),
             detailed_tracing: definition.detailed_tracing,
             do_not_track: definition.do_not_track,
+            record_hook: None,
             secrets: Secrets {
                 headers: headers.map(str::to_ascii_lowercase).collect(),
                 parameters: places().filter_map(|place| place.param()).map(str::to_ascii_lowercase).collect(),
@@ -68,7 +73,7 @@ impl ApiMetadata {
 /// As in Tyk, parts of a federation are recorded like other APIs.
 fn graphql_schema(definition: &ApiDefinition) -> String {
     let graphql = &definition.graphql;
-    if graphql.is_proxied() && !graphql.is_subgraph() { STANDARD.encode(graphql.request_schema()) } else { String::new() }
+    if graphql.enabled && !graphql.is_subgraph() { STANDARD.encode(graphql.request_schema()) } else { String::new() }
 }
 
 /// Tags of an API.

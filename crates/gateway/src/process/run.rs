@@ -94,6 +94,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let recording = Recording::start(&config, threads(&config), json_log)?;
     registry.auth_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
     registry.script_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
+    registry.graph_client.0.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
     let observer = Arc::new(Observer::new(
         metrics.enabled,
         threads(&config),

@@ -1,5 +1,12 @@
-//! `graphql` of a definition, and `tollgate.graphql`. What only an engine of queries reads is not here: an API that needs
-//! the engine is a missing protection.
+//! `graphql` of a definition, and `tollgate.graphql`.
+
+mod sources;
+
+pub use sources::{
+    GraphqlDataSource, GraphqlEngine, GraphqlFieldConfig, GraphqlFieldSource, GraphqlFieldSourceConfig, GraphqlHeader, GraphqlMapping,
+    GraphqlQueryParameter, GraphqlSourceConfig, GraphqlSourceKind, GraphqlSubgraphEntry, GraphqlSubscriptionKind, GraphqlSupergraph,
+    GraphqlTypeField, GraphqlTypeFields,
+};
 
 use std::collections::BTreeMap;
 
@@ -30,6 +37,12 @@ pub struct GraphqlDefinition {
     pub introspection: GraphqlIntrospection,
     /// Settings of a subgraph.
     pub subgraph: GraphqlSubgraph,
+    /// Sources of an API whose queries the gateway executes.
+    pub engine: GraphqlEngine,
+    /// The subgraphs of a federation.
+    pub supergraph: GraphqlSupergraph,
+    /// Sources of single fields, in version 1.
+    pub type_field_configurations: Vec<GraphqlTypeField>,
 }
 
 /// Who executes the queries of an API.
@@ -45,10 +58,10 @@ pub enum GraphqlMode {
     /// The upstream, which is part of a federation.
     #[serde(rename = "subgraph")]
     Subgraph,
-    /// The gateway, from several sources; not supported.
+    /// The gateway, from several sources.
     #[serde(rename = "executionEngine")]
     ExecutionEngine,
-    /// The gateway, from the subgraphs of a federation; not supported.
+    /// The gateway, from the subgraphs of a federation.
     #[serde(rename = "supergraph")]
     Supergraph,
 }
@@ -142,6 +155,12 @@ pub struct GraphqlRules {
     pub disable_websockets: bool,
     /// Which statuses refused queries have.
     pub error_statuses: GraphqlStatuses,
+    /// Most requests to sources for one query: 0 means 1000.
+    pub source_requests_max: usize,
+    /// Most bytes of the answers of sources to one query, all together: 0 means 32 MiB.
+    pub source_bytes_max: usize,
+    /// Longest time for one request to a source, in milliseconds: 0 means 30000.
+    pub source_time_max_ms: u64,
 }
 
 /// Statuses of refused queries.
@@ -167,9 +186,9 @@ impl GraphqlDefinition {
         self.execution_mode == GraphqlMode::Subgraph
     }
 
-    /// Whether queries are executed by the upstream.
-    pub fn is_proxied(&self) -> bool {
-        self.enabled && matches!(self.execution_mode, GraphqlMode::Unset | GraphqlMode::ProxyOnly | GraphqlMode::Subgraph)
+    /// Whether the gateway executes queries.
+    pub fn is_executed(&self) -> bool {
+        self.enabled && matches!(self.execution_mode, GraphqlMode::ExecutionEngine | GraphqlMode::Supergraph)
     }
 
     /// Whether the settings are of the first version, which has no WebSockets.

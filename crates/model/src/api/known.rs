@@ -1,7 +1,7 @@
 //! Fields of Tyk's API definition without effect, except the typed ones that validation reports.
 
 use crate::known_field::KnownField;
-use crate::known_field::ReportWhen::{Member, Never, Refuse, Set};
+use crate::known_field::ReportWhen::{Never, Refuse, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[
     ("_id", Never),
@@ -30,7 +30,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     // Its grant is reported.
     ("upstream_auth.oauth.password_authentication", Never),
     // Analytics and telemetry.
-    ("analytics_plugin", Member("enable")),
     // Results are in memory, and discovered targets are checked by `tollgate.upstream.checks`.
     ("uptime_tests.config.recheck_wait", Never),
     ("uptime_tests.config.service_discovery", Never),
@@ -41,9 +40,7 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("graphql.proxy.sse_use_post", Set),
     ("graphql.proxy.auth_headers", Never),
     ("graphql.last_schema_update", Never),
-    ("graphql.engine", Set),
-    ("graphql.supergraph", Set),
-    ("graphql.type_field_configurations", Set),
+    ("graphql.supergraph.updated_at", Never),
     ("tollgate.graphql.*", Refuse),
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),

@@ -26,9 +26,6 @@ impl ApiDefinition {
         if let Some((hook, index)) = self.unsupported_hook() {
             add("custom_middleware", JsonPath::of("custom_middleware").key(hook).index(index));
         }
-        if self.graphql.enabled && !self.graphql.is_proxied() {
-            add("graphql", JsonPath::of("graphql.execution_mode"));
-        }
         for (name, version) in self.reachable_versions().filter(|(_, version)| version.use_extended_paths) {
             let at = JsonPath::of("version_data.versions").key(name).key("extended_paths");
             for (list, entries) in version.extended_paths.missing() {

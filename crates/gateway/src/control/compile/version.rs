@@ -1,12 +1,14 @@
 //! Compiles one version: its chain, its upstreams, and changes to its responses.
 
 use super::{balancing, chain, expiry_of};
+use crate::data::graphql::{GraphServer, GraphqlApi, GraphqlSource};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::{Context, Middleware};
 use crate::data::snapshot::{ApiVersion, Expiry, Upstreams};
 use crate::data::template::{ValueTemplate, VariableScope};
 use crate::data::upstream::{Upstream, split_url};
+use std::sync::Arc;
 use tollgate_http::is_value;
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 use tollgate_model::reference::SecretSources;
@@ -52,6 +54,9 @@ pub(super) fn compile_provider(definition: &ApiDefinition, context: &mut Context
 }
 
 fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Context<'_>) -> Option<Upstreams> {
+    if definition.graphql.is_executed() {
+        return data_graph(definition, context);
+    }
     let urls = match info.override_target.as_str() {
         "" => definition.proxy.targets(definition.target_scheme()),
         target => vec![target.to_owned()],
@@ -76,6 +81,27 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
         1 => list.pop().map(Upstreams::One),
         _ => Some(Upstreams::Many { list, turn: context.registry.turn(format!("{}/{}", definition.api_id, info.name)) }),
     }
+}
+
+/// The upstream that executes the queries of a GraphQL API.
+fn data_graph(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Upstreams> {
+    let rules = &definition.tollgate.graphql;
+    let key = GraphqlSource::new(&definition.graphql, rules);
+    // Its problems have been reported where requests are checked.
+    let api = context.registry.graphql_api(&definition.api_id, key, || GraphqlApi::compile(&definition.graphql, rules)).ok()?;
+    let places = definition.auth_methods().next().map(|method| definition.places(method));
+    let credentials = places.filter(|_| !definition.use_keyless && !definition.strip_auth_data);
+    let server = GraphServer {
+        name: definition.api_id.clone(),
+        api,
+        tls: context.upstream_tls(definition),
+        credentials: credentials.and_then(|places| places.header().map(str::to_owned)),
+    };
+    let Some(client) = context.registry.graph_client.0.get() else {
+        context.error("$.graphql.execution_mode", "the system cannot start the threads of data graphs");
+        return None;
+    };
+    Some(Upstreams::One(Upstream::within(Arc::new(server).connector(client), context.registry)))
 }
 
 fn first_byte_ms(info: &VersionInfo) -> Option<u64> {

@@ -14,18 +14,24 @@ use super::{Middleware, MiddlewareSource};
 use crate::base::answers::GRACE;
 use crate::base::form::{decode_form, encode_form, pairs};
 use crate::data::exchange::{Exchange, Step};
-use crate::data::graphql::{CHECK_TIME_MAX, CheckedTexts, GraphqlApi, GraphqlSource, LazyGraphqlThreads};
+use crate::data::graphql::{
+    CHECK_TIME_MAX, CheckedTexts, ExecutedGraph, GraphqlApi, GraphqlProblem, GraphqlSource, LazyGraphqlThreads, VARIABLES_HEADER,
+};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal;
+use crate::data::template::ValueTemplate;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use headers::{ErrorExtensions, UpstreamHeaders};
 use outcome::{BodyKind, GraphqlOutcome, body_kind, content_type_of};
 use queries::{GraphqlQueries, PassedQueries};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use tollgate_engine::Pending;
-use tollgate_graphql::{DocumentLimits, RequestFault, SchemaRules, is_request_parameter, parse_body, parse_pairs};
+use tollgate_graphql::{RequestFault, is_request_parameter, parse_body, parse_pairs};
 use tollgate_http::Body;
-use tollgate_model::api::{GraphqlRules, GraphqlStatuses};
+use tollgate_model::api::GraphqlStatuses;
 
 /// Bytes of unknown documents that a data thread checks itself. They take it about as long as handing them to another thread and back.
 const CHECKED_HERE_MAX: usize = 1_024;
@@ -35,6 +41,8 @@ pub(super) struct GraphqlCheck {
     threads: Arc<LazyGraphqlThreads>,
     rules: CheckRules,
     headers: UpstreamHeaders,
+    /// Texts of sources that have variables of the request, and as they are written.
+    texts: Vec<(ValueTemplate, String)>,
     /// Whether errors of the upstream become GraphQL errors.
     forwards_errors: bool,
     serial: u64,
@@ -55,29 +63,22 @@ struct CheckRules {
 impl GraphqlCheck {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let (definition, graphql) = (source.definition, &source.definition.graphql);
-        if !graphql.is_proxied() {
+        if !graphql.enabled {
             return None;
         }
         let rules = &definition.tollgate.graphql;
-        let (text, limits) = (graphql.request_schema(), limits_of(rules));
-        let schema_rules = SchemaRules { is_subgraph: graphql.is_subgraph() };
-        let place = if graphql.schema.is_empty() && graphql.is_subgraph() { "$.graphql.subgraph.sdl" } else { "$.graphql.schema" };
-        let key = GraphqlSource {
-            schema: *blake3::hash(text.as_bytes()).as_bytes(),
-            is_subgraph: schema_rules.is_subgraph,
-            limits: (limits.tokens_max, limits.depth_max, limits.fields_max, limits.aliases_max),
-        };
-        let make = || GraphqlApi::compile(text, schema_rules, limits);
-        let api = match source.context.registry.graphql_api(&definition.api_id, key, make) {
+        let key = GraphqlSource::new(graphql, rules);
+        let api = match source.context.registry.graphql_api(&definition.api_id, key, || GraphqlApi::compile(graphql, rules)) {
             Ok(api) => api,
-            Err(faults) => {
-                faults.into_iter().for_each(|fault| report_once(source, place, fault, true));
+            Err(problems) => {
+                problems.into_iter().for_each(|problem| report_once(source, problem, true));
                 return None;
             }
         };
         for note in &api.notes {
-            report_once(source, place, format!("{note}: the directive has no effect here"), false);
+            report_once(source, note.clone(), false);
         }
+        let texts = api.executed.as_ref().map(ExecutedGraph::texts_with_variables).unwrap_or_default();
         Some(Box::new(GraphqlCheck {
             threads: source.context.registry.graphql_threads.clone(),
             rules: CheckRules {
@@ -89,6 +90,7 @@ impl GraphqlCheck {
                 is_closed: graphql.introspection.disabled,
             },
             headers: UpstreamHeaders::new(&graphql.proxy, source.variable_scope()),
+            texts: texts.into_iter().map(|text| (ValueTemplate::new(&text, source.variable_scope()), text)).collect(),
             forwards_errors: graphql.proxy.use_response_extensions.on_error_forwarding,
             serial: source.context.registry.new_serial(),
             api,
@@ -148,6 +150,14 @@ impl GraphqlCheck {
         Some(exchange.answers.get::<Pending<CheckedTexts>>(self.number(exchange))?.get())
     }
 
+    /// Tells the server of the data graph the values of variables, in the place of whatever the client has sent there.
+    fn tell_variables(&self, exchange: &mut Exchange<'_>) {
+        let values: Map<String, Value> =
+            self.texts.iter().map(|(template, text)| (text.clone(), Value::String(template.render(exchange)))).collect();
+        let told = STANDARD.encode(Value::Object(values).to_string());
+        exchange.outgoing.edits.set(&exchange.request.headers, VARIABLES_HEADER, told.as_bytes());
+    }
+
     /// Sends the request on as its check has made it.
     fn pass(&self, exchange: &mut Exchange<'_>, passed: PassedQueries) -> Step {
         if let Some(text) = passed.query_for_url {
@@ -162,6 +172,9 @@ impl GraphqlCheck {
         }
         exchange.note_graphql(passed.facts);
         self.headers.apply(exchange);
+        if self.api.executed.is_some() {
+            self.tell_variables(exchange);
+        }
         if self.forwards_errors {
             ErrorExtensions::add(exchange);
         }
@@ -169,24 +182,15 @@ impl GraphqlCheck {
     }
 }
 
-fn limits_of(rules: &GraphqlRules) -> DocumentLimits {
-    let or = |value: usize, default| if value == 0 { default } else { value };
-    DocumentLimits {
-        tokens_max: or(rules.tokens_max, 10_000),
-        depth_max: or(rules.levels_max, 64),
-        fields_max: if rules.fields_max == 0 { 10_000 } else { rules.fields_max },
-        aliases_max: if rules.aliases_max == 0 { 500 } else { rules.aliases_max },
-    }
-}
-
-/// Reports a fault of the schema, which all versions of an API have in common, once.
-fn report_once(source: &mut MiddlewareSource<'_, '_>, place: &str, message: String, is_error: bool) {
-    if source.context.problems.iter().any(|problem| problem.path == place && problem.message == message) {
+/// Reports a problem that all versions of an API have in common, once.
+fn report_once(source: &mut MiddlewareSource<'_, '_>, problem: GraphqlProblem, is_error: bool) {
+    let GraphqlProblem { path, message } = problem;
+    if source.context.problems.iter().any(|known| known.path == path && known.message == message) {
         return;
     }
     match is_error {
-        true => source.context.error(place, message),
-        false => source.context.warning(place, message),
+        true => source.context.error(path, message),
+        false => source.context.warning(path, message),
     }
 }
 
@@ -203,8 +207,9 @@ fn is_plain(query: &str) -> bool {
 
 impl Middleware for GraphqlCheck {
     fn header_names(&self, names: &mut HeaderNames) {
-        ["Content-Type", "Accept", "Sec-WebSocket-Protocol"].iter().for_each(|name| names.add(name));
+        ["Content-Type", "Accept", "Sec-WebSocket-Protocol", VARIABLES_HEADER].iter().for_each(|name| names.add(name));
         self.headers.header_names(names);
+        self.texts.iter().for_each(|(template, _)| template.header_names(names));
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {

@@ -21,7 +21,7 @@ pub(super) struct GraphqlPlaygroundPage {
 impl GraphqlPlaygroundPage {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let graphql = &source.definition.graphql;
-        if !graphql.playground.enabled || !graphql.is_proxied() {
+        if !graphql.playground.enabled || !graphql.enabled {
             return None;
         }
         let written = graphql.playground.path.trim_matches('/');

@@ -153,7 +153,7 @@ impl MiddlewareSource<'_, '_> {
             || !paths.validate_json.is_empty()
             || !paths.operation_validations.is_empty()
             || !paths.persist_graphql.is_empty()
-            || self.definition.graphql.is_proxied()
+            || self.definition.graphql.enabled
             || !paths.transform.is_empty()
             || !paths.transform_jq.is_empty()
             || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())

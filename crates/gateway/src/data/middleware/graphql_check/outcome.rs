@@ -4,11 +4,8 @@ use super::GraphqlCheck;
 use crate::data::exchange::Exchange;
 use crate::data::refusal::{self, Refusal, RefusalMessage, RefusalText};
 use crate::observe::GraphqlFacts;
-use tollgate_graphql::{GraphqlError, RequestFault, errors_body};
+use tollgate_graphql::{GRAPHQL_RESPONSE, GraphqlError, RequestFault, errors_body};
 use tollgate_model::api::GraphqlStatuses;
-
-/// The content type of responses for clients that know it.
-const GRAPHQL_RESPONSE: &str = "application/graphql-response+json";
 
 /// What becomes of a request that does not pass now.
 pub(super) enum GraphqlOutcome {
@@ -52,12 +49,8 @@ pub(super) fn body_kind(content_type: &[u8], simple_types: bool) -> Option<BodyK
 
 /// The content type of the response that the client wants.
 pub(super) fn response_type(exchange: &Exchange<'_>) -> &'static str {
-    let accept = exchange.request.headers.get("accept").and_then(|value| std::str::from_utf8(value).ok()).unwrap_or_default();
-    let is_wanted = |range: &str| {
-        let mut parts = range.split(';').map(str::trim);
-        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case(GRAPHQL_RESPONSE)) && !parts.any(|part| part == "q=0")
-    };
-    if accept.split(',').any(is_wanted) { GRAPHQL_RESPONSE } else { "application/json" }
+    let accept = exchange.request.headers.get("accept").and_then(|value| std::str::from_utf8(value).ok());
+    tollgate_graphql::response_type(accept.unwrap_or_default())
 }
 
 impl GraphqlCheck {

@@ -1,0 +1,376 @@
+//! Plans: which requests an operation needs, in which order, and how the response is made of their answers. Conditions of `@skip` and
+//! `@include` are decided in a plan, so an operation has one plan for each combination of their values.
+
+mod collect;
+mod entities;
+mod fields;
+mod upstream;
+
+use crate::graph::{DataGraph, SourceKind};
+use apollo_compiler::ast::{Type, Value as LiteralValue};
+use apollo_compiler::executable::{Directive, SelectionSet};
+use apollo_compiler::{ExecutableDocument, Name, Schema};
+use collect::CollectedField;
+use fields::{FieldSource, ObjectsAt};
+use std::collections::HashMap;
+use std::fmt;
+use tollgate_graphql::{CheckedOperation, DocumentPlace, GraphqlSchema, OperationKind};
+use upstream::UpstreamSelection;
+
+/// Most fields of a plan. A type with many implementations can make a plan larger than its operation.
+const FIELDS_MAX: usize = 20_000;
+/// Most requests of a plan, not counting how often each is made.
+const FETCHES_MAX: usize = 1_000;
+
+/// How an operation is executed.
+pub struct Plan {
+    pub(crate) kind: OperationKind,
+    pub(crate) fetches: Vec<PlannedFetch>,
+    pub(crate) root: ObjectPlan,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanFault {
+    /// The operation has too many fields or needs too many requests.
+    TooLarge,
+    /// No subgraph can give this field for the objects that have it.
+    Unreachable(String),
+}
+
+impl fmt::Display for PlanFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanFault::TooLarge => f.write_str("the query needs too many requests"),
+            PlanFault::Unreachable(field) => write!(f, "no subgraph has {field} for the objects of this query"),
+        }
+    }
+}
+
+/// One request to a source, made for each object at a place.
+pub(crate) struct PlannedFetch {
+    pub source: usize,
+    pub place: Vec<PlaceStep>,
+    /// Types of the objects that it is made for; empty for all.
+    pub types: Vec<String>,
+    /// Requests that must be complete before.
+    pub after: Vec<usize>,
+    /// Response key of the first field that is missing if it fails.
+    pub key: String,
+    pub work: FetchWork,
+}
+
+pub(crate) enum FetchWork {
+    /// A REST request for one field.
+    Rest {
+        /// Member of the object that gets the answer.
+        store: String,
+        arguments: Vec<(String, Argument)>,
+        /// Where members of the object are that the request names, if not under their own names.
+        object_reads: HashMap<Vec<String>, Vec<String>>,
+    },
+    /// An operation whose data becomes part of the object.
+    Operation {
+        text: String,
+        variables: Vec<String>,
+        /// Member of the object that gets the data; the object itself if there is none.
+        store: Option<String>,
+    },
+    /// Fields of entities, for all objects at once.
+    Entities {
+        text: String,
+        variables: Vec<String>,
+        inputs: HashMap<String, Vec<InputField>>,
+    },
+}
+
+/// A value of an argument: as it is written, with variables, or the default of the schema.
+pub(crate) type Argument = LiteralValue;
+
+/// A field that a subgraph is given to find an object, and where it is in the object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InputField {
+    pub name: String,
+    pub read: String,
+    pub fields: Vec<InputField>,
+}
+
+/// One step from an object to the objects at one of its fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlaceStep {
+    /// Types of the object that the step leaves; empty for all.
+    pub types: Vec<String>,
+    /// Members that lead to the field's value.
+    pub read: Vec<String>,
+    /// Response key of the field.
+    pub key: String,
+}
+
+/// What the response has of an object.
+pub(crate) struct ObjectPlan {
+    /// Name of the type, where there is only one.
+    pub only_type: Option<String>,
+    /// All types that are possible here, if there are several.
+    pub possible: Vec<String>,
+    pub variants: Vec<VariantPlan>,
+}
+
+/// What the response has of an object of some types.
+pub(crate) struct VariantPlan {
+    /// Empty for all types.
+    pub types: Vec<String>,
+    pub fields: Vec<FieldPlan>,
+}
+
+pub(crate) struct FieldPlan {
+    pub key: String,
+    pub name: String,
+    pub ty: Type,
+    pub read: FieldRead,
+    pub shape: FieldShape,
+    pub location: Option<DocumentPlace>,
+}
+
+/// Where a field's value is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FieldRead {
+    TypeName,
+    /// `__schema` and `__type`.
+    Introspection,
+    /// Members of the object that lead to it.
+    Members(Vec<String>),
+    /// No source has it.
+    Nowhere,
+}
+
+pub(crate) enum FieldShape {
+    Leaf(LeafKind),
+    Object(ObjectPlan),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LeafKind {
+    Int,
+    Float,
+    String,
+    Boolean,
+    Id,
+    Enum { name: String, values: Vec<String> },
+    /// A scalar of the schema's own.
+    Any,
+}
+
+/// What the objects at a place are read from.
+#[derive(Clone)]
+pub(crate) enum Reader {
+    /// The answer of a REST source, or the root.
+    Raw { fetch: Option<usize> },
+    /// An operation's answer.
+    Operation {
+        source: usize,
+        fetch: usize,
+        /// External fields that the subgraph has here nonetheless.
+        provided: crate::field_set::FieldSet,
+    },
+}
+
+impl Reader {
+    fn fetch(&self) -> Option<usize> {
+        match self {
+            Reader::Raw { fetch } => *fetch,
+            Reader::Operation { fetch, .. } => Some(*fetch),
+        }
+    }
+}
+
+pub(crate) struct Planner<'a> {
+    pub graph: &'a DataGraph,
+    pub schema: &'a Schema,
+    pub document: &'a ExecutableDocument,
+    pub operation: &'a apollo_compiler::executable::Operation,
+    pub conditions: &'a HashMap<String, bool>,
+    /// Planned requests; those that are being planned are `None`.
+    pub fetches: Vec<Option<PlannedFetch>>,
+    pub fields: usize,
+    /// Types that an interface or union can be, as they were asked for.
+    pub possible: HashMap<Name, Vec<Name>>,
+}
+
+impl Plan {
+    /// Plans an operation. `conditions` are the values of the variables that [`Plan::conditions`] names.
+    pub fn new(
+        graph: &DataGraph,
+        schema: &GraphqlSchema,
+        operation: CheckedOperation<'_>,
+        conditions: &HashMap<String, bool>,
+    ) -> Result<Self, PlanFault> {
+        let mut planner = Planner {
+            graph,
+            schema: schema.definition(),
+            document: operation.document(),
+            operation: operation.definition(),
+            conditions,
+            fetches: Vec::new(),
+            fields: 0,
+            possible: HashMap::new(),
+        };
+        let root = planner.root()?;
+        let fetches: Option<Vec<PlannedFetch>> = planner.fetches.into_iter().collect();
+        Ok(Plan { kind: operation.facts.kind, fetches: fetches.unwrap_or_default(), root })
+    }
+
+    /// The variables on which the plan of an operation depends.
+    pub fn conditions(operation: CheckedOperation<'_>) -> Vec<String> {
+        let mut names = Vec::new();
+        let document = operation.document();
+        let fragments = document.fragments.values().map(|fragment| &fragment.selection_set);
+        for set in fragments.chain([&operation.definition().selection_set]) {
+            note_conditions(set, &mut names);
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Kind of the operation.
+    pub fn kind(&self) -> OperationKind {
+        self.kind
+    }
+
+    /// Number of different requests.
+    pub fn fetches(&self) -> usize {
+        self.fetches.len()
+    }
+}
+
+fn note_conditions(set: &SelectionSet, names: &mut Vec<String>) {
+    use apollo_compiler::executable::Selection;
+    for selection in &set.selections {
+        let directives: Vec<&Directive> = selection.directives().iter().map(AsRef::as_ref).collect();
+        for directive in directives.iter().filter(|directive| matches!(directive.name.as_str(), "skip" | "include")) {
+            if let Some(LiteralValue::Variable(name)) = directive.specified_argument_by_name("if").map(AsRef::as_ref) {
+                names.push(name.to_string());
+            }
+        }
+        match selection {
+            Selection::Field(field) => note_conditions(&field.selection_set, names),
+            Selection::InlineFragment(fragment) => note_conditions(&fragment.selection_set, names),
+            // Fragments are looked at one by one.
+            Selection::FragmentSpread(_) => {}
+        }
+    }
+}
+
+impl<'a> Planner<'a> {
+    fn root(&mut self) -> Result<ObjectPlan, PlanFault> {
+        let root_type = self.operation.selection_set.ty.clone();
+        let groups = self.collect(&root_type, &[&self.operation.selection_set]);
+        let is_serial = self.operation.is_mutation();
+        let mut fields = Vec::new();
+        // Fields of one source become one operation; of mutations, only neighbours do.
+        let mut open: Vec<RootOperation> = Vec::new();
+        for group in groups {
+            let place = RootPlace { root_type: &root_type, is_serial };
+            let field = self.root_field(&place, &group, &mut open)?;
+            fields.push(field);
+        }
+        for operation in open {
+            self.close_root(operation);
+        }
+        let variants = vec![VariantPlan { types: Vec::new(), fields }];
+        Ok(ObjectPlan { only_type: Some(root_type.to_string()), possible: Vec::new(), variants })
+    }
+
+    fn root_field(
+        &mut self,
+        place: &RootPlace<'_>,
+        group: &CollectedField<'a>,
+        open: &mut Vec<RootOperation>,
+    ) -> Result<FieldPlan, PlanFault> {
+        let raw = Reader::Raw { fetch: None };
+        let name = group.name();
+        if name.starts_with("__") {
+            return self.introspection_field(group);
+        }
+        let candidates = self.root_sources(place.root_type, name);
+        let reused = open.iter().position(|operation| candidates.contains(&operation.source));
+        let before: Vec<usize> = if place.is_serial { (0..self.fetches.len()).collect() } else { Vec::new() };
+        let at = ObjectsAt { place: &[], type_name: place.root_type, types: &[] };
+        let position = match reused {
+            Some(position) => position,
+            None => {
+                let closed: Vec<RootOperation> = if place.is_serial { std::mem::take(open) } else { Vec::new() };
+                closed.into_iter().for_each(|operation| self.close_root(operation));
+                let Some(source) = candidates.first().copied() else { return self.unresolved(group) };
+                if self.kind_of(source) == SourceKind::Rest {
+                    return self.fetched_field(&at, group, FieldSource { source, before, object_reads: HashMap::new() }, &raw);
+                }
+                let fetch = self.reserve()?;
+                open.push(RootOperation { source, fetch, selection: UpstreamSelection::default(), after: before, key: group.key.clone() });
+                open.len() - 1
+            }
+        };
+        let Some(operation) = open.get_mut(position) else { return self.unresolved(group) };
+        let provided = crate::field_set::FieldSet::default();
+        let reader = Reader::Operation { source: operation.source, fetch: operation.fetch, provided };
+        self.own_field(&at, group, &reader, &mut operation.selection)
+    }
+
+    fn close_root(&mut self, operation: RootOperation) {
+        let RootOperation { source, fetch, selection, after, key } = operation;
+        let (text, variables) = self.operation_text(self.operation.operation_type, &selection);
+        let work = FetchWork::Operation { text, variables, store: None };
+        self.fill(fetch, PlannedFetch { source, place: Vec::new(), types: Vec::new(), after, key, work });
+    }
+
+    /// The sources that have a field of a root type.
+    fn root_sources(&self, root_type: &Name, field: &str) -> Vec<usize> {
+        match &self.graph.layout {
+            crate::graph::GraphLayout::Fields { owners, .. } => {
+                owners.get(&(root_type.to_string(), field.to_owned())).copied().into_iter().collect()
+            }
+            crate::graph::GraphLayout::Federation(subgraphs) => {
+                let has = |subgraph: &crate::graph::EntitySource| subgraph.resolves(root_type, field);
+                subgraphs.iter().enumerate().filter(|(_, subgraph)| has(subgraph)).map(|(index, _)| index).collect()
+            }
+        }
+    }
+
+    fn kind_of(&self, source: usize) -> SourceKind {
+        self.graph.sources.get(source).map_or(SourceKind::Rest, |source| source.kind)
+    }
+
+    fn reserve(&mut self) -> Result<usize, PlanFault> {
+        if self.fetches.len() >= FETCHES_MAX {
+            return Err(PlanFault::TooLarge);
+        }
+        self.fetches.push(None);
+        Ok(self.fetches.len() - 1)
+    }
+
+    fn fill(&mut self, fetch: usize, planned: PlannedFetch) {
+        if let Some(slot) = self.fetches.get_mut(fetch) {
+            *slot = Some(planned);
+        }
+    }
+
+    fn count_field(&mut self) -> Result<(), PlanFault> {
+        self.fields += 1;
+        if self.fields > FIELDS_MAX { Err(PlanFault::TooLarge) } else { Ok(()) }
+    }
+}
+
+struct RootPlace<'n> {
+    root_type: &'n Name,
+    is_serial: bool,
+}
+
+/// An operation of a source that gets further fields of the root type.
+struct RootOperation {
+    source: usize,
+    fetch: usize,
+    selection: UpstreamSelection,
+    after: Vec<usize>,
+    key: String,
+}
+

@@ -12,6 +12,12 @@ use crate::finding::FindingList;
 /// Deepest nesting of a field set. Keys and requirements of people have two or three levels.
 const DEPTH_MAX: usize = 30;
 
+/// Most fields of a field set, at all levels. Those of people have a dozen.
+const FIELDS_MAX: usize = 1_000;
+
+/// Most faults of one field set that are reported.
+const FAULTS_MAX: usize = 5;
+
 /// A field set of a directive.
 #[derive(Debug)]
 pub(crate) struct FieldSetText {
@@ -81,16 +87,25 @@ pub(crate) fn read(
     let set = match read {
         Ok(set) => set,
         Err(failed) => {
-            failed.errors.iter().for_each(|diagnostic| at.error(findings, format!("`{text}`: {}", diagnostic.error)));
+            failed
+                .errors
+                .iter()
+                .take(FAULTS_MAX)
+                .for_each(|diagnostic| at.error(findings, format!("`{text}`: {}", diagnostic.error)));
             return None;
         }
     };
     if let Err(failed) = set.validate(schema) {
-        failed.iter().for_each(|diagnostic| at.error(findings, format!("`{text}`: {}", diagnostic.error)));
+        failed.iter().take(FAULTS_MAX).for_each(|diagnostic| at.error(findings, format!("`{text}`: {}", diagnostic.error)));
         return None;
     }
     let before = findings.errors.len();
     let selected = selected(&set.selection_set, schema, at, findings);
+    let mut count = 0;
+    each_field(&selected, &mut |_| count += 1);
+    if count > FIELDS_MAX {
+        at.error(findings, format!("selects {count} fields; at most {FIELDS_MAX} are taken"));
+    }
     if selected.is_empty() && findings.errors.len() == before {
         at.error(findings, "selects no field");
     }

@@ -93,6 +93,9 @@ const DECLARED: [Declared; 18] = {
 /// Number of the directives of `DECLARED` that Federation 1 has.
 const FEDERATION_1: usize = 7;
 
+/// How the URLs of the specification begin.
+const FEDERATION: &str = "https://specs.apollo.dev/federation/";
+
 /// The highest minor version of Federation 2 that is known here.
 const MINOR_MAX: u32 = 11;
 
@@ -127,9 +130,17 @@ impl Vocabulary {
     /// Reads the `@link`s of a document.
     pub(crate) fn of(document: &Document, subgraph: &str, findings: &mut FindingList) -> Self {
         let mut links = document.definitions.iter().flat_map(schema_directives).filter(|directive| directive.name == "link");
-        let link = links.find_map(|link| Some((link, version(text(link, "url")?)?)));
-        match link {
-            Some((link, minor)) => Self::linked(link, minor, subgraph, findings),
+        let link = links.find_map(|link| Some((link, text(link, "url")?.strip_prefix(FEDERATION)?)));
+        match link.map(|(link, version)| (link, version, minor(version))) {
+            Some((link, _, Some(minor))) => Self::linked(link, minor, subgraph, findings),
+            Some((link, version, None)) => {
+                findings.error_of(
+                    subgraph,
+                    link.location(),
+                    format!("version `{version}` of federation is not known; 2.0 to 2.{MINOR_MAX} are"),
+                );
+                Self::federation_1()
+            }
             None => Self::federation_1(),
         }
     }
@@ -141,13 +152,6 @@ impl Vocabulary {
     }
 
     fn linked(link: &Node<Directive>, minor: u32, subgraph: &str, findings: &mut FindingList) -> Self {
-        if minor > MINOR_MAX {
-            findings.error_of(
-                subgraph,
-                link.location(),
-                format!("version 2.{minor} of federation is not known; the latest known one is 2.{MINOR_MAX}"),
-            );
-        }
         let namespace = text(link, "as").unwrap_or("federation");
         let mut vocabulary = Vocabulary { is_federation_1: false, directives: HashMap::new(), types: HashSet::new() };
         let available = || DECLARED.iter().filter(|declared| declared.since <= minor);
@@ -253,9 +257,9 @@ fn schema_directives(definition: &Definition) -> &[Node<Directive>] {
     }
 }
 
-/// The minor version of Federation 2 that a link's URL names.
-fn version(url: &str) -> Option<u32> {
-    url.strip_prefix("https://specs.apollo.dev/federation/v2.")?.trim_end_matches('/').parse().ok()
+/// The minor version of Federation 2.
+fn minor(version: &str) -> Option<u32> {
+    version.strip_prefix("v2.")?.trim_end_matches('/').parse().ok().filter(|minor| *minor <= MINOR_MAX)
 }
 
 /// A text argument of a directive.

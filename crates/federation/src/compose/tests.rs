@@ -129,3 +129,34 @@ fn nesting_without_bounds_is_an_error() {
     let key = format!("type Query {{ t: T }} type T @key(fields: \"{}\") {{ id: ID! t: T }}", "t { ".repeat(5_000));
     assert!(!errors(&[("a", &key)]).is_empty());
 }
+
+/// The work of the search is limited: without its shortcuts, each of these would take longer than anyone waits.
+#[test]
+fn hostile_schemas_are_searched_in_few_steps() {
+    let nested = format!("{}id{}", "t { ".repeat(20), " }".repeat(20));
+    let entity =
+        |at: usize| format!("{LINK} type Query {{ t{at}: T }} type T @key(fields: \"{nested}\") {{ id: ID! t: T! x{at}: Int }}");
+    let texts: Vec<(String, String)> = (0..12).map(|at| (format!("s{at}"), entity(at))).collect();
+    let all =
+        |texts: &[(String, String)]| composed(&texts.iter().map(|(name, sdl)| (name.as_str(), sdl.as_str())).collect::<Vec<_>>());
+    assert!(all(&texts).is_ok());
+    // Each field is in all subgraphs but one: there are as many sets of ways as there are sets of subgraphs.
+    let fields =
+        |at: usize| (0..24).filter(|field| *field != at).map(|field| format!("f{field}: T @shareable ")).collect::<String>();
+    let shared = |at: usize| format!("{LINK} type Query {{ t: T @shareable }} type T {{ {} v: Int @shareable }}", fields(at));
+    let texts: Vec<(String, String)> = (0..24).map(|at| (format!("s{at}"), shared(at))).collect();
+    assert!(all(&texts).is_ok());
+    let root = |at: usize| if at == 0 { "type Query { t: T }" } else { "" };
+    let link = |at: usize| {
+        format!(
+            "{LINK} {} type T @key(fields: \"k{at}\") @key(fields: \"k{}\") {{ k{at}: ID! k{}: ID! }}",
+            root(at),
+            at + 1,
+            at + 1
+        )
+    };
+    let texts: Vec<(String, String)> = (0..100).rev().map(|at| (format!("s{at}"), link(at))).collect();
+    assert!(all(&texts).is_ok());
+    let wide = format!("type Query {{ t: T }} type T @key(fields: \"{}\") {{ id: ID! }}", "id ".repeat(2_000));
+    assert!(errors(&[("a", &wide)])[0].contains("at most 1000 are taken"));
+}

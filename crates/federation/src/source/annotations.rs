@@ -139,17 +139,20 @@ fn fields(
         ExtendedType::Interface(interface) => &interface.fields,
         _ => return IndexMap::default(),
     };
-    let all = definition.directives();
+    let external_blocks = blocks_with(source, definition.directives(), FederationDirective::External);
+    let shareable_blocks = blocks_with(source, definition.directives(), FederationDirective::Shareable);
     let mut fields = IndexMap::default();
     for (field_name, field) in declared {
-        let marked = |directive| source.find_at(field, directive).is_some() || has_for_block(source, all, directive, &field.origin);
-        let is_external = marked(FederationDirective::External) && definition.is_object();
+        let marked = |directive, blocks: &HashSet<&ComponentOrigin>| {
+            source.find_at(field, directive).is_some() || blocks.contains(&field.origin)
+        };
+        let is_external = marked(FederationDirective::External, &external_blocks) && definition.is_object();
         let takes_over = source.find_at(field, FederationDirective::Override);
         let read = SourceField {
             is_marked_external: is_external,
             is_external,
             is_key: false,
-            is_shareable: source.vocabulary.is_federation_1 || marked(FederationDirective::Shareable),
+            is_shareable: source.vocabulary.is_federation_1 || marked(FederationDirective::Shareable, &shareable_blocks),
             takes_over_from: takes_over.and_then(|directive| Some((text(directive, "from")?.to_owned(), directive.location()))),
             is_overridden: false,
             requires: field_directive(source, name, field, FieldSetUse::Requires, findings),
@@ -161,9 +164,14 @@ fn fields(
     fields
 }
 
-/// Whether the definition or extension that declares a field has the directive, which then holds for all of its fields.
-fn has_for_block(source: &SubgraphSource, all: &DirectiveList, directive: FederationDirective, origin: &ComponentOrigin) -> bool {
-    all.iter().any(|found| source.vocabulary.directive(&found.name) == Some(directive) && found.origin == *origin)
+/// The definition and extensions of a type that have a directive, which then holds for all fields that they declare.
+fn blocks_with<'l>(
+    source: &SubgraphSource,
+    all: &'l DirectiveList,
+    directive: FederationDirective,
+) -> HashSet<&'l ComponentOrigin> {
+    let found = all.iter().filter(|found| source.vocabulary.directive(&found.name) == Some(directive));
+    found.map(|found| &found.origin).collect()
 }
 
 fn field_directive(

@@ -30,6 +30,8 @@ pub(super) fn check(source: &SubgraphSource, findings: &mut FindingList) {
 /// Each use of a directive, wherever it is.
 fn uses(source: &SubgraphSource, findings: &mut FindingList) {
     let mut see = |directive: &Directive, place, coordinate: &str| one_use(source, directive, place, coordinate, findings);
+    let of_schema = source.schema.schema_definition.directives.iter();
+    of_schema.for_each(|directive| see(directive, directive.location(), "schema"));
     for (name, ty) in source.types.iter().map(|(name, ty)| (name, &ty.definition)) {
         ty.directives().iter().for_each(|directive| see(directive, directive.location(), name));
         let fields = match ty {
@@ -70,7 +72,9 @@ fn one_use(
     coordinate: &str,
     findings: &mut FindingList,
 ) {
-    use FederationDirective::{Authenticated, Context, Cost, FromContext, ListSize, Override, Policy, RequiresScopes};
+    use FederationDirective::{
+        Authenticated, ComposeDirective, Context, Cost, FromContext, ListSize, Override, Policy, RequiresScopes,
+    };
     let name = &directive.name;
     match source.vocabulary.directive(name) {
         Some(Authenticated | RequiresScopes | Policy) => {
@@ -90,6 +94,10 @@ fn one_use(
                 format!("`{coordinate}` has @{name} with a label; only whole overrides are supported"),
             );
         }
+        Some(ComposeDirective) => findings.note(
+            place,
+            format!("`{coordinate}` has @{name}: the composed schema has no uses of directives but @deprecated and @specifiedBy"),
+        ),
         Some(Cost | ListSize) => findings
             .note(place, format!("`{coordinate}` has @{name}, which is not used: limits count depth and complexity otherwise")),
         _ => {}

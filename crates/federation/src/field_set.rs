@@ -143,9 +143,6 @@ fn selected(set: &SelectionSet, schema: &Schema, at: FieldSetPlace<'_>, findings
                 if at.used_for == FieldSetUse::Key && is_abstract {
                     at.error(findings, format!("`{}.{}` is an interface or union", set.ty, field.name));
                 }
-                if at.used_for == FieldSetUse::Key && field.ty().is_list() {
-                    at.error(findings, format!("`{}.{}` is a list", set.ty, field.name));
-                }
                 let below = selected(&field.selection_set, schema, at, findings);
                 fields.push(SelectedField { parent: set.ty.clone(), name: field.name.clone(), selected: below });
             }

@@ -61,6 +61,13 @@ impl FindingList {
         add(&mut self.notes, finding);
     }
 
+    /// Makes notes of the errors that were added since there were so many.
+    pub(crate) fn take_back(&mut self, before: usize) {
+        for finding in self.errors.split_off(before.min(self.errors.len())) {
+            add(&mut self.notes, finding);
+        }
+    }
+
     /// Adds what a parser or validator says, except what `is_note` sends to the notes.
     pub(crate) fn diagnostics(
         &mut self,

@@ -132,6 +132,11 @@ impl TypeDeclaration<'_> {
         }
     }
 
+    /// Federation 1 lets one subgraph extend an enum or input object type of another. All values and fields of the extension count.
+    fn adds(&self) -> bool {
+        self.source.vocabulary.is_federation_1 && self.ty.is_extension
+    }
+
     fn place(&self) -> Option<SourceSpan> {
         let extension = || self.ty.definition.iter_origins().find_map(|origin| origin.extension_id().and_then(|id| id.location()));
         match self.ty.is_extension {
@@ -302,14 +307,17 @@ impl<'s> TypeMerge<'s, '_> {
             let Some(of) = declaration.ty.definition.as_enum() else { continue };
             for (value_name, value) in &of.values {
                 self.note_hidden(declaration.source, value.directives.iter(), || format!("{name}.{value_name}"));
-                *counts.entry(value_name.clone()).or_default() += 1;
+                if !declaration.adds() {
+                    *counts.entry(value_name.clone()).or_default() += 1;
+                }
                 let mut kept = (***value).clone();
                 kept.directives = kept_directives(&kept.directives);
                 let merged = values.entry(value_name.clone()).or_insert_with(|| plain(value.node.same_location(kept.clone())));
                 fields::complete(merged.make_mut(), kept);
             }
         }
-        let everywhere = |value: &Name| counts.get(value) == Some(&declarations.len());
+        let definitions = declarations.iter().filter(|declaration| !declaration.adds()).count();
+        let everywhere = |value: &Name| counts.get(value).is_none_or(|count| *count >= definitions);
         if used.as_input && used.as_output {
             for value in values.keys().filter(|value| !everywhere(value) && !self.inaccessible.contains(&format!("{name}.{value}")))
             {

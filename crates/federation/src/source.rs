@@ -98,6 +98,11 @@ impl SubgraphSource {
     pub(crate) fn possible_types(&self, name: &str) -> &[Name] {
         self.possible_types.get(name).map(Vec::as_slice).unwrap_or_default()
     }
+
+    /// Each interface and union of the subgraph with each of its object types.
+    pub(crate) fn subtypes(&self) -> impl Iterator<Item = (&Name, &Name)> {
+        self.possible_types.iter().flat_map(|(ty, objects)| objects.iter().map(move |object| (ty, object)))
+    }
 }
 
 /// Reads a subgraph. `None` if it has errors, which go to the findings.
@@ -160,16 +165,19 @@ fn validated(document: &Document, vocabulary: &Vocabulary, subgraph: &str, findi
     match schema.validate() {
         Ok(schema) => Some(schema),
         Err(failed) => {
-            // Tyk takes unknown directives in subgraphs of Federation 1, and they do nothing. One of Federation 2 was meant to do something.
-            let is_note = |message: &str| {
-                let unknown = message.strip_prefix("cannot find directive `@").and_then(|rest| rest.split('`').next());
-                vocabulary.is_federation_1 && unknown.is_some_and(|name| !Vocabulary::is_federations(name))
-            };
+            let is_note = |message: &str| vocabulary.is_federation_1 && is_tolerated(message);
             let before = findings.errors.len();
             findings.diagnostics(Some(subgraph), &failed.errors, "", is_note);
             (findings.errors.len() == before).then(|| Valid::assume_valid(failed.partial))
         }
     }
+}
+
+/// What Tyk takes in subgraphs of Federation 1: directives that do nothing, unless they are of Federation 2 and were meant to do something;
+/// and extensions that implement an interface without its fields, which the composed type must have.
+fn is_tolerated(message: &str) -> bool {
+    let unknown = message.strip_prefix("cannot find directive `@").and_then(|rest| rest.split('`').next());
+    unknown.is_some_and(|name| !Vocabulary::is_federations(name)) || message.contains("does not satisfy interface")
 }
 
 fn possible_types(schema: &Schema) -> HashMap<Name, Vec<Name>> {

@@ -25,16 +25,18 @@ impl TypeMerge<'_, '_> {
                 declared.entry(field_name).or_default().push(InputDeclaration { source: declaration.source, value: field });
             }
         }
+        let definitions = declarations.iter().filter(|declaration| !declaration.adds()).count();
         let mut fields = IndexMap::default();
         for (field_name, values) in declared {
             let coordinate = format!("{name}.{field_name}");
-            if values.len() == declarations.len() {
-                fields.extend(self.input_value(&coordinate, &values).map(|field| (field_name.clone(), plain(field))));
-                continue;
-            }
             let has = |declaration: &TypeDeclaration<'_>| {
                 declaration.ty.definition.as_input_object().is_some_and(|input| input.fields.contains_key(field_name))
             };
+            let is_added = declarations.iter().any(|declaration| declaration.adds() && has(declaration));
+            if is_added || values.len() == definitions {
+                fields.extend(self.input_value(&coordinate, &values).map(|field| (field_name.clone(), plain(field))));
+                continue;
+            }
             let place = declarations.iter().find(|declaration| !has(declaration)).and_then(TypeDeclaration::place);
             match values.iter().find(|value| value.value.is_required()) {
                 Some(required) => {

@@ -18,6 +18,8 @@ pub(super) struct Reachable<'s> {
     known: HashMap<Name, HashMap<usize, Vec<usize>>>,
     /// The implementations of interfaces that some subgraph has as objects.
     implementations: HashMap<&'s Name, Vec<&'s Name>>,
+    /// Each interface and union with an object type that some subgraph knows to be one of its types.
+    subtypes: HashSet<(&'s Name, &'s Name)>,
     /// Whether all below a field of a set can be had: by the field, the type that has it, and the subgraph that resolves it.
     gathered: RefCell<HashMap<(*const SelectedField, Name, usize), bool>>,
     steps: Cell<usize>,
@@ -31,8 +33,10 @@ impl<'s> Reachable<'s> {
                 implementations.entry(interface).or_default().push(name);
             }
         }
+        let mut subtypes: HashSet<(&Name, &Name)> = sources.iter().flat_map(SubgraphSource::subtypes).collect();
+        subtypes.extend(implementations.iter().flat_map(|(interface, objects)| objects.iter().map(|object| (*interface, *object))));
         let (known, gathered, steps) = (HashMap::default(), RefCell::default(), Cell::new(0));
-        let mut reach = Reachable { sources, merged, known, implementations, gathered, steps };
+        let mut reach = Reachable { sources, merged, known, implementations, subtypes, gathered, steps };
         for (name, ty) in &merged.schema.types {
             if !ty.is_object() || ty.is_built_in() {
                 continue;
@@ -197,7 +201,7 @@ impl<'s> Reachable<'s> {
 
     /// Whether a field of a set is selected for objects of a type: its parent is the type or one of its interfaces and unions.
     pub(super) fn applies(&self, field: &SelectedField, ty: &Name) -> bool {
-        field.parent == *ty || self.merged.schema.get_object(&field.parent).is_none()
+        field.parent == *ty || self.subtypes.contains(&(&field.parent, ty))
     }
 
     /// The object types that a type of a subgraph can stand for.
@@ -206,7 +210,6 @@ impl<'s> Reachable<'s> {
         if of.types.get(ty).is_some_and(|ty| ty.is_interface_object) {
             return self.implementations.get(ty).cloned().unwrap_or_default();
         }
-        let known = of.possible_types(ty).iter();
-        known.filter_map(|name| self.merged.schema.types.get_key_value(name).map(|(name, _)| name)).collect()
+        of.possible_types(ty).iter().collect()
     }
 }

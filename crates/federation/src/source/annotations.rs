@@ -198,7 +198,13 @@ fn field_directive(
         return None;
     }
     let at = place_of(source, &coordinate, found.location(), used_for);
-    field_set::read(found.specified_argument_by_name("fields"), on, &source.schema, at, findings)
+    let before = findings.errors.len();
+    let set = field_set::read(found.specified_argument_by_name("fields"), on, &source.schema, at, findings);
+    if source.vocabulary.is_federation_1 && used_for == FieldSetUse::Provides {
+        // Tyk takes any, and what is not provided comes from its owner.
+        findings.take_back(before);
+    }
+    set
 }
 
 fn place_of<'p>(

@@ -169,7 +169,7 @@ fn changed(case: &Case, seed: u64) -> Vec<Case> {
     let mut numbers = Numbers(case.name.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))));
     numbers.below(2);
     let mut made: Vec<Case> = Vec::new();
-    for number in 0..16 {
+    for number in 0..10 {
         let mut subgraphs = case.subgraphs.clone();
         for _ in 0..=numbers.below(4) / 3 {
             change(&mut subgraphs, &mut numbers);
@@ -266,6 +266,7 @@ fn named_differences() -> BTreeMap<&'static str, &'static str> {
     lines.map(|line| line.split_once('\t').unwrap()).collect()
 }
 
+/// Another seed in `TOLLGATE_FEDERATION_SEED` makes other cases; for them, the list of differences need not be complete.
 #[test]
 fn an_independent_composer_agrees_about_changed_cases() {
     let Some(packages) = packages() else { return };
@@ -288,7 +289,7 @@ fn an_independent_composer_agrees_about_changed_cases() {
         }
         shown.extend(reasons);
     }
-    assert!(made.len() > 1_800 && valid > 300, "{} cases, {valid} valid", made.len());
+    assert!(made.len() > 1_200 && valid > 250, "{} cases, {valid} valid", made.len());
     assert!(unexplained.is_empty(), "{} of {} ({valid} valid):\n{}", unexplained.len(), made.len(), unexplained.join("\n"));
     let gone = known.iter().enumerate().filter(|(at, _)| !shown.contains(at));
     let gone: Vec<&str> = gone.map(|(_, known)| known.said).collect();

@@ -36,6 +36,11 @@ impl JsonPath {
         self.then(PathStep::Index(index))
     }
 
+    /// The first steps of this path.
+    pub fn start(&self, steps: usize) -> JsonPath {
+        JsonPath(self.0.iter().take(steps).cloned().collect())
+    }
+
     /// Whether the last step is one of these keys.
     pub fn ends_with_any(&self, keys: &[&str]) -> bool {
         matches!(self.0.last(), Some(PathStep::Key(last)) if keys.contains(&last.as_str()))

@@ -12,6 +12,7 @@ pub mod distribution;
 pub mod error_override;
 pub mod events;
 pub mod expiry;
+pub mod json_document;
 pub mod key;
 pub mod members;
 pub mod network;

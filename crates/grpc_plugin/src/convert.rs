@@ -1,7 +1,11 @@
 //! Calls of hooks as messages, and what their answers mean. Where Tyk would fail on an answer, so does this.
 
-use crate::message::{Entry, HeaderValues, MiniRequestObject, Object, Overrides, ResponseObject};
+use crate::message::{
+    Entry, HeaderValues, MiniRequestObject, Object, ObjectAnswer, Overrides, RequestAnswer, ResponseAnswer, ResponseObject,
+    SessionState,
+};
 use crate::session;
+use prost::Message;
 use tollgate_plugin::{
     HookAnswer, HookCall, HookFault, HookKind, PluginApi, PluginRequest, PluginResponse, QueryBase, RequestChanges,
     ReturnOverrides, SessionChange,
@@ -19,7 +23,7 @@ pub(crate) struct Asked {
 
 /// The message of a call.
 pub(crate) fn object(call: HookCall) -> (Object, Asked) {
-    let session = call.session.map(|session| session::message(*session, call.token.as_deref()));
+    let session = call.session.map(|session| Box::new(session::message(*session, call.token.as_deref())));
     let response = call.response.map(|response| response_message(response, call.raw_body_only));
     let asked =
         Asked { kind: call.kind, response_headers: response.as_ref().map(|response| response.headers.clone()).unwrap_or_default() };
@@ -107,14 +111,16 @@ fn response_message(response: PluginResponse, raw_body_only: bool) -> ResponseOb
 }
 
 /// What an answer means.
-pub(crate) fn answer(object: Object, asked: &Asked) -> Result<HookAnswer, HookFault> {
+pub(crate) fn answer(object: ObjectAnswer, asked: &Asked) -> Result<HookAnswer, HookFault> {
     if asked.kind == HookKind::Response {
         let response = object.response.ok_or_else(|| HookFault::Failed("the answer has no response".to_owned()))?;
         return Ok(HookAnswer { response: Some(response_of(response, asked)?), ..HookAnswer::default() });
     }
     let request = object.request.ok_or_else(|| HookFault::Failed("the answer has no request".to_owned()))?;
     let mut answer = HookAnswer { request: changes(request), ..HookAnswer::default() };
-    if let Some(mut returned) = object.session.filter(|_| asked.kind == HookKind::AuthCheck) {
+    if let Some(returned) = object.session.filter(|_| asked.kind == HookKind::AuthCheck) {
+        let unreadable = |error| HookFault::Failed(format!("the answer's session is none: {error}"));
+        let mut returned = SessionState::decode(returned).map_err(unreadable)?;
         for entry in object.metadata {
             returned.metadata.retain(|known| known.key != entry.key);
             returned.metadata.push(entry);
@@ -130,7 +136,7 @@ fn pairs(entries: Vec<Entry>) -> Vec<(String, String)> {
     entries.into_iter().map(|entry| (entry.key, entry.value)).collect()
 }
 
-fn changes(request: MiniRequestObject) -> RequestChanges {
+fn changes(request: RequestAnswer) -> RequestChanges {
     let overrides = request.return_overrides.filter(|overrides| overrides.response_code > 0);
     RequestChanges {
         method: Some(request.method),
@@ -153,7 +159,7 @@ fn changes(request: MiniRequestObject) -> RequestChanges {
     }
 }
 
-fn response_of(response: ResponseObject, asked: &Asked) -> Result<PluginResponse, HookFault> {
+fn response_of(response: ResponseAnswer, asked: &Asked) -> Result<PluginResponse, HookFault> {
     let status = u16::try_from(response.status_code)
         .map_err(|_| HookFault::Failed(format!("{} is no status of a response", response.status_code)))?;
     let mut lines = response.multivalue_headers;

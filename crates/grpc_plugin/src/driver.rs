@@ -1,13 +1,17 @@
 //! The driver `grpc`: every API's plugins are in the one server of the configuration.
 
-use crate::channel::{Channel, GrpcSettings, framed};
+use crate::channel::{Channel, GrpcSettings};
 use crate::convert;
 use crate::events::EventQueue;
-use crate::message::Object;
-use http::Uri;
+use crate::message::ObjectAnswer;
+use crate::status::framed;
 use prost::Message;
+use prost::bytes::Bytes;
 use std::sync::Arc;
 use tollgate_plugin::{ApiPlugins, HookCall, HookFault, HookFuture, LoadFault, LoadedPlugins, PluginDriver};
+
+/// The path of the method for hooks.
+const DISPATCH: &str = "/coprocess.Dispatcher/Dispatch";
 
 /// The driver.
 pub struct GrpcDriver {
@@ -18,7 +22,6 @@ pub struct GrpcDriver {
 /// The plugins of any API: they are told apart by their names.
 struct GrpcPlugins {
     channel: Arc<Channel>,
-    url: Uri,
 }
 
 impl GrpcDriver {
@@ -28,10 +31,9 @@ impl GrpcDriver {
     /// The authority is unusable.
     pub fn new(settings: GrpcSettings, threads: usize) -> Result<Self, String> {
         // Events have connections of their own, on a thread of their own.
-        let events = EventQueue::new(Channel::new(settings.clone(), 1))?;
-        let channel = Channel::new(settings, threads);
-        let url = channel.url("Dispatch")?;
-        Ok(GrpcDriver { plugins: Arc::new(GrpcPlugins { channel: Arc::new(channel), url }), events })
+        let events = EventQueue::new(Channel::new(settings.clone(), 1)?);
+        let channel = Channel::new(settings, threads)?;
+        Ok(GrpcDriver { plugins: Arc::new(GrpcPlugins { channel: Arc::new(channel) }), events })
     }
 }
 
@@ -55,15 +57,15 @@ impl PluginDriver for GrpcDriver {
 }
 
 impl LoadedPlugins for GrpcPlugins {
-    fn call(&self, call: HookCall) -> HookFuture {
-        let (thread, time_max, trace_parent) = (call.core, call.time_max, call.trace_parent.clone());
+    fn call(&self, mut call: HookCall) -> HookFuture {
+        let (thread, time_max, trace_parent) = (call.core, call.time_max, call.trace_parent.take());
         let (object, asked) = convert::object(call);
-        let (channel, url) = (self.channel.clone(), self.url.clone());
+        let message = framed(&object, self.channel.send_bytes_max());
+        let channel = self.channel.clone();
         Box::pin(async move {
-            let message = framed(&object, channel.send_bytes_max())?;
-            let answer = channel.call(thread, &url, message, time_max, trace_parent.as_deref()).await?;
-            let object = Object::decode(answer).map_err(|error| HookFault::Failed(format!("the answer is no object: {error}")))?;
-            convert::answer(object, &asked)
+            let answer = channel.call(thread, DISPATCH, message?, time_max, trace_parent.as_deref()).await?;
+            let object = ObjectAnswer::decode(Bytes::from(answer));
+            convert::answer(object.map_err(|error| HookFault::Failed(format!("the answer is no object: {error}")))?, &asked)
         })
     }
 }

@@ -1,9 +1,9 @@
 //! Events for the server of plugins (`DispatchEvent`). They wait in a queue and are sent one after the other by a thread that starts with the
 //! first of them. An event that can't be delivered is logged and dropped, as in Tyk.
 
-use crate::channel::{Channel, framed};
+use crate::channel::Channel;
 use crate::message::Event;
-use http::Uri;
+use crate::status::framed;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,18 +14,19 @@ const EVENTS_MAX: usize = 1_024;
 /// Time for the delivery of one event.
 const DELIVERY_MAX: Duration = Duration::from_secs(5);
 
+/// The path of the method for events.
+const DISPATCH_EVENT: &str = "/coprocess.Dispatcher/DispatchEvent";
+
 /// The events that wait.
 pub(crate) struct EventQueue {
     channel: Arc<Channel>,
-    url: Uri,
     sender: Mutex<Option<Sender<String>>>,
 }
 
 impl EventQueue {
     /// An empty queue.
-    pub(crate) fn new(channel: Channel) -> Result<Self, String> {
-        let url = channel.url("DispatchEvent")?;
-        Ok(EventQueue { channel: Arc::new(channel), url, sender: Mutex::default() })
+    pub(crate) fn new(channel: Channel) -> Self {
+        EventQueue { channel: Arc::new(channel), sender: Mutex::default() }
     }
 
     /// Adds an event.
@@ -45,13 +46,13 @@ impl EventQueue {
     fn start(&self) -> io::Result<Sender<String>> {
         let (sender, receiver) = channel(EVENTS_MAX);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let delivery = deliver(self.channel.clone(), self.url.clone(), receiver);
+        let delivery = deliver(self.channel.clone(), receiver);
         std::thread::Builder::new().name("plugin-events".to_owned()).spawn(move || runtime.block_on(delivery))?;
         Ok(sender)
     }
 }
 
-async fn deliver(channel: Arc<Channel>, url: Uri, mut events: Receiver<String>) {
+async fn deliver(channel: Arc<Channel>, mut events: Receiver<String>) {
     while let Some(payload) = events.recv().await {
         let message = match framed(&Event { payload }, channel.send_bytes_max()) {
             Ok(message) => message,
@@ -60,7 +61,7 @@ async fn deliver(channel: Arc<Channel>, url: Uri, mut events: Receiver<String>) 
                 continue;
             }
         };
-        match tokio::time::timeout(DELIVERY_MAX, channel.call(0, &url, message, DELIVERY_MAX, None)).await {
+        match tokio::time::timeout(DELIVERY_MAX, channel.call(0, DISPATCH_EVENT, message, DELIVERY_MAX, None)).await {
             Ok(Ok(_)) => {}
             Ok(Err(fault)) => tracing::error!(%fault, "an event did not reach the server of plugins"),
             Err(_) => tracing::error!("an event did not reach the server of plugins: no answer in time"),

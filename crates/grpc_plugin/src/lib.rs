@@ -7,8 +7,10 @@ mod channel;
 mod convert;
 mod driver;
 mod events;
+mod link;
 mod message;
 mod session;
+mod status;
 
 pub use address::{GrpcAddress, GrpcTransport};
 pub use channel::GrpcSettings;

@@ -1,9 +1,11 @@
 //! The messages of Tyk's `coprocess` package. The numbers of the fields are a contract with all existing servers. A map is written as the list
-//! of entries that it is on the wire, in the order of the request.
+//! of entries that it is on the wire, in the order of the request. Calls and answers are the same message, but an answer is read into a type
+//! that has only what counts: a server sends everything back, and the rest is skipped.
 
 use prost::Message;
+use prost::bytes::Bytes;
 
-/// A call, and its answer.
+/// A call.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Object {
     /// 1 pre, 2 post, 3 post_key_auth, 4 auth_check, 5 response.
@@ -13,14 +15,28 @@ pub(crate) struct Object {
     pub hook_name: String,
     #[prost(message, optional, tag = "3")]
     pub request: Option<MiniRequestObject>,
-    #[prost(message, optional, tag = "4")]
-    pub session: Option<SessionState>,
+    #[prost(message, optional, boxed, tag = "4")]
+    pub session: Option<Box<SessionState>>,
     #[prost(message, repeated, tag = "5")]
     pub metadata: Vec<Entry>,
     #[prost(message, repeated, tag = "6")]
     pub spec: Vec<Entry>,
     #[prost(message, optional, tag = "7")]
     pub response: Option<ResponseObject>,
+}
+
+/// An answer.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ObjectAnswer {
+    #[prost(message, optional, tag = "3")]
+    pub request: Option<RequestAnswer>,
+    /// A `SessionState`, which only a check of identity changes.
+    #[prost(bytes = "bytes", optional, tag = "4")]
+    pub session: Option<Bytes>,
+    #[prost(message, repeated, tag = "5")]
+    pub metadata: Vec<Entry>,
+    #[prost(message, optional, tag = "7")]
+    pub response: Option<ResponseAnswer>,
 }
 
 /// An entry of a map from texts to texts.
@@ -64,6 +80,27 @@ pub(crate) struct MiniRequestObject {
     pub raw_body: Vec<u8>,
 }
 
+/// What counts of a `MiniRequestObject`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RequestAnswer {
+    #[prost(message, repeated, tag = "2")]
+    pub set_headers: Vec<Entry>,
+    #[prost(string, repeated, tag = "3")]
+    pub delete_headers: Vec<String>,
+    #[prost(string, tag = "5")]
+    pub url: String,
+    #[prost(message, repeated, tag = "7")]
+    pub add_params: Vec<Entry>,
+    #[prost(string, repeated, tag = "9")]
+    pub delete_params: Vec<String>,
+    #[prost(message, optional, tag = "10")]
+    pub return_overrides: Option<Overrides>,
+    #[prost(string, tag = "11")]
+    pub method: String,
+    #[prost(bytes = "vec", tag = "14")]
+    pub raw_body: Vec<u8>,
+}
+
 /// Tyk's `ReturnOverrides`.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Overrides {
@@ -87,6 +124,19 @@ pub(crate) struct ResponseObject {
     pub raw_body: Vec<u8>,
     #[prost(string, tag = "3")]
     pub body: String,
+    #[prost(message, repeated, tag = "4")]
+    pub headers: Vec<Entry>,
+    #[prost(message, repeated, tag = "5")]
+    pub multivalue_headers: Vec<HeaderValues>,
+}
+
+/// What counts of a `ResponseObject`.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ResponseAnswer {
+    #[prost(int32, tag = "1")]
+    pub status_code: i32,
+    #[prost(bytes = "vec", tag = "2")]
+    pub raw_body: Vec<u8>,
     #[prost(message, repeated, tag = "4")]
     pub headers: Vec<Entry>,
     #[prost(message, repeated, tag = "5")]

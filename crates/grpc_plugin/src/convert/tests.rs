@@ -45,6 +45,11 @@ fn call(kind: HookKind) -> HookCall {
     }
 }
 
+/// What an object that a server returns means.
+fn returned(object: &Object, asked: &Asked) -> Result<HookAnswer, HookFault> {
+    answer(ObjectAnswer::decode(object.encode_to_vec().as_slice()).unwrap(), asked)
+}
+
 #[test]
 fn a_request_is_sent_as_tyk_sends_it() {
     let (object, _) = object(call(HookKind::Pre));
@@ -100,20 +105,20 @@ fn metadata_that_is_no_text_is_sent_as_json() {
 
 #[test]
 fn only_a_check_of_identity_returns_a_session_and_its_token() {
-    let returned = || Object {
+    let object_of = || Object {
         request: Some(MiniRequestObject { url: "/a".to_owned(), method: "GET".to_owned(), ..MiniRequestObject::default() }),
-        session: Some(SessionState {
+        session: Some(Box::new(SessionState {
             rate: 5.0,
             metadata: entries(&[("token", "old")]),
             access_rights: vec![RightEntry { key: "api".to_owned(), value: None }],
             ..SessionState::default()
-        }),
+        })),
         metadata: entries(&[("token", "new"), ("more", "1")]),
         ..Object::default()
     };
     for kind in [HookKind::Pre, HookKind::AuthCheck, HookKind::PostKeyAuth, HookKind::Post] {
         let (_, asked) = object(call(kind));
-        let answer = answer(returned(), &asked).unwrap();
+        let answer = returned(&object_of(), &asked).unwrap();
         match answer.session {
             SessionChange::Whole(session) if kind == HookKind::AuthCheck => {
                 assert_eq!((answer.token.as_str(), session.rate), ("new", 5.0));
@@ -137,7 +142,7 @@ fn overrides_count_from_status_1_on_and_an_error_is_their_body() {
             response_body: body.to_owned(),
             ..Overrides::default()
         };
-        let made = changes(MiniRequestObject { return_overrides: Some(overrides), ..MiniRequestObject::default() }).overrides;
+        let made = changes(RequestAnswer { return_overrides: Some(overrides), ..RequestAnswer::default() }).overrides;
         assert_eq!(made.as_ref().map(|made| (made.status, made.body.as_str())), wanted, "{code}");
     }
 }
@@ -158,7 +163,7 @@ fn headers_of_a_response_follow_the_map_of_first_values() {
         let response = object.response.as_mut().unwrap();
         response.headers = entries(headers);
         (response.raw_body, response.status_code) = (b"new".to_vec(), 201);
-        let made = answer(object, &asked).unwrap().response.unwrap();
+        let made = returned(&object, &asked).unwrap().response.unwrap();
         assert_eq!(made, PluginResponse { status: 201, headers: lines(wanted), body: b"new".to_vec() }, "{headers:?}");
     }
 }
@@ -166,7 +171,7 @@ fn headers_of_a_response_follow_the_map_of_first_values() {
 #[test]
 fn an_answer_without_its_object_is_a_fault() {
     let (_, asked) = object(call(HookKind::Pre));
-    assert!(matches!(answer(Object::default(), &asked), Err(HookFault::Failed(_))));
+    assert!(matches!(returned(&Object::default(), &asked), Err(HookFault::Failed(_))));
     let (_, asked) = object(call(HookKind::Response));
-    assert!(matches!(answer(Object::default(), &asked), Err(HookFault::Failed(_))));
+    assert!(matches!(returned(&Object::default(), &asked), Err(HookFault::Failed(_))));
 }

@@ -1,109 +1,24 @@
-//! Hooks in JavaScript: what a middleware of a script gets and returns, as Tyk's JSON.
+//! Hooks in JavaScript: what a middleware of a script returns.
 
 use crate::fault::ScriptFault;
-use crate::objects::{TextLists, integer, kind, object, text, texts};
-use serde::Serialize;
+use crate::objects::{integer, kind, object, text, texts};
 use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use tollgate_model::session::Session;
-use tollgate_plugin::{
-    HookAnswer, HookKind, PluginRequest, PluginResponse, QueryBase, RequestChanges, ReturnOverrides, SessionChange,
-};
+use tollgate_plugin::{HookAnswer, HookKind, PluginResponse, QueryBase, RequestChanges, ReturnOverrides, SessionChange};
 
-/// The request of a hook.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct HookRequest<'r> {
-    headers: TextLists,
-    set_headers: Empty,
-    delete_headers: [u8; 0],
-    body: Option<&'r str>,
-    #[serde(rename = "URL")]
-    url: &'r str,
-    params: TextLists,
-    add_params: Empty,
-    extended_params: Empty,
-    delete_params: [u8; 0],
-    return_overrides: HookOverrides,
-    ignore_body: bool,
-    method: &'r str,
-    #[serde(rename = "RequestURI")]
-    request_uri: &'r str,
-    scheme: &'r str,
-}
-
-#[derive(Default, Serialize)]
-struct Empty {}
-
-#[derive(Default, Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct HookOverrides {
-    response_code: u16,
-    response_error: &'static str,
-    response_body: &'static str,
-    response_headers: Option<Empty>,
-    override_error: bool,
-}
-
-/// The response of a hook.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct HookResponse<'r> {
-    status_code: u16,
-    body: &'r str,
-    headers: TextLists,
-    set_headers: Empty,
-    delete_headers: [u8; 0],
-}
-
-/// Writes the request of a hook. `body` is `None` for response hooks.
-pub fn request_json(request: &PluginRequest, body: Option<&str>) -> String {
-    let host = (!request.host.is_empty()).then(|| ("Host".to_owned(), request.host.clone()));
-    let document = HookRequest {
-        headers: request.headers.iter().cloned().chain(host).collect(),
-        set_headers: Empty {},
-        delete_headers: [],
-        body,
-        url: &request.url,
-        params: request.params.iter().cloned().collect(),
-        add_params: Empty {},
-        extended_params: Empty {},
-        delete_params: [],
-        return_overrides: HookOverrides::default(),
-        ignore_body: false,
-        method: &request.method,
-        request_uri: &request.request_uri,
-        scheme: request.scheme,
-    };
-    serde_json::to_string(&document).unwrap_or_default()
-}
-
-/// Writes the response of a hook.
-pub fn response_json(response: &PluginResponse, body: &str) -> String {
-    let document = HookResponse {
-        status_code: response.status,
-        body,
-        headers: response.headers.iter().cloned().collect(),
-        set_headers: Empty {},
-        delete_headers: [],
-    };
-    serde_json::to_string(&document).unwrap_or_default()
-}
-
-/// Reads what a middleware returned for a request. `meta_data` is that of the session that it may change.
+/// Reads what a middleware returned for a request: the list that `library.js` makes of it. `meta_data` is that of the session that it may
+/// change.
 pub fn request_answer(result: &str, kind: HookKind, meta_data: Option<&Map<String, Value>>) -> Result<HookAnswer, ScriptFault> {
-    let document: Value = parse(result)?;
-    let mut answer = HookAnswer::default();
-    let mut session = None;
-    let mut session_meta = Map::new();
-    for (name, value) in object(&document, "the result").map_err(ScriptFault::Unreadable)? {
-        match name.to_ascii_lowercase().as_str() {
-            "request" => answer.request = changes(value).map_err(ScriptFault::Unreadable)?,
-            "session" if value.is_object() => session = Some(value),
-            "sessionmeta" if value.is_object() => session_meta = value.as_object().cloned().unwrap_or_default(),
-            "authvalue" => answer.token = text(value, "AuthValue").map_err(ScriptFault::Unreadable)?,
-            _ => {}
-        }
+    let mut made = Returned::default();
+    let items: Vec<String> = serde_json::from_str(result).map_err(|_| not_json())?;
+    let mut items = items.into_iter();
+    while let (Some(kind), Some(name), Some(text)) = (items.next(), items.next(), items.next()) {
+        made.read(&kind, name, text)?;
+    }
+    let Returned { mut answer, session, session_meta, keeps_body } = made;
+    if keeps_body {
+        answer.request.body = None;
     }
     if kind == HookKind::AuthCheck && answer.request.overrides.is_none() {
         // A script that found nobody must not let the request pass.
@@ -120,6 +35,55 @@ pub fn request_answer(result: &str, kind: HookKind, meta_data: Option<&Map<Strin
     Ok(answer)
 }
 
+/// What is read of a middleware's result.
+struct Returned {
+    answer: HookAnswer,
+    session: Option<Value>,
+    session_meta: Map<String, Value>,
+    keeps_body: bool,
+}
+
+impl Default for Returned {
+    fn default() -> Self {
+        let request = RequestChanges { query_base: QueryBase::Url, ..RequestChanges::default() };
+        let answer = HookAnswer { request, ..HookAnswer::default() };
+        Returned { answer, session: None, session_meta: Map::new(), keeps_body: false }
+    }
+}
+
+impl Returned {
+    fn read(&mut self, kind: &str, name: String, text: String) -> Result<(), ScriptFault> {
+        let request = &mut self.answer.request;
+        match kind {
+            "SetHeaders" => request.set_headers.push((name, text)),
+            "AddParams" => request.add_params.push((name, text)),
+            // A body that a script leaves alone is not among the items.
+            "Body" => request.body = Some(text.into_bytes()),
+            _ => self.read_json(&name, parse(&text)?).map_err(ScriptFault::Unreadable)?,
+        }
+        Ok(())
+    }
+
+    fn read_json(&mut self, name: &str, value: Value) -> Result<(), String> {
+        let request = &mut self.answer.request;
+        match (name, value) {
+            ("SetHeaders", value) => request.set_headers = texts(&value, name)?,
+            ("AddParams", value) => request.add_params = texts(&value, name)?,
+            ("DeleteHeaders", value) => request.delete_headers = list(&value, name)?,
+            ("DeleteParams", value) => request.delete_params = list(&value, name)?,
+            ("ExtendedParams", value) => request.extended_params = lists(&value, name)?,
+            ("IgnoreBody", value) => self.keeps_body = truth(&value, name)?,
+            ("URL", value) => request.url = Some(text(&value, name)?).filter(|url| !url.is_empty()),
+            ("ReturnOverrides", value) => request.overrides = overrides(&value)?,
+            ("AuthValue", value) => self.answer.token = text(&value, name)?,
+            ("Session", value @ Value::Object(_)) => self.session = Some(value),
+            ("SessionMeta", Value::Object(members)) => self.session_meta = members,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
 /// The name of a session for which the script gave none, as `ReturnAuthData` does not: equal sessions share their limits.
 fn token_of(session: &Session) -> String {
     let mut hasher = DefaultHasher::new();
@@ -128,31 +92,11 @@ fn token_of(session: &Session) -> String {
 }
 
 fn parse(result: &str) -> Result<Value, ScriptFault> {
-    serde_json::from_str(result).map_err(|_| ScriptFault::Unreadable("the script's result is not JSON".to_owned()))
+    serde_json::from_str(result).map_err(|_| not_json())
 }
 
-fn changes(request: &Value) -> Result<RequestChanges, String> {
-    let mut changes = RequestChanges { query_base: QueryBase::Url, ..RequestChanges::default() };
-    let mut keeps_body = false;
-    for (name, value) in object(request, "Request")? {
-        match name.to_ascii_lowercase().as_str() {
-            // A body that a script leaves alone is not written.
-            "body" => changes.body = Some(text(value, "Body")?.into_bytes()),
-            "ignorebody" => keeps_body = truth(value, "IgnoreBody")?,
-            "url" => changes.url = Some(text(value, "URL")?).filter(|url| !url.is_empty()),
-            "setheaders" => changes.set_headers = texts(value, "SetHeaders")?,
-            "deleteheaders" => changes.delete_headers = list(value, "DeleteHeaders")?,
-            "addparams" => changes.add_params = texts(value, "AddParams")?,
-            "extendedparams" => changes.extended_params = lists(value, "ExtendedParams")?,
-            "deleteparams" => changes.delete_params = list(value, "DeleteParams")?,
-            "returnoverrides" => changes.overrides = overrides(value)?,
-            _ => {}
-        }
-    }
-    if keeps_body {
-        changes.body = None;
-    }
-    Ok(changes)
+fn not_json() -> ScriptFault {
+    ScriptFault::Unreadable("the script's result is not JSON".to_owned())
 }
 
 fn overrides(value: &Value) -> Result<Option<ReturnOverrides>, String> {

@@ -16,10 +16,10 @@ mod sandbox;
 
 pub use engine::{Script, ScriptCall, ScriptEngine, ScriptReply};
 pub use fault::{ProgramFault, ScriptFault};
-pub use hook::{request_answer, request_json, response_answer, response_json};
+pub use hook::{request_answer, response_answer};
 pub use http_call::{HttpCall, HttpReply};
 pub use limits::ScriptLimits;
-pub use objects::{TextLists, VirtualAnswer, VirtualRequest, spec};
+pub use objects::{VirtualAnswer, VirtualRequest, request_argument, response_argument, spec};
 pub use program::{Constant, Handler, Program, ProgramBuilder, Scope};
 pub use sandbox::{Argument, Entry};
 

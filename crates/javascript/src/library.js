@@ -6,29 +6,106 @@
   var ownKeys = Reflect.ownKeys, descriptorOf = Reflect.getOwnPropertyDescriptor, define = Reflect.defineProperty;
   var remove = Reflect.deleteProperty, prototypeOf = Reflect.getPrototypeOf, freeze = Object.freeze;
   var parse = JSON.parse, stringify = JSON.stringify, toText = String, Known = Set, Failure = TypeError;
+  var keysOf = Object.keys, isArray = Array.isArray, inherit = Reflect.setPrototypeOf, ordinary = Object.prototype;
 
-  function isFilled(value) {
-    return value && (typeof value !== "object" || ownKeys(value).length > 0);
+  function own(object, name, value) {
+    define(object, name, { value: value, writable: true, enumerable: true, configurable: true });
+    return value;
   }
 
-  // What a middleware returned, as JSON of what has changed: writing and reading all of it would take as long as the script itself.
+  // The objects that scripts get are made of texts. Headers and parameters are JSON, which is read when a script asks for them: most do not.
+  function requestOf(headers, params, url, method, requestUri, scheme, body) {
+    return {
+      get Headers() { return own(this, "Headers", parse(headers)); },
+      set Headers(value) { own(this, "Headers", value); },
+      SetHeaders: {},
+      DeleteHeaders: [],
+      Body: body === undefined ? null : body,
+      URL: url,
+      get Params() { return own(this, "Params", parse(params)); },
+      set Params(value) { own(this, "Params", value); },
+      AddParams: {},
+      ExtendedParams: {},
+      DeleteParams: [],
+      ReturnOverrides: { ResponseCode: 0, ResponseError: "", ResponseBody: "", ResponseHeaders: null, OverrideError: false },
+      IgnoreBody: false,
+      Method: method,
+      RequestURI: requestUri,
+      Scheme: scheme,
+    };
+  }
+
+  function virtualRequestOf(headers, params, url, scheme, body) {
+    return {
+      get Headers() { return own(this, "Headers", parse(headers)); },
+      set Headers(value) { own(this, "Headers", value); },
+      Body: body,
+      URL: url,
+      get Params() { return own(this, "Params", parse(params)); },
+      set Params(value) { own(this, "Params", value); },
+      Scheme: scheme,
+    };
+  }
+
+  function responseOf(headers, status, body) {
+    return {
+      StatusCode: parse(status),
+      Body: body,
+      get Headers() { return own(this, "Headers", parse(headers)); },
+      set Headers(value) { own(this, "Headers", value); },
+      SetHeaders: {},
+      DeleteHeaders: [],
+    };
+  }
+
+  // An item of a result: how it is to be read, a name, and a text.
+  function put(made, kind, name, text) {
+    made[made.length] = kind;
+    made[made.length] = name;
+    made[made.length] = text;
+  }
+
+  function putJson(made, name, value) {
+    var text = stringify(value);
+    if (text !== undefined) put(made, "JSON", name, text);
+  }
+
+  // A member that should be an object of texts. If it is something else, the reader finds out.
+  function putTexts(made, name, value) {
+    if (!value) return;
+    var start = made.length;
+    if (typeof value !== "object" || isArray(value)) return putJson(made, name, value);
+    for (var names = keysOf(value), index = 0; index < names.length; index++) {
+      var text = value[names[index]];
+      if (typeof text !== "string") {
+        made.length = start;
+        return putJson(made, name, value);
+      }
+      put(made, name, names[index], text);
+    }
+  }
+
+  // A list that is not empty has a length; an object in its place is an error that the reader finds.
+  function putList(made, name, value) {
+    if (value && value.length !== 0) putJson(made, name, value);
+  }
+
+  // What a middleware returned, as a flat list of what has changed: writing and reading all of it would take as long as the script itself.
   function changes(answer, body, url, takesMeta) {
-    var request = answer.Request, overrides = request.ReturnOverrides, made = {};
-    if (isFilled(request.SetHeaders)) made.SetHeaders = request.SetHeaders;
-    // A list that is not empty has a length; an object in its place is an error that the reader finds.
-    if (request.DeleteHeaders && request.DeleteHeaders.length !== 0) made.DeleteHeaders = request.DeleteHeaders;
-    if (isFilled(request.AddParams)) made.AddParams = request.AddParams;
-    if (isFilled(request.ExtendedParams)) made.ExtendedParams = request.ExtendedParams;
-    if (request.DeleteParams && request.DeleteParams.length !== 0) made.DeleteParams = request.DeleteParams;
-    if (request.IgnoreBody) made.IgnoreBody = request.IgnoreBody;
-    if (request.Body !== body) made.Body = toText(request.Body);
-    if (request.URL !== url) made.URL = request.URL;
-    if (overrides && overrides.ResponseCode !== 0) made.ReturnOverrides = overrides;
-    var all = { Request: made };
-    if (takesMeta) all.SessionMeta = answer.SessionMeta;
-    if (answer.Session) all.Session = answer.Session;
-    if (answer.AuthValue) all.AuthValue = answer.AuthValue;
-    return stringify(all);
+    var request = answer.Request, overrides = request.ReturnOverrides, made = [];
+    putTexts(made, "SetHeaders", request.SetHeaders);
+    putList(made, "DeleteHeaders", request.DeleteHeaders);
+    putTexts(made, "AddParams", request.AddParams);
+    if (request.ExtendedParams && keysOf(request.ExtendedParams).length > 0) putJson(made, "ExtendedParams", request.ExtendedParams);
+    putList(made, "DeleteParams", request.DeleteParams);
+    if (request.IgnoreBody) putJson(made, "IgnoreBody", request.IgnoreBody);
+    if (request.Body !== body) put(made, "Body", "", toText(request.Body));
+    if (request.URL !== url) putJson(made, "URL", request.URL);
+    if (overrides && overrides.ResponseCode !== 0) putJson(made, "ReturnOverrides", overrides);
+    if (takesMeta) putJson(made, "SessionMeta", answer.SessionMeta);
+    if (answer.Session) putJson(made, "Session", answer.Session);
+    if (answer.AuthValue) putJson(made, "AuthValue", answer.AuthValue);
+    return stringify(made);
   }
 
   // Tyk's namespace. Functions, not classes: scripts inherit from them in the old way. `ProcessRequest`, `ProcessResponse` and `Handle` are
@@ -98,25 +175,31 @@
     return stringify({ Response: answer, SessionMeta: meta });
   }
 
-  // An argument: JSON, or the number of a constant of the program.
-  function value(constants, argument) {
-    return typeof argument === "number" ? constants[argument]() : parse(argument);
+  // An argument: JSON, the number of a constant of the program, or the texts that an object is made of.
+  function value(constants, argument, make) {
+    if (typeof argument === "number") return constants[argument]();
+    return typeof argument === "string" ? parse(argument) : make.apply(undefined, argument);
   }
 
   // The calls, by the numbers of `Entry`.
   var entries = [
     function (handler, v, a, b, c, d) {
-      return handler.DoProcessRequest(value(v, a), value(v, b), value(v, c), d !== undefined);
+      return handler.DoProcessRequest(value(v, a, requestOf), value(v, b), value(v, c), d !== undefined);
     },
     function (handler, v, a, b, c, d) {
-      return handler.DoProcessResponse(value(v, a), value(v, b), value(v, c), value(v, d));
+      return handler.DoProcessResponse(value(v, a, responseOf), value(v, b, requestOf), value(v, c), value(v, d));
     },
     function (handler, v, a, b, c) {
-      return handler(value(v, a), value(v, b), value(v, c));
+      return handler(value(v, a, virtualRequestOf), value(v, b), value(v, c));
     },
     function (handler, v, a, b) {
       handler.DoProcessEvent(value(v, a), value(v, b));
       return "";
+    },
+    function (handler, v, a, b) {
+      var record = value(v, a), answer = handler(record, value(v, b));
+      if (answer === null || answer === false) return "";
+      return stringify(answer === undefined ? record : answer);
     },
   ];
 
@@ -217,10 +300,15 @@
     freezeAll(hidden().concat(ownKeys(globalThis).map(function (name) {
       return globalThis[name];
     })));
-    ownKeys(globalThis).forEach(function (name) {
-      var member = descriptorOf(globalThis, name);
-      if ("value" in member) define(globalThis, name, { value: member.value, writable: false, configurable: false });
+    // The global object inherits them, so that few members of its own have to be counted after each call.
+    var world = globalThis, builtins = Object.create(ordinary);
+    ownKeys(world).forEach(function (name) {
+      var member = descriptorOf(world, name);
+      if (!member.configurable) return;
+      define(builtins, name, "value" in member ? { value: member.value, writable: false, configurable: false } : member);
+      remove(world, name);
     });
+    inherit(world, freeze(builtins));
   }
 
   define(globalThis, "TykJsResponse", { value: response, writable: true, configurable: true });

@@ -2,45 +2,60 @@
 //! is an error.
 
 use crate::fault::ScriptFault;
-use serde::Serialize;
+use crate::sandbox::Argument;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use tollgate_plugin::{PluginRequest, PluginResponse};
 
-/// Lists of texts by name, as Go writes headers and forms.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct TextLists(BTreeMap<String, Vec<String>>);
-
-impl FromIterator<(String, String)> for TextLists {
-    fn from_iter<I: IntoIterator<Item = (String, String)>>(lines: I) -> Self {
-        let mut lists: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        lines.into_iter().for_each(|(name, value)| lists.entry(name).or_default().push(value));
-        TextLists(lists)
+/// The request of a hook. Response hooks see no body.
+pub fn request_argument(request: PluginRequest, shows_body: bool) -> Argument {
+    let PluginRequest { method, scheme, url, request_uri, mut headers, host, params, body } = request;
+    if !host.is_empty() {
+        headers.push(("Host".to_owned(), host));
     }
+    let body = shows_body.then(|| lossy(body));
+    let members = [lists(&headers), lists(&params), url, method, request_uri, scheme.to_owned()];
+    Argument::Members(members.into_iter().chain(body).collect())
+}
+
+/// The response of a hook.
+pub fn response_argument(response: &PluginResponse) -> Argument {
+    let body = String::from_utf8_lossy(&response.body).into_owned();
+    Argument::Members(vec![lists(&response.headers), response.status.to_string(), body])
 }
 
 /// The request of a virtual endpoint.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct VirtualRequest<'r> {
+#[derive(Debug, Default)]
+pub struct VirtualRequest {
     /// Header lines, without `Host`.
-    pub headers: TextLists,
+    pub headers: Vec<(String, String)>,
     /// The body.
-    pub body: &'r str,
+    pub body: String,
     /// Path and query.
-    #[serde(rename = "URL")]
-    pub url: &'r str,
+    pub url: String,
     /// Parameters of the form and of the query.
-    pub params: TextLists,
+    pub params: Vec<(String, String)>,
     /// `http` or `https`.
-    pub scheme: &'r str,
+    pub scheme: &'static str,
 }
 
-impl VirtualRequest<'_> {
-    /// The object as JSON.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+impl VirtualRequest {
+    /// What the script gets.
+    pub fn into_argument(self) -> Argument {
+        Argument::Members(vec![lists(&self.headers), lists(&self.params), self.url, self.scheme.to_owned(), self.body])
     }
+}
+
+/// Bytes as text; others than UTF-8 become replacement characters.
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// Lists of texts by name as JSON, sorted as Go writes headers and forms.
+fn lists(lines: &[(String, String)]) -> String {
+    let mut lists: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    lines.iter().for_each(|(name, value)| lists.entry(name).or_default().push(value));
+    serde_json::to_string(&lists).unwrap_or_default()
 }
 
 /// What the function of a virtual endpoint returned.

@@ -25,7 +25,7 @@ type Builtins = (
     intrinsic::Promise,
 );
 
-/// How a handler is called, and with which JSON texts.
+/// How a handler is called, and with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// `NewProcessRequest`: request, session, configuration, and anything if the script may change the session's `meta_data`.
@@ -36,6 +36,8 @@ pub enum Entry {
     Virtual = 2,
     /// `NewHandler`: event, context.
     Event = 3,
+    /// A function for analytics records: record, configuration. The result is empty if the record is dropped.
+    Record = 4,
 }
 
 /// An argument of a call.
@@ -45,6 +47,8 @@ pub enum Argument {
     Json(String),
     /// A constant of the program.
     Constant(Constant),
+    /// The texts that the entry makes an object of.
+    Members(Vec<String>),
     /// The entry has no such argument.
     None,
 }
@@ -54,6 +58,13 @@ impl<'js> IntoJs<'js> for &Argument {
         match self {
             Argument::Json(text) => text.as_str().into_js(ctx),
             Argument::Constant(Constant(index)) => i32::try_from(*index).unwrap_or(-1).into_js(ctx),
+            Argument::Members(texts) => {
+                let members = Array::new(ctx.clone())?;
+                for (index, text) in texts.iter().enumerate() {
+                    members.set(index, text.as_str())?;
+                }
+                members.into_js(ctx)
+            }
             Argument::None => Ok(Value::new_undefined(ctx.clone())),
         }
     }

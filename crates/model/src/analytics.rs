@@ -20,7 +20,8 @@ pub const NOT_VERSIONED: &str = "Non Versioned";
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// The analytics record of one request.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AnalyticsRecord<'a> {
     /// The request's method, as the client sent it.
     pub method: Cow<'a, str>,
@@ -74,7 +75,7 @@ pub struct AnalyticsRecord<'a> {
     /// Status code.
     pub response_code: i64,
     /// When the request ended.
-    #[serde(serialize_with = "time_text")]
+    #[serde(serialize_with = "time_text", deserialize_with = "time_of")]
     pub timestamp: RecordTime,
     /// Duration of the request in milliseconds.
     pub request_time: i64,
@@ -92,7 +93,7 @@ pub struct AnalyticsRecord<'a> {
     #[serde(skip)]
     pub graphql: Option<Box<GraphqlStats>>,
     /// When the record expires.
-    #[serde(rename = "expireAt", serialize_with = "time_text")]
+    #[serde(rename = "expireAt", serialize_with = "time_text", deserialize_with = "time_of")]
     pub expire_at: RecordTime,
 }
 
@@ -194,7 +195,8 @@ pub struct Location {
 }
 
 /// Bytes of one request.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Network {
     /// Always 0.
     pub open_connections: i64,
@@ -208,7 +210,8 @@ pub struct Network {
 }
 
 /// Latency of one request in milliseconds.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Latency {
     /// Total time.
     pub total: i64,
@@ -222,6 +225,12 @@ fn time_text<S: serde::Serializer>(time: &RecordTime, serializer: S) -> Result<S
     let mut text = Vec::with_capacity(32);
     append_rfc3339_ms(&mut text, time.unix_s, time.ns);
     serializer.serialize_str(&String::from_utf8_lossy(&text))
+}
+
+fn time_of<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<RecordTime, D::Error> {
+    let text = Cow::<str>::deserialize(deserializer)?;
+    let time: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+    Ok(RecordTime { unix_s: time.as_second(), ns: u32::try_from(time.subsec_nanosecond()).unwrap_or_default() })
 }
 
 impl AnalyticsRecord<'_> {

@@ -1,12 +1,11 @@
 //! The trait of a driver, and the drivers of a gateway.
 
-use crate::{HookAnswer, HookCall};
-use std::fmt;
+use crate::{HookAnswer, HookCall, HookFault, RecordPlugin};
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use tollgate_model::api::{ApiDefinition, CustomMiddleware};
+use tollgate_model::api::{ApiDefinition, CustomMiddleware, RecordPluginEntry};
 
 /// The plugins of one API, as they are loaded.
 pub struct ApiPlugins<'a> {
@@ -25,6 +24,15 @@ pub trait PluginDriver: Send + Sync {
     /// Loads the plugins of one API. Called when a definition is compiled, never on a data thread.
     fn load(&self, plugins: &ApiPlugins<'_>) -> Result<Arc<dyn LoadedPlugins>, LoadFault>;
 
+    /// Loads the plugin of an API that changes analytics records. `None` if the driver has no such plugins.
+    fn load_record_plugin(
+        &self,
+        _plugins: &ApiPlugins<'_>,
+        _declared: &RecordPluginEntry,
+    ) -> Option<Result<Arc<dyn RecordPlugin>, LoadFault>> {
+        None
+    }
+
     /// Delivers an event to the handler with this name (Tyk's `DispatchEvent`). Must not block.
     fn event(&self, _event: String) {}
 }
@@ -38,26 +46,6 @@ pub trait LoadedPlugins: Send + Sync {
 
 /// A call in flight. It stays on its data thread, so it need not be `Send`.
 pub type HookFuture = Pin<Box<dyn Future<Output = Result<HookAnswer, HookFault>>>>;
-
-/// Why a call brought no answer. Clients never see the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HookFault {
-    /// The plugin can't be reached. With `tollgate.plugins.on_failure` `open`, the request goes on without it.
-    Unavailable(String),
-    /// No answer in time; as `Unavailable`.
-    Timeout,
-    /// The plugin failed: it threw, returned nonsense or used up its limits. The request is refused.
-    Failed(String),
-}
-
-impl fmt::Display for HookFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HookFault::Unavailable(why) | HookFault::Failed(why) => f.write_str(why),
-            HookFault::Timeout => f.write_str("no answer in time"),
-        }
-    }
-}
 
 /// Why the plugins of an API can't be loaded. Every request to the API is refused then.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,11 @@
 mod answer;
 mod call;
 mod driver;
+mod fault;
+mod record;
 
 pub use answer::{HookAnswer, QueryBase, RequestChanges, ReturnOverrides, SessionChange};
 pub use call::{HookCall, HookKind, PluginApi, PluginRequest, PluginResponse};
-pub use driver::{
-    ApiPlugins, DriverName, HookFault, HookFuture, LoadFault, LoadedPlugins, PluginDriver, PluginDrivers, UNSUPPORTED_DRIVERS,
-};
+pub use driver::{ApiPlugins, DriverName, HookFuture, LoadFault, LoadedPlugins, PluginDriver, PluginDrivers, UNSUPPORTED_DRIVERS};
+pub use fault::HookFault;
+pub use record::{RecordAnswer, RecordPlugin, RecordReply};

@@ -377,7 +377,7 @@ impl Keys {
             smooths: self.rules.smooths_rates,
         };
         let mut key = Key::compile(applied, generation, &source);
-        key.shown = shown.into();
+        (key.digest, key.shown) = (*digest, shown.into());
         // They are compiled already; keeping them would copy the policy's list into each key.
         key.session.access_rights.values_mut().for_each(|right| right.allowed_urls = Vec::new());
         Arc::new(key)

@@ -26,8 +26,8 @@ use crate::data::scripts::ApiEventScripts;
 use crate::data::settings::Settings;
 use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
 use crate::data::stream_rules::StreamRules;
-use crate::observe::ApiMetadata;
 use crate::observe::events::{EventScripts, HandlerSources};
+use crate::observe::{ApiMetadata, RecordHook};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -51,8 +51,9 @@ pub(crate) fn compile(
     let definition = bundled.definition.as_ref().unwrap_or(definition);
     check_protections(definition, &mut context);
     context.plugins = plugins::load(definition, &bundled, &mut context);
+    let record_hook = plugins::record_hook(definition, &bundled, &mut context);
     secrets::check(&definition.raw, &mut context);
-    let api = compile_api(definition, &mut context);
+    let api = compile_api(definition, record_hook, &mut context);
     match api {
         Some(api) if context.errors() == 0 => Ok((api, context.problems)),
         _ => Err(context.problems),
@@ -77,7 +78,9 @@ fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
     }
 }
 
-fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<CompiledApi> {
+fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>, context: &mut Context<'_>) -> Option<CompiledApi> {
+    let listen_path = sanitized_listen_path(&definition.proxy.listen_path);
+    let facts = ApiMetadata::new(context.registry.new_serial(), definition, &listen_path);
     let port = port(definition, context);
     let versions = compile_versions(definition, context);
     let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
@@ -87,7 +90,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         id: definition.api_id.clone(),
         name: definition.name.clone(),
         host: definition.host().filter(|_| context.settings.custom_domains).map(str::to_owned),
-        listen_path: sanitized_listen_path(&definition.proxy.listen_path),
+        listen_path,
         port: port?,
         stream: definition.is_stream().then(|| stream_rules(definition, context)),
         internal: definition.internal,
@@ -103,7 +106,7 @@ fn compile_api(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<
         error_overrides: error_overrides(definition, context),
         events: events(definition, context),
         meter: context.registry.meters.get(&definition.api_id),
-        facts: ApiMetadata::new(context.registry.new_serial(), definition, &sanitized_listen_path(&definition.proxy.listen_path)),
+        facts: ApiMetadata { record_hook, ..facts },
         key_terms: KeyTerms {
             lifetime: ApiLifetime {
                 seconds: definition.session_lifetime,

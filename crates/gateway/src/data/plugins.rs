@@ -3,10 +3,12 @@
 
 mod changes;
 mod hooks;
+mod meta_data;
 mod request;
 mod response;
 
 pub(crate) use hooks::{ApiHooks, HookList, PluginsOfApi};
+pub(crate) use meta_data::{MetaDataWriter, session_of};
 pub(crate) use request::plugin_request;
 pub(crate) use response::{HookedResponse, ResponseView};
 

@@ -4,6 +4,7 @@
 mod driver;
 mod event_script;
 mod host;
+mod record_script;
 
 pub(crate) use driver::ScriptDriver;
 pub(crate) use event_script::ApiEventScripts;
@@ -13,9 +14,11 @@ use crate::data::script_settings::ScriptSettings;
 use crate::data::settings::Settings;
 use host::GatewayHost;
 use std::sync::Arc;
-use tollgate_javascript::{ProgramBuilder, ProgramFault, Script};
+use tokio::sync::oneshot;
+use tollgate_javascript::{ProgramBuilder, ProgramFault, Script, ScriptCall, ScriptFault, ScriptReply};
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::session::Session;
+use tollgate_plugin::HookFault;
 
 /// Loads the script of an API. Its top-level code runs.
 pub(crate) fn load(
@@ -28,6 +31,35 @@ pub(crate) fn load(
     let tls = settings.upstream_tls.for_api(definition);
     let host = GatewayHost::new(&definition.api_id, registry, tls, settings.body_bytes_max);
     registry.scripts.load(builder.build(), Arc::new(host), scripts.limits)
+}
+
+/// Makes a call, and waits for its result. The call is left out if nobody waits any more when its turn comes.
+pub(crate) fn call(script: &Script, call: ScriptCall) -> impl Future<Output = Result<String, ScriptFault>> + Send + use<> {
+    let (reply, result) = oneshot::channel();
+    script.call(call, Box::new(ScriptWaiter(reply)));
+    async move { result.await.unwrap_or_else(|_| Err(ScriptFault::Unavailable("the script's thread has ended".to_owned()))) }
+}
+
+/// Whoever waits for the result of a call.
+struct ScriptWaiter(oneshot::Sender<Result<String, ScriptFault>>);
+
+impl ScriptReply for ScriptWaiter {
+    fn is_awaited(&self) -> bool {
+        !self.0.is_closed()
+    }
+
+    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
+        // Fails only if nobody waits any more.
+        let _ = self.0.send(result);
+    }
+}
+
+/// What a script's fault is for the hooks of all drivers.
+fn hook_fault(fault: ScriptFault) -> HookFault {
+    match fault {
+        ScriptFault::Busy | ScriptFault::Barred | ScriptFault::Unavailable(_) => HookFault::Unavailable(fault.to_string()),
+        fault => HookFault::Failed(fault.to_string()),
+    }
 }
 
 /// What scripts see of their API, as JSON.

@@ -17,7 +17,7 @@ use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Ne
 use tollgate_model::config::GatewayConfig;
 
 /// Tyk's value for the hash of a missing key.
-const NO_KEY_HASH: &str = "00000000";
+pub(crate) const NO_KEY_HASH: &str = "00000000";
 
 /// Settings and rules for writing records.
 pub(crate) struct Analyst {
@@ -164,10 +164,12 @@ impl Analyst {
     /// The path for usage: the pattern of a tracked endpoint, or the path with everything replaced that looks like an identifier.
     pub(crate) fn uniform_path(&self, record: &RequestRecord) -> String {
         let tracked = record.text(Text::TrackedPath);
-        if !tracked.is_empty() {
-            return tracked.into_owned();
-        }
-        let mut path = replace(&self.normalise, record.text(Text::Path)).into_owned();
+        if tracked.is_empty() { self.uniform(&record.text(Text::Path)) } else { tracked.into_owned() }
+    }
+
+    /// A path for usage.
+    pub(crate) fn uniform(&self, path: &str) -> String {
+        let mut path = replace(&self.normalise, Cow::Borrowed(path)).into_owned();
         // Every identifier contains a digit: most paths are done here.
         if !path.bytes().any(|byte| byte.is_ascii_digit()) {
             return path;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tollgate_plugin::HookFault;
 
 /// How a call of a hook ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,16 @@ impl HookResult {
     /// All results, in the order of the counters.
     pub(crate) const ALL: [HookResult; 4] =
         [HookResult::Answered, HookResult::Failed, HookResult::Timeout, HookResult::Unavailable];
+
+    /// How a call with this fault, or without any, ended.
+    pub(crate) fn of(fault: Option<&HookFault>) -> Self {
+        match fault {
+            None => HookResult::Answered,
+            Some(HookFault::Timeout) => HookResult::Timeout,
+            Some(HookFault::Unavailable(_)) => HookResult::Unavailable,
+            Some(HookFault::Failed(_)) => HookResult::Failed,
+        }
+    }
 
     /// Its name in metrics.
     pub(crate) fn name(self) -> &'static str {

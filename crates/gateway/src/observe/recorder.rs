@@ -2,6 +2,7 @@
 //! cores and threads receive only the batches that sinks hand over.
 
 use super::facts::ApiMetadata;
+use super::hooked_records::HookedRecords;
 use super::record::RequestRecord;
 use super::record_ref::RecordRef;
 use super::sink::RecordWriter;
@@ -22,14 +23,16 @@ pub(crate) struct Recorder {
     /// Boxed as they are passed on: a record has half a kilobyte.
     #[allow(clippy::vec_box)]
     spare: RefCell<Vec<Box<RequestRecord>>>,
+    /// Where records go that a plugin changes.
+    hooked: Option<HookedRecords>,
     recorded: Arc<Counter>,
     flushed: Cell<Instant>,
 }
 
 impl Recorder {
     /// `recorded` counts the records.
-    pub(crate) fn new(sinks: Vec<Box<dyn RecordWriter>>, recorded: Arc<Counter>) -> Self {
-        Recorder { sinks: RefCell::new(sinks), spare: RefCell::default(), recorded, flushed: Cell::new(Instant::now()) }
+    pub(crate) fn new(sinks: Vec<Box<dyn RecordWriter>>, hooked: Option<HookedRecords>, recorded: Arc<Counter>) -> Self {
+        Recorder { sinks: RefCell::new(sinks), spare: RefCell::default(), hooked, recorded, flushed: Cell::new(Instant::now()) }
     }
 
     /// An empty record.
@@ -43,6 +46,12 @@ impl Recorder {
     pub(crate) fn take(&self, mut record: Box<RequestRecord>, facts: &ApiMetadata, peer: &str, unix_ns: u64) {
         self.recorded.add(1);
         let time = RecordTime::from_unix_ns(unix_ns);
+        if record.analytics
+            && let (Some(hook), Some(hooked)) = (&facts.record_hook, &self.hooked)
+        {
+            hooked.take(hook, &RecordRef { record: &record, facts, peer, time });
+            record.analytics = false;
+        }
         let hit = RecordRef { record: &record, facts, peer, time };
         self.sinks.borrow_mut().iter_mut().for_each(|sink| sink.take(&hit));
         record.clear();

@@ -1,6 +1,7 @@
 //! Sets up the recording of requests from the configuration: what is recorded, and the sinks.
 
 use super::analytics::{Analyst, DataAges};
+use super::hooked_records::HookedRecords;
 use super::otlp::SpanSink;
 use super::recorder::Recorder;
 use super::sink::{
@@ -78,7 +79,9 @@ impl Recording {
         let settings = &config.tollgate.analytics;
         let records_max = config.analytics_config.records_max();
         let analyst = Arc::new(Analyst::new(config)?);
-        let mut started = Started { cores: (0..cores).map(|_| Vec::new()).collect(), writers: Vec::new(), figures: Vec::new() };
+        // One set more than cores: for records that plugins change.
+        let sets = (0..=cores).map(|_| Vec::new()).collect();
+        let mut started = Started { cores: sets, writers: Vec::new(), figures: Vec::new() };
         let usage = (analytics && settings.usage).then(|| Usage::open(&config.tollgate.data_dir)).transpose()?;
         if let Some(usage) = &usage {
             let figures = started.figures(SUMS);
@@ -109,7 +112,11 @@ impl Recording {
         }
         let only_sums = started.figures.iter().all(|sink| sink.name == SUMS);
         let recorded: Vec<Arc<Counter>> = (0..cores).map(|_| Arc::default()).collect();
-        let recorders = started.cores.into_iter().zip(&recorded).map(|(sinks, count)| Some(Recorder::new(sinks, count.clone())));
+        let figures = started.figures("record_plugins");
+        let last = started.cores.pop().unwrap_or_default();
+        let hooked = analytics.then(|| HookedRecords::start(analyst.clone(), last, figures)).transpose()?;
+        let cores = started.cores.into_iter().zip(&recorded);
+        let recorders = cores.map(|(sinks, count)| Some(Recorder::new(sinks, hooked.clone(), count.clone())));
         Ok(Some(Recording {
             analytics,
             access_log,

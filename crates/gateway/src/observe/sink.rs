@@ -13,6 +13,7 @@ pub(crate) use log_file::{FileLineWriter, LogFile};
 pub(crate) use redis_list::RedisList;
 pub(crate) use usage::UsageSink;
 
+use super::changed_record::ChangedRecord;
 use super::record_ref::RecordRef;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,9 @@ const COMPLAINT_EVERY: Duration = Duration::from_secs(10);
 /// Accepts the records of one core.
 pub(crate) trait RecordWriter: Send {
     fn take(&mut self, hit: &RecordRef<'_>);
+
+    /// Accepts an analytics record that a plugin has changed.
+    fn take_changed(&mut self, _changed: &ChangedRecord) {}
 
     /// Passes on buffered records; called about once a second, and at the end with `last`.
     fn flush(&mut self, last: bool);

@@ -151,6 +151,28 @@ fn hooks_after_authentication_see_the_session_and_change_its_meta_data() {
     let meta: Value = serde_json::from_str(seen.header("x-meta").unwrap()).unwrap();
     assert_eq!(meta, json!([{"given": "g", "first": "seen g50"}, 50]));
     assert!(!seen.header("x-blind").unwrap().contains("50"), "{:?}", seen.header("x-blind"));
+    // As in Tyk, the change is stored.
+    let stored = || gateway.control("GET", &format!("/tyk/keys/{key}"), "").json();
+    eventually("the changed meta_data is stored", || stored()["meta_data"] == json!({"given": "g", "first": "seen g50"}));
+    assert_eq!(stored()["rate"], 50);
+}
+
+#[test]
+fn hooks_see_the_urls_that_a_key_may_call() {
+    let upstream = Upstream::ok();
+    let scripts = Scripts::new();
+    let body = r#"
+        request.SetHeaders["X-Rights"] = JSON.stringify(session.access_rights.a.allowed_urls);
+        return rights.ReturnData(request, session.meta_data);"#;
+    let mut hook = scripts.on_request("rights", body);
+    hook["require_session"] = json!(true);
+    let gateway = start([with_hooks(keyed("a", &upstream), json!({"driver": "otto", "post": [hook]}))]);
+    let urls = json!([{"url": "/x/[0-9]+$", "methods": ["GET", "POST"]}, {"url": "/y", "methods": ["GET"]}]);
+    let rights = json!({"access_rights": {"a": {"allowed_urls": urls}}});
+    let key = create(&gateway, &session(rights));
+    assert_eq!(gateway.send(with_key("/a/x/12", &key)).status, 200, "{}", gateway.log());
+    let seen: Value = serde_json::from_str(upstream.last().header("x-rights").unwrap()).unwrap();
+    assert_eq!(seen, urls);
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl PluginServer {
         said.iter().filter_map(|line| line.strip_prefix(prefix).map(str::to_owned)).collect()
     }
 
-    fn conf(&self) -> Value {
+    pub(crate) fn conf(&self) -> Value {
         json!({"coprocess_options": {"enable_coprocess": true, "coprocess_grpc_server": format!("tcp://127.0.0.1:{}", self.port)}})
     }
 }

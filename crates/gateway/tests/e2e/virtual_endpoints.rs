@@ -159,6 +159,34 @@ fn a_session_is_seen_and_keys_are_read_and_stored() {
 }
 
 #[test]
+fn the_meta_data_that_a_function_returns_is_stored() {
+    let upstream = Upstream::ok();
+    // As in Tyk, what a function returns takes the place of all, and without `use_session` nothing is stored.
+    for (uses, returned, expected) in [
+        (true, "session.meta_data.calls = (session.meta_data.calls || 0) + 1, session.meta_data", json!({"m": "meta", "calls": 2})),
+        (true, "{only: 'this'}", json!({"only": "this"})),
+        (true, "undefined", json!({})),
+        (false, "{only: 'this'}", json!({"m": "meta"})),
+    ] {
+        let script = format!("function f(request, session) {{ return TykJsResponse({{Body: 'x', Code: 200}}, ({returned})) }}");
+        let entry = with(blob("f", &script), json!({"use_session": uses}));
+        let gateway = start(keyed("a", &upstream).list("virtual", json!([entry])));
+        let key = create(&gateway, &session(json!({"rate": 77, "per": 1, "meta_data": {"m": "meta"}})));
+        let stored = || gateway.control("GET", &format!("/tyk/keys/{key}"), "").json();
+        for call in 1..=2 {
+            assert_eq!(gateway.send(with_key("/a/v", &key)).status, 200, "{}", gateway.log());
+            if expected["calls"] == 2 {
+                eventually("the change is stored", || stored()["meta_data"]["calls"] == call);
+            }
+        }
+        eventually("the change is stored", || {
+            stored()["meta_data"].as_object().cloned().unwrap_or_default() == *expected.as_object().unwrap()
+        });
+        assert_eq!(stored()["rate"], 77);
+    }
+}
+
+#[test]
 fn a_response_may_lead_to_another_endpoint() {
     let upstream = Upstream::start(|seen| reply("200 OK", &[], &format!("{} {}", seen.method, seen.target)));
     let body = r#"return TykJsResponse({Headers: {Location: "tyk://self/a/other?method=GET&x=1"}, Code: 302}, {})"#;

@@ -1,6 +1,8 @@
 //! What Tyk gives to scripts.
 
 use super::*;
+use crate::request_argument;
+use tollgate_plugin::{HookKind, PluginRequest};
 
 /// Evaluates an expression in a virtual endpoint.
 fn value_of(expression: &str) -> Value {
@@ -91,11 +93,48 @@ fn middlewares_change_requests_and_responses() {
     let made =
         script.call(Entry::Request, [request.clone(), json!({"meta_data": {"k": "v"}}), json!({"APIID": "api"}), json!(true)]);
     let made: Value = serde_json::from_str(&made.unwrap()).unwrap();
-    let changed = json!({"SetHeaders": {"X-Conf": "api1"}, "Body": "ü!"});
-    assert_eq!(made, json!({"Request": changed, "SessionMeta": {"k": "v"}}));
+    let changed = json!(["SetHeaders", "X-Conf", "api1", "Body", "", "ü!", "JSON", "SessionMeta", "{\"k\":\"v\"}"]);
+    assert_eq!(made, changed);
     let made = script.call(Entry::Response, [json!({"SetHeaders": {}, "Body": "r"}), request, json!({}), json!({})]);
     let made: Value = serde_json::from_str(&made.unwrap()).unwrap();
     assert_eq!(made, json!({"Response": {"SetHeaders": {"X-R": "/u"}, "IsBodyKept": true}, "SessionMeta": {}}));
+}
+
+#[test]
+fn a_request_made_of_texts_is_an_ordinary_object() {
+    let request = PluginRequest {
+        method: "PUT".to_owned(),
+        scheme: "https",
+        url: "/u?a=1".to_owned(),
+        request_uri: "/x".to_owned(),
+        headers: [("B", "1"), ("A", "2"), ("B", "3")].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+        host: "h".to_owned(),
+        params: vec![("a".to_owned(), "1".to_owned())],
+        body: b"b".to_vec(),
+    };
+    let whole = r#"{"Headers":{"A":["2"],"B":["1","3"],"Host":["h"]},"SetHeaders":{},"DeleteHeaders":[],"Body":"b","URL":"/u?a=1","Params":{"a":["1"]},"AddParams":{},"ExtendedParams":{},"DeleteParams":[],"ReturnOverrides":{"ResponseCode":0,"ResponseError":"","ResponseBody":"","ResponseHeaders":null,"OverrideError":false},"IgnoreBody":false,"Method":"PUT","RequestURI":"/x","Scheme":"https"}"#;
+    for (expression, expected) in [
+        ("JSON.stringify(request)", whole),
+        ("JSON.stringify(Object.assign({}, request))", whole),
+        ("Object.keys(request).length", "14"),
+        ("(request.Headers.C = 'c', Object.keys(request.Headers).join())", "A,B,Host,C"),
+        ("(request.Headers = 5, request.Headers)", "5"),
+        ("(request.Params = 5, delete request.Headers, 'Headers' in request)", "false"),
+        ("Object.create(request).Params.a[0]", "1"),
+    ] {
+        let text = format!(
+            "var mw = new TykJS.TykMiddleware.NewMiddleware({{}});
+            mw.NewProcessRequest(function (request) {{ return {{Request: {{Body: '' + ({expression}), URL: request.URL}}}} }});"
+        );
+        let script = load(&text, "mw");
+        let (sender, receiver) = channel();
+        let arguments =
+            [request_argument(request.clone(), true), Argument::Json("{}".into()), Argument::Json("{}".into()), Argument::None];
+        script.script.call(ScriptCall { handler: script.handler, entry: Entry::Request, arguments }, Box::new(Channel(sender)));
+        let answer = crate::request_answer(&receiver.recv().unwrap().unwrap(), HookKind::Pre, None).unwrap();
+        let body = answer.request.body.map(|body| String::from_utf8(body).unwrap());
+        assert_eq!(body.as_deref(), Some(expected), "{expression}");
+    }
 }
 
 #[test]
@@ -107,7 +146,7 @@ fn auth_middlewares_return_a_session() {
         });"#;
     let made = load(text, "auth").call(Entry::Request, [json!({}), json!({}), json!({}), json!(null)]).unwrap();
     let made: Value = serde_json::from_str(&made).unwrap();
-    assert_eq!(made, json!({"Request": {}, "Session": {"rate": 100}}));
+    assert_eq!(made, json!(["JSON", "Session", "{\"rate\":100}"]));
 }
 
 #[test]
@@ -129,6 +168,21 @@ fn event_handlers_get_event_and_context() {
         script.host.lines(),
         [format!("set k {session} false"), "set bad {} true".into(), "log TykSetKeyData: no such key".into()]
     );
+}
+
+#[test]
+fn functions_for_records_change_or_drop_them() {
+    for (body, expected) in [
+        ("record.path = config.APIID;", r#"{"path":"api"}"#),
+        ("return {path: '/other'}", r#"{"path":"/other"}"#),
+        ("return record", r#"{"path":"/a"}"#),
+        ("return null", ""),
+        ("return false", ""),
+    ] {
+        let script = load(&format!("function f(record, config) {{ {body} }}"), "f");
+        let made = script.call(Entry::Record, [json!({"path": "/a"}), json!({"APIID": "api"}), json!(null), json!(null)]);
+        assert_eq!(made.as_deref(), Ok(expected), "{body}");
+    }
 }
 
 #[test]

@@ -130,6 +130,23 @@ fn json_is_that_of_serde() {
 }
 
 #[test]
+fn json_can_be_read_again() {
+    let mut record = record();
+    let json = serde_json::to_string(&record).unwrap();
+    let read: AnalyticsRecord<'_> = serde_json::from_str(&json).unwrap();
+    // Not in JSON: a part of a millisecond, and what a GraphQL request asked for.
+    record.timestamp.ns = 123_000_000;
+    record.expire_at.ns = 123_000_000;
+    (record.graphql, record.collection_name) = (None, "".into());
+    assert_eq!(read, record);
+    let few: AnalyticsRecord<'_> = serde_json::from_str(r#"{"method": "GET", "unknown": 1}"#).unwrap();
+    assert_eq!(few, AnalyticsRecord { method: "GET".into(), ..AnalyticsRecord::default() });
+    for bad in [r#"{"method": 5}"#, r#"{"timestamp": "yesterday"}"#, "[]", "5"] {
+        assert!(serde_json::from_str::<AnalyticsRecord<'_>>(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn without_an_age_a_record_lives_a_hundred_years() {
     let mut record = AnalyticsRecord::default();
     record.set_time(RecordTime { unix_s: 10, ns: 0 }, 0);

@@ -55,6 +55,29 @@ pub struct PluginEntry {
     pub raw_body_only: bool,
 }
 
+/// `analytics_plugin`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AnalyticsPlugin {
+    /// Enables it.
+    pub enable: bool,
+    /// The file; one with JavaScript ends with `.js`.
+    pub plugin_path: String,
+    /// Name of the function.
+    pub func_name: String,
+}
+
+/// The plugin that changes analytics records, wherever it is declared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordPluginEntry {
+    /// JSON path of the declaration.
+    pub place: &'static str,
+    /// Name of the driver.
+    pub driver: String,
+    /// Function and file.
+    pub entry: PluginEntry,
+}
+
 /// `id_extractor`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -143,6 +166,18 @@ impl CustomMiddleware {
 }
 
 impl ApiDefinition {
+    /// The plugin that changes analytics records: `custom_middleware.traffic_logs`, or `analytics_plugin`.
+    pub fn record_plugin(&self) -> Option<RecordPluginEntry> {
+        let (section, own) = (&self.custom_middleware.traffic_logs, &self.analytics_plugin);
+        if !section.disabled && (!section.name.is_empty() || !section.path.is_empty()) {
+            let driver = self.custom_middleware.driver().to_owned();
+            return Some(RecordPluginEntry { place: "$.custom_middleware.traffic_logs", driver, entry: section.clone() });
+        }
+        let entry = PluginEntry { name: own.func_name.clone(), path: own.plugin_path.clone(), ..PluginEntry::default() };
+        let driver = if entry.path.ends_with(".js") { DEFAULT_DRIVER } else { "goplugin" }.to_owned();
+        own.enable.then_some(RecordPluginEntry { place: "$.analytics_plugin", driver, entry })
+    }
+
     /// Whether plugins come from a bundle.
     pub fn has_bundle(&self) -> bool {
         !self.custom_middleware_bundle.is_empty() && !self.custom_middleware_bundle_disabled

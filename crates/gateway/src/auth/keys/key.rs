@@ -2,6 +2,7 @@
 
 use super::limits::{LimitSource, SessionLimits};
 use super::rights::PatternList;
+use crate::base::digest::Digest;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use tollgate_model::session::{AccessRight, DryRun, GraphqlType, Session, Smoothi
 pub(crate) struct Key {
     /// Generation of the policies that it was compiled with.
     pub generation: u64,
+    /// What it is stored under.
+    pub digest: Digest,
     /// Listed form: the key or its hash.
     pub shown: Box<str>,
     /// The session with policies applied.
@@ -77,6 +80,7 @@ impl Key {
         let rights: BTreeMap<_, _> =
             rights.map(|(api, right)| (api.clone(), ApiRight::compile(api, right, &session, source))).collect();
         Key {
+            digest: Digest::default(),
             shown: Box::default(),
             generation,
             dry_run: session.dry_run,
@@ -151,13 +155,16 @@ impl Key {
         right.endpoints.iter().find(fits).map_or(&right.limits, |endpoint| &endpoint.limits)
     }
 
-    /// The session with the remaining quotas filled in.
+    /// The session with the remaining quotas and the allowed URLs filled in.
     pub(crate) fn live_session(&self, mut session: Session, now_unix_s: u64) -> Session {
         if let Some((_, view)) = self.limits.quota(now_unix_s) {
             session.quota_remaining = view.remaining;
             session.quota_renews = i64::try_from(view.renews_unix_s).unwrap_or_default();
         }
         for (api, right) in &mut session.access_rights {
+            if let (Permission::Right(ApiRight { urls: Some(urls), .. }), true) = (self.right(api), right.allowed_urls.is_empty()) {
+                right.allowed_urls = urls.allowed_urls();
+            }
             let Some(limit) = &mut right.limit else { continue };
             if let Some((_, view)) = self.limits(api).quota(now_unix_s) {
                 limit.quota_remaining = view.remaining;

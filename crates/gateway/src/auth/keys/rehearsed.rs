@@ -25,6 +25,11 @@ pub(crate) fn stand_in(shown: &str) -> String {
 }
 
 impl Keys {
+    /// Whether these are the keys of a rehearsal: nothing is stored.
+    pub(crate) fn is_rehearsed(&self) -> bool {
+        self.origin.is_some()
+    }
+
     /// Keys with the same sessions, and these policies. Nothing that is counted there counts anywhere else.
     pub(crate) fn rehearsal(self: &Arc<Self>, policies: Policies) -> Keys {
         let mut keys = Keys::new(self.rules.clone(), self.store.clone(), None);

@@ -49,6 +49,8 @@ pub(crate) struct PatternList {
 
 #[derive(Debug)]
 struct UrlRight {
+    /// The pattern as it is written.
+    url: String,
     /// `None` for an empty pattern.
     expression: Option<String>,
     methods: Box<[String]>,
@@ -66,6 +68,13 @@ impl PatternList {
     /// Whether the pattern of an entry matches a path.
     pub(crate) fn fits(&self, entry: usize, path: &str) -> bool {
         self.patterns().get(entry).and_then(Option::as_ref).is_some_and(|pattern| pattern.is_match(path))
+    }
+
+    /// The URLs as the right lists them.
+    pub(crate) fn allowed_urls(&self) -> Vec<AllowedUrl> {
+        let url =
+            |entry: &UrlRight| AllowedUrl { url: entry.url.clone(), methods: entry.methods.to_vec(), ..AllowedUrl::default() };
+        self.entries.iter().map(url).collect()
     }
 
     /// Whether the list is compiled.
@@ -104,14 +113,17 @@ impl RightPatterns {
         let says_nothing = |url: &str| self.rules.prefix && url.chars().all(|c| matches!(c, '^' | '$'));
         let expression = |url: &str| (!says_nothing(url)).then(|| self.rules.expression(url, false));
         self.list(
-            urls.iter().map(|url| UrlRight { expression: expression(&url.url), methods: url.methods.clone().into() }).collect(),
+            urls.iter()
+                .map(|url| UrlRight { url: url.url.clone(), expression: expression(&url.url), methods: url.methods.clone().into() })
+                .collect(),
         )
     }
 
     /// The shared list of these endpoints' patterns; the endpoints have limits for each method.
     pub(crate) fn endpoints(&self, endpoints: &[EndpointLimit]) -> Arc<PatternList> {
         let expression = |endpoint: &EndpointLimit| Some(self.rules.expression(&endpoint.path, false));
-        self.list(endpoints.iter().map(|endpoint| UrlRight { expression: expression(endpoint), methods: [].into() }).collect())
+        let entry = |endpoint| UrlRight { url: String::new(), expression: expression(endpoint), methods: [].into() };
+        self.list(endpoints.iter().map(entry).collect())
     }
 
     fn list(&self, entries: Box<[UrlRight]>) -> Arc<PatternList> {
@@ -194,6 +206,7 @@ fn digest(entries: &[UrlRight]) -> [u8; 32] {
         hasher.update(text.as_bytes());
     };
     for entry in entries {
+        add(&entry.url);
         add(if entry.expression.is_some() { "1" } else { "0" });
         add(entry.expression.as_deref().unwrap_or_default());
         add(&entry.methods.len().to_string());

@@ -6,6 +6,7 @@ use super::{Counters, Digest, Keys, StoredKey, hex, own_quota_name};
 use crate::auth::passwords;
 use crate::base::clock::unix_s;
 use crate::base::secret::random_text;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 use tollgate_model::key as key_format;
@@ -117,6 +118,23 @@ impl Keys {
             keys.put_own(&name, session, keep_counters).await.map(|()| true)
         })
         .await
+    }
+
+    /// Replaces the `meta_data` of a key's session; its counters go on. A session that is only in memory stays there.
+    pub(crate) async fn put_meta_data(self: &Arc<Self>, name: KeyName, meta_data: Map<String, Value>) -> Result<(), StoreFault> {
+        let mut is_transient = false;
+        self.table.change(name.digest, |old| {
+            let old = old.filter(|old| old.transient)?;
+            is_transient = true;
+            let session = Session { meta_data: meta_data.clone(), ..old.session()? };
+            let document = StoredSession { shown: old.shown(), session }.to_bytes();
+            Some(StoredKey::new(document.into(), Some(old.counters().clone()), true))
+        });
+        if is_transient {
+            return Ok(());
+        }
+        let put = move |old: Option<Session>| old.map(|old| Session { meta_data: meta_data.clone(), ..old });
+        self.rewrite(name, true, put).await.map(drop)
     }
 
     /// Removes a key; the next request with it is rejected. False when there was none.

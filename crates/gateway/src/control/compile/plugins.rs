@@ -2,11 +2,13 @@
 
 use crate::base::bundle_store::hashed;
 use crate::data::middleware::Context;
+use crate::data::plugins::MetaDataWriter;
 use crate::data::plugins::{ApiHooks, PluginsOfApi};
+use crate::observe::RecordHook;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tollgate_model::api::{ApiDefinition, CustomMiddleware};
-use tollgate_plugin::{ApiPlugins, LoadFault, PluginApi, UNSUPPORTED_DRIVERS};
+use tollgate_model::api::{ApiDefinition, CustomMiddleware, RecordPluginEntry, SUPPORTED_DRIVERS};
+use tollgate_plugin::{ApiPlugins, LoadFault, PluginApi, RecordPlugin, UNSUPPORTED_DRIVERS};
 
 /// What the bundles of a definition make of it.
 #[derive(Default)]
@@ -54,6 +56,15 @@ impl Bundled {
         }
         Ok(Bundled { definition: Some(own), only: None, is_missing: false })
     }
+
+    /// The plugins of a definition, and where their files are.
+    fn plugins<'p>(&'p self, definition: &'p ApiDefinition, context: &'p Context<'_>) -> ApiPlugins<'p> {
+        let (directory, bundle_files) = match &self.only {
+            Some((directory, files)) => (directory.as_path(), Some(files.as_slice())),
+            None => (context.settings.plugins.directory.as_path(), None),
+        };
+        ApiPlugins { definition, section: &definition.custom_middleware, directory, bundle_files }
+    }
 }
 
 /// Loads the plugins of a definition, and reports why they can't be loaded.
@@ -62,13 +73,6 @@ pub(super) fn load(definition: &ApiDefinition, bundled: &Bundled, context: &mut 
         return PluginsOfApi::Refused;
     }
     let section = &definition.custom_middleware;
-    let logs = &section.traffic_logs;
-    let is_named = !logs.name.is_empty() || !logs.path.is_empty();
-    if is_named && !logs.disabled {
-        // Tyk has them as Go plugins only.
-        let message = "plugins that change analytics records are not supported: records stay as they are";
-        context.warning("$.custom_middleware.traffic_logs", message.to_owned());
-    }
     // An unsupported driver of the definition itself is reported with the protection that is missing.
     if !section.is_used() || (!section.has_known_driver() && !definition.has_bundle()) {
         return PluginsOfApi::None;
@@ -82,6 +86,48 @@ pub(super) fn load(definition: &ApiDefinition, bundled: &Bundled, context: &mut 
     }
 }
 
+/// Loads the plugin of a definition that changes analytics records. If that fails, none of its records are written.
+pub(super) fn record_hook(definition: &ApiDefinition, bundled: &Bundled, context: &mut Context<'_>) -> Option<Arc<RecordHook>> {
+    let declared = definition.record_plugin()?;
+    let meter = context.registry.record_hook_meter(&definition.api_id, &declared.entry.name);
+    match loaded_record_plugin(definition, bundled, &declared, context) {
+        Some(Ok(plugin)) => Some(Arc::new(RecordHook { plugin: Some(plugin), meter })),
+        Some(Err(LoadFault { path, message })) => {
+            context.warning(path, format!("{message}: no records of the API are written"));
+            Some(Arc::new(RecordHook { plugin: None, meter }))
+        }
+        None => {
+            let message = format!(
+                "is not supported with the driver {:?}: only functions in JavaScript change analytics records. Records stay as they are",
+                declared.driver
+            );
+            context.warning(declared.place, message);
+            None
+        }
+    }
+}
+
+/// `None` if the driver has no such plugins.
+fn loaded_record_plugin(
+    definition: &ApiDefinition,
+    bundled: &Bundled,
+    declared: &RecordPluginEntry,
+    context: &Context<'_>,
+) -> Option<Result<Arc<dyn RecordPlugin>, LoadFault>> {
+    if !SUPPORTED_DRIVERS.contains(&declared.driver.as_str()) {
+        return None;
+    }
+    let fault = |why: &str| LoadFault { path: declared.place.to_owned(), message: why.to_owned() };
+    if bundled.is_missing {
+        return Some(Err(fault("its bundle is missing")));
+    }
+    let Some(drivers) = context.registry.plugins.get() else { return Some(Err(fault("this process has no drivers"))) };
+    match drivers.get(&declared.driver) {
+        Ok(driver) => driver.load_record_plugin(&bundled.plugins(definition, context), declared),
+        Err(why) => Some(Err(fault(why))),
+    }
+}
+
 fn loaded(definition: &ApiDefinition, bundled: &Bundled, context: &Context<'_>) -> Result<ApiHooks, LoadFault> {
     let (section, terms) = (&definition.custom_middleware, &context.settings.plugins);
     let fault = |why: &str| LoadFault { path: "$.custom_middleware.driver".to_owned(), message: why.to_owned() };
@@ -90,11 +136,7 @@ fn loaded(definition: &ApiDefinition, bundled: &Bundled, context: &Context<'_>) 
     }
     let drivers = context.registry.plugins.get().ok_or_else(|| fault("this process has no drivers"))?;
     let driver = drivers.get(section.driver()).map_err(fault)?;
-    let (directory, bundle_files) = match &bundled.only {
-        Some((directory, files)) => (directory.as_path(), Some(files.as_slice())),
-        None => (terms.directory.as_path(), None),
-    };
-    let plugins = driver.load(&ApiPlugins { definition, section, directory, bundle_files })?;
+    let plugins = driver.load(&bundled.plugins(definition, context))?;
     let config_data = Some(&definition.config_data).filter(|data| !definition.config_data_disabled && is_filled(data)).cloned();
     let api = PluginApi {
         id: definition.api_id.clone(),
@@ -103,7 +145,8 @@ fn loaded(definition: &ApiDefinition, bundled: &Bundled, context: &Context<'_>) 
         config_text: config_data.as_ref().map(ToString::to_string),
         config_data,
     };
-    Ok(ApiHooks { api: Arc::new(api), plugins, time_max: terms.time_max, is_open: terms.is_open })
+    let meta_data = MetaDataWriter::new(context.registry);
+    Ok(ApiHooks { api: Arc::new(api), plugins, time_max: terms.time_max, is_open: terms.is_open, meta_data })
 }
 
 fn is_filled(data: &serde_json::Value) -> bool {

@@ -54,7 +54,7 @@ fn fill_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str
     if !analytics && !logged && !tapped && !arrival.trace.is_some_and(|trace| trace.taken && recording.is_some()) {
         return None;
     }
-    let only_sums = !tapped && recording.is_some_and(|recording| recording.only_sums);
+    let only_sums = !tapped && facts.record_hook.is_none() && recording.is_some_and(|recording| recording.only_sums);
     let request = arrival.request;
     let mut record = recorder.map_or_else(|| arrival.core.tap.blank(), Recorder::blank);
     record.tapped = tapped;

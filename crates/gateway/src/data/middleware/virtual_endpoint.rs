@@ -3,12 +3,13 @@
 //! the script runs. Not recorded in the cache.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::answers::GRACE;
+use crate::base::answers::{GRACE, QuestionState};
 use crate::base::form::pairs;
 use crate::base::path::Path as UrlPath;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::canonical_name;
+use crate::data::plugins::{MetaDataWriter, session_of};
 use crate::data::refusal::VIRTUAL_FAILED;
 use crate::data::script_settings::{ScriptSettings, read_script};
 use crate::data::scripts;
@@ -16,12 +17,11 @@ use crate::data::upstream::split_url;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::path::Path;
-use std::sync::Arc;
-use tollgate_engine::{Completer, Pending};
+use std::pin::Pin;
 use tollgate_http::{is_token, is_value};
 use tollgate_javascript::{
-    Argument, Constant, Entry, Handler, ProgramBuilder, ProgramFault, Scope, Script, ScriptCall, ScriptFault, ScriptReply,
-    VirtualAnswer, VirtualRequest,
+    Argument, Constant, Entry, Handler, ProgramBuilder, ProgramFault, Scope, Script, ScriptCall, ScriptFault, VirtualAnswer,
+    VirtualRequest,
 };
 use tollgate_model::api::{FunctionSource, VirtualEndpoint};
 use tollgate_model::is_framing_header;
@@ -36,6 +36,7 @@ pub(super) struct VirtualEndpoints {
     config: Constant,
     /// The session that functions without `use_session` see.
     no_session: Constant,
+    meta_data: MetaDataWriter,
     serial: u64,
 }
 
@@ -45,7 +46,8 @@ struct Function {
     proxy_on_error: bool,
 }
 
-type Outcome = Arc<Result<VirtualAnswer, ScriptFault>>;
+/// The call of a function.
+type Asked = Pin<Box<dyn Future<Output = Result<VirtualAnswer, ScriptFault>>>>;
 
 impl VirtualEndpoints {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
@@ -75,7 +77,8 @@ impl VirtualEndpoints {
             match scripts::load(builder, source.definition, &settings, source.context.settings, source.context.registry) {
                 Ok(script) => {
                     let serial = source.context.registry.new_serial();
-                    return Some(Box::new(VirtualEndpoints { by_endpoint, script, config, no_session, serial }));
+                    let meta_data = MetaDataWriter::new(source.context.registry);
+                    return Some(Box::new(VirtualEndpoints { by_endpoint, script, config, no_session, meta_data, serial }));
                 }
                 Err(fault) => problems.push(place_of(fault, entries)),
             }
@@ -86,18 +89,25 @@ impl VirtualEndpoints {
         None
     }
 
-    fn ask(&self, function: &Function, exchange: &Exchange<'_>) -> Pending<Outcome> {
-        let (completer, answer) = Pending::pair();
-        let session = match (function.use_session, &exchange.key) {
+    fn ask(&self, function: &Function, exchange: &Exchange<'_>) -> Asked {
+        let session = match (function.use_session, session_of(exchange)) {
             (false, _) => Argument::Constant(self.no_session),
-            (true, Some(key)) => Argument::Json(serde_json::to_string(&key.session).unwrap_or_default()),
+            (true, Some(session)) => Argument::Json(serde_json::to_string(&session).unwrap_or_default()),
             // As in Tyk, which has none without authentication.
             (true, None) => Argument::Json("null".to_owned()),
         };
-        let arguments = [Argument::Json(request_of(exchange)), session, Argument::Constant(self.config), Argument::None];
-        let call = ScriptCall { handler: function.handler, entry: Entry::Virtual, arguments };
-        self.script.call(call, Box::new(VirtualReply(completer)));
-        answer
+        let arguments = [request_of(exchange).into_argument(), session, Argument::Constant(self.config), Argument::None];
+        let called = scripts::call(&self.script, ScriptCall { handler: function.handler, entry: Entry::Virtual, arguments });
+        Box::pin(async move { called.await.and_then(|text| VirtualAnswer::parse(&text)) })
+    }
+
+    /// Stores the session's `meta_data` that the function has returned. As in Tyk, a function that returns none removes all.
+    fn keep_meta_data(&self, function: &Function, exchange: &mut Exchange<'_>, answer: &VirtualAnswer) {
+        let Some(session) = session_of(exchange).filter(|_| function.use_session) else { return };
+        let meta_data = answer.session_meta.clone().unwrap_or_default();
+        if session.meta_data != meta_data {
+            self.meta_data.put(exchange, meta_data);
+        }
     }
 
     /// Sends the function's response.
@@ -186,18 +196,17 @@ fn place_of(fault: ProgramFault, entries: &[VirtualEndpoint]) -> (usize, &'stati
 }
 
 /// The request as Tyk's virtual endpoints see it.
-fn request_of(exchange: &Exchange<'_>) -> String {
+fn request_of(exchange: &Exchange<'_>) -> VirtualRequest {
     let headers = exchange.request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
     let headers = headers.map(|(name, value)| (canonical_name(name), String::from_utf8_lossy(value).into_owned()));
     let params = exchange.form().into_iter().chain(exchange.query()).flat_map(pairs);
-    let request = VirtualRequest {
+    VirtualRequest {
         headers: headers.collect(),
-        body: &String::from_utf8_lossy(exchange.body()),
-        url: &exchange.uri(),
+        body: String::from_utf8_lossy(exchange.body()).into_owned(),
+        url: exchange.uri(),
         params: params.map(|(name, value)| (name.to_string(), value.to_string())).collect(),
         scheme: if exchange.tls.is_some() { "https" } else { "http" },
-    };
-    request.to_json()
+    }
 }
 
 /// Sends the request on to an API, as a rewrite does.
@@ -230,19 +239,6 @@ fn check(answer: &VirtualAnswer) -> Result<u16, String> {
     if bytes > HEADER_BYTES_MAX { Err(format!("the headers have more than {HEADER_BYTES_MAX} bytes")) } else { Ok(status) }
 }
 
-/// A request that waits for its script.
-struct VirtualReply(Completer<Outcome>);
-
-impl ScriptReply for VirtualReply {
-    fn is_awaited(&self) -> bool {
-        self.0.is_awaited()
-    }
-
-    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
-        self.0.complete(Arc::new(result.and_then(|text| VirtualAnswer::parse(&text))));
-    }
-}
-
 impl Middleware for VirtualEndpoints {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(function) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
@@ -251,19 +247,19 @@ impl Middleware for VirtualEndpoints {
         }
         // A request that loops to this API asks again.
         let serial = self.serial | (exchange.level as u64) << 56;
-        let state = match exchange.answers.get::<Pending<Outcome>>(serial) {
-            Some(answer) => answer.get(),
-            None => {
-                let asked = self.ask(function, exchange);
-                let work = asked.work();
-                exchange.answers.put(serial, asked);
-                return Step::Await(work, self.script.limits().time_max + GRACE);
-            }
+        let asked = (!exchange.answers.has(serial)).then(|| self.ask(function, exchange));
+        let begin = || asked.unwrap_or_else(|| Box::pin(std::future::ready(Err(ScriptFault::Busy))));
+        let outcome = match exchange.answers.ask_here(serial, begin) {
+            QuestionState::Done(outcome) => outcome,
+            QuestionState::Hold(work) => return Step::Await(work, self.script.limits().time_max + GRACE),
+            QuestionState::Lost => return self.fail(function, exchange, "the script did not answer in time"),
         };
-        match state.as_deref() {
-            Some(Ok(answer)) => Self::answer(exchange, answer).unwrap_or_else(|why| self.fail(function, exchange, &why)),
-            Some(Err(fault)) => self.fail(function, exchange, &fault.to_string()),
-            None => self.fail(function, exchange, "the script did not answer in time"),
+        match &*outcome {
+            Ok(answer) => {
+                self.keep_meta_data(function, exchange, answer);
+                Self::answer(exchange, answer).unwrap_or_else(|why| self.fail(function, exchange, &why))
+            }
+            Err(fault) => self.fail(function, exchange, &fault.to_string()),
         }
     }
 }

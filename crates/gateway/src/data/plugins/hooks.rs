@@ -1,11 +1,10 @@
 //! The hooks of an API: compiled from its definition, called while their requests are held.
 
-use super::{BadChange, changes, plugin_request};
-use crate::base::answers::{QuestionState, RequestSlot};
+use super::{BadChange, MetaDataWriter, changes, plugin_request, session_of};
+use crate::base::answers::QuestionState;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use crate::observe::{HookMeter, HookResult};
-use serde_json::{Map, Value};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -15,9 +14,6 @@ use tollgate_model::api::PluginEntry;
 use tollgate_plugin::{
     HookAnswer, HookCall, HookFault, HookFuture, HookKind, LoadedPlugins, PluginApi, PluginRequest, SessionChange,
 };
-
-/// The number under which a request keeps the `meta_data` that a hook has changed, for the hooks after it.
-const META_DATA: u64 = RequestSlot::HookMetaData.number();
 
 /// The plugins of an API, as they were loaded.
 pub(crate) enum PluginsOfApi {
@@ -36,6 +32,7 @@ pub(crate) struct ApiHooks {
     pub time_max: Duration,
     /// Whether requests go on without a plugin that can't be reached.
     pub is_open: bool,
+    pub meta_data: MetaDataWriter,
 }
 
 /// The hooks of one kind, in their order.
@@ -106,11 +103,11 @@ impl HookList {
     /// Applies an answer; `Err` ends the request.
     pub(crate) fn apply(&self, hook: &Hook, answer: &HookAnswer, exchange: &mut Exchange<'_>) -> Result<(), Step> {
         let refused = |bad: BadChange| Step::Refuse(bad.refuse(&self.shared.api.id, &hook.name));
+        if let SessionChange::MetaData(meta_data) = &answer.session {
+            self.shared.meta_data.put(exchange, meta_data.clone());
+        }
         if let Some(overrides) = &answer.request.overrides {
             return Err(changes::end(overrides, exchange).unwrap_or_else(refused));
-        }
-        if let SessionChange::MetaData(meta_data) = &answer.session {
-            exchange.answers.put(META_DATA, meta_data.clone());
         }
         changes::apply(&answer.request, exchange).map_err(refused)
     }
@@ -159,13 +156,8 @@ impl HookList {
 
     fn call(&self, hook: &Hook, exchange: &Exchange<'_>) -> HookCall {
         let knows_caller = !matches!(self.kind, HookKind::Pre | HookKind::AuthCheck);
-        let key = exchange.key.as_ref().filter(|_| knows_caller);
-        let mut session = key.map(|key| Box::new(key.live_session(key.session.clone(), exchange.unix_s)));
-        if let (Some(session), Some(changed)) = (&mut session, exchange.answers.get::<Map<String, Value>>(META_DATA)) {
-            session.meta_data.clone_from(changed);
-        }
         HookCall {
-            session,
+            session: if knows_caller { session_of(exchange) } else { None },
             token: exchange.token.clone().filter(|_| knows_caller),
             trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
             ..self.blank_call(hook, exchange.core, plugin_request(exchange))
@@ -200,13 +192,7 @@ pub(super) fn answer_at_once(call: &mut HookFuture) -> Option<Result<HookAnswer,
 }
 
 fn note(meter: &HookMeter, api: &PluginApi, hook: &str, took: Duration, fault: Option<&HookFault>) {
-    let result = match fault {
-        None => HookResult::Answered,
-        Some(HookFault::Timeout) => HookResult::Timeout,
-        Some(HookFault::Unavailable(_)) => HookResult::Unavailable,
-        Some(HookFault::Failed(_)) => HookResult::Failed,
-    };
-    meter.add(took, result);
+    meter.add(took, HookResult::of(fault));
     if let Some(fault) = fault {
         tracing::warn!(api = api.id, hook, %fault, "a plugin failed");
     }

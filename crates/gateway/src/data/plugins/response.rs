@@ -3,7 +3,7 @@
 use super::changes::check_lines;
 use super::hooks::{HookList, answer_at_once};
 use super::request::text;
-use super::{BadChange, plugin_request};
+use super::{BadChange, plugin_request, session_of};
 use crate::data::exchange::Exchange;
 use crate::data::header_names::canonical_name;
 use crate::data::refusal;
@@ -31,7 +31,7 @@ impl ResponseView {
     pub(crate) fn of(exchange: &Exchange<'_>) -> Self {
         ResponseView {
             request: plugin_request(exchange),
-            session: exchange.key.as_ref().map(|key| Box::new(key.live_session(key.session.clone(), exchange.unix_s))),
+            session: session_of(exchange),
             token: exchange.token.clone(),
             trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
             core: exchange.core,

@@ -1,22 +1,25 @@
 //! The driver of plugins in JavaScript: loads the scripts that a definition or a bundle names, and calls their middlewares.
 
 use super::host::GatewayHost;
-use super::{config_of, no_session};
+use super::record_script::RecordScript;
+use super::{config_of, hook_fault, no_session};
 use crate::base::tls::TlsSettings;
 use crate::data::registry::Registry;
 use crate::data::script_settings::{ScriptSettings, read_script};
+use crate::data::scripts;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
-use tokio::sync::oneshot;
 use tollgate_javascript::{
-    Argument, Constant, Entry, Handler, ProgramBuilder, Scope, Script, ScriptCall, ScriptFault, ScriptReply, request_answer,
-    request_json, response_answer, response_json,
+    Argument, Constant, Entry, Handler, ProgramBuilder, Scope, Script, ScriptCall, request_answer, request_argument,
+    response_answer, response_argument,
 };
-use tollgate_model::api::PluginEntry;
-use tollgate_plugin::{ApiPlugins, HookCall, HookFault, HookFuture, HookKind, LoadFault, LoadedPlugins, PluginDriver};
+use tollgate_model::api::{PluginEntry, RecordPluginEntry};
+use tollgate_plugin::{
+    ApiPlugins, HookCall, HookFault, HookFuture, HookKind, LoadFault, LoadedPlugins, PluginDriver, RecordPlugin,
+};
 
 /// One of Tyk's drivers for JavaScript.
 pub(crate) struct ScriptDriver {
@@ -53,17 +56,23 @@ impl PluginDriver for ScriptDriver {
                 kind => format!("$.custom_middleware.{}[{index}]", kind.field()),
             };
             let handler = self
-                .add(&mut builder, plugins, (kind, index, entry))
+                .add(&mut builder, plugins, &format!("{}[{index}].code", kind.field()), entry)
                 .map_err(|(field, message)| LoadFault { path: format!("{path}.{field}"), message })?;
             hooks.insert((kind, index), ScriptHook { handler, require_session: entry.require_session });
         }
-        let definition = plugins.definition;
-        let registry = self.registry.upgrade().ok_or_else(|| whole("the gateway ends".to_owned()))?;
-        let (config, no_session) = (builder.constant(&config_of(definition)), builder.constant(&no_session()));
-        let host = GatewayHost::new(&definition.api_id, &registry, self.tls.for_api(definition), self.body_bytes_max);
-        let script = registry.scripts.load(builder.build(), Arc::new(host), self.settings.limits);
-        let script = script.map_err(|fault| whole(fault.to_string()))?;
+        let (config, no_session) = (builder.constant(&config_of(plugins.definition)), builder.constant(&no_session()));
+        let script = self.start(builder, plugins).map_err(whole)?;
         Ok(Arc::new(ScriptPlugins { script, hooks, config, no_session }))
+    }
+
+    fn load_record_plugin(
+        &self,
+        plugins: &ApiPlugins<'_>,
+        declared: &RecordPluginEntry,
+    ) -> Option<Result<Arc<dyn RecordPlugin>, LoadFault>> {
+        let loaded = self.load_record_script(plugins, &declared.entry);
+        let fault = |message: String| LoadFault { path: declared.place.to_owned(), message };
+        Some(loaded.map(|script| Arc::new(script) as Arc<dyn RecordPlugin>).map_err(fault))
     }
 }
 
@@ -82,12 +91,30 @@ fn entries<'p>(plugins: &'p ApiPlugins<'_>) -> impl Iterator<Item = (HookKind, u
 }
 
 impl ScriptDriver {
+    fn load_record_script(&self, plugins: &ApiPlugins<'_>, entry: &PluginEntry) -> Result<RecordScript, String> {
+        let mut builder = self.settings.program().map_err(|why| format!("tyk_js_path: {why}"))?;
+        let handler =
+            self.add(&mut builder, plugins, "traffic_logs.code", entry).map_err(|(field, why)| format!("{field}: {why}"))?;
+        let config = builder.constant(&config_of(plugins.definition));
+        // A queue of its own: records must not keep requests waiting.
+        Ok(RecordScript { script: self.start(builder, plugins)?, handler, config })
+    }
+
+    fn start(&self, builder: ProgramBuilder, plugins: &ApiPlugins<'_>) -> Result<Script, String> {
+        let registry = self.registry.upgrade().ok_or("the gateway ends")?;
+        let definition = plugins.definition;
+        let host = GatewayHost::new(&definition.api_id, &registry, self.tls.for_api(definition), self.body_bytes_max);
+        let script = registry.scripts.load(builder.build(), Arc::new(host), self.settings.limits);
+        script.map_err(|fault| fault.to_string())
+    }
+
     /// Adds the script of a hook; `Err` is the field and the reason.
     fn add(
         &self,
         builder: &mut ProgramBuilder,
         plugins: &ApiPlugins<'_>,
-        (kind, index, entry): (HookKind, usize, &PluginEntry),
+        code_name: &str,
+        entry: &PluginEntry,
     ) -> Result<Handler, (&'static str, String)> {
         let source = if entry.code.is_empty() {
             let path = located(plugins, &entry.path);
@@ -99,7 +126,7 @@ impl ScriptDriver {
         } else {
             let bytes = STANDARD.decode(&entry.code).map_err(|error| ("code", format!("is not base64: {error}")))?;
             let text = String::from_utf8(bytes).map_err(|_| ("code", "is not text in UTF-8".to_owned()))?;
-            builder.source(&format!("{}[{index}].code", kind.field()), text, Scope::Own)
+            builder.source(code_name, text, Scope::Own)
         };
         builder.handler(source, &entry.name).map_err(|fault| ("name", fault.message))
     }
@@ -116,21 +143,12 @@ impl LoadedPlugins for ScriptPlugins {
         let Some(hook) = self.hooks.get(&(call.kind, call.index)).copied() else {
             return Box::pin(std::future::ready(Err(HookFault::Failed("there is no such hook".to_owned()))));
         };
-        let (reply, result) = oneshot::channel();
-        if call.kind == HookKind::Response {
-            self.call_for_response(call, hook, reply, result)
-        } else {
-            self.call_for_request(call, hook, reply, result)
-        }
+        if call.kind == HookKind::Response { self.call_for_response(call, hook) } else { self.call_for_request(call, hook) }
     }
 }
 
-type AnswerSender = oneshot::Sender<Result<String, ScriptFault>>;
-type AnswerReceiver = oneshot::Receiver<Result<String, ScriptFault>>;
-
 impl ScriptPlugins {
-    fn call_for_request(&self, call: HookCall, hook: ScriptHook, reply: AnswerSender, result: AnswerReceiver) -> HookFuture {
-        let body = String::from_utf8_lossy(&call.request.body).into_owned();
+    fn call_for_request(&self, call: HookCall, hook: ScriptHook) -> HookFuture {
         let sees_session = hook.require_session && matches!(call.kind, HookKind::PostKeyAuth | HookKind::Post);
         let session = match (sees_session, &call.session) {
             (false, _) => Argument::Constant(self.no_session),
@@ -138,54 +156,31 @@ impl ScriptPlugins {
             // As in Tyk, which has none without authentication.
             (true, None) => Argument::Json("null".to_owned()),
         };
-        let request = Argument::Json(request_json(&call.request, Some(&body)));
         // Anything says that the script may change the session's `meta_data`.
         let takes_meta = if sees_session { Argument::Constant(self.no_session) } else { Argument::None };
-        let arguments = [request, session, Argument::Constant(self.config), takes_meta];
-        self.script.call(ScriptCall { handler: hook.handler, entry: Entry::Request, arguments }, Box::new(HookReply(reply)));
+        let arguments = [request_argument(call.request, true), session, Argument::Constant(self.config), takes_meta];
+        let called = scripts::call(&self.script, ScriptCall { handler: hook.handler, entry: Entry::Request, arguments });
         let (kind, session) = (call.kind, call.session.filter(|_| sees_session));
         Box::pin(async move {
-            let text = received(result.await)?;
+            let text = called.await.map_err(hook_fault)?;
             let meta_data = session.as_ref().map(|session| &session.meta_data);
-            request_answer(&text, kind, meta_data).map_err(|fault| HookFault::Failed(fault.to_string()))
+            request_answer(&text, kind, meta_data).map_err(hook_fault)
         })
     }
 
-    fn call_for_response(&self, call: HookCall, hook: ScriptHook, reply: AnswerSender, result: AnswerReceiver) -> HookFuture {
+    fn call_for_response(&self, call: HookCall, hook: ScriptHook) -> HookFuture {
         let response = call.response.unwrap_or_default();
-        let body = String::from_utf8_lossy(&response.body).into_owned();
         let session = call.session.and_then(|session| serde_json::to_string(&session).ok());
         let arguments = [
-            Argument::Json(response_json(&response, &body)),
-            Argument::Json(request_json(&call.request, None)),
+            response_argument(&response),
+            request_argument(call.request, false),
             session.map_or(Argument::Constant(self.no_session), Argument::Json),
             Argument::Constant(self.config),
         ];
-        self.script.call(ScriptCall { handler: hook.handler, entry: Entry::Response, arguments }, Box::new(HookReply(reply)));
+        let called = scripts::call(&self.script, ScriptCall { handler: hook.handler, entry: Entry::Response, arguments });
         Box::pin(async move {
-            let text = received(result.await)?;
-            response_answer(&text, response).map_err(|fault| HookFault::Failed(fault.to_string()))
+            let text = called.await.map_err(hook_fault)?;
+            response_answer(&text, response).map_err(hook_fault)
         })
-    }
-}
-
-fn received(result: Result<Result<String, ScriptFault>, oneshot::error::RecvError>) -> Result<String, HookFault> {
-    let result = result.map_err(|_| HookFault::Unavailable("the script's thread has ended".to_owned()))?;
-    result.map_err(|fault| match fault {
-        ScriptFault::Busy | ScriptFault::Barred | ScriptFault::Unavailable(_) => HookFault::Unavailable(fault.to_string()),
-        fault => HookFault::Failed(fault.to_string()),
-    })
-}
-
-struct HookReply(AnswerSender);
-
-impl ScriptReply for HookReply {
-    fn is_awaited(&self) -> bool {
-        !self.0.is_closed()
-    }
-
-    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
-        // Fails only if the request has ended.
-        let _ = self.0.send(result);
     }
 }

@@ -8,8 +8,7 @@ use crate::observe::events::{EventScript, EventScripts};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio::sync::oneshot;
-use tollgate_javascript::{Argument, Constant, Entry, Handler, Scope, Script, ScriptCall, ScriptFault, ScriptReply};
+use tollgate_javascript::{Argument, Constant, Entry, Handler, Scope, Script, ScriptCall};
 use tollgate_model::api::ApiDefinition;
 
 /// Loads the handlers of one API.
@@ -47,28 +46,8 @@ struct LoadedEventScript {
 
 impl EventScript for LoadedEventScript {
     fn call(&self, event: String) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> {
-        let (reply, result) = oneshot::channel();
         let arguments = [Argument::Json(event), Argument::Constant(self.context), Argument::None, Argument::None];
-        self.script.call(ScriptCall { handler: self.handler, entry: Entry::Event, arguments }, Box::new(EventReply(reply)));
-        Box::pin(async move {
-            match result.await {
-                Ok(Ok(_)) => Ok(()),
-                Ok(Err(fault)) => Err(fault.to_string()),
-                Err(_) => Err("the script's thread has ended".to_owned()),
-            }
-        })
-    }
-}
-
-struct EventReply(oneshot::Sender<Result<String, ScriptFault>>);
-
-impl ScriptReply for EventReply {
-    fn is_awaited(&self) -> bool {
-        !self.0.is_closed()
-    }
-
-    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
-        // Fails only if nobody waits any more.
-        let _ = self.0.send(result);
+        let called = super::call(&self.script, ScriptCall { handler: self.handler, entry: Entry::Event, arguments });
+        Box::pin(async move { called.await.map(drop).map_err(|fault| fault.to_string()) })
     }
 }

@@ -24,7 +24,7 @@ impl RecordWriter for Witness {
 fn recorder() -> (Recorder, Arc<Mutex<Vec<Seen>>>, Arc<Counter>) {
     let (seen, recorded) = (Arc::default(), Arc::<Counter>::default());
     let witness: Box<dyn RecordWriter> = Box::new(Witness(Arc::clone(&seen)));
-    (Recorder::new(vec![witness], recorded.clone()), seen, recorded)
+    (Recorder::new(vec![witness], None, recorded.clone()), seen, recorded)
 }
 
 #[test]

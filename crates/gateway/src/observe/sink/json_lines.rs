@@ -2,8 +2,10 @@
 
 use super::{FileLineWriter, RecordWriter};
 use crate::observe::analytics::Analyst;
+use crate::observe::changed_record::ChangedRecord;
 use crate::observe::record_ref::RecordRef;
 use std::sync::Arc;
+use tollgate_model::analytics::AnalyticsRecord;
 
 #[derive(Clone)]
 pub(crate) struct JsonLines {
@@ -15,6 +17,13 @@ impl JsonLines {
     pub(crate) fn new(analyst: Arc<Analyst>, lines: FileLineWriter) -> Self {
         JsonLines { analyst, lines }
     }
+
+    fn write(&mut self, record: &AnalyticsRecord<'_>) {
+        self.lines.line(|out| {
+            record.append_json(out);
+            out.push(b'\n');
+        });
+    }
 }
 
 impl RecordWriter for JsonLines {
@@ -23,10 +32,11 @@ impl RecordWriter for JsonLines {
             return;
         }
         let record = self.analyst.record(hit);
-        self.lines.line(|out| {
-            record.append_json(out);
-            out.push(b'\n');
-        });
+        self.write(&record);
+    }
+
+    fn take_changed(&mut self, changed: &ChangedRecord) {
+        self.write(&changed.record);
     }
 
     fn flush(&mut self, _: bool) {

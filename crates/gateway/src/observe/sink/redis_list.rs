@@ -2,11 +2,13 @@
 
 use super::{BatchSender, RecordWriter, SinkFigures, SinkRoom, SinkThread, Write};
 use crate::observe::analytics::Analyst;
+use crate::observe::changed_record::ChangedRecord;
 use crate::observe::record_ref::RecordRef;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tollgate_model::analytics::AnalyticsRecord;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::{Redis, StoreFault, StoreFaultKind};
 
@@ -127,6 +129,20 @@ impl RecordWriter for RedisList {
             return;
         }
         let record = self.analyst.record(hit);
+        self.add(record);
+    }
+
+    fn take_changed(&mut self, changed: &ChangedRecord) {
+        self.add(changed.record.clone());
+    }
+
+    fn flush(&mut self, _: bool) {
+        self.give();
+    }
+}
+
+impl RedisList {
+    fn add(&mut self, record: AnalyticsRecord<'_>) {
         let mut bytes = Vec::with_capacity(RECORD_BYTES);
         if self.is_protobuf {
             record.append_protobuf(&mut bytes)
@@ -138,10 +154,6 @@ impl RecordWriter for RedisList {
         if self.records.len() >= BATCH_RECORDS || self.bytes >= BATCH_BYTES {
             self.give();
         }
-    }
-
-    fn flush(&mut self, _: bool) {
-        self.give();
     }
 }
 

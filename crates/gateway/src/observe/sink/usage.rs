@@ -1,13 +1,15 @@
 //! Writes sums per minute to the embedded store, for `/tyk/usage`. Requests beyond the limits of rows and paths are summed as `_other`.
 
 use super::{BatchSender, RecordWriter, SinkFigures, SinkRoom, SinkThread};
-use crate::observe::analytics::Analyst;
+use crate::observe::analytics::{Analyst, NO_KEY_HASH};
+use crate::observe::changed_record::ChangedRecord;
 use crate::observe::record::{RequestRecord, Text};
 use crate::observe::record_ref::RecordRef;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tollgate_model::analytics::{AnalyticsRecord, NOT_VERSIONED};
 use tollgate_model::distribution::REQUEST_NS;
 use tollgate_store::usage::{BUCKETS, Usage, UsageCounts, UsageKey};
 
@@ -143,12 +145,30 @@ impl UsageSink {
 
     /// Adds the sums of identical requests to the rows.
     fn sum_up(&mut self) {
-        for (_, (mut key, counts)) in self.alike.drain() {
-            if self.rows.len() >= ROWS_MAX && !self.rows.contains_key(&key) {
-                key.path = OTHER.to_owned();
-                key.key = OTHER.to_owned();
-            }
-            self.rows.entry(key).or_default().add(&counts);
+        for (_, (key, counts)) in std::mem::take(&mut self.alike) {
+            self.add(key, &counts);
+        }
+    }
+
+    fn add(&mut self, mut key: UsageKey, counts: &UsageCounts) {
+        if self.rows.len() >= ROWS_MAX && !self.rows.contains_key(&key) {
+            key.path = OTHER.to_owned();
+            key.key = OTHER.to_owned();
+        }
+        self.rows.entry(key).or_default().add(counts);
+    }
+
+    /// The row of a record that a plugin has changed.
+    fn changed_key(&self, record: &AnalyticsRecord<'_>) -> UsageKey {
+        let version = if record.api_version == NOT_VERSIONED { "" } else { &record.api_version };
+        UsageKey {
+            minute: record.timestamp.unix_s.div_euclid(60),
+            api: record.api_id.to_string(),
+            key: if record.api_key == NO_KEY_HASH { String::new() } else { record.api_key.to_string() },
+            version: version.to_owned(),
+            method: crate::observe::method_name(&record.method).to_owned(),
+            path: if record.track_path { record.path.to_string() } else { self.analyst.uniform(&record.path) },
+            status: u16::try_from(record.response_code).unwrap_or_default(),
         }
     }
 }
@@ -161,15 +181,23 @@ impl RecordWriter for UsageSink {
         self.hits += 1;
         self.read(hit);
         if let Some((_, counts)) = self.alike.get_mut(self.said.as_slice()) {
-            return count(counts, hit.record);
+            return count(counts, &Measured::of(hit.record));
         }
         if self.alike.len() >= ROWS_MAX {
             self.sum_up();
         }
         let mut counts = UsageCounts::default();
-        count(&mut counts, hit.record);
+        count(&mut counts, &Measured::of(hit.record));
         let key = self.key(hit);
         self.alike.insert(self.said.as_slice().into(), (key, counts));
+    }
+
+    fn take_changed(&mut self, changed: &ChangedRecord) {
+        self.hits += 1;
+        let mut counts = UsageCounts::default();
+        count(&mut counts, &Measured::of_changed(changed));
+        let key = self.changed_key(&changed.record);
+        self.add(key, &counts);
     }
 
     fn flush(&mut self, last: bool) {
@@ -186,16 +214,36 @@ fn minute(hit: &RecordRef<'_>) -> i64 {
     hit.time.unix_s.div_euclid(60)
 }
 
+/// What is summed of a request.
+struct Measured {
+    total_ns: u64,
+    upstream_ns: u64,
+    request_bytes: u64,
+    response_bytes: u64,
+}
+
+impl Measured {
+    fn of(record: &RequestRecord) -> Self {
+        let RequestRecord { total_ns, upstream_ns, request_bytes, response_bytes, .. } = *record;
+        Measured { total_ns, upstream_ns, request_bytes, response_bytes }
+    }
+
+    fn of_changed(changed: &ChangedRecord) -> Self {
+        let ChangedRecord { total_ns, upstream_ns, request_bytes, response_bytes, .. } = *changed;
+        Measured { total_ns, upstream_ns, request_bytes, response_bytes }
+    }
+}
+
 /// Counts one request.
-fn count(counts: &mut UsageCounts, record: &RequestRecord) {
-    let total_us = record.total_ns / NS_PER_US;
+fn count(counts: &mut UsageCounts, measured: &Measured) {
+    let total_us = measured.total_ns / NS_PER_US;
     counts.hits += 1;
     counts.total_us += total_us;
-    counts.upstream_us += record.upstream_ns / NS_PER_US;
+    counts.upstream_us += measured.upstream_ns / NS_PER_US;
     counts.max_us = counts.max_us.max(total_us);
-    counts.request_bytes += record.request_bytes;
-    counts.response_bytes += record.response_bytes;
-    let bucket = REQUEST_NS.iter().position(|bound| record.total_ns <= *bound).unwrap_or(BUCKETS - 1);
+    counts.request_bytes += measured.request_bytes;
+    counts.response_bytes += measured.response_bytes;
+    let bucket = REQUEST_NS.iter().position(|bound| measured.total_ns <= *bound).unwrap_or(BUCKETS - 1);
     counts.buckets.get_mut(bucket).into_iter().for_each(|own| *own += 1);
 }
 

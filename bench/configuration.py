@@ -196,7 +196,7 @@ def order_document(api_id: str, target: str) -> dict:
         "x-tyk-api-gateway": {
             "info": {"id": api_id, "name": api_id, "orgId": "default", "state": {"active": True}},
             "upstream": {"url": target}, "server": {"listenPath": {"value": f"/{api_id}/", "strip": True}},
-            "middleware": {"operations": {"putOrder": {"validateRequest": {"enabled": api_id == "validated"}}}},
+            "middleware": {"operations": {"putOrder": {"validateRequest": {"enabled": api_id != "answers"}}}},
         },
     }
     if api_id == "answers":

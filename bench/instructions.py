@@ -24,6 +24,7 @@ import statistics
 import subprocess
 from collections.abc import Iterator
 
+import configuration
 import credentials
 import rig as bench
 from rig import Rig, RigError, Tollgate
@@ -70,6 +71,7 @@ class Shape:
     headers: dict[str, str] = dataclasses.field(default_factory=dict)
     tokens: Iterator[str] | None = None
     body: bytes = b""
+    path: str = PATH
 
     def bytes(self, port: int) -> bytes:
         token = {"Authorization": next(self.tokens)} if self.tokens else {}
@@ -78,7 +80,7 @@ class Shape:
             lines |= {"Content-Type": "application/json", "Content-Length": str(len(self.body))}
         fields = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
         method = "POST" if self.body else "GET"
-        return f"{method} /{self.api}/{PATH} HTTP/1.1\r\n{fields}\r\n".encode() + self.body
+        return f"{method} /{self.api}/{self.path} HTTP/1.1\r\n{fields}\r\n".encode() + self.body
 
 
 def main() -> int:
@@ -98,7 +100,8 @@ def main() -> int:
         if args.consoles:
             # Tails and top lists leave out what is not tracked.
             apis = [api | {"do_not_track": False} for api in apis]
-        gateway = bench.tollgate_gateway(rig, args.binary, apis, "/open/", under=under)
+        documents = {"openapi": configuration.order_document("openapi", upstream.url("/"))}
+        gateway = bench.tollgate_gateway(rig, args.binary, apis, "/open/", under=under, documents=documents)
         shapes = {
             "keyless": Shape("open", 200),
             "health and retries": Shape("watched", 200),
@@ -111,11 +114,14 @@ def main() -> int:
             "over the limit": Shape("full", 429),
             "1 KiB": Shape("open", 200, body=BODY),
             "1 KiB, validate_json": Shape("validate", 200, body=BODY),
+            "1 KiB, OpenAPI": Shape("openapi", 200, {"X-Client": "bench"}, body=BODY, path=f"{PATH}?page=2&sort=up"),
             "1 KiB, template": Shape("template", 200, body=BODY),
             "1 KiB, jq": Shape("jq", 200, body=BODY),
             "300 bytes": Shape("open", 200, body=QUERY),
             "300 bytes, GraphQL": Shape("graph", 200, body=QUERY),
         }
+        if args.only:
+            shapes = {name: shape for name, shape in shapes.items() if name == "keyless" or any(text in name for text in args.only)}
         counter = Counter(gateway, out)
         if args.consoles:
             shapes = {name: shapes[name] for name in ("keyless", "key, limit, quota", "no key")}
@@ -137,6 +143,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--binary", type=pathlib.Path, default=bench.default_binary())
     parser.add_argument("--consoles", type=int, default=0, metavar="N", help="also with N open consoles, a live tail and top lists; fewer shapes")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="only shapes whose name has this text, and keyless requests")
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR")
     return parser.parse_args()
 

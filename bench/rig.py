@@ -373,9 +373,10 @@ def tollgate_gateway(
     name: str = "tollgate",
     more: dict | None = None,
     under: list[str] | None = None,
+    documents: dict[str, dict] | None = None,
 ) -> Tollgate:
-    """Starts tollgate with these APIs and `more` configuration; the one at `prefix` is asked until it answers. `under` is a command that
-    runs it."""
+    """Starts tollgate with these APIs, OpenAPI `documents` by name, and `more` configuration; the API at `prefix` is asked until it answers.
+    `under` is a command that runs it."""
     if not os.access(binary, os.X_OK):
         raise RigError(f"no program at {binary}; build it (make release) or pass --binary")
     port, secret = rig.free_port(), secrets.token_hex(16)
@@ -383,6 +384,8 @@ def tollgate_gateway(
     apps.mkdir(parents=True)
     for api in apis:
         (apps / f"{api['api_id']}.json").write_text(json.dumps(api))
+    for api_id, document in (documents or {}).items():
+        (apps / f"{api_id}-oas.json").write_text(json.dumps(document))
     conf = {
         "listen_address": HOST,
         "listen_port": port,

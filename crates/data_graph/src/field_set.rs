@@ -9,6 +9,8 @@ pub(crate) struct FieldSet(pub(crate) Vec<FieldSetItem>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldSetItem {
+    /// The type that an object must have for the field to count.
+    pub on: Option<String>,
     pub name: String,
     /// Its arguments with their parentheses; empty without any.
     pub arguments: String,
@@ -24,9 +26,10 @@ impl FieldSet {
         (reader.rest.is_empty() && !set.0.is_empty()).then_some(set)
     }
 
-    /// The set of a field, if the field is in this set.
-    pub(crate) fn of(&self, name: &str) -> Option<&FieldSet> {
-        self.0.iter().find(|item| item.name == name).map(|item| &item.fields)
+    /// The set of a field of a type, if the field is in this set.
+    pub(crate) fn of(&self, type_name: &str, name: &str) -> Option<&FieldSet> {
+        let is_it = |item: &&FieldSetItem| item.name == name && item.on.as_deref().is_none_or(|on| on == type_name);
+        self.0.iter().find(is_it).map(|item| &item.fields)
     }
 }
 
@@ -77,16 +80,19 @@ impl<'t> FieldSetReader<'t> {
         }
         let mut items = Vec::new();
         loop {
-            // A condition on the type is left out: objects of other types do not have the field, which makes no difference here.
             if self.spread() {
-                let is_condition = self.name() == Some("on") && self.name().is_some() && self.eat('{');
-                items.extend(if is_condition { self.nested(level)?.0 } else { return None });
+                if self.name() != Some("on") {
+                    return None;
+                }
+                let on = self.name()?.to_owned();
+                let nested = if self.eat('{') { self.nested(level)? } else { return None };
+                items.extend(nested.0.into_iter().map(|item| FieldSetItem { on: item.on.or_else(|| Some(on.clone())), ..item }));
                 continue;
             }
             let Some(name) = self.name() else { break };
             let arguments = self.arguments()?.to_owned();
             let fields = if self.eat('{') { self.nested(level)? } else { FieldSet::default() };
-            items.push(FieldSetItem { name: name.to_owned(), arguments, fields });
+            items.push(FieldSetItem { on: None, name: name.to_owned(), arguments, fields });
         }
         Some(FieldSet(items))
     }

@@ -180,7 +180,7 @@ impl DataGraph {
 
     /// A graph of subgraphs; the sources have their order. Entities are asked for together if `batches_entities`, else one by one.
     pub fn of_supergraph(sources: Vec<Source>, supergraph: &Supergraph, batches_entities: bool) -> Self {
-        let subgraphs = supergraph.subgraphs.iter().map(EntitySource::new).collect();
+        let subgraphs = EntitySource::all(supergraph);
         DataGraph { sources, layout: GraphLayout::Federation(subgraphs), batches_entities }
     }
 

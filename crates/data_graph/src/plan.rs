@@ -4,14 +4,16 @@
 mod collect;
 mod entities;
 mod fields;
+mod routes;
 mod upstream;
 
+use crate::field_set::FieldSet;
 use crate::graph::{DataGraph, SourceKind};
 use apollo_compiler::ast::{Type, Value as LiteralValue};
 use apollo_compiler::executable::{Directive, SelectionSet};
 use apollo_compiler::{ExecutableDocument, Name, Schema};
 use collect::CollectedField;
-use fields::{FieldSource, ObjectsAt};
+use fields::FieldSource;
 use std::collections::HashMap;
 use std::fmt;
 use tollgate_graphql::{CheckedOperation, DocumentPlace, GraphqlSchema, OperationKind};
@@ -80,8 +82,18 @@ pub(crate) enum FetchWork {
     Entities {
         text: String,
         variables: Vec<String>,
-        inputs: HashMap<String, Vec<InputField>>,
+        /// By the name that objects have for their type.
+        inputs: HashMap<String, EntityInput>,
     },
+}
+
+/// What a subgraph is given to find an object.
+pub(crate) struct EntityInput {
+    /// The name that the subgraph has for the type.
+    pub type_name: String,
+    /// Whether objects whose type is not told yet are meant.
+    pub is_any: bool,
+    pub fields: Vec<InputField>,
 }
 
 /// A value of an argument: as it is written, with variables, or the default of the schema.
@@ -92,6 +104,10 @@ pub(crate) type Argument = LiteralValue;
 pub(crate) struct InputField {
     pub name: String,
     pub read: String,
+    /// Without it, there is no object.
+    pub is_key: bool,
+    /// Whether only objects of some types have it.
+    pub is_conditional: bool,
     pub fields: Vec<InputField>,
 }
 
@@ -155,7 +171,10 @@ pub(crate) enum LeafKind {
     String,
     Boolean,
     Id,
-    Enum { name: String, values: Vec<String> },
+    Enum {
+        name: String,
+        values: Vec<String>,
+    },
     /// A scalar of the schema's own.
     Any,
 }
@@ -169,9 +188,35 @@ pub(crate) enum Reader {
     Operation {
         source: usize,
         fetch: usize,
+        /// The request that tells the type of the objects, if the subgraph itself does not know it.
+        typed_by: Option<usize>,
+        /// The type that the subgraph has here.
+        type_name: String,
         /// External fields that the subgraph has here nonetheless.
-        provided: crate::field_set::FieldSet,
+        provided: FieldSet,
     },
+}
+
+/// Objects whose fields are planned.
+pub(crate) struct ObjectsAt<'p> {
+    pub place: &'p [PlaceStep],
+    pub type_name: &'p Name,
+    /// Types that the plan distinguishes here; empty if it does not.
+    pub types: &'p [String],
+}
+
+/// One of the answers that have the objects at a place, and what it is asked for there. Where several subgraphs have the same objects, only
+/// those are asked that are needed.
+#[derive(Clone)]
+pub(crate) struct ObjectWay {
+    pub reader: Reader,
+    pub upstream: UpstreamSelection,
+}
+
+impl ObjectWay {
+    pub(crate) fn new(reader: Reader) -> Self {
+        ObjectWay { reader, upstream: UpstreamSelection::default() }
+    }
 }
 
 impl Reader {
@@ -180,6 +225,12 @@ impl Reader {
             Reader::Raw { fetch } => *fetch,
             Reader::Operation { fetch, .. } => Some(*fetch),
         }
+    }
+
+    /// The requests after which the objects are there, with their types.
+    fn waits(&self) -> impl Iterator<Item = usize> + use<> {
+        let typed_by = if let Reader::Operation { typed_by, .. } = self { *typed_by } else { None };
+        [self.fetch(), typed_by].into_iter().flatten()
     }
 }
 
@@ -215,8 +266,7 @@ impl Plan {
             possible: HashMap::new(),
         };
         let root = planner.root()?;
-        let fetches: Option<Vec<PlannedFetch>> = planner.fetches.into_iter().collect();
-        Ok(Plan { kind: operation.facts.kind, fetches: fetches.unwrap_or_default(), root })
+        Ok(Plan { kind: operation.facts.kind, fetches: needed(planner.fetches), root })
     }
 
     /// The variables on which the plan of an operation depends.
@@ -241,6 +291,21 @@ impl Plan {
     pub fn fetches(&self) -> usize {
         self.fetches.len()
     }
+}
+
+/// The requests that were planned in the end, with new numbers.
+fn needed(fetches: Vec<Option<PlannedFetch>>) -> Vec<PlannedFetch> {
+    let mut numbers = Vec::with_capacity(fetches.len());
+    let mut next = 0;
+    for fetch in &fetches {
+        numbers.push(fetch.is_some().then_some(next));
+        next += usize::from(fetch.is_some());
+    }
+    let mut needed: Vec<PlannedFetch> = fetches.into_iter().flatten().collect();
+    for fetch in &mut needed {
+        fetch.after = fetch.after.iter().filter_map(|before| numbers.get(*before).copied().flatten()).collect();
+    }
+    needed
 }
 
 fn note_conditions(set: &SelectionSet, names: &mut Vec<String>) {
@@ -293,31 +358,77 @@ impl<'a> Planner<'a> {
             return self.introspection_field(group);
         }
         let candidates = self.root_sources(place.root_type, name);
-        let reused = open.iter().position(|operation| candidates.contains(&operation.source));
+        let Some(first) = candidates.first().copied() else { return self.unresolved(group) };
         let before: Vec<usize> = if place.is_serial { (0..self.fetches.len()).collect() } else { Vec::new() };
-        let at = ObjectsAt { place: &[], type_name: place.root_type, types: &[] };
-        let position = match reused {
-            Some(position) => position,
-            None => {
-                let closed: Vec<RootOperation> = if place.is_serial { std::mem::take(open) } else { Vec::new() };
-                closed.into_iter().for_each(|operation| self.close_root(operation));
-                let Some(source) = candidates.first().copied() else { return self.unresolved(group) };
-                if self.kind_of(source) == SourceKind::Rest {
-                    return self.fetched_field(&at, group, FieldSource { source, before, object_reads: HashMap::new() }, &raw);
-                }
-                let fetch = self.reserve()?;
-                open.push(RootOperation { source, fetch, selection: UpstreamSelection::default(), after: before, key: group.key.clone() });
-                open.len() - 1
+        if self.kind_of(first) == SourceKind::Rest {
+            std::mem::take(open).into_iter().for_each(|operation| self.close_root(operation));
+            let at = ObjectsAt { place: &[], type_name: place.root_type, types: &[] };
+            return self.fetched_field(&at, group, FieldSource { source: first, before, object_reads: HashMap::new() }, &raw);
+        }
+        let reused = open.iter().map(|operation| operation.source).find(|source| candidates.contains(source));
+        if place.is_serial {
+            if reused.is_none() {
+                std::mem::take(open).into_iter().for_each(|operation| self.close_root(operation));
             }
-        };
-        let Some(operation) = open.get_mut(position) else { return self.unresolved(group) };
-        let provided = crate::field_set::FieldSet::default();
-        let reader = Reader::Operation { source: operation.source, fetch: operation.fetch, provided };
-        self.own_field(&at, group, &reader, &mut operation.selection)
+            // A change is made once.
+            return self.root_field_of(place, group, open, &[reused.unwrap_or(first)], &before);
+        }
+        let mut sources = candidates.clone();
+        sources.sort_by_key(|source| Some(*source) != reused);
+        let is_leaf = group.first().is_none_or(|field| field.selection_set.selections.is_empty());
+        let most = if is_leaf { 1 } else { sources.len() };
+        // One subgraph is best. If it does not lead to all fields, others are asked for the same object.
+        for count in 1..=most {
+            let (fetches, known) = (self.fetches.len(), open.clone());
+            match self.root_field_of(place, group, open, sources.get(..count).unwrap_or_default(), &before) {
+                Err(PlanFault::Unreachable(_)) if count < most => {
+                    self.fetches.truncate(fetches);
+                    *open = known;
+                }
+                planned => return planned,
+            }
+        }
+        self.unresolved(group)
+    }
+
+    /// A field of the root type from the operations of some sources.
+    fn root_field_of(
+        &mut self,
+        place: &RootPlace<'_>,
+        group: &CollectedField<'a>,
+        open: &mut Vec<RootOperation>,
+        sources: &[usize],
+        before: &[usize],
+    ) -> Result<FieldPlan, PlanFault> {
+        let mut ways = Vec::new();
+        for source in sources {
+            if !open.iter().any(|operation| operation.source == *source) {
+                let (fetch, after, key) = (self.reserve()?, before.to_vec(), group.key.clone());
+                open.push(RootOperation { source: *source, fetch, selection: UpstreamSelection::default(), after, key });
+            }
+            if let Some(operation) = open.iter_mut().find(|operation| operation.source == *source) {
+                let (provided, type_name) = (FieldSet::default(), place.root_type.to_string());
+                let reader = Reader::Operation { source: *source, fetch: operation.fetch, typed_by: None, type_name, provided };
+                ways.push(ObjectWay { reader, upstream: std::mem::take(&mut operation.selection) });
+            }
+        }
+        let at = ObjectsAt { place: &[], type_name: place.root_type, types: &[] };
+        let all: Vec<usize> = (0..ways.len()).collect();
+        let planned = self.own_field(&at, group, &mut ways, &all)?;
+        for (source, way) in sources.iter().zip(ways) {
+            if let Some(operation) = open.iter_mut().find(|operation| operation.source == *source) {
+                operation.selection = way.upstream;
+            }
+        }
+        Ok(planned)
     }
 
     fn close_root(&mut self, operation: RootOperation) {
         let RootOperation { source, fetch, selection, after, key } = operation;
+        // It was one of several that have a field, and not needed.
+        if selection.is_leaf() {
+            return;
+        }
         let (text, variables) = self.operation_text(self.operation.operation_type, &selection);
         let work = FetchWork::Operation { text, variables, store: None };
         self.fill(fetch, PlannedFetch { source, place: Vec::new(), types: Vec::new(), after, key, work });
@@ -366,6 +477,7 @@ struct RootPlace<'n> {
 }
 
 /// An operation of a source that gets further fields of the root type.
+#[derive(Clone)]
 struct RootOperation {
     source: usize,
     fetch: usize,
@@ -373,4 +485,3 @@ struct RootOperation {
     after: Vec<usize>,
     key: String,
 }
-

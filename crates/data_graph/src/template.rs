@@ -171,7 +171,8 @@ impl JsonQuotes {
 impl TemplateVariable {
     fn parse(inner: &str) -> Result<Self, TemplateFault> {
         let name = inner.trim().trim_start_matches('.');
-        let unknown = || TemplateFault(format!("{{{{{inner}}}}} is neither .arguments.NAME, .object.NAME nor .request.headers.NAME"));
+        let unknown =
+            || TemplateFault(format!("{{{{{inner}}}}} is neither .arguments.NAME, .object.NAME nor .request.headers.NAME"));
         let (scope, rest) = match name.split_once('.').ok_or_else(unknown)? {
             ("arguments", rest) => (VariableSource::Arguments, rest),
             ("object", rest) => (VariableSource::Object, rest),
@@ -209,7 +210,8 @@ impl ValueForm {
 }
 
 /// What a segment of a path may have as it is. A colon and an `@` are harmless behind the authority.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':').remove(b'@').remove(b',');
+const PLAIN: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':').remove(b'@').remove(b',');
 
 /// Writes a text as one segment of a path: whatever is in it, it adds no segment, no query, and no step up.
 fn write_segment(text: &str, out: &mut String) {

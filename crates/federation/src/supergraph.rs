@@ -50,6 +50,8 @@ pub struct EntityKey {
 /// A field as a subgraph has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubgraphField {
+    /// Name of the type that it has in the subgraph, without lists and `!`.
+    pub type_name: String,
     /// Cannot be resolved here, except under a field that provides it. Key fields of an extension can be, and are not external.
     pub is_external: bool,
     /// The field set of `@requires`: what a representation must have beside the key.

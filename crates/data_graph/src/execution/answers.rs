@@ -48,7 +48,9 @@ impl Execution {
             }),
             FetchWork::Entities { .. } => operation_answer(answer).map(|mut answer| {
                 self.take_errors(&sent, answer.errors, &fetch.key, 2);
-                if let Some(Value::Array(entities)) = answer.data.as_mut().and_then(|data| data.get_mut("_entities")).map(Value::take) {
+                if let Some(Value::Array(entities)) =
+                    answer.data.as_mut().and_then(|data| data.get_mut("_entities")).map(Value::take)
+                {
                     self.merge(&sent.objects, entities);
                 }
             }),
@@ -104,13 +106,15 @@ impl Execution {
         for error in errors {
             let entity = if skipped > 0 { error.path.get(1).and_then(Value::as_u64) } else { None };
             let index = entity.and_then(|index| usize::try_from(index).ok()).unwrap_or_default();
-            let object = sent.objects.get(index).and_then(|objects| objects.first());
             let steps: Vec<ResponseStep> = error.path.get(skipped..).unwrap_or_default().iter().filter_map(step).collect();
-            let path = match (steps.is_empty(), object) {
-                (true, object) => path_of(object, key),
-                (false, object) => object.map(|object| object.path.clone()).unwrap_or_default().into_iter().chain(steps).collect(),
-            };
-            self.fault(error.message, path, error.extensions);
+            // The value is missing at each place that has the object.
+            for object in sent.objects.get(index).into_iter().flatten() {
+                let path = match steps.is_empty() {
+                    true => path_of(Some(object), key),
+                    false => object.path.iter().chain(&steps).cloned().collect(),
+                };
+                self.fault(error.message.clone(), path, error.extensions.clone());
+            }
         }
     }
 }
@@ -160,6 +164,8 @@ fn merge_members(object: &mut Map<String, Value>, members: Map<String, Value>) {
                     }
                 }
             }
+            // What one source does not have, another may have given.
+            (Some(own), Value::Null) if !own.is_null() => {}
             (_, value) => {
                 object.insert(name, value);
             }

@@ -4,7 +4,7 @@ use super::places::{ObjectPlace, object_at, objects};
 use super::{Execution, SentRequest, SourceRequest, extensions, path_of};
 use crate::completion::follow;
 use crate::graph::{Endpoint, GraphLayout};
-use crate::plan::{Argument, FetchWork, InputField, PlannedFetch};
+use crate::plan::{Argument, EntityInput, FetchWork, InputField, PlannedFetch};
 use crate::template::{TemplateValues, TemplateVariable, VariableSource};
 use apollo_compiler::ast::Value as LiteralValue;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -147,13 +147,7 @@ impl Execution {
         object_reads: &HashMap<Vec<String>, Vec<String>>,
         object: Option<&Map<String, Value>>,
     ) -> RequestText {
-        let values = ObjectValues {
-            arguments,
-            object,
-            object_reads,
-            headers: &self.context.headers,
-            texts: &self.context.texts,
-        };
+        let values = ObjectValues { arguments, object, object_reads, headers: &self.context.headers, texts: &self.context.texts };
         let body = if endpoint.body.is_empty() { Vec::new() } else { endpoint.body.render(&values).into_bytes() };
         let (url, headers) = (url(endpoint, &values, &[]), self.headers(endpoint, &values));
         RequestText { method: endpoint.method.clone(), url, headers, body }
@@ -201,7 +195,7 @@ impl Execution {
     fn representations(
         &self,
         places: Vec<ObjectPlace>,
-        inputs: &HashMap<String, Vec<InputField>>,
+        inputs: &HashMap<String, EntityInput>,
     ) -> (Vec<Value>, Vec<Vec<ObjectPlace>>) {
         let (mut values, mut objects): (Vec<Value>, Vec<Vec<ObjectPlace>>) = (Vec::new(), Vec::new());
         let mut known: HashMap<String, usize> = HashMap::new();
@@ -221,17 +215,18 @@ impl Execution {
 }
 
 /// `None` if the object has no key, or no type of the request.
-fn representation(object: &Map<String, Value>, inputs: &HashMap<String, Vec<InputField>>) -> Option<Value> {
+fn representation(object: &Map<String, Value>, inputs: &HashMap<String, EntityInput>) -> Option<Value> {
     let own = object.get("__typename").and_then(Value::as_str);
-    let (type_name, fields) = match own {
-        Some(own) => inputs.get_key_value(own)?,
+    let input = match own.and_then(|own| inputs.get(own)) {
+        Some(input) => input,
         // Objects of the only possible type need not say it.
-        None => inputs.iter().next()?,
+        None => inputs.values().next().filter(|input| own.is_none() || input.is_any)?,
     };
-    let mut members = Map::from_iter([("__typename".to_owned(), Value::String(type_name.clone()))]);
-    for field in fields {
-        let value = object.get(&field.read).unwrap_or(&Value::Null);
-        if value.is_null() {
+    let mut members = Map::from_iter([("__typename".to_owned(), Value::String(input.type_name.clone()))]);
+    for field in &input.fields {
+        // A field that is required may be null, if the answer says so. A key may not.
+        let value = object.get(&field.read)?;
+        if value.is_null() && field.is_key {
             return None;
         }
         members.insert(field.name.clone(), renamed(value, &field.fields));
@@ -245,11 +240,18 @@ fn renamed(value: &Value, fields: &[InputField]) -> Value {
         _ if fields.is_empty() => value.clone(),
         Value::Array(items) => items.iter().map(|item| renamed(item, fields)).collect(),
         Value::Object(object) => {
-            let member = |field: &InputField| {
-                let value = object.get(&field.read).map_or(Value::Null, |value| renamed(value, &field.fields));
-                (field.name.clone(), value)
-            };
-            Value::Object(fields.iter().map(member).collect())
+            let own_type = object.get("__typename").filter(|_| fields.iter().any(|field| field.is_conditional));
+            let mut members = Map::from_iter(own_type.map(|own| ("__typename".to_owned(), own.clone())));
+            for field in fields {
+                match object.get(&field.read) {
+                    None if field.is_conditional => {}
+                    value => {
+                        let value = value.map_or(Value::Null, |value| renamed(value, &field.fields));
+                        members.insert(field.name.clone(), value);
+                    }
+                }
+            }
+            Value::Object(members)
         }
         value => value.clone(),
     }
@@ -257,7 +259,10 @@ fn renamed(value: &Value, fields: &[InputField]) -> Value {
 
 fn url(endpoint: &Endpoint, values: &ObjectValues<'_>, further: &[(&str, &str)]) -> String {
     let mut url = endpoint.url.render(values);
-    let own = endpoint.query.iter().flat_map(|(name, value)| value.render_all(values).into_iter().map(move |value| (name.as_str(), value)));
+    let own = endpoint
+        .query
+        .iter()
+        .flat_map(|(name, value)| value.render_all(values).into_iter().map(move |value| (name.as_str(), value)));
     let further = further.iter().map(|(name, value)| (*name, (*value).to_owned()));
     for (index, (name, value)) in own.chain(further).enumerate() {
         url.push(if index == 0 { '?' } else { '&' });

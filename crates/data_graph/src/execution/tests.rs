@@ -218,7 +218,8 @@ fn mutations_go_one_after_the_other() {
 #[test]
 fn abstract_types_are_told_by_the_source() {
     let graph = people();
-    let query = "{ search(text: \"a&b\") { __typename ... on Named { name } ... on Company { seat } ... on User { manager { name } } } }";
+    let query =
+        "{ search(text: \"a&b\") { __typename ... on Named { name } ... on Company { seat } ... on User { manager { name } } } }";
     let serve = |line: &str| match line {
         "GET http://search/?q=a%26b" => (
             200,

@@ -1,38 +1,47 @@
 //! Fields of objects that other subgraphs have. An object is found there by a key; where no key is shared, over subgraphs in between.
 
 use super::collect::CollectedField;
-use super::fields::ObjectsAt;
+use super::routes::{KeyHop, KeySupplier, RouteSearch, supplying_way};
 use super::upstream::UpstreamSelection;
-use super::{FetchWork, FieldPlan, InputField, PlaceStep, PlanFault, PlannedFetch, Planner, Reader};
+use super::{
+    EntityInput, FetchWork, FieldPlan, InputField, ObjectWay, ObjectsAt, PlaceStep, PlanFault, PlannedFetch, Planner, Reader,
+};
 use crate::field_set::{FieldSet, FieldSetItem};
 use crate::graph::{EntitySource, GraphLayout};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use apollo_compiler::ast::OperationType;
+use std::collections::{BTreeSet, HashMap};
 
 /// Requests for fields of the objects at one place.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct EntitySteps(Vec<EntityStep>);
 
 /// A request to one subgraph.
+#[derive(Clone)]
 struct EntityStep {
     source: usize,
     /// How many steps are before it at this place.
     stage: usize,
     fetch: usize,
+    /// Whether the objects are those of the root type, which need no key.
+    is_root: bool,
     after: BTreeSet<usize>,
     key: String,
     types: Vec<EntityStepType>,
 }
 
+#[derive(Clone)]
 struct EntityStepType {
     type_name: String,
     inputs: Vec<InputField>,
     selection: UpstreamSelection,
 }
 
-/// From one subgraph to another by a key.
-struct KeyHop {
-    source: usize,
-    key: FieldSet,
+/// What a step needs of others before it.
+#[derive(Default)]
+struct StepNeeds {
+    inputs: Vec<InputField>,
+    after: BTreeSet<usize>,
+    stage: usize,
 }
 
 impl InputField {
@@ -43,156 +52,365 @@ impl InputField {
     }
 }
 
+/// The objects at a place on their way to another subgraph.
+struct EntityEntry<'p, 's> {
+    at: &'p ObjectsAt<'p>,
+    ways: &'s mut [ObjectWay],
+    steps: &'s mut EntitySteps,
+    depth: usize,
+}
+
 impl<'a> Planner<'a> {
-    /// A field of another subgraph, or one for which the same subgraph needs fields of others.
+    fn subgraphs(&self) -> &'a [EntitySource] {
+        match &self.graph.layout {
+            GraphLayout::Federation(subgraphs) => subgraphs,
+            GraphLayout::Fields { .. } => &[],
+        }
+    }
+
+    /// A field that other subgraphs have, or for which the same subgraph needs fields of others. `here` are the ways that have it themselves.
     pub(super) fn entity_field(
         &mut self,
         at: &ObjectsAt<'_>,
         group: &CollectedField<'a>,
-        reader: &Reader,
+        ways: &mut [ObjectWay],
         steps: &mut EntitySteps,
-        upstream: &mut UpstreamSelection,
+        here: &[usize],
     ) -> Result<FieldPlan, PlanFault> {
-        let mut entry = EntityEntry { at, reader, steps, upstream, depth: 0 };
-        let step = self.enter(&mut entry, group.name(), &group.key)?;
-        let unreachable = || PlanFault::Unreachable(format!("{}.{}", at.type_name, group.name()));
-        let entered = steps.0.get_mut(step).ok_or_else(unreachable)?;
-        let within = Reader::Operation { source: entered.source, fetch: entered.fetch, provided: FieldSet::default() };
-        let mut selection = std::mem::take(&mut entered.of_type(at.type_name).selection);
-        let planned = self.own_field(at, group, &within, &mut selection)?;
-        if let Some(entered) = steps.0.get_mut(step) {
-            entered.of_type(at.type_name).selection = selection;
+        let is_leaf = group.first().is_none_or(|field| field.selection_set.selections.is_empty());
+        let mut fault = PlanFault::Unreachable(format!("{}.{}", at.type_name, group.name()));
+        let (own_ways, own_steps, fetches) = (ways.to_vec(), steps.clone(), self.fetches.len());
+        if !here.is_empty() {
+            match self.own_field(at, group, ways, here) {
+                Err(PlanFault::Unreachable(field)) => fault = PlanFault::Unreachable(field),
+                planned => return planned,
+            }
+        }
+        // One subgraph is best. If it does not lead to all fields, others are asked for the same object.
+        let mut chosen = Vec::new();
+        for source in self.candidates(at, group.name(), ways, steps, here) {
+            if is_leaf {
+                chosen.clear();
+            }
+            chosen.push(source);
+            ways.clone_from_slice(&own_ways);
+            steps.clone_from(&own_steps);
+            self.fetches.truncate(fetches);
+            match self.field_of(at, group, ways, steps, (here, &chosen)) {
+                Err(PlanFault::Unreachable(field)) => fault = PlanFault::Unreachable(field),
+                planned => return planned,
+            }
+        }
+        Err(fault)
+    }
+
+    /// The subgraphs that have a field; one that is asked anyway comes first.
+    fn candidates(&self, at: &ObjectsAt<'_>, field: &str, ways: &[ObjectWay], steps: &EntitySteps, here: &[usize]) -> Vec<usize> {
+        let is_here = |source: usize| {
+            let mut own = here.iter().filter_map(|index| ways.get(*index));
+            own.any(|way| matches!(way.reader, Reader::Operation { source: known, .. } if known == source))
+        };
+        let resolves = |(source, subgraph): (usize, &EntitySource)| {
+            (subgraph.resolves(at.type_name, field) && !is_here(source)).then_some(source)
+        };
+        let mut found: Vec<usize> = self.subgraphs().iter().enumerate().filter_map(resolves).collect();
+        found.sort_by_key(|source| !steps.0.iter().any(|step| step.source == *source));
+        found
+    }
+
+    /// The field from its own ways and some other subgraphs.
+    fn field_of(
+        &mut self,
+        at: &ObjectsAt<'_>,
+        group: &CollectedField<'a>,
+        ways: &mut [ObjectWay],
+        steps: &mut EntitySteps,
+        (here, sources): (&[usize], &[usize]),
+    ) -> Result<FieldPlan, PlanFault> {
+        let mut entered = Vec::new();
+        for source in sources {
+            let (own_ways, own_steps, fetches) = (ways.to_vec(), steps.clone(), self.fetches.len());
+            let mut entry = EntityEntry { at, ways, steps, depth: 0 };
+            match self.enter(&mut entry, group.name(), &group.key, *source) {
+                Ok(step) => entered.push(step),
+                Err(PlanFault::Unreachable(_)) => {
+                    ways.clone_from_slice(&own_ways);
+                    *steps = own_steps;
+                    self.fetches.truncate(fetches);
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        if entered.is_empty() {
+            return Err(PlanFault::Unreachable(format!("{}.{}", at.type_name, group.name())));
+        }
+        let mut all: Vec<ObjectWay> = here.iter().filter_map(|index| ways.get_mut(*index).map(take_way)).collect();
+        for step in &entered {
+            let Some(step) = steps.0.get_mut(*step) else { continue };
+            let (provided, type_name) = (FieldSet::default(), at.type_name.to_string());
+            let reader = Reader::Operation { source: step.source, fetch: step.fetch, typed_by: None, type_name, provided };
+            all.push(ObjectWay { reader, upstream: std::mem::take(&mut step.of_type(at.type_name).selection) });
+        }
+        let numbers: Vec<usize> = (0..all.len()).collect();
+        let planned = self.own_field(at, group, &mut all, &numbers)?;
+        let mut all = all.into_iter();
+        for (index, way) in here.iter().zip(all.by_ref()) {
+            if let Some(own) = ways.get_mut(*index) {
+                own.upstream = way.upstream;
+            }
+        }
+        for (step, way) in entered.iter().zip(all) {
+            if let Some(step) = steps.0.get_mut(*step) {
+                step.of_type(at.type_name).selection = way.upstream;
+            }
         }
         Ok(planned)
     }
 
     /// Plans the way to a subgraph that has a field; returns the step that gets it.
-    fn enter(&mut self, entry: &mut EntityEntry<'_, '_>, field: &str, key: &str) -> Result<usize, PlanFault> {
-        let graph = self.graph;
-        let (GraphLayout::Federation(subgraphs), Reader::Operation { source: here, .. }) = (&graph.layout, entry.reader) else {
-            return Err(PlanFault::Unreachable(field.to_owned()));
-        };
-        let type_name = entry.at.type_name.as_str();
+    fn enter(&mut self, entry: &mut EntityEntry<'_, '_>, field: &str, key: &str, source: usize) -> Result<usize, PlanFault> {
+        self.count_field()?;
+        let subgraphs = self.subgraphs();
+        let type_name = entry.at.type_name.clone();
+        let unreachable = || PlanFault::Unreachable(format!("{type_name}.{field}"));
         // Fields that need fields that need fields: a cycle of them has no plan.
         if entry.depth > subgraphs.len() + 8 {
-            return Err(PlanFault::Unreachable(format!("{type_name}.{field}")));
+            return Err(unreachable());
         }
-        let mut candidates: Vec<usize> = (0..subgraphs.len()).collect();
-        candidates.retain(|index| subgraphs.get(*index).is_some_and(|subgraph| subgraph.resolves(type_name, field)));
-        // A subgraph that is asked anyway comes first.
-        candidates.sort_by_key(|index| !entry.steps.0.iter().any(|step| step.source == *index));
-        for source in candidates {
-            let Some(subgraph) = subgraphs.get(source) else { continue };
-            let Some(hops) = hops(subgraphs, type_name, *here, source) else { continue };
-            let requires = subgraph.field(type_name, field).and_then(|field| field.requires.clone());
-            let (mut inputs, mut after) = (Vec::new(), BTreeSet::new());
-            let mut stage = 0;
-            if let Some(required) = &requires {
-                for item in &required.0 {
-                    let (input, from) = self.require(entry, item)?;
-                    inputs.push(input);
-                    if let Some((fetch, from_stage)) = from {
-                        after.insert(fetch);
-                        stage = stage.max(from_stage + 1);
-                    }
-                }
+        let is_root = self.is_query(&type_name);
+        let search = RouteSearch { subgraphs, type_name: &type_name, ways: entry.ways, is_root };
+        let hops = search.to(source).ok_or_else(unreachable)?;
+        let mut needs = StepNeeds::default();
+        let requires = subgraphs.get(source).and_then(|subgraph| subgraph.field(&type_name, field)?.requires.clone());
+        for item in requires.iter().flat_map(|required| &required.0) {
+            if item.on.as_deref().is_none_or(|on| type_name == on) {
+                self.require(entry, item, &mut needs)?;
             }
-            return self.follow(entry, &hops, HopTarget { key, inputs, after, stage });
         }
-        Err(PlanFault::Unreachable(format!("{type_name}.{field}")))
+        self.follow(entry, &hops, key, needs)
     }
 
-    /// Makes sure that a field is there before a step that needs it; also returns the request that it is from, unless it is here.
-    fn require(
-        &mut self,
-        entry: &mut EntityEntry<'_, '_>,
-        item: &FieldSetItem,
-    ) -> Result<(InputField, Option<(usize, usize)>), PlanFault> {
-        let type_name = entry.at.type_name.clone();
-        if let (GraphLayout::Federation(subgraphs), Reader::Operation { source, provided, .. }) = (&self.graph.layout, entry.reader)
-            && (provided.of(&item.name).is_some()
-                || subgraphs.get(*source).is_some_and(|here| here.resolves_alone(&type_name, &item.name)))
-        {
-            return Ok((entry.upstream.input(&type_name, item), None));
+    fn is_query(&self, type_name: &str) -> bool {
+        self.schema.schema_definition.query.as_ref().is_some_and(|query| query.as_str() == type_name)
+    }
+
+    /// Makes sure that a field is there before a step that needs it.
+    fn require(&mut self, entry: &mut EntityEntry<'_, '_>, item: &FieldSetItem, needs: &mut StepNeeds) -> Result<(), PlanFault> {
+        let (type_name, subgraphs) = (entry.at.type_name.clone(), self.subgraphs());
+        if let Some(way) = supplying_way(subgraphs, &type_name, item, entry.ways).and_then(|way| entry.ways.get_mut(way)) {
+            needs.after.extend(way.reader.waits());
+            needs.inputs.push(way.upstream.input(&type_name, item));
+            return Ok(());
         }
-        entry.depth += 1;
-        let step = self.enter(entry, &item.name, &item.name)?;
-        entry.depth -= 1;
-        let step = entry.steps.0.get_mut(step).ok_or(PlanFault::TooLarge)?;
-        let (fetch, stage) = (step.fetch, step.stage);
-        Ok((step.of_type(&type_name).selection.input(&type_name, item), Some((fetch, stage))))
+        let has_all = |subgraph: &EntitySource| {
+            let below = subgraph.field(&type_name, &item.name).and_then(|field| field.provides.clone()).unwrap_or_default();
+            let returned = subgraph.returned(&type_name, &item.name).unwrap_or_default();
+            subgraph.resolves(&type_name, &item.name) && subgraph.supplies(returned, &item.fields, &below)
+        };
+        let mut candidates: Vec<usize> = (0..subgraphs.len()).filter(|index| subgraphs.get(*index).is_some_and(has_all)).collect();
+        candidates.sort_by_key(|index| !entry.steps.0.iter().any(|step| step.source == *index));
+        let mut fault = PlanFault::Unreachable(format!("{type_name}.{}", item.name));
+        for source in candidates {
+            entry.depth += 1;
+            let entered = self.enter(entry, &item.name, &item.name, source);
+            entry.depth -= 1;
+            match entered {
+                Ok(step) => {
+                    let step = entry.steps.0.get_mut(step).ok_or(PlanFault::TooLarge)?;
+                    needs.after.insert(step.fetch);
+                    needs.stage = needs.stage.max(step.stage + 1);
+                    needs.inputs.push(step.of_type(&type_name).selection.input(&type_name, item));
+                    return Ok(());
+                }
+                Err(PlanFault::Unreachable(field)) => fault = PlanFault::Unreachable(field),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Err(fault)
     }
 
     /// Adds the steps of a way; the last one is that of the target.
-    fn follow(&mut self, entry: &mut EntityEntry<'_, '_>, hops: &[KeyHop], target: HopTarget<'_>) -> Result<usize, PlanFault> {
+    fn follow(
+        &mut self,
+        entry: &mut EntityEntry<'_, '_>,
+        hops: &[KeyHop],
+        key: &str,
+        target: StepNeeds,
+    ) -> Result<usize, PlanFault> {
         let type_name = entry.at.type_name.to_string();
-        let mut previous: Option<usize> = None;
+        let mut entered: Vec<usize> = Vec::with_capacity(hops.len());
         let mut target = Some(target);
         for (index, hop) in hops.iter().enumerate() {
-            let (mut inputs, mut after, mut stage) = (Vec::new(), BTreeSet::new(), 0);
-            match previous.and_then(|step| entry.steps.0.get_mut(step)) {
-                None => inputs.extend(hop.key.0.iter().map(|item| entry.upstream.input(&type_name, item))),
-                Some(step) => {
-                    after.insert(step.fetch);
-                    stage = step.stage + 1;
-                    let selection = &mut step.of_type(&type_name).selection;
-                    inputs.extend(hop.key.0.iter().map(|item| selection.input(&type_name, item)));
-                }
-            }
-            let mut key = type_name.as_str();
-            if index + 1 == hops.len()
-                && let Some(target) = target.take()
+            let is_last = index + 1 == hops.len();
+            let further = if is_last { target.take().unwrap_or_default() } else { StepNeeds::default() };
+            if further.inputs.is_empty()
+                && let Some(known) = entry.steps.0.iter().position(|step| step.source == hop.source && step.is_by_key(&type_name))
             {
-                inputs.extend(target.inputs);
-                after.extend(target.after);
-                stage = stage.max(target.stage);
-                key = target.key;
+                entered.push(known);
+                continue;
             }
-            after.extend(entry.reader.fetch());
-            previous = Some(self.step(entry.steps, hop.source, stage, key)?);
-            if let Some(step) = previous.and_then(|step| entry.steps.0.get_mut(step)) {
-                step.after.extend(after);
-                let of_type = step.of_type(&type_name);
-                inputs.into_iter().for_each(|input| {
-                    if !of_type.inputs.contains(&input) {
-                        of_type.inputs.push(input);
-                    }
-                });
+            let mut needs = Self::needs_of(entry, hop, &entered, &type_name);
+            needs.inputs.extend(further.inputs);
+            needs.after.extend(further.after);
+            needs.stage = needs.stage.max(further.stage);
+            if needs.after.is_empty() {
+                needs.after.extend(entry.ways.first().into_iter().flat_map(|way| way.reader.waits()));
             }
+            let key = if is_last { key } else { type_name.as_str() };
+            entered.push(self.step(entry.steps, hop, needs, (key, &type_name))?);
         }
-        previous.ok_or(PlanFault::Unreachable(type_name))
+        entered.last().copied().ok_or(PlanFault::Unreachable(type_name))
     }
 
-    fn step(&mut self, steps: &mut EntitySteps, source: usize, stage: usize, key: &str) -> Result<usize, PlanFault> {
-        if let Some(at) = steps.0.iter().position(|step| step.source == source && step.stage == stage) {
-            return Ok(at);
+    /// What a hop needs for its key.
+    fn needs_of(entry: &mut EntityEntry<'_, '_>, hop: &KeyHop, entered: &[usize], type_name: &str) -> StepNeeds {
+        let mut needs = StepNeeds::default();
+        for (item, supplier) in &hop.key {
+            let input = match supplier {
+                KeySupplier::Way(way) => entry.ways.get_mut(*way).map(|way| {
+                    needs.after.extend(way.reader.waits());
+                    way.upstream.input(type_name, item)
+                }),
+                KeySupplier::Hop(before) => entered.get(*before).and_then(|step| entry.steps.0.get_mut(*step)).map(|step| {
+                    needs.after.insert(step.fetch);
+                    needs.stage = needs.stage.max(step.stage + 1);
+                    step.of_type(type_name).selection.input(type_name, item)
+                }),
+            };
+            needs.inputs.extend(input.map(|input| InputField { is_key: true, ..input }));
         }
+        needs
+    }
+
+    fn step(
+        &mut self,
+        steps: &mut EntitySteps,
+        hop: &KeyHop,
+        needs: StepNeeds,
+        (key, type_name): (&str, &str),
+    ) -> Result<usize, PlanFault> {
+        let fits =
+            |step: &EntityStep| step.source == hop.source && step.stage == needs.stage && step.fits(type_name, &needs.inputs);
+        let at = match steps.0.iter().position(fits) {
+            Some(at) => at,
+            None => {
+                let (fetch, is_root) = (self.reserve()?, self.is_query(type_name));
+                let (source, stage, key) = (hop.source, needs.stage, key.to_owned());
+                steps.0.push(EntityStep { source, stage, fetch, is_root, after: BTreeSet::new(), key, types: Vec::new() });
+                steps.0.len() - 1
+            }
+        };
+        if let Some(step) = steps.0.get_mut(at) {
+            step.after.extend(needs.after);
+            let of_type = step.of_type(type_name);
+            for input in needs.inputs {
+                if !of_type.inputs.contains(&input) {
+                    of_type.inputs.push(input);
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// Has the types of objects told by a subgraph that knows them, where those that have the objects do not.
+    pub(super) fn find_types(&mut self, place: &[PlaceStep], ways: &mut [ObjectWay]) -> Result<(), PlanFault> {
+        let Some(unknown) = ways.iter().position(|way| self.is_interface_object(&way.reader)) else { return Ok(()) };
+        let teller = match ways.iter().position(|way| !self.is_interface_object(&way.reader)).and_then(|way| ways.get_mut(way)) {
+            Some(way) => {
+                way.upstream.needs_type_name = true;
+                way.reader.fetch()
+            }
+            None => match ways.get_mut(unknown) {
+                Some(way) => Some(self.type_fetch(place, way)?),
+                None => None,
+            },
+        };
+        for way in ways {
+            if let Reader::Operation { typed_by, .. } = &mut way.reader {
+                *typed_by = teller;
+            }
+        }
+        Ok(())
+    }
+
+    fn type_fetch(&mut self, place: &[PlaceStep], way: &mut ObjectWay) -> Result<usize, PlanFault> {
+        let subgraphs = self.subgraphs();
+        let Reader::Operation { source: here, type_name, provided, .. } = &way.reader else {
+            return Err(PlanFault::Unreachable("__typename".to_owned()));
+        };
+        let own = subgraphs.get(*here);
+        let key_of = |subgraph: &EntitySource| {
+            let known = subgraph.types.get(type_name).filter(|known| !known.is_interface_object)?;
+            known.keys.iter().find(|key| own.is_some_and(|own| own.supplies(type_name, key, provided))).cloned()
+        };
+        let found = subgraphs.iter().enumerate().find_map(|(source, subgraph)| Some((source, key_of(subgraph)?)));
+        let (source, key) = found.ok_or_else(|| PlanFault::Unreachable(format!("{type_name}.__typename")))?;
+        let type_name = type_name.clone();
+        let after = way.reader.waits().collect();
+        let inputs = key.0.iter().map(|item| InputField { is_key: true, ..way.upstream.input(&type_name, item) });
+        let input = EntityInput { type_name: type_name.clone(), is_any: true, fields: inputs.collect() };
+        let mut selection = UpstreamSelection::default();
+        selection.add_fragment(&type_name, UpstreamSelection::type_name());
+        let (text, variables) = self.entities_text(&selection);
+        let work = FetchWork::Entities { text, variables, inputs: HashMap::from([(type_name.clone(), input)]) };
         let fetch = self.reserve()?;
-        steps.0.push(EntityStep { source, stage, fetch, after: BTreeSet::new(), key: key.to_owned(), types: Vec::new() });
-        Ok(steps.0.len() - 1)
+        let key = place.last().map(|step| step.key.clone()).unwrap_or_default();
+        self.fill(fetch, PlannedFetch { source, place: place.to_vec(), types: Vec::new(), after, key, work });
+        Ok(fetch)
     }
 
     /// Writes the requests for entities at a place.
     pub(super) fn close_entities(&mut self, place: &[PlaceStep], steps: EntitySteps) {
-        for step in steps.0 {
-            let mut selection = UpstreamSelection::default();
-            let mut inputs: HashMap<String, Vec<InputField>> = HashMap::new();
-            for of_type in step.types {
-                selection.add_fragment(&of_type.type_name, of_type.selection);
-                inputs.insert(of_type.type_name, of_type.inputs);
-            }
-            let (text, variables) = self.entities_text(&selection);
-            let work = FetchWork::Entities { text, variables, inputs };
-            let after = step.after.into_iter().collect();
-            self.fill(
-                step.fetch,
-                PlannedFetch { source: step.source, place: place.to_vec(), types: Vec::new(), after, key: step.key, work },
-            );
+        // A subgraph that could have been asked, but is not needed, is not.
+        for step in steps.0.into_iter().filter(|step| step.types.iter().any(|of_type| !of_type.selection.is_leaf())) {
+            let (source, key, after) = (step.source, step.key, step.after.into_iter().collect());
+            let work = if step.is_root {
+                let mut selection = UpstreamSelection::default();
+                step.types.into_iter().for_each(|of_type| selection.merge(of_type.selection));
+                let (text, variables) = self.operation_text(OperationType::Query, &selection);
+                FetchWork::Operation { text, variables, store: None }
+            } else {
+                self.entities_work(source, step.types)
+            };
+            self.fill(step.fetch, PlannedFetch { source, place: place.to_vec(), types: Vec::new(), after, key, work });
         }
+    }
+
+    fn entities_work(&self, source: usize, types: Vec<EntityStepType>) -> FetchWork {
+        let mut selection = UpstreamSelection::default();
+        let mut inputs: HashMap<String, EntityInput> = HashMap::new();
+        for of_type in types.into_iter().filter(|of_type| !of_type.selection.is_leaf()) {
+            let own = self
+                .subgraphs()
+                .get(source)
+                .map_or(of_type.type_name.as_str(), |subgraph| subgraph.name_of(&of_type.type_name))
+                .to_owned();
+            selection.add_fragment(&own, of_type.selection);
+            inputs.insert(of_type.type_name, EntityInput { type_name: own, is_any: false, fields: of_type.inputs });
+        }
+        let (text, variables) = self.entities_text(&selection);
+        FetchWork::Entities { text, variables, inputs }
     }
 }
 
+fn take_way(way: &mut ObjectWay) -> ObjectWay {
+    ObjectWay { reader: way.reader.clone(), upstream: std::mem::take(&mut way.upstream) }
+}
+
 impl EntityStep {
+    /// Whether objects of a type are found by their key alone.
+    fn is_by_key(&self, type_name: &str) -> bool {
+        let known = self.types.iter().find(|known| known.type_name == type_name);
+        known.is_some_and(|known| known.inputs.iter().all(|input| input.is_key))
+    }
+
+    /// Whether further fields can be given for objects of a type: no two of the same name that differ.
+    fn fits(&self, type_name: &str, inputs: &[InputField]) -> bool {
+        let known = self.types.iter().find(|known| known.type_name == type_name);
+        let differs = |known: &InputField| inputs.iter().any(|input| input.name == known.name && input != known);
+        known.is_none_or(|known| !known.inputs.iter().any(differs))
+    }
+
     fn of_type(&mut self, type_name: &str) -> &mut EntityStepType {
         let at = self.types.iter().position(|known| known.type_name == type_name).unwrap_or_else(|| {
             let selection = UpstreamSelection::default();
@@ -202,60 +420,4 @@ impl EntityStep {
         #[expect(clippy::indexing_slicing, reason = "the position is that of an element")]
         &mut self.types[at]
     }
-}
-
-/// The objects at a place on their way to another subgraph.
-struct EntityEntry<'p, 's> {
-    at: &'p ObjectsAt<'p>,
-    reader: &'p Reader,
-    steps: &'s mut EntitySteps,
-    /// What the subgraph that has the objects is asked for.
-    upstream: &'s mut UpstreamSelection,
-    depth: usize,
-}
-
-/// What the last step of a way gets besides its key.
-struct HopTarget<'k> {
-    key: &'k str,
-    inputs: Vec<InputField>,
-    after: BTreeSet<usize>,
-    stage: usize,
-}
-
-/// The shortest way from one subgraph to another, or back into the same one.
-fn hops(subgraphs: &[EntitySource], type_name: &str, from: usize, to: usize) -> Option<Vec<KeyHop>> {
-    let key_between = |from: usize, to: usize| {
-        let (from, to) = (subgraphs.get(from)?, subgraphs.get(to)?);
-        to.types.get(type_name)?.keys.iter().find(|key| from.supplies(type_name, key)).cloned()
-    };
-    let mut came_from: HashMap<usize, (usize, FieldSet)> = HashMap::new();
-    let mut queue = VecDeque::from([from]);
-    while let Some(current) = queue.pop_front() {
-        for next in 0..subgraphs.len() {
-            if came_from.contains_key(&next) || (next == from && next != to) {
-                continue;
-            }
-            let Some(key) = key_between(current, next) else { continue };
-            came_from.insert(next, (current, key));
-            if next == to {
-                return Some(way(&came_from, from, to));
-            }
-            queue.push_back(next);
-        }
-    }
-    None
-}
-
-fn way(came_from: &HashMap<usize, (usize, FieldSet)>, from: usize, to: usize) -> Vec<KeyHop> {
-    let mut hops = Vec::new();
-    let mut current = to;
-    while let Some((previous, key)) = came_from.get(&current) {
-        hops.push(KeyHop { source: current, key: key.clone() });
-        current = *previous;
-        if current == from || hops.len() > came_from.len() {
-            break;
-        }
-    }
-    hops.reverse();
-    hops
 }

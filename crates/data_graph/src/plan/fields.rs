@@ -4,10 +4,11 @@ use super::collect::CollectedField;
 use super::entities::EntitySteps;
 use super::upstream::{UpstreamSelection, upstream_key};
 use super::{
-    FetchWork, FieldPlan, FieldRead, FieldShape, LeafKind, ObjectPlan, PlaceStep, PlanFault, PlannedFetch, Planner, Reader, VariantPlan,
+    FetchWork, FieldPlan, FieldRead, FieldShape, LeafKind, ObjectPlan, ObjectWay, ObjectsAt, PlaceStep, PlanFault, PlannedFetch,
+    Planner, Reader, VariantPlan,
 };
 use crate::field_set::{FieldSet, FieldSetItem};
-use crate::graph::{GraphLayout, SourceKind};
+use crate::graph::{EntitySource, GraphLayout, SourceKind};
 use crate::template::{TemplateVariable, VariableSource};
 use apollo_compiler::Name;
 use apollo_compiler::ast::OperationType;
@@ -21,14 +22,6 @@ fn store_key(key: &str) -> String {
     format!("\0{key}")
 }
 
-/// Objects whose fields are planned.
-pub(crate) struct ObjectsAt<'p> {
-    pub place: &'p [PlaceStep],
-    pub type_name: &'p Name,
-    /// Types that the plan distinguishes here; empty if it does not.
-    pub types: &'p [String],
-}
-
 /// The source that a field has of its own.
 pub(crate) struct FieldSource {
     pub source: usize,
@@ -38,102 +31,145 @@ pub(crate) struct FieldSource {
     pub object_reads: HashMap<Vec<String>, Vec<String>>,
 }
 
-/// Where a field of an object is from.
-enum FieldOrigin {
-    /// The answer that the object is from.
-    Here,
-    /// A request of its own.
-    Source(usize),
-    /// Another subgraph, or the same one again.
-    Entities,
-}
-
 impl<'a> Planner<'a> {
-    /// Plans selections on the objects at a place; what the reader's source must be asked for is the second part.
+    /// Plans selections on the objects at a place. The ways by which they come get what they must be asked for.
     pub(super) fn selection(
         &mut self,
         place: &[PlaceStep],
         declared: &Name,
         sets: &[&'a SelectionSet],
-        reader: &Reader,
-    ) -> Result<(ObjectPlan, UpstreamSelection), PlanFault> {
+        ways: &mut [ObjectWay],
+    ) -> Result<ObjectPlan, PlanFault> {
         let possible = self.possible_types(declared);
         let mut steps = EntitySteps::default();
-        let mut upstream = UpstreamSelection::default();
         let is_object = matches!(self.schema.types.get(declared), Some(ExtendedType::Object(_)));
         let mut variants = Vec::new();
-        if is_object || self.is_one_variant(declared, &possible, sets, reader) {
+        let mut only_type = is_object.then(|| declared.to_string());
+        if is_object {
             let at = ObjectsAt { place, type_name: declared, types: &[] };
-            variants.push(self.variant(&at, sets, reader, &mut steps, &mut upstream)?);
-            upstream.needs_type_name |= !is_object;
+            variants.push(self.variant(&at, sets, ways, &mut steps)?);
+        } else if let Some(is_told) = self.is_one_variant(declared, &possible, sets, ways) {
+            let at = ObjectsAt { place, type_name: declared, types: &[] };
+            variants.push(self.variant(&at, sets, ways, &mut steps)?);
+            if is_told {
+                ways.iter_mut().take(1).for_each(|way| way.upstream.needs_type_name = true);
+            } else {
+                only_type = Some(declared.to_string());
+            }
         } else {
-            upstream.needs_type_name = true;
+            self.find_types(place, ways)?;
             for concrete in &possible {
-                if !self.knows(reader, concrete) {
-                    continue;
-                }
                 let types = [concrete.to_string()];
                 let at = ObjectsAt { place, type_name: concrete, types: &types };
-                let mut fragment = UpstreamSelection::default();
-                let variant = self.variant(&at, sets, reader, &mut steps, &mut fragment)?;
-                if !fragment.is_leaf() {
-                    upstream.add_fragment(concrete, fragment);
-                }
-                variants.push(variant);
+                variants.extend(self.fragments(&at, sets, ways, &mut steps)?);
+            }
+            for (index, way) in ways.iter_mut().enumerate() {
+                // An interface object does not tell a type that anybody knows.
+                let is_told = !self.is_interface_object(&way.reader);
+                way.upstream.needs_type_name |= is_told && (index == 0 || !way.upstream.is_leaf());
             }
         }
-        upstream.needs_type_name |= upstream.is_leaf();
+        if ways.iter().all(|way| way.upstream.is_leaf()) {
+            ways.iter_mut().take(1).for_each(|way| way.upstream.needs_type_name = true);
+        }
         self.close_entities(place, steps);
-        let only_type = is_object.then(|| declared.to_string());
-        let possible = if is_object { Vec::new() } else { possible.iter().map(ToString::to_string).collect() };
-        Ok((ObjectPlan { only_type, possible, variants }, upstream))
+        let possible = if only_type.is_some() { Vec::new() } else { possible.iter().map(ToString::to_string).collect() };
+        Ok(ObjectPlan { only_type, possible, variants })
+    }
+
+    /// Plans one of the types that an abstract type can be; `None` if it does not come by any way.
+    fn fragments(
+        &mut self,
+        at: &ObjectsAt<'_>,
+        sets: &[&'a SelectionSet],
+        ways: &mut [ObjectWay],
+        steps: &mut EntitySteps,
+    ) -> Result<Option<VariantPlan>, PlanFault> {
+        let known: Vec<usize> =
+            ways.iter().enumerate().filter(|(_, way)| self.knows(&way.reader, at.type_name)).map(|(index, _)| index).collect();
+        if known.is_empty() {
+            return Ok(None);
+        }
+        let reader = |index: &usize| {
+            let mut reader = ways.get(*index)?.reader.clone();
+            if let Reader::Operation { type_name, .. } = &mut reader {
+                *type_name = at.type_name.to_string();
+            }
+            Some(ObjectWay::new(reader))
+        };
+        let mut narrowed: Vec<ObjectWay> = known.iter().filter_map(reader).collect();
+        let variant = self.variant(at, sets, &mut narrowed, steps)?;
+        for (index, narrow) in known.into_iter().zip(narrowed) {
+            let Some(way) = ways.get_mut(index).filter(|_| !narrow.upstream.is_leaf()) else { continue };
+            if self.is_interface_object(&way.reader) {
+                way.upstream.merge(narrow.upstream);
+            } else {
+                way.upstream.add_fragment(at.type_name, narrow.upstream);
+            }
+        }
+        Ok(Some(variant))
     }
 
     /// Whether one list of fields does for all types of an interface: nothing depends on the type, and the source has the fields on the
-    /// interface itself.
-    fn is_one_variant(&self, declared: &Name, possible: &[Name], sets: &[&'a SelectionSet], reader: &Reader) -> bool {
+    /// interface itself. The second is whether the source tells the type.
+    fn is_one_variant(&self, declared: &Name, possible: &[Name], sets: &[&'a SelectionSet], ways: &[ObjectWay]) -> Option<bool> {
+        let [ObjectWay { reader, .. }] = ways else { return None };
         if !self.is_uniform(declared, sets) {
-            return false;
+            return None;
         }
         let groups = self.collect(declared, sets);
-        groups.iter().map(CollectedField::name).filter(|name| *name != "__typename").all(|name| {
-            let is_here = |concrete: &Name| matches!(self.origin(concrete, name, reader), FieldOrigin::Here);
+        let is_told = !self.is_interface_object(reader);
+        let is_here = |name: &str| {
             let mut known = possible.iter().filter(|concrete| self.knows(reader, concrete));
-            self.has_on(reader, declared, name) && known.all(is_here)
-        })
+            self.has_on(reader, declared, name) && known.all(|concrete| self.is_here(concrete, name, reader))
+        };
+        let is_one = groups.iter().map(CollectedField::name).all(|name| if name == "__typename" { is_told } else { is_here(name) });
+        is_one.then_some(is_told)
+    }
+
+    fn subgraph_of(&self, reader: &Reader) -> Option<&'a EntitySource> {
+        match (&self.graph.layout, reader) {
+            (GraphLayout::Federation(subgraphs), Reader::Operation { source, .. }) => subgraphs.get(*source),
+            _ => None,
+        }
     }
 
     /// Whether a reader's source can give objects of a type.
     fn knows(&self, reader: &Reader, concrete: &Name) -> bool {
-        match (&self.graph.layout, reader) {
-            (GraphLayout::Federation(subgraphs), Reader::Operation { source, .. }) => {
-                subgraphs.get(*source).is_some_and(|subgraph| subgraph.types.contains_key(concrete.as_str()))
+        match (self.subgraph_of(reader), reader) {
+            (Some(subgraph), Reader::Operation { type_name, .. }) => subgraph.possible(type_name).contains(&concrete.as_str()),
+            _ => true,
+        }
+    }
+
+    /// Whether a reader's source has objects of which only others know the type.
+    pub(super) fn is_interface_object(&self, reader: &Reader) -> bool {
+        match (self.subgraph_of(reader), reader) {
+            (Some(subgraph), Reader::Operation { type_name, .. }) => subgraph.is_interface_object(type_name),
+            _ => false,
+        }
+    }
+
+    fn has_on(&self, reader: &Reader, declared: &Name, field: &str) -> bool {
+        match (self.subgraph_of(reader), reader) {
+            (Some(subgraph), Reader::Operation { type_name, .. }) => {
+                declared == type_name.as_str() && subgraph.resolves_alone(type_name, field)
             }
             _ => true,
         }
     }
 
-    fn has_on(&self, reader: &Reader, type_name: &Name, field: &str) -> bool {
+    /// Whether a field of an object is part of the answer that the object is from.
+    fn is_here(&self, type_name: &Name, field: &str, reader: &Reader) -> bool {
         match (&self.graph.layout, reader) {
-            (GraphLayout::Federation(subgraphs), Reader::Operation { source, .. }) => {
-                subgraphs.get(*source).is_some_and(|subgraph| subgraph.resolves(type_name, field))
-            }
-            _ => true,
-        }
-    }
-
-    fn origin(&self, type_name: &Name, field: &str, reader: &Reader) -> FieldOrigin {
-        match (&self.graph.layout, reader) {
-            (GraphLayout::Fields { owners, .. }, _) => match owners.get(&(type_name.to_string(), field.to_owned())) {
-                Some(source) => FieldOrigin::Source(*source),
-                None => FieldOrigin::Here,
-            },
+            (GraphLayout::Fields { owners, .. }, _) => !owners.contains_key(&(type_name.to_string(), field.to_owned())),
             (GraphLayout::Federation(subgraphs), Reader::Operation { source, provided, .. }) => {
-                let is_here = provided.of(field).is_some()
-                    || subgraphs.get(*source).is_some_and(|subgraph| subgraph.resolves_alone(type_name, field));
-                if is_here { FieldOrigin::Here } else { FieldOrigin::Entities }
+                let subgraph = subgraphs.get(*source);
+                let is_provided =
+                    provided.of(type_name, field).is_some() && subgraph.is_some_and(|of| of.field(type_name, field).is_some());
+                is_provided || subgraph.is_some_and(|subgraph| subgraph.resolves_alone(type_name, field))
             }
-            (GraphLayout::Federation(_), Reader::Raw { .. }) => FieldOrigin::Here,
+            (GraphLayout::Federation(_), Reader::Raw { .. }) => true,
         }
     }
 
@@ -141,37 +177,56 @@ impl<'a> Planner<'a> {
         &mut self,
         at: &ObjectsAt<'_>,
         sets: &[&'a SelectionSet],
-        reader: &Reader,
+        ways: &mut [ObjectWay],
         steps: &mut EntitySteps,
-        upstream: &mut UpstreamSelection,
     ) -> Result<VariantPlan, PlanFault> {
         let groups = self.collect(at.type_name, sets);
         let mut fields = Vec::with_capacity(groups.len());
         // Fields that are here come first, so that keys find them.
         let mut later = Vec::new();
         for (index, group) in groups.iter().enumerate() {
-            let planned = match self.origin(at.type_name, group.name(), reader) {
-                _ if group.name().starts_with("__") => self.introspection_field(group)?,
-                FieldOrigin::Here => self.own_field(at, group, reader, upstream)?,
-                FieldOrigin::Source(_) | FieldOrigin::Entities => {
-                    later.push(index);
-                    continue;
-                }
-            };
-            fields.push((index, planned));
+            if group.name().starts_with("__") {
+                fields.push((index, self.introspection_field(group)?));
+                continue;
+            }
+            let here: Vec<usize> = ways
+                .iter()
+                .enumerate()
+                .filter(|(_, way)| self.is_here(at.type_name, group.name(), &way.reader))
+                .map(|(index, _)| index)
+                .collect();
+            let is_final = here.is_empty() || self.may_come_from_others(at, group);
+            match is_final {
+                true => later.push((index, group, here)),
+                false => fields.push((index, self.own_field(at, group, ways, &here)?)),
+            }
         }
-        for (index, group) in later.into_iter().filter_map(|index| Some((index, groups.get(index)?))) {
-            let planned = match self.origin(at.type_name, group.name(), reader) {
-                FieldOrigin::Source(source) => {
-                    let object_reads = self.object_reads(at.type_name, source, reader, upstream);
-                    self.fetched_field(at, group, FieldSource { source, before: Vec::new(), object_reads }, reader)?
+        for (index, group, here) in later {
+            let planned = match &self.graph.layout {
+                GraphLayout::Fields { owners, .. } => {
+                    match owners.get(&(at.type_name.to_string(), group.name().to_owned())).copied() {
+                        Some(source) => {
+                            let Some(way) = ways.first_mut() else { continue };
+                            let object_reads = self.object_reads(at.type_name, source, &way.reader, &mut way.upstream);
+                            let reader = way.reader.clone();
+                            self.fetched_field(at, group, FieldSource { source, before: Vec::new(), object_reads }, &reader)?
+                        }
+                        None => self.own_field(at, group, ways, &here)?,
+                    }
                 }
-                _ => self.entity_field(at, group, reader, steps, upstream)?,
+                GraphLayout::Federation(_) => self.entity_field(at, group, ways, steps, &here)?,
             };
             fields.push((index, planned));
         }
         fields.sort_by_key(|(index, _)| *index);
         Ok(VariantPlan { types: at.types.to_vec(), fields: fields.into_iter().map(|(_, field)| field).collect() })
+    }
+
+    /// Whether other subgraphs may have more of the object at a field than those that have it here.
+    fn may_come_from_others(&self, at: &ObjectsAt<'_>, group: &CollectedField<'a>) -> bool {
+        let is_leaf = group.first().is_none_or(|field| field.selection_set.selections.is_empty());
+        let GraphLayout::Federation(subgraphs) = &self.graph.layout else { return false };
+        !is_leaf && subgraphs.iter().filter(|subgraph| subgraph.resolves(at.type_name, group.name())).count() > 1
     }
 
     pub(super) fn introspection_field(&mut self, group: &CollectedField<'a>) -> Result<FieldPlan, PlanFault> {
@@ -198,36 +253,47 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// A field that is part of the answer that its object is from.
+    /// A field that is part of the answers that its object is from. Those at the given positions have it.
     pub(super) fn own_field(
         &mut self,
         at: &ObjectsAt<'_>,
         group: &CollectedField<'a>,
-        reader: &Reader,
-        upstream: &mut UpstreamSelection,
+        ways: &mut [ObjectWay],
+        here: &[usize],
     ) -> Result<FieldPlan, PlanFault> {
         let Some(field) = group.first() else { return self.unresolved(group) };
-        let members = match reader {
-            Reader::Raw { .. } => self.mapping(at.type_name, &field.name),
-            Reader::Operation { .. } => vec![upstream_key(&group.key)],
+        let readers: Vec<Reader> = here.iter().filter_map(|index| Some(ways.get(*index)?.reader.clone())).collect();
+        let members = match readers.first() {
+            Some(Reader::Operation { .. }) => vec![upstream_key(&group.key)],
+            _ => self.mapping(at.type_name, &field.name),
         };
-        let within = self.within(at.type_name, &field.name, reader);
-        let (shape, selection) = self.shape(at, &members, group, &within)?;
-        if let Reader::Operation { .. } = reader {
-            upstream.add(upstream_key(&group.key), field, selection);
+        let mut below: Vec<ObjectWay> =
+            readers.iter().map(|reader| ObjectWay::new(self.within(at.type_name, field, reader))).collect();
+        let shape = self.shape(at, &members, group, &mut below)?;
+        let is_leaf = matches!(shape, FieldShape::Leaf(_));
+        let asked = here.iter().zip(below).enumerate();
+        for (index, way) in
+            asked.filter(|(number, (_, below))| if is_leaf { *number == 0 } else { !below.upstream.is_leaf() }).map(|(_, way)| way)
+        {
+            if let Some(own) = ways.get_mut(*index)
+                && let Reader::Operation { .. } = own.reader
+            {
+                own.upstream.add(upstream_key(&group.key), field, way.upstream);
+            }
         }
         self.field(group, FieldRead::Members(members), shape)
     }
 
     /// The reader of the objects at a field that is part of an answer.
-    fn within(&self, type_name: &Name, field: &Name, reader: &Reader) -> Reader {
-        match (&self.graph.layout, reader) {
-            (GraphLayout::Federation(subgraphs), Reader::Operation { source, fetch, provided }) => {
-                let own = subgraphs.get(*source).and_then(|subgraph| subgraph.field(type_name, field)?.provides.clone());
-                let provided = own.or_else(|| provided.of(field).cloned()).unwrap_or_default();
-                Reader::Operation { source: *source, fetch: *fetch, provided }
+    fn within(&self, type_name: &Name, field: &Field, reader: &Reader) -> Reader {
+        match (self.subgraph_of(reader), reader) {
+            (Some(subgraph), Reader::Operation { source, fetch, typed_by, provided, .. }) => {
+                let own = subgraph.field(type_name, &field.name).and_then(|field| field.provides.clone());
+                let provided = own.or_else(|| provided.of(type_name, &field.name).cloned()).unwrap_or_default();
+                let type_name = subgraph.returned(type_name, &field.name).unwrap_or_default().to_owned();
+                Reader::Operation { source: *source, fetch: *fetch, typed_by: *typed_by, type_name, provided }
             }
-            (_, reader) => reader.clone(),
+            _ => reader.clone(),
         }
     }
 
@@ -236,8 +302,8 @@ impl<'a> Planner<'a> {
         at: &ObjectsAt<'_>,
         members: &[String],
         group: &CollectedField<'a>,
-        reader: &Reader,
-    ) -> Result<(FieldShape, UpstreamSelection), PlanFault> {
+        ways: &mut [ObjectWay],
+    ) -> Result<FieldShape, PlanFault> {
         let Some(field) = group.first() else { return Err(PlanFault::TooLarge) };
         let inner = field.definition.ty.inner_named_type();
         let leaf = match self.schema.types.get(inner) {
@@ -248,8 +314,7 @@ impl<'a> Planner<'a> {
             Some(ExtendedType::Object(_) | ExtendedType::Interface(_) | ExtendedType::Union(_)) => {
                 let step = PlaceStep { types: at.types.to_vec(), read: members.to_vec(), key: group.key.clone() };
                 let place: Vec<PlaceStep> = at.place.iter().cloned().chain([step]).collect();
-                let (plan, selection) = self.selection(&place, inner, &group.sets(), reader)?;
-                return Ok((FieldShape::Object(plan), selection));
+                return Ok(FieldShape::Object(self.selection(&place, inner, &group.sets(), ways)?));
             }
             _ => match inner.as_str() {
                 "Int" => LeafKind::Int,
@@ -260,7 +325,7 @@ impl<'a> Planner<'a> {
                 _ => LeafKind::Any,
             },
         };
-        Ok((FieldShape::Leaf(leaf), UpstreamSelection::default()))
+        Ok(FieldShape::Leaf(leaf))
     }
 
     /// Members of an answer's JSON that lead to a field.
@@ -285,19 +350,25 @@ impl<'a> Planner<'a> {
         let (members, within) = if is_rest {
             (self.mapping(at.type_name, &field.name), Reader::Raw { fetch: Some(fetch) })
         } else {
-            (vec![upstream_key(&group.key)], Reader::Operation { source, fetch, provided: FieldSet::default() })
+            let type_name = field.definition.ty.inner_named_type().to_string();
+            (
+                vec![upstream_key(&group.key)],
+                Reader::Operation { source, fetch, typed_by: None, type_name, provided: FieldSet::default() },
+            )
         };
         let members: Vec<String> = [store.clone()].into_iter().chain(members).collect();
-        let (shape, selection) = self.shape(at, &members, group, &within)?;
+        let mut ways = [ObjectWay::new(within)];
+        let shape = self.shape(at, &members, group, &mut ways)?;
         let work = if is_rest {
             FetchWork::Rest { store, arguments: arguments(field), object_reads }
         } else {
             let mut root = UpstreamSelection::default();
-            root.add(upstream_key(&group.key), field, selection);
+            let [ObjectWay { upstream, .. }] = ways;
+            root.add(upstream_key(&group.key), field, upstream);
             let (text, variables) = self.operation_text(OperationType::Query, &root);
             FetchWork::Operation { text, variables, store: Some(store) }
         };
-        let after = before.into_iter().chain(reader.fetch()).collect();
+        let after = before.into_iter().chain(reader.waits()).collect();
         let (place, types, key) = (at.place.to_vec(), at.types.to_vec(), group.key.clone());
         self.fill(fetch, PlannedFetch { source, place, types, after, key, work });
         self.field(group, FieldRead::Members(members), shape)
@@ -334,7 +405,7 @@ fn item_of(path: &[String]) -> FieldSetItem {
         Some(rest) if !rest.is_empty() => FieldSet(vec![item_of(rest)]),
         _ => FieldSet::default(),
     };
-    FieldSetItem { name: path.first().cloned().unwrap_or_default(), arguments: String::new(), fields }
+    FieldSetItem { on: None, name: path.first().cloned().unwrap_or_default(), arguments: String::new(), fields }
 }
 
 /// The arguments of a field with the defaults of the schema.

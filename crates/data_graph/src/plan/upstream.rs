@@ -31,16 +31,47 @@ pub(crate) fn upstream_key(key: &str) -> String {
 }
 
 impl UpstreamSelection {
+    /// Nothing but the type.
+    pub(crate) fn type_name() -> Self {
+        UpstreamSelection { needs_type_name: true, ..Default::default() }
+    }
+
     pub(crate) fn add(&mut self, key: String, field: &Field, selection: UpstreamSelection) {
         let mut variables = Vec::new();
         field.arguments.iter().for_each(|argument| note_variables(&argument.value, &mut variables));
-        let written: Vec<String> = field.arguments.iter().map(|argument| format!("{}: {}", argument.name, argument.value.serialize().no_indent())).collect();
+        let written: Vec<String> = field
+            .arguments
+            .iter()
+            .map(|argument| format!("{}: {}", argument.name, argument.value.serialize().no_indent()))
+            .collect();
         let arguments = if written.is_empty() { String::new() } else { format!("({})", written.join(", ")) };
-        self.fields.push(UpstreamField { key, name: field.name.to_string(), arguments, variables, selection });
+        self.put(UpstreamField { key, name: field.name.to_string(), arguments, variables, selection });
+    }
+
+    /// Adds a field; what is selected below the same one becomes one.
+    fn put(&mut self, field: UpstreamField) {
+        match self
+            .fields
+            .iter_mut()
+            .find(|known| known.key == field.key && known.name == field.name && known.arguments == field.arguments)
+        {
+            Some(known) => known.selection.merge(field.selection),
+            None => self.fields.push(field),
+        }
     }
 
     pub(crate) fn add_fragment(&mut self, type_name: &str, selection: UpstreamSelection) {
-        self.fragments.push((type_name.to_owned(), selection));
+        match self.fragments.iter_mut().find(|(known, _)| known == type_name) {
+            Some((_, known)) => known.merge(selection),
+            None => self.fragments.push((type_name.to_owned(), selection)),
+        }
+    }
+
+    /// Adds all of another selection.
+    pub(crate) fn merge(&mut self, other: UpstreamSelection) {
+        self.needs_type_name |= other.needs_type_name;
+        other.fields.into_iter().for_each(|field| self.put(field));
+        other.fragments.into_iter().for_each(|(type_name, selection)| self.add_fragment(&type_name, selection));
     }
 
     /// Makes sure that a field of a key is asked for, and says where it will be.
@@ -64,10 +95,26 @@ impl UpstreamSelection {
             }
         };
         let Some(field) = self.fields.get_mut(at) else {
-            return InputField { name: item.name.clone(), read: item.name.clone(), fields: Vec::new() };
+            return InputField {
+                name: item.name.clone(),
+                read: item.name.clone(),
+                is_key: false,
+                is_conditional: false,
+                fields: Vec::new(),
+            };
         };
-        let fields = item.fields.0.iter().map(|nested| field.selection.input(&item.name, nested)).collect();
-        InputField { name: item.name.clone(), read: field.key.clone(), fields }
+        let fields = item.fields.0.iter().map(|nested| field.selection.nested_input(&item.name, nested)).collect();
+        InputField { name: item.name.clone(), read: field.key.clone(), is_key: false, is_conditional: false, fields }
+    }
+
+    /// The same below a field, where some fields are of some types only.
+    fn nested_input(&mut self, type_name: &str, item: &FieldSetItem) -> InputField {
+        let Some(on) = &item.on else { return self.input(type_name, item) };
+        self.needs_type_name = true;
+        let mut fragment = UpstreamSelection::default();
+        let input = fragment.input(on, item);
+        self.add_fragment(on, fragment);
+        InputField { is_conditional: true, ..input }
     }
 
     fn write(&self, out: &mut String) {

@@ -31,6 +31,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
+use tollgate_model::json_document;
 
 /// All but the unreserved characters of RFC 3986.
 const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -240,7 +241,7 @@ impl Gateway {
     /// Status and document of an answer, whatever the status.
     fn ask(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<(u16, Value), CommandFailure> {
         let (status, text) = self.connection.ask(method, path, self.secret.as_deref(), body)?;
-        let document: Value = serde_json::from_slice(&text).unwrap_or_else(|_| String::from_utf8_lossy(&text).trim().into());
+        let document: Value = json_document::from_slice(&text).unwrap_or_else(|_| String::from_utf8_lossy(&text).trim().into());
         let message = document.get("message").and_then(Value::as_str).unwrap_or_default();
         if status == 403 && message.starts_with("Attempted administrative access") {
             let address = self.connection.address();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
-use tollgate_model::{JsonPath, Level, Problem};
+use tollgate_model::{JsonPath, Level, Problem, json_document};
 
 use crate::places::at_pointer;
 
@@ -13,8 +13,9 @@ mod references;
 /// Methods of a path item, in the order of the specification.
 pub(crate) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// Maximum nesting of a document. Deeper documents would need a deep stack wherever they are walked.
-pub(crate) const DEPTH_MAX: usize = 200;
+/// Maximum nesting of a document: two hundred schemas in each other have twice as many levels. Deeper documents would need a deep stack wherever
+/// they are walked.
+pub(crate) const DEPTH_MAX: usize = 500;
 
 /// Version of the specification that a document follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,12 @@ pub enum Version {
     /// 3.1: schemas are JSON Schema 2020-12.
     V3_1,
 }
+
+/// Maximum nesting of a document in YAML: its parser needs four KiB of stack for each level, and threads have two MiB.
+const YAML_DEPTH_MAX: usize = 256;
+
+/// Maximum names, values, starts and ends of a document in YAML: one of 13 MB has a million.
+const YAML_PARTS_MAX: usize = 10_000_000;
 
 /// An OpenAPI document.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,10 +63,18 @@ pub fn is_openapi(document: &Value) -> bool {
 pub fn read_text(text: &[u8]) -> Result<Value, String> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     if text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
-        return serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}"));
+        return json_document::from_slice(text).map_err(|error| format!("not valid JSON: {error}"));
     }
     let text = std::str::from_utf8(text).map_err(|error| format!("not UTF-8: {error}"))?;
-    let value: Value = serde_saphyr::from_str(text).map_err(|error| format!("not valid YAML: {error}"))?;
+    let limits = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: YAML_DEPTH_MAX,
+            flow_nesting_limit: YAML_DEPTH_MAX,
+            max_events: YAML_PARTS_MAX,
+            max_nodes: YAML_PARTS_MAX,
+        },
+    };
+    let value: Value = serde_saphyr::from_str_with_options(text, limits).map_err(|error| format!("not valid YAML: {error}"))?;
     if value.is_object() { Ok(value) } else { Err("neither a JSON object nor a YAML mapping".to_owned()) }
 }
 

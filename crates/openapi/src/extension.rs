@@ -3,6 +3,7 @@
 
 mod fields;
 mod form;
+mod json_schema;
 mod operations;
 mod origins;
 mod sections;
@@ -16,6 +17,7 @@ use crate::document::Document;
 use crate::places::{member, put};
 pub(crate) use fields::{FIELDS, Field, OPERATION_FIELDS, OperationField};
 pub(crate) use form::Form as FieldForm;
+pub use json_schema::extension_schema;
 pub(crate) use operations::RULE_SOURCES;
 use origins::Origins;
 pub(crate) use sections::{HANDLERS, PLUGINS, rename_members};

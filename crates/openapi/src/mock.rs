@@ -1,6 +1,8 @@
 //! Responses of the gateway from the examples of a document, or from its schemas where it has no examples. They are made when the document is
 //! loaded; a request only selects one.
 
+mod pattern_text;
+
 use serde_json::{Map, Value, json};
 
 use crate::document::{Document, Operation};
@@ -38,6 +40,9 @@ struct MockedResponse {
 
 #[derive(Debug)]
 struct MockedMedia {
+    /// As the document has it: a type or a range, such as `application/*`.
+    written: String,
+    /// The type of its bodies.
     content_type: String,
     /// The example of the media type itself; takes precedence over named ones.
     own: Option<Vec<u8>>,
@@ -92,7 +97,9 @@ impl Mocks {
         };
         let name = given("X-Tyk-Accept-Example-Name").unwrap_or_else(|| configured.example_name.clone());
         let default = if configured.content_type.is_empty() { "application/json" } else { &configured.content_type };
-        let accepted = given("Accept").filter(|accept| accept != "*/*").unwrap_or_else(|| default.to_owned());
+        let asked = given("Accept").filter(|accept| accept != "*/*");
+        let is_any = asked.is_none() && configured.content_type.is_empty();
+        let accepted = asked.unwrap_or_else(|| default.to_owned());
         let written = code.to_string();
         let response = self.responses.iter().find(|response| response.code == written);
         let response = response.ok_or_else(|| format!("there is no example response for the code: {code}"))?;
@@ -102,6 +109,7 @@ impl Mocks {
         }
         let media = response
             .media(&accepted, default)
+            .or(response.media.first().filter(|_| is_any))
             .ok_or_else(|| format!("there is no example response for the content type: {accepted}"))?;
         let body = media.body(&name).ok_or_else(|| format!("there is no example response for the example name: {name}"))?;
         Ok(Mocked { status: code, content_type: &media.content_type, headers: &response.headers, body })
@@ -111,32 +119,43 @@ impl Mocks {
 impl MockedResponse {
     /// The media type of an `Accept` header; the default type is preferred where ranges match several.
     fn media(&self, accepted: &str, default: &str) -> Option<&MockedMedia> {
-        let named = |name: &str| self.media.iter().find(|media| media.content_type.eq_ignore_ascii_case(name));
+        let named = |name: &str| self.media.iter().find(|media| media.written.eq_ignore_ascii_case(name));
+        let of_type = |name: &str| self.media.iter().find(|media| essence(&media.written).eq_ignore_ascii_case(name));
         named(accepted).or_else(|| {
             accepted.split(',').map(essence).find_map(|range| match range.strip_suffix("/*") {
-                None => named(range)
-                    .or_else(|| self.media.iter().find(|media| essence(&media.content_type).eq_ignore_ascii_case(range))),
+                // Then the ranges of the document.
+                None => of_type(range).or_else(|| of_type(&format!("{}/*", range.split('/').next()?))).or_else(|| of_type("*/*")),
                 Some("*") => named(default).or(self.media.first()),
-                Some(start) => self.media.iter().find(|media| media.content_type.split('/').next() == Some(start)),
+                Some(start) => {
+                    let own = self.media.iter().find(|media| media.written.split('/').next() == Some(start));
+                    own.or_else(|| of_type("*/*").filter(|media| media.content_type.split('/').next() == Some(start)))
+                }
             })
         })
     }
 }
 
 impl MockedMedia {
-    fn new(document: &Document, content_type: &str, media: &Value) -> Self {
-        let text = |value: &Value| body(content_type, value);
-        let examples = media.get("examples").and_then(Value::as_object);
-        let mut named: Vec<(String, Vec<u8>)> = examples
-            .into_iter()
-            .flatten()
-            .filter_map(|(name, example)| Some((name.clone(), text(document.resolve(example)?.get("value")?))))
-            .collect();
-        named.sort();
-        let own = media.get("example").filter(|example| !example.is_null()).map(text);
-        let needs_made = own.is_none() && named.is_empty();
-        let made = media.get("schema").filter(|_| needs_made).map(|schema| text(&made(document, schema, 0).unwrap_or_default()));
-        MockedMedia { content_type: content_type.to_owned(), own, named, made: made.unwrap_or_else(|| b"null".to_vec()) }
+    fn new(document: &Document, written: &str, media: &Value) -> Self {
+        let own = media.get("example").filter(|example| !example.is_null());
+        let examples = media.get("examples").and_then(Value::as_object).into_iter().flatten();
+        let mut named: Vec<(&String, &Value)> =
+            examples.filter_map(|(name, example)| Some((name, document.resolve(example)?.get("value")?))).collect();
+        named.sort_by_key(|(name, _)| *name);
+        let first = own.or_else(|| named.first().map(|(_, value)| *value));
+        let made = match (first, media.get("schema")) {
+            (None, Some(schema)) => made(document, schema, 0).unwrap_or_default(),
+            _ => Value::Null,
+        };
+        let content_type = concrete(written, first.unwrap_or(&made));
+        let text = |value: &Value| body(&content_type, value);
+        MockedMedia {
+            own: own.map(text),
+            named: named.into_iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+            made: text(&made),
+            written: written.to_owned(),
+            content_type,
+        }
     }
 
     fn body(&self, name: &str) -> Option<&[u8]> {
@@ -147,6 +166,19 @@ impl MockedMedia {
             Some(_) => self.named.iter().find(|(known, _)| known == name).map(|(_, body)| body.as_slice()),
         })
     }
+}
+
+/// The content type of an example: that of the document or, for a range, one of it.
+fn concrete(written: &str, example: &Value) -> String {
+    const TEXT: &str = "text/plain; charset=utf-8";
+    let chosen = match essence(written).to_ascii_lowercase().as_str() {
+        "*/*" | "*" if example.is_string() => TEXT,
+        "*/*" | "*" | "application/*" => "application/json",
+        "text/*" => TEXT,
+        range if range.ends_with("/*") => "application/octet-stream",
+        _ => written,
+    };
+    chosen.to_owned()
 }
 
 /// An example as a body: JSON, except for texts of other types.
@@ -250,6 +282,10 @@ fn text(schema: &Value) -> String {
         _ => "string",
     };
     let bound = |name: &str| schema.get(name).and_then(Value::as_u64).map(|bound| bound.min(4096) as usize);
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    if let Some(fitting) = pattern.and_then(pattern_text::fitting) {
+        return fitting;
+    }
     let mut text = text.to_owned();
     if format.is_empty() {
         let least = bound("minLength").unwrap_or_default();

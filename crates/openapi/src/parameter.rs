@@ -1,10 +1,12 @@
 //! Parameters of an operation: where a request has them, how they are written (styles and explode), and what their schemas accept.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use tollgate_model::JsonPath;
 
 use crate::document::Document;
-use crate::request_parts::{RequestMismatch, RequestParts};
+use crate::request_parts::{RequestMismatch, WrittenParameters};
 use crate::schema::{SchemaCompiler, SchemaId, Schemas, Shape, Side};
 
 /// Maximum members of a decoded object or list: a head of 64 KiB has no more.
@@ -101,7 +103,10 @@ impl Parameter {
         Some((written.get("name")?.as_str()?, written.get("in")?.as_str()?))
     }
 
-    pub(crate) fn check(&self, request: &RequestParts<'_>, schemas: &Schemas) -> Result<(), RequestMismatch> {
+    pub(crate) fn check(&self, request: &WrittenParameters<'_>, schemas: &Schemas) -> Result<(), RequestMismatch> {
+        if self.is_fitting_text(request, schemas) {
+            return Ok(());
+        }
         let value = self.value(request, schemas).map_err(|reason| self.mismatch(reason))?;
         match value {
             None if self.required => Err(self.mismatch("value is required but missing".to_owned())),
@@ -128,9 +133,16 @@ impl Parameter {
         RequestMismatch::new(format!("parameter {:?} in {place} has an error: {reason}", self.name))
     }
 
+    /// Whether it is a string that fits as it is written. What does not is checked again for the reason.
+    fn is_fitting_text(&self, request: &WrittenParameters<'_>, schemas: &Schemas) -> bool {
+        let is_plain = !self.is_json && matches!(self.style, Style::Simple | Style::Form);
+        let Some(schema) = self.schema.filter(|schema| is_plain && schemas.is_text(*schema)) else { return false };
+        self.text(request).is_some_and(|text| !text.is_empty() && schemas.fits_text(schema, &text, Side::Request))
+    }
+
     /// The value; `None` if the request has none, null if it is empty.
-    fn value(&self, request: &RequestParts<'_>, schemas: &Schemas) -> Result<Option<Value>, String> {
-        let Some(schema) = self.schema else { return Ok(self.texts(request).first().map(|text| Value::String(text.clone()))) };
+    fn value(&self, request: &WrittenParameters<'_>, schemas: &Schemas) -> Result<Option<Value>, String> {
+        let Some(schema) = self.schema else { return Ok(self.text(request).map(|text| Value::String(text.into_owned()))) };
         if self.is_json {
             let texts = self.texts(request);
             let Some(text) = texts.first() else { return Ok(None) };
@@ -143,19 +155,18 @@ impl Parameter {
         }
     }
 
-    fn single(&self, request: &RequestParts<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
-        let texts = self.texts(request);
-        let Some(first) = texts.iter().find(|text| !text.is_empty()).or_else(|| texts.first()) else { return Ok(None) };
-        let text = self.without_prefix(first)?;
+    fn single(&self, request: &WrittenParameters<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
+        let Some(first) = self.text(request) else { return Ok(None) };
+        let text = self.without_prefix(&first)?;
         decode(schemas, schema, text).map(Some)
     }
 
-    fn list(&self, request: &RequestParts<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
+    fn list(&self, request: &WrittenParameters<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
         let texts = self.texts(request);
         let Some(first) = texts.first() else { return Ok(None) };
         let written: Vec<&str> = match self.location {
             Location::Query | Location::Cookie if self.explode && self.style == Style::Form && self.location == Location::Query => {
-                texts.iter().map(String::as_str).collect()
+                texts.iter().map(|text| &**text).collect()
             }
             _ => self
                 .without_prefix(first)?
@@ -184,12 +195,12 @@ impl Parameter {
         }
     }
 
-    fn object(&self, request: &RequestParts<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
+    fn object(&self, request: &WrittenParameters<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
         let pairs: Vec<(String, String)> = match (self.location, self.style) {
             (Location::Query, Style::DeepObject) => return self.deep_object(request, schemas, schema),
             (Location::Query, Style::Form) if self.explode => {
                 let own = request.query.iter().filter(|(name, _)| schemas.property(schema, name).is_some());
-                own.cloned().collect()
+                own.map(|(name, value)| (name.clone().into_owned(), value.clone().into_owned())).collect()
             }
             _ => {
                 let texts = self.texts(request);
@@ -209,7 +220,7 @@ impl Parameter {
     }
 
     /// `name[a]=1&name[b][c]=2`.
-    fn deep_object(&self, request: &RequestParts<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
+    fn deep_object(&self, request: &WrittenParameters<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
         let mut value = Value::Object(Map::new());
         let mut found = false;
         for (name, text) in &request.query {
@@ -272,14 +283,26 @@ impl Parameter {
         })
     }
 
+    /// The first text of the parameter that is not empty; the first one if all are.
+    fn text<'w>(&self, request: &'w WrittenParameters<'_>) -> Option<Cow<'w, str>> {
+        if self.location == Location::Header {
+            return (request.header)(&self.name);
+        }
+        let mut texts = self.texts(request).into_iter();
+        let first = texts.next()?;
+        if first.is_empty() { texts.find(|text| !text.is_empty()).or(Some(first)) } else { Some(first) }
+    }
+
     /// The texts of the parameter, as the request has them.
-    fn texts(&self, request: &RequestParts<'_>) -> Vec<String> {
+    fn texts<'w>(&self, request: &'w WrittenParameters<'_>) -> Vec<Cow<'w, str>> {
         match self.location {
             Location::Path => {
-                request.path_parameters.iter().filter(|(name, _)| *name == self.name).map(|(_, value)| value.clone()).collect()
+                let own = request.path.iter().filter(|(name, _)| *name == self.name);
+                own.map(|(_, value)| Cow::Borrowed(*value)).collect()
             }
             Location::Query => {
-                request.query.iter().filter(|(name, _)| *name == self.name).map(|(_, value)| value.clone()).collect()
+                let own = request.query.iter().filter(|(name, _)| *name == self.name);
+                own.map(|(_, value)| Cow::Borrowed(&**value)).collect()
             }
             Location::Header => (request.header)(&self.name).into_iter().collect(),
             Location::Cookie => {
@@ -287,7 +310,7 @@ impl Parameter {
                 let pairs = line.split(';').filter_map(|pair| pair.split_once('='));
                 pairs
                     .filter(|(name, _)| name.trim() == self.name)
-                    .map(|(_, value)| value.trim().trim_matches('"').to_owned())
+                    .map(|(_, value)| Cow::Owned(value.trim().trim_matches('"').to_owned()))
                     .collect()
             }
         }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
-use regex::Regex;
 use serde_json::{Map, Value};
 use tollgate_model::{JsonPath, Problem};
 
 use crate::document::{Document, Operation};
 use crate::multipart;
 use crate::parameter::Parameter;
-use crate::request_parts::{RequestMismatch, RequestParts};
+use crate::path_template::PathTemplate;
+use crate::request_parts::{RequestMismatch, RequestParts, WrittenParameters};
 use crate::schema::{SchemaCompiler, SchemaId, Schemas, Shape, Side};
 
 /// Compiles operations of one document; they share their schemas.
@@ -31,8 +31,7 @@ pub struct OperationRules {
 /// An operation's rules, before the schemas are complete.
 #[derive(Debug)]
 struct Unfinished {
-    path: Option<Regex>,
-    names: Vec<String>,
+    path: PathTemplate,
     parameters: Vec<Parameter>,
     body: Option<BodyRules>,
 }
@@ -83,8 +82,7 @@ impl<'d> RulesCompiler<'d> {
                 .collect();
             BodyRules { required: body.get("required") == Some(&Value::Bool(true)), content }
         });
-        let (path, names) = template(&operation.path);
-        self.rules.push(Unfinished { path, names, parameters, body });
+        self.rules.push(Unfinished { path: PathTemplate::new(&operation.path), parameters, body });
         self.rules.len() - 1
     }
 
@@ -97,40 +95,20 @@ impl<'d> RulesCompiler<'d> {
     }
 }
 
-/// A path as a pattern with a group for each parameter; `None` for one without parameters.
-fn template(path: &str) -> (Option<Regex>, Vec<String>) {
-    let mut names = Vec::new();
-    let mut expression = String::new();
-    let mut rest = path;
-    while let Some((before, after)) = rest.split_once('{') {
-        let Some((name, after)) = after.split_once('}') else { break };
-        expression.push_str(&regex::escape(before));
-        expression.push_str("([^/]+)");
-        names.push(name.to_owned());
-        rest = after;
-    }
-    expression.push_str(&regex::escape(rest));
-    let pattern = if names.is_empty() { None } else { Regex::new(&expression).ok() };
-    (pattern, names)
-}
-
 impl OperationRules {
-    /// The parameters in a decoded path.
-    pub fn path_parameters(&self, path: &str) -> Vec<(String, String)> {
-        let captures = self.rules.path.as_ref().and_then(|pattern| pattern.captures(path));
-        let Some(captures) = captures else { return Vec::new() };
-        let group = |(index, name): (usize, &String)| Some((name.clone(), captures.get(index + 1)?.as_str().to_owned()));
-        self.rules.names.iter().enumerate().filter_map(group).collect()
-    }
-
     /// Whether the body must be read.
     pub fn reads_body(&self) -> bool {
         self.rules.body.as_ref().is_some_and(|body| body.required || !body.content.is_empty())
     }
 
     /// Checks the parameters.
-    pub fn check_parameters(&self, request: &RequestParts<'_>) -> Result<(), RequestMismatch> {
-        self.rules.parameters.iter().try_for_each(|parameter| parameter.check(request, &self.schemas))
+    pub fn check_parameters<'r>(&'r self, request: &RequestParts<'r>) -> Result<(), RequestMismatch> {
+        if self.rules.parameters.is_empty() {
+            return Ok(());
+        }
+        let written =
+            WrittenParameters { path: self.rules.path.values(request.path), query: query(request.query), header: request.header };
+        self.rules.parameters.iter().try_for_each(|parameter| parameter.check(&written, &self.schemas))
     }
 
     /// Checks the body.
@@ -154,6 +132,9 @@ impl BodyRules {
             return Err(format!("header Content-Type has unexpected value {content_type:?}"));
         };
         let Some(schema) = schema else { return Ok(()) };
+        if is_json(essence(content_type)) && schemas.fits_json(schema, body, Side::Request) {
+            return Ok(());
+        }
         let value = decoded(content_type, body, schema, schemas).map_err(|why| format!("failed to decode request body: {why}"))?;
         schemas.check(schema, &value, Side::Request).map_err(|mismatch| {
             let name = schemas.name(schema);
@@ -168,18 +149,14 @@ impl BodyRules {
             return named("*/*");
         }
         let essence = essence(content_type);
-        let range = format!("{}/*", essence.split_once('/')?.0);
+        let range = || named(&format!("{}/*", essence.split_once('/')?.0));
         let without_parameters = || {
             self.content
                 .iter()
                 .find(|(kind, _)| kind.contains(';') && crate::request::essence(kind).eq_ignore_ascii_case(essence))
                 .map(|(_, schema)| *schema)
         };
-        named(content_type)
-            .or_else(|| named(essence))
-            .or_else(without_parameters)
-            .or_else(|| named(&range))
-            .or_else(|| named("*/*"))
+        named(content_type).or_else(|| named(essence)).or_else(without_parameters).or_else(range).or_else(|| named("*/*"))
     }
 }
 
@@ -190,7 +167,8 @@ pub(crate) fn essence(content_type: &str) -> &str {
 
 /// Whether a content type is one of JSON's.
 pub(crate) fn is_json(essence: &str) -> bool {
-    essence.eq_ignore_ascii_case("application/json") || essence.to_ascii_lowercase().ends_with("+json")
+    let suffix = essence.len().checked_sub("+json".len()).and_then(|start| essence.get(start..));
+    essence.eq_ignore_ascii_case("application/json") || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("+json"))
 }
 
 fn decoded(content_type: &str, body: &[u8], schema: SchemaId, schemas: &Schemas) -> Result<Value, String> {
@@ -221,17 +199,21 @@ fn decoded(content_type: &str, body: &[u8], schema: SchemaId, schemas: &Schemas)
 }
 
 /// Names and values of a form or query, decoded. Those with broken escapes are left as they are written.
-pub fn query(text: &str) -> Vec<(String, String)> {
-    let decode = |text: &str| {
-        let spaced = text.replace('+', " ");
-        percent_decode_str(&spaced).decode_utf8().map(Cow::into_owned).unwrap_or(spaced)
-    };
+pub fn query(text: &str) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
     let pairs = text.split('&').filter(|pair| !pair.is_empty());
-    pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).map(|(name, value)| (decode(name), decode(value))).collect()
+    pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).map(|(name, value)| (unescaped(name), unescaped(value))).collect()
 }
 
-fn form(pairs: Vec<(String, String)>, schema: SchemaId, schemas: &Schemas) -> Result<Value, String> {
-    multipart_value(pairs.into_iter().map(|(name, value)| (name, Cow::Owned(value), false)).collect(), schema, schemas)
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['+', '%']) {
+        return Cow::Borrowed(text);
+    }
+    let spaced = text.replace('+', " ");
+    Cow::Owned(percent_decode_str(&spaced).decode_utf8().map(Cow::into_owned).unwrap_or(spaced))
+}
+
+fn form(pairs: Vec<(Cow<'_, str>, Cow<'_, str>)>, schema: SchemaId, schemas: &Schemas) -> Result<Value, String> {
+    multipart_value(pairs.into_iter().map(|(name, value)| (name.into_owned(), value, false)).collect(), schema, schemas)
 }
 
 fn multipart_value(pairs: Vec<(String, Cow<'_, str>, bool)>, schema: SchemaId, schemas: &Schemas) -> Result<Value, String> {

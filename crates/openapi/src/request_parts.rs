@@ -1,13 +1,25 @@
 //! The parts of a request that are validated, and what does not fit in it.
 
+use std::borrow::Cow;
+
+/// The value of a header, by its name in any letter case; several lines are joined by commas, those of cookies by semicolons.
+pub type HeaderLookup<'r> = dyn Fn(&str) -> Option<Cow<'r, str>> + 'r;
+
 /// The parts of a request that are validated.
 pub struct RequestParts<'r> {
-    /// Parameters in the path, decoded. [`crate::OperationRules::path_parameters`] finds them.
-    pub path_parameters: Vec<(String, String)>,
-    /// Parameters in the query, decoded, in order.
-    pub query: Vec<(String, String)>,
-    /// The value of a header, by its name in any letter case; several lines are joined by commas.
-    pub header: &'r dyn Fn(&str) -> Option<String>,
+    /// The path as the document writes it, decoded.
+    pub path: &'r str,
+    /// The query as it was sent.
+    pub query: &'r str,
+    /// Finds a header.
+    pub header: &'r HeaderLookup<'r>,
+}
+
+/// Parameters where they were written, decoded.
+pub(crate) struct WrittenParameters<'r> {
+    pub(crate) path: Vec<(&'r str, &'r str)>,
+    pub(crate) query: Vec<(Cow<'r, str>, Cow<'r, str>)>,
+    pub(crate) header: &'r HeaderLookup<'r>,
 }
 
 /// What does not fit in a request, in words for clients.

@@ -8,6 +8,8 @@ mod check;
 mod compile;
 mod format;
 mod pattern;
+mod property_table;
+mod stream;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use crate::document::Document;
 pub(crate) use check::Shape;
 pub use check::{Mismatch, Side};
 pub(crate) use compile::{SchemaCompiler, SchemaExample};
+pub(crate) use pattern::{compile as compile_pattern, translated as translated_pattern};
 
 /// The number of a compiled schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +50,8 @@ struct Node {
     /// Type keyword as written, for messages.
     type_names: Vec<String>,
     checks: Vec<Check>,
+    /// What the quick form applies in its place.
+    parts: stream::SchemaParts,
 }
 
 /// A set of JSON types; empty for no restriction.
@@ -77,6 +82,11 @@ impl Types {
 
     fn has(self, kind: u8) -> bool {
         self.0 & kind != 0
+    }
+
+    /// Whether a type is one of them, or all are allowed.
+    fn allow(self, kind: u8) -> bool {
+        self.0 == 0 || self.has(kind)
     }
 
     fn accepts(self, value: &Value) -> bool {
@@ -147,7 +157,7 @@ enum Check {
 
 #[derive(Debug, Default)]
 struct Properties {
-    named: HashMap<String, SchemaId>,
+    named: property_table::PropertyTable,
     patterns: Vec<(Arc<PatternCheck>, SchemaId)>,
     /// Schema of all others; `None` for no restriction.
     others: Option<SchemaId>,

@@ -4,6 +4,7 @@ use super::CommandFailure;
 use serde_json::Value;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
+use tollgate_model::json_document;
 
 /// The bytes of a file, or of standard input.
 pub(super) fn read(file: &Path) -> Result<Vec<u8>, CommandFailure> {
@@ -23,7 +24,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<u8>, CommandFailure> {
 pub(super) fn read_json(file: &Path) -> Result<Value, CommandFailure> {
     let text = read(file)?;
     let wrong = |reason: String| CommandFailure::Refused(format!("{} {reason}", name(file)));
-    let document: Value = serde_json::from_slice(&text).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
+    let document: Value = json_document::from_slice(&text).map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
     if document.is_object() { Ok(document) } else { Err(wrong("must be a JSON object".to_owned())) }
 }
 

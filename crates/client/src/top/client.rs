@@ -3,6 +3,7 @@
 use crate::ask::{GatewayAddress, GatewayConnection, TlsOf};
 use serde_json::Value;
 use std::time::Duration;
+use tollgate_model::json_document;
 
 const TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -27,9 +28,9 @@ impl TopClient {
         let answer = self.connection.try_ask("GET", path, Some(&self.secret), None);
         let (status, body) = answer.map_err(|reason| format!("{}: {reason}", self.connection.address()))?;
         match status {
-            200 => {
-                serde_json::from_slice(&body).map(Some).map_err(|error| format!("{path}: not the answer of a control API: {error}"))
-            }
+            200 => json_document::from_slice(&body)
+                .map(Some)
+                .map_err(|error| format!("{path}: not the answer of a control API: {error}")),
             404 => Ok(None),
             401 | 403 => Err("the control API refuses the secret; give it with --secret or TYK_GW_SECRET".to_owned()),
             other => Err(format!("{path}: the control API answers {other}")),

@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
-use tollgate_model::{Level, Problem};
+use tollgate_model::{Level, Problem, json_document};
 use tollgate_openapi::{ClassicForm, Document, ExampleKinds, check_examples, classic_form, is_openapi, read_text};
 
 /// Maximum size of a definition; a longer file is there by mistake.
@@ -178,7 +178,7 @@ fn differences(classic: &Value, form: &Value, at: &str, places: &mut Vec<String>
 /// Parses JSON, or YAML if the file is named so.
 fn parse(text: &[u8], file: Option<&Path>) -> Result<Value, String> {
     let is_yaml = file.and_then(Path::extension).is_some_and(|extension| extension == "yaml" || extension == "yml");
-    if is_yaml { read_text(text) } else { serde_json::from_slice(text).map_err(|error| format!("not valid JSON: {error}")) }
+    if is_yaml { read_text(text) } else { json_document::from_slice(text).map_err(|error| format!("not valid JSON: {error}")) }
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

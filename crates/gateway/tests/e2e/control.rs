@@ -404,10 +404,24 @@ fn the_schema_of_definitions_fits_what_is_accepted() {
 }
 
 #[test]
-fn there_is_no_schema_of_openapi() {
-    let answer = empty().control("GET", "/tyk/schema?oasVersion=3.0.3", "");
-    let message = r#"{"status":"Failed","message":"Schema not found for version \"3.0.3\""}"#;
-    assert_eq!(told(&answer), (404, format!("{message}\n")));
+fn the_schema_of_openapi_documents_fits_those_that_are_served() {
+    let gateway = empty();
+    let schema = |version: &str| gateway.control("GET", &format!("/tyk/schema?oasVersion={version}"), "");
+    let read = |version: &str| jsonschema::validator_for(&schema(version).json()["schema"]).unwrap();
+    let document = crate::openapi_definitions::document("a", "http://127.0.0.1:1/");
+    assert!(read("3.0.3").is_valid(&document));
+    assert!(!read("3.1").is_valid(&document), "the document is of another version");
+    for (place, value) in [
+        ("info/id", json!(7)),
+        ("server/listenPath/strip", json!("yes")),
+        ("upstream/url", json!([])),
+        ("middleware/operations", json!({"getThing": {"enforceTimeout": {"value": "soon"}}})),
+    ] {
+        let wrong = crate::openapi_definitions::extended(document.clone(), place, value);
+        assert!(!read("3.0").is_valid(&wrong), "{place}");
+    }
+    let message = r#"{"status":"Failed","message":"Schema not found for version \"2.0\""}"#;
+    assert_eq!(told(&schema("2.0")), (404, format!("{message}\n")));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::commands::tollgate;
+use crate::configuration::Folders;
 use crate::harness::{Gateway, Upstream, api, eventually, reply, request};
 
 /// A document with one operation, `getThing`, and the settings of a keyless API.
@@ -258,8 +259,8 @@ fn with_responses(upstream: &Upstream, rules: Value) -> String {
 fn telling() -> Upstream {
     Upstream::start(|seen| {
         let query = seen.target.split_once('?').map_or("", |(_, query)| query);
-        let pairs: std::collections::HashMap<String, String> = tollgate_openapi::form_pairs(query).into_iter().collect();
-        let of = |name: &str, default: &str| pairs.get(name).cloned().unwrap_or_else(|| default.to_owned());
+        let pairs: std::collections::HashMap<_, _> = tollgate_openapi::form_pairs(query).into_iter().collect();
+        let of = |name: &str, default: &str| pairs.get(name).map_or_else(|| default.to_owned(), ToString::to_string);
         let kind = format!("Content-Type: {}", of("type", "application/json"));
         reply(&format!("{} Told", of("status", "200")), &[&kind], &of("body", "{\"n\":1}"))
     })
@@ -378,7 +379,7 @@ fn every_kind_of_broken_document_is_a_problem_with_file_and_path_and_others_go_o
     let circle = json!({"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}});
     let remote = |to: &str| with(&format!("{operation}/responses/200"), json!({"$ref": to}));
     let outside = "is outside this document; such references are not followed";
-    let loads: [(&str, String, &str, &str); 12] = [
+    let loads: [(&str, String, &str, &str); 13] = [
         (
             "a circle of references",
             with("/components", json!({"schemas": circle})).to_string(),
@@ -389,7 +390,18 @@ fn every_kind_of_broken_document_is_a_problem_with_file_and_path_and_others_go_o
         ("a reference to a file", remote("other.yaml#/b").to_string(), "$.paths", outside),
         ("a reference to nothing", remote("#/components/responses/None").to_string(), "$.paths", "is not in this document"),
         ("one id twice", with("/paths/~1others", others).to_string(), ".get.operationId", "is also the id of"),
-        ("too deep", with("/components", json!({"schemas": {"A": deep(300)}})).to_string(), "a.json", "recursion limit exceeded"),
+        (
+            "too deep",
+            with("/components", json!({"schemas": {"A": deep(520)}})).to_string(),
+            "$.components.schemas.A.items.items",
+            "nested deeper than 500 levels below this place",
+        ),
+        (
+            "much too deep",
+            with("/components", json!({"schemas": {"A": deep(700)}})).to_string(),
+            "nested deeper than 600 levels at $.components.schemas.A.items.items",
+            "not valid JSON",
+        ),
         (
             "look-around",
             query(json!({"type": "string", "pattern": "^(?=a)b"})).to_string(),
@@ -443,6 +455,75 @@ fn every_kind_of_broken_document_is_a_problem_with_file_and_path_and_others_go_o
     assert_eq!([ask("/a/things/1?q=123-", &nested(100)), ask("/a/things/1?q=12-", &nested(100))], [200, 422], "{}", gateway.log());
     assert_eq!(ask("/a/things/1?q=123-", &nested(100).replace("\"x\"", "5")), 422, "the deepest item must be a text");
     assert_eq!(gateway.get("/b/x").status, 200);
+}
+
+#[test]
+fn schemas_a_hundred_deep_are_served_whichever_way_they_come() {
+    let upstream = Upstream::ok();
+    let folders = Folders::new();
+    let gateway = folders.start();
+    // Two levels of JSON for each schema.
+    let deep = |levels: usize| {
+        (0..levels)
+            .fold(json!({"type": "string"}), |schema, _| json!({"type": "object", "properties": {"a": schema}, "required": ["a"]}))
+    };
+    let nested = |levels: usize, inner: &str| format!("{}{inner}{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+    let of = |id: &str, levels: usize| {
+        let mut document = document(id, &upstream.url());
+        document["paths"]["/things/{id}"]["put"] = json!({
+            "operationId": "putThing",
+            "requestBody": {"required": true, "content": {"application/json": {"schema": deep(levels)}}},
+            "responses": {"200": {"description": "Done."}},
+        });
+        extended(document, "middleware/operations", json!({"putThing": {"validateRequest": {"enabled": true}}}))
+    };
+    let serves = |id: &str| {
+        let ask =
+            |body: &str| gateway.send(request("PUT", &format!("/{id}/things/1"), &["Content-Type: application/json"], body)).status;
+        assert_eq!([ask(&nested(100, "\"x\"")), ask(&nested(100, "5")), ask(&nested(99, "\"x\""))], [200, 422, 422], "{id}");
+    };
+    std::fs::write(folders.apps().join("file-oas.json"), of("file", 100).to_string()).unwrap();
+    // JSON is YAML.
+    std::fs::write(folders.apps().join("yaml.yaml"), format!("# YAML\n{}\n", of("yaml", 100))).unwrap();
+    gateway.reload();
+    serves("file");
+    serves("yaml");
+    let created = gateway.control("POST", "/tyk/apis/oas", &of("created", 100).to_string());
+    assert_eq!(created.status, 200, "{created}");
+    serves("created");
+    let mut plain = of("imported", 100);
+    plain.as_object_mut().unwrap().remove("x-tyk-api-gateway");
+    let file = gateway.dir().join("plain.json");
+    std::fs::write(&file, plain.to_string()).unwrap();
+    let line =
+        format!("apis import {} --id imported --listen-path /imported/ --validate --upstream {}", file.display(), upstream.url());
+    tollgate(&gateway, &line).ok();
+    serves("imported");
+    // As code: what is dumped, changed and synced.
+    let conf = gateway.dir().join("conf");
+    tollgate(&gateway, &format!("dump {}", conf.display())).ok();
+    tollgate(&gateway, &format!("diff {}", conf.display())).ok();
+    let files = std::fs::read_dir(conf.join("apis")).unwrap().map(|entry| entry.unwrap().path());
+    let dumped: Vec<_> = files.filter(|path| path.to_string_lossy().contains("created")).collect();
+    let text = std::fs::read_to_string(&dumped[0]).unwrap().replace("/created/", "/moved/");
+    std::fs::write(&dumped[0], text).unwrap();
+    tollgate(&gateway, &format!("sync {}", conf.display())).ok();
+    serves("moved");
+    let revisions = || gateway.control("GET", "/tyk/configuration/revisions", "").json()["revisions"].as_array().map(Vec::len);
+    eventually("all changes are kept", || revisions() == Some(4));
+    tollgate(&gateway, "rollback 3").ok();
+    assert_eq!(gateway.get("/moved/things/1").status, 404);
+    // A deeper one is named, whichever way it comes.
+    let place = "$.paths[\"/things/{id}\"].put.requestBody.content[\"application/json\"].schema.properties.a";
+    for answer in [
+        gateway.control("POST", "/tyk/apis/oas", &of("deeper", 260).to_string()),
+        gateway.control("POST", "/tyk/apis/oas", &of("deeper", 1_000).to_string()),
+    ] {
+        let told = answer.json()["message"].as_str().unwrap_or_default().to_owned();
+        assert!(answer.status == 400 && told.contains(place) && told.contains("nested deeper than"), "{answer}");
+    }
+    assert_eq!(gateway.get("/deeper/things/1").status, 404);
+    serves("file");
 }
 
 #[test]

@@ -127,9 +127,8 @@ fn the_documents_of_kubernetes_and_github_are_served_and_mocked() {
     let Some(directory) = documents() else { return };
     let folders = Folders::new();
     let gateway = folders.start();
-    // Kubernetes has no examples. Those that are made of its deepest schemas end where a part is required, and then do not fit; operations with any
-    // content type have no mock.
-    for (name, operations_min, unfit_made_max, missing_max) in [("kubernetes", 900, 250, 60), ("github", 1_000, 0, 10)] {
+    // Kubernetes has no examples; they are made of its schemas. Its operations often have any content type. Some of GitHub's have no success but 1XX and 3XX.
+    for (name, operations_min, missing_max) in [("kubernetes", 1_000, 0), ("github", 1_000, 3)] {
         let file = directory.join(format!("{name}.json"));
         import(&gateway, &file, &format!("--id {name} --listen-path /{name}/ --upstream http://127.0.0.1:1/ --mock"));
         let counts = mocks(&gateway, name);
@@ -146,7 +145,7 @@ fn the_documents_of_kubernetes_and_github_are_served_and_mocked() {
         counts.unfit.iter().chain(&counts.missing).take(20).for_each(|line| println!("  {line}"));
         assert!(counts.answered >= operations_min, "{name}: {}", counts.answered);
         // A mock that does not fit is an example that its author got wrong.
-        assert!(counts.unfit.len() <= wrong + unfit_made_max, "{name}: {:#?}", counts.unfit);
+        assert!(counts.unfit.len() <= wrong, "{name}: {:#?}", counts.unfit);
         assert!(counts.missing.len() <= missing_max, "{name}: {:#?}", counts.missing);
     }
 }

@@ -12,6 +12,9 @@ use crate::places::at_pointer;
 /// Maximum problems about references: a document that refers to another file does so everywhere.
 const PROBLEMS_MAX: usize = 50;
 
+/// Steps of a path that a problem names if the document is nested too deep.
+const STEPS_MAX: usize = 20;
+
 /// Adds the problems of all references.
 pub(super) fn check(root: &Value, problems: &mut Vec<Problem>) {
     let mut walk = Walk { root, problems: Vec::new() };
@@ -31,8 +34,15 @@ struct Walk<'d> {
 impl Walk<'_> {
     fn value(&mut self, value: &Value, at: &JsonPath, depth: usize) {
         if depth > DEPTH_MAX {
-            let message = format!("nested deeper than {DEPTH_MAX} levels");
-            self.problems.push(Problem::new(Level::Error, at.to_string(), message));
+            // Told once: all of its members are too deep.
+            let problem = Problem::new(
+                Level::Error,
+                at.start(STEPS_MAX).to_string(),
+                format!("nested deeper than {DEPTH_MAX} levels below this place"),
+            );
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
             return;
         }
         match value {

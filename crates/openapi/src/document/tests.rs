@@ -101,12 +101,34 @@ fn equal_operations_are_reported() {
 }
 
 #[test]
-fn deep_documents_are_refused() {
-    let mut schema = json!({"type": "string"});
-    for _ in 0..100 {
-        schema = json!({"properties": {"a": schema}});
-    }
-    let root = json!({"openapi": "3.0.3", "components": {"schemas": {"A": schema}}});
-    let found = Document::new(root).unwrap_err();
-    assert!(found.iter().any(|problem| problem.message.contains("nested deeper than 200 levels")), "{found:?}");
+fn documents_that_are_too_deep_are_refused_with_the_beginning_of_the_place() {
+    let read = |schemas: usize| {
+        let schema = (0..schemas).fold(json!({"type": "string"}), |schema, _| json!({"properties": {"a": schema}}));
+        Document::new(json!({"openapi": "3.0.3", "components": {"schemas": {"A": schema}}}))
+    };
+    assert!(read(240).is_ok());
+    let found: Vec<String> = read(300).unwrap_err().iter().map(ToString::to_string).collect();
+    let place = format!("$.components.schemas.A{}.properties", ".properties.a".repeat(8));
+    assert_eq!(found, [format!("{place}: error: nested deeper than 500 levels below this place")]);
+}
+
+#[test]
+fn yaml_may_be_deep_and_large() {
+    let flow = |levels: usize| format!("# YAML\n{}1{}", "{a: ".repeat(levels), "}".repeat(levels));
+    let block = |levels: usize| {
+        (0..levels).map(|level| format!("{}a:\n", " ".repeat(level))).collect::<String>() + &" ".repeat(levels) + "1"
+    };
+    let read = move || {
+        for text in [flow(250), block(250)] {
+            let read = read_text(text.as_bytes()).unwrap();
+            assert_eq!(std::iter::successors(Some(&read), |value| value.get("a")).count(), 251);
+        }
+        for text in [flow(300), flow(50_000), block(300)] {
+            assert!(read_text(text.as_bytes()).unwrap_err().starts_with("not valid YAML: "));
+        }
+    };
+    // Threads of the gateway have two MiB.
+    std::thread::Builder::new().stack_size(3 << 19).spawn(read).unwrap().join().unwrap();
+    let large = (0..400_000).map(|number| format!("k{number}: {number}\n")).collect::<String>();
+    assert_eq!(read_text(large.as_bytes()).unwrap().as_object().map(|members| members.len()), Some(400_000));
 }

@@ -46,6 +46,36 @@ fn requests_select_examples() {
 }
 
 #[test]
+fn ranges_get_a_type_that_fits_their_example() {
+    let of = |content: Value| mocks(json!({"200": {"description": "", "content": content}}));
+    let object = || json!({"example": {"n": 1}});
+    for (content, accept, expect) in [
+        (json!({"*/*": object()}), "", Ok(("application/json", "{\"n\":1}"))),
+        (json!({"*/*": object()}), "text/html", Ok(("application/json", "{\"n\":1}"))),
+        (json!({"*/*": object()}), "application/*", Ok(("application/json", "{\"n\":1}"))),
+        (json!({"*/*": object()}), "image/*", Err("there is no example response for the content type: image/*")),
+        (json!({"*/*": {"schema": {"type": "string"}}}), "", Ok(("text/plain; charset=utf-8", "string"))),
+        (json!({"application/*": {"schema": {"type": "string"}}}), "", Ok(("application/json", "\"string\""))),
+        (json!({"application/*": object()}), "application/json", Ok(("application/json", "{\"n\":1}"))),
+        (json!({"application/*": object()}), "text/html", Err("there is no example response for the content type: text/html")),
+        (json!({"text/*": {"example": "x"}}), "text/plain", Ok(("text/plain; charset=utf-8", "x"))),
+        (json!({"image/*": {"example": "x"}}), "image/png", Ok(("application/octet-stream", "x"))),
+        // The most specific one.
+        (json!({"*/*": {"example": "any"}, "text/*": {"example": "text"}}), "text/csv", Ok(("text/plain; charset=utf-8", "text"))),
+        // Nobody asked for a type.
+        (json!({"application/pdf": {"example": "%PDF"}}), "*/*", Ok(("application/pdf", "%PDF"))),
+        (
+            json!({"application/pdf": {"example": "%PDF"}}),
+            "application/json",
+            Err("there is no example response for the content type: application/json"),
+        ),
+    ] {
+        let expect = expect.map(|(kind, body)| (200, kind.to_owned(), body.to_owned())).map_err(str::to_owned);
+        assert_eq!(ask(&of(content.clone()), &[("Accept", accept)]), expect, "{content} {accept}");
+    }
+}
+
+#[test]
 fn schemas_without_examples_get_fitting_ones_and_recursion_ends() {
     let mocks = mocks(
         json!({"200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/Node"}}}}}}),

@@ -14,8 +14,8 @@ fn check(operation: Value, path: &str, query_text: &str, headers: &[(&str, &str)
     assert!(problems.is_empty(), "{problems:?}");
     let rules = &rules[index];
     let find =
-        |name: &str| headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| (*value).to_owned());
-    let parts = RequestParts { path_parameters: rules.path_parameters(path), query: query(query_text), header: &find };
+        |name: &str| headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| Cow::Borrowed(*value));
+    let parts = RequestParts { path, query: query_text, header: &find };
     let checked = rules.check_parameters(&parts).and_then(|()| rules.check_body(content.0, content.1.as_bytes()));
     checked.map_or_else(|mismatch| mismatch.to_string(), |()| String::new())
 }

@@ -9,8 +9,9 @@ use super::{Check, Discriminator, Node, Properties, SchemaId, Schemas, Types};
 
 mod unevaluated;
 
-/// Maximum nesting of schemas in one validation: a recursive schema goes as deep as its value.
-const DEPTH_MAX: u32 = 256;
+/// Maximum nesting of schemas in one validation: a recursive schema goes as deep as its value, which has 127 levels at most, and some of them
+/// pass through several references.
+const DEPTH_MAX: u32 = 512;
 
 /// Maximum schemas that one validation applies. A body of a few KiB needs some thousands; combinations of `oneOf` can need any number.
 const WORK_MAX: u32 = 1_000_000;
@@ -71,8 +72,20 @@ impl Schemas {
         self.node(schema).map_or("", |node| node.name.as_str())
     }
 
-    fn node(&self, schema: SchemaId) -> Option<&Node> {
+    pub(super) fn node(&self, schema: SchemaId) -> Option<&Node> {
         self.nodes.get(schema.0 as usize)
+    }
+
+    /// The schema behind references.
+    pub(super) fn followed(&self, schema: SchemaId) -> Option<&Node> {
+        let mut node = self.node(schema)?;
+        for _ in 0..16 {
+            match node.checks.as_slice() {
+                [Check::Reference(target)] if !node.read_only && !node.write_only => node = self.node(*target)?,
+                _ => break,
+            }
+        }
+        Some(node)
     }
 
     /// The types that a schema or those that it refers to accept, for decoding texts. Empty for any.
@@ -96,6 +109,11 @@ impl Schemas {
     pub(crate) fn accepts_text(&self, schema: SchemaId) -> bool {
         let types = self.types(schema);
         types.0 == 0 || types.has(Types::STRING)
+    }
+
+    /// Whether a schema accepts texts and nothing else.
+    pub(crate) fn is_text(&self, schema: SchemaId) -> bool {
+        self.types(schema) == Types(Types::STRING)
     }
 
     /// A text as the value that the schema expects. Without a fitting one, the text itself.
@@ -174,7 +192,7 @@ impl Schemas {
     pub(crate) fn property(&self, schema: SchemaId, name: &str) -> Option<SchemaId> {
         self.decided(schema, 0, &|node| {
             node.checks.iter().find_map(|check| match check {
-                Check::Properties(properties) => properties.named.get(name).copied().or(properties.others),
+                Check::Properties(properties) => properties.named.get(name).or(properties.others),
                 _ => None,
             })
         })
@@ -217,15 +235,16 @@ pub(super) fn is_integer(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|value| value.fract() == 0.0)
 }
 
-struct Run<'s> {
-    schemas: &'s Schemas,
-    side: Side,
-    work: u32,
+/// One validation.
+pub(super) struct Run<'s> {
+    pub(super) schemas: &'s Schemas,
+    pub(super) side: Side,
+    pub(super) work: u32,
     /// How many callers only want to know whether a value fits.
-    quiet: u32,
+    pub(super) quiet: u32,
 }
 
-type Outcome = Result<(), Mismatch>;
+pub(super) type Outcome = Result<(), Mismatch>;
 
 impl<'s> Run<'s> {
     fn fits(&mut self, schema: SchemaId, value: &Value, depth: u32) -> bool {
@@ -240,7 +259,7 @@ impl<'s> Run<'s> {
         Err(Mismatch::new(if self.quiet > 0 { String::new() } else { reason() }))
     }
 
-    fn check(&mut self, schema: SchemaId, value: &Value, depth: u32) -> Outcome {
+    pub(super) fn check(&mut self, schema: SchemaId, value: &Value, depth: u32) -> Outcome {
         self.work += 1;
         if depth > DEPTH_MAX || self.work > WORK_MAX {
             return Err(Mismatch::new("validation takes too long: the value is nested too deep or matches too many alternatives"));
@@ -298,23 +317,11 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    /// The schema behind references.
-    fn followed(&self, schema: SchemaId) -> Option<&'s Node> {
-        let mut node = self.schemas.node(schema)?;
-        for _ in 0..16 {
-            match node.checks.as_slice() {
-                [Check::Reference(target)] if !node.read_only && !node.write_only => node = self.schemas.node(*target)?,
-                _ => break,
-            }
-        }
-        Some(node)
-    }
-
     /// Properties that the other side alone may send.
     fn sides(&self, node: &Node, members: &Map<String, Value>) -> Outcome {
         for properties in node.checks.iter().filter_map(properties_of) {
             for name in members.iter().filter(|(_, member)| !member.is_null()).map(|(name, _)| name) {
-                let Some(property) = properties.named.get(name).and_then(|schema| self.followed(*schema)) else { continue };
+                let Some(property) = properties.named.get(name).and_then(|schema| self.schemas.followed(schema)) else { continue };
                 match self.side {
                     Side::Request if property.read_only => {
                         return self.mismatch(|| format!("readOnly property {name:?} in request"));
@@ -329,7 +336,7 @@ impl<'s> Run<'s> {
         Ok(())
     }
 
-    fn one(&mut self, check: &'s Check, value: &Value, depth: u32) -> Outcome {
+    pub(super) fn one(&mut self, check: &'s Check, value: &Value, depth: u32) -> Outcome {
         match check {
             Check::Never => self.mismatch(|| "no value is allowed here".to_owned()),
             Check::Reference(target) => self.check(*target, value, depth + 1),
@@ -437,7 +444,7 @@ impl<'s> Run<'s> {
         }
     }
 
-    fn text(&self, check: &Check, text: &str) -> Outcome {
+    pub(super) fn text(&self, check: &Check, text: &str) -> Outcome {
         // Bytes are a bound for characters.
         match check {
             Check::MinLength(least) if (text.chars().count() as u64) < *least => {
@@ -508,7 +515,7 @@ impl<'s> Run<'s> {
         for (name, member) in members {
             let named = properties.named.get(name);
             if let Some(schema) = named {
-                self.check(*schema, member, depth + 1).map_err(|mismatch| mismatch.below(name.as_str()))?;
+                self.check(schema, member, depth + 1).map_err(|mismatch| mismatch.below(name.as_str()))?;
             }
             let mut is_known = named.is_some();
             for (_, schema) in properties.patterns.iter().filter(|(pattern, _)| pattern.regex.is_match(name)) {
@@ -532,7 +539,7 @@ impl<'s> Run<'s> {
     fn required(&self, names: &[String], members: &Map<String, Value>, node: Option<&Node>) -> Outcome {
         let is_of_other_side = |name: &String| {
             let properties = node.into_iter().flat_map(|node| &node.checks).filter_map(properties_of);
-            let mut property = properties.filter_map(|properties| self.followed(*properties.named.get(name)?));
+            let mut property = properties.filter_map(|properties| self.schemas.followed(properties.named.get(name)?));
             property.any(|property| match self.side {
                 Side::Request => property.read_only,
                 Side::Response => property.write_only,

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tollgate_model::{JsonPath, Level, Problem};
 
 use super::format::Format;
+use super::property_table::PropertyTable;
 use super::{Check, Discriminator, Node, PatternCheck, Properties, SchemaId, Schemas, Types, pattern};
 use crate::document::{DEPTH_MAX, Document, Version};
 use crate::places::at_pointer;
@@ -19,6 +20,8 @@ pub(crate) struct SchemaCompiler<'d> {
     document: &'d Document,
     nodes: Vec<Node>,
     by_place: HashMap<*const Value, SchemaId>,
+    /// Schemas behind references, which are compiled after the schema that refers to them: a chain of references needs no deep stack.
+    referred: Vec<(SchemaId, &'d Value, JsonPath)>,
     patterns: HashMap<&'d str, Option<Arc<PatternCheck>>>,
     anchors: Option<HashMap<&'d str, (&'d Value, JsonPath)>>,
     /// Examples in schemas, if somebody wants them.
@@ -40,6 +43,7 @@ impl<'d> SchemaCompiler<'d> {
             document,
             nodes: Vec::new(),
             by_place: HashMap::new(),
+            referred: Vec::new(),
             patterns: HashMap::new(),
             anchors: None,
             examples: None,
@@ -59,7 +63,9 @@ impl<'d> SchemaCompiler<'d> {
 
     /// The compiled schemas, and their problems.
     pub(crate) fn finish(self) -> (Schemas, Vec<Problem>) {
-        (Schemas { nodes: self.nodes }, self.problems)
+        let mut schemas = Schemas { nodes: self.nodes };
+        schemas.complete();
+        (schemas, self.problems)
     }
 
     /// The schema at a JSON pointer.
@@ -75,18 +81,46 @@ impl<'d> SchemaCompiler<'d> {
 
     /// The schema at a place of the document.
     pub(crate) fn schema(&mut self, schema: &'d Value, at: &JsonPath) -> SchemaId {
-        self.nested(schema, at, 0)
+        let id = self.nested(schema, at, 0);
+        while let Some((id, schema, at)) = self.referred.pop() {
+            self.fill(id, schema, &at, 0);
+        }
+        id
     }
 
     fn nested(&mut self, schema: &'d Value, at: &JsonPath, depth: usize) -> SchemaId {
+        match self.reserve(schema) {
+            (id, true) => id,
+            (id, false) => {
+                self.fill(id, schema, at, depth);
+                id
+            }
+        }
+    }
+
+    /// The schema behind a reference.
+    fn referred(&mut self, schema: &'d Value, at: JsonPath) -> SchemaId {
+        let (id, is_known) = self.reserve(schema);
+        if !is_known {
+            self.referred.push((id, schema, at));
+        }
+        id
+    }
+
+    /// The number of a schema, and whether it is compiled or about to be.
+    fn reserve(&mut self, schema: &'d Value) -> (SchemaId, bool) {
         if let Some(known) = self.by_place.get(&std::ptr::from_ref(schema)) {
-            return *known;
+            return (*known, true);
         }
         let id = self.push(Node::default());
         self.by_place.insert(std::ptr::from_ref(schema), id);
+        (id, false)
+    }
+
+    fn fill(&mut self, id: SchemaId, schema: &'d Value, at: &JsonPath, depth: usize) {
         if depth > DEPTH_MAX || self.nodes.len() > SCHEMAS_MAX {
             self.error(at, "schemas that are nested too deep, or too many of them");
-            return id;
+            return;
         }
         let node = match schema {
             Value::Bool(true) => Node::default(),
@@ -103,7 +137,6 @@ impl<'d> SchemaCompiler<'d> {
         if let Some(place) = self.nodes.get_mut(id.0 as usize) {
             *place = node;
         }
-        id
     }
 
     fn collect_examples(&mut self, schema: SchemaId, members: &'d Map<String, Value>, at: &JsonPath) {
@@ -138,7 +171,7 @@ impl<'d> SchemaCompiler<'d> {
             node.name = reference.to_owned();
             node.null_is_extra = false;
             match self.target(reference) {
-                Some((target, place)) => node.checks.push(Check::Reference(self.nested(target, &place, depth + 1))),
+                Some((target, place)) => node.checks.push(Check::Reference(self.referred(target, place))),
                 None => self.error(&at.key("$ref"), format!("{reference} is not in this document")),
             }
             // In 3.0, nothing beside a reference counts.
@@ -422,7 +455,7 @@ impl<'d> Keywords<'_, 'd> {
         self.add(least);
         let most = self.count("maxProperties").map(Check::MaxProperties);
         self.add(most);
-        let named = self.map("properties").into_iter().map(|(name, schema)| (name.clone(), schema)).collect();
+        let named = PropertyTable::new(self.map("properties"));
         let mut properties = Properties { named, ..Properties::default() };
         if !is_3_0 {
             let at = self.at.key("patternProperties");

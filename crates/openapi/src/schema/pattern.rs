@@ -20,7 +20,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
 }
 
 /// The pattern with the escapes and classes that ECMA-262 writes differently.
-fn translated(pattern: &str) -> String {
+pub(crate) fn translated(pattern: &str) -> String {
     let mut written = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars().peekable();
     let mut in_class = false;

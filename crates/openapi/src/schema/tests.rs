@@ -156,9 +156,18 @@ fn problems_of_schemas_have_their_places() {
 }
 
 #[test]
+fn schemas_as_deep_as_a_document_may_be_are_compiled_and_checked() {
+    let schema = (0..480).fold(json!({"type": "string"}), |schema, _| json!({"items": schema}));
+    let nested = |inner: Value| (0..480).fold(inner, |value, _| json!([value]));
+    check("3.1.0", schema.clone(), nested(json!("x")), "");
+    let place = format!("Error at \"{}\": value must be a string", "/0".repeat(480));
+    check("3.1.0", schema, nested(json!(5)), &place);
+}
+
+#[test]
 fn recursion_and_alternatives_have_a_bound() {
     let mut deep = json!({"name": "a"});
-    for _ in 0..300 {
+    for _ in 0..600 {
         deep = json!({"name": "a", "next": deep});
     }
     check(
@@ -167,7 +176,7 @@ fn recursion_and_alternatives_have_a_bound() {
         deep,
         &format!(
             "Error at \"{}\": validation takes too long: the value is nested too deep or matches too many alternatives",
-            "/next".repeat(128),
+            "/next".repeat(256),
         ),
     );
 }

@@ -16,6 +16,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
+use tollgate_model::json_document;
 
 /// Tyk's answer to a classic definition of an API that an OpenAPI document defines.
 const OPENAPI: &str = "this API endpoint only supports Tyk Classic APIs; please use the appropriate Tyk OAS API endpoint";
@@ -80,7 +81,7 @@ pub(super) async fn create(
         Ok(wanted) => wanted,
         Err(answer) => return answer,
     };
-    let Ok(Value::Object(mut definition)) = serde_json::from_slice(&body) else { return malformed() };
+    let Ok(Value::Object(mut definition)) = json_document::from_slice(&body) else { return malformed() };
     let id = match definition.get("api_id").unwrap_or(&Value::Null) {
         Value::String(id) if !id.is_empty() => id.clone(),
         Value::String(_) | Value::Null => match random_text() {
@@ -135,7 +136,7 @@ pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id 
         Some(api) if api.openapi.is_some() => return error(StatusCode::BAD_REQUEST, OPENAPI),
         Some(_) => {}
     }
-    let Ok(Value::Object(definition)) = serde_json::from_slice(&body) else { return malformed() };
+    let Ok(Value::Object(definition)) = json_document::from_slice(&body) else { return malformed() };
     let asked = match definition.get("api_id").unwrap_or(&Value::Null) {
         Value::String(asked) => asked.as_str(),
         Value::Null => "",

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use tollgate_admin::{MASK, Operator, mask};
 use tollgate_model::api::ApiDefinition;
+use tollgate_model::json_document;
 
 /// Locks for changes; two documents may share one.
 const LOCKS: usize = 64;
@@ -208,7 +209,7 @@ fn named(path: &str, uri: &Uri, body: Option<&Bytes>) -> Option<Document> {
         Some(Document { kind, id })
     };
     let of_body = |kind, member: &str| {
-        let body: Value = serde_json::from_slice(body?).ok()?;
+        let body: Value = json_document::from_slice(body?).ok()?;
         let id = body.get(member).and_then(Value::as_str).filter(|id| !id.is_empty())?.to_owned();
         Some(Document { kind, id })
     };
@@ -290,7 +291,7 @@ fn restored(
     let Some(body) = body.filter(|body| may_have_masks && body.windows(MASK.len()).any(|part| part == MASK.as_bytes())) else {
         return Ok(request);
     };
-    let Ok(mut sent) = serde_json::from_slice::<Value>(&body) else { return Ok(request) };
+    let Ok(mut sent) = json_document::from_slice::<Value>(&body) else { return Ok(request) };
     if let Err(paths) = mask::unmask(&mut sent, stored, &KnownKeys(&control.shared.keys)) {
         let message = format!("{}: there is no stored secret for this mask", paths.join(", "));
         return Err(error(StatusCode::BAD_REQUEST, message));

@@ -18,6 +18,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use tollgate_admin::mask::{mask as mask_secrets, mask_labels};
 use tollgate_admin::{MASK, Operator, RawKeys, Role};
+use tollgate_model::json_document;
 
 /// Answers that hold nothing of this installation; their members have the names of secrets.
 const DESCRIPTIONS: [&str; 2] = ["/tyk/openapi.json", "/tyk/schema"];
@@ -73,7 +74,7 @@ fn without_secrets(control: &Control, kind: &str, body: Bytes) -> Option<Bytes> 
         return Some(body);
     }
     if kind.starts_with("application/json") {
-        let mut value = serde_json::from_slice::<Value>(&body).ok()?;
+        let mut value = json_document::from_slice::<Value>(&body).ok()?;
         mask_secrets(&mut value, &keys);
         return Some(Bytes::from(format!("{value}\n")));
     }

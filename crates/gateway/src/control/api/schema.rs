@@ -1,5 +1,5 @@
-//! `/tyk/schema`: a JSON Schema of API definitions, for editors and validation. Tyk serves schemas of its OpenAPI extension there,
-//! selected by `oasVersion`; here it is the schema of the classic definition, and there is none for OpenAPI.
+//! `/tyk/schema`: a JSON Schema of API definitions, for editors and validation. As in Tyk, `oasVersion` selects that of OpenAPI documents with
+//! `x-tyk-api-gateway`; without it, it is the schema of the classic definition.
 
 use super::answer::{ControlAnswer, json, ok};
 use axum::extract::Query;
@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
 use tollgate_model::DocumentSchema;
+use tollgate_openapi::extension_schema;
 use utoipa::ToSchema;
 
 /// A schema.
@@ -39,12 +40,12 @@ enum MissingStatus {
 
 /// A JSON Schema of API definitions
 ///
-/// It describes the classic definition, in draft 2020-12. There is none for OpenAPI, regardless of the requested version.
+/// It describes the classic definition, or OpenAPI documents with `x-tyk-api-gateway` of the given version, in draft 2020-12.
 #[utoipa::path(
     get, path = "/tyk/schema", tag = "Documents", operation_id = "getSchema",
     security(("secret" = ["viewer"])),
     params(
-        ("oasVersion" = Option<String>, Query, description = "A version of OpenAPI, as Tyk has them; without it the schema of the classic definition is meant."),
+        ("oasVersion" = Option<String>, Query, description = "A version of OpenAPI, such as `3.0` or `3.0.3`; without it the schema of the classic definition is meant.", example = "3.0.3"),
     ),
     responses(
         (status = 200, body = SchemaFound, description = "The schema."),
@@ -52,11 +53,12 @@ enum MissingStatus {
     )
 )]
 pub(super) async fn schema(Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
-    match query.get("oasVersion").filter(|version| !version.is_empty()) {
-        Some(version) => {
-            let message = format!("Schema not found for version {version:?}");
+    let version = query.get("oasVersion").filter(|version| !version.is_empty());
+    match version.map_or_else(|| Some(DocumentSchema::Definition.whole()), |version| extension_schema(version)) {
+        Some(schema) => ok(SchemaFound { status: FoundStatus::Success, schema }),
+        None => {
+            let message = format!("Schema not found for version {:?}", version.map_or("", String::as_str));
             ControlAnswer(StatusCode::NOT_FOUND, json(SchemaMissing { status: MissingStatus::Failed, message }))
         }
-        None => ok(SchemaFound { status: FoundStatus::Success, schema: DocumentSchema::Definition.whole() }),
     }
 }

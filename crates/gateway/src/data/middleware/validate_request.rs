@@ -8,9 +8,10 @@ use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::RefusalText;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tollgate_http::KnownHeader;
-use tollgate_openapi::{OperationRules, RequestParts, RulesCompiler, form_pairs};
+use tollgate_openapi::{OperationRules, RequestParts, RulesCompiler};
 
 pub(super) struct ValidateRequest {
     by_endpoint: EndpointList<Validated>,
@@ -59,11 +60,8 @@ impl Middleware for ValidateRequest {
         let Some(rules) = &validated.rules else { return Step::Next };
         let mismatch = {
             let header = |name: &str| joined(exchange, name);
-            let parts = RequestParts {
-                path_parameters: rules.path_parameters(&exchange.path_behind_listen()),
-                query: exchange.query().map(form_pairs).unwrap_or_default(),
-                header: &header,
-            };
+            let path = exchange.path_behind_listen();
+            let parts = RequestParts { path: &path, query: exchange.query().unwrap_or_default(), header: &header };
             rules.check_parameters(&parts)
         };
         if let Err(mismatch) = mismatch {
@@ -84,11 +82,11 @@ impl Middleware for ValidateRequest {
 }
 
 /// All lines of a header as one.
-fn joined(exchange: &Exchange<'_>, name: &str) -> Option<String> {
+fn joined<'x>(exchange: &'x Exchange<'_>, name: &str) -> Option<Cow<'x, str>> {
+    let mut lines = exchange.request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+    let first = String::from_utf8_lossy(lines.next()?.1);
     let separator = if name.eq_ignore_ascii_case("cookie") { "; " } else { "," };
-    let own = exchange.request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
-    let lines: Vec<String> = own.map(|(_, value)| String::from_utf8_lossy(value).into_owned()).collect();
-    if lines.is_empty() { None } else { Some(lines.join(separator)) }
+    Some(lines.fold(first, |joined, (_, value)| Cow::Owned(format!("{joined}{separator}{}", String::from_utf8_lossy(value)))))
 }
 
 fn refused(status: u16, message: String) -> Step {

@@ -44,7 +44,7 @@ impl<'s> Run<'s> {
                 (Check::Properties(properties), Value::Object(members)) => {
                     let all = properties.others.is_some() || properties.is_open;
                     let is_known = |name: &str| {
-                        all || properties.named.contains_key(name)
+                        all || properties.named.get(name).is_some()
                             || properties.patterns.iter().any(|(pattern, _)| pattern.regex.is_match(name))
                     };
                     evaluated.names.extend(members.keys().map(String::as_str).filter(|name| is_known(name)));

@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tollgate_admin::Operator;
+use tollgate_model::json_document;
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 use utoipa::ToSchema;
 
@@ -169,7 +170,7 @@ async fn content(store: &dyn Store, entry: &RevisionEntry) -> Result<Option<Revi
     for piece in 0..entry.pieces {
         text.extend(document(store, piece_id(entry.number, piece)).await?.unwrap_or_default());
     }
-    Ok(serde_json::from_slice(&text).ok())
+    Ok(json_document::from_slice(&text).ok())
 }
 
 /// The revisions of the configuration

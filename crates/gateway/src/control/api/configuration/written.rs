@@ -3,6 +3,7 @@
 use super::SourceProblem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tollgate_model::json_document;
 use utoipa::ToSchema;
 
 /// Changes that are made as one.
@@ -87,7 +88,7 @@ impl ChangeSet {
         if body.first().is_none_or(|first| *first != b'{') && !body.trim_ascii_start().starts_with(b"{") {
             return Err(problem("must be an object with digest and changes".to_owned()));
         }
-        let set: ChangeSet = serde_json::from_slice(body).map_err(|error| problem(format!("not a set of changes: {error}")))?;
+        let set: ChangeSet = json_document::from_slice(body).map_err(|error| problem(format!("not a set of changes: {error}")))?;
         let of = |place: usize, change: &ObjectChange| {
             if change.source.is_empty() { format!("changes[{place}]") } else { change.source.clone() }
         };

@@ -29,20 +29,20 @@ esac
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
 # Independent implementations to test against: a maker of JSON Web Tokens, readers of MessagePack and Protocol Buffers, an OAuth
-# client, a validator of OpenAPI documents. If they cannot be installed, the tests that need them report it.
+# client, a validator of OpenAPI documents, a GraphQL library for subgraphs. If they cannot be installed, the tests that need them report it.
 python_packages() {
     [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
-    if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c 'import jwt, cryptography, msgpack, google.protobuf, authlib, requests, openapi_spec_validator' 2>/dev/null; then
+    if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c 'import jwt, cryptography, msgpack, google.protobuf, authlib, requests, openapi_spec_validator, graphql' 2>/dev/null; then
         return
     fi
     rm -rf "$venv"
     mkdir -p "$(dirname "$venv")"
-    if reason=$(python3 -m venv "$venv" 2>&1 && "$venv/bin/pip" install --quiet 'pyjwt[crypto]' msgpack protobuf authlib requests openapi-spec-validator 2>&1); then
+    if reason=$(python3 -m venv "$venv" 2>&1 && "$venv/bin/pip" install --quiet 'pyjwt[crypto]' msgpack protobuf authlib requests openapi-spec-validator graphql-core 2>&1); then
         return
     fi
     mkdir -p "$venv"
-    echo "PyJWT, msgpack, protobuf, Authlib and openapi-spec-validator cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
+    echo "PyJWT, msgpack, protobuf, Authlib, openapi-spec-validator and graphql-core cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/unavailable" >&2
 }
 
 # OpenBao, a server with Vault's protocol, as one program of 180 MB. Not every processor has it.

@@ -72,7 +72,8 @@ pub enum SourceFailure {
     Unsendable,
 }
 
-/// The state of an execution.
+/// The state of an execution. A copy goes on from there on its own: each event of a subscription is the answer to the first request of a copy.
+#[derive(Clone)]
 pub struct Execution {
     graph: Arc<DataGraph>,
     plan: Arc<Plan>,
@@ -97,6 +98,7 @@ enum FetchState {
 }
 
 /// A request, and the objects that its answer is for: of entities, those of each entity, otherwise those of the only answer.
+#[derive(Clone)]
 struct SentRequest {
     fetch: usize,
     objects: Vec<Vec<ObjectPlace>>,
@@ -161,8 +163,13 @@ impl Execution {
     }
 
     fn within_limits(&mut self, answer: SourceAnswer) -> Result<SourceAnswer, SourceFailure> {
-        self.bytes = self.bytes.saturating_add(answer.body.len());
-        if self.bytes <= self.limits.bytes_max { Ok(answer) } else { Err(SourceFailure::TooLarge) }
+        // What is not taken does not count.
+        let bytes = self.bytes.saturating_add(answer.body.len());
+        if bytes > self.limits.bytes_max {
+            return Err(SourceFailure::TooLarge);
+        }
+        self.bytes = bytes;
+        Ok(answer)
     }
 
     /// Makes the requests whose turn it is.

@@ -482,7 +482,7 @@ impl Connection {
                 tls: None,
                 http2: true,
                 is_own: false,
-                probe: 0,
+                ticket: 0,
             };
             Stage::Http2(Box::new(Http2Start { stream, bytes: bytes.to_vec(), client, counted }))
         });

@@ -72,10 +72,10 @@ async fn pass(
     }
     let (address, listener) = (announced.unwrap_or(peer), listen.name);
     let Some(terms) = &listen.tls else {
-        return Ok((Stream::Tcp(stream), ClientInfo { address, listener, tls: None, http2: false, is_own: false, probe: 0 }));
+        return Ok((Stream::Tcp(stream), ClientInfo { address, listener, tls: None, http2: false, is_own: false, ticket: 0 }));
     };
     let (stream, tls) = shake_hands(core, stream, terms.as_ref()).await?;
-    Ok((stream, ClientInfo { address, listener, tls: Some(tls), http2: false, is_own: false, probe: 0 }))
+    Ok((stream, ClientInfo { address, listener, tls: Some(tls), http2: false, is_own: false, ticket: 0 }))
 }
 
 /// Reads the header and not a byte more. `None` if the proxy speaks for itself.

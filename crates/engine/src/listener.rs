@@ -146,6 +146,6 @@ fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entry: Entry,
         Entry::Listener(listen) => listen.name,
         Entry::Served(listener) => listener,
     };
-    let client = ClientInfo { address: client, listener, tls: None, http2: false, is_own: false, probe: 0 };
+    let client = ClientInfo { address: client, listener, tls: None, http2: false, is_own: false, ticket: 0 };
     tokio::task::spawn_local(serve(core.clone(), Stream::Tcp(stream), client, counted));
 }

@@ -96,7 +96,7 @@ pub struct ClientInfo {
     /// Whether the gateway itself sends the requests, on behalf of this client.
     pub is_own: bool,
     /// The number under which the service waits for the handler of one of its own requests; 0 for all others.
-    pub probe: u64,
+    pub ticket: u64,
 }
 
 /// What a TLS handshake revealed about a client.

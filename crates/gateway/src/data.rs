@@ -1,6 +1,7 @@
 //! The data plane: a request on its way from the connection to its upstream, and the compiled configuration that decides about it.
 
 pub(crate) mod api;
+pub(crate) mod api_call;
 pub(crate) mod balanced;
 pub(crate) mod batch;
 pub(crate) mod breaker;
@@ -8,6 +9,7 @@ pub(crate) mod cache_purger;
 pub(crate) mod caching;
 pub(crate) mod client_address;
 pub(crate) mod control_caller;
+pub(crate) mod core_queue;
 pub(crate) mod credentials;
 pub(crate) mod endpoints;
 pub(crate) mod error_body;

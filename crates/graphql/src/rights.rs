@@ -4,10 +4,11 @@
 
 use crate::document::CheckedOperation;
 use crate::schema::GraphqlSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A key's rights for one API.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphqlRights {
     /// Deepest query; unlimited if 0 or less.
     pub depth_max: i64,
@@ -22,7 +23,7 @@ pub struct GraphqlRights {
 }
 
 /// How deep the query below a field of a root type may be.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldDepth {
     /// Name of the root type.
     pub type_name: String,
@@ -33,7 +34,7 @@ pub struct FieldDepth {
 }
 
 /// Fields of a type; `*` is all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeFields {
     /// Name of the type.
     pub name: String,

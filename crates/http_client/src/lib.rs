@@ -4,7 +4,7 @@
 use http::header::PROXY_AUTHORIZATION;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -151,8 +151,7 @@ impl HttpClient {
     /// # Errors
     /// There is no answer.
     pub async fn status(&self, request: Request<Full<Bytes>>) -> Result<StatusCode, HttpFault> {
-        let response =
-            self.client.request(self.prepared(request)).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
+        let response = self.open(request).await?;
         Ok(response.status())
     }
 
@@ -161,16 +160,22 @@ impl HttpClient {
     /// # Errors
     /// There is no answer.
     pub async fn head(&self, request: Request<Full<Bytes>>) -> Result<(StatusCode, HeaderMap), HttpFault> {
-        let response =
-            self.client.request(self.prepared(request)).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
+        let response = self.open(request).await?;
         let (head, _) = response.into_parts();
         Ok((head.status, head.headers))
     }
 
+    /// Sends a request, and returns the answer with a body that is still to be read.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub async fn open(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, HttpFault> {
+        self.client.request(self.prepared(request)).await.map_err(|error| HttpFault::Connection(with_causes(&error)))
+    }
+
     /// Sends a request to the host of its URI, and collects the answer.
     pub async fn send(&self, request: Request<Full<Bytes>>, body_bytes_max: usize) -> Result<HttpAnswer, HttpFault> {
-        let response =
-            self.client.request(self.prepared(request)).await.map_err(|error| HttpFault::Connection(with_causes(&error)))?;
+        let response = self.open(request).await?;
         let (head, body) = Response::into_parts(response);
         let body = Limited::new(body, body_bytes_max).collect().await.map_err(|error| HttpFault::Body(error.to_string()))?;
         let trailers = body.trailers().cloned();

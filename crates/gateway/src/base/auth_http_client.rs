@@ -6,18 +6,22 @@ use crate::base::external_services::ExternalServices;
 use crate::base::tls;
 use crate::base::tls::{Library, TlsRules};
 use http::header::LOCATION;
-use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
+use rustls::pki_types::ServerName;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
 use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 
 /// The threads of a client.
@@ -28,11 +32,13 @@ pub(crate) struct ClientThreads {
     pub count: usize,
     /// Most calls at one time. Further calls wait within their own deadline: a hanging server must not use up all file descriptors.
     pub calls_max: usize,
+    /// Stack of each.
+    pub stack_bytes: usize,
 }
 
 impl Default for ClientThreads {
     fn default() -> Self {
-        ClientThreads { name: "outside", count: 1, calls_max: 512 }
+        ClientThreads { name: "outside", count: 1, calls_max: 512, stack_bytes: 2 << 20 }
     }
 }
 
@@ -49,6 +55,11 @@ pub(crate) struct AuthHttpClient {
     library: Arc<Library>,
     slots: Semaphore,
 }
+
+/// A connection to a server, plain or over TLS.
+pub(crate) trait RawConnection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<C: AsyncRead + AsyncWrite + Send + Unpin> RawConnection for C {}
 
 /// One call.
 pub(crate) struct Call {
@@ -85,19 +96,19 @@ pub(crate) enum CallFault {
 impl AuthHttpClient {
     /// Starts the threads.
     pub(crate) fn start(services: Arc<ExternalServices>, library: Arc<Library>, threads: ClientThreads) -> io::Result<Self> {
-        let ClientThreads { name, count, calls_max } = threads;
+        let ClientThreads { name, count, calls_max, stack_bytes } = threads;
         let mut builder = match count {
             0 | 1 => tokio::runtime::Builder::new_current_thread(),
             count => {
                 let mut builder = tokio::runtime::Builder::new_multi_thread();
-                builder.worker_threads(count).thread_name(name);
+                builder.worker_threads(count).thread_name(name).thread_stack_size(stack_bytes);
                 builder
             }
         };
         let runtime = builder.enable_all().max_blocking_threads(8).build()?;
         let handle = runtime.handle().clone();
         let run = move || runtime.block_on(std::future::pending::<()>());
-        std::thread::Builder::new().name(name.to_owned()).spawn(run)?;
+        std::thread::Builder::new().name(name.to_owned()).stack_size(stack_bytes).spawn(run)?;
         Ok(AuthHttpClient { runtime: handle, clients: Mutex::default(), services, library, slots: Semaphore::new(calls_max) })
     }
 
@@ -120,6 +131,31 @@ impl AuthHttpClient {
             client.status(call.request()).await.map_err(CallFault::Http)
         };
         timeout(call.time_max, asking).await.unwrap_or(Err(CallFault::Timeout(call.time_max)))
+    }
+
+    /// Makes a call whose answer's body is read piece by piece, and has no end. The time limit is for its head.
+    pub(crate) async fn open(&self, call: Call) -> Result<Response<Incoming>, CallFault> {
+        let client = self.client(&call.tls).map_err(CallFault::Tls)?;
+        let opening = async { client.open(call.request()).await.map_err(CallFault::Http) };
+        timeout(call.time_max, opening).await.unwrap_or(Err(CallFault::Timeout(call.time_max)))
+    }
+
+    /// Opens a connection for something other than requests. Proxies are not used.
+    pub(crate) async fn connect(&self, uri: &Uri, rules: &TlsRules, time_max: Duration) -> Result<Box<dyn RawConnection>, String> {
+        let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        let is_secure = matches!(uri.scheme_str(), Some("https" | "wss"));
+        let port = uri.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
+        let connecting = async {
+            let stream = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
+            if !is_secure {
+                return Ok(Box::new(stream) as Box<dyn RawConnection>);
+            }
+            let config = tls::client_config(&self.services.of(rules.service).applied_to(rules), &self.library)?;
+            let name = ServerName::try_from(host.to_owned()).map_err(|_| format!("{host} can't be a TLS server's name"))?;
+            let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.map_err(|error| error.to_string())?;
+            Ok(Box::new(stream) as Box<dyn RawConnection>)
+        };
+        timeout(time_max, connecting).await.unwrap_or_else(|_| Err(format!("no connection within {} ms", time_max.as_millis())))
     }
 
     async fn follow(&self, mut call: Call) -> Result<CallReply, CallFault> {

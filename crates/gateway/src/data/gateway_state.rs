@@ -4,7 +4,7 @@ use crate::auth::certificates::Certificates;
 use crate::auth::keys::Keys;
 use crate::base::tls::{AllowList, ApiTls, ClientTerms};
 use crate::data::host_events::HostEvents;
-use crate::data::probe::ProbeQueue;
+use crate::data::probe::{ProbeQueue, probe_queue};
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::data::snapshot::Snapshot;
@@ -59,7 +59,7 @@ impl GatewayState {
             client_terms: None,
             control_callers: None,
             host_events: Default::default(),
-            probes: ProbeQueue::new(0),
+            probes: probe_queue(0),
             uptime_records: None,
             control: self.control.clone(),
         }

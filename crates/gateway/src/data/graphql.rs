@@ -2,11 +2,17 @@
 //! hundred lines takes milliseconds, in which a data thread serves hundreds of other requests.
 
 mod graph;
+mod run;
 mod server;
+mod sockets;
 mod sources;
+mod subscriptions;
+mod terms;
 
 pub(crate) use graph::ExecutedGraph;
-pub(crate) use server::{GraphClient, GraphServer, VARIABLES_HEADER};
+pub(crate) use run::{TOLD_HEADER, ToldFacts};
+pub(crate) use server::{GraphClient, GraphServer};
+pub(crate) use terms::GraphTerms;
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -6,6 +6,7 @@ mod forward;
 mod in_flight;
 mod mirror;
 mod observed;
+mod called;
 mod probed;
 mod record_builder;
 mod rehearsal;
@@ -90,6 +91,10 @@ pub(crate) struct CoreService {
     probed: RefCell<Option<Rc<Probe>>>,
     /// Probes that wait for their connection.
     probes: RefCell<HashMap<u64, Rc<Probe>>>,
+    /// APIs of calls that wait for their connection.
+    called: RefCell<HashMap<u64, String>>,
+    /// The last number that was given to one of the two.
+    ticket: Cell<u64>,
     time_of_day: TimeOfDay,
     /// Watches all chains, if requests are only rehearsed.
     rehearsal: Option<Rc<RehearsalRun>>,
@@ -109,12 +114,20 @@ impl CoreService {
             sampling: Sampling::new(shared.observer.metrics),
             probed: RefCell::default(),
             probes: RefCell::default(),
+            called: RefCell::default(),
+            ticket: Cell::new(0),
             time_of_day: TimeOfDay::new(),
             rehearsal: None,
             tap: RequestTap::new(shared.observer.watch.clone()),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
         }
+    }
+
+    /// A number under which a handler is waited for.
+    fn next_ticket(&self) -> u64 {
+        self.ticket.set(self.ticket.get() + 1);
+        self.ticket.get()
     }
 
     /// The newest snapshot.
@@ -204,11 +217,12 @@ pub(crate) struct CoreHandle(pub Rc<CoreService>);
 
 impl Service for CoreHandle {
     fn handler(&self, client: &ClientInfo) -> Box<dyn Handler> {
-        let handler = GatewayHandler::new(self.0.clone(), client);
-        if client.probe != 0
-            && let Some(probe) = self.0.probes.borrow_mut().remove(&client.probe)
-        {
-            return Box::new(ProbedHandler::new(handler, probe));
+        let mut handler = GatewayHandler::new(self.0.clone(), client);
+        if client.ticket != 0 {
+            handler.called = self.0.called.borrow_mut().remove(&client.ticket);
+            if let Some(probe) = self.0.probes.borrow_mut().remove(&client.ticket) {
+                return Box::new(ProbedHandler::new(handler, probe));
+            }
         }
         Box::new(handler)
     }
@@ -220,6 +234,8 @@ impl Service for CoreHandle {
     fn start(&self, own_requests: Rc<dyn OwnRequests>) {
         let requests = self.0.shared.probes.of_core(self.0.index);
         tokio::task::spawn_local(probed::serve(self.0.clone(), own_requests.clone(), requests));
+        let calls = self.0.shared.registry.api_calls.get().and_then(|calls| calls.of_core(self.0.index));
+        tokio::task::spawn_local(called::serve(self.0.clone(), own_requests.clone(), calls));
         // A core starts once.
         let _ = self.0.own_requests.set(own_requests);
     }
@@ -244,6 +260,8 @@ struct GatewayHandler {
     client_tls: Option<Rc<ClientTls>>,
     /// Whether the gateway itself sends the requests.
     is_own: bool,
+    /// The API that a request of the gateway's own is for, by id or name.
+    called: Option<String>,
     /// Position of the current request in its trace, if requests are traced.
     trace: Option<RequestTrace>,
     /// Record of the current request.
@@ -288,6 +306,7 @@ impl GatewayHandler {
             listener: client.listener,
             client_tls: client.tls.clone(),
             is_own: client.is_own,
+            called: None,
             record: None,
             request_id: None,
             tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
@@ -330,7 +349,7 @@ impl Handler for GatewayHandler {
         if matches!(request.method, "OPTIONS" | "TRACE") && ends_here(request, outgoing) {
             return Verdict::Reply;
         }
-        if self.listener == 0 && settings.is_control_path(request.path()) {
+        if self.listener == 0 && self.called.is_none() && settings.is_control_path(request.path()) {
             totals.iter().for_each(|totals| totals.control.add(1));
             return self.forward_to_control(request, client_ip, outgoing);
         }
@@ -350,7 +369,11 @@ impl Handler for GatewayHandler {
             return Verdict::Reply;
         }
         let snapshot = core.snapshot();
-        let Some(found) = snapshot.find(self.listener, request.authority, &path.decoded) else {
+        let found = match &self.called {
+            None => snapshot.find(self.listener, request.authority, &path.decoded),
+            Some(name) => snapshot.called(name, &path.decoded),
+        };
+        let Some(found) = found else {
             totals.iter().for_each(|totals| totals.not_found.add(1));
             if core.tap.is_sampled() {
                 let record = record_builder::build_unrouted(&core, request, client_ip, 404);

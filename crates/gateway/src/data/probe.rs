@@ -1,11 +1,10 @@
 //! A request that an operator tries: how it gets to a core, and what is found out about it. The core's part is in `handler/probed.rs`.
 
+use super::core_queue::CoreQueue;
 use serde::Serialize;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 /// Requests that wait for a core: operators are few, and each waits for an answer.
@@ -97,28 +96,9 @@ pub(crate) struct ProbeResponse {
 }
 
 /// Takes requests to the cores.
-pub(crate) struct ProbeQueue {
-    cores: Vec<mpsc::Sender<ProbeRequest>>,
-    /// What the cores take when they start.
-    inboxes: Mutex<Vec<Option<mpsc::Receiver<ProbeRequest>>>>,
-    turn: AtomicUsize,
-}
+pub(crate) type ProbeQueue = CoreQueue<ProbeRequest>;
 
-impl ProbeQueue {
-    pub(crate) fn new(cores: usize) -> Self {
-        let (cores, inboxes) = (0..cores).map(|_| mpsc::channel(WAITING_MAX)).map(|(sender, inbox)| (sender, Some(inbox))).unzip();
-        ProbeQueue { cores, inboxes: Mutex::new(inboxes), turn: AtomicUsize::new(0) }
-    }
-
-    /// The requests for a core; `None` if they were taken before.
-    pub(crate) fn of_core(&self, index: usize) -> Option<mpsc::Receiver<ProbeRequest>> {
-        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index)?.take()
-    }
-
-    /// Gives a request to the next core. False if too many wait.
-    pub(crate) fn send(&self, request: ProbeRequest) -> bool {
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let core = turn.checked_rem(self.cores.len()).and_then(|turn| self.cores.get(turn));
-        core.is_some_and(|core| core.try_send(request).is_ok())
-    }
+/// A queue for so many cores.
+pub(crate) fn probe_queue(cores: usize) -> ProbeQueue {
+    CoreQueue::new(cores, WAITING_MAX)
 }

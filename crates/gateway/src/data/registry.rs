@@ -13,6 +13,7 @@ use crate::base::secret::random_bytes;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::breaker::{Breaker, BreakerPlace};
 use crate::data::found_target::FoundTarget;
+use crate::data::api_call::ApiCallQueue;
 use crate::data::graphql::{GraphClient, GraphqlApi, GraphqlSource, LazyGraphqlThreads};
 use crate::data::pool_hedging::PoolHedging;
 use crate::data::pool_name::PoolName;
@@ -67,6 +68,8 @@ pub(crate) struct Registry {
     graphql: Interned<(String, GraphqlSource), GraphqlApi>,
     /// The threads and connections of data graphs.
     pub graph_client: GraphClient,
+    /// Takes requests of the gateway's own to its APIs.
+    pub api_calls: OnceLock<Arc<ApiCallQueue>>,
     /// The clients of the OAuth 2.0 provider.
     pub oauth_clients: Arc<OauthClients>,
     /// Certificates by file or identifier.

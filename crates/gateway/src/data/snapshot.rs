@@ -222,6 +222,15 @@ impl Snapshot {
         router.find(host, path)
     }
 
+    /// The API of a call, by id or name. Its listen path may be there, or not.
+    pub(crate) fn called(&self, name: &str, path: &str) -> Option<Found> {
+        let api = self.api_by_id_or_name(name)?;
+        // A stream understands no requests.
+        let compiled = self.apis.get(api).filter(|api| api.stream.is_none())?;
+        let listen_bytes = if path.starts_with(&compiled.listen_path) { compiled.listen_path.len() } else { 0 };
+        Some(Found { api, listen_bytes })
+    }
+
     /// A port of APIs.
     pub(crate) fn port(&self, number: u16) -> Option<&SnapshotPort> {
         self.ports.get(&number)

@@ -17,7 +17,8 @@ use crate::control::statistics::Statistics;
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
-use crate::data::probe::ProbeQueue;
+use crate::data::api_call::api_call_queue;
+use crate::data::probe::probe_queue;
 use crate::data::registry;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::Settings;
@@ -95,6 +96,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     registry.auth_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
     registry.script_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
     registry.graph_client.0.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
+    // Set once, here.
+    let _ = registry.api_calls.set(Arc::new(api_call_queue(threads(&config))));
     let observer = Arc::new(Observer::new(
         metrics.enabled,
         threads(&config),
@@ -144,7 +147,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         start: keys.shared_keys().map_or_else(MonoTime::now, |shared| shared.limits.start_time()),
         address_rates: address_rates(&config),
         host_events: Default::default(),
-        probes: ProbeQueue::new(threads(&config)),
+        probes: probe_queue(threads(&config)),
         uptime_records: UptimeRecords::open(&config)?,
         control: Arc::new(control_target),
     });

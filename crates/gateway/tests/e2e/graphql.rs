@@ -531,10 +531,6 @@ fn a_schema_that_cannot_work_is_told_with_its_place_and_the_last_good_one_stays(
     let (good, text) =
         check(&graph(&upstream).set("graphql/schema", "type Query { me: Int @odd }").set("graphql/proxy/subscription_type", "sse"));
     assert!(good && text.contains("cannot find directive `@odd`") && text.contains("graphql.proxy.subscription_type"), "{text}");
-    for mode in ["executionEngine", "supergraph"] {
-        let (good, text) = check(&graph(&upstream).set("graphql/execution_mode", mode));
-        assert!(!good && text.contains("$.graphql.execution_mode") && text.contains("is not supported"), "{text}");
-    }
     let (good, text) = check(
         &graph(&upstream)
             .set("graphql/execution_mode", "subgraph")

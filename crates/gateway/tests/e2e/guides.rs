@@ -52,6 +52,15 @@ fn the_example_of_graphql_runs() {
     run_beside("examples/graphql/README.md", &["server.py", "tyk.conf", "apps/library.json"], &[]);
 }
 
+#[test]
+fn the_example_of_data_graphs_runs() {
+    let files = ["services.py", "tyk.conf", "apps/shop.json", "apps/users.json"];
+    // graphql-core is not part of every Python.
+    if crate::jwt_issuers::python("import graphql\nprint('true')").is_some() {
+        run_beside("examples/data-graph/README.md", &files, &[]);
+    }
+}
+
 macro_rules! pages {
     ($($test:ident: $page:literal,)*) => {
         $(#[test]
@@ -199,7 +208,10 @@ impl Shell {
     fn start<'a>(environment: impl Iterator<Item = (&'a str, &'a str)>) -> Shell {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let program = Path::new(env!("CARGO_BIN_EXE_tollgate"));
-        let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
+        let own = program.parent().unwrap();
+        // Packages of Python that an example needs are where the tests' own are.
+        let packages = own.with_file_name("test-venv").join("bin");
+        let path = format!("{}:{}:{}", own.display(), packages.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new("bash");
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TYK_") || name.starts_with("TOLLGATE_")) {
             command.env_remove(name);

@@ -16,7 +16,6 @@ fn guarded(upstream: &Upstream) -> Vec<(&'static str, Definition)> {
             "custom_middleware",
             made("custom_middleware").set("custom_middleware", json!({"driver": "goplugin", "pre": [{"name": "f"}]})),
         ),
-        ("graphql", made("graphql").set("graphql", json!({"enabled": true, "execution_mode": "supergraph"}))),
     ];
     for list in ["validate_request", "virtual", "go_plugin"] {
         all.push((list, made(list).list(list, entry.clone())));
@@ -61,7 +60,7 @@ fn a_definition_or_the_gateway_may_say_that_it_is_served_all_the_same() {
         }
     }
     let other = json!({"tollgate": {"serve_without": ["virtual"]}});
-    assert_eq!(started(other, &definitions).get("/graphql/x").status, 404, "another field's name is not enough");
+    assert_eq!(started(other, &definitions).get("/go_plugin/x").status, 404, "another field's name is not enough");
 }
 
 #[test]

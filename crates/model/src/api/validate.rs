@@ -21,7 +21,7 @@ mod paths;
 
 /// Adds the problems of `api` to `findings`.
 pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
-    check_proxy(&api.proxy, api.is_stream(), findings);
+    check_proxy(&api.proxy, api.is_stream(), api.graphql.is_executed(), findings);
     check_versions(api, findings);
     check_auth(api, findings);
     check_addresses("allowed_ips", &api.allowed_ips, findings);
@@ -50,7 +50,8 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     }
 }
 
-fn check_proxy(proxy: &Proxy, is_stream: bool, findings: &mut Findings) {
+/// `is_executed`: the gateway answers itself, and has no target.
+fn check_proxy(proxy: &Proxy, is_stream: bool, is_executed: bool, findings: &mut Findings) {
     let check_listed = if is_stream { check_stream_target } else { check_listed_target };
     let at = JsonPath::of("proxy");
     if proxy.listen_path.is_empty() && !is_stream {
@@ -61,7 +62,7 @@ fn check_proxy(proxy: &Proxy, is_stream: bool, findings: &mut Findings) {
     }
     let balances = proxy.enable_load_balancing && !proxy.target_list.is_empty();
     // With a list it is never used.
-    if !balances {
+    if !balances && !is_executed {
         match is_stream {
             true => check_stream_target(&at.key("target_url"), &proxy.target_url, findings),
             false => check_target(&at.key("target_url"), &proxy.target_url, findings),

@@ -216,7 +216,7 @@ impl Play {
             tls: None,
             http2: false,
             is_own: false,
-            probe: 0,
+            ticket: 0,
         };
         let (own, counted) = (core.clone(), core.peers.count(None));
         let connection = runtime.spawn_local(async move { assert!(Connection::new(own, stream, client, counted).await.is_none()) });

@@ -1,7 +1,7 @@
 //! Compiles one version: its chain, its upstreams, and changes to its responses.
 
 use super::{balancing, chain, expiry_of};
-use crate::data::graphql::{GraphServer, GraphqlApi, GraphqlSource};
+use crate::data::graphql::{GraphServer, GraphTerms, GraphqlApi, GraphqlSource};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::{Context, Middleware};
@@ -91,17 +91,19 @@ fn data_graph(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<U
     let api = context.registry.graphql_api(&definition.api_id, key, || GraphqlApi::compile(&definition.graphql, rules)).ok()?;
     let places = definition.auth_methods().next().map(|method| definition.places(method));
     let credentials = places.filter(|_| !definition.use_keyless && !definition.strip_auth_data);
-    let server = GraphServer {
-        name: definition.api_id.clone(),
-        api,
-        tls: context.upstream_tls(definition),
-        credentials: credentials.and_then(|places| places.header().map(str::to_owned)),
-    };
     let Some(client) = context.registry.graph_client.0.get() else {
         context.error("$.graphql.execution_mode", "the system cannot start the threads of data graphs");
         return None;
     };
-    Some(Upstreams::One(Upstream::within(Arc::new(server).connector(client), context.registry)))
+    let terms = GraphTerms {
+        name: definition.api_id.clone(),
+        api,
+        tls: context.upstream_tls(definition),
+        credentials: credentials.and_then(|places| places.header().map(str::to_owned)),
+        client,
+        api_calls: context.registry.api_calls.get().cloned(),
+    };
+    Some(Upstreams::One(Upstream::within(Arc::new(GraphServer(Arc::new(terms))).connector(), context.registry)))
 }
 
 fn first_byte_ms(info: &VersionInfo) -> Option<u64> {

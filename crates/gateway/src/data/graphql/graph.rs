@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_data_graph::{
-    DataGraph, ExecutionLimits, FieldMapping, FieldOwner, GraphFault, Plan, PlanFault, Source, SourceDefinition, SourceKind, TemplateFault,
+    DataGraph, ExecutionLimits, FieldMapping, FieldOwner, GraphFault, Plan, PlanFault, Source, SourceDefinition, SourceKind,
+    TemplateFault,
 };
 use tollgate_federation::{CompositionFinding, SubgraphText, Supergraph, compose};
 use tollgate_graphql::{CheckedOperation, GraphqlSchema, KnownDocument};
 use tollgate_model::api::{
-    GraphqlDataSource, GraphqlDefinition, GraphqlEngine, GraphqlMode, GraphqlRules, GraphqlSourceKind, GraphqlSubgraphEntry, GraphqlTypeField,
+    GraphqlDataSource, GraphqlDefinition, GraphqlEngine, GraphqlMode, GraphqlRules, GraphqlSourceKind, GraphqlSubgraphEntry,
+    GraphqlSubscriptionKind, GraphqlTypeField,
 };
 
 /// Most plans that are kept for one API. A plan takes about as much memory as its document.
@@ -27,7 +29,17 @@ pub(crate) struct ExecutedGraph {
     pub limits: ExecutionLimits,
     /// Longest time for one request to a source.
     pub time_max: Duration,
+    /// How subscriptions are made, by source.
+    pub subscriptions: Vec<SubscriptionTerms>,
     plans: Cache<PlanKey, (KnownDocument, Arc<Plan>)>,
+}
+
+/// How subscriptions to a source are made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SubscriptionTerms {
+    pub kind: GraphqlSubscriptionKind,
+    /// Events of HTTP are asked for with POST.
+    pub uses_post: bool,
 }
 
 /// What a plan depends on. The document is told by its address, and is kept as long as the plan.
@@ -95,17 +107,21 @@ impl ExecutedGraph {
         supergraph: Option<&Supergraph>,
         notes: &mut Vec<GraphqlProblem>,
     ) -> Result<Self, Vec<GraphqlProblem>> {
-        let (graph, headers) = match supergraph {
+        let (graph, subscriptions, headers) = match supergraph {
             Some(supergraph) => {
                 let terms = &graphql.supergraph;
                 let headers = terms.global_headers.iter().map(|(name, value)| (name.clone(), value.clone()));
                 let headers = headers.chain([("X-Tyk-Parent-Request-Id".to_owned(), "$tyk_context.request_id".to_owned())]);
                 let sources = subgraph_sources(&terms.subgraphs)?;
-                (DataGraph::of_supergraph(sources, supergraph, !terms.disable_query_batching), headers.collect())
+                let subscriptions = with_schema(&terms.subgraphs)
+                    .map(|(_, subgraph)| SubscriptionTerms { kind: subgraph.subscription_type, uses_post: subgraph.sse_use_post });
+                let graph = DataGraph::of_supergraph(sources, supergraph, !terms.disable_query_batching);
+                (graph, subscriptions.collect(), headers.collect())
             }
             None => {
                 let headers = graphql.engine.global_headers.iter().map(|header| (header.key.clone(), header.value.clone()));
-                (of_fields(graphql, schema, notes)?, headers.collect())
+                let (graph, subscriptions) = of_fields(graphql, schema, notes)?;
+                (graph, subscriptions, headers.collect())
             }
         };
         let or = |value: usize, default| if value == 0 { default } else { value };
@@ -117,6 +133,7 @@ impl ExecutedGraph {
                 bytes_max: or(rules.source_bytes_max, 32 << 20),
             },
             time_max: Duration::from_millis(if rules.source_time_max_ms == 0 { 30_000 } else { rules.source_time_max_ms }),
+            subscriptions,
             plans: Cache::new(PLANS_MAX),
         })
     }
@@ -161,8 +178,8 @@ fn subgraph_sources(subgraphs: &[GraphqlSubgraphEntry]) -> Result<Vec<Source>, V
 }
 
 fn source(name: &str, kind: SourceKind, definition: SourceDefinition<'_>) -> Result<Source, (&'static str, String)> {
-    if !["http://", "https://"].iter().any(|scheme| definition.url.starts_with(scheme)) {
-        return Err(("url", format!("{:?} is no URL of http or https", definition.url)));
+    if !["http://", "https://", "tyk://"].iter().any(|scheme| definition.url.starts_with(scheme)) {
+        return Err(("url", format!("{:?} is no URL of http, https or tyk", definition.url)));
     }
     Source::new(name, kind, definition).map_err(|(field, TemplateFault(message))| (field, message))
 }
@@ -175,6 +192,7 @@ fn pairs(headers: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 #[derive(Default)]
 struct FieldSources {
     sources: Vec<Source>,
+    subscriptions: Vec<SubscriptionTerms>,
     owners: Vec<FieldOwner>,
     /// Where each owner is in the definition.
     places: Vec<String>,
@@ -182,13 +200,17 @@ struct FieldSources {
     problems: Vec<GraphqlProblem>,
 }
 
-fn of_fields(graphql: &GraphqlDefinition, schema: &GraphqlSchema, notes: &mut Vec<GraphqlProblem>) -> Result<DataGraph, Vec<GraphqlProblem>> {
+fn of_fields(
+    graphql: &GraphqlDefinition,
+    schema: &GraphqlSchema,
+    notes: &mut Vec<GraphqlProblem>,
+) -> Result<(DataGraph, Vec<SubscriptionTerms>), Vec<GraphqlProblem>> {
     let mut fields = FieldSources::default();
     fields.add_engine(&graphql.engine);
     if graphql.is_first_version() {
         graphql.type_field_configurations.iter().enumerate().for_each(|(index, entry)| fields.add_first_version(index, entry));
     }
-    let FieldSources { sources, owners, places, mappings, problems } = fields;
+    let FieldSources { sources, subscriptions, owners, places, mappings, problems } = fields;
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -198,9 +220,12 @@ fn of_fields(graphql: &GraphqlDefinition, schema: &GraphqlSchema, notes: &mut Ve
         faults.into_iter().map(told).collect::<Vec<_>>()
     })?;
     if !unowned.is_empty() {
-        notes.push(GraphqlProblem::new("$.graphql.engine.data_sources", format!("no source has {}: always null", unowned.join(", "))));
+        notes.push(GraphqlProblem::new(
+            "$.graphql.engine.data_sources",
+            format!("no source has {}: always null", unowned.join(", ")),
+        ));
     }
-    Ok(graph)
+    Ok((graph, subscriptions))
 }
 
 impl FieldSources {
@@ -209,7 +234,11 @@ impl FieldSources {
             let at = format!("$.graphql.engine.data_sources[{index}]");
             let position = self.sources.len();
             match data_source(entry) {
-                Ok(source) => self.sources.push(source),
+                Ok(source) => {
+                    self.sources.push(source);
+                    let (kind, uses_post) = (entry.config.subscription_type, entry.config.sse_use_post);
+                    self.subscriptions.push(SubscriptionTerms { kind, uses_post });
+                }
                 Err((field, message)) => {
                     self.problems.push(GraphqlProblem::new(format!("{at}.{field}"), message));
                     continue;
@@ -254,10 +283,18 @@ impl FieldSources {
         };
         let config = &entry.data_source.data_source_config;
         let headers: Vec<(&str, &str)> = config.headers.iter().map(|header| (header.key.as_str(), header.value.as_str())).collect();
-        let definition =
-            SourceDefinition { method: &config.method, url: &config.url, headers: &headers, body: &config.body, ..Default::default() };
+        let definition = SourceDefinition {
+            method: &config.method,
+            url: &config.url,
+            headers: &headers,
+            body: &config.body,
+            ..Default::default()
+        };
         match source(&format!("{type_name}.{field}"), kind, definition) {
-            Ok(source) => self.sources.push(source),
+            Ok(source) => {
+                self.sources.push(source);
+                self.subscriptions.push(SubscriptionTerms::default());
+            }
             Err((field, message)) => {
                 return self.problems.push(GraphqlProblem::new(format!("{at}.data_source.data_source_config.{field}"), message));
             }
@@ -271,7 +308,8 @@ fn data_source(entry: &GraphqlDataSource) -> Result<Source, (String, String)> {
     let config = &entry.config;
     let headers = pairs(&config.headers);
     let query: Vec<(&str, &str)> = config.query.iter().map(|pair| (pair.name.as_str(), pair.value.as_str())).collect();
-    let definition = SourceDefinition { method: &config.method, url: &config.url, query: &query, headers: &headers, body: &config.body };
+    let definition =
+        SourceDefinition { method: &config.method, url: &config.url, query: &query, headers: &headers, body: &config.body };
     let in_config = |(field, message): (&'static str, String)| (format!("config.{field}"), message);
     match entry.kind {
         GraphqlSourceKind::Rest => source(&entry.name, SourceKind::Rest, definition).map_err(in_config),
@@ -279,7 +317,8 @@ fn data_source(entry: &GraphqlDataSource) -> Result<Source, (String, String)> {
         GraphqlSourceKind::Graphql if config.has_operation => {
             let body = json!({"query": config.operation, "variables": config.variables}).to_string();
             let method = if config.method.is_empty() { "POST" } else { &config.method };
-            source(&entry.name, SourceKind::Rest, SourceDefinition { method, body: &body, query: &[], ..definition }).map_err(in_config)
+            source(&entry.name, SourceKind::Rest, SourceDefinition { method, body: &body, query: &[], ..definition })
+                .map_err(in_config)
         }
         GraphqlSourceKind::Graphql => {
             source(&entry.name, SourceKind::Graphql, SourceDefinition { query: &[], body: "", ..definition }).map_err(in_config)

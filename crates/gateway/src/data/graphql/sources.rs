@@ -1,28 +1,39 @@
-//! Requests to the sources of a data graph.
+//! Requests to the sources of a data graph: other servers, and APIs of this gateway.
 
-use super::GraphServer;
-use crate::base::auth_http_client::{AuthHttpClient, Call, CallFault};
+use super::terms::GraphTerms;
+use crate::base::auth_http_client::{Call, CallFault};
+use crate::data::api_call::{ApiCall, request_bytes};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use hyper::body::Bytes;
+use percent_encoding::percent_decode_str;
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tollgate_data_graph::{Execution, SourceAnswer, SourceFailure, SourceRequest};
 use tollgate_model::is_framing_header;
 
+/// How many data graphs a request has come through, for sources that are APIs of this gateway.
+pub(super) const LEVEL_HEADER: &str = "X-Tollgate-Graph-Level";
 /// Most requests of one query at a time.
 const PARALLEL_MAX: usize = 64;
 /// Most redirects of one request, as in Go.
 const REDIRECTS_MAX: usize = 10;
 /// Largest answer of a source. An execution has a limit for all answers together.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Most data graphs that a request comes through, one as the source of another.
+const LEVELS_MAX: u32 = 5;
 
 /// Sends what executions ask for.
+#[derive(Clone, Copy)]
 pub(super) struct SourceCalls<'c> {
-    pub server: &'c GraphServer,
-    pub client: &'c AuthHttpClient,
-    pub time_max: Duration,
+    pub terms: &'c GraphTerms,
+    /// How many data graphs the request has come through.
+    pub level: u32,
 }
+
+/// Why a request has no answer, and what the log says.
+pub(super) type SourceFault = (SourceFailure, String);
 
 impl SourceCalls<'_> {
     /// Runs an execution to its end.
@@ -39,28 +50,62 @@ impl SourceCalls<'_> {
     }
 
     async fn send(&self, request: SourceRequest) -> (u64, Result<SourceAnswer, SourceFailure>) {
-        let (id, source) = (request.id, request.source);
-        let answer = match self.call(request) {
-            Err(why) => self.failed(source, &why, SourceFailure::Unsendable),
-            Ok(call) => match self.client.call(call).await {
-                Ok(reply) => Ok(SourceAnswer { status: reply.status.as_u16(), body: reply.body.to_vec() }),
-                Err(fault @ CallFault::Timeout(_)) => self.failed(source, &fault.to_string(), SourceFailure::Timeout),
-                Err(fault) => self.failed(source, &fault.to_string(), SourceFailure::Unavailable),
-            },
+        let id = request.id;
+        let answer = match request.url.strip_prefix("tyk://") {
+            Some(target) => self.call_api(target, &request).await,
+            None => self.call_server(request).await,
         };
-        (id, answer)
+        let told = |(failure, why): SourceFault| {
+            self.terms.log_failure(&why);
+            failure
+        };
+        (id, answer.map_err(told))
     }
 
-    fn failed(&self, source: usize, why: &str, failure: SourceFailure) -> Result<SourceAnswer, SourceFailure> {
-        let graph = self.server.api.executed.as_ref().map(|executed| &executed.graph);
-        let name = graph.and_then(|graph| graph.sources().get(source)).map_or("", |source| &source.name);
-        tracing::warn!(api = self.server.name, source = name, why, "a source of a data graph gave no answer");
-        Err(failure)
+    async fn call_server(&self, request: SourceRequest) -> Result<SourceAnswer, SourceFault> {
+        let url = request.url.clone();
+        let call = self.call(request).map_err(|why| (SourceFailure::Unsendable, why))?;
+        match self.terms.client.call(call).await {
+            Ok(reply) => Ok(SourceAnswer { status: reply.status.as_u16(), body: reply.body.to_vec() }),
+            Err(fault @ CallFault::Timeout(_)) => Err((SourceFailure::Timeout, format!("{url}: {fault}"))),
+            Err(fault) => Err((SourceFailure::Unavailable, format!("{url}: {fault}"))),
+        }
     }
 
-    fn call(&self, request: SourceRequest) -> Result<Call, String> {
-        let uri: Uri = request.url.parse().map_err(|error| format!("its URL is none: {error}"))?;
-        let host = uri.host().ok_or("its URL has no host")?;
+    /// Sends a request to an API of this gateway, behind whose id or name is the path.
+    async fn call_api(&self, target: &str, request: &SourceRequest) -> Result<SourceAnswer, SourceFault> {
+        let unsendable = |why: String| (SourceFailure::Unsendable, format!("tyk://{target}: {why}"));
+        let (name, path) = target.split_at(target.find(['/', '?']).unwrap_or(target.len()));
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        if self.level >= LEVELS_MAX {
+            return Err(unsendable(format!("the request has come through {LEVELS_MAX} data graphs: a loop")));
+        }
+        let mut headers = request.headers.clone();
+        headers.push((LEVEL_HEADER.to_owned(), (self.level + 1).to_string()));
+        let bytes = request_bytes(&request.method, &path, &headers, &request.body).map_err(unsendable)?;
+        let (answer, answered) = oneshot::channel();
+        let call = ApiCall {
+            api: percent_decode_str(name).decode_utf8_lossy().into_owned(),
+            bytes,
+            is_head: request.method == "HEAD",
+            body_bytes_max: ANSWER_BYTES_MAX,
+            time_max: self.terms.time_max(),
+            answer,
+        };
+        let unavailable = |why: &str| (SourceFailure::Unavailable, format!("tyk://{target}: {why}"));
+        if !self.terms.api_calls.as_ref().is_some_and(|calls| calls.send(call)) {
+            return Err(unavailable("too many requests wait"));
+        }
+        match answered.await {
+            Ok(Ok(answer)) => Ok(SourceAnswer { status: answer.status, body: answer.body }),
+            Ok(Err(why)) => Err(unavailable(&why)),
+            Err(_) => Err(unavailable("the gateway stops")),
+        }
+    }
+
+    pub(super) fn call(&self, request: SourceRequest) -> Result<Call, String> {
+        let uri: Uri = request.url.parse().map_err(|error| format!("{:?} is no URL: {error}", request.url))?;
+        let host = uri.host().ok_or_else(|| format!("{uri} has no host"))?;
         let mut headers = HeaderMap::new();
         for (name, value) in request.headers.iter().filter(|(name, _)| !is_framing_header(name)) {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("{name:?} is no header"))?;
@@ -69,11 +114,11 @@ impl SourceCalls<'_> {
         }
         Ok(Call {
             method: Method::from_bytes(request.method.as_bytes()).map_err(|_| format!("{:?} is no method", request.method))?,
-            tls: self.server.tls.for_host(host),
+            tls: self.terms.tls.for_host(host),
             uri,
             headers,
             body: Bytes::from(request.body),
-            time_max: self.time_max,
+            time_max: self.terms.time_max(),
             body_bytes_max: ANSWER_BYTES_MAX,
             redirects_max: REDIRECTS_MAX,
         })

@@ -97,7 +97,7 @@ impl GatewayHandler {
                 tls: self.client_tls.clone(),
                 http2: false,
                 is_own: true,
-                probe: 0,
+                ticket: 0,
             },
         });
         self.answers.put(BATCH, running.clone());

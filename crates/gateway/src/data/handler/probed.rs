@@ -39,27 +39,26 @@ pub(super) async fn serve(
     requests: Option<mpsc::Receiver<ProbeRequest>>,
 ) {
     let Some(mut requests) = requests else { return };
-    let mut number = 0;
     while let Some(request) = requests.recv().await {
-        number += 1;
-        tokio::task::spawn_local(run(core.clone(), own_requests.clone(), number, request));
+        let ticket = core.next_ticket();
+        tokio::task::spawn_local(run(core.clone(), own_requests.clone(), ticket, request));
     }
 }
 
-async fn run(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, number: u64, request: ProbeRequest) {
+async fn run(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, ticket: u64, request: ProbeRequest) {
     let ProbeRequest { bytes, is_head, client_ip, body_bytes_max, time_max, mut answer } = request;
     let probe = Rc::new(Probe::default());
-    core.probes.borrow_mut().insert(number, probe.clone());
+    core.probes.borrow_mut().insert(ticket, probe.clone());
     let client =
-        ClientInfo { address: SocketAddr::new(client_ip, 0), listener: 0, tls: None, http2: false, is_own: true, probe: number };
+        ClientInfo { address: SocketAddr::new(client_ip, 0), listener: 0, tls: None, http2: false, is_own: true, ticket };
     let began = MonoTime::now();
     let exchange = tokio::time::timeout(time_max, own_requests.send(client, bytes, is_head, body_bytes_max));
     let ended = tokio::select! {
         ended = exchange => ended,
         // The request ends like that of a client who leaves.
-        () = answer.closed() => return drop(core.probes.borrow_mut().remove(&number)),
+        () = answer.closed() => return drop(core.probes.borrow_mut().remove(&ticket)),
     };
-    core.probes.borrow_mut().remove(&number);
+    core.probes.borrow_mut().remove(&ticket);
     let mut report = std::mem::take(&mut *probe.report.borrow_mut());
     report.took = began.elapsed();
     match ended {

@@ -116,7 +116,7 @@ impl Rehearsal {
             tls: None,
             http2: false,
             is_own: false,
-            probe: 0,
+            ticket: 0,
         };
         let mut handler = GatewayHandler::new(self.core.clone(), &client);
         handler.place = VersionPlace { api: usize::MAX, version: 0 };

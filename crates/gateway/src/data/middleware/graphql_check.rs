@@ -3,7 +3,8 @@
 //! for one that is too deep, and `introspection is disabled`. A query for nothing but the schema is answered here. Long documents that were not
 //! seen before are checked on other threads while the request is held; all others take a look-up.
 //!
-//! What is inside WebSockets is not checked: a key with rights that only a check could enforce cannot open one.
+//! What is inside WebSockets of an upstream is not checked: a key with rights that only a check could enforce cannot open one. The server of a
+//! data graph checks it.
 
 mod headers;
 mod outcome;
@@ -15,18 +16,15 @@ use crate::base::answers::GRACE;
 use crate::base::form::{decode_form, encode_form, pairs};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::graphql::{
-    CHECK_TIME_MAX, CheckedTexts, ExecutedGraph, GraphqlApi, GraphqlProblem, GraphqlSource, LazyGraphqlThreads, VARIABLES_HEADER,
+    CHECK_TIME_MAX, CheckedTexts, ExecutedGraph, GraphqlApi, GraphqlProblem, GraphqlSource, LazyGraphqlThreads, TOLD_HEADER, ToldFacts,
 };
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal;
 use crate::data::template::ValueTemplate;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use headers::{ErrorExtensions, UpstreamHeaders};
 use outcome::{BodyKind, GraphqlOutcome, body_kind, content_type_of};
 use queries::{GraphqlQueries, PassedQueries};
-use serde_json::{Map, Value};
 use std::sync::Arc;
 use tollgate_engine::Pending;
 use tollgate_graphql::{RequestFault, is_request_parameter, parse_body, parse_pairs};
@@ -150,12 +148,14 @@ impl GraphqlCheck {
         Some(exchange.answers.get::<Pending<CheckedTexts>>(self.number(exchange))?.get())
     }
 
-    /// Tells the server of the data graph the values of variables, in the place of whatever the client has sent there.
-    fn tell_variables(&self, exchange: &mut Exchange<'_>) {
-        let values: Map<String, Value> =
-            self.texts.iter().map(|(template, text)| (text.clone(), Value::String(template.render(exchange)))).collect();
-        let told = STANDARD.encode(Value::Object(values).to_string());
-        exchange.outgoing.edits.set(&exchange.request.headers, VARIABLES_HEADER, told.as_bytes());
+    /// Tells the server of the data graph what it needs to know, in the place of whatever the client has sent there.
+    fn tell_facts(&self, exchange: &mut Exchange<'_>) {
+        let told = ToldFacts {
+            texts: self.texts.iter().map(|(template, text)| (text.clone(), template.render(exchange))).collect(),
+            rights: exchange.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default(),
+            is_closed: self.rules.is_closed,
+        };
+        exchange.outgoing.edits.set(&exchange.request.headers, TOLD_HEADER, told.to_header().as_bytes());
     }
 
     /// Sends the request on as its check has made it.
@@ -173,7 +173,7 @@ impl GraphqlCheck {
         exchange.note_graphql(passed.facts);
         self.headers.apply(exchange);
         if self.api.executed.is_some() {
-            self.tell_variables(exchange);
+            self.tell_facts(exchange);
         }
         if self.forwards_errors {
             ErrorExtensions::add(exchange);
@@ -207,7 +207,7 @@ fn is_plain(query: &str) -> bool {
 
 impl Middleware for GraphqlCheck {
     fn header_names(&self, names: &mut HeaderNames) {
-        ["Content-Type", "Accept", "Sec-WebSocket-Protocol", VARIABLES_HEADER].iter().for_each(|name| names.add(name));
+        ["Content-Type", "Accept", "Sec-WebSocket-Protocol", TOLD_HEADER].iter().for_each(|name| names.add(name));
         self.headers.header_names(names);
         self.texts.iter().for_each(|(template, _)| template.header_names(names));
     }

@@ -50,12 +50,6 @@ fn what_protects_and_does_not_act_is_found_with_its_place() {
             "custom_middleware",
             "$.custom_middleware.post_key_auth[0]",
         ),
-        (
-            json!({"graphql": {"enabled": true, "execution_mode": "executionEngine", "schema": "type Query"}}),
-            "graphql",
-            "$.graphql.execution_mode",
-        ),
-        (json!({"graphql": {"enabled": true, "execution_mode": "supergraph"}}), "graphql", "$.graphql.execution_mode"),
     ] {
         assert_eq!(missing(&definition(over.clone(), json!({}))), [(field, place.to_owned())], "{over}");
     }
@@ -77,7 +71,7 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
         json!({"custom_middleware": {"driver": "goplugin", "auth_check": {"name": "f"}}}),
         json!({"custom_middleware_bundle": "b.zip"}),
         json!({"custom_middleware": {"driver": "grpc", "pre": [{"name": "f"}]}}),
-        json!({"graphql": {"enabled": false, "execution_mode": "supergraph"}}),
+        json!({"graphql": {"enabled": true, "execution_mode": "supergraph"}}),
         json!({"graphql": {"enabled": true, "execution_mode": "proxyOnly", "schema": "type Query"}}),
         json!({"graphql": {"enabled": true, "execution_mode": "subgraph"}}),
         json!({"application_protocol": "other", "json_rpc_version": "2.0"}),

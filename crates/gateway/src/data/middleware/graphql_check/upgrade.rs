@@ -1,4 +1,5 @@
-//! WebSockets, in which clients subscribe. The handshake is checked, as in Tyk; what the client says inside is between it and the upstream.
+//! WebSockets, in which clients subscribe. The handshake is checked, as in Tyk; what the client says inside is between it and the upstream,
+//! or checked by the server of the data graph.
 
 use super::GraphqlCheck;
 use crate::data::exchange::{Exchange, Step};
@@ -16,6 +17,10 @@ impl GraphqlCheck {
         let mut offered = offered.unwrap_or_default().split(',').map(str::trim);
         if !offered.any(|protocol| PROTOCOLS.contains(&protocol)) {
             return Step::Refuse(refusal::GRAPHQL_WEBSOCKET_PROTOCOL);
+        }
+        if self.api.executed.is_some() {
+            self.tell_facts(exchange);
+            return Step::Next;
         }
         let rights = exchange.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id));
         if self.rules.is_closed || rights.is_some_and(|rights| rights.restrict()) {

@@ -1,0 +1,63 @@
+//! A request of the gateway's own to one of its APIs (`tyk://`), and how it gets to a core. The core's part is in `handler/called.rs`.
+
+use super::core_queue::CoreQueue;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tollgate_http::{is_token, is_value};
+use tollgate_model::is_framing_header;
+
+/// Calls that wait for a core. Each has a caller that waits, too.
+const WAITING_MAX: usize = 1_024;
+
+/// A request to send through a core.
+pub(crate) struct ApiCall {
+    /// Id or name of the API.
+    pub api: String,
+    /// The complete request, for HTTP/1.1.
+    pub bytes: Vec<u8>,
+    pub is_head: bool,
+    /// Most bytes of the response's body.
+    pub body_bytes_max: usize,
+    pub time_max: Duration,
+    pub answer: oneshot::Sender<Result<ApiAnswer, String>>,
+}
+
+/// The response.
+pub(crate) struct ApiAnswer {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+/// Takes calls to the cores.
+pub(crate) type ApiCallQueue = CoreQueue<ApiCall>;
+
+/// A queue for so many cores.
+pub(crate) fn api_call_queue(cores: usize) -> ApiCallQueue {
+    CoreQueue::new(cores, WAITING_MAX)
+}
+
+/// The bytes of a request; `Err` names what is wrong with it.
+pub(crate) fn request_bytes(method: &str, target: &str, headers: &[(String, String)], body: &[u8]) -> Result<Vec<u8>, String> {
+    if !is_token(method.as_bytes()) {
+        return Err(format!("{method:?} is no method"));
+    }
+    if !target.starts_with('/') || target.bytes().any(|byte| !byte.is_ascii_graphic()) {
+        return Err(format!("{target:?} is no path"));
+    }
+    let mut out = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n").into_bytes();
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        out.extend_from_slice(b"Host: localhost\r\n");
+    }
+    for (name, value) in headers.iter().filter(|(name, _)| !is_framing_header(name)) {
+        if !is_token(name.as_bytes()) || !is_value(value.as_bytes()) {
+            return Err(format!("{name:?} is no header, or its value is none"));
+        }
+        out.extend_from_slice(format!("{name}: {}\r\n", value.trim()).as_bytes());
+    }
+    if !body.is_empty() || matches!(method, "POST" | "PUT" | "PATCH") {
+        out.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(body);
+    Ok(out)
+}

@@ -24,7 +24,8 @@ pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Err
     match serde_json::from_slice(text) {
         Err(error) if is_too_deep(&error) => {
             let mut parser = serde_json::Deserializer::from_slice(text);
-            let value = DeepValue { place: &Place { above: None, step: Step::Root }, depth: 0 }.deserialize(&mut parser)?;
+            let value =
+                DeepValue { place: &NestedPlace { above: None, step: NestedStep::Root }, depth: 0 }.deserialize(&mut parser)?;
             parser.end()?;
             serde_json::from_value(value)
         }
@@ -37,27 +38,30 @@ fn is_too_deep(error: &serde_json::Error) -> bool {
 }
 
 /// Where a value is; kept on the stack, and only read for an error.
-struct Place<'p> {
-    above: Option<&'p Place<'p>>,
-    step: Step<'p>,
+struct NestedPlace<'p> {
+    above: Option<&'p NestedPlace<'p>>,
+    step: NestedStep<'p>,
 }
 
-enum Step<'p> {
+enum NestedStep<'p> {
     Root,
     Key(&'p str),
     Index(usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for NestedPlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut steps: Vec<&Step<'_>> = std::iter::successors(Some(self), |place| place.above).map(|place| &place.step).collect();
+        let mut steps: Vec<&NestedStep<'_>> =
+            std::iter::successors(Some(self), |place| place.above).map(|place| &place.step).collect();
         steps.reverse();
         for step in steps.iter().take(STEPS_MAX) {
             match step {
-                Step::Root => f.write_str("$")?,
-                Step::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => write!(f, ".{key}")?,
-                Step::Key(key) => write!(f, "[{key:?}]")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
+                NestedStep::Root => f.write_str("$")?,
+                NestedStep::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+                    write!(f, ".{key}")?
+                }
+                NestedStep::Key(key) => write!(f, "[{key:?}]")?,
+                NestedStep::Index(index) => write!(f, "[{index}]")?,
             }
         }
         if steps.len() > STEPS_MAX { f.write_str("...") } else { Ok(()) }
@@ -66,13 +70,13 @@ impl fmt::Display for Place<'_> {
 
 /// A value at a depth.
 struct DeepValue<'p> {
-    place: &'p Place<'p>,
+    place: &'p NestedPlace<'p>,
     depth: usize,
 }
 
 impl DeepValue<'_> {
-    fn below<'s>(&'s self, step: Step<'s>) -> Place<'s> {
-        Place { above: Some(self.place), step }
+    fn below<'s>(&'s self, step: NestedStep<'s>) -> NestedPlace<'s> {
+        NestedPlace { above: Some(self.place), step }
     }
 }
 
@@ -127,7 +131,7 @@ impl<'de> Visitor<'de> for DeepValue<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
         loop {
-            let place = self.below(Step::Index(items.len()));
+            let place = self.below(NestedStep::Index(items.len()));
             match access.next_element_seed(DeepValue { place: &place, depth: self.depth + 1 })? {
                 Some(item) => items.push(item),
                 None => return Ok(Value::Array(items)),
@@ -138,7 +142,7 @@ impl<'de> Visitor<'de> for DeepValue<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
         while let Some(name) = access.next_key::<String>()? {
-            let place = self.below(Step::Key(&name));
+            let place = self.below(NestedStep::Key(&name));
             let member = access.next_value_seed(DeepValue { place: &place, depth: self.depth + 1 })?;
             members.insert(name, member);
         }

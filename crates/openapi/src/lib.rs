@@ -12,7 +12,8 @@ mod import;
 mod mock;
 mod multipart;
 mod parameter;
-mod path_template;
+mod parameter_path;
+
 mod places;
 mod request;
 mod request_parts;

@@ -10,7 +10,7 @@ use tollgate_model::{JsonPath, Problem};
 use crate::document::{Document, Operation};
 use crate::multipart;
 use crate::parameter::Parameter;
-use crate::path_template::PathTemplate;
+use crate::parameter_path::ParameterPath;
 use crate::request_parts::{RequestMismatch, RequestParts, WrittenParameters};
 use crate::schema::{SchemaCompiler, SchemaId, Schemas, Shape, Side};
 
@@ -31,7 +31,7 @@ pub struct OperationRules {
 /// An operation's rules, before the schemas are complete.
 #[derive(Debug)]
 struct Unfinished {
-    path: PathTemplate,
+    path: ParameterPath,
     parameters: Vec<Parameter>,
     body: Option<BodyRules>,
 }
@@ -82,7 +82,7 @@ impl<'d> RulesCompiler<'d> {
                 .collect();
             BodyRules { required: body.get("required") == Some(&Value::Bool(true)), content }
         });
-        self.rules.push(Unfinished { path: PathTemplate::new(&operation.path), parameters, body });
+        self.rules.push(Unfinished { path: ParameterPath::new(&operation.path), parameters, body });
         self.rules.len() - 1
     }
 

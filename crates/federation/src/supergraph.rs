@@ -52,6 +52,8 @@ pub struct EntityKey {
 pub struct SubgraphField {
     /// Name of the type that it has in the subgraph, without lists and `!`.
     pub type_name: String,
+    /// The whole type, as it is written.
+    pub type_text: String,
     /// Cannot be resolved here, except under a field that provides it. Key fields of an extension can be, and are not external.
     pub is_external: bool,
     /// The field set of `@requires`: what a representation must have beside the key.

@@ -9,7 +9,7 @@ use tollgate_federation::{Subgraph, SubgraphField, SubgraphType, Supergraph};
 pub(crate) struct EntitySource {
     /// Its object and interface types by name, and the types of others that it has as interface objects.
     pub types: HashMap<String, EntityType>,
-    unions: HashMap<String, Vec<String>>,
+    unions: HashMap<String, HashSet<String>>,
 }
 
 /// A type of a subgraph.
@@ -22,7 +22,7 @@ pub(crate) struct EntityType {
     /// Whether it is an object here, but an interface elsewhere.
     pub is_interface_object: bool,
     /// Object types that an interface can be here.
-    possible: Vec<String>,
+    possible: HashSet<String>,
     fields: HashMap<String, EntityField>,
 }
 
@@ -30,6 +30,8 @@ pub(crate) struct EntityType {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EntityField {
     type_name: String,
+    /// The whole type, as it is written.
+    pub type_text: String,
     /// Whether the subgraph only names the field, or another one has taken it over.
     is_elsewhere: bool,
     /// Fields of other subgraphs that it must be given first.
@@ -60,12 +62,13 @@ impl EntitySource {
             let objects = implementations.get(interface.as_str()).map(Vec::as_slice).unwrap_or_default();
             let Some(known) = types.get_mut(interface) else { continue };
             known.possible = objects.iter().map(|object| (*object).to_owned()).collect();
-            let as_object = EntityType { interface: Some(interface.clone()), possible: Vec::new(), ..known.clone() };
+            let as_object = EntityType { interface: Some(interface.clone()), possible: HashSet::new(), ..known.clone() };
             objects.iter().for_each(|object| {
                 types.entry((*object).to_owned()).or_insert_with(|| as_object.clone());
             });
         }
-        EntitySource { types, unions: subgraph.unions.clone() }
+        let unions = subgraph.unions.iter().map(|(name, members)| (name.clone(), members.iter().cloned().collect()));
+        EntitySource { types, unions: unions.collect() }
     }
 
     pub(crate) fn field(&self, type_name: &str, field: &str) -> Option<&EntityField> {
@@ -77,13 +80,15 @@ impl EntitySource {
         self.field(type_name, field).map(|field| field.type_name.as_str())
     }
 
-    /// The object types that a type can be here.
-    pub(crate) fn possible<'s>(&'s self, type_name: &'s str) -> Vec<&'s str> {
+    /// Whether an object of a type can be of an object type here.
+    pub(crate) fn can_be(&self, type_name: &str, object: &str) -> bool {
         if let Some(members) = self.unions.get(type_name) {
-            return members.iter().map(String::as_str).collect();
+            return members.contains(object);
         }
-        let objects = self.types.get(type_name).map(|known| known.possible.as_slice()).unwrap_or_default();
-        if objects.is_empty() { vec![type_name] } else { objects.iter().map(String::as_str).collect() }
+        match self.types.get(type_name).map(|known| &known.possible).filter(|possible| !possible.is_empty()) {
+            Some(possible) => possible.contains(object),
+            None => type_name == object,
+        }
     }
 
     /// Whether the type is an object here, but an interface elsewhere.
@@ -131,7 +136,7 @@ impl EntityType {
             keys: sets().filter(|(is_resolvable, _)| *is_resolvable).map(|(_, set)| set).collect(),
             interface: None,
             is_interface_object: known.is_interface_object,
-            possible: known.possible_types.clone(),
+            possible: known.possible_types.iter().cloned().collect(),
             fields: known.fields.iter().map(field).collect(),
         }
     }
@@ -141,6 +146,7 @@ impl EntityField {
     fn new(field: &SubgraphField, is_key: bool) -> Self {
         EntityField {
             type_name: field.type_name.clone(),
+            type_text: field.type_text.clone(),
             // Who has a key taken over still needs it to name objects.
             is_elsewhere: field.is_external || (field.is_overridden && !is_key),
             requires: field.requires.as_deref().and_then(FieldSet::parse),

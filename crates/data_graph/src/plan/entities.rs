@@ -8,8 +8,12 @@ use super::{
 };
 use crate::field_set::{FieldSet, FieldSetItem};
 use crate::graph::{EntitySource, GraphLayout};
+use apollo_compiler::Name;
 use apollo_compiler::ast::OperationType;
 use std::collections::{BTreeSet, HashMap};
+
+/// How many copied fields are the work of one that is planned.
+const COPIES_PER_FIELD: usize = 16;
 
 /// Requests for fields of the objects at one place.
 #[derive(Clone, Default)]
@@ -60,6 +64,53 @@ struct EntityEntry<'p, 's> {
     depth: usize,
 }
 
+impl EntityEntry<'_, '_> {
+    /// What one of the ways, or a step, is asked for.
+    fn upstream(&mut self, supplier: KeySupplier) -> Option<&mut UpstreamSelection> {
+        match supplier {
+            KeySupplier::Way(way) => self.ways.get_mut(way).map(|way| &mut way.upstream),
+            KeySupplier::Hop(step) => self.steps.0.get_mut(step).map(|step| &mut step.of_type(self.at.type_name).selection),
+        }
+    }
+}
+
+/// What is planned at a place before a choice that may turn out wrong.
+struct PlanMark {
+    ways: Vec<ObjectWay>,
+    steps: EntitySteps,
+    fetches: usize,
+    is_kept: bool,
+}
+
+impl PlanMark {
+    /// Without a choice, nothing is kept.
+    fn new(planner: &mut Planner<'_>, ways: &[ObjectWay], steps: &EntitySteps, is_kept: bool) -> Result<Self, PlanFault> {
+        let fetches = planner.fetches.len();
+        if !is_kept {
+            return Ok(PlanMark { ways: Vec::new(), steps: EntitySteps::default(), fetches, is_kept });
+        }
+        // Copies are work, too.
+        let size: usize = ways.iter().map(|way| way.upstream.size()).sum();
+        let of_steps: usize = steps.0.iter().flat_map(|step| &step.types).map(|of_type| of_type.selection.size()).sum();
+        planner.count_work((size + of_steps) / COPIES_PER_FIELD)?;
+        Ok(PlanMark { ways: ways.to_vec(), steps: steps.clone(), fetches, is_kept })
+    }
+
+    fn restore(&self, planner: &mut Planner<'_>, ways: &mut [ObjectWay], steps: &mut EntitySteps) {
+        if self.is_kept {
+            ways.clone_from_slice(&self.ways);
+            steps.clone_from(&self.steps);
+            planner.fetches.truncate(self.fetches);
+        }
+    }
+}
+
+/// Whether a subgraph has all that is below a field of a set.
+fn has_below(subgraph: &EntitySource, type_name: &str, item: &FieldSetItem) -> bool {
+    let provides = subgraph.field(type_name, &item.name).and_then(|field| field.provides.clone()).unwrap_or_default();
+    subgraph.supplies(subgraph.returned(type_name, &item.name).unwrap_or_default(), &item.fields, &provides)
+}
+
 impl<'a> Planner<'a> {
     fn subgraphs(&self) -> &'a [EntitySource] {
         match &self.graph.layout {
@@ -79,7 +130,8 @@ impl<'a> Planner<'a> {
     ) -> Result<FieldPlan, PlanFault> {
         let is_leaf = group.first().is_none_or(|field| field.selection_set.selections.is_empty());
         let mut fault = PlanFault::Unreachable(format!("{}.{}", at.type_name, group.name()));
-        let (own_ways, own_steps, fetches) = (ways.to_vec(), steps.clone(), self.fetches.len());
+        let candidates = self.candidates(at, group.name(), ways, steps, here);
+        let before = PlanMark::new(self, ways, steps, here.len().min(1) + candidates.len() > 1)?;
         if !here.is_empty() {
             match self.own_field(at, group, ways, here) {
                 Err(PlanFault::Unreachable(field)) => fault = PlanFault::Unreachable(field),
@@ -88,14 +140,12 @@ impl<'a> Planner<'a> {
         }
         // One subgraph is best. If it does not lead to all fields, others are asked for the same object.
         let mut chosen = Vec::new();
-        for source in self.candidates(at, group.name(), ways, steps, here) {
+        for source in candidates {
             if is_leaf {
                 chosen.clear();
             }
             chosen.push(source);
-            ways.clone_from_slice(&own_ways);
-            steps.clone_from(&own_steps);
-            self.fetches.truncate(fetches);
+            before.restore(self, ways, steps);
             match self.field_of(at, group, ways, steps, (here, &chosen)) {
                 Err(PlanFault::Unreachable(field)) => fault = PlanFault::Unreachable(field),
                 planned => return planned,
@@ -129,15 +179,11 @@ impl<'a> Planner<'a> {
     ) -> Result<FieldPlan, PlanFault> {
         let mut entered = Vec::new();
         for source in sources {
-            let (own_ways, own_steps, fetches) = (ways.to_vec(), steps.clone(), self.fetches.len());
+            let before = PlanMark::new(self, ways, steps, sources.len() > 1)?;
             let mut entry = EntityEntry { at, ways, steps, depth: 0 };
             match self.enter(&mut entry, group.name(), &group.key, *source) {
                 Ok(step) => entered.push(step),
-                Err(PlanFault::Unreachable(_)) => {
-                    ways.clone_from_slice(&own_ways);
-                    *steps = own_steps;
-                    self.fetches.truncate(fetches);
-                }
+                Err(PlanFault::Unreachable(_)) => before.restore(self, ways, steps),
                 Err(fault) => return Err(fault),
             }
         }
@@ -147,8 +193,7 @@ impl<'a> Planner<'a> {
         let mut all: Vec<ObjectWay> = here.iter().filter_map(|index| ways.get_mut(*index).map(take_way)).collect();
         for step in &entered {
             let Some(step) = steps.0.get_mut(*step) else { continue };
-            let (provided, type_name) = (FieldSet::default(), at.type_name.to_string());
-            let reader = Reader::Operation { source: step.source, fetch: step.fetch, typed_by: None, type_name, provided };
+            let reader = step.reader(at.type_name);
             all.push(ObjectWay { reader, upstream: std::mem::take(&mut step.of_type(at.type_name).selection) });
         }
         let numbers: Vec<usize> = (0..all.len()).collect();
@@ -178,8 +223,8 @@ impl<'a> Planner<'a> {
             return Err(unreachable());
         }
         let is_root = self.is_query(&type_name);
-        let search = RouteSearch { subgraphs, type_name: &type_name, ways: entry.ways, is_root };
-        let hops = search.to(source).ok_or_else(unreachable)?;
+        let search = |is_deep| RouteSearch { subgraphs, type_name: &type_name, ways: entry.ways, is_root, is_deep }.to(source);
+        let hops = search(false).or_else(|| search(true)).ok_or_else(unreachable)?;
         let mut needs = StepNeeds::default();
         let requires = subgraphs.get(source).and_then(|subgraph| subgraph.field(&type_name, field)?.requires.clone());
         for item in requires.iter().flat_map(|required| &required.0) {
@@ -197,36 +242,101 @@ impl<'a> Planner<'a> {
     /// Makes sure that a field is there before a step that needs it.
     fn require(&mut self, entry: &mut EntityEntry<'_, '_>, item: &FieldSetItem, needs: &mut StepNeeds) -> Result<(), PlanFault> {
         let (type_name, subgraphs) = (entry.at.type_name.clone(), self.subgraphs());
-        if let Some(way) = supplying_way(subgraphs, &type_name, item, entry.ways).and_then(|way| entry.ways.get_mut(way)) {
-            needs.after.extend(way.reader.waits());
-            needs.inputs.push(way.upstream.input(&type_name, item));
-            return Ok(());
+        if let Some(way) = supplying_way(subgraphs, &type_name, item, entry.ways) {
+            return self.require_of(entry, item, KeySupplier::Way(way), needs);
         }
-        let has_all = |subgraph: &EntitySource| {
-            let below = subgraph.field(&type_name, &item.name).and_then(|field| field.provides.clone()).unwrap_or_default();
-            let returned = subgraph.returned(&type_name, &item.name).unwrap_or_default();
-            subgraph.resolves(&type_name, &item.name) && subgraph.supplies(returned, &item.fields, &below)
-        };
-        let mut candidates: Vec<usize> = (0..subgraphs.len()).filter(|index| subgraphs.get(*index).is_some_and(has_all)).collect();
-        candidates.sort_by_key(|index| !entry.steps.0.iter().any(|step| step.source == *index));
+        let has = |index: &usize| subgraphs.get(*index).is_some_and(|subgraph| subgraph.resolves(&type_name, &item.name));
+        let has_all = |index: usize| subgraphs.get(index).is_some_and(|subgraph| has_below(subgraph, &type_name, item));
+        let mut candidates: Vec<usize> = (0..subgraphs.len()).filter(has).collect();
+        candidates.sort_by_key(|index| (!has_all(*index), !entry.steps.0.iter().any(|step| step.source == *index)));
+        // A subgraph that has all comes before one of the ways that has a part.
+        let is_partial = !candidates.first().is_some_and(|first| has_all(*first));
+        let top = FieldSetItem { fields: FieldSet::default(), ..item.clone() };
+        let way = supplying_way(subgraphs, &type_name, &top, entry.ways).filter(|_| is_partial);
         let mut fault = PlanFault::Unreachable(format!("{type_name}.{}", item.name));
-        for source in candidates {
-            entry.depth += 1;
-            let entered = self.enter(entry, &item.name, &item.name, source);
-            entry.depth -= 1;
-            match entered {
-                Ok(step) => {
-                    let step = entry.steps.0.get_mut(step).ok_or(PlanFault::TooLarge)?;
-                    needs.after.insert(step.fetch);
-                    needs.stage = needs.stage.max(step.stage + 1);
-                    needs.inputs.push(step.of_type(&type_name).selection.input(&type_name, item));
-                    return Ok(());
+        for supplier in way.map(Ok).into_iter().chain(candidates.into_iter().map(Err)) {
+            let supplier = match supplier {
+                Ok(way) => Ok(KeySupplier::Way(way)),
+                Err(source) => {
+                    entry.depth += 1;
+                    let entered = self.enter(entry, &item.name, &item.name, source);
+                    entry.depth -= 1;
+                    entered.map(KeySupplier::Hop)
                 }
+            };
+            match supplier.and_then(|supplier| self.require_of(entry, item, supplier, needs)) {
                 Err(PlanFault::Unreachable(field)) => fault = PlanFault::Unreachable(field),
-                Err(fault) => return Err(fault),
+                required => return required,
             }
         }
         Err(fault)
+    }
+
+    /// Takes a field from one of the ways, or from a step; what that subgraph does not have below it, from others.
+    fn require_of(
+        &mut self,
+        entry: &mut EntityEntry<'_, '_>,
+        item: &FieldSetItem,
+        supplier: KeySupplier,
+        needs: &mut StepNeeds,
+    ) -> Result<(), PlanFault> {
+        let (at, depth) = (entry.at, entry.depth);
+        let reader = match supplier {
+            KeySupplier::Way(way) => entry.ways.get(way).map(|way| way.reader.clone()),
+            KeySupplier::Hop(step) => entry.steps.0.get(step).map(|step| {
+                needs.stage = needs.stage.max(step.stage + 1);
+                step.reader(at.type_name)
+            }),
+        };
+        let reader = reader.ok_or(PlanFault::TooLarge)?;
+        needs.after.extend(reader.waits());
+        let set = FieldSet(vec![item.clone()]);
+        let is_whole = match &reader {
+            Reader::Operation { source, provided, .. } => self
+                .subgraphs()
+                .get(*source)
+                .is_some_and(|subgraph| subgraph.supplies(at.type_name, &set, provided) || has_below(subgraph, at.type_name, item)),
+            Reader::Raw { .. } => true,
+        };
+        let upstream = entry.upstream(supplier).ok_or(PlanFault::TooLarge)?;
+        if is_whole {
+            needs.inputs.push(upstream.input(at.type_name, item));
+            return Ok(());
+        }
+        let mut input = upstream.input(at.type_name, &FieldSetItem { fields: FieldSet::default(), ..item.clone() });
+        let within = self.within(at.type_name, &item.name, &reader);
+        let (nested, selection) = self.require_below(at, item, &input.read, ObjectWay::new(within), depth)?;
+        input.fields = nested.inputs;
+        needs.after.extend(nested.after);
+        entry.upstream(supplier).ok_or(PlanFault::TooLarge)?.add_below(&input.read, selection);
+        needs.inputs.push(input);
+        Ok(())
+    }
+
+    /// Makes sure that fields below a field are there.
+    fn require_below(
+        &mut self,
+        at: &ObjectsAt<'_>,
+        item: &FieldSetItem,
+        read: &str,
+        way: ObjectWay,
+        depth: usize,
+    ) -> Result<(StepNeeds, UpstreamSelection), PlanFault> {
+        let unreachable = || PlanFault::Unreachable(format!("{}.{}", at.type_name, item.name));
+        let Reader::Operation { type_name, .. } = &way.reader else { return Err(unreachable()) };
+        // Of which type objects of an abstract type are is not known here.
+        let type_name = Name::new(type_name).ok().filter(|name| self.schema.get_object(name).is_some()).ok_or_else(unreachable)?;
+        let step = PlaceStep { types: at.types.to_vec(), read: vec![read.to_owned()], key: item.name.clone() };
+        let place: Vec<PlaceStep> = at.place.iter().cloned().chain([step]).collect();
+        let below = ObjectsAt { place: &place, type_name: &type_name, types: &[] };
+        let (mut ways, mut steps, mut needs) = ([way], EntitySteps::default(), StepNeeds::default());
+        let mut entry = EntityEntry { at: &below, ways: &mut ways, steps: &mut steps, depth: depth + 1 };
+        for field in &item.fields.0 {
+            self.require(&mut entry, field, &mut needs)?;
+        }
+        self.close_entities(&place, steps);
+        let [way] = ways;
+        Ok((needs, way.upstream))
     }
 
     /// Adds the steps of a way; the last one is that of the target.
@@ -249,7 +359,7 @@ impl<'a> Planner<'a> {
                 entered.push(known);
                 continue;
             }
-            let mut needs = Self::needs_of(entry, hop, &entered, &type_name);
+            let mut needs = self.needs_of(entry, hop, &entered)?;
             needs.inputs.extend(further.inputs);
             needs.after.extend(further.after);
             needs.stage = needs.stage.max(further.stage);
@@ -263,23 +373,17 @@ impl<'a> Planner<'a> {
     }
 
     /// What a hop needs for its key.
-    fn needs_of(entry: &mut EntityEntry<'_, '_>, hop: &KeyHop, entered: &[usize], type_name: &str) -> StepNeeds {
+    fn needs_of(&mut self, entry: &mut EntityEntry<'_, '_>, hop: &KeyHop, entered: &[usize]) -> Result<StepNeeds, PlanFault> {
         let mut needs = StepNeeds::default();
         for (item, supplier) in &hop.key {
-            let input = match supplier {
-                KeySupplier::Way(way) => entry.ways.get_mut(*way).map(|way| {
-                    needs.after.extend(way.reader.waits());
-                    way.upstream.input(type_name, item)
-                }),
-                KeySupplier::Hop(before) => entered.get(*before).and_then(|step| entry.steps.0.get_mut(*step)).map(|step| {
-                    needs.after.insert(step.fetch);
-                    needs.stage = needs.stage.max(step.stage + 1);
-                    step.of_type(type_name).selection.input(type_name, item)
-                }),
+            let supplier = match supplier {
+                KeySupplier::Way(way) => KeySupplier::Way(*way),
+                KeySupplier::Hop(before) => KeySupplier::Hop(entered.get(*before).copied().ok_or(PlanFault::TooLarge)?),
             };
-            needs.inputs.extend(input.map(|input| InputField { is_key: true, ..input }));
+            self.require_of(entry, item, supplier, &mut needs)?;
         }
-        needs
+        needs.inputs.iter_mut().for_each(|input| input.is_key = true);
+        Ok(needs)
     }
 
     fn step(
@@ -398,6 +502,12 @@ fn take_way(way: &mut ObjectWay) -> ObjectWay {
 }
 
 impl EntityStep {
+    /// The reader of objects of a type that come by this step.
+    fn reader(&self, type_name: &str) -> Reader {
+        let (provided, type_name) = (FieldSet::default(), type_name.to_owned());
+        Reader::Operation { source: self.source, fetch: self.fetch, typed_by: None, type_name, provided }
+    }
+
     /// Whether objects of a type are found by their key alone.
     fn is_by_key(&self, type_name: &str) -> bool {
         let known = self.types.iter().find(|known| known.type_name == type_name);

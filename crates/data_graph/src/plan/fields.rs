@@ -2,7 +2,7 @@
 
 use super::collect::CollectedField;
 use super::entities::EntitySteps;
-use super::upstream::{UpstreamSelection, upstream_key};
+use super::upstream::{UpstreamSelection, typed_key, upstream_key};
 use super::{
     FetchWork, FieldPlan, FieldRead, FieldShape, LeafKind, ObjectPlan, ObjectWay, ObjectsAt, PlaceStep, PlanFault, PlannedFetch,
     Planner, Reader, VariantPlan,
@@ -56,6 +56,9 @@ impl<'a> Planner<'a> {
             } else {
                 only_type = Some(declared.to_string());
             }
+        } else if let Some(variant) = self.interface_object(place, declared, sets, (ways, &mut steps))? {
+            variants.push(variant);
+            only_type = Some(declared.to_string());
         } else {
             self.find_types(place, ways)?;
             for concrete in &possible {
@@ -77,6 +80,34 @@ impl<'a> Planner<'a> {
         Ok(ObjectPlan { only_type, possible, variants })
     }
 
+    /// Plans fields of objects of which nobody needs to know the type; `None` if somebody does.
+    fn interface_object(
+        &mut self,
+        place: &[PlaceStep],
+        declared: &Name,
+        sets: &[&'a SelectionSet],
+        (ways, steps): (&mut [ObjectWay], &mut EntitySteps),
+    ) -> Result<Option<VariantPlan>, PlanFault> {
+        let is_told = ways.len() != 1 || !ways.iter().all(|way| self.is_interface_object(&way.reader));
+        if is_told
+            || !self.is_uniform(declared, sets)
+            || self.collect(declared, sets).iter().any(|group| group.name() == "__typename")
+        {
+            return Ok(None);
+        }
+        let (own_ways, fetches) = (ways.to_vec(), self.fetches.len());
+        let at = ObjectsAt { place, type_name: declared, types: &[] };
+        match self.variant(&at, sets, ways, steps) {
+            Err(PlanFault::Unreachable(_)) => {
+                ways.clone_from_slice(&own_ways);
+                *steps = EntitySteps::default();
+                self.fetches.truncate(fetches);
+                Ok(None)
+            }
+            planned => planned.map(Some),
+        }
+    }
+
     /// Plans one of the types that an abstract type can be; `None` if it does not come by any way.
     fn fragments(
         &mut self,
@@ -87,6 +118,7 @@ impl<'a> Planner<'a> {
     ) -> Result<Option<VariantPlan>, PlanFault> {
         let known: Vec<usize> =
             ways.iter().enumerate().filter(|(_, way)| self.knows(&way.reader, at.type_name)).map(|(index, _)| index).collect();
+        self.count_field()?;
         if known.is_empty() {
             return Ok(None);
         }
@@ -137,7 +169,7 @@ impl<'a> Planner<'a> {
     /// Whether a reader's source can give objects of a type.
     fn knows(&self, reader: &Reader, concrete: &Name) -> bool {
         match (self.subgraph_of(reader), reader) {
-            (Some(subgraph), Reader::Operation { type_name, .. }) => subgraph.possible(type_name).contains(&concrete.as_str()),
+            (Some(subgraph), Reader::Operation { type_name, .. }) => subgraph.can_be(type_name, concrete),
             _ => true,
         }
     }
@@ -263,12 +295,14 @@ impl<'a> Planner<'a> {
     ) -> Result<FieldPlan, PlanFault> {
         let Some(field) = group.first() else { return self.unresolved(group) };
         let readers: Vec<Reader> = here.iter().filter_map(|index| Some(ways.get(*index)?.reader.clone())).collect();
+        let key =
+            if self.has_own_type(at, field, &readers) { typed_key(at.type_name, &group.key) } else { upstream_key(&group.key) };
         let members = match readers.first() {
-            Some(Reader::Operation { .. }) => vec![upstream_key(&group.key)],
+            Some(Reader::Operation { .. }) => vec![key.clone()],
             _ => self.mapping(at.type_name, &field.name),
         };
         let mut below: Vec<ObjectWay> =
-            readers.iter().map(|reader| ObjectWay::new(self.within(at.type_name, field, reader))).collect();
+            readers.iter().map(|reader| ObjectWay::new(self.within(at.type_name, &field.name, reader))).collect();
         let shape = self.shape(at, &members, group, &mut below)?;
         let is_leaf = matches!(shape, FieldShape::Leaf(_));
         let asked = here.iter().zip(below).enumerate();
@@ -278,19 +312,29 @@ impl<'a> Planner<'a> {
             if let Some(own) = ways.get_mut(*index)
                 && let Reader::Operation { .. } = own.reader
             {
-                own.upstream.add(upstream_key(&group.key), field, way.upstream);
+                own.upstream.add(key.clone(), field, way.upstream);
             }
         }
         self.field(group, FieldRead::Members(members), shape)
     }
 
+    /// Whether a field of one of several types has another type in a subgraph than in the composed schema: there, the response keys of the
+    /// client may not be possible, which expects the same type of all of them.
+    fn has_own_type(&self, at: &ObjectsAt<'_>, field: &Field, readers: &[Reader]) -> bool {
+        let text = || field.definition.ty.to_string();
+        let differs = |reader: &Reader| {
+            self.subgraph_of(reader).and_then(|of| of.field(at.type_name, &field.name)).is_some_and(|own| own.type_text != text())
+        };
+        !at.types.is_empty() && readers.iter().any(differs)
+    }
+
     /// The reader of the objects at a field that is part of an answer.
-    fn within(&self, type_name: &Name, field: &Field, reader: &Reader) -> Reader {
+    pub(super) fn within(&self, type_name: &Name, field: &str, reader: &Reader) -> Reader {
         match (self.subgraph_of(reader), reader) {
             (Some(subgraph), Reader::Operation { source, fetch, typed_by, provided, .. }) => {
-                let own = subgraph.field(type_name, &field.name).and_then(|field| field.provides.clone());
-                let provided = own.or_else(|| provided.of(type_name, &field.name).cloned()).unwrap_or_default();
-                let type_name = subgraph.returned(type_name, &field.name).unwrap_or_default().to_owned();
+                let own = subgraph.field(type_name, field).and_then(|field| field.provides.clone());
+                let provided = own.or_else(|| provided.of(type_name, field).cloned()).unwrap_or_default();
+                let type_name = subgraph.returned(type_name, field).unwrap_or_default().to_owned();
                 Reader::Operation { source: *source, fetch: *fetch, typed_by: *typed_by, type_name, provided }
             }
             _ => reader.clone(),

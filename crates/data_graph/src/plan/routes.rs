@@ -27,6 +27,8 @@ pub(crate) struct RouteSearch<'s> {
     pub ways: &'s [ObjectWay],
     /// Whether it is the root type, which needs no key.
     pub is_root: bool,
+    /// Whether fields below those of a key may come from further subgraphs.
+    pub is_deep: bool,
 }
 
 impl RouteSearch<'_> {
@@ -68,6 +70,8 @@ impl RouteSearch<'_> {
     }
 
     fn supplier(&self, item: &FieldSetItem, known: &[KeyHop]) -> Option<KeySupplier> {
+        let top = FieldSetItem { fields: FieldSet::default(), ..item.clone() };
+        let item = if self.is_deep { &top } else { item };
         if let Some(way) = supplying_way(self.subgraphs, self.type_name, item, self.ways) {
             return Some(KeySupplier::Way(way));
         }

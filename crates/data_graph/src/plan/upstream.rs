@@ -30,6 +30,23 @@ pub(crate) fn upstream_key(key: &str) -> String {
     if key.starts_with('_') { format!("c{key}") } else { key.to_owned() }
 }
 
+/// The response key of a field of one type, where fields of other types must not have the same.
+pub(crate) fn typed_key(type_name: &str, key: &str) -> String {
+    format!("_t{}_{type_name}_{key}", type_name.len())
+}
+
+/// The client's response key of a key in the answer of a source; `None` for what the client did not ask for.
+pub(crate) fn client_key(key: &str) -> Option<&str> {
+    if let Some(own) = key.strip_prefix('c').filter(|own| own.starts_with('_')) {
+        return Some(own);
+    }
+    if !key.starts_with('_') {
+        return Some(key);
+    }
+    let (length, rest) = key.strip_prefix("_t")?.split_once('_')?;
+    rest.get(length.parse::<usize>().ok()?..)?.strip_prefix('_')
+}
+
 impl UpstreamSelection {
     /// Nothing but the type.
     pub(crate) fn type_name() -> Self {
@@ -107,6 +124,13 @@ impl UpstreamSelection {
         InputField { name: item.name.clone(), read: field.key.clone(), is_key: false, is_conditional: false, fields }
     }
 
+    /// Adds what is selected below a field.
+    pub(crate) fn add_below(&mut self, key: &str, selection: UpstreamSelection) {
+        if let Some(field) = self.fields.iter_mut().find(|field| field.key == key) {
+            field.selection.merge(selection);
+        }
+    }
+
     /// The same below a field, where some fields are of some types only.
     fn nested_input(&mut self, type_name: &str, item: &FieldSetItem) -> InputField {
         let Some(on) = &item.on else { return self.input(type_name, item) };
@@ -115,6 +139,11 @@ impl UpstreamSelection {
         let input = fragment.input(on, item);
         self.add_fragment(on, fragment);
         InputField { is_conditional: true, ..input }
+    }
+
+    /// How much there is, roughly.
+    pub(crate) fn size(&self) -> usize {
+        self.fields.len() + self.fragments.iter().map(|(_, selection)| 1 + selection.fields.len()).sum::<usize>()
     }
 
     fn write(&self, out: &mut String) {

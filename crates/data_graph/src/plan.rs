@@ -259,16 +259,7 @@ impl Plan {
         operation: CheckedOperation<'_>,
         conditions: &HashMap<String, bool>,
     ) -> Result<Self, PlanFault> {
-        let mut planner = Planner {
-            graph,
-            schema: schema.definition(),
-            document: operation.document(),
-            operation: operation.definition(),
-            conditions,
-            fetches: Vec::new(),
-            fields: 0,
-            possible: HashMap::new(),
-        };
+        let mut planner = Planner::new(graph, schema, operation, conditions);
         let root = planner.root()?;
         Ok(Plan { kind: operation.facts.kind, fetches: needed(planner.fetches), root })
     }
@@ -331,6 +322,24 @@ fn note_conditions(set: &SelectionSet, names: &mut Vec<String>) {
 }
 
 impl<'a> Planner<'a> {
+    fn new(
+        graph: &'a DataGraph,
+        schema: &'a GraphqlSchema,
+        operation: CheckedOperation<'a>,
+        conditions: &'a HashMap<String, bool>,
+    ) -> Self {
+        Planner {
+            graph,
+            schema: schema.definition(),
+            document: operation.document(),
+            operation: operation.definition(),
+            conditions,
+            fetches: Vec::new(),
+            fields: 0,
+            possible: HashMap::new(),
+        }
+    }
+
     fn root(&mut self) -> Result<ObjectPlan, PlanFault> {
         let root_type = self.operation.selection_set.ty.clone();
         let groups = self.collect(&root_type, &[&self.operation.selection_set]);
@@ -520,3 +529,6 @@ struct RootOperation {
     after: Vec<usize>,
     key: String,
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,9 @@ fn store_key(key: &str) -> String {
     format!("\0{key}")
 }
 
+/// How many types to which nothing is specific are the work of one field.
+const TYPES_PER_FIELD: usize = 16;
+
 /// The source that a field has of its own.
 pub(crate) struct FieldSource {
     pub source: usize,
@@ -41,6 +44,7 @@ impl<'a> Planner<'a> {
         ways: &mut [ObjectWay],
     ) -> Result<ObjectPlan, PlanFault> {
         let possible = self.possible_types(declared);
+        self.count_work(possible.len() / TYPES_PER_FIELD)?;
         let mut steps = EntitySteps::default();
         let is_object = matches!(self.schema.types.get(declared), Some(ExtendedType::Object(_)));
         let mut variants = Vec::new();

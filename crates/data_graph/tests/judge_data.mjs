@@ -1,7 +1,7 @@
 // The subgraphs of the judge and their data. Objects are the same everywhere; what a subgraph may answer, its schema says.
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3",
-  import: ["@key", "@external", "@requires", "@provides", "@shareable", "@interfaceObject"])`;
+  import: ["@key", "@external", "@requires", "@provides", "@shareable", "@interfaceObject", "@override"])`;
 
 export const subgraphs = [
   {
@@ -80,6 +80,35 @@ export const subgraphs = [
       type Team @key(fields: "id org { id }", resolvable: false) { id: ID! org: Org! }
       type Org @key(fields: "id", resolvable: false) { id: ID! }`,
   },
+  {
+    name: "levels",
+    sdl: `${LINK}
+      type User @key(fields: "id") { id: ID! level: Level @shareable }
+      enum Level { HIGH LOW }`,
+  },
+  {
+    // What it requires is below fields of others, has arguments, or requires more.
+    name: "ads",
+    sdl: `${LINK}
+      type User @key(fields: "id") {
+        id: ID! role: Role @external reviews(first: Int): [Review!] @external
+        last: String @requires(fields: "reviews(first: 1) { body(max: 8) }")
+      }
+      enum Role { ADMIN STAFF GUEST }
+      type Review @key(fields: "id") {
+        id: ID! body(max: Int): String @external author: User @external
+        ad: String @requires(fields: "author { role }")
+      }
+      type Pen @key(fields: "upc") { upc: ID! shipping: Int @external total: Int @requires(fields: "shipping") }
+      type Book @key(fields: "upc") { upc: ID! inStock: Boolean @override(from: "stock") }`,
+  },
+  {
+    // Its key has parts of two other subgraphs.
+    name: "perks",
+    sdl: `${LINK}
+      type User @key(fields: "email level") { email: String level: Level bonus: Int }
+      enum Level { HIGH LOW }`,
+  },
 ];
 
 const org = (id, name) => ({ __typename: "Org", id, name, address: { street: `${name} street`, city: "Rome" } });
@@ -87,7 +116,11 @@ const orgs = [org("1", "North"), org("2", "South")];
 const team = (id, of, budget) => ({ __typename: "Team", id, org: of, budget });
 const teams = [team("1", orgs[0], 10), team("1", orgs[1], 20), team("2", orgs[0], null)];
 const user = (id, more) => ({
-  __typename: "User", id, email: `${id}@example.org`, name: `user ${id}`, role: "STAFF", must: "there", salary: Number(id) * 1.5, created: Number(id),
+  __typename: "User", id, email: `${id}@example.org`, name: `user ${id}`, role: "STAFF", must: "there", salary: Number(id) * 1.5, level: Number(id) > 2 ? "HIGH" : "LOW", bonus: Number(id) * 7,
+  last() {
+    const list = typeof this.reviews === "function" ? this.reviews({ first: 1 }) : this.reviews;
+    return list?.map((of) => (typeof of.body === "function" ? of.body({ max: 8 }) : of.body)).join() ?? null;
+  }, created: Number(id),
   address: { street: `street ${id}`, city: "Oslo" }, query: {},
   ...more,
 });
@@ -103,11 +136,13 @@ const book = (upc, pages, author) => ({ __typename: "Book", upc, name: `book ${u
 const books = [book("1", 100, users[0]), book("2", 900, users[4]), book("3", null, null)];
 const pen = (upc, sku, weight, dims) => ({
   __typename: "Pen", upc, sku, name: `pen ${upc}`, color: "RED", weight, dims, inStock: true,
+  total() { return 100 + (typeof this.shipping === "function" ? this.shipping() : this.shipping); },
   shipping() { return (this.weight ?? 0) * 10 + (this.dims?.w ?? 0); },
 });
 const pens = [pen("4", "s4", 3, { w: 1, h: 2 }), pen("5", "s5", null, null)];
 const review = (id, author, about, stars = 4.5) => ({
   __typename: "Review", id, author, about, stars,
+  ad() { return this.author ? `for ${this.author.role ?? null}` : null; },
   body({ max }) { return `review ${id}`.slice(0, max ?? 100); },
 });
 const reviews = [

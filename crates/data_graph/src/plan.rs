@@ -374,7 +374,8 @@ impl<'a> Planner<'a> {
         let Some(first) = candidates.first().copied() else { return self.unresolved(group) };
         let before: Vec<usize> = if place.is_serial { (0..self.fetches.len()).collect() } else { Vec::new() };
         if self.kind_of(first) == SourceKind::Rest {
-            std::mem::take(open).into_iter().for_each(|operation| self.close_root(operation));
+            let closed = if place.is_serial { std::mem::take(open) } else { Vec::new() };
+            closed.into_iter().for_each(|operation| self.close_root(operation));
             let at = ObjectsAt { place: &[], type_name: place.root_type, types: &[] };
             return self.fetched_field(&at, group, FieldSource { source: first, before, object_reads: HashMap::new() }, &raw);
         }

@@ -202,6 +202,22 @@ fn a_source_of_graphql_gets_one_operation() {
 }
 
 #[test]
+fn fields_of_one_graphql_source_stay_together_around_others() {
+    let schema = schema("type Query { a: Int b: Int rest: Int }");
+    let graphql = source("graphql", SourceKind::Graphql, SourceDefinition { url: "http://graphql/", ..Default::default() });
+    let owners = [owner("Query", "a", 0), owner("Query", "rest", 1), owner("Query", "b", 0)];
+    let built = DataGraph::of_fields(&schema, vec![graphql, rest("rest", "http://rest/")], &owners, &[]);
+    let graph = TestGraph { graph: Arc::new(built.unwrap_or_else(|faults| panic!("{faults:?}")).0), schema };
+    let serve = |line: &str| match line {
+        r#"POST http://graphql/ {"query":"query {a b}"}"# => (200, json!({"data": {"a": 1, "b": 2}})),
+        "GET http://rest/" => (200, json!({"rest": 3})),
+        line => panic!("not expected: {line}"),
+    };
+    let (response, log) = run(&graph, "{ a rest b }", json!({}), &serve);
+    assert_eq!((response, log.len()), (json!({"data": {"a": 1, "rest": 3, "b": 2}}), 2));
+}
+
+#[test]
 fn mutations_go_one_after_the_other() {
     let graph = people();
     let query = "mutation($n: String!) { a: rename(id: 1, name: $n) { id } b: rename(id: 2, name: \"B\") { id } }";

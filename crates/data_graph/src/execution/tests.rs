@@ -406,6 +406,22 @@ fn errors_of_subgraphs_get_the_path_of_the_response() {
 }
 
 #[test]
+fn what_fails_on_the_way_to_a_field_is_an_error_of_the_field() {
+    let graph = shop();
+    let serve = |line: &str| match line {
+        line if line.starts_with("POST http://accounts/") => (200, json!({"data": {"me": {"_User_id": "u1"}}})),
+        line if line.starts_with("POST http://reviews/") => {
+            (200, json!({"data": {"_entities": [{"reviews": [{"product": {"_Product_upc": "p1"}}]}]}}))
+        }
+        line if line.starts_with("POST http://products/") => (0, json!(null)),
+        line => panic!("not expected: {line}"),
+    };
+    let (response, _) = run(&graph, "{ me { reviews { product { ship: shipping } } } }", json!({}), &serve);
+    assert_eq!(response["data"]["me"]["reviews"][0]["product"], json!({"ship": null}));
+    assert_eq!(response["errors"][0]["path"], json!(["me", "reviews", 0, "product", "ship"]));
+}
+
+#[test]
 fn interfaces_are_asked_by_type() {
     let graph = shop();
     let answers = [

@@ -61,6 +61,8 @@ struct EntityEntry<'p, 's> {
     at: &'p ObjectsAt<'p>,
     ways: &'s mut [ObjectWay],
     steps: &'s mut EntitySteps,
+    /// Response key of the field that all of it is for.
+    key: &'p str,
     depth: usize,
 }
 
@@ -180,8 +182,8 @@ impl<'a> Planner<'a> {
         let mut entered = Vec::new();
         for source in sources {
             let before = PlanMark::new(self, ways, steps, sources.len() > 1)?;
-            let mut entry = EntityEntry { at, ways, steps, depth: 0 };
-            match self.enter(&mut entry, group.name(), &group.key, *source) {
+            let mut entry = EntityEntry { at, ways, steps, key: &group.key, depth: 0 };
+            match self.enter(&mut entry, group.name(), *source) {
                 Ok(step) => entered.push(step),
                 Err(PlanFault::Unreachable(_)) => before.restore(self, ways, steps),
                 Err(fault) => return Err(fault),
@@ -213,7 +215,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans the way to a subgraph that has a field; returns the step that gets it.
-    fn enter(&mut self, entry: &mut EntityEntry<'_, '_>, field: &str, key: &str, source: usize) -> Result<usize, PlanFault> {
+    fn enter(&mut self, entry: &mut EntityEntry<'_, '_>, field: &str, source: usize) -> Result<usize, PlanFault> {
         self.count_field()?;
         let subgraphs = self.subgraphs();
         let type_name = entry.at.type_name.clone();
@@ -232,7 +234,7 @@ impl<'a> Planner<'a> {
                 self.require(entry, item, &mut needs)?;
             }
         }
-        self.follow(entry, &hops, key, needs)
+        self.follow(entry, &hops, needs)
     }
 
     fn is_query(&self, type_name: &str) -> bool {
@@ -259,7 +261,7 @@ impl<'a> Planner<'a> {
                 Ok(way) => Ok(KeySupplier::Way(way)),
                 Err(source) => {
                     entry.depth += 1;
-                    let entered = self.enter(entry, &item.name, &item.name, source);
+                    let entered = self.enter(entry, &item.name, source);
                     entry.depth -= 1;
                     entered.map(KeySupplier::Hop)
                 }
@@ -330,7 +332,7 @@ impl<'a> Planner<'a> {
         let place: Vec<PlaceStep> = at.place.iter().cloned().chain([step]).collect();
         let below = ObjectsAt { place: &place, type_name: &type_name, types: &[] };
         let (mut ways, mut steps, mut needs) = ([way], EntitySteps::default(), StepNeeds::default());
-        let mut entry = EntityEntry { at: &below, ways: &mut ways, steps: &mut steps, depth: depth + 1 };
+        let mut entry = EntityEntry { at: &below, ways: &mut ways, steps: &mut steps, key: &item.name, depth: depth + 1 };
         for field in &item.fields.0 {
             self.require(&mut entry, field, &mut needs)?;
         }
@@ -340,13 +342,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds the steps of a way; the last one is that of the target.
-    fn follow(
-        &mut self,
-        entry: &mut EntityEntry<'_, '_>,
-        hops: &[KeyHop],
-        key: &str,
-        target: StepNeeds,
-    ) -> Result<usize, PlanFault> {
+    fn follow(&mut self, entry: &mut EntityEntry<'_, '_>, hops: &[KeyHop], target: StepNeeds) -> Result<usize, PlanFault> {
         let type_name = entry.at.type_name.to_string();
         let mut entered: Vec<usize> = Vec::with_capacity(hops.len());
         let mut target = Some(target);
@@ -366,7 +362,7 @@ impl<'a> Planner<'a> {
             if needs.after.is_empty() {
                 needs.after.extend(entry.ways.first().into_iter().flat_map(|way| way.reader.waits()));
             }
-            let key = if is_last { key } else { type_name.as_str() };
+            let key = entry.key;
             entered.push(self.step(entry.steps, hop, needs, (key, &type_name))?);
         }
         entered.last().copied().ok_or(PlanFault::Unreachable(type_name))

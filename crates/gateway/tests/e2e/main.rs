@@ -59,6 +59,7 @@ mod external_services;
 mod failing_targets;
 mod data_graphs;
 mod graphql;
+mod graphql_federation;
 mod graphql_judges;
 mod graphql_sockets;
 mod guides;

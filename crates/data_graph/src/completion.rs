@@ -13,13 +13,13 @@ pub(crate) const ERRORS_MAX: usize = 100;
 /// One step to a value in a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum ResponseStep {
+pub(crate) enum ResponsePathStep {
     Key(String),
     Index(usize),
 }
 
 /// The way to a value in a response.
-pub(crate) type ResponsePath = Vec<ResponseStep>;
+pub(crate) type ResponsePath = Vec<ResponsePathStep>;
 
 /// An error about one place of a response.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -62,7 +62,7 @@ impl Completion<'_> {
         let applies = |types: &Vec<String>| types.is_empty() || types.iter().any(|known| known == type_name);
         let mut object = Map::new();
         for field in variants.filter(|variant| applies(&variant.types)).flat_map(|variant| &variant.fields) {
-            path.push(ResponseStep::Key(field.key.clone()));
+            path.push(ResponsePathStep::Key(field.key.clone()));
             let value = self.field(raw, field, type_name, path);
             path.pop();
             object.insert(field.key.clone(), value?);
@@ -111,7 +111,7 @@ impl Completion<'_> {
     fn list(&mut self, items: &[Value], ty: &Type, field: &FieldPlan, path: &mut ResponsePath) -> Result<Value, Nullified> {
         let mut list = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            path.push(ResponseStep::Index(index));
+            path.push(ResponsePathStep::Index(index));
             let value = self.value(item, ty, field, path);
             path.pop();
             match value {

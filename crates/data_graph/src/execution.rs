@@ -4,9 +4,9 @@ mod answers;
 mod places;
 mod requests;
 
-use crate::completion::{Completion, ERRORS_MAX, FieldFault, ResponsePath, ResponseStep};
+use crate::completion::{Completion, ERRORS_MAX, FieldFault, ResponsePath, ResponsePathStep};
 use crate::graph::DataGraph;
-use crate::plan::Plan;
+use crate::plan::OperationPlan;
 use places::ObjectPlace;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ pub struct ExecutionLimits {
 
 /// What an execution knows of the client's request.
 #[derive(Clone, Debug, Default)]
-pub struct RequestContext {
+pub struct ExecutionContext {
     /// The headers that [`DataGraph::header_names`] names.
     pub headers: HashMap<String, String>,
     /// Parts of header values as the caller has replaced them; others stay as they are.
@@ -76,9 +76,9 @@ pub enum SourceFailure {
 #[derive(Clone)]
 pub struct Execution {
     graph: Arc<DataGraph>,
-    plan: Arc<Plan>,
+    plan: Arc<OperationPlan>,
     variables: Map<String, Value>,
-    context: RequestContext,
+    context: ExecutionContext,
     limits: ExecutionLimits,
     data: Value,
     faults: Vec<FieldFault>,
@@ -108,9 +108,9 @@ impl Execution {
     /// Begins an execution. The variables are those of the request, checked.
     pub fn new(
         graph: Arc<DataGraph>,
-        plan: Arc<Plan>,
+        plan: Arc<OperationPlan>,
         variables: Map<String, Value>,
-        context: RequestContext,
+        context: ExecutionContext,
         limits: ExecutionLimits,
     ) -> Self {
         let states = vec![FetchState::Waiting; plan.fetches.len()];
@@ -204,7 +204,7 @@ impl Execution {
     /// The body of the response. `introspection` has the answers to `__schema` and `__type` by response key.
     pub fn response(self, introspection: &Map<String, Value>) -> Vec<u8> {
         #[derive(Serialize)]
-        struct ResponseBody {
+        struct ExecutedResponse {
             #[serde(skip_serializing_if = "Vec::is_empty")]
             errors: Vec<FieldFault>,
             data: Value,
@@ -212,14 +212,14 @@ impl Execution {
         let mut completion = Completion { introspection, faults: self.faults };
         let data = completion.data(&self.data, &self.plan.root);
         // Texts and numbers always fit JSON.
-        serde_json::to_vec(&ResponseBody { errors: completion.faults, data }).unwrap_or_default()
+        serde_json::to_vec(&ExecutedResponse { errors: completion.faults, data }).unwrap_or_default()
     }
 }
 
 /// The path of a field of an object.
 fn path_of(object: Option<&ObjectPlace>, key: &str) -> ResponsePath {
     let start = object.map(|object| object.path.clone()).unwrap_or_default();
-    start.into_iter().chain([ResponseStep::Key(key.to_owned())]).collect()
+    start.into_iter().chain([ResponsePathStep::Key(key.to_owned())]).collect()
 }
 
 /// What clients learn of a source that fails.

@@ -4,7 +4,7 @@ mod entities;
 
 pub(crate) use entities::EntitySource;
 
-use crate::template::{Template, TemplateFault, TemplateKind, VariableSource};
+use crate::template::{SourceTemplate, SourceTemplateFault, TemplateKind, VariableSource};
 use apollo_compiler::schema::ExtendedType;
 use percent_encoding::percent_decode_str;
 use std::collections::{BTreeSet, HashMap};
@@ -13,7 +13,7 @@ use tollgate_graphql::GraphqlSchema;
 
 /// A schema's fields and where their values are from.
 pub struct DataGraph {
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<GraphSource>,
     pub(crate) layout: GraphLayout,
     /// Whether subgraphs are asked for several entities at once.
     pub(crate) batches_entities: bool,
@@ -35,12 +35,12 @@ pub(crate) enum GraphLayout {
 }
 
 /// A server that is asked.
-pub struct Source {
+pub struct GraphSource {
     /// Its name, for errors.
     pub name: String,
     /// What it understands.
     pub kind: SourceKind,
-    pub(crate) endpoint: Endpoint,
+    pub(crate) endpoint: SourceEndpoint,
 }
 
 /// What a source understands.
@@ -67,12 +67,12 @@ pub struct SourceDefinition<'d> {
     pub body: &'d str,
 }
 
-pub(crate) struct Endpoint {
+pub(crate) struct SourceEndpoint {
     pub method: String,
-    pub url: Template,
-    pub query: Vec<(String, Template)>,
-    pub headers: Vec<(String, Template)>,
-    pub body: Template,
+    pub url: SourceTemplate,
+    pub query: Vec<(String, SourceTemplate)>,
+    pub headers: Vec<(String, SourceTemplate)>,
+    pub body: SourceTemplate,
 }
 
 /// The source of a field.
@@ -106,9 +106,13 @@ pub struct GraphFault {
     pub message: String,
 }
 
-impl Source {
+impl GraphSource {
     /// Reads a definition; `Err` is the field and what is wrong with it.
-    pub fn new(name: &str, kind: SourceKind, definition: SourceDefinition<'_>) -> Result<Self, (&'static str, TemplateFault)> {
+    pub fn new(
+        name: &str,
+        kind: SourceKind,
+        definition: SourceDefinition<'_>,
+    ) -> Result<Self, (&'static str, SourceTemplateFault)> {
         let (url, own_query) = definition.url.split_once('?').unwrap_or((definition.url, ""));
         let own = own_query.split('&').filter(|pair| !pair.is_empty()).map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         let own: Vec<(String, String)> = own.map(|(name, value)| (decoded(name), decoded(value))).collect();
@@ -124,7 +128,7 @@ impl Source {
             ("", SourceKind::Graphql) => "POST".to_owned(),
             (method, _) => method.to_ascii_uppercase(),
         };
-        let endpoint = Endpoint {
+        let endpoint = SourceEndpoint {
             method,
             url: parse("url", url, TemplateKind::Url)?,
             query,
@@ -132,14 +136,14 @@ impl Source {
             body: parse("body", definition.body, TemplateKind::Body)?,
         };
         if kind == SourceKind::Graphql && endpoint.templates().any(|template| template.uses(VariableSource::Object)) {
-            return Err(("url", TemplateFault("only REST sources have variables of objects".to_owned())));
+            return Err(("url", SourceTemplateFault("only REST sources have variables of objects".to_owned())));
         }
-        Ok(Source { name: name.to_owned(), kind, endpoint })
+        Ok(GraphSource { name: name.to_owned(), kind, endpoint })
     }
 }
 
-impl Endpoint {
-    pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
+impl SourceEndpoint {
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &SourceTemplate> {
         let values = self.query.iter().chain(&self.headers).map(|(_, template)| template);
         [&self.url, &self.body].into_iter().chain(values)
     }
@@ -149,7 +153,7 @@ impl DataGraph {
     /// A graph whose fields name their source. The second part of the result are fields of root types that have none: they are null.
     pub fn of_fields(
         schema: &GraphqlSchema,
-        sources: Vec<Source>,
+        sources: Vec<GraphSource>,
         owned: &[FieldOwner],
         mapped: &[FieldMapping],
     ) -> Result<(Self, Vec<String>), Vec<GraphFault>> {
@@ -179,19 +183,19 @@ impl DataGraph {
     }
 
     /// A graph of subgraphs; the sources have their order. Entities are asked for together if `batches_entities`, else one by one.
-    pub fn of_supergraph(sources: Vec<Source>, supergraph: &Supergraph, batches_entities: bool) -> Self {
+    pub fn of_supergraph(sources: Vec<GraphSource>, supergraph: &Supergraph, batches_entities: bool) -> Self {
         let subgraphs = EntitySource::all(supergraph);
         DataGraph { sources, layout: GraphLayout::Federation(subgraphs), batches_entities }
     }
 
     /// The sources.
-    pub fn sources(&self) -> &[Source] {
+    pub fn sources(&self) -> &[GraphSource] {
         &self.sources
     }
 
     /// Names of the client's headers that an execution may ask for, in lower case.
     pub fn header_names(&self) -> BTreeSet<String> {
-        let variables = self.sources.iter().flat_map(|source| source.endpoint.templates()).flat_map(Template::variables);
+        let variables = self.sources.iter().flat_map(|source| source.endpoint.templates()).flat_map(SourceTemplate::variables);
         let headers = variables.filter(|variable| variable.scope == VariableSource::Headers);
         headers.flat_map(|variable| variable.path.iter().cloned()).collect()
     }
@@ -216,8 +220,8 @@ fn unowned(schema: &GraphqlSchema, owners: &HashMap<FieldName, usize>) -> Vec<St
     names
 }
 
-fn parse(field: &'static str, text: &str, kind: TemplateKind) -> Result<Template, (&'static str, TemplateFault)> {
-    Template::parse(text, kind).map_err(|fault| (field, fault))
+fn parse(field: &'static str, text: &str, kind: TemplateKind) -> Result<SourceTemplate, (&'static str, SourceTemplateFault)> {
+    SourceTemplate::parse(text, kind).map_err(|fault| (field, fault))
 }
 
 /// A name or value of a URL's query as it is meant.

@@ -9,7 +9,7 @@ mod graph;
 mod plan;
 mod template;
 
-pub use execution::{Execution, ExecutionLimits, RequestContext, SourceAnswer, SourceFailure, SourceRequest};
-pub use graph::{DataGraph, FieldMapping, FieldOwner, GraphFault, Source, SourceDefinition, SourceKind};
-pub use plan::{Plan, PlanFault};
-pub use template::TemplateFault;
+pub use execution::{Execution, ExecutionContext, ExecutionLimits, SourceAnswer, SourceFailure, SourceRequest};
+pub use graph::{DataGraph, FieldMapping, FieldOwner, GraphFault, GraphSource, SourceDefinition, SourceKind};
+pub use plan::{OperationPlan, PlanFault};
+pub use template::SourceTemplateFault;

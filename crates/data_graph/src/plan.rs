@@ -29,7 +29,7 @@ const FETCHES_MAX: usize = 1_000;
 const PREFERENCES_MAX: usize = 4;
 
 /// How an operation is executed.
-pub struct Plan {
+pub struct OperationPlan {
     pub(crate) kind: OperationKind,
     pub(crate) fetches: Vec<PlannedFetch>,
     pub(crate) root: ObjectPlan,
@@ -71,7 +71,7 @@ pub(crate) enum FetchWork {
     Rest {
         /// Member of the object that gets the answer.
         store: String,
-        arguments: Vec<(String, Argument)>,
+        arguments: Vec<(String, ArgumentLiteral)>,
         /// Where members of the object are that the request names, if not under their own names.
         object_reads: HashMap<Vec<String>, Vec<String>>,
     },
@@ -101,7 +101,7 @@ pub(crate) struct EntityInput {
 }
 
 /// A value of an argument: as it is written, with variables, or the default of the schema.
-pub(crate) type Argument = LiteralValue;
+pub(crate) type ArgumentLiteral = LiteralValue;
 
 /// A field that a subgraph is given to find an object, and where it is in the object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,7 +185,7 @@ pub(crate) enum LeafKind {
 
 /// What the objects at a place are read from.
 #[derive(Clone)]
-pub(crate) enum Reader {
+pub(crate) enum ObjectReader {
     /// The answer of a REST source, or the root.
     Raw { fetch: Option<usize> },
     /// An operation's answer.
@@ -213,27 +213,27 @@ pub(crate) struct ObjectsAt<'p> {
 /// those are asked that are needed.
 #[derive(Clone)]
 pub(crate) struct ObjectWay {
-    pub reader: Reader,
+    pub reader: ObjectReader,
     pub upstream: UpstreamSelection,
 }
 
 impl ObjectWay {
-    pub(crate) fn new(reader: Reader) -> Self {
+    pub(crate) fn new(reader: ObjectReader) -> Self {
         ObjectWay { reader, upstream: UpstreamSelection::default() }
     }
 }
 
-impl Reader {
+impl ObjectReader {
     fn fetch(&self) -> Option<usize> {
         match self {
-            Reader::Raw { fetch } => *fetch,
-            Reader::Operation { fetch, .. } => Some(*fetch),
+            ObjectReader::Raw { fetch } => *fetch,
+            ObjectReader::Operation { fetch, .. } => Some(*fetch),
         }
     }
 
     /// The requests after which the objects are there, with their types.
     fn waits(&self) -> impl Iterator<Item = usize> + use<> {
-        let typed_by = if let Reader::Operation { typed_by, .. } = self { *typed_by } else { None };
+        let typed_by = if let ObjectReader::Operation { typed_by, .. } = self { *typed_by } else { None };
         [self.fetch(), typed_by].into_iter().flatten()
     }
 }
@@ -251,8 +251,8 @@ pub(crate) struct Planner<'a> {
     pub possible: HashMap<Name, Vec<Name>>,
 }
 
-impl Plan {
-    /// Plans an operation. `conditions` are the values of the variables that [`Plan::conditions`] names.
+impl OperationPlan {
+    /// Plans an operation. `conditions` are the values of the variables that [`OperationPlan::conditions`] names.
     pub fn new(
         graph: &DataGraph,
         schema: &GraphqlSchema,
@@ -261,7 +261,7 @@ impl Plan {
     ) -> Result<Self, PlanFault> {
         let mut planner = Planner::new(graph, schema, operation, conditions);
         let root = planner.root()?;
-        Ok(Plan { kind: operation.facts.kind, fetches: needed(planner.fetches), root })
+        Ok(OperationPlan { kind: operation.facts.kind, fetches: needed(planner.fetches), root })
     }
 
     /// The variables on which the plan of an operation depends.
@@ -365,7 +365,7 @@ impl<'a> Planner<'a> {
         group: &CollectedField<'a>,
         open: &mut Vec<RootOperation>,
     ) -> Result<FieldPlan, PlanFault> {
-        let raw = Reader::Raw { fetch: None };
+        let raw = ObjectReader::Raw { fetch: None };
         let name = group.name();
         if name.starts_with("__") {
             return self.introspection_field(group);
@@ -448,7 +448,8 @@ impl<'a> Planner<'a> {
             }
             if let Some(operation) = open.iter_mut().find(|operation| operation.source == *source) {
                 let (provided, type_name) = (FieldSet::default(), place.root_type.to_string());
-                let reader = Reader::Operation { source: *source, fetch: operation.fetch, typed_by: None, type_name, provided };
+                let reader =
+                    ObjectReader::Operation { source: *source, fetch: operation.fetch, typed_by: None, type_name, provided };
                 ways.push(ObjectWay { reader, upstream: std::mem::take(&mut operation.selection) });
             }
         }

@@ -7,18 +7,18 @@ use serde_json::Value;
 
 /// A text with variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Template {
-    parts: Vec<TemplatePart>,
+pub(crate) struct SourceTemplate {
+    parts: Vec<SourceTemplatePart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum TemplatePart {
+enum SourceTemplatePart {
     Literal(String),
-    Variable { variable: TemplateVariable, form: ValueForm },
+    Variable { variable: SourceVariable, form: ValueForm },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TemplateVariable {
+pub(crate) struct SourceVariable {
     pub scope: VariableSource,
     /// Name of the argument, member or header, and members in it.
     pub path: Vec<String>,
@@ -55,46 +55,46 @@ enum ValueForm {
 
 /// Why a text is no template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TemplateFault(pub String);
+pub struct SourceTemplateFault(pub String);
 
 /// The values for a template.
 pub(crate) trait TemplateValues {
     /// `None` if there is none.
-    fn value(&self, variable: &TemplateVariable) -> Option<Value>;
+    fn value(&self, variable: &SourceVariable) -> Option<Value>;
     /// A piece of text between variables, in which the caller may have replaced something.
     fn literal<'t>(&'t self, text: &'t str) -> &'t str;
 }
 
-impl Template {
-    pub(crate) fn parse(text: &str, kind: TemplateKind) -> Result<Self, TemplateFault> {
+impl SourceTemplate {
+    pub(crate) fn parse(text: &str, kind: TemplateKind) -> Result<Self, SourceTemplateFault> {
         let mut parts = Vec::new();
         let mut rest = text;
         let mut quotes = JsonQuotes::default();
         while let Some(start) = rest.find("{{") {
             let (literal, after) = rest.split_at(start);
-            let end = after.find("}}").ok_or_else(|| TemplateFault(format!("{after:?} does not end with }}}}")))?;
+            let end = after.find("}}").ok_or_else(|| SourceTemplateFault(format!("{after:?} does not end with }}}}")))?;
             let (inner, behind) = (after.get(2..end).unwrap_or_default(), after.get(end + 2..).unwrap_or_default());
             quotes.pass(literal);
             if !literal.is_empty() {
-                parts.push(TemplatePart::Literal(literal.to_owned()));
+                parts.push(SourceTemplatePart::Literal(literal.to_owned()));
             }
-            let variable = TemplateVariable::parse(inner)?;
+            let variable = SourceVariable::parse(inner)?;
             let form = match kind {
                 TemplateKind::Url if !has_authority(text.get(..text.len() - after.len()).unwrap_or_default()) => {
-                    return Err(TemplateFault("a variable must not be part of the scheme or the host".to_owned()));
+                    return Err(SourceTemplateFault("a variable must not be part of the scheme or the host".to_owned()));
                 }
                 TemplateKind::Url => ValueForm::Segment,
                 TemplateKind::Value => ValueForm::Plain,
                 TemplateKind::Body if quotes.is_inside => ValueForm::JsonText,
                 TemplateKind::Body => ValueForm::Json,
             };
-            parts.push(TemplatePart::Variable { variable, form });
+            parts.push(SourceTemplatePart::Variable { variable, form });
             rest = behind;
         }
         if !rest.is_empty() {
-            parts.push(TemplatePart::Literal(rest.to_owned()));
+            parts.push(SourceTemplatePart::Literal(rest.to_owned()));
         }
-        Ok(Template { parts })
+        Ok(SourceTemplate { parts })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -106,8 +106,8 @@ impl Template {
         let mut out = String::new();
         for part in &self.parts {
             match part {
-                TemplatePart::Literal(text) => out.push_str(values.literal(text)),
-                TemplatePart::Variable { variable, form } => form.write(values.value(variable).unwrap_or_default(), &mut out),
+                SourceTemplatePart::Literal(text) => out.push_str(values.literal(text)),
+                SourceTemplatePart::Variable { variable, form } => form.write(values.value(variable).unwrap_or_default(), &mut out),
             }
         }
         out
@@ -115,7 +115,7 @@ impl Template {
 
     /// The values of a parameter: several if the template is nothing but a variable with a list; none if a variable has no value.
     pub(crate) fn render_all(&self, values: &impl TemplateValues) -> Vec<String> {
-        if let [TemplatePart::Variable { variable, form }] = self.parts.as_slice()
+        if let [SourceTemplatePart::Variable { variable, form }] = self.parts.as_slice()
             && let Some(Value::Array(items)) = values.value(variable)
         {
             let written = |item: Value| {
@@ -125,12 +125,14 @@ impl Template {
             };
             return items.into_iter().map(written).collect();
         }
-        let has_value = |variable: &TemplateVariable| values.value(variable).is_some_and(|value| !value.is_null());
+        let has_value = |variable: &SourceVariable| values.value(variable).is_some_and(|value| !value.is_null());
         if self.variables().all(has_value) { vec![self.render(values)] } else { Vec::new() }
     }
 
-    pub(crate) fn variables(&self) -> impl Iterator<Item = &TemplateVariable> {
-        self.parts.iter().filter_map(|part| if let TemplatePart::Variable { variable, .. } = part { Some(variable) } else { None })
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &SourceVariable> {
+        self.parts
+            .iter()
+            .filter_map(|part| if let SourceTemplatePart::Variable { variable, .. } = part { Some(variable) } else { None })
     }
 
     /// Whether it has variables from this place.
@@ -139,7 +141,7 @@ impl Template {
     }
 
     pub(crate) fn literals(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| if let TemplatePart::Literal(text) = part { Some(text.as_str()) } else { None })
+        self.parts.iter().filter_map(|part| if let SourceTemplatePart::Literal(text) = part { Some(text.as_str()) } else { None })
     }
 }
 
@@ -168,11 +170,11 @@ impl JsonQuotes {
     }
 }
 
-impl TemplateVariable {
-    fn parse(inner: &str) -> Result<Self, TemplateFault> {
+impl SourceVariable {
+    fn parse(inner: &str) -> Result<Self, SourceTemplateFault> {
         let name = inner.trim().trim_start_matches('.');
         let unknown =
-            || TemplateFault(format!("{{{{{inner}}}}} is neither .arguments.NAME, .object.NAME nor .request.headers.NAME"));
+            || SourceTemplateFault(format!("{{{{{inner}}}}} is neither .arguments.NAME, .object.NAME nor .request.headers.NAME"));
         let (scope, rest) = match name.split_once('.').ok_or_else(unknown)? {
             ("arguments", rest) => (VariableSource::Arguments, rest),
             ("object", rest) => (VariableSource::Object, rest),
@@ -186,7 +188,7 @@ impl TemplateVariable {
             VariableSource::Headers => vec![rest.to_ascii_lowercase()],
             _ => rest.split('.').map(str::to_owned).collect(),
         };
-        if path.iter().any(String::is_empty) { Err(unknown()) } else { Ok(TemplateVariable { scope, path }) }
+        if path.iter().any(String::is_empty) { Err(unknown()) } else { Ok(SourceVariable { scope, path }) }
     }
 }
 

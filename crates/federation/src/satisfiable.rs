@@ -142,10 +142,12 @@ impl<'r, 's> PathSearch<'r, 's> {
                     failing = Some(*way);
                 }
             }
+            // If another subgraph has the field for the same object, plans ask that one.
             if let Some(failing) = failing
+                && next.is_empty()
                 && self.told.insert((object.ty, name))
             {
-                self.tell(object, name, failing, !next.is_empty(), findings);
+                self.tell(object, name, failing, findings);
             }
             let is_leaf = reach.merged.schema.types.get(field.ty.inner_named_type()).is_none_or(|ty| ty.is_leaf());
             if !is_leaf {
@@ -213,8 +215,8 @@ impl<'r, 's> PathSearch<'r, 's> {
         }
     }
 
-    /// Reports a field that cannot be reached if an object comes by a way: an error, or, if another way leads to it, a note.
-    fn tell(&self, object: &ReturnedObject<'s>, name: &Name, way: Way<'s>, has_other_way: bool, findings: &mut FindingList) {
+    /// Reports a field that cannot be reached.
+    fn tell(&self, object: &ReturnedObject<'s>, name: &Name, way: Way<'s>, findings: &mut FindingList) {
         let reach = self.reach;
         let ty = object.ty;
         let first = (0..reach.sources.len()).find(|source| reach.resolved(*source, ty, name).is_some());
@@ -224,13 +226,6 @@ impl<'r, 's> PathSearch<'r, 's> {
             Some((parent, field)) => format!("`{parent}.{field}` of the subgraph `{}`", self.name(way.source)),
             None => format!("the subgraph `{}`", self.name(way.source)),
         };
-        if has_other_way {
-            findings.note(
-                place,
-                format!("`{ty}.{name}` cannot be reached where {origin} returns `{ty}`, but where another subgraph does"),
-            );
-            return;
-        }
         let interface = declared
             .map(|field| field.definition.ty.inner_named_type())
             .filter(|returned| !first.is_some_and(|first| self.type_is_known(returned, first)));

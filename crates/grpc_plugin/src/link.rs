@@ -24,9 +24,9 @@ const TURN_MAX: usize = 8;
 pub(crate) struct GrpcConnection(pub(crate) Arc<GrpcLink>);
 
 /// A connection that calls share.
-pub(crate) struct GrpcLink(Mutex<LinkState>);
+pub(crate) struct GrpcLink(Mutex<PluginLinkState>);
 
-struct LinkState {
+struct PluginLinkState {
     protocol: Http2Connection,
     /// The calls in flight, by index of their streams.
     calls: Vec<Option<PendingCall>>,
@@ -60,7 +60,7 @@ impl GrpcConnection {
             header_list_bytes_max: HEAD_BYTES_MAX,
             connect_protocol: false,
         };
-        GrpcConnection(Arc::new(GrpcLink(Mutex::new(LinkState {
+        GrpcConnection(Arc::new(GrpcLink(Mutex::new(PluginLinkState {
             protocol: Http2Connection::new(Http2Side::Client, &settings),
             calls: Vec::new(),
             waiting: Vec::new(),
@@ -80,7 +80,7 @@ impl Drop for GrpcConnection {
 }
 
 impl GrpcLink {
-    fn lock(&self) -> MutexGuard<'_, LinkState> {
+    fn lock(&self) -> MutexGuard<'_, PluginLinkState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,7 +135,7 @@ impl Drop for CallGuard<'_> {
     }
 }
 
-impl LinkState {
+impl PluginLinkState {
     fn wake_driver(&self) {
         if let Some(driver) = &self.driver {
             driver.wake_by_ref();
@@ -300,7 +300,7 @@ pub(crate) async fn drive<S: AsyncRead + AsyncWrite + Unpin>(link: Arc<GrpcLink>
     link.lock().finish(&why);
 }
 
-impl LinkState {
+impl PluginLinkState {
     /// Reads and writes as much as possible; ready with the reason when the connection is over.
     fn poll<S: AsyncRead + AsyncWrite + Unpin>(&mut self, cx: &mut Context<'_>, stream: &mut S, buffer: &mut [u8]) -> Poll<String> {
         self.driver = Some(cx.waker().clone());

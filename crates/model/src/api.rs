@@ -65,7 +65,9 @@ pub use graphql::{
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
-pub use plugin::{AnalyticsPlugin, CustomMiddleware, ExtractorConfig, IdExtractor, PluginEntry, RecordPluginEntry, SUPPORTED_DRIVERS};
+pub use plugin::{
+    AnalyticsPlugin, CustomMiddleware, ExtractorConfig, IdExtractor, PluginEntry, RecordPluginEntry, SUPPORTED_DRIVERS,
+};
 pub use protection::MissingProtection;
 pub use proxy::{Proxy, Transport};
 pub use request_signing::RequestSigning;

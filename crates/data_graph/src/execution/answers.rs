@@ -2,7 +2,7 @@
 
 use super::places::{ObjectPlace, object_at_mut};
 use super::{Execution, SentRequest, SourceAnswer, SourceFailure, extensions, path_of};
-use crate::completion::{ResponsePath, ResponseStep};
+use crate::completion::{ResponsePath, ResponsePathStep};
 use crate::plan::{FetchWork, client_key};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -106,7 +106,7 @@ impl Execution {
         for error in errors {
             let entity = if skipped > 0 { error.path.get(1).and_then(Value::as_u64) } else { None };
             let index = entity.and_then(|index| usize::try_from(index).ok()).unwrap_or_default();
-            let steps: Vec<ResponseStep> = error.path.get(skipped..).unwrap_or_default().iter().map_while(step).collect();
+            let steps: Vec<ResponsePathStep> = error.path.get(skipped..).unwrap_or_default().iter().map_while(step).collect();
             // The value is missing at each place that has the object.
             for object in sent.objects.get(index).into_iter().flatten() {
                 let path = match steps.is_empty() {
@@ -120,10 +120,10 @@ impl Execution {
 }
 
 /// A step of a source's path, with the client's response key.
-fn step(value: &Value) -> Option<ResponseStep> {
+fn step(value: &Value) -> Option<ResponsePathStep> {
     match value {
-        Value::String(key) => client_key(key).map(|key| ResponseStep::Key(key.to_owned())),
-        value => value.as_u64().and_then(|index| usize::try_from(index).ok()).map(ResponseStep::Index),
+        Value::String(key) => client_key(key).map(|key| ResponsePathStep::Key(key.to_owned())),
+        value => value.as_u64().and_then(|index| usize::try_from(index).ok()).map(ResponsePathStep::Index),
     }
 }
 

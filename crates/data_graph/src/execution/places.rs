@@ -1,6 +1,6 @@
 //! Finds the objects at a place of what the sources have answered so far.
 
-use crate::completion::{ResponsePath, ResponseStep, index_of};
+use crate::completion::{ResponsePath, ResponsePathStep, index_of};
 use crate::plan::PlaceStep;
 use serde_json::{Map, Value};
 
@@ -44,7 +44,7 @@ impl ObjectSearch<'_> {
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     raw.push(RawStep::Index(index));
-                    path.push(ResponseStep::Index(index));
+                    path.push(ResponsePathStep::Index(index));
                     self.visit(item, steps, raw, path);
                     raw.pop();
                     path.pop();
@@ -78,7 +78,7 @@ impl ObjectSearch<'_> {
             };
         }
         if let Some(current) = current {
-            path.push(ResponseStep::Key(step.key.clone()));
+            path.push(ResponsePathStep::Key(step.key.clone()));
             self.visit(current, rest, raw, path);
             path.pop();
         }

@@ -3,9 +3,9 @@
 use super::places::{ObjectPlace, object_at, objects};
 use super::{Execution, SentRequest, SourceRequest, extensions, path_of};
 use crate::completion::follow;
-use crate::graph::{Endpoint, GraphLayout};
-use crate::plan::{Argument, EntityInput, FetchWork, InputField, PlannedFetch};
-use crate::template::{TemplateValues, TemplateVariable, VariableSource};
+use crate::graph::{GraphLayout, SourceEndpoint};
+use crate::plan::{ArgumentLiteral, EntityInput, FetchWork, InputField, PlannedFetch};
+use crate::template::{SourceVariable, TemplateValues, VariableSource};
 use apollo_compiler::ast::Value as LiteralValue;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -33,7 +33,7 @@ struct ObjectValues<'v> {
 }
 
 impl TemplateValues for ObjectValues<'_> {
-    fn value(&self, variable: &TemplateVariable) -> Option<Value> {
+    fn value(&self, variable: &SourceVariable) -> Option<Value> {
         let (first, rest) = variable.path.split_first()?;
         match variable.scope {
             VariableSource::Arguments => follow(self.arguments.get(first)?, rest).cloned(),
@@ -124,7 +124,7 @@ impl Execution {
     }
 
     /// The value of an argument; `None` if it is a variable without one.
-    fn argument(&self, argument: &Argument) -> Option<Value> {
+    fn argument(&self, argument: &ArgumentLiteral) -> Option<Value> {
         Some(match argument {
             LiteralValue::Variable(name) => self.variables.get(name.as_str())?.clone(),
             LiteralValue::Null => Value::Null,
@@ -142,7 +142,7 @@ impl Execution {
 
     fn rest_request(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &SourceEndpoint,
         arguments: &Map<String, Value>,
         object_reads: &HashMap<Vec<String>, Vec<String>>,
         object: Option<&Map<String, Value>>,
@@ -153,7 +153,7 @@ impl Execution {
         RequestText { method: endpoint.method.clone(), url, headers, body }
     }
 
-    fn operation_request(&self, endpoint: &Endpoint, text: &str, variables: Map<String, Value>) -> RequestText {
+    fn operation_request(&self, endpoint: &SourceEndpoint, text: &str, variables: Map<String, Value>) -> RequestText {
         let (arguments, object_reads) = (Map::new(), HashMap::new());
         let values = ObjectValues {
             arguments: &arguments,
@@ -176,7 +176,7 @@ impl Execution {
         RequestText { method, url: url(endpoint, &values, &[]), headers, body: body.to_string().into_bytes() }
     }
 
-    fn headers(&self, endpoint: &Endpoint, values: &ObjectValues<'_>) -> Vec<(String, String)> {
+    fn headers(&self, endpoint: &SourceEndpoint, values: &ObjectValues<'_>) -> Vec<(String, String)> {
         let mut headers: Vec<(String, String)> = Vec::new();
         let own = endpoint.headers.iter().map(|(name, value)| (name.clone(), value.render(values)));
         // As in Tyk, a header without a value is left out.
@@ -257,7 +257,7 @@ fn renamed(value: &Value, fields: &[InputField]) -> Value {
     }
 }
 
-fn url(endpoint: &Endpoint, values: &ObjectValues<'_>, further: &[(&str, &str)]) -> String {
+fn url(endpoint: &SourceEndpoint, values: &ObjectValues<'_>, further: &[(&str, &str)]) -> String {
     let mut url = endpoint.url.render(values);
     let own = endpoint
         .query

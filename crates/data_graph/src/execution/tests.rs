@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DataGraph, FieldMapping, FieldOwner, Source, SourceDefinition, SourceKind};
+use crate::{DataGraph, FieldMapping, FieldOwner, GraphSource, SourceDefinition, SourceKind};
 use tollgate_federation::{SubgraphText, compose};
 use tollgate_graphql::{DocumentLimits, GraphqlSchema, SchemaRules};
 
@@ -32,12 +32,13 @@ fn run_with(
     let document = test.schema.check(query, &all).unwrap_or_else(|fault| panic!("{query}: {:?}", fault.errors));
     let operation = document.operation(None).unwrap_or_else(|error| panic!("{error:?}"));
     let Value::Object(variables) = variables else { panic!("variables are an object") };
-    let conditions = Plan::conditions(operation).into_iter().map(|name| {
+    let conditions = OperationPlan::conditions(operation).into_iter().map(|name| {
         let value = variables.get(&name).and_then(Value::as_bool).unwrap_or_default();
         (name, value)
     });
-    let plan = Plan::new(&test.graph, &test.schema, operation, &conditions.collect()).unwrap_or_else(|fault| panic!("{fault}"));
-    let context = RequestContext { headers: HashMap::from([("x-tenant".to_owned(), "t1".to_owned())]), ..Default::default() };
+    let plan =
+        OperationPlan::new(&test.graph, &test.schema, operation, &conditions.collect()).unwrap_or_else(|fault| panic!("{fault}"));
+    let context = ExecutionContext { headers: HashMap::from([("x-tenant".to_owned(), "t1".to_owned())]), ..Default::default() };
     let mut execution = Execution::new(test.graph.clone(), Arc::new(plan), variables, context, limits);
     let mut log = Vec::new();
     while !execution.is_done() {
@@ -68,12 +69,12 @@ const PEOPLE: &str = "
     enum State { OPEN DONE }
 ";
 
-fn rest(name: &str, url: &str) -> Source {
+fn rest(name: &str, url: &str) -> GraphSource {
     source(name, SourceKind::Rest, SourceDefinition { url, ..Default::default() })
 }
 
-fn source(name: &str, kind: SourceKind, definition: SourceDefinition<'_>) -> Source {
-    Source::new(name, kind, definition).unwrap_or_else(|fault| panic!("{fault:?}"))
+fn source(name: &str, kind: SourceKind, definition: SourceDefinition<'_>) -> GraphSource {
+    GraphSource::new(name, kind, definition).unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 
 fn owner(type_name: &str, field: &str, source: usize) -> FieldOwner {

@@ -4,7 +4,7 @@ use super::collect::CollectedField;
 use super::routes::{KeyHop, KeySupplier, RouteSearch, supplying_way};
 use super::upstream::UpstreamSelection;
 use super::{
-    EntityInput, FetchWork, FieldPlan, InputField, ObjectWay, ObjectsAt, PlaceStep, PlanFault, PlannedFetch, Planner, Reader,
+    EntityInput, FetchWork, FieldPlan, InputField, ObjectReader, ObjectWay, ObjectsAt, PlaceStep, PlanFault, PlannedFetch, Planner,
 };
 use crate::field_set::{FieldSet, FieldSetItem};
 use crate::graph::{EntitySource, GraphLayout};
@@ -160,7 +160,7 @@ impl<'a> Planner<'a> {
     fn candidates(&self, at: &ObjectsAt<'_>, field: &str, ways: &[ObjectWay], steps: &EntitySteps, here: &[usize]) -> Vec<usize> {
         let is_here = |source: usize| {
             let mut own = here.iter().filter_map(|index| ways.get(*index));
-            own.any(|way| matches!(way.reader, Reader::Operation { source: known, .. } if known == source))
+            own.any(|way| matches!(way.reader, ObjectReader::Operation { source: known, .. } if known == source))
         };
         let resolves = |(source, subgraph): (usize, &EntitySource)| {
             (subgraph.resolves(at.type_name, field) && !is_here(source)).then_some(source)
@@ -294,11 +294,11 @@ impl<'a> Planner<'a> {
         needs.after.extend(reader.waits());
         let set = FieldSet(vec![item.clone()]);
         let is_whole = match &reader {
-            Reader::Operation { source, provided, .. } => self
+            ObjectReader::Operation { source, provided, .. } => self
                 .subgraphs()
                 .get(*source)
                 .is_some_and(|subgraph| subgraph.supplies(at.type_name, &set, provided) || has_below(subgraph, at.type_name, item)),
-            Reader::Raw { .. } => true,
+            ObjectReader::Raw { .. } => true,
         };
         let upstream = entry.upstream(supplier).ok_or(PlanFault::TooLarge)?;
         if is_whole {
@@ -325,7 +325,7 @@ impl<'a> Planner<'a> {
         depth: usize,
     ) -> Result<(StepNeeds, UpstreamSelection), PlanFault> {
         let unreachable = || PlanFault::Unreachable(format!("{}.{}", at.type_name, item.name));
-        let Reader::Operation { type_name, .. } = &way.reader else { return Err(unreachable()) };
+        let ObjectReader::Operation { type_name, .. } = &way.reader else { return Err(unreachable()) };
         // Of which type objects of an abstract type are is not known here.
         let type_name = Name::new(type_name).ok().filter(|name| self.schema.get_object(name).is_some()).ok_or_else(unreachable)?;
         let step = PlaceStep { types: at.types.to_vec(), read: vec![read.to_owned()], key: item.name.clone() };
@@ -426,7 +426,7 @@ impl<'a> Planner<'a> {
             },
         };
         for way in ways {
-            if let Reader::Operation { typed_by, .. } = &mut way.reader {
+            if let ObjectReader::Operation { typed_by, .. } = &mut way.reader {
                 *typed_by = teller;
             }
         }
@@ -435,7 +435,7 @@ impl<'a> Planner<'a> {
 
     fn type_fetch(&mut self, place: &[PlaceStep], way: &mut ObjectWay) -> Result<usize, PlanFault> {
         let subgraphs = self.subgraphs();
-        let Reader::Operation { source: here, type_name, provided, .. } = &way.reader else {
+        let ObjectReader::Operation { source: here, type_name, provided, .. } = &way.reader else {
             return Err(PlanFault::Unreachable("__typename".to_owned()));
         };
         let own = subgraphs.get(*here);
@@ -499,9 +499,9 @@ fn take_way(way: &mut ObjectWay) -> ObjectWay {
 
 impl EntityStep {
     /// The reader of objects of a type that come by this step.
-    fn reader(&self, type_name: &str) -> Reader {
+    fn reader(&self, type_name: &str) -> ObjectReader {
         let (provided, type_name) = (FieldSet::default(), type_name.to_owned());
-        Reader::Operation { source: self.source, fetch: self.fetch, typed_by: None, type_name, provided }
+        ObjectReader::Operation { source: self.source, fetch: self.fetch, typed_by: None, type_name, provided }
     }
 
     /// Whether objects of a type are found by their key alone.

@@ -4,12 +4,12 @@ use super::collect::CollectedField;
 use super::entities::EntitySteps;
 use super::upstream::{UpstreamSelection, typed_key, upstream_key};
 use super::{
-    FetchWork, FieldPlan, FieldRead, FieldShape, LeafKind, ObjectPlan, ObjectWay, ObjectsAt, PlaceStep, PlanFault, PlannedFetch,
-    Planner, Reader, VariantPlan,
+    FetchWork, FieldPlan, FieldRead, FieldShape, LeafKind, ObjectPlan, ObjectReader, ObjectWay, ObjectsAt, PlaceStep, PlanFault,
+    PlannedFetch, Planner, VariantPlan,
 };
 use crate::field_set::{FieldSet, FieldSetItem};
 use crate::graph::{EntitySource, GraphLayout, SourceKind};
-use crate::template::{TemplateVariable, VariableSource};
+use crate::template::{SourceVariable, VariableSource};
 use apollo_compiler::Name;
 use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::{Field, SelectionSet};
@@ -128,7 +128,7 @@ impl<'a> Planner<'a> {
         }
         let reader = |index: &usize| {
             let mut reader = ways.get(*index)?.reader.clone();
-            if let Reader::Operation { type_name, .. } = &mut reader {
+            if let ObjectReader::Operation { type_name, .. } = &mut reader {
                 *type_name = at.type_name.to_string();
             }
             Some(ObjectWay::new(reader))
@@ -163,32 +163,32 @@ impl<'a> Planner<'a> {
         is_one.then_some(is_told)
     }
 
-    fn subgraph_of(&self, reader: &Reader) -> Option<&'a EntitySource> {
+    fn subgraph_of(&self, reader: &ObjectReader) -> Option<&'a EntitySource> {
         match (&self.graph.layout, reader) {
-            (GraphLayout::Federation(subgraphs), Reader::Operation { source, .. }) => subgraphs.get(*source),
+            (GraphLayout::Federation(subgraphs), ObjectReader::Operation { source, .. }) => subgraphs.get(*source),
             _ => None,
         }
     }
 
     /// Whether a reader's source can give objects of a type.
-    fn knows(&self, reader: &Reader, concrete: &Name) -> bool {
+    fn knows(&self, reader: &ObjectReader, concrete: &Name) -> bool {
         match (self.subgraph_of(reader), reader) {
-            (Some(subgraph), Reader::Operation { type_name, .. }) => subgraph.can_be(type_name, concrete),
+            (Some(subgraph), ObjectReader::Operation { type_name, .. }) => subgraph.can_be(type_name, concrete),
             _ => true,
         }
     }
 
     /// Whether a reader's source has objects of which only others know the type.
-    pub(super) fn is_interface_object(&self, reader: &Reader) -> bool {
+    pub(super) fn is_interface_object(&self, reader: &ObjectReader) -> bool {
         match (self.subgraph_of(reader), reader) {
-            (Some(subgraph), Reader::Operation { type_name, .. }) => subgraph.is_interface_object(type_name),
+            (Some(subgraph), ObjectReader::Operation { type_name, .. }) => subgraph.is_interface_object(type_name),
             _ => false,
         }
     }
 
-    fn has_on(&self, reader: &Reader, declared: &Name, field: &str) -> bool {
+    fn has_on(&self, reader: &ObjectReader, declared: &Name, field: &str) -> bool {
         match (self.subgraph_of(reader), reader) {
-            (Some(subgraph), Reader::Operation { type_name, .. }) => {
+            (Some(subgraph), ObjectReader::Operation { type_name, .. }) => {
                 declared == type_name.as_str() && subgraph.resolves_alone(type_name, field)
             }
             _ => true,
@@ -196,16 +196,16 @@ impl<'a> Planner<'a> {
     }
 
     /// Whether a field of an object is part of the answer that the object is from.
-    fn is_here(&self, type_name: &Name, field: &str, reader: &Reader) -> bool {
+    fn is_here(&self, type_name: &Name, field: &str, reader: &ObjectReader) -> bool {
         match (&self.graph.layout, reader) {
             (GraphLayout::Fields { owners, .. }, _) => !owners.contains_key(&(type_name.to_string(), field.to_owned())),
-            (GraphLayout::Federation(subgraphs), Reader::Operation { source, provided, .. }) => {
+            (GraphLayout::Federation(subgraphs), ObjectReader::Operation { source, provided, .. }) => {
                 let subgraph = subgraphs.get(*source);
                 let is_provided =
                     provided.of(type_name, field).is_some() && subgraph.is_some_and(|of| of.field(type_name, field).is_some());
                 is_provided || subgraph.is_some_and(|subgraph| subgraph.resolves_alone(type_name, field))
             }
-            (GraphLayout::Federation(_), Reader::Raw { .. }) => true,
+            (GraphLayout::Federation(_), ObjectReader::Raw { .. }) => true,
         }
     }
 
@@ -298,11 +298,11 @@ impl<'a> Planner<'a> {
         here: &[usize],
     ) -> Result<FieldPlan, PlanFault> {
         let Some(field) = group.first() else { return self.unresolved(group) };
-        let readers: Vec<Reader> = here.iter().filter_map(|index| Some(ways.get(*index)?.reader.clone())).collect();
+        let readers: Vec<ObjectReader> = here.iter().filter_map(|index| Some(ways.get(*index)?.reader.clone())).collect();
         let key =
             if self.has_own_type(at, field, &readers) { typed_key(at.type_name, &group.key) } else { upstream_key(&group.key) };
         let members = match readers.first() {
-            Some(Reader::Operation { .. }) => vec![key.clone()],
+            Some(ObjectReader::Operation { .. }) => vec![key.clone()],
             _ => self.mapping(at.type_name, &field.name),
         };
         let mut below: Vec<ObjectWay> =
@@ -314,7 +314,7 @@ impl<'a> Planner<'a> {
             asked.filter(|(number, (_, below))| if is_leaf { *number == 0 } else { !below.upstream.is_leaf() }).map(|(_, way)| way)
         {
             if let Some(own) = ways.get_mut(*index)
-                && let Reader::Operation { .. } = own.reader
+                && let ObjectReader::Operation { .. } = own.reader
             {
                 own.upstream.add(key.clone(), field, way.upstream);
             }
@@ -324,22 +324,22 @@ impl<'a> Planner<'a> {
 
     /// Whether a field of one of several types has another type in a subgraph than in the composed schema: there, the response keys of the
     /// client may not be possible, which expects the same type of all of them.
-    fn has_own_type(&self, at: &ObjectsAt<'_>, field: &Field, readers: &[Reader]) -> bool {
+    fn has_own_type(&self, at: &ObjectsAt<'_>, field: &Field, readers: &[ObjectReader]) -> bool {
         let text = || field.definition.ty.to_string();
-        let differs = |reader: &Reader| {
+        let differs = |reader: &ObjectReader| {
             self.subgraph_of(reader).and_then(|of| of.field(at.type_name, &field.name)).is_some_and(|own| own.type_text != text())
         };
         !at.types.is_empty() && readers.iter().any(differs)
     }
 
     /// The reader of the objects at a field that is part of an answer.
-    pub(super) fn within(&self, type_name: &Name, field: &str, reader: &Reader) -> Reader {
+    pub(super) fn within(&self, type_name: &Name, field: &str, reader: &ObjectReader) -> ObjectReader {
         match (self.subgraph_of(reader), reader) {
-            (Some(subgraph), Reader::Operation { source, fetch, typed_by, provided, .. }) => {
+            (Some(subgraph), ObjectReader::Operation { source, fetch, typed_by, provided, .. }) => {
                 let own = subgraph.field(type_name, field).and_then(|field| field.provides.clone());
                 let provided = own.or_else(|| provided.of(type_name, field).cloned()).unwrap_or_default();
                 let type_name = subgraph.returned(type_name, field).unwrap_or_default().to_owned();
-                Reader::Operation { source: *source, fetch: *fetch, typed_by: *typed_by, type_name, provided }
+                ObjectReader::Operation { source: *source, fetch: *fetch, typed_by: *typed_by, type_name, provided }
             }
             _ => reader.clone(),
         }
@@ -388,7 +388,7 @@ impl<'a> Planner<'a> {
         at: &ObjectsAt<'_>,
         group: &CollectedField<'a>,
         source: FieldSource,
-        reader: &Reader,
+        reader: &ObjectReader,
     ) -> Result<FieldPlan, PlanFault> {
         let FieldSource { source, before, object_reads } = source;
         let Some(field) = group.first() else { return self.unresolved(group) };
@@ -396,12 +396,12 @@ impl<'a> Planner<'a> {
         let store = store_key(&group.key);
         let is_rest = self.kind_of(source) == SourceKind::Rest;
         let (members, within) = if is_rest {
-            (self.mapping(at.type_name, &field.name), Reader::Raw { fetch: Some(fetch) })
+            (self.mapping(at.type_name, &field.name), ObjectReader::Raw { fetch: Some(fetch) })
         } else {
             let type_name = field.definition.ty.inner_named_type().to_string();
             (
                 vec![upstream_key(&group.key)],
-                Reader::Operation { source, fetch, typed_by: None, type_name, provided: FieldSet::default() },
+                ObjectReader::Operation { source, fetch, typed_by: None, type_name, provided: FieldSet::default() },
             )
         };
         let members: Vec<String> = [store.clone()].into_iter().chain(members).collect();
@@ -427,10 +427,12 @@ impl<'a> Planner<'a> {
         &self,
         type_name: &Name,
         source: usize,
-        reader: &Reader,
+        reader: &ObjectReader,
         upstream: &mut UpstreamSelection,
     ) -> HashMap<Vec<String>, Vec<String>> {
-        let (Reader::Operation { .. }, Some(source)) = (reader, self.graph.sources.get(source)) else { return HashMap::new() };
+        let (ObjectReader::Operation { .. }, Some(source)) = (reader, self.graph.sources.get(source)) else {
+            return HashMap::new();
+        };
         let variables = source.endpoint.templates().flat_map(|template| template.variables());
         let of_object = variables.filter(|variable| variable.scope == VariableSource::Object);
         let fields = match self.schema.types.get(type_name) {
@@ -439,7 +441,7 @@ impl<'a> Planner<'a> {
         };
         let known = of_object.filter(|variable| variable.path.first().is_some_and(|name| fields.contains_key(name.as_str())));
         known
-            .map(|variable: &TemplateVariable| {
+            .map(|variable: &SourceVariable| {
                 let input = upstream.input(type_name, &item_of(&variable.path));
                 (variable.path.clone(), input.path())
             })
@@ -457,8 +459,8 @@ fn item_of(path: &[String]) -> FieldSetItem {
 }
 
 /// The arguments of a field with the defaults of the schema.
-fn arguments(field: &Field) -> Vec<(String, super::Argument)> {
-    let mut arguments: Vec<(String, super::Argument)> =
+fn arguments(field: &Field) -> Vec<(String, super::ArgumentLiteral)> {
+    let mut arguments: Vec<(String, super::ArgumentLiteral)> =
         field.arguments.iter().map(|argument| (argument.name.to_string(), argument.value.as_ref().clone())).collect();
     for definition in &field.definition.arguments {
         if let Some(default) = &definition.default_value

@@ -1,6 +1,6 @@
 //! Ways from the subgraphs that have an object to others, by keys. Parts of a key may come from several subgraphs.
 
-use super::{ObjectWay, Reader};
+use super::{ObjectReader, ObjectWay};
 use crate::field_set::{FieldSet, FieldSetItem};
 use crate::graph::EntitySource;
 
@@ -53,7 +53,7 @@ impl RouteSearch<'_> {
     }
 
     fn is_own(&self, subgraph: usize) -> bool {
-        self.ways.iter().any(|way| matches!(way.reader, Reader::Operation { source, .. } if source == subgraph))
+        self.ways.iter().any(|way| matches!(way.reader, ObjectReader::Operation { source, .. } if source == subgraph))
     }
 
     /// A hop into a subgraph from what is known after some others.
@@ -86,10 +86,10 @@ impl RouteSearch<'_> {
 pub(crate) fn supplying_way(subgraphs: &[EntitySource], type_name: &str, item: &FieldSetItem, ways: &[ObjectWay]) -> Option<usize> {
     let set = FieldSet(vec![item.clone()]);
     ways.iter().position(|way| match &way.reader {
-        Reader::Operation { source, provided, .. } => {
+        ObjectReader::Operation { source, provided, .. } => {
             subgraphs.get(*source).is_some_and(|subgraph| subgraph.supplies(type_name, &set, provided))
         }
-        Reader::Raw { .. } => false,
+        ObjectReader::Raw { .. } => false,
     })
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Source, SourceDefinition};
+use crate::{GraphSource, SourceDefinition};
 use std::fmt::Write;
 use tollgate_federation::{SubgraphText, compose};
 use tollgate_graphql::{DocumentLimits, SchemaRules};
@@ -14,7 +14,7 @@ fn planned(texts: &[String], query: &str) -> (Result<(), PlanFault>, usize) {
     let supergraph = compose(&subgraphs).unwrap_or_else(|findings| panic!("{findings:?}")).0;
     let source = |name: &String| {
         let definition = SourceDefinition { url: "http://s/", ..Default::default() };
-        Source::new(name, SourceKind::Graphql, definition).unwrap_or_else(|fault| panic!("{fault:?}"))
+        GraphSource::new(name, SourceKind::Graphql, definition).unwrap_or_else(|fault| panic!("{fault:?}"))
     };
     let graph = DataGraph::of_supergraph(names.iter().map(source).collect(), &supergraph, true);
     let schema = GraphqlSchema::compile(&supergraph.schema, SchemaRules::default()).unwrap_or_else(|faults| panic!("{faults:?}")).0;

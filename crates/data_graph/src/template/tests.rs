@@ -4,7 +4,7 @@ use serde_json::json;
 struct Values(Value);
 
 impl TemplateValues for Values {
-    fn value(&self, variable: &TemplateVariable) -> Option<Value> {
+    fn value(&self, variable: &SourceVariable) -> Option<Value> {
         let root = match variable.scope {
             VariableSource::Arguments => "arguments",
             VariableSource::Object => "object",
@@ -19,7 +19,7 @@ impl TemplateValues for Values {
 }
 
 fn rendered(text: &str, kind: TemplateKind, values: Value) -> String {
-    Template::parse(text, kind).unwrap_or_else(|fault| panic!("{text}: {}", fault.0)).render(&Values(values))
+    SourceTemplate::parse(text, kind).unwrap_or_else(|fault| panic!("{text}: {}", fault.0)).render(&Values(values))
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn variables_stay_in_their_place() {
     assert_eq!(rendered(url, TemplateKind::Url, values("../a?b#c")), "http://a/users/..%2Fa%3Fb%23c/x3");
     assert_eq!(rendered("http://a/{{.arguments.id}}", TemplateKind::Url, values("..")), "http://a/%2E%2E");
     let body = r#"{"id": "{{.arguments.id}}", "n": {{.arguments.n}}, "all": {{.object}} }"#;
-    assert!(Template::parse(body, TemplateKind::Body).is_err());
+    assert!(SourceTemplate::parse(body, TemplateKind::Body).is_err());
     let body = r#"{"id": "{{.arguments.id}}", "n": {{.arguments.n}}, "none": {{.arguments.none}}, "empty": "{{.arguments.none}}"}"#;
     assert_eq!(
         rendered(body, TemplateKind::Body, values("a\",\"b\":\"")),
@@ -42,7 +42,7 @@ fn variables_stay_in_their_place() {
 #[test]
 fn parameters_repeat_and_vanish() {
     let all = |text: &str| {
-        let template = Template::parse(text, TemplateKind::Value).unwrap_or_else(|fault| panic!("{}", fault.0));
+        let template = SourceTemplate::parse(text, TemplateKind::Value).unwrap_or_else(|fault| panic!("{}", fault.0));
         template.render_all(&Values(json!({"arguments": {"ids": [1, "b"], "null": null, "n": 1}})))
     };
     assert_eq!(all("{{.arguments.ids}}"), ["1", "b"]);
@@ -62,7 +62,7 @@ fn faults_are_named() {
         ("{{.request.query.id}}", TemplateKind::Value, "neither"),
         ("{{}}", TemplateKind::Value, "neither"),
     ] {
-        let fault = Template::parse(text, kind).err().unwrap_or_else(|| panic!("{text} is taken"));
+        let fault = SourceTemplate::parse(text, kind).err().unwrap_or_else(|| panic!("{text} is taken"));
         assert!(fault.0.contains(part), "{text}: {}", fault.0);
     }
 }

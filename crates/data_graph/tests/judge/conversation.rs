@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tollgate_data_graph::{
-    DataGraph, Execution, ExecutionLimits, Plan, RequestContext, Source, SourceAnswer, SourceDefinition, SourceKind,
+    DataGraph, Execution, ExecutionContext, ExecutionLimits, GraphSource, OperationPlan, SourceAnswer, SourceDefinition, SourceKind,
 };
 use tollgate_federation::{SubgraphText, compose};
 use tollgate_graphql::{DocumentLimits, GraphqlSchema, SchemaRules};
@@ -65,14 +65,14 @@ impl<R: BufRead, W: Write> Conversation<R, W> {
         let operation = document.operation(None).map_err(|error| format!("{error:?}"))?;
         let variables =
             composed.schema.variables(operation, asked["variables"].as_object()).map_err(|error| format!("{error:?}"))?;
-        let conditions = Plan::conditions(operation).into_iter().map(|name| {
+        let conditions = OperationPlan::conditions(operation).into_iter().map(|name| {
             let value = variables.get(&name).and_then(Value::as_bool).unwrap_or_default();
             (name, value)
         });
-        let plan =
-            Plan::new(&composed.graph, &composed.schema, operation, &conditions.collect()).map_err(|fault| fault.to_string())?;
+        let plan = OperationPlan::new(&composed.graph, &composed.schema, operation, &conditions.collect())
+            .map_err(|fault| fault.to_string())?;
         let fetches = plan.fetches();
-        let mut execution = Execution::new(composed.graph.clone(), Arc::new(plan), variables, RequestContext::default(), LIMITS);
+        let mut execution = Execution::new(composed.graph.clone(), Arc::new(plan), variables, ExecutionContext::default(), LIMITS);
         while !execution.is_done() {
             let requests: Vec<Value> = std::iter::from_fn(|| execution.next_request())
                 .map(|request| json!({"id": request.id, "source": request.source, "body": String::from_utf8_lossy(&request.body)}))
@@ -105,9 +105,9 @@ fn composed_of(heard: &Value) -> Result<(Composed, String), String> {
     let source = |(name, _): &(String, String)| {
         let url = format!("http://{name}/");
         let definition = SourceDefinition { url: &url, ..Default::default() };
-        Source::new(name, SourceKind::Graphql, definition).map_err(|fault| format!("{fault:?}"))
+        GraphSource::new(name, SourceKind::Graphql, definition).map_err(|fault| format!("{fault:?}"))
     };
-    let sources: Result<Vec<Source>, String> = texts.iter().map(source).collect();
+    let sources: Result<Vec<GraphSource>, String> = texts.iter().map(source).collect();
     let schema = GraphqlSchema::compile(&supergraph.schema, SchemaRules::default()).map_err(|faults| format!("{faults:?}"))?.0;
     let graph = Arc::new(DataGraph::of_supergraph(sources?, &supergraph, true));
     Ok((Composed { schema, graph }, supergraph.schema))

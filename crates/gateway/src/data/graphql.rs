@@ -73,7 +73,8 @@ impl GraphqlApi {
         let at = |fault: &SchemaFault| GraphqlProblem::new(source.path, fault.to_string());
         let compiled = GraphqlSchema::compile(&source.text, schema_rules);
         let (schema, faults) = compiled.map_err(|faults| faults.iter().map(at).collect::<Vec<_>>())?;
-        let no_effect = |fault: &SchemaFault| GraphqlProblem::new(source.path, format!("{fault}: the directive has no effect here"));
+        let no_effect =
+            |fault: &SchemaFault| GraphqlProblem::new(source.path, format!("{fault}: the directive has no effect here"));
         let mut notes: Vec<GraphqlProblem> = source.notes.iter().cloned().chain(faults.iter().map(no_effect)).collect();
         let executed = match graphql.is_executed() {
             true => Some(ExecutedGraph::compile(graphql, rules, &schema, source.supergraph.as_ref(), &mut notes)?),

@@ -2,11 +2,11 @@
 
 mod arrival;
 mod batch;
+mod called;
 mod forward;
 mod in_flight;
 mod mirror;
 mod observed;
-mod called;
 mod probed;
 mod record_builder;
 mod rehearsal;

@@ -23,8 +23,7 @@ type Product { title: String }
 
 /// An API whose queries the gateway executes.
 fn data_graph(id: &str, schema: &str, engine: Value) -> Definition {
-    let graphql =
-        json!({"enabled": true, "execution_mode": "executionEngine", "version": "2", "schema": schema, "engine": engine});
+    let graphql = json!({"enabled": true, "execution_mode": "executionEngine", "version": "2", "schema": schema, "engine": engine});
     api(id, &format!("/{id}/"), "").set("graphql", graphql)
 }
 
@@ -89,7 +88,8 @@ fn query(gateway: &Gateway, path: &str, text: &str) -> Value {
 fn a_query_is_executed_from_its_sources() {
     let upstream = Upstream::start(serve);
     let gateway = Gateway::start(json!({}), [shop(&upstream).version("global_response_headers", json!({"X-Own": "1"}))]);
-    let text = "query($id: ID!) { user(id: $id) { id name orders { id total product { title } } } __schema { queryType { name } } }";
+    let text =
+        "query($id: ID!) { user(id: $id) { id name orders { id total product { title } } } __schema { queryType { name } } }";
     let answer = ask(&gateway, "/a/", &json!({"query": text, "variables": {"id": "7"}}));
     assert_eq!((answer.status, answer.header("content-type"), answer.header("x-own")), (200, Some("application/json"), Some("1")));
     let order = |id: &str, total: Value| json!({"id": id, "total": total, "product": {"title": "Pen"}});
@@ -124,7 +124,8 @@ fn sources_of_one_query_are_asked_at_the_same_time() {
         all.wait();
         reply("200 OK", &[JSON], &json!({"value": seen.target}).to_string())
     });
-    let sources = (0..5).map(|n| rest(&format!("s{n}"), of("Query", &format!("f{n}")), json!({"url": format!("{}/{n}", upstream.url())})));
+    let sources =
+        (0..5).map(|n| rest(&format!("s{n}"), of("Query", &format!("f{n}")), json!({"url": format!("{}/{n}", upstream.url())})));
     let configs = (0..5).map(|n| json!({"type_name": "Query", "field_name": format!("f{n}"), "path": ["value"]}));
     let engine = json!({"data_sources": sources.collect::<Vec<_>>(), "field_configs": configs.collect::<Vec<_>>()});
     let gateway = Gateway::start(json!({}), [data_graph("a", "type Query { f0: ID f1: ID f2: ID f3: ID f4: ID }", engine)]);
@@ -162,7 +163,8 @@ fn a_source_that_fails_leaves_the_rest() {
         .map(|error| format!("{} {}", error["path"][0].as_str().unwrap(), error["extensions"]["code"].as_str().unwrap()))
         .collect();
     told.sort();
-    let expected = ["dead SOURCE_UNAVAILABLE", "down SOURCE_STATUS", "large SOURCE_ANSWER", "page SOURCE_ANSWER", "slow SOURCE_TIMEOUT"];
+    let expected =
+        ["dead SOURCE_UNAVAILABLE", "down SOURCE_STATUS", "large SOURCE_ANSWER", "page SOURCE_ANSWER", "slow SOURCE_TIMEOUT"];
     assert_eq!(told, expected);
     // Clients learn no address.
     assert!(!found.to_string().contains("127.0.0.1"), "{found}");
@@ -208,9 +210,7 @@ fn operations_of_the_definition_and_the_first_version_work() {
 fn an_api_of_the_gateway_can_be_a_source() {
     let upstream = Upstream::start(|seen| reply("200 OK", &[JSON], &json!({"name": seen.target}).to_string()));
     let schema = "type Query { user: User self: User } type User { name: String }";
-    let source = |name: &str, url: &str| {
-        json!({"kind": "REST", "name": name, "internal": true, "root_fields": of("Query", name), "config": {"url": url}})
-    };
+    let source = |name: &str, url: &str| json!({"kind": "REST", "name": name, "internal": true, "root_fields": of("Query", name), "config": {"url": url}});
     // A graph whose source it is itself must end.
     let looped = json!({"kind": "GraphQL", "name": "self", "root_fields": of("Query", "self"), "config": {"url": "tyk://a/"}});
     let engine = json!({
@@ -235,9 +235,7 @@ fn rights_and_limits_hold_before_any_source_is_asked() {
     let restricted = json!({"a": {"restricted_types": [{"name": "User", "fields": ["secret"]}]}});
     let key = create(&gateway, &session(json!({"max_query_depth": 2, "access_rights": restricted})));
     let authorization = format!("Authorization: {key}");
-    let ask = |text: &str| {
-        gateway.send(request("POST", "/a/", &[JSON, &authorization], &json!({ "query": text }).to_string()))
-    };
+    let ask = |text: &str| gateway.send(request("POST", "/a/", &[JSON, &authorization], &json!({ "query": text }).to_string()));
     assert_eq!(ask("{ user(id: 7) { name } }").status, 200);
     assert_eq!(upstream.requests(), 1);
     assert!(upstream.last().header("authorization").is_none());
@@ -294,7 +292,8 @@ fn a_supergraph_is_composed_and_executed() {
 #[test]
 fn clients_subscribe_over_web_sockets_and_events() {
     let upstream = Upstream::start(serve_accounts);
-    for (kind, protocol) in [("graphql-transport-ws", "graphql-transport-ws"), ("", "graphql-ws"), ("sse", "graphql-transport-ws")] {
+    for (kind, protocol) in [("graphql-transport-ws", "graphql-transport-ws"), ("", "graphql-ws"), ("sse", "graphql-transport-ws")]
+    {
         let event = |name: &str| json!({"data": {"renamed": {"name": name, "_User_id": "u1"}}});
         let events = [event("A"), event("B")];
         let (socket, stream);
@@ -326,11 +325,8 @@ fn clients_subscribe_over_web_sockets_and_events() {
         let body = json!({ "query": text }).to_string();
         let answer = gateway.send(request("POST", "/s/", &[JSON, "Accept: text/event-stream"], &body));
         assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/event-stream")));
-        let written = format!(
-            "event: next\ndata: {}\n\nevent: next\ndata: {}\n\nevent: complete\ndata:\n\n",
-            expected("A"),
-            expected("B")
-        );
+        let written =
+            format!("event: next\ndata: {}\n\nevent: next\ndata: {}\n\nevent: complete\ndata:\n\n", expected("A"), expected("B"));
         assert_eq!(answer.text(), written);
         // A plain request cannot have more than one response.
         let plain = ask(&gateway, "/s/", &json!({ "query": text }));
@@ -369,7 +365,10 @@ fn definitions_that_cannot_work_say_why() {
     broken.0["graphql"]["supergraph"]["subgraphs"][1]["sdl"] = json!("type Query {");
     let kafka = json!({"kind": "Kafka", "name": "k", "root_fields": of("Subscription", "renamed"), "config": {"topics": ["t"]}});
     for (definition, told) in [
-        (with(rest("s", of("Query", "nobody"), json!({"url": "http://a/"}))), "data_sources[0].root_fields[0]: error: Query has no field nobody"),
+        (
+            with(rest("s", of("Query", "nobody"), json!({"url": "http://a/"}))),
+            "data_sources[0].root_fields[0]: error: Query has no field nobody",
+        ),
         (with(rest("s", of("Nothing", "a"), json!({"url": "http://a/"}))), "the schema has no type Nothing"),
         (with(url("ftp://a/")), "$.graphql.engine.data_sources[0].config.url: error: \"ftp://a/\" is no URL of http, https or tyk"),
         (with(url("http://{{.arguments.id}}/")), "a variable must not be part of the scheme or the host"),
@@ -384,5 +383,8 @@ fn definitions_that_cannot_work_say_why() {
         assert!(!good && text.contains(told), "{told}: {text}");
     }
     let (good, text) = check(&with(url("http://a/")));
-    assert!(good && text.contains("no source has Query.users, Query.product, Mutation.rename, Subscription.renamed: always null"), "{text}");
+    assert!(
+        good && text.contains("no source has Query.users, Query.product, Mutation.rename, Subscription.renamed: always null"),
+        "{text}"
+    );
 }

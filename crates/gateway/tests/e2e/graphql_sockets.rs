@@ -124,7 +124,10 @@ fn serve_socket(stream: TcpStream, protocol: &str, events: &[Value]) {
                     if is_present {
                         say(&mut socket, json!({"type": "ping"}));
                     }
-                    say(&mut socket, json!({"id": message["id"], "type": if is_present { "next" } else { "data" }, "payload": event}));
+                    say(
+                        &mut socket,
+                        json!({"id": message["id"], "type": if is_present { "next" } else { "data" }, "payload": event}),
+                    );
                 }
                 say(&mut socket, json!({"id": message["id"], "type": "complete"}));
             }
@@ -146,7 +149,9 @@ impl EventSource {
                 let size = stream.read(&mut head).unwrap();
                 let head = String::from_utf8_lossy(&head[..size]).into_owned();
                 assert!(head.starts_with("GET /?query=subscription"), "{head}");
-                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n: hello\n\n").unwrap();
+                stream
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n: hello\n\n")
+                    .unwrap();
                 for event in &events {
                     stream.write_all(format!("event: next\ndata: {event}\n\n").as_bytes()).unwrap();
                 }

@@ -3,9 +3,9 @@
 mod sources;
 
 pub use sources::{
-    GraphqlDataSource, GraphqlEngine, GraphqlFieldConfig, GraphqlFieldSource, GraphqlFieldSourceConfig, GraphqlHeader, GraphqlMapping,
-    GraphqlQueryParameter, GraphqlSourceConfig, GraphqlSourceKind, GraphqlSubgraphEntry, GraphqlSubscriptionKind, GraphqlSupergraph,
-    GraphqlTypeField, GraphqlTypeFields,
+    GraphqlDataSource, GraphqlEngine, GraphqlFieldConfig, GraphqlFieldSource, GraphqlFieldSourceConfig, GraphqlHeader,
+    GraphqlMapping, GraphqlQueryParameter, GraphqlSourceConfig, GraphqlSourceKind, GraphqlSubgraphEntry, GraphqlSubscriptionKind,
+    GraphqlSupergraph, GraphqlTypeField, GraphqlTypeFields,
 };
 
 use std::collections::BTreeMap;

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_data_graph::{
-    DataGraph, ExecutionLimits, FieldMapping, FieldOwner, GraphFault, Plan, PlanFault, Source, SourceDefinition, SourceKind,
-    TemplateFault,
+    DataGraph, ExecutionLimits, FieldMapping, FieldOwner, GraphFault, GraphSource, OperationPlan, PlanFault, SourceDefinition,
+    SourceKind, SourceTemplateFault,
 };
 use tollgate_federation::{CompositionFinding, SubgraphText, Supergraph, compose};
 use tollgate_graphql::{CheckedOperation, GraphqlSchema, KnownDocument};
@@ -31,7 +31,7 @@ pub(crate) struct ExecutedGraph {
     pub time_max: Duration,
     /// How subscriptions are made, by source.
     pub subscriptions: Vec<SubscriptionTerms>,
-    plans: Cache<PlanKey, (KnownDocument, Arc<Plan>)>,
+    plans: Cache<PlanKey, (KnownDocument, Arc<OperationPlan>)>,
 }
 
 /// How subscriptions to a source are made.
@@ -151,18 +151,18 @@ impl ExecutedGraph {
         document: &KnownDocument,
         operation: CheckedOperation<'_>,
         conditions: Vec<(String, bool)>,
-    ) -> Result<Arc<Plan>, PlanFault> {
+    ) -> Result<Arc<OperationPlan>, PlanFault> {
         let key = PlanKey { document: Arc::as_ptr(document).addr(), operation: operation.name().map(str::to_owned), conditions };
         if let Some((_, plan)) = self.plans.get(&key) {
             return Ok(plan);
         }
-        let plan = Arc::new(Plan::new(&self.graph, schema, operation, &key.conditions.iter().cloned().collect())?);
+        let plan = Arc::new(OperationPlan::new(&self.graph, schema, operation, &key.conditions.iter().cloned().collect())?);
         self.plans.insert(key, (document.clone(), plan.clone()));
         Ok(plan)
     }
 }
 
-fn subgraph_sources(subgraphs: &[GraphqlSubgraphEntry]) -> Result<Vec<Source>, Vec<GraphqlProblem>> {
+fn subgraph_sources(subgraphs: &[GraphqlSubgraphEntry]) -> Result<Vec<GraphSource>, Vec<GraphqlProblem>> {
     let mut problems = Vec::new();
     let mut sources = Vec::new();
     for (index, subgraph) in with_schema(subgraphs) {
@@ -177,11 +177,11 @@ fn subgraph_sources(subgraphs: &[GraphqlSubgraphEntry]) -> Result<Vec<Source>, V
     if problems.is_empty() { Ok(sources) } else { Err(problems) }
 }
 
-fn source(name: &str, kind: SourceKind, definition: SourceDefinition<'_>) -> Result<Source, (&'static str, String)> {
+fn source(name: &str, kind: SourceKind, definition: SourceDefinition<'_>) -> Result<GraphSource, (&'static str, String)> {
     if !["http://", "https://", "tyk://"].iter().any(|scheme| definition.url.starts_with(scheme)) {
         return Err(("url", format!("{:?} is no URL of http, https or tyk", definition.url)));
     }
-    Source::new(name, kind, definition).map_err(|(field, TemplateFault(message))| (field, message))
+    GraphSource::new(name, kind, definition).map_err(|(field, SourceTemplateFault(message))| (field, message))
 }
 
 fn pairs(headers: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
@@ -191,7 +191,7 @@ fn pairs(headers: &BTreeMap<String, String>) -> Vec<(&str, &str)> {
 /// What the entries of an engine, or of version 1, amount to.
 #[derive(Default)]
 struct FieldSources {
-    sources: Vec<Source>,
+    sources: Vec<GraphSource>,
     subscriptions: Vec<SubscriptionTerms>,
     owners: Vec<FieldOwner>,
     /// Where each owner is in the definition.
@@ -304,7 +304,7 @@ impl FieldSources {
 }
 
 /// The source of an entry; `Err` is the field and what is wrong with it.
-fn data_source(entry: &GraphqlDataSource) -> Result<Source, (String, String)> {
+fn data_source(entry: &GraphqlDataSource) -> Result<GraphSource, (String, String)> {
     let config = &entry.config;
     let headers = pairs(&config.headers);
     let query: Vec<(&str, &str)> = config.query.iter().map(|pair| (pair.name.as_str(), pair.value.as_str())).collect();

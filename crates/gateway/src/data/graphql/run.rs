@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use tollgate_data_graph::{Execution, Plan, RequestContext, SourceAnswer};
+use tollgate_data_graph::{Execution, ExecutionContext, OperationPlan, SourceAnswer};
 use tollgate_graphql::{CheckedOperation, Denial, GraphqlError, GraphqlRequest, GraphqlRights, OperationKind, errors_body};
 
 /// In which the data path tells what it knows of a request: base64 of JSON.
@@ -52,7 +52,7 @@ pub(super) enum GraphAnswer {
 /// What a request is executed with.
 pub(super) struct GraphRun {
     terms: Arc<GraphTerms>,
-    context: RequestContext,
+    context: ExecutionContext,
     rights: GraphqlRights,
     is_closed: bool,
     /// How many data graphs the request has come through.
@@ -73,7 +73,7 @@ impl GraphRun {
         let told = header(TOLD_HEADER).and_then(|told| ToldFacts::of_header(&told)).unwrap_or_default();
         let ToldFacts { texts, rights, is_closed } = told;
         let level = header(LEVEL_HEADER).and_then(|level| level.parse().ok()).unwrap_or_default();
-        let mut context = RequestContext::default();
+        let mut context = ExecutionContext::default();
         if let Some(executed) = &terms.api.executed {
             let replaced = |value: &String| texts.get(value).unwrap_or(value).clone();
             let common = executed.common_headers.iter().map(|(name, value)| (name.clone(), replaced(value)));
@@ -175,7 +175,7 @@ impl GraphRun {
             let value = variables.get(&name).and_then(Value::as_bool).unwrap_or_default();
             (name, value)
         };
-        let conditions = Plan::conditions(operation).into_iter().map(is_true).collect();
+        let conditions = OperationPlan::conditions(operation).into_iter().map(is_true).collect();
         let plan = executed.plan(&api.schema, &known, operation, conditions);
         let plan = plan.map_err(|fault| one(GraphqlError::new(fault.to_string()).with_code("PLAN_FAILED")))?;
         let introspection = self.introspection(operation, request).map_err(one)?;

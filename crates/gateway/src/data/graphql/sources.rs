@@ -8,7 +8,6 @@ use futures_util::stream::FuturesUnordered;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use hyper::body::Bytes;
 use percent_encoding::percent_decode_str;
-use std::time::Duration;
 use tokio::sync::oneshot;
 use tollgate_data_graph::{Execution, SourceAnswer, SourceFailure, SourceRequest};
 use tollgate_model::is_framing_header;

@@ -49,8 +49,7 @@ async fn run(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, ticket: u
     let ProbeRequest { bytes, is_head, client_ip, body_bytes_max, time_max, mut answer } = request;
     let probe = Rc::new(Probe::default());
     core.probes.borrow_mut().insert(ticket, probe.clone());
-    let client =
-        ClientInfo { address: SocketAddr::new(client_ip, 0), listener: 0, tls: None, http2: false, is_own: true, ticket };
+    let client = ClientInfo { address: SocketAddr::new(client_ip, 0), listener: 0, tls: None, http2: false, is_own: true, ticket };
     let began = MonoTime::now();
     let exchange = tokio::time::timeout(time_max, own_requests.send(client, bytes, is_head, body_bytes_max));
     let ended = tokio::select! {

@@ -16,7 +16,8 @@ use crate::base::answers::GRACE;
 use crate::base::form::{decode_form, encode_form, pairs};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::graphql::{
-    CHECK_TIME_MAX, CheckedTexts, ExecutedGraph, GraphqlApi, GraphqlProblem, GraphqlSource, LazyGraphqlThreads, TOLD_HEADER, ToldFacts,
+    CHECK_TIME_MAX, CheckedTexts, ExecutedGraph, GraphqlApi, GraphqlProblem, GraphqlSource, LazyGraphqlThreads, TOLD_HEADER,
+    ToldFacts,
 };
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;

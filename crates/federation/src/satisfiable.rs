@@ -144,8 +144,8 @@ impl<'r, 's> PathSearch<'r, 's> {
             }
             // If another subgraph has the field for the same object, plans ask that one.
             if let Some(failing) = failing
-                && next.is_empty()
                 && self.told.insert((object.ty, name))
+                && next.is_empty()
             {
                 self.tell(object, name, failing, findings);
             }

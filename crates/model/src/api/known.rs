@@ -40,7 +40,11 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("graphql.proxy.sse_use_post", Set),
     ("graphql.proxy.auth_headers", Never),
     ("graphql.last_schema_update", Never),
+    // For Tyk's dashboard: the URL says that the source is an API of the gateway.
+    ("graphql.engine.data_sources.internal", Never),
     ("graphql.supergraph.updated_at", Never),
+    // Tyk's dashboard has composed it; the gateway composes its own.
+    ("graphql.supergraph.merged_sdl", Never),
     ("tollgate.graphql.*", Refuse),
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),

@@ -50,8 +50,6 @@ pub struct GraphqlDataSource {
     pub kind: GraphqlSourceKind,
     /// Its name, for errors.
     pub name: String,
-    /// Only for Tyk's dashboard: the source is an API of the gateway.
-    pub internal: bool,
     /// The fields that it has.
     pub root_fields: Vec<GraphqlTypeFields>,
     /// How it is reached.
@@ -143,8 +141,6 @@ pub struct GraphqlQueryParameter {
 pub struct GraphqlSupergraph {
     /// The subgraphs.
     pub subgraphs: Vec<GraphqlSubgraphEntry>,
-    /// The schema that Tyk's dashboard has made of those of the subgraphs; the gateway makes its own.
-    pub merged_sdl: String,
     /// Headers for all subgraphs that do not set them.
     pub global_headers: BTreeMap<String, String>,
     /// Each entity is asked for with a request of its own.

@@ -142,11 +142,6 @@ impl Execution {
         self.states.iter().all(|state| *state == FetchState::Done)
     }
 
-    /// Number of requests so far.
-    pub fn requests(&self) -> usize {
-        self.requests
-    }
-
     /// Takes the answer to a request.
     pub fn answer(&mut self, id: u64, answer: Result<SourceAnswer, SourceFailure>) {
         let Some(sent) = self.sent.remove(&id) else { return };

@@ -16,7 +16,7 @@ use collect::CollectedField;
 use fields::FieldSource;
 use std::collections::HashMap;
 use std::fmt;
-use tollgate_graphql::{CheckedOperation, DocumentPlace, GraphqlSchema, OperationKind};
+use tollgate_graphql::{CheckedOperation, DocumentPlace, GraphqlSchema};
 use upstream::UpstreamSelection;
 pub(crate) use upstream::client_key;
 
@@ -30,7 +30,6 @@ const PREFERENCES_MAX: usize = 4;
 
 /// How an operation is executed.
 pub struct OperationPlan {
-    pub(crate) kind: OperationKind,
     pub(crate) fetches: Vec<PlannedFetch>,
     pub(crate) root: ObjectPlan,
 }
@@ -261,7 +260,7 @@ impl OperationPlan {
     ) -> Result<Self, PlanFault> {
         let mut planner = Planner::new(graph, schema, operation, conditions);
         let root = planner.root()?;
-        Ok(OperationPlan { kind: operation.facts.kind, fetches: needed(planner.fetches), root })
+        Ok(OperationPlan { fetches: needed(planner.fetches), root })
     }
 
     /// The variables on which the plan of an operation depends.
@@ -275,11 +274,6 @@ impl OperationPlan {
         names.sort();
         names.dedup();
         names
-    }
-
-    /// Kind of the operation.
-    pub fn kind(&self) -> OperationKind {
-        self.kind
     }
 
     /// Number of different requests.

@@ -17,7 +17,7 @@ const LINK: &str = r#"extend schema @link(url: "https://specs.apollo.dev/federat
 /// Differences to the judge that are known, one a line: the name of a case, or part of what is said of a changed one; a tab, the reason.
 const DIFFERENCES: &str = include_str!("differences.txt");
 
-struct Case {
+struct CompositionCase {
     name: String,
     /// Part of an error; `None` if the case is valid.
     error: Option<String>,
@@ -28,21 +28,21 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<CompositionCase> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder().join("cases")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let texts = files.iter().map(|file| std::fs::read_to_string(file).unwrap());
-    texts.flat_map(|text| text.split("=== ").skip(1).map(case).collect::<Vec<Case>>()).collect()
+    texts.flat_map(|text| text.split("=== ").skip(1).map(case).collect::<Vec<CompositionCase>>()).collect()
 }
 
-fn case(text: &str) -> Case {
+fn case(text: &str) -> CompositionCase {
     let mut sections = text.split("--- ");
     let mut head = sections.next().unwrap().lines();
     let name = head.next().unwrap().to_owned();
     let verdict = head.next().unwrap();
     let error = verdict.strip_prefix("error: ").map(str::to_owned);
     assert!(error.is_some() || verdict == "valid", "{name}: {verdict}");
-    Case { name, error, subgraphs: sections.map(subgraph).collect() }
+    CompositionCase { name, error, subgraphs: sections.map(subgraph).collect() }
 }
 
 fn subgraph(section: &str) -> (String, String) {
@@ -165,17 +165,17 @@ const CHANGES: [(&str, &str); 44] = [
 ];
 
 /// Cases that come from a case by one or two changes. Other cases make no difference to them.
-fn changed(case: &Case, seed: u64) -> Vec<Case> {
+fn changed(case: &CompositionCase, seed: u64) -> Vec<CompositionCase> {
     let mut numbers = Numbers(case.name.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))));
     numbers.below(2);
-    let mut made: Vec<Case> = Vec::new();
+    let mut made: Vec<CompositionCase> = Vec::new();
     for number in 0..10 {
         let mut subgraphs = case.subgraphs.clone();
         for _ in 0..=numbers.below(4) / 3 {
             change(&mut subgraphs, &mut numbers);
         }
         if subgraphs != case.subgraphs && !subgraphs.is_empty() && !made.iter().any(|made| made.subgraphs == subgraphs) {
-            made.push(Case { name: format!("{} ({number})", case.name), error: None, subgraphs });
+            made.push(CompositionCase { name: format!("{} ({number})", case.name), error: None, subgraphs });
         }
     }
     made
@@ -199,10 +199,11 @@ fn change(subgraphs: &mut Vec<(String, String)>, numbers: &mut Numbers) {
 }
 
 /// What the judge says of cases: for each its errors, and both schemas if they differ.
-fn judged(cases: &[Case], packages: &Path) -> Vec<Value> {
-    let subgraphs =
-        |case: &Case| -> Vec<Value> { case.subgraphs.iter().map(|(name, sdl)| json!({"name": name, "sdl": sdl})).collect() };
-    let ours = |case: &Case| match composed(&case.subgraphs) {
+fn judged(cases: &[CompositionCase], packages: &Path) -> Vec<Value> {
+    let subgraphs = |case: &CompositionCase| -> Vec<Value> {
+        case.subgraphs.iter().map(|(name, sdl)| json!({"name": name, "sdl": sdl})).collect()
+    };
+    let ours = |case: &CompositionCase| match composed(&case.subgraphs) {
         Ok(supergraph) => json!({"schema": supergraph.schema}),
         Err(found) => json!({"errors": found.iter().map(ToString::to_string).collect::<Vec<String>>()}),
     };
@@ -273,7 +274,7 @@ fn an_independent_composer_agrees_about_changed_cases() {
     let seed = std::env::var("TOLLGATE_FEDERATION_SEED").ok().and_then(|seed| seed.parse().ok());
     let differs = named_differences();
     let agreed = cases().into_iter().filter(|case| !differs.contains_key(case.name.as_str()));
-    let made: Vec<Case> = agreed.flat_map(|case| changed(&case, seed.unwrap_or(1))).collect();
+    let made: Vec<CompositionCase> = agreed.flat_map(|case| changed(&case, seed.unwrap_or(1))).collect();
     let answers = judged(&made, &packages);
     let known = Known::all();
     let mut shown = BTreeSet::new();
@@ -296,7 +297,7 @@ fn an_independent_composer_agrees_about_changed_cases() {
     assert!(gone.is_empty(), "no case shows these differences: {gone:?}");
 }
 
-fn texts(case: &Case) -> String {
+fn texts(case: &CompositionCase) -> String {
     case.subgraphs.iter().map(|(name, sdl)| format!("--- {name}{}", sdl.replace(LINK, " 2"))).collect()
 }
 

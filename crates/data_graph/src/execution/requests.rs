@@ -3,7 +3,7 @@
 use super::places::{ObjectPlace, object_at, objects};
 use super::{Execution, SentRequest, SourceRequest, extensions, path_of};
 use crate::completion::follow;
-use crate::graph::{GraphLayout, SourceEndpoint};
+use crate::graph::SourceEndpoint;
 use crate::plan::{ArgumentLiteral, EntityInput, FetchWork, InputField, PlannedFetch};
 use crate::template::{SourceVariable, TemplateValues, VariableSource};
 use apollo_compiler::ast::Value as LiteralValue;
@@ -84,8 +84,7 @@ impl Execution {
             }
             FetchWork::Entities { text, variables, inputs } => {
                 let (representations, objects) = self.representations(places, inputs);
-                let is_batched = !matches!(graph.layout, GraphLayout::Federation(_)) || graph.batches_entities;
-                let size = if is_batched { representations.len().max(1) } else { 1 };
+                let size = if graph.batches_entities { representations.len().max(1) } else { 1 };
                 for (values, objects) in representations.chunks(size).zip(objects.chunks(size)) {
                     let mut variables = self.variables_of(variables);
                     variables.insert("representations".to_owned(), Value::Array(values.to_vec()));

@@ -63,7 +63,7 @@ impl std::fmt::Display for Mismatch {
 impl Schemas {
     /// The first mismatch of a value.
     pub(crate) fn check(&self, schema: SchemaId, value: &Value, side: Side) -> Result<(), Mismatch> {
-        let mut run = Run { schemas: self, side, work: 0, quiet: 0 };
+        let mut run = CheckRun { schemas: self, side, work: 0, quiet: 0 };
         run.check(schema, value, 0)
     }
 
@@ -236,7 +236,7 @@ pub(super) fn is_integer(number: &Number) -> bool {
 }
 
 /// One validation.
-pub(super) struct Run<'s> {
+pub(super) struct CheckRun<'s> {
     pub(super) schemas: &'s Schemas,
     pub(super) side: Side,
     pub(super) work: u32,
@@ -246,7 +246,7 @@ pub(super) struct Run<'s> {
 
 pub(super) type Outcome = Result<(), Mismatch>;
 
-impl<'s> Run<'s> {
+impl<'s> CheckRun<'s> {
     fn fits(&mut self, schema: SchemaId, value: &Value, depth: u32) -> bool {
         self.quiet += 1;
         let fits = self.check(schema, value, depth).is_ok();

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
-use super::check::{Run, Side};
+use super::check::{CheckRun, Side};
 use super::property_table::{PropertyTable, REQUIRED_MAX};
 use super::{Check, Node, SchemaId, Schemas, Types};
 
@@ -62,7 +62,7 @@ impl Schemas {
     pub(crate) fn fits_json(&self, schema: SchemaId, text: &[u8], side: Side) -> bool {
         // Checked once for all strings.
         let Ok(text) = std::str::from_utf8(text) else { return false };
-        let mut run = Run::quiet(self, side);
+        let mut run = CheckRun::quiet(self, side);
         let mut document = serde_json::Deserializer::from_str(text);
         let streamed = StreamedValue { run: &mut run, set: SchemaSet::of(schema), depth: 0 };
         streamed.deserialize(&mut document).is_ok() && document.end().is_ok()
@@ -70,7 +70,7 @@ impl Schemas {
 
     /// Whether the quick form finds that a string fits.
     pub(crate) fn fits_text(&self, schema: SchemaId, text: &str, side: Side) -> bool {
-        let run = Run::quiet(self, side);
+        let run = CheckRun::quiet(self, side);
         self.parts(&SchemaSet::of(schema)).is_some_and(|parts| run.text_fits(&parts, text))
     }
 
@@ -197,9 +197,9 @@ fn is_scalar(value: &Value) -> bool {
     !(value.is_array() || value.is_object())
 }
 
-impl<'s> Run<'s> {
+impl<'s> CheckRun<'s> {
     fn quiet(schemas: &'s Schemas, side: Side) -> Self {
-        Run { schemas, side, work: 0, quiet: 1 }
+        CheckRun { schemas, side, work: 0, quiet: 1 }
     }
 
     fn nodes(&self, parts: &SchemaSet) -> impl Iterator<Item = &'s Node> + use<'s> {
@@ -232,7 +232,7 @@ impl<'s> Run<'s> {
 
 /// The next value of a document, with the schemas that it must fit.
 struct StreamedValue<'r, 's> {
-    run: &'r mut Run<'s>,
+    run: &'r mut CheckRun<'s>,
     set: SchemaSet,
     depth: u32,
 }
@@ -260,7 +260,7 @@ impl<'de> DeserializeSeed<'de> for StreamedValue<'_, '_> {
 }
 
 struct PartsVisitor<'r, 's> {
-    run: &'r mut Run<'s>,
+    run: &'r mut CheckRun<'s>,
     set: SchemaSet,
     parts: SchemaSet,
     depth: u32,

@@ -24,6 +24,8 @@ const PLANS_MAX: usize = 1_000;
 /// What executes the queries of an API.
 pub(crate) struct ExecutedGraph {
     pub graph: Arc<DataGraph>,
+    /// The client's headers that sources are asked with, in lower case.
+    pub header_names: Vec<String>,
     /// Headers for every source that does not set them.
     pub common_headers: Vec<(String, String)>,
     pub limits: ExecutionLimits,
@@ -126,6 +128,7 @@ impl ExecutedGraph {
         };
         let or = |value: usize, default| if value == 0 { default } else { value };
         Ok(ExecutedGraph {
+            header_names: graph.header_names().into_iter().collect(),
             graph: Arc::new(graph),
             common_headers: headers,
             limits: ExecutionLimits {

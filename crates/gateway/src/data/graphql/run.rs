@@ -78,8 +78,8 @@ impl GraphRun {
             let replaced = |value: &String| texts.get(value).unwrap_or(value).clone();
             let common = executed.common_headers.iter().map(|(name, value)| (name.clone(), replaced(value)));
             let credentials = terms.credentials.as_ref().and_then(|name| Some((name.clone(), header(name)?)));
-            let named = executed.graph.header_names().into_iter();
-            context.headers = named.filter_map(|name| Some((name.clone(), header(&name)?))).collect();
+            let named = executed.header_names.iter();
+            context.headers = named.filter_map(|name| Some((name.clone(), header(name)?))).collect();
             context.common_headers = common.filter(|(_, value)| !value.is_empty()).chain(credentials).collect();
             context.texts = texts;
         }

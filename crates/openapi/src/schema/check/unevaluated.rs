@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Check, Mismatch, Node, Outcome, Run, SchemaId};
+use super::{Check, CheckRun, Mismatch, Node, Outcome, SchemaId};
 
 /// The parts of a value that were looked at.
 #[derive(Default)]
@@ -14,7 +14,7 @@ struct Evaluated<'v> {
     items: HashSet<usize>,
 }
 
-impl<'s> Run<'s> {
+impl<'s> CheckRun<'s> {
     pub(super) fn unevaluated(&mut self, node: &'s Node, rest: SchemaId, value: &Value, depth: u32) -> Outcome {
         let mut evaluated = Evaluated::default();
         self.collect(node, value, depth, &mut evaluated);

@@ -377,6 +377,9 @@ pub(crate) struct RequestSpec {
     pub headers: BTreeMap<String, String>,
     /// Values of `{key}` in the path.
     pub keys: Option<KeySpace>,
+    /// Whether clients open a WebSocket and send the body as a message, which the upstream echoes. The expected status is 101.
+    #[serde(default)]
+    pub websocket: bool,
     /// Size of the request body.
     #[serde(default)]
     pub body_bytes: u64,
@@ -499,9 +502,10 @@ impl Scenario {
 }
 
 impl Case {
-    /// Whether every response is a 200.
+    /// Whether every response is a 200, or every WebSocket is opened.
     pub(crate) fn is_always_served(&self) -> bool {
-        self.expect.get("200") == Some(&StatusCount::All)
+        let status = if self.request.websocket { "101" } else { "200" };
+        self.expect.get(status) == Some(&StatusCount::All)
     }
 
     /// The path to request from the gateway.

@@ -117,6 +117,9 @@ pub(crate) struct LoadOptions {
     /// Workers that share one HTTP/2 connection
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Connection")]
     pub streams: usize,
+    /// Use WebSockets: each worker opens one, and each request is a message with the body that the server must echo
+    #[arg(long = "ws", conflicts_with_all = ["http2", "disable_keepalive", "urls"], help_heading = "Connection")]
+    pub websocket: bool,
     /// Make a full TLS handshake on each connection instead of resuming a session
     #[arg(long, help_heading = "Connection")]
     pub disable_resumption: bool,

@@ -47,6 +47,7 @@ pub(crate) struct LoadPlan {
     pub keep_alive: bool,
     pub follow_redirects: bool,
     pub http2: bool,
+    pub websocket: bool,
     pub streams: usize,
 }
 
@@ -134,6 +135,7 @@ pub(crate) fn plan(options: &LoadOptions) -> Result<(LoadPlan, PartTimes), Comma
         keep_alive: !options.disable_keepalive,
         follow_redirects: !options.disable_redirects,
         http2: options.http2,
+        websocket: options.websocket,
         streams: options.streams,
     };
     Ok((plan, lookup))

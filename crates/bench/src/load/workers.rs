@@ -6,4 +6,5 @@ mod http1;
 mod http2;
 mod shared_connection;
 pub(super) mod thread;
+mod websocket;
 mod worker;

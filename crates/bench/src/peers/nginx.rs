@@ -165,7 +165,9 @@ fn location(index: usize, case: &Case, dir: &str) -> String {
         lines.extend(case.api.allow_ips.iter().map(|address| format!("allow {address};")));
         lines.push("deny all;".to_owned());
     }
-    if !case.api.set_headers.is_empty() {
+    if case.request.websocket {
+        lines.push("proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade;".to_owned());
+    } else if !case.api.set_headers.is_empty() {
         // Setting one header drops the inherited ones.
         lines.push("proxy_set_header Connection \"\";".to_owned());
     }

@@ -29,10 +29,11 @@ pub(crate) enum Need {
     Settings,
     /// Stored responses.
     Cache,
+    WebSocket,
 }
 
 /// The features of nginx and HAProxy as shipped.
-pub(crate) const PROXY: [Need; 11] = [
+pub(crate) const PROXY: [Need; 12] = [
     Need::Keys,
     Need::Limits,
     Need::SeveralLimits,
@@ -44,6 +45,7 @@ pub(crate) const PROXY: [Need; 11] = [
     Need::ManyApis,
     Need::Tls,
     Need::Http2,
+    Need::WebSocket,
 ];
 
 impl Need {
@@ -65,6 +67,7 @@ impl Need {
             Need::Http2 => "HTTP/2",
             Need::Settings => "settings written as Tyk's configuration",
             Need::Cache => "stored responses",
+            Need::WebSocket => "WebSockets",
         }
     }
 }
@@ -105,6 +108,7 @@ pub(crate) fn needs(case: &Case) -> Vec<Need> {
         (Need::Http2, *http2),
         (Need::Settings, !case.settings.is_empty()),
         (Need::Cache, *cache),
+        (Need::WebSocket, case.request.websocket),
     ];
     debug_assert!(limit.is_none() || limits > 0);
     asked.into_iter().filter_map(|(need, is_asked)| is_asked.then_some(need)).collect()

@@ -9,7 +9,7 @@ use crate::scenario::Case;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-const CAN: [Need; 13] = [
+const CAN: [Need; 14] = [
     Need::Keys,
     Need::Limits,
     Need::SeveralLimits,
@@ -23,6 +23,7 @@ const CAN: [Need; 13] = [
     Need::ManyApis,
     Need::Tls,
     Need::Settings,
+    Need::WebSocket,
 ];
 
 pub(crate) struct TykAdapter;

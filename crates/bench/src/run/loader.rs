@@ -102,6 +102,9 @@ fn program(job: &LoadJob, place: SocketAddr, result: &Path, dir: &Path) -> Resul
     if let Some(streams) = job.streams {
         add(&["--h2", "--streams", &streams.to_string()]);
     }
+    if request.websocket {
+        add(&["--ws"]);
+    }
     if job.new_connections {
         add(&["--disable-keepalive", "--disable-resumption"]);
     }

@@ -169,6 +169,9 @@ fn check_case(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Ve
         problems.push(at("request.tokens", &format!("must be at most {TOKENS_MAX}")));
     }
     let has_secrets = case.key.is_some() || case.api.auth_method.is_some() || !case.check.is_empty();
+    if case.api.http2 && case.request.websocket {
+        problems.push(at("request.websocket", "needs HTTP/1.1, without api.http2"));
+    }
     if case.api.http2 && has_secrets {
         problems.push(at("api.http2", "keys, tokens and checks are for HTTP/1.1"));
     }
@@ -182,9 +185,11 @@ fn check_case(case: &Case, at: &impl Fn(&str, &str) -> String, problems: &mut Ve
     if open != 1 || (counts.contains(&&StatusCount::All) && counts.len() > 1) {
         problems.push(at("expect", "must have one status with \"all\", or numbers and one status with \"rest\""));
     }
+    // A WebSocket's handshake is answered with 101.
+    let lowest = if case.request.websocket { 101 } else { 200 };
     for status in case.expect.keys() {
-        if !status.split('|').all(|one| one.parse::<u16>().is_ok_and(|code| (200..=599).contains(&code))) {
-            problems.push(at("expect", &format!("{status} is no status from 200 to 599, nor several joined by |")));
+        if !status.split('|').all(|one| one.parse::<u16>().is_ok_and(|code| (lowest..=599).contains(&code))) {
+            problems.push(at("expect", &format!("{status} is no status from {lowest} to 599, nor several joined by |")));
         }
     }
 }

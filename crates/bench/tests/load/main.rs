@@ -8,3 +8,4 @@ mod http2;
 mod pacing;
 mod server;
 mod tls;
+mod websocket;

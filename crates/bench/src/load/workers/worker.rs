@@ -3,6 +3,7 @@
 use super::context::ThreadContext;
 use super::http1::Http1Sender;
 use super::http2::Http2Sender;
+use super::websocket::WebSocketSender;
 use crate::load::measure::sample::RequestSample;
 use crate::load::pace::schedule::Pacing;
 use crate::load::wire::connection::TimedResponse;
@@ -22,7 +23,9 @@ pub(crate) async fn run(context: Rc<ThreadContext>, own: usize) {
     if let Some(begins_ns) = context.plan.ramp.map(|ramp| ramp.begins_ns(number)).filter(|begins| *begins > 0) {
         context.alarm.sleep_until(own, begins_ns).await;
     }
-    let mut sender = if context.plan.http2 {
+    let mut sender = if context.plan.websocket {
+        ProtocolSender::WebSocket(WebSocketSender::new(&context))
+    } else if context.plan.http2 {
         ProtocolSender::Http2(Http2Sender::new(&context, own))
     } else {
         ProtocolSender::Http1(Http1Sender::new(&context))
@@ -79,6 +82,7 @@ fn set_due(context: &ThreadContext, own: usize, due: Option<u64>) {
 enum ProtocolSender<'a> {
     Http1(Http1Sender<'a>),
     Http2(Http2Sender<'a>),
+    WebSocket(WebSocketSender<'a>),
 }
 
 impl ProtocolSender<'_> {
@@ -88,6 +92,7 @@ impl ProtocolSender<'_> {
             ProtocolSender::Http1(sender) => sender.send(number).await,
             // Boxed, so that HTTP/1.1 does not pay for the size of its future.
             ProtocolSender::Http2(sender) => Box::pin(sender.send(number)).await,
+            ProtocolSender::WebSocket(sender) => Box::pin(sender.send(number)).await,
         }
     }
 
@@ -97,6 +102,8 @@ impl ProtocolSender<'_> {
             ProtocolSender::Http1(sender) => sender.forget(),
             // Dropping the stream has reset it.
             ProtocolSender::Http2(_) => {}
+            // A message takes its socket with it.
+            ProtocolSender::WebSocket(_) => {}
         }
     }
 
@@ -105,6 +112,7 @@ impl ProtocolSender<'_> {
         match self {
             ProtocolSender::Http1(sender) => sender.connect_ns,
             ProtocolSender::Http2(sender) => sender.connect_ns,
+            ProtocolSender::WebSocket(sender) => sender.connect_ns,
         }
     }
 }

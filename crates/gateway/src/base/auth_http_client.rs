@@ -4,9 +4,9 @@
 
 use crate::base::external_services::ExternalServices;
 use crate::base::tls;
-use crate::base::tls::{Library, TlsRules};
+use crate::base::tls::{Library, TlsRules, TlsSettings};
 use http::header::LOCATION;
-use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use rustls::pki_types::ServerName;
@@ -23,6 +23,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
+use tollgate_model::is_framing_header;
 
 /// The threads of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ impl Default for ClientThreads {
 
 /// Most redirects per call; documents of identity providers need one at most.
 const REDIRECTS_MAX: usize = 3;
+/// Most redirects that Go's client follows.
+const GO_REDIRECTS_MAX: usize = 10;
 /// How long an unused connection is kept.
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -74,6 +77,45 @@ pub(crate) struct Call {
     pub body_bytes_max: usize,
     /// Most redirects to follow; only a GET follows any.
     pub redirects_max: usize,
+}
+
+/// What bounds a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallLimits {
+    pub time_max: Duration,
+    pub body_bytes_max: usize,
+}
+
+impl Call {
+    /// A call that somebody else has written, with the redirects that Go's client follows. All lines of equal headers are sent, but none
+    /// that frame the message. `Err` names what is wrong.
+    pub(crate) fn of_texts(
+        method: &str,
+        url: &str,
+        headers: &[(String, String)],
+        body: Vec<u8>,
+        tls: &TlsSettings,
+        limits: CallLimits,
+    ) -> Result<Self, String> {
+        let uri: Uri = url.parse().map_err(|error| format!("{url:?} is no URL: {error}"))?;
+        let host = uri.host().ok_or_else(|| format!("{url:?} is no absolute URL"))?;
+        let mut lines = HeaderMap::new();
+        for (name, value) in headers.iter().filter(|(name, _)| !is_framing_header(name)) {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("{name:?} is no header"))?;
+            let value = HeaderValue::from_str(value).map_err(|_| format!("the value of {name} is no header value"))?;
+            lines.append(name, value);
+        }
+        Ok(Call {
+            method: Method::from_bytes(method.as_bytes()).map_err(|_| format!("{method:?} is no method"))?,
+            tls: tls.for_host(host),
+            uri,
+            headers: lines,
+            body: Bytes::from(body),
+            time_max: limits.time_max,
+            body_bytes_max: limits.body_bytes_max,
+            redirects_max: GO_REDIRECTS_MAX,
+        })
+    }
 }
 
 /// The answer to a call.

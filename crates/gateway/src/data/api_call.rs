@@ -9,6 +9,9 @@ use tollgate_model::is_framing_header;
 /// Calls that wait for a core. Each has a caller that waits, too.
 const WAITING_MAX: usize = 1_024;
 
+/// What the head of a request has beside its target, as a rule.
+const HEAD_BYTES: usize = 256;
+
 /// A request to send through a core.
 pub(crate) struct ApiCall {
     /// Id or name of the API.
@@ -36,19 +39,28 @@ pub(crate) fn api_call_queue(cores: usize) -> ApiCallQueue {
     CoreQueue::new(cores, WAITING_MAX)
 }
 
-/// The bytes of a request; `Err` names what is wrong with it.
-pub(crate) fn request_bytes(method: &str, target: &str, headers: &[(String, String)], body: &[u8]) -> Result<Vec<u8>, String> {
+/// The bytes of a request on a connection of its own; `Err` names what is wrong with it. An empty host is `localhost`.
+pub(crate) fn request_bytes<'h>(
+    method: &str,
+    target: &str,
+    host: &[u8],
+    headers: impl Iterator<Item = &'h (String, String)>,
+    body: &[u8],
+) -> Result<Vec<u8>, String> {
     if !is_token(method.as_bytes()) {
         return Err(format!("{method:?} is no method"));
     }
     if !target.starts_with('/') || target.bytes().any(|byte| !byte.is_ascii_graphic()) {
         return Err(format!("{target:?} is no path"));
     }
-    let mut out = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n").into_bytes();
-    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-        out.extend_from_slice(b"Host: localhost\r\n");
+    if !is_value(host) {
+        return Err("the host is invalid".to_owned());
     }
-    for (name, value) in headers.iter().filter(|(name, _)| !is_framing_header(name)) {
+    let mut out = Vec::with_capacity(target.len() + body.len() + HEAD_BYTES);
+    let host = if host.is_empty() { b"localhost" } else { host };
+    let parts = [method.as_bytes(), b" ", target.as_bytes(), b" HTTP/1.1\r\nHost: ", host, b"\r\nConnection: close\r\n"];
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+    for (name, value) in headers.filter(|(name, _)| !is_framing_header(name)) {
         if !is_token(name.as_bytes()) || !is_value(value.as_bytes()) {
             return Err(format!("{name:?} is no header, or its value is none"));
         }

@@ -1,13 +1,13 @@
 //! Batches of requests, as Tyk reads and answers them: the bodies of `POST {listen_path}/tyk/batch/`. Nothing here sends anything.
 
+use crate::data::api_call::request_bytes;
 use crate::data::header_names::canonical_name;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use tollgate_http::{is_token, is_value};
-use tollgate_model::is_framing_header;
+use tollgate_http::is_token;
 
 /// The path of batches behind the listen path.
 pub(crate) const PATH: &str = "/tyk/batch/";
@@ -157,33 +157,12 @@ impl BatchedRequest {
 
     /// The bytes of the request to this API; `None` when a header is none. `address_header` says for whom requests come.
     pub(crate) fn write(&self, listen_path: &str, host: &[u8], address_header: &str) -> Option<Vec<u8>> {
-        let mut out = Vec::with_capacity(self.body.len() + self.target.len() + listen_path.len() + 256);
-        out.extend_from_slice(self.method.as_bytes());
-        out.extend_from_slice(b" /");
         let listen_path = listen_path.trim_matches('/');
-        out.extend_from_slice(listen_path.as_bytes());
-        if !listen_path.is_empty() {
-            out.push(b'/');
-        }
-        out.extend_from_slice(self.target.as_bytes());
-        out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
-        out.extend_from_slice(if host.is_empty() { b"localhost" } else { host });
-        out.extend_from_slice(b"\r\nConnection: close\r\n");
-        for (name, value) in &self.headers {
-            if !is_token(name.as_bytes()) || !is_value(value.as_bytes()) {
-                return None;
-            }
-            let is_own = OWN_HEADERS.iter().chain([&address_header]).any(|own| own.eq_ignore_ascii_case(name));
-            if !is_own && !is_framing_header(name) {
-                out.extend_from_slice(format!("{name}: {}\r\n", value.trim()).as_bytes());
-            }
-        }
-        if !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
-            out.extend_from_slice(format!("Content-Length: {}\r\n", self.body.len()).as_bytes());
-        }
-        out.extend_from_slice(b"\r\n");
-        out.extend_from_slice(self.body.as_bytes());
-        Some(out)
+        let slash = if listen_path.is_empty() { "" } else { "/" };
+        let target = format!("/{listen_path}{slash}{}", self.target);
+        let is_own = |name: &str| OWN_HEADERS.iter().chain([&address_header]).any(|own| own.eq_ignore_ascii_case(name));
+        let headers = self.headers.iter().filter(|(name, _)| !is_own(name));
+        request_bytes(&self.method, &target, host, headers, self.body.as_bytes()).ok()
     }
 }
 

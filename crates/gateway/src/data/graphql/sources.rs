@@ -1,23 +1,18 @@
 //! Requests to the sources of a data graph: other servers, and APIs of this gateway.
 
 use super::terms::GraphTerms;
-use crate::base::auth_http_client::{Call, CallFault};
+use crate::base::auth_http_client::{Call, CallFault, CallLimits};
 use crate::data::api_call::{ApiCall, request_bytes};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use hyper::body::Bytes;
 use percent_encoding::percent_decode_str;
 use tokio::sync::oneshot;
 use tollgate_data_graph::{Execution, SourceAnswer, SourceFailure, SourceRequest};
-use tollgate_model::is_framing_header;
 
 /// How many data graphs a request has come through, for sources that are APIs of this gateway.
 pub(super) const LEVEL_HEADER: &str = "X-Tollgate-Graph-Level";
 /// Most requests of one query at a time.
 const PARALLEL_MAX: usize = 64;
-/// Most redirects of one request, as in Go.
-const REDIRECTS_MAX: usize = 10;
 /// Largest answer of a source. An execution has a limit for all answers together.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Most data graphs that a request comes through, one as the source of another.
@@ -81,7 +76,8 @@ impl SourceCalls<'_> {
         }
         let mut headers = request.headers.clone();
         headers.push((LEVEL_HEADER.to_owned(), (self.level + 1).to_string()));
-        let bytes = request_bytes(&request.method, &path, &headers, &request.body).map_err(unsendable)?;
+        let host = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host")).map_or("", |(_, value)| value);
+        let bytes = request_bytes(&request.method, &path, host.as_bytes(), headers.iter(), &request.body).map_err(unsendable)?;
         let (answer, answered) = oneshot::channel();
         let call = ApiCall {
             api: percent_decode_str(name).decode_utf8_lossy().into_owned(),
@@ -103,23 +99,8 @@ impl SourceCalls<'_> {
     }
 
     pub(super) fn call(&self, request: SourceRequest) -> Result<Call, String> {
-        let uri: Uri = request.url.parse().map_err(|error| format!("{:?} is no URL: {error}", request.url))?;
-        let host = uri.host().ok_or_else(|| format!("{uri} has no host"))?;
-        let mut headers = HeaderMap::new();
-        for (name, value) in request.headers.iter().filter(|(name, _)| !is_framing_header(name)) {
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("{name:?} is no header"))?;
-            let value = HeaderValue::from_str(value).map_err(|_| format!("the value of {name} is no header value"))?;
-            headers.append(name, value);
-        }
-        Ok(Call {
-            method: Method::from_bytes(request.method.as_bytes()).map_err(|_| format!("{:?} is no method", request.method))?,
-            tls: self.terms.tls.for_host(host),
-            uri,
-            headers,
-            body: Bytes::from(request.body),
-            time_max: self.terms.time_max(),
-            body_bytes_max: ANSWER_BYTES_MAX,
-            redirects_max: REDIRECTS_MAX,
-        })
+        let SourceRequest { method, url, headers, body, .. } = request;
+        let limits = CallLimits { time_max: self.terms.time_max(), body_bytes_max: ANSWER_BYTES_MAX };
+        Call::of_texts(&method, &url, &headers, body, &self.terms.tls, limits)
     }
 }

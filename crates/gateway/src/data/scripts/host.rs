@@ -2,25 +2,21 @@
 //! answer; requests and keys are handled on a thread of their own.
 
 use crate::auth::keys::{Keys, in_place_of, prepared};
-use crate::base::auth_http_client::{AuthHttpClient, Call, CallReply};
+use crate::base::auth_http_client::{AuthHttpClient, Call, CallLimits, CallReply};
 use crate::base::clock::unix_s;
 use crate::base::tls::TlsSettings;
 use crate::data::header_names::canonical_name;
 use crate::data::registry::Registry;
 use futures_util::future::join_all;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use hyper::body::Bytes;
+use http::{HeaderName, HeaderValue};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 use tollgate_javascript::{HttpCall, HttpReply, ScriptHost};
 use tollgate_model::calendar::rfc3339;
-use tollgate_model::is_framing_header;
 use tollgate_model::session::Session;
 
-/// Most redirects of one request, as in Go.
-const REDIRECTS_MAX: usize = 10;
 /// Tyk's answer for a key that does not exist.
 const KEY_UNKNOWN: &str = r#"{"status":"error","message":"Key not found"}"#;
 
@@ -53,29 +49,11 @@ impl GatewayHost {
         receiver.recv_timeout(time_max).ok()
     }
 
-    fn call(&self, call: HttpCall, time_max: Duration) -> Result<Call, String> {
-        let uri: Uri = call.url.parse().map_err(|error| format!("{:?} is no URL: {error}", call.url))?;
-        let host = uri.host().ok_or_else(|| format!("{:?} is no absolute URL", call.url))?;
-        let mut headers = HeaderMap::new();
-        for (name, value) in call.headers.iter().filter(|(name, _)| !is_framing_header(name)) {
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("{name:?} is no header"))?;
-            let value = HeaderValue::from_str(value).map_err(|_| format!("the value of {name} is no header value"))?;
-            headers.insert(name, value);
-        }
-        Ok(Call {
-            method: Method::from_bytes(call.method.as_bytes()).map_err(|_| format!("{:?} is no method", call.method))?,
-            tls: self.tls.for_host(host),
-            uri,
-            headers,
-            body: Bytes::from(call.body),
-            time_max,
-            body_bytes_max: self.body_bytes_max,
-            redirects_max: REDIRECTS_MAX,
-        })
-    }
-
     fn calls(&self, calls: Vec<HttpCall>, time_max: Duration) -> Vec<Option<Call>> {
-        let called = |call: HttpCall| self.call(call, time_max).map_err(|why| self.warn(&why)).ok();
+        let limits = CallLimits { time_max, body_bytes_max: self.body_bytes_max };
+        let called = |HttpCall { method, url, headers, body }: HttpCall| {
+            Call::of_texts(&method, &url, &headers, body, &self.tls, limits).map_err(|why| self.warn(&why)).ok()
+        };
         calls.into_iter().map(called).collect()
     }
 

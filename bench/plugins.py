@@ -4,7 +4,7 @@
 The hooks set one header. Only the gateway's CPU time counts. The rounds alternate, and the median of each shape is told.
 The server of gRPC plugins is the example in Python (`--python` must have grpcio and grpcio-tools), which takes some thousand calls a second. The
 gateway then wakes up for single calls, which costs more than the calls themselves; `--server PROGRAM` is a faster server that listens on the port
-in its argument.
+in its argument, such as the example in Go.
 """
 
 from __future__ import annotations

@@ -142,6 +142,23 @@ go_programs() {
     echo "h2spec cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
+# The example of a gRPC plugin in Go. The compiler of messages is in the Python package grpcio-tools.
+go_plugins() {
+    [[ $1 == tests ]] || return 0
+    local target=${CARGO_TARGET_DIR:-target} reason
+    local venv=$target/test-venv directory=$target/test-go/go-grpc
+    mkdir -p "$directory"
+    if ! command -v go >/dev/null; then
+        reason="there is no go"
+    elif [[ -e $venv/clients-unavailable ]]; then
+        reason=$(<"$venv/clients-unavailable")
+    elif reason=$(examples/plugins/go-grpc/build.sh "$(realpath "$venv")/bin/python -m grpc_tools.protoc" "$directory" 2>&1); then
+        rm -f "$directory/unavailable"
+        return
+    fi
+    echo "the plugin in Go cannot be built: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+}
+
 # Plugins in Rust, which the tests build for WebAssembly.
 rust_plugins() {
     [[ $1 == tests ]] || return 0
@@ -164,7 +181,7 @@ missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; rust_plugins "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; go_plugins "$1"; rust_plugins "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -198,5 +215,6 @@ node_packages "$1"
 openapi_documents "$1"
 go_programs "$1"
 python_clients "$1"
+go_plugins "$1"
 rust_plugins "$1"
 secret_server "$1"

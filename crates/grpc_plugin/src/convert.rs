@@ -11,6 +11,9 @@ use tollgate_plugin::{
     ReturnOverrides, SessionChange,
 };
 
+/// Text of a refusal for which the plugin gave none.
+const DEFAULT_MESSAGE: &str = "Key not authorised";
+
 /// The metadata that names the session of a caller.
 const TOKEN: &str = "token";
 
@@ -23,7 +26,9 @@ pub(crate) struct Asked {
 
 /// The message of a call.
 pub(crate) fn object(call: HookCall) -> (Object, Asked) {
-    let session = call.session.map(|session| Box::new(session::message(*session, call.token.as_deref())));
+    // As in Tyk, response hooks see an empty session without a caller.
+    let session = call.session.or_else(|| (call.kind == HookKind::Response).then(Box::default));
+    let session = session.map(|session| Box::new(session::message(*session, call.token.as_deref())));
     let response = call.response.map(|response| response_message(response, call.raw_body_only));
     let asked =
         Asked { kind: call.kind, response_headers: response.as_ref().map(|response| response.headers.clone()).unwrap_or_default() };
@@ -64,7 +69,7 @@ fn request_message(request: PluginRequest, raw_body_only: bool) -> MiniRequestOb
     MiniRequestObject {
         headers,
         body: text(&request.body, raw_body_only),
-        url: request.url,
+        url: request.absolute_url.unwrap_or(request.url),
         params: firsts(request.params),
         return_overrides: Some(Overrides { response_code: -1, ..Overrides::default() }),
         method: request.method,
@@ -150,13 +155,19 @@ fn changes(request: RequestAnswer) -> RequestChanges {
         // As in Tyk, which does not read them here.
         extended_params: Vec::new(),
         query_base: QueryBase::Request,
-        overrides: overrides.map(|overrides| ReturnOverrides {
-            status: i64::from(overrides.response_code),
-            body: if overrides.response_error.is_empty() { overrides.response_body } else { overrides.response_error },
-            headers: pairs(overrides.headers),
-            override_error: overrides.override_error,
-        }),
+        overrides: overrides.map(return_overrides),
     }
+}
+
+fn return_overrides(overrides: Overrides) -> ReturnOverrides {
+    let Overrides { response_code, response_error, headers, override_error, response_body } = overrides;
+    let is_error = response_code >= 400 && !override_error;
+    let body = match (response_error, response_body) {
+        (error, body) if error.is_empty() && body.is_empty() && is_error => DEFAULT_MESSAGE.to_owned(),
+        (error, body) if error.is_empty() => body,
+        (error, _) => error,
+    };
+    ReturnOverrides { status: i64::from(response_code), body, headers: pairs(headers), override_error }
 }
 
 fn response_of(response: ResponseAnswer, asked: &Asked) -> Result<PluginResponse, HookFault> {

@@ -9,7 +9,9 @@ use tollgate_plugin::{PluginRequest, PluginResponse};
 
 /// The request of a hook. Response hooks see no body.
 pub fn request_argument(request: PluginRequest, shows_body: bool) -> Argument {
-    let PluginRequest { method, scheme, url, request_uri, mut headers, host, params, body } = request;
+    let PluginRequest { method, scheme, url, absolute_url, request_uri, mut headers, host, params, body } = request;
+    // As in Tyk, response hooks see the URL at the upstream.
+    let url = absolute_url.filter(|_| !shows_body).unwrap_or(url);
     if !host.is_empty() {
         headers.push(("Host".to_owned(), host));
     }

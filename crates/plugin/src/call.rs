@@ -85,6 +85,8 @@ pub struct PluginRequest {
     pub scheme: &'static str,
     /// Path and query as they are now, with the listen path.
     pub url: String,
+    /// The URL at the upstream, for response hooks; or of a rewrite to another server (`http://`) or API (`tyk://`), for post hooks.
+    pub absolute_url: Option<String>,
     /// The request target as the client sent it.
     pub request_uri: String,
     /// All header lines in their order. Names are in Go's canonical form. Values that are not UTF-8 have replacement characters.

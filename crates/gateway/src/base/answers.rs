@@ -19,7 +19,7 @@ pub(crate) enum RequestSlot {
     Batch,
     ResponseView,
     GraphqlFacts,
-    HookMetaData,
+    StoredMetaData,
 }
 
 impl RequestSlot {

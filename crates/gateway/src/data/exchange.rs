@@ -112,6 +112,8 @@ pub(crate) struct Exchange<'a> {
     pub response_chain: &'a mut ResponseChain,
     /// The body that replaces the request's own.
     pub new_body: Option<Vec<u8>>,
+    /// The `meta_data` that plugins have given to the caller's session.
+    pub changed_meta_data: Option<Box<Map<String, Json>>>,
 }
 
 /// Whether a request is recorded, and under which name.
@@ -173,6 +175,12 @@ impl<'a> Exchange<'a> {
         let mut all = self.variables().cloned().unwrap_or_default();
         all.extend(variables);
         self.answers.put(VARIABLES, all);
+    }
+
+    /// The `meta_data` of the caller's session, as plugins have changed it.
+    pub(crate) fn meta_data(&self) -> Option<&Map<String, Json>> {
+        let key = self.key.as_ref()?;
+        Some(self.changed_meta_data.as_deref().unwrap_or(&key.session.meta_data))
     }
 
     /// The current query, without `?`.

@@ -9,8 +9,8 @@ mod response;
 
 pub(crate) use hooks::{ApiHooks, HookList, PluginsOfApi};
 pub(crate) use meta_data::{MetaDataWriter, session_of};
-pub(crate) use request::plugin_request;
-pub(crate) use response::{HookedResponse, ResponseView};
+pub(crate) use request::{plugin_headers, plugin_request};
+pub(crate) use response::{HookedResponse, show_request};
 
 use crate::data::refusal::Refusal;
 

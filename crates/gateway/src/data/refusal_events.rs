@@ -42,6 +42,7 @@ fn event_of(middleware: &str, refusal: &Refusal) -> Option<(EventKind, &'static 
         "key_unknown" | "key_certificate_unknown" | "key_certificate_mismatch" | "oauth_key_unknown" => {
             (AuthFailure, AUTH, EventKey::OfRequest)
         }
+        "plugin_refused" | "plugin_forbidden" if middleware == "PluginAuth" => (AuthFailure, AUTH, EventKey::OfRequest),
         "basic_refused" => (AuthFailure, AUTH, EventKey::User),
         "signature_refused" => (AuthFailure, AUTH, EventKey::Text("")),
         "jwt_no_identity" => (AuthFailure, AUTH, EventKey::Text("[NOT FOUND]")),

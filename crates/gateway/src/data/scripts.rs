@@ -73,17 +73,28 @@ fn config_of_events(definition: &ApiDefinition) -> String {
     serde_json::json!({"APIID": definition.api_id, "OrgID": definition.org_id}).to_string()
 }
 
-/// Fields that sessions leave out if they are zero, and that scripts compute with.
-const ZERO_FIELDS: [&str; 8] =
-    ["rate", "per", "allowance", "expires", "quota_max", "quota_renews", "quota_remaining", "quota_renewal_rate"];
-
 /// The session that scripts without one see, as JSON.
 pub(crate) fn no_session() -> String {
-    let mut session = serde_json::to_value(Session::default()).unwrap_or_default();
-    if let Some(fields) = session.as_object_mut() {
-        for name in ZERO_FIELDS {
-            fields.entry(name).or_insert_with(|| 0.into());
-        }
+    session_text(&Session::default())
+}
+
+/// A session as scripts see it, as JSON. It has the fields that scripts compute with even if they are zero, as in Tyk until its version 5.10.
+pub(crate) fn session_text(session: &Session) -> String {
+    let mut text = serde_json::to_string(session).unwrap_or_else(|_| "{}".to_owned());
+    let fields = [
+        ("rate", session.rate == 0.0),
+        ("per", session.per == 0.0),
+        ("allowance", session.allowance == 0.0),
+        ("expires", session.expires == 0),
+        ("quota_max", session.quota_max == 0),
+        ("quota_renews", session.quota_renews == 0),
+        ("quota_remaining", session.quota_remaining == 0),
+        ("quota_renewal_rate", session.quota_renewal_rate == 0),
+    ];
+    let zeros: Vec<String> = fields.iter().filter(|(_, is_zero)| *is_zero).map(|(name, _)| format!("\"{name}\":0")).collect();
+    if !zeros.is_empty() {
+        let separator = if text == "{}" { "" } else { "," };
+        text.insert_str(1, &format!("{}{separator}", zeros.join(",")));
     }
-    session.to_string()
+    text
 }

@@ -47,6 +47,10 @@ def dispatch(call, context):
         else:
             call.request.return_overrides.response_code = 200
             call.request.return_overrides.response_body = text
+    for name, values in told.get("lines", {}).items():
+        for header in call.response.multivalue_headers:
+            if header.key == name:
+                header.values[:] = values
     for name in told.get("drop", []):
         call.response.headers.pop(name)
     if "body" in told:

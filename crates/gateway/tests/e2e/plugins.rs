@@ -1,7 +1,7 @@
 //! Plugins over gRPC, in a real server in Python: what hooks see and change, and what bad ones do.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::harness::certificates::Authority;
 use crate::harness::collector::{Collector, to};
 use crate::harness::definition::merge;
-use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, eventually, reply, request};
+use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, eventually, reply, request, skip};
 use crate::real_clients::python;
 
 /// The server of `plugin_server.py`.
@@ -256,7 +256,8 @@ fn a_response_hook_sees_and_changes_the_response() {
     assert_eq!((&response["headers"]["X-One"], &response["headers"]["Content-Type"]), (&json!("1"), &json!("text/plain")));
     let lines = response["multivalue_headers"].as_array().unwrap();
     assert!(lines.contains(&json!({"key": "X-One", "values": ["1", "2"]})), "{lines:?}");
-    assert_eq!((&shown["request"]["url"], &shown["request"]["method"]), (&json!("/a/x?p=1"), &json!("GET")));
+    let at_upstream = format!("{}/x?p=1", upstream.url());
+    assert_eq!((&shown["request"]["url"], &shown["request"]["method"]), (&json!(at_upstream), &json!("GET")));
     for (target, told, status, one, text) in [
         ("/a/x", json!({}), 200, &["1", "2"][..], "hello"),
         ("/a/x", json!({"merge": {"response": {"status_code": 202, "headers": {"X-New": "n"}}}}), 202, &["1", "2"], "hello"),
@@ -506,12 +507,32 @@ fn an_api_whose_plugins_cannot_be_loaded_refuses_every_request() {
 }
 
 #[test]
-fn the_example_runs() {
+fn the_example_in_python_runs() {
     let Some(python) = python() else { return };
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins/python-grpc");
     let mut command = Command::new(python);
-    command.arg(example.join("server.py")).arg("0").env_remove("http_proxy").env_remove("https_proxy").stdout(Stdio::piped());
-    let mut child = command.spawn().expect("python runs");
+    command.arg(example("python-grpc").join("server.py")).env_remove("http_proxy").env_remove("https_proxy");
+    example_runs(command, &example("python-grpc"), "Python");
+}
+
+#[test]
+fn the_example_in_go_runs() {
+    let program = std::env::current_exe().expect("this test");
+    let directory = program.ancestors().nth(3).expect("the target directory").join("test-go/go-grpc");
+    if let Ok(reason) = std::fs::read_to_string(directory.join("unavailable")) {
+        return skip(&reason);
+    }
+    let program = directory.join("hello");
+    assert!(program.exists(), "{} is missing: run scripts/test-deps.sh tests", program.display());
+    example_runs(Command::new(program), &example("go-grpc"), "Go");
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plugins").join(name)
+}
+
+/// Runs a server and its three hooks, which name its language.
+fn example_runs(mut command: Command, example: &Path, language: &str) {
+    let mut child = command.arg("0").stdout(Stdio::piped()).spawn().expect("the server runs");
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).expect("its port");
     let port = line.trim().strip_prefix("listening on ").and_then(|port| port.parse().ok()).unwrap_or_else(|| panic!("{line:?}"));
@@ -523,8 +544,9 @@ fn the_example_runs() {
     let upstream = Upstream::ok();
     let gateway = Gateway::start(server.conf(), [Definition(read("apps/hello.json")).set("proxy/target_url", upstream.url())]);
     let answer = gateway.send(request("GET", "/hello/x", &["Authorization: open sesame"], ""));
-    assert_eq!((answer.status, answer.header("x-bye")), (200, Some("from Python")), "{}", answer.text());
-    assert_eq!(upstream.last().header("X-Hello"), Some("from Python"));
+    let greeting = format!("from {language}");
+    assert_eq!((answer.status, answer.header("x-bye")), (200, Some(greeting.as_str())), "{}", answer.text());
+    assert_eq!(upstream.last().header("X-Hello"), Some(greeting.as_str()));
     let refused = gateway.get("/hello/x");
     assert_eq!((refused.status, refused.text()), (403, error_json("Not authorised")));
 }
@@ -551,6 +573,23 @@ fn a_handler_in_a_plugin_gets_the_events_of_its_api() {
     let log = gateway.log();
     assert!(log.contains("AuthFailure[0].handler_meta.name") && log.contains("gRPC plugins are off"), "{log}");
     assert_eq!(gateway.get("/a/x").status, 401);
+}
+
+#[test]
+fn a_caller_whom_a_plugin_refuses_is_an_event() {
+    let Some(server) = PluginServer::start() else { return };
+    let upstream = Upstream::ok();
+    let handlers =
+        json!({"events": {"AuthFailure": [{"handler_name": "cp_dynamic_handler", "handler_meta": {"name": "on_failure"}}]}});
+    let gateway = Gateway::start(server.conf(), [identified("a", &upstream, &["pre"]).set("event_handlers", handlers)]);
+    let refuses = json!({"merge": {"request": {"return_overrides": {"response_code": 403}}}});
+    // A refusal of another hook is none, and one without a session is.
+    for (header, status, events) in [("X-Pre", 403, 0), ("X-Auth", 403, 1), ("X-Other", 403, 2)] {
+        assert_eq!(send(&gateway, "/a/x", &[(header, refuses.clone())]).status, status, "{header}");
+        eventually("the server has the events", || server.said("event ").len() >= events);
+    }
+    let event: Value = serde_json::from_str(&server.said("event ")[0]).unwrap();
+    assert_eq!((&event["message"]["Type"], server.said("event ").len()), (&json!("AuthFailure"), 2));
 }
 
 #[test]

@@ -82,6 +82,17 @@ fn a_function_sees_the_request_and_its_response_is_sent() {
 }
 
 #[test]
+fn a_function_sees_the_headers_that_earlier_steps_have_made() {
+    let upstream = Upstream::ok();
+    let names = ["X-Added", "X-Gone", "X-Set", "Transfer-Encoding"];
+    let definition = telling(&upstream, &format!("{names:?}.map(function (name) {{ return request.Headers[name] || null }})"))
+        .version("global_headers", json!({"X-Added": "by the gateway", "X-Set": "new"}))
+        .version("global_headers_remove", json!(["X-Gone"]));
+    let sent = request("GET", "/a/v", &["X-Gone: 1", "X-Set: old"], "");
+    assert_eq!(start(definition).send(sent).text(), r#"[["by the gateway"],null,["new"],null]"#);
+}
+
+#[test]
 fn a_form_s_fields_are_parameters() {
     let upstream = Upstream::ok();
     let gateway = start(telling(&upstream, "request.Params"));

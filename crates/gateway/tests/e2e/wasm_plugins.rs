@@ -40,7 +40,7 @@ fn build(source: &str, module: &str) -> Result<PathBuf, String> {
 }
 
 /// The plugin that does what it is told.
-fn told() -> Option<PathBuf> {
+pub(crate) fn told() -> Option<PathBuf> {
     built("tests/e2e/wasm_plugin", "told")
 }
 

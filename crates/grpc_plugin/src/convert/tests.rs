@@ -30,6 +30,7 @@ fn call(kind: HookKind) -> HookCall {
             method: "POST".to_owned(),
             scheme: "https",
             url: "/a?b=1&b=2".to_owned(),
+            absolute_url: None,
             request_uri: "/x/a?b=1&b=2".to_owned(),
             headers: lines(&[("X-One", "1"), ("X-Two", "2"), ("X-One", "3")]),
             host: "host".to_owned(),
@@ -133,9 +134,14 @@ fn only_a_check_of_identity_returns_a_session_and_its_token() {
 
 #[test]
 fn overrides_count_from_status_1_on_and_an_error_is_their_body() {
-    for (code, error, body, wanted) in
-        [(-1, "e", "b", None), (0, "e", "b", None), (200, "", "b", Some((200, "b"))), (403, "e", "b", Some((403, "e")))]
-    {
+    for (code, error, body, wanted) in [
+        (-1, "e", "b", None),
+        (0, "e", "b", None),
+        (200, "", "b", Some((200, "b"))),
+        (200, "", "", Some((200, ""))),
+        (403, "e", "b", Some((403, "e"))),
+        (401, "", "", Some((401, "Key not authorised"))),
+    ] {
         let overrides = Overrides {
             response_code: code,
             response_error: error.to_owned(),
@@ -144,6 +150,14 @@ fn overrides_count_from_status_1_on_and_an_error_is_their_body() {
         };
         let made = changes(RequestAnswer { return_overrides: Some(overrides), ..RequestAnswer::default() }).overrides;
         assert_eq!(made.as_ref().map(|made| (made.status, made.body.as_str())), wanted, "{code}");
+    }
+}
+
+#[test]
+fn a_response_hook_has_a_session_without_a_caller() {
+    for (kind, has_session) in [(HookKind::Pre, false), (HookKind::Post, false), (HookKind::Response, true)] {
+        let (object, _) = object(call(kind));
+        assert_eq!(object.session.and_then(|session| session.jwt_data).is_some(), has_session, "{kind:?}");
     }
 }
 

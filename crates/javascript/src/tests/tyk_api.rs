@@ -106,6 +106,7 @@ fn a_request_made_of_texts_is_an_ordinary_object() {
         method: "PUT".to_owned(),
         scheme: "https",
         url: "/u?a=1".to_owned(),
+        absolute_url: None,
         request_uri: "/x".to_owned(),
         headers: [("B", "1"), ("A", "2"), ("B", "3")].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         host: "h".to_owned(),

@@ -13,6 +13,7 @@ use crate::data::endpoints::Hits;
 use crate::data::error_body::xml_type;
 use crate::data::exchange::{Exchange, Redirect, Step, Track};
 use crate::data::middleware::Middleware;
+use crate::data::plugins::show_request;
 use crate::data::refusal::{self, Refusal};
 use crate::data::refusal_events::{tell_refusal, tell_refused_version};
 use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
@@ -196,6 +197,7 @@ impl GatewayHandler {
             upstream_changes: &mut self.upstream_changes,
             response_chain: &mut self.response_chain,
             new_body: turn.body,
+            changed_meta_data: None,
         };
         // With `options_passthrough` the upstream answers preflight requests: they bypass the chain.
         let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
@@ -265,6 +267,7 @@ impl ChainWalk<'_> {
                     let detached = match destination(&mut exchange, version)? {
                         Destination::Upstream(chosen) => {
                             let upstream = upstream_of(&chosen, version)?;
+                            show_request(&exchange, upstream);
                             Some(revalidation::detached(&mut exchange, version, upstream, arrival.peer.ip()))
                         }
                         Destination::Control | Destination::Loop(_) => None,
@@ -291,6 +294,9 @@ impl ChainWalk<'_> {
             }
             Destination::Upstream(chosen) => {
                 let upstream = upstream_of(&chosen, version)?;
+                if !exchange.response_chain.is_empty() {
+                    show_request(&exchange, upstream);
+                }
                 let mut forward = forward::fill(&mut exchange, version, upstream);
                 if let (Chosen::Balanced(taken), Upstreams::Balanced(rules)) = (&chosen, &version.upstreams) {
                     forward.first_byte_ms = taken.time();

@@ -1,26 +1,18 @@
-//! Plugins at the end of the chain, just before the request goes to its upstream. Reads `custom_middleware.post`. Whatever they do, the
-//! request goes to the upstream of its API. Here response hooks get the request as it goes to the upstream.
+//! Plugins at the end of the chain, just before the request goes to its upstream. Reads `custom_middleware.post`. Whatever path they set, the
+//! request goes to the upstream of its API; only a URL `tyk://API/...` sends it to another one.
 
-use super::response_hooks::view_of;
 use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
-use crate::data::plugins::{HookList, PluginsOfApi, ResponseView};
+use crate::data::plugins::HookList;
 use tollgate_plugin::HookKind;
 
-pub(super) struct PostHooks {
-    hooks: Option<HookList>,
-    /// Whether there are response hooks.
-    shows_request: bool,
-}
+pub(super) struct PostHooks(HookList);
 
 impl PostHooks {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let plugins = &source.definition.custom_middleware;
-        let hooks = source.hooks(HookKind::Post, &plugins.post);
-        let is_loaded = matches!(source.context.plugins, PluginsOfApi::Loaded(_));
-        let shows_request = is_loaded && plugins.response.iter().any(|hook| !hook.disabled);
-        (hooks.is_some() || shows_request).then(|| Box::new(PostHooks { hooks, shows_request }) as Box<dyn Middleware>)
+        let hooks = source.hooks(HookKind::Post, &source.definition.custom_middleware.post)?;
+        Some(Box::new(PostHooks(hooks)))
     }
 }
 
@@ -30,14 +22,6 @@ impl Middleware for PostHooks {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let step = self.hooks.as_ref().map_or(Step::Next, |hooks| hooks.on_request(exchange));
-        if self.shows_request
-            && matches!(step, Step::Next)
-            && let Some(view) = view_of(exchange)
-        {
-            // Set once: a chain that runs again makes another cell.
-            let _ = view.set(ResponseView::of(exchange));
-        }
-        step
+        self.0.on_request(exchange)
     }
 }

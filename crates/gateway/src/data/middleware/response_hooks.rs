@@ -2,16 +2,10 @@
 //! and goes on as they have made it; when a plugin fails, the client sees 500 `Middleware error`.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::answers::RequestSlot;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::plugins::{HookList, HookedResponse, ResponseView};
-use std::cell::OnceCell;
-use std::rc::Rc;
+use crate::data::plugins::{HookList, HookedResponse};
 use std::sync::Arc;
 use tollgate_plugin::HookKind;
-
-/// The number under which a request keeps the place of what response hooks see.
-const VIEW: u64 = RequestSlot::ResponseView.number();
 
 pub(super) struct ResponseHooks(Arc<HookList>);
 
@@ -22,16 +16,9 @@ impl ResponseHooks {
     }
 }
 
-/// The place for what the response hooks of this request see, if it has any.
-pub(super) fn view_of(exchange: &Exchange<'_>) -> Option<Rc<OnceCell<ResponseView>>> {
-    exchange.answers.get::<Rc<OnceCell<ResponseView>>>(VIEW).cloned()
-}
-
 impl Middleware for ResponseHooks {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let view = Rc::new(OnceCell::new());
-        exchange.answers.put(VIEW, view.clone());
-        let step = HookedResponse::new(&self.0, &view, exchange);
+        let step = HookedResponse::new(&self.0, exchange);
         exchange.response_chain.push(step);
         Step::Next
     }

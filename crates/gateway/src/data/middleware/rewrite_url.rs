@@ -185,7 +185,7 @@ impl CompiledTrigger {
             exchange.url.path.decoded.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
         });
         judge(&self.meta, &|condition| {
-            let meta = exchange.key.as_ref().and_then(|key| key.session.meta_data.get(&condition.name));
+            let meta = exchange.meta_data().and_then(|meta| meta.get(&condition.name));
             meta.and_then(Value::as_str).map(str::to_owned).into_iter().collect()
         });
         for (template, condition) in &self.context {

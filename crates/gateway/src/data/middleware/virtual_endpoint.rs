@@ -8,8 +8,7 @@ use crate::base::form::pairs;
 use crate::base::path::Path as UrlPath;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Redirect, Step};
-use crate::data::header_names::canonical_name;
-use crate::data::plugins::{MetaDataWriter, session_of};
+use crate::data::plugins::{MetaDataWriter, plugin_headers, session_of};
 use crate::data::refusal::VIRTUAL_FAILED;
 use crate::data::script_settings::{ScriptSettings, read_script};
 use crate::data::scripts;
@@ -71,6 +70,10 @@ impl VirtualEndpoints {
             let handler = handler.map_err(|(field, message)| problems.push((index, field, message))).ok()?;
             Some(Function { handler, use_session: entry.use_session, proxy_on_error: entry.proxy_on_error })
         });
+        if source.definition.custom_middleware.response.iter().any(|hook| !hook.disabled) {
+            let message = "the response hooks do not see the responses of virtual endpoints";
+            source.context.warning("$.custom_middleware.response", message);
+        }
         if problems.is_empty() {
             let config = builder.constant(&scripts::config_of(source.definition));
             let no_session = builder.constant(&scripts::no_session());
@@ -92,7 +95,7 @@ impl VirtualEndpoints {
     fn ask(&self, function: &Function, exchange: &Exchange<'_>) -> Asked {
         let session = match (function.use_session, session_of(exchange)) {
             (false, _) => Argument::Constant(self.no_session),
-            (true, Some(session)) => Argument::Json(serde_json::to_string(&session).unwrap_or_default()),
+            (true, Some(session)) => Argument::Json(scripts::session_text(&session)),
             // As in Tyk, which has none without authentication.
             (true, None) => Argument::Json("null".to_owned()),
         };
@@ -101,12 +104,17 @@ impl VirtualEndpoints {
         Box::pin(async move { called.await.and_then(|text| VirtualAnswer::parse(&text)) })
     }
 
+    /// The number under which a request has the answer. A request that loops to this API asks again.
+    fn number(&self, exchange: &Exchange<'_>) -> u64 {
+        self.serial | (exchange.level as u64) << 56
+    }
+
     /// Stores the session's `meta_data` that the function has returned. As in Tyk, a function that returns none removes all.
     fn keep_meta_data(&self, function: &Function, exchange: &mut Exchange<'_>, answer: &VirtualAnswer) {
         let Some(session) = session_of(exchange).filter(|_| function.use_session) else { return };
         let meta_data = answer.session_meta.clone().unwrap_or_default();
         if session.meta_data != meta_data {
-            self.meta_data.put(exchange, meta_data);
+            self.meta_data.put(exchange, self.number(exchange), meta_data);
         }
     }
 
@@ -197,11 +205,9 @@ fn place_of(fault: ProgramFault, entries: &[VirtualEndpoint]) -> (usize, &'stati
 
 /// The request as Tyk's virtual endpoints see it.
 fn request_of(exchange: &Exchange<'_>) -> VirtualRequest {
-    let headers = exchange.request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
-    let headers = headers.map(|(name, value)| (canonical_name(name), String::from_utf8_lossy(value).into_owned()));
     let params = exchange.form().into_iter().chain(exchange.query()).flat_map(pairs);
     VirtualRequest {
-        headers: headers.collect(),
+        headers: plugin_headers(exchange),
         body: String::from_utf8_lossy(exchange.body()).into_owned(),
         url: exchange.uri(),
         params: params.map(|(name, value)| (name.to_string(), value.to_string())).collect(),
@@ -245,8 +251,7 @@ impl Middleware for VirtualEndpoints {
         if let Err(step) = exchange.read_body() {
             return step;
         }
-        // A request that loops to this API asks again.
-        let serial = self.serial | (exchange.level as u64) << 56;
+        let serial = self.number(exchange);
         let asked = (!exchange.answers.has(serial)).then(|| self.ask(function, exchange));
         let begin = || asked.unwrap_or_else(|| Box::pin(std::future::ready(Err(ScriptFault::Busy))));
         let outcome = match exchange.answers.ask_here(serial, begin) {

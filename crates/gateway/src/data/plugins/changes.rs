@@ -3,19 +3,16 @@
 use super::{BadChange, HEADER_BYTES_MAX, URL_BYTES_MAX};
 use crate::base::form::{encode_form, pairs};
 use crate::base::path::{self, Path};
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::canonical_name;
-use crate::data::refusal::{self, Refusal};
+use crate::data::refusal;
 use crate::data::url::Url;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tollgate_http::{is_token, is_value};
 use tollgate_model::is_framing_header;
 use tollgate_plugin::{QueryBase, RequestChanges, ReturnOverrides};
-
-/// Text of a refusal for which the plugin gave none, as in Tyk.
-const DEFAULT_MESSAGE: &str = "Key not authorised";
 
 /// Longest method that a hook may set; the longest registered one has 17 letters.
 const METHOD_BYTES_MAX: usize = 64;
@@ -84,11 +81,14 @@ fn apply_url(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Result<()
     let before = exchange.query().unwrap_or_default().to_owned();
     let mut query = before.clone();
     if let Some(url) = url {
-        let (path, new_query) = split(url)?;
-        if path != exchange.url.path.raw {
-            set_path(path, exchange)?;
+        let new = NewUrl::parse(url)?;
+        if new.path != exchange.url.path.raw {
+            set_path(new.path, exchange)?;
         }
-        query = new_query.to_owned();
+        query = new.query.to_owned();
+        if let Some(api) = new.api {
+            exchange.redirected = Some(Redirect::Loop(api.to_owned()));
+        }
     }
     let base = match changes.query_base {
         QueryBase::Request => &before,
@@ -106,21 +106,36 @@ fn apply_url(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Result<()
     Ok(())
 }
 
-/// Path and query of a URL that is a path or absolute.
-fn split(url: &str) -> Result<(&str, &str), BadChange> {
-    let invalid = || BadChange(format!("the URL {:?} is invalid", url.chars().take(200).collect::<String>()));
-    if url.len() > URL_BYTES_MAX || url.bytes().any(|byte| byte.is_ascii_control()) {
-        return Err(BadChange("the URL is too long or has control characters".to_owned()));
-    }
-    let rest = match url.split_once("://") {
-        Some(("http" | "https", rest)) => rest.find(['/', '?']).and_then(|at| rest.get(at..)).unwrap_or("/"),
-        _ => url,
-    };
-    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    match path {
-        "" if rest.len() < url.len() => Ok(("/", query)),
-        path if path.starts_with('/') => Ok((path, query)),
-        _ => Err(invalid()),
+/// A URL that a hook returned: a path, or absolute.
+struct NewUrl<'u> {
+    /// Id or name of the API that `tyk://` names.
+    api: Option<&'u str>,
+    path: &'u str,
+    query: &'u str,
+}
+
+impl<'u> NewUrl<'u> {
+    fn parse(url: &'u str) -> Result<Self, BadChange> {
+        let invalid = || BadChange(format!("the URL {:?} is invalid", url.chars().take(200).collect::<String>()));
+        if url.len() > URL_BYTES_MAX || url.bytes().any(|byte| byte.is_ascii_control()) {
+            return Err(BadChange("the URL is too long or has control characters".to_owned()));
+        }
+        let (scheme, rest) = match url.split_once("://") {
+            Some((scheme @ ("http" | "https" | "tyk"), rest)) => (Some(scheme), rest),
+            _ => (None, url),
+        };
+        let start = if scheme.is_some() { rest.find(['/', '?']).unwrap_or(rest.len()) } else { 0 };
+        let (authority, target) = rest.split_at_checked(start).ok_or_else(invalid)?;
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let api = (scheme == Some("tyk")).then_some(authority);
+        if api == Some("") {
+            return Err(invalid());
+        }
+        match path {
+            "" if scheme.is_some() => Ok(NewUrl { api, path: "/", query }),
+            path if path.starts_with('/') => Ok(NewUrl { api, path, query }),
+            _ => Err(invalid()),
+        }
     }
 }
 
@@ -186,7 +201,7 @@ pub(super) fn end(overrides: &ReturnOverrides, exchange: &mut Exchange<'_>) -> R
             let change = HeaderChange::Set(canonical_name(name).into(), value.as_bytes().to_vec());
             exchange.response_changes.push(change);
         }
-        return Ok(Step::Refuse(refused(status, &overrides.body)));
+        return Ok(Step::Refuse(refusal::of_plugin(status, overrides.body.clone())));
     }
     let outgoing = &mut *exchange.outgoing;
     // Changes of the request must not appear in the response.
@@ -202,11 +217,6 @@ pub(super) fn end(overrides: &ReturnOverrides, exchange: &mut Exchange<'_>) -> R
     }
     exchange.records_reply = true;
     Ok(Step::Reply)
-}
-
-fn refused(status: u16, body: &str) -> Refusal {
-    let message = if body.is_empty() { DEFAULT_MESSAGE } else { body };
-    refusal::of_plugin(status, message.to_owned())
 }
 
 /// The type of a text without one, as far as Go finds it for what plugins return.

@@ -1,5 +1,6 @@
 //! The hooks of an API: compiled from its definition, called while their requests are held.
 
+use super::request::rewritten_url;
 use super::{BadChange, MetaDataWriter, changes, plugin_request, session_of};
 use crate::base::answers::QuestionState;
 use crate::data::exchange::{Exchange, Step};
@@ -104,7 +105,7 @@ impl HookList {
     pub(crate) fn apply(&self, hook: &Hook, answer: &HookAnswer, exchange: &mut Exchange<'_>) -> Result<(), Step> {
         let refused = |bad: BadChange| Step::Refuse(bad.refuse(&self.shared.api.id, &hook.name));
         if let SessionChange::MetaData(meta_data) = &answer.session {
-            self.shared.meta_data.put(exchange, meta_data.clone());
+            self.shared.meta_data.put(exchange, number_of(hook, exchange), meta_data.clone());
         }
         if let Some(overrides) = &answer.request.overrides {
             return Err(changes::end(overrides, exchange).unwrap_or_else(refused));
@@ -119,8 +120,7 @@ impl HookList {
 
     /// The outcome of a call for this request; `Err` holds the request for it.
     pub(crate) fn ask(&self, hook: &Hook, exchange: &mut Exchange<'_>) -> Result<HookOutcome, Step> {
-        // An API that a request loops to again calls its hooks again.
-        let number = hook.serial | (exchange.level as u64) << 56;
+        let number = number_of(hook, exchange);
         let mut begun = (!exchange.answers.has(number)).then(|| self.begin(hook, self.call(hook, exchange)));
         if let Some(outcome) = begun.as_mut().and_then(answer_at_once) {
             return Ok(exchange.answers.settle_here(number, outcome));
@@ -156,11 +156,13 @@ impl HookList {
 
     fn call(&self, hook: &Hook, exchange: &Exchange<'_>) -> HookCall {
         let knows_caller = !matches!(self.kind, HookKind::Pre | HookKind::AuthCheck);
+        let mut request = plugin_request(exchange);
+        request.absolute_url = rewritten_url(exchange);
         HookCall {
             session: if knows_caller { session_of(exchange) } else { None },
             token: exchange.token.clone().filter(|_| knows_caller),
             trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
-            ..self.blank_call(hook, exchange.core, plugin_request(exchange))
+            ..self.blank_call(hook, exchange.core, request)
         }
     }
 
@@ -181,6 +183,11 @@ impl HookList {
             time_max: self.shared.time_max,
         }
     }
+}
+
+/// The number under which a request has the outcome of a call. An API that a request loops to again calls its hooks again.
+fn number_of(hook: &Hook, exchange: &Exchange<'_>) -> u64 {
+    hook.serial | (exchange.level as u64) << 56
 }
 
 /// The outcome of a call that does not have to wait. Whoever waits polls it again, so that nothing gets lost.

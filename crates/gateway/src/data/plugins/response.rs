@@ -2,12 +2,14 @@
 
 use super::changes::check_lines;
 use super::hooks::{HookList, answer_at_once};
-use super::request::text;
-use super::{BadChange, plugin_request, session_of};
+use super::request::{is_hidden, sent_request, text};
+use super::{BadChange, session_of};
+use crate::base::answers::RequestSlot;
 use crate::data::exchange::Exchange;
 use crate::data::header_names::canonical_name;
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use crate::data::upstream::Upstream;
 use std::cell::{OnceCell, RefCell};
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -17,8 +19,11 @@ use tollgate_model::is_framing_header;
 use tollgate_model::session::Session;
 use tollgate_plugin::{HookAnswer, HookFault, PluginRequest, PluginResponse};
 
+/// The number under which a request keeps the place of what response hooks see.
+const VIEW: u64 = RequestSlot::ResponseView.number();
+
 /// What response hooks see beside the response: the request as it went to the upstream.
-pub(crate) struct ResponseView {
+struct ResponseView {
     request: PluginRequest,
     session: Option<Box<Session>>,
     token: Option<Box<str>>,
@@ -27,15 +32,22 @@ pub(crate) struct ResponseView {
 }
 
 impl ResponseView {
-    /// Takes it from a request at the end of its chain.
-    pub(crate) fn of(exchange: &Exchange<'_>) -> Self {
+    fn of(exchange: &Exchange<'_>, upstream: &Upstream) -> Self {
         ResponseView {
-            request: plugin_request(exchange),
+            request: sent_request(exchange, upstream),
             session: session_of(exchange),
             token: exchange.token.clone(),
             trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
             core: exchange.core,
         }
+    }
+}
+
+/// Shows the request to the hooks of its response, at the end of its chain.
+pub(crate) fn show_request(exchange: &Exchange<'_>, upstream: &Upstream) {
+    if let Some(view) = exchange.answers.get::<Rc<OnceCell<ResponseView>>>(VIEW) {
+        // Set once: a chain that runs again makes another cell.
+        let _ = view.set(ResponseView::of(exchange, upstream));
     }
 }
 
@@ -58,11 +70,13 @@ type AnswerCell = RefCell<Option<Result<HookAnswer, HookFault>>>;
 
 impl HookedResponse {
     /// The hooks' part in the response to this request.
-    pub(crate) fn new(hooks: &Arc<HookList>, view: &Rc<OnceCell<ResponseView>>, exchange: &mut Exchange<'_>) -> Self {
+    pub(crate) fn new(hooks: &Arc<HookList>, exchange: &mut Exchange<'_>) -> Self {
         exchange.ask_for_whole();
+        let view = Rc::new(OnceCell::new());
+        exchange.answers.put(VIEW, view.clone());
         HookedResponse {
             hooks: hooks.clone(),
-            view: view.clone(),
+            view,
             bytes_max: exchange.settings.response_bytes_max,
             response: None,
             done: 0,
@@ -153,7 +167,12 @@ impl ResponseStep for HookedResponse {
 fn seen(head: &ResponseHead<'_>, body: &[u8]) -> PluginResponse {
     let (headers, edits) = head.lines();
     let mut lines = Vec::with_capacity(headers.len());
-    edits.each_line(headers, &mut |name, value| lines.push((canonical_name(name), text(value))));
+    edits.each_line(headers, &mut |name, value| {
+        let name = canonical_name(name);
+        if !is_hidden(&name) {
+            lines.push((name, text(value)));
+        }
+    });
     PluginResponse { status: head.status(), headers: lines, body: body.to_vec() }
 }
 

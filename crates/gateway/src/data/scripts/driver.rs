@@ -2,7 +2,7 @@
 
 use super::host::GatewayHost;
 use super::record_script::RecordScript;
-use super::{config_of, hook_fault, no_session};
+use super::{config_of, hook_fault, no_session, session_text};
 use crate::base::tls::TlsSettings;
 use crate::data::registry::Registry;
 use crate::data::script_settings::{ScriptSettings, read_script};
@@ -152,7 +152,7 @@ impl ScriptPlugins {
         let sees_session = hook.require_session && matches!(call.kind, HookKind::PostKeyAuth | HookKind::Post);
         let session = match (sees_session, &call.session) {
             (false, _) => Argument::Constant(self.no_session),
-            (true, Some(session)) => Argument::Json(serde_json::to_string(session).unwrap_or_default()),
+            (true, Some(session)) => Argument::Json(session_text(session)),
             // As in Tyk, which has none without authentication.
             (true, None) => Argument::Json("null".to_owned()),
         };
@@ -170,7 +170,7 @@ impl ScriptPlugins {
 
     fn call_for_response(&self, call: HookCall, hook: ScriptHook) -> HookFuture {
         let response = call.response.unwrap_or_default();
-        let session = call.session.and_then(|session| serde_json::to_string(&session).ok());
+        let session = call.session.map(|session| session_text(&session));
         let arguments = [
             response_argument(&response),
             request_argument(call.request, false),

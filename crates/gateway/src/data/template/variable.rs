@@ -87,10 +87,7 @@ impl Variable {
             Variable::Parameters => parameters(exchange.form().into_iter().chain(exchange.query())),
             Variable::Claim(name) => exchange.claims.as_ref().and_then(|claims| claims.get(name)).unwrap_or_default().to_owned(),
             Variable::Token => exchange.token.as_deref().unwrap_or_default().to_owned(),
-            Variable::Meta(name) => {
-                let meta = exchange.key.as_ref().and_then(|key| key.session.meta_data.get(name));
-                meta.map(value_text).unwrap_or_default()
-            }
+            Variable::Meta(name) => exchange.meta_data().and_then(|meta| meta.get(name)).map(value_text).unwrap_or_default(),
             Variable::Quota(figure) => exchange.quota_figures().map(|figures| figure.of(figures)).unwrap_or_default(),
             Variable::Rate(figure) => exchange.rate_figures().map(|figures| figure.of(figures)).unwrap_or_default(),
             Variable::Set(name) => exchange.variables().and_then(|set| set.get(name)).map(value_text).unwrap_or_default(),

@@ -54,7 +54,7 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
 
 /// Metadata of the key that authenticated the request.
 pub(crate) fn tyk_meta(exchange: &Exchange<'_>) -> Option<Map<String, Value>> {
-    exchange.key.as_ref().map(|key| key.session.meta_data.clone())
+    exchange.meta_data().cloned()
 }
 
 fn add(lists: &mut Map<String, Value>, name: String, value: Value) {

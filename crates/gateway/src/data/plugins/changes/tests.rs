@@ -30,18 +30,22 @@ fn parameters_are_deleted_then_set_then_appended() {
 #[test]
 fn a_url_is_a_path_or_absolute() {
     for (url, wanted) in [
-        ("/a/b?c=d", Some(("/a/b", "c=d"))),
-        ("/a", Some(("/a", ""))),
-        ("http://other/a?b", Some(("/a", "b"))),
-        ("https://other", Some(("/", ""))),
-        ("http://other?x=1", Some(("/", "x=1"))),
+        ("/a/b?c=d", Some((None, "/a/b", "c=d"))),
+        ("/a", Some((None, "/a", ""))),
+        ("http://other/a?b", Some((None, "/a", "b"))),
+        ("https://other", Some((None, "/", ""))),
+        ("http://other?x=1", Some((None, "/", "x=1"))),
+        ("tyk://self/a?b", Some((Some("self"), "/a", "b"))),
+        ("tyk://other", Some((Some("other"), "/", ""))),
+        ("tyk:///a", None),
         ("a/b", None),
         ("", None),
         ("?a=b", None),
         ("/a\r\nX: y", None),
         ("ftp://other/a", None),
     ] {
-        assert_eq!(split(url).ok(), wanted, "{url:?}");
+        let parsed = NewUrl::parse(url).ok().map(|new| (new.api, new.path, new.query));
+        assert_eq!(parsed, wanted, "{url:?}");
     }
 }
 

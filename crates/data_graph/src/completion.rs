@@ -50,7 +50,7 @@ impl Completion<'_> {
     fn object(&mut self, raw: &Value, plan: &ObjectPlan, path: &mut ResponsePath) -> Result<Value, Nullified> {
         let own = raw.get("__typename").and_then(Value::as_str);
         let type_name = plan.only_type.as_deref().or(own).unwrap_or_default();
-        let is_possible = plan.only_type.is_some() || plan.possible.iter().any(|possible| possible == type_name);
+        let is_possible = plan.only_type.is_some() || plan.possible.iter().any(|possible| possible.as_str() == type_name);
         if !is_possible {
             let message = match own {
                 None => "The source does not say of which type the object is".to_owned(),

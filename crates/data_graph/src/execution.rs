@@ -68,6 +68,8 @@ pub enum SourceFailure {
     Timeout,
     /// The answers are larger than they may be.
     TooLarge,
+    /// Events waited for the client for too long.
+    TooSlow,
     /// A value from the client cannot be sent in the place that it has in the request.
     Unsendable,
 }

@@ -16,6 +16,7 @@ use collect::CollectedField;
 use fields::FieldSource;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use tollgate_graphql::{CheckedOperation, DocumentPlace, GraphqlSchema};
 use upstream::UpstreamSelection;
 pub(crate) use upstream::client_key;
@@ -55,7 +56,7 @@ impl fmt::Display for PlanFault {
 /// One request to a source, made for each object at a place.
 pub(crate) struct PlannedFetch {
     pub source: usize,
-    pub place: Vec<PlaceStep>,
+    pub place: Vec<Arc<PlaceStep>>,
     /// Types of the objects that it is made for; empty for all.
     pub types: Vec<String>,
     /// Requests that must be complete before.
@@ -130,7 +131,7 @@ pub(crate) struct ObjectPlan {
     /// Name of the type, where there is only one.
     pub only_type: Option<String>,
     /// All types that are possible here, if there are several.
-    pub possible: Vec<String>,
+    pub possible: Arc<[Name]>,
     pub variants: Vec<VariantPlan>,
 }
 
@@ -202,7 +203,7 @@ pub(crate) enum ObjectReader {
 
 /// Objects whose fields are planned.
 pub(crate) struct ObjectsAt<'p> {
-    pub place: &'p [PlaceStep],
+    pub place: &'p [Arc<PlaceStep>],
     pub type_name: &'p Name,
     /// Types that the plan distinguishes here; empty if it does not.
     pub types: &'p [String],
@@ -247,7 +248,9 @@ pub(crate) struct Planner<'a> {
     pub fetches: Vec<Option<PlannedFetch>>,
     pub fields: usize,
     /// Types that an interface or union can be, as they were asked for.
-    pub possible: HashMap<Name, Vec<Name>>,
+    pub possible: HashMap<Name, Arc<[Name]>>,
+    /// Whether a source has a field on all types that an abstract type can be there, as it was asked for.
+    pub had_by_all: HashMap<(Option<usize>, Name, &'a str), bool>,
 }
 
 impl OperationPlan {
@@ -331,6 +334,7 @@ impl<'a> Planner<'a> {
             fetches: Vec::new(),
             fields: 0,
             possible: HashMap::new(),
+            had_by_all: HashMap::new(),
         }
     }
 
@@ -350,7 +354,7 @@ impl<'a> Planner<'a> {
             self.close_root(operation);
         }
         let variants = vec![VariantPlan { types: Vec::new(), fields }];
-        Ok(ObjectPlan { only_type: Some(root_type.to_string()), possible: Vec::new(), variants })
+        Ok(ObjectPlan { only_type: Some(root_type.to_string()), possible: Arc::default(), variants })
     }
 
     fn root_field(

@@ -67,6 +67,7 @@ impl Execution {
             AnswerFault::Failed(SourceFailure::Unavailable) => ("SOURCE_UNAVAILABLE", "does not answer".to_owned()),
             AnswerFault::Failed(SourceFailure::Timeout) => ("SOURCE_TIMEOUT", "did not answer in time".to_owned()),
             AnswerFault::Failed(SourceFailure::TooLarge) => ("SOURCE_ANSWER", "answered with more than is allowed".to_owned()),
+            AnswerFault::Failed(SourceFailure::TooSlow) => ("SUBSCRIBER_SLOW", "had events that were not read in time".to_owned()),
             AnswerFault::Failed(SourceFailure::Unsendable) => ("SOURCE_REQUEST", "cannot be asked with these values".to_owned()),
             AnswerFault::Status(status) => ("SOURCE_STATUS", format!("answered with status {status}")),
             AnswerFault::NotJson => ("SOURCE_ANSWER", "did not answer with JSON".to_owned()),

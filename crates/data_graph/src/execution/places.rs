@@ -3,6 +3,7 @@
 use crate::completion::{ResponsePath, ResponsePathStep, index_of};
 use crate::plan::PlaceStep;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Where one object is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub(crate) fn is_of(object: &Map<String, Value>, types: &[String]) -> bool {
 }
 
 /// The objects at a place, at most so many.
-pub(crate) fn objects(root: &Value, steps: &[PlaceStep], types: &[String], objects_max: usize) -> Vec<ObjectPlace> {
+pub(crate) fn objects(root: &Value, steps: &[Arc<PlaceStep>], types: &[String], objects_max: usize) -> Vec<ObjectPlace> {
     let mut search = ObjectSearch { types, objects_max, found: Vec::new() };
     search.visit(root, steps, &mut Vec::new(), &mut Vec::new());
     search.found
@@ -39,7 +40,7 @@ struct ObjectSearch<'s> {
 }
 
 impl ObjectSearch<'_> {
-    fn visit(&mut self, value: &Value, steps: &[PlaceStep], raw: &mut Vec<RawStep>, path: &mut ResponsePath) {
+    fn visit(&mut self, value: &Value, steps: &[Arc<PlaceStep>], raw: &mut Vec<RawStep>, path: &mut ResponsePath) {
         match value {
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -61,7 +62,14 @@ impl ObjectSearch<'_> {
         }
     }
 
-    fn descend(&mut self, value: &Value, step: &PlaceStep, rest: &[PlaceStep], raw: &mut Vec<RawStep>, path: &mut ResponsePath) {
+    fn descend(
+        &mut self,
+        value: &Value,
+        step: &PlaceStep,
+        rest: &[Arc<PlaceStep>],
+        raw: &mut Vec<RawStep>,
+        path: &mut ResponsePath,
+    ) {
         let depth = raw.len();
         let mut current = Some(value);
         for member in &step.read {

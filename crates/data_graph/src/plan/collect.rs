@@ -5,6 +5,7 @@ use apollo_compiler::Name;
 use apollo_compiler::ast::Value as LiteralValue;
 use apollo_compiler::executable::{DirectiveList, Field, Selection, SelectionSet};
 use apollo_compiler::schema::ExtendedType;
+use std::sync::Arc;
 
 /// Fields with one response key.
 pub(crate) struct CollectedField<'a> {
@@ -98,11 +99,11 @@ impl<'a> Planner<'a> {
     }
 
     /// The object types that a type can be.
-    pub(crate) fn possible_types(&mut self, type_name: &Name) -> Vec<Name> {
+    pub(crate) fn possible_types(&mut self, type_name: &Name) -> Arc<[Name]> {
         if let Some(known) = self.possible.get(type_name) {
             return known.clone();
         }
-        let types = match self.schema.types.get(type_name) {
+        let types: Vec<Name> = match self.schema.types.get(type_name) {
             Some(ExtendedType::Object(_)) => vec![type_name.clone()],
             Some(ExtendedType::Union(union)) => union.members.iter().map(|member| member.name.clone()).collect(),
             Some(ExtendedType::Interface(_)) => {
@@ -111,6 +112,7 @@ impl<'a> Planner<'a> {
             }
             _ => Vec::new(),
         };
+        let types: Arc<[Name]> = types.into();
         self.possible.insert(type_name.clone(), types.clone());
         types
     }

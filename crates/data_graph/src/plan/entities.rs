@@ -11,6 +11,7 @@ use crate::graph::{EntitySource, GraphLayout};
 use apollo_compiler::Name;
 use apollo_compiler::ast::OperationType;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// How many copied fields are the work of one that is planned.
 const COPIES_PER_FIELD: usize = 16;
@@ -329,7 +330,7 @@ impl<'a> Planner<'a> {
         // Of which type objects of an abstract type are is not known here.
         let type_name = Name::new(type_name).ok().filter(|name| self.schema.get_object(name).is_some()).ok_or_else(unreachable)?;
         let step = PlaceStep { types: at.types.to_vec(), read: vec![read.to_owned()], key: item.name.clone() };
-        let place: Vec<PlaceStep> = at.place.iter().cloned().chain([step]).collect();
+        let place: Vec<Arc<PlaceStep>> = at.place.iter().cloned().chain([Arc::new(step)]).collect();
         let below = ObjectsAt { place: &place, type_name: &type_name, types: &[] };
         let (mut ways, mut steps, mut needs) = ([way], EntitySteps::default(), StepNeeds::default());
         let mut entry = EntityEntry { at: &below, ways: &mut ways, steps: &mut steps, key: &item.name, depth: depth + 1 };
@@ -413,7 +414,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Has the types of objects told by a subgraph that knows them, where those that have the objects do not.
-    pub(super) fn find_types(&mut self, place: &[PlaceStep], ways: &mut [ObjectWay]) -> Result<(), PlanFault> {
+    pub(super) fn find_types(&mut self, place: &[Arc<PlaceStep>], ways: &mut [ObjectWay]) -> Result<(), PlanFault> {
         let Some(unknown) = ways.iter().position(|way| self.is_interface_object(&way.reader)) else { return Ok(()) };
         let teller = match ways.iter().position(|way| !self.is_interface_object(&way.reader)).and_then(|way| ways.get_mut(way)) {
             Some(way) => {
@@ -433,7 +434,7 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    fn type_fetch(&mut self, place: &[PlaceStep], way: &mut ObjectWay) -> Result<usize, PlanFault> {
+    fn type_fetch(&mut self, place: &[Arc<PlaceStep>], way: &mut ObjectWay) -> Result<usize, PlanFault> {
         let subgraphs = self.subgraphs();
         let ObjectReader::Operation { source: here, type_name, provided, .. } = &way.reader else {
             return Err(PlanFault::Unreachable("__typename".to_owned()));
@@ -460,7 +461,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Writes the requests for entities at a place.
-    pub(super) fn close_entities(&mut self, place: &[PlaceStep], steps: EntitySteps) {
+    pub(super) fn close_entities(&mut self, place: &[Arc<PlaceStep>], steps: EntitySteps) {
         // A subgraph that could have been asked, but is not needed, is not.
         for step in steps.0.into_iter().filter(|step| step.types.iter().any(|of_type| !of_type.selection.is_leaf())) {
             let (source, key, after) = (step.source, step.key, step.after.into_iter().collect());

@@ -15,6 +15,7 @@ use apollo_compiler::ast::OperationType;
 use apollo_compiler::executable::{Field, SelectionSet};
 use apollo_compiler::schema::ExtendedType;
 use std::collections::HashMap;
+use std::sync::Arc;
 use tollgate_graphql::DocumentPlace;
 
 /// The member of an object under which the answer for one of its fields is kept. No server's member has such a name.
@@ -38,7 +39,7 @@ impl<'a> Planner<'a> {
     /// Plans selections on the objects at a place. The ways by which they come get what they must be asked for.
     pub(super) fn selection(
         &mut self,
-        place: &[PlaceStep],
+        place: &[Arc<PlaceStep>],
         declared: &Name,
         sets: &[&'a SelectionSet],
         ways: &mut [ObjectWay],
@@ -65,7 +66,7 @@ impl<'a> Planner<'a> {
             only_type = Some(declared.to_string());
         } else {
             self.find_types(place, ways)?;
-            for concrete in &possible {
+            for concrete in possible.iter() {
                 let types = [concrete.to_string()];
                 let at = ObjectsAt { place, type_name: concrete, types: &types };
                 variants.extend(self.fragments(&at, sets, ways, &mut steps)?);
@@ -80,14 +81,14 @@ impl<'a> Planner<'a> {
             ways.iter_mut().take(1).for_each(|way| way.upstream.needs_type_name = true);
         }
         self.close_entities(place, steps);
-        let possible = if only_type.is_some() { Vec::new() } else { possible.iter().map(ToString::to_string).collect() };
+        let possible = if only_type.is_some() { Arc::default() } else { possible };
         Ok(ObjectPlan { only_type, possible, variants })
     }
 
     /// Plans fields of objects of which nobody needs to know the type; `None` if somebody does.
     fn interface_object(
         &mut self,
-        place: &[PlaceStep],
+        place: &[Arc<PlaceStep>],
         declared: &Name,
         sets: &[&'a SelectionSet],
         (ways, steps): (&mut [ObjectWay], &mut EntitySteps),
@@ -148,19 +149,45 @@ impl<'a> Planner<'a> {
 
     /// Whether one list of fields does for all types of an interface: nothing depends on the type, and the source has the fields on the
     /// interface itself. The second is whether the source tells the type.
-    fn is_one_variant(&self, declared: &Name, possible: &[Name], sets: &[&'a SelectionSet], ways: &[ObjectWay]) -> Option<bool> {
+    fn is_one_variant(
+        &mut self,
+        declared: &Name,
+        possible: &[Name],
+        sets: &[&'a SelectionSet],
+        ways: &[ObjectWay],
+    ) -> Option<bool> {
         let [ObjectWay { reader, .. }] = ways else { return None };
         if !self.is_uniform(declared, sets) {
             return None;
         }
         let groups = self.collect(declared, sets);
         let is_told = !self.is_interface_object(reader);
-        let is_here = |name: &str| {
-            let mut known = possible.iter().filter(|concrete| self.knows(reader, concrete));
-            self.has_on(reader, declared, name) && known.all(|concrete| self.is_here(concrete, name, reader))
-        };
-        let is_one = groups.iter().map(CollectedField::name).all(|name| if name == "__typename" { is_told } else { is_here(name) });
+        let mut names = groups.iter().map(CollectedField::name);
+        let is_one =
+            names.all(|name| if name == "__typename" { is_told } else { self.is_had_by_all(reader, declared, possible, name) });
         is_one.then_some(is_told)
+    }
+
+    /// Whether a reader's source has a field on an abstract type, and on all types that it can be there. Asked again and again for the same
+    /// few fields, so it is looked up.
+    fn is_had_by_all(&mut self, reader: &ObjectReader, declared: &Name, possible: &[Name], field: &'a str) -> bool {
+        if !self.has_on(reader, declared, field) {
+            return false;
+        }
+        let key = match reader {
+            ObjectReader::Raw { .. } => Some((None, declared.clone(), field)),
+            // What is provided depends on the place.
+            ObjectReader::Operation { source, provided, .. } => {
+                provided.0.is_empty().then(|| (Some(*source), declared.clone(), field))
+            }
+        };
+        if let Some(known) = key.as_ref().and_then(|key| self.had_by_all.get(key)) {
+            return *known;
+        }
+        let mut known = possible.iter().filter(|concrete| self.knows(reader, concrete));
+        let is_had = known.all(|concrete| self.is_here(concrete, field, reader));
+        self.had_by_all.extend(key.map(|key| (key, is_had)));
+        is_had
     }
 
     fn subgraph_of(&self, reader: &ObjectReader) -> Option<&'a EntitySource> {
@@ -361,7 +388,7 @@ impl<'a> Planner<'a> {
             }
             Some(ExtendedType::Object(_) | ExtendedType::Interface(_) | ExtendedType::Union(_)) => {
                 let step = PlaceStep { types: at.types.to_vec(), read: members.to_vec(), key: group.key.clone() };
-                let place: Vec<PlaceStep> = at.place.iter().cloned().chain([step]).collect();
+                let place: Vec<Arc<PlaceStep>> = at.place.iter().cloned().chain([Arc::new(step)]).collect();
                 return Ok(FieldShape::Object(self.selection(&place, inner, &group.sets(), ways)?));
             }
             _ => match inner.as_str() {

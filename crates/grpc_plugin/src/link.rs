@@ -272,12 +272,18 @@ impl PluginLinkState {
     }
 
     fn on_data(&mut self, stream: StreamKey, bytes: &[u8]) {
-        let Some(call) = self.call(stream) else { return };
-        if call.answer.len() + bytes.len() > call.answer_bytes_max.saturating_add(PREFIX_BYTES) {
-            let fault = HookFault::Failed(format!("the answer has more than {} bytes", call.answer_bytes_max));
-            return self.settle(stream, Err(fault));
-        }
+        let Some(call) = self.call(stream).filter(|call| call.outcome.is_none()) else { return };
         call.answer.extend_from_slice(bytes);
+        // The prefix tells at once of an answer that is too long: nobody reads it to its end.
+        let announced = match call.answer.get(1..PREFIX_BYTES) {
+            Some(&[a, b, c, d]) => u32::from_be_bytes([a, b, c, d]) as usize,
+            _ => 0,
+        };
+        if announced.max(call.answer.len().saturating_sub(PREFIX_BYTES)) > call.answer_bytes_max {
+            let fault = HookFault::Failed(format!("the answer has more than {} bytes", call.answer_bytes_max));
+            call.answer = Vec::new();
+            self.settle(stream, Err(fault));
+        }
     }
 
     fn finish(&mut self, why: &str) {

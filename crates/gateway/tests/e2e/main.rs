@@ -113,6 +113,7 @@ mod orgs;
 mod paths;
 mod peers;
 mod places;
+mod plugin_changes;
 mod plugin_fields;
 mod plugin_neighbours;
 mod plugins;

@@ -431,6 +431,7 @@ impl Connection {
                 let announced_too_much =
                     matches!((request.body, forward.body_bytes_max), (Body::Length(bytes), Some(most)) if bytes > most);
                 self.exchange.upgrade = forward.upgrade && request.upgrade.is_some_and(|protocol| !names_http2(protocol));
+                self.exchange.inspector = outgoing.inspector.take();
                 if announced_too_much || self.exchange.count_body(used).is_err() {
                     self.fail(cx, Fault::new(FaultKind::BodyTooLarge), out, outgoing);
                 } else if self.exchange.upgrade && !self.reserve_tunnel() {

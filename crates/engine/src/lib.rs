@@ -63,7 +63,7 @@ pub use server_name::accepting_ports;
 pub use service::{
     BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, HedgeEnd,
     KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget,
-    Service, ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, Verdict, Work,
+    Service, ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, TunnelInspector, Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target, TargetTls};

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use rustls::pki_types::CertificateDer;
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -432,7 +434,14 @@ pub struct Outgoing {
     pub sink: Option<Box<dyn BodySink>>,
     /// Work that a held response waits for, and for how long at most. The engine takes it with the verdict `Await`.
     pub work: Option<(Work, Duration)>,
+    /// What the bytes of both sides pass through after a protocol switch. The engine takes it when it forwards the request.
+    pub inspector: Option<TunnelInspector>,
 }
+
+/// Opens an inspector of a tunnel within this process, by two of its connections. It reads the client's bytes from the first and writes to the
+/// second what the upstream gets; the upstream's bytes go the other way. What it does not write, nobody gets. The tunnel ends when it closes
+/// both.
+pub type TunnelInspector = Box<dyn FnOnce() -> io::Result<(UnixStream, UnixStream)>>;
 
 impl Outgoing {
     pub(crate) fn clear(&mut self) {
@@ -447,5 +456,6 @@ impl Outgoing {
         self.is_dated = false;
         self.lacks_length = false;
         self.close = false;
+        self.inspector = None;
     }
 }

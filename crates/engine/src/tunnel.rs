@@ -1,12 +1,16 @@
 //! Copies bytes in both directions after a protocol switch (WebSocket), without inspecting them. When one side ends, the other side
-//! is shut down for writing, so half-closed conversations end properly.
+//! is shut down for writing, so half-closed conversations end properly. If something else in this process is to inspect them, they are copied to
+//! it and from it.
 
 use crate::outbox::Outbox;
 use crate::pool::{PoolSlot, PooledConnection};
+use crate::service::TunnelInspector;
 use crate::stream::Stream;
 use crate::turn::Turn;
 use std::io;
+use std::os::unix::net::UnixStream as StdUnixStream;
 use std::task::{Context, Poll, ready};
+use tokio::net::UnixStream;
 
 pub(crate) struct Tunnel {
     upstream: PooledConnection,
@@ -16,6 +20,17 @@ pub(crate) struct Tunnel {
     up: TunnelDirection,
     down: TunnelDirection,
     progress: bool,
+    /// What is between the client and the upstream.
+    pub inspection: Option<Box<Inspection>>,
+}
+
+/// The two connections of an inspector: the tunnel's own directions are between the client and the first, these between the second and the
+/// upstream.
+pub(crate) struct Inspection {
+    client: Stream,
+    upstream: Stream,
+    up: TunnelDirection,
+    down: TunnelDirection,
 }
 
 /// One direction of a tunnel.
@@ -37,8 +52,8 @@ enum LaneState {
 impl Tunnel {
     /// A tunnel whose outboxes may already hold the first bytes of each direction.
     pub(crate) fn new(upstream: PooledConnection, slot: PoolSlot, to_upstream: Outbox, to_client: Outbox) -> Self {
-        let lane = |outbox| TunnelDirection { outbox, state: LaneState::Open, moved: 0 };
-        Tunnel { upstream, slot, up: lane(to_upstream), down: lane(to_client), progress: false }
+        let (up, down) = (TunnelDirection::new(to_upstream), TunnelDirection::new(to_client));
+        Tunnel { upstream, slot, up, down, progress: false, inspection: None }
     }
 
     /// Whether a byte moved since the last call.
@@ -55,6 +70,17 @@ impl Tunnel {
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, client: &mut Stream, scratch: &mut [u8], turn: &mut Turn) -> Poll<()> {
         loop {
             ready!(turn.poll_step(cx));
+            if let Some(inspection) = &mut self.inspection {
+                match inspection.advance(cx, client, (&mut self.up, &mut self.down), &mut self.upstream.stream, scratch) {
+                    Err(_) => return Poll::Ready(()),
+                    Ok(_) if inspection.up.state == LaneState::Ended && self.down.state == LaneState::Ended => {
+                        return Poll::Ready(());
+                    }
+                    Ok(false) => return Poll::Pending,
+                    Ok(true) => self.progress = true,
+                }
+                continue;
+            }
             let up = self.up.advance(cx, client, &mut self.upstream.stream, scratch);
             let down = self.down.advance(cx, &mut self.upstream.stream, client, scratch);
             match (up, down) {
@@ -67,7 +93,44 @@ impl Tunnel {
     }
 }
 
+impl Inspection {
+    /// Opens an inspector. `ahead` are the first bytes of the upstream.
+    pub(crate) fn open(open: TunnelInspector, ahead: &[u8]) -> io::Result<Self> {
+        let (client, upstream) = open()?;
+        let mut to_inspector = Outbox::default();
+        to_inspector.put(ahead);
+        let (up, down) = (TunnelDirection::new(Outbox::default()), TunnelDirection::new(to_inspector));
+        Ok(Inspection { client: local(client)?, upstream: local(upstream)?, up, down })
+    }
+
+    /// Moves bytes once in all four directions; true if something changed.
+    fn advance(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: &mut Stream,
+        (up, down): (&mut TunnelDirection, &mut TunnelDirection),
+        upstream: &mut Stream,
+        scratch: &mut [u8],
+    ) -> io::Result<bool> {
+        let mut is_changed = up.advance(cx, client, &mut self.client, scratch)?;
+        is_changed |= self.up.advance(cx, &mut self.upstream, upstream, scratch)?;
+        is_changed |= self.down.advance(cx, upstream, &mut self.upstream, scratch)?;
+        is_changed |= down.advance(cx, &mut self.client, client, scratch)?;
+        Ok(is_changed)
+    }
+}
+
+fn local(stream: StdUnixStream) -> io::Result<Stream> {
+    stream.set_nonblocking(true)?;
+    Ok(Stream::Local(UnixStream::from_std(stream)?))
+}
+
 impl TunnelDirection {
+    /// A direction whose outbox may hold its first bytes.
+    fn new(outbox: Outbox) -> Self {
+        TunnelDirection { outbox, state: LaneState::Open, moved: 0 }
+    }
+
     /// Moves bytes once; true if something changed.
     fn advance(&mut self, cx: &mut Context<'_>, from: &mut Stream, to: &mut Stream, scratch: &mut [u8]) -> io::Result<bool> {
         if !self.outbox.is_empty() && self.outbox.poll_flush(cx, to)?.is_pending() {

@@ -11,7 +11,7 @@ use crate::mono_time::MonoTime;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::pool::{PoolSlot, PooledConnection};
-use crate::service::{Capture, Ended, Times};
+use crate::service::{Capture, Ended, Times, TunnelInspector};
 use std::rc::Rc;
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
 
@@ -70,6 +70,8 @@ pub(super) struct ExchangeState {
     pub upgrade: bool,
     /// The reserved tunnel slot, if the exchange may become a tunnel.
     pub tunnel: Option<PoolSlot>,
+    /// What a tunnel passes through.
+    pub inspector: Option<TunnelInspector>,
     /// Framing of the response's body towards the client.
     pub client_body: ClientBody,
     /// Whether timestamps are taken during the exchange.
@@ -119,6 +121,7 @@ impl Default for ExchangeState {
             upstream_head: false,
             upgrade: false,
             tunnel: None,
+            inspector: None,
             client_body: ClientBody::AsIs,
             timed: false,
             sent_at: None,
@@ -226,6 +229,7 @@ impl ExchangeState {
         self.upstream = None;
         self.hedge = None;
         self.tunnel = None;
+        self.inspector = None;
         self.kept = None;
         if let Some(kept) = self.kept_request.take() {
             kept.end(core, self.request_body.is_done());

@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
 use crate::service::{Outgoing, Resend, ResponseVerdict, Retarget, TryEnd};
 use crate::stream::Stream;
-use crate::tunnel::Tunnel;
+use crate::tunnel::{Inspection, Tunnel};
 use std::io;
 use std::task::{Context, Poll, ready};
 use tollgate_http::{Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, LAST_CHUNK, Response, write_chunk, write_response};
@@ -252,9 +252,7 @@ impl Connection {
                 }
                 HeadStep::Used(used) => rest = rest.get(used..).unwrap_or_default(),
                 HeadStep::Switch(used) => {
-                    self.send_to_client(cx, out, rest.get(used..).unwrap_or_default())?;
-                    self.switch();
-                    return Ok(());
+                    return self.switch(cx, out, rest.get(used..).unwrap_or_default());
                 }
                 HeadStep::Replaced(is_read) => {
                     // Sends the interim responses first.
@@ -504,13 +502,22 @@ impl Connection {
         }
     }
 
-    /// Switches protocols after the upstream agreed: bytes are now copied unchanged.
-    fn switch(&mut self) {
+    /// Switches protocols after the upstream agreed: bytes are now copied unchanged, or through an inspector. `head` is the response's, `ahead`
+    /// what came behind it.
+    fn switch(&mut self, cx: &mut Context<'_>, head: &[u8], ahead: &[u8]) -> Result<(), Fault> {
+        let inspection = match self.exchange.inspector.take() {
+            Some(open) => Some(Inspection::open(open, ahead).map_err(|error| Fault::with(FaultKind::Connect, error))?),
+            None => None,
+        };
+        self.send_to_client(cx, head, if inspection.is_some() { &[] } else { ahead })?;
         let exchange = &mut self.exchange;
-        let (Some(upstream), Some(slot)) = (exchange.upstream.take(), exchange.tunnel.take()) else { return };
+        let (Some(upstream), Some(slot)) = (exchange.upstream.take(), exchange.tunnel.take()) else { return Ok(()) };
         let mut to_upstream = std::mem::take(&mut exchange.to_upstream);
         to_upstream.put(&std::mem::take(&mut self.input));
         let to_client = std::mem::take(&mut self.to_client);
-        self.enter(Stage::Tunnel(Box::new(Tunnel::new(upstream, slot, to_upstream, to_client))));
+        let mut tunnel = Tunnel::new(upstream, slot, to_upstream, to_client);
+        tunnel.inspection = inspection.map(Box::new);
+        self.enter(Stage::Tunnel(Box::new(tunnel)));
+        Ok(())
     }
 }

@@ -459,6 +459,10 @@ impl Handler for ScriptedHandler {
         }
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(b"up");
+        if request.target == "/upgrade/inspected" {
+            // It passes everything on, in both directions.
+            outgoing.inspector = Some(Box::new(UnixStream::pair));
+        }
         Verdict::Forward(Forward {
             target_serial: self.all.target.serial,
             first_byte_ms: (order == "quick").then_some(number),

@@ -27,6 +27,21 @@ fn what_either_side_sends_ahead_is_not_lost() {
 }
 
 #[test]
+fn bytes_pass_through_an_inspector() {
+    let early = "GET /upgrade/inspected HTTP/1.1\nHost: t\nConnection: Upgrade\nUpgrade: websocket\n\nfirst";
+    let upgrade =
+        "GET /upgrade/inspected HTTP/1.1\nHost: up\nX-Forwarded-For: 192.0.2.1\nConnection: Upgrade\nUpgrade: websocket\n\n";
+    let switched = "HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: websocket\n\nhello";
+    let open = [Client(early), UpstreamTakes, UpstreamGets(upgrade), Upstream(switched), ClientGets(switched)];
+    let talk = [UpstreamGets("first"), Client("ping"), UpstreamGets("ping"), Upstream("pong"), ClientGets("pong")];
+    play(
+        &[&open[..], &talk, &[ClientEnds, UpstreamSeesEnd, Upstream("bye"), ClientGets("bye"), UpstreamEnds, ClientSeesEnd]]
+            .concat(),
+    );
+    play(&[&open[..], &talk, &[UpstreamLeaves, ClientSeesEnd]].concat());
+}
+
+#[test]
 fn a_tunnel_without_a_byte_is_closed_after_its_time() {
     let limits = Limits { tunnels: true, tunnel_idle_ms: 10_000, ..Limits::default() };
     let steps =

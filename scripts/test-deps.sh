@@ -61,10 +61,10 @@ secret_server() {
     fi
 }
 
-# An independent OpenID provider, a checker of accessibility, the reference of GraphQL, a server on it and a composer of subgraphs. Node.js is not installed for them: without it, those tests report it.
+# An independent OpenID provider, a checker of accessibility, the reference of GraphQL, servers on it and a composer of subgraphs. Node.js is not installed for them: without it, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
-    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0" reason
+    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0 graphql-ws@6.4.2 ws@8.23.0 subscriptions-transport-ws@0.11.0" reason
     if [[ $(cat "$directory/installed" 2>/dev/null) == "$wanted" ]]; then
         return
     fi
@@ -159,6 +159,35 @@ go_plugins() {
     echo "the plugin in Go cannot be built: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
+# A Kafka broker with its client, 40 MB of libraries. Java and Maven are not installed for it: without them, its tests report it.
+kafka_broker() {
+    [[ $1 == tests ]] || return 0
+    local directory=${CARGO_TARGET_DIR:-target}/test-kafka version=4.0.0 reason
+    if [[ $(cat "$directory/installed" 2>/dev/null) == "$version" ]]; then
+        return
+    fi
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    cat >"$directory/pom.xml" <<POM
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>tests</groupId>
+  <artifactId>kafka</artifactId>
+  <version>1</version>
+  <dependencies>
+    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>$version</version></dependency>
+  </dependencies>
+</project>
+POM
+    if ! command -v java >/dev/null || ! command -v mvn >/dev/null; then
+        reason="there is no java or no mvn"
+    elif reason=$(mvn -q -B -f "$directory/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=lib 2>&1); then
+        echo "$version" >"$directory/installed"
+        return
+    fi
+    echo "the Kafka broker cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+}
+
 # Plugins in Rust, which the tests build for WebAssembly.
 rust_plugins() {
     [[ $1 == tests ]] || return 0
@@ -181,7 +210,7 @@ missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; go_plugins "$1"; rust_plugins "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -218,3 +247,4 @@ python_clients "$1"
 go_plugins "$1"
 rust_plugins "$1"
 secret_server "$1"
+kafka_broker "$1"

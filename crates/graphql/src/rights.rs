@@ -83,11 +83,6 @@ impl TypeFields {
 }
 
 impl GraphqlRights {
-    /// Whether they restrict anything.
-    pub fn restrict(&self) -> bool {
-        *self != GraphqlRights { depth_max: self.depth_max.min(0), ..GraphqlRights::default() }
-    }
-
     /// Whether the key may send an operation.
     pub fn check(&self, operation: CheckedOperation<'_>, schema: &GraphqlSchema) -> Result<(), Denial> {
         if self.is_too_deep(operation) {

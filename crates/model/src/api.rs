@@ -57,10 +57,10 @@ pub use endpoint::{
 };
 pub use graphql::{
     GraphqlDataSource, GraphqlDefinition, GraphqlEngine, GraphqlFeatures, GraphqlFieldConfig, GraphqlFieldSource,
-    GraphqlFieldSourceConfig, GraphqlHeader, GraphqlIntrospection, GraphqlMapping, GraphqlMode, GraphqlPlayground, GraphqlProxy,
-    GraphqlQueryParameter, GraphqlResponseExtensions, GraphqlRules, GraphqlSourceConfig, GraphqlSourceKind, GraphqlStatuses,
-    GraphqlSubgraph, GraphqlSubgraphEntry, GraphqlSubscriptionKind, GraphqlSupergraph, GraphqlTypeField, GraphqlTypeFields,
-    HeaderRewrite,
+    GraphqlFieldSourceConfig, GraphqlHeader, GraphqlIntrospection, GraphqlKafkaSasl, GraphqlMapping, GraphqlMode,
+    GraphqlPlayground, GraphqlProxy, GraphqlQueryParameter, GraphqlResponseExtensions, GraphqlRules, GraphqlSourceConfig,
+    GraphqlSourceKind, GraphqlStatuses, GraphqlSubgraph, GraphqlSubgraphEntry, GraphqlSubscriptionKind, GraphqlSupergraph,
+    GraphqlTypeField, GraphqlTypeFields, HeaderRewrite,
 };
 pub use jwt::{JwksUri, ScopeClaim, Scopes};
 pub use method::AuthMethod;

@@ -35,8 +35,9 @@ pub(crate) use rules::{OAuthSettings, Rules};
 pub(crate) use token::give_token;
 pub(crate) use token_store::{Listed, TokenStore};
 
-use crate::auth::passwords::LazyPasswords;
+use crate::auth::passwords::Passwords;
 use crate::base::auth_http_client::LazyAuthHttpClient;
+use crate::base::started_once::StartedOnce;
 use std::sync::Arc;
 
 /// Everything that the endpoints of one API need.
@@ -45,7 +46,7 @@ pub(crate) struct OauthProvider<'a> {
     pub token_store: &'a TokenStore,
     /// HTTP client for notices to other servers.
     pub auth_client: &'a LazyAuthHttpClient,
-    pub passwords: &'a LazyPasswords,
+    pub passwords: &'a StartedOnce<Passwords>,
     pub notices: &'a Arc<Notices>,
     pub unix_s: u64,
 }

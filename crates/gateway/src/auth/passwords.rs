@@ -4,12 +4,13 @@
 mod pending_checks;
 mod queue;
 
+use crate::base::started_once::ThreadGroup;
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash, PasswordVerifier};
 use queue::PasswordQueue;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 use tollgate_engine::{Completer, Pending};
@@ -148,7 +149,9 @@ struct Check {
     completer: Completer<bool>,
 }
 
-impl Passwords {
+impl ThreadGroup for Passwords {
+    const NAME: &'static str = "passwords";
+
     fn start() -> io::Result<Self> {
         let queue = Arc::<PasswordQueue<Check>>::default();
         let checked = Arc::<AtomicU64>::default();
@@ -158,6 +161,13 @@ impl Passwords {
             std::thread::Builder::new().name("passwords".to_owned()).spawn(move || check_all(&queue, &checked))?;
         }
         Ok(Passwords { queue, checked })
+    }
+}
+
+impl Passwords {
+    /// Number of checks made so far.
+    pub(crate) fn checked(&self) -> u64 {
+        self.checked.load(Ordering::Relaxed)
     }
 
     /// Queues a password check; `None` when the queue is full. The answer may never come: a client with many checks is displaced by others.
@@ -180,26 +190,6 @@ fn check_all(queue: &PasswordQueue<Check>, checked: &AtomicU64) {
             checked.fetch_add(1, Ordering::Relaxed);
             completer.complete(stored.is(&password));
         }
-    }
-}
-
-/// The password threads, started on first use.
-#[derive(Default)]
-pub(crate) struct LazyPasswords(OnceLock<Option<Arc<Passwords>>>);
-
-impl LazyPasswords {
-    /// The threads; `None` when the system cannot start them.
-    pub(crate) fn get(&self) -> Option<Arc<Passwords>> {
-        let start = || {
-            let started = Passwords::start().map(Arc::new);
-            started.inspect_err(|error| tracing::error!(%error, "no threads for passwords")).ok()
-        };
-        self.0.get_or_init(start).clone()
-    }
-
-    /// Number of checks made so far.
-    pub(crate) fn checked(&self) -> u64 {
-        self.0.get().and_then(Option::as_ref).map_or(0, |passwords| passwords.checked.load(Ordering::Relaxed))
     }
 }
 

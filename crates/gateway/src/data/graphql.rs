@@ -2,8 +2,11 @@
 //! hundred lines takes milliseconds, in which a data thread serves hundreds of other requests.
 
 mod graph;
+mod kafka;
 mod run;
 mod server;
+mod socket_inspector;
+mod socket_rights;
 mod sockets;
 mod sources;
 mod subscriptions;
@@ -12,10 +15,13 @@ mod terms;
 pub(crate) use graph::ExecutedGraph;
 pub(crate) use run::{TOLD_HEADER, ToldFacts};
 pub(crate) use server::{GraphClient, GraphServer};
+pub(crate) use socket_inspector::SocketInspector;
+pub(crate) use socket_rights::SocketRights;
 pub(crate) use terms::GraphTerms;
 
+use crate::base::started_once::ThreadGroup;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 use tollgate_engine::{Completer, Pending};
@@ -83,6 +89,11 @@ impl GraphqlApi {
         Ok(GraphqlApi { schema, limits, documents: DocumentCache::default(), executed, notes })
     }
 
+    /// What is known about a document; it is checked if nothing is.
+    pub(crate) fn known(&self, text: &str) -> KnownDocument {
+        self.documents.get(text).unwrap_or_else(|| self.check(text))
+    }
+
     /// Checks a document that is not known yet, and remembers the result.
     pub(crate) fn check(&self, text: &str) -> KnownDocument {
         let known: KnownDocument = Arc::new(self.schema.check(text, &self.limits));
@@ -113,7 +124,9 @@ struct DocumentTexts {
 /// The threads that check documents.
 pub(crate) struct GraphqlThreads(SyncSender<DocumentTexts>);
 
-impl GraphqlThreads {
+impl ThreadGroup for GraphqlThreads {
+    const NAME: &'static str = "GraphQL documents";
+
     fn start() -> std::io::Result<Self> {
         let (sender, receiver) = sync_channel::<DocumentTexts>(WAITING_MAX);
         let receiver = Arc::new(Mutex::new(receiver));
@@ -124,7 +137,9 @@ impl GraphqlThreads {
         }
         Ok(GraphqlThreads(sender))
     }
+}
 
+impl GraphqlThreads {
     /// Queues documents; `None` when the queue is full.
     pub(crate) fn check(&self, api: &Arc<GraphqlApi>, texts: Vec<String>) -> Option<Pending<CheckedTexts>> {
         let (completer, answer) = Pending::pair();
@@ -139,25 +154,10 @@ fn check_all(receiver: &Mutex<Receiver<DocumentTexts>>) {
         // The request may have gone meanwhile.
         if completer.is_awaited() {
             let known = |text: String| {
-                let known = api.documents.get(&text).unwrap_or_else(|| api.check(&text));
+                let known = api.known(&text);
                 (text, known)
             };
             completer.complete(Arc::new(texts.into_iter().map(known).collect()));
         }
-    }
-}
-
-/// The threads, started when the first long document comes.
-#[derive(Default)]
-pub(crate) struct LazyGraphqlThreads(OnceLock<Option<Arc<GraphqlThreads>>>);
-
-impl LazyGraphqlThreads {
-    /// The threads; `None` when the system cannot start them.
-    pub(crate) fn get(&self) -> Option<Arc<GraphqlThreads>> {
-        let start = || {
-            let started = GraphqlThreads::start().map(Arc::new);
-            started.inspect_err(|error| tracing::error!(%error, "no threads for GraphQL documents")).ok()
-        };
-        self.0.get_or_init(start).clone()
     }
 }

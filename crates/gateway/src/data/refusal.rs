@@ -171,7 +171,6 @@ catalogue! {
     GRAPHQL_INTROSPECTION = 403, "graphql_introspection", "introspection is disabled";
     GRAPHQL_NO_WEBSOCKETS = 422, "graphql_websocket", "websockets are not allowed";
     GRAPHQL_WEBSOCKET_PROTOCOL = 400, "graphql_websocket", "invalid websocket protocol for upgrading to a graphql websocket connection";
-    GRAPHQL_WEBSOCKET_RIGHTS = 403, "graphql_websocket", "The rights of this key cannot be checked in a websocket";
     GRAPHQL_BUSY = 503, "graphql_busy", "Too many queries wait to be checked";
     GRAPHQL_CONTENT_TYPE = 415, "graphql_content_type", "The content type must be application/json or application/graphql";
     GRAPHQL_MUTATION_BY_GET = 405, "graphql_mutation_by_get", "Only queries may be sent with GET";

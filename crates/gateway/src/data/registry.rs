@@ -4,17 +4,18 @@
 use crate::auth::jwt::{KeySet, SetRules};
 use crate::auth::keys::Keys;
 use crate::auth::oauth::OauthClients;
-use crate::auth::passwords::LazyPasswords;
+use crate::auth::passwords::Passwords;
 use crate::base::auth_http_client::LazyAuthHttpClient;
 use crate::base::bundle_store::BundleStore;
 use crate::base::pattern::PatternPool;
 use crate::base::purge_log::CachePurge;
 use crate::base::secret::random_bytes;
+use crate::base::started_once::StartedOnce;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::api_call::ApiCallQueue;
 use crate::data::breaker::{Breaker, BreakerPlace};
 use crate::data::found_target::FoundTarget;
-use crate::data::graphql::{GraphClient, GraphqlApi, GraphqlSource, LazyGraphqlThreads};
+use crate::data::graphql::{GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, GraphqlThreads};
 use crate::data::pool_hedging::PoolHedging;
 use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
@@ -32,6 +33,7 @@ use tollgate_balance::{RetryBudget, TargetHealth};
 use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
+use tollgate_kafka_source::Consumers;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_plugin::{HookKind, PluginDrivers};
 
@@ -62,12 +64,16 @@ pub(crate) struct Registry {
     /// The keys that scripts read and store.
     pub script_keys: OnceLock<Arc<Keys>>,
     /// The threads that check passwords.
-    pub passwords: LazyPasswords,
+    pub passwords: StartedOnce<Passwords>,
     /// The threads that check long GraphQL documents.
-    pub graphql_threads: Arc<LazyGraphqlThreads>,
-    graphql: Interned<(String, GraphqlSource), GraphqlApi>,
+    pub graphql_threads: Arc<StartedOnce<GraphqlThreads>>,
+    graphql: Interned<GraphqlKey, GraphqlApi>,
+    /// The last definition that was wrong, which all versions of its API ask for.
+    graphql_failed: Mutex<Option<(GraphqlKey, Vec<GraphqlProblem>)>>,
     /// The threads and connections of data graphs.
-    pub graph_client: GraphClient,
+    pub graph_client: Arc<GraphClient>,
+    /// Consumers of Kafka.
+    pub consumers: Consumers,
     /// Takes requests of the gateway's own to its APIs.
     pub api_calls: OnceLock<Arc<ApiCallQueue>>,
     /// The clients of the OAuth 2.0 provider.
@@ -86,6 +92,9 @@ pub(crate) struct Registry {
     /// Their bundles.
     pub bundles: OnceLock<Arc<BundleStore>>,
 }
+
+/// An API, and what its schema and limits are made of.
+type GraphqlKey = (String, GraphqlSource);
 
 /// A hook of an API: its API, its kind and the name of its function.
 pub(crate) type HookPlace = (String, &'static str, String);
@@ -267,13 +276,22 @@ impl Registry {
 
     /// What GraphQL requests to an API are checked against. A schema that a reload leaves as it was is not compiled again, and the documents
     /// that were checked stay known.
-    pub(crate) fn graphql_api<E>(
+    pub(crate) fn graphql_api(
         &self,
         api: &str,
         source: GraphqlSource,
-        make: impl FnOnce() -> Result<GraphqlApi, E>,
-    ) -> Result<Arc<GraphqlApi>, E> {
-        self.graphql.get_or_try((api.to_owned(), source), make)
+        make: impl FnOnce() -> Result<GraphqlApi, Vec<GraphqlProblem>>,
+    ) -> Result<Arc<GraphqlApi>, Vec<GraphqlProblem>> {
+        let key = (api.to_owned(), source);
+        let mut failed = self.graphql_failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, problems)) = &*failed
+            && *known == key
+        {
+            return Err(problems.clone());
+        }
+        let made = self.graphql.get_or_try(key.clone(), make);
+        *failed = made.as_ref().err().map(|problems| (key, problems.clone()));
+        made
     }
 
     /// The response cache of an API. Stored responses survive a reload of the API.

@@ -218,7 +218,7 @@ fn requests(text: &mut Exposition, shared: &GatewayState) {
     text.family("tollgate_control_requests", MetricKind::Counter, "Requests for the control API on the main port.")
         .sample(&[], totals(|core| &core.control) as f64);
     text.family("tollgate_password_checks", MetricKind::Counter, "Passwords that were compared with a slow hash.")
-        .sample(&[], shared.registry.passwords.checked() as f64);
+        .sample(&[], shared.registry.passwords.started().map_or(0, |threads| threads.checked()) as f64);
 }
 
 fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {

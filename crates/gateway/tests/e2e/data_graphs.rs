@@ -363,7 +363,9 @@ fn definitions_that_cannot_work_say_why() {
     let url = |url: &str| rest("s", of("Query", "user"), json!({ "url": url }));
     let mut broken = supergraph("http://a/", "http://a/");
     broken.0["graphql"]["supergraph"]["subgraphs"][1]["sdl"] = json!("type Query {");
-    let kafka = json!({"kind": "Kafka", "name": "k", "root_fields": of("Subscription", "renamed"), "config": {"topics": ["t"]}});
+    let kafka = json!({"kind": "Kafka", "name": "k", "root_fields": of("Subscription", "renamed"), "config": {"topics": ["t"], "broker_addresses": ["k:1"], "group_id": "g"}});
+    let asked = json!({"kind": "Kafka", "name": "k", "root_fields": of("Query", "user"),
+                       "config": {"topics": ["t"], "broker_addresses": ["k:1"], "group_id": "g", "client_id": "c"}});
     for (definition, told) in [
         (
             with(rest("s", of("Query", "nobody"), json!({"url": "http://a/"}))),
@@ -373,7 +375,11 @@ fn definitions_that_cannot_work_say_why() {
         (with(url("ftp://a/")), "$.graphql.engine.data_sources[0].config.url: error: \"ftp://a/\" is no URL of http, https or tyk"),
         (with(url("http://{{.arguments.id}}/")), "a variable must not be part of the scheme or the host"),
         (with(url("http://a/{{.argument.id}}")), "is neither .arguments.NAME"),
-        (with(kafka), "$.graphql.engine.data_sources[0].kind: error: Kafka is not supported"),
+        (with(kafka), "$.graphql.engine.data_sources[0].config.client_id: error: \"\" is no name"),
+        (
+            with(asked),
+            "$.graphql.engine.data_sources[0].root_fields[0]: error: Kafka is a source of subscriptions, and Query is not their type",
+        ),
         (broken, "$.graphql.supergraph.subgraphs[1].sdl: error"),
         (supergraph("http://a/", "b"), "$.graphql.supergraph.subgraphs[1].url: error"),
         (supergraph("http://a/", "http://a/").set("graphql/supergraph/subgraphs", json!([])), "has no subgraph"),

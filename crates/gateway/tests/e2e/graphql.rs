@@ -424,8 +424,9 @@ fn websockets_pass_with_a_protocol_of_graphql() {
         let mut client: Connection = gateway.connect();
         client.send(asked("/a/", protocol));
         assert!(client.head().unwrap().first.contains(" 101 "), "{protocol}");
-        client.send(b"\x81\x02{}");
-        assert_eq!(client.exactly(4).unwrap(), b"\x81\x02{}");
+        // A ping, masked with zeros. This upstream sends it back, which a server must not do.
+        client.send(b"\x81\x8f\0\0\0\0{\"type\":\"ping\"}");
+        assert!(matches!(client.rest().unwrap().as_slice(), b"" | b"\x88\0"), "only a close may come");
     }
     let off = error_json("websockets are not allowed");
     let invalid = error_json("invalid websocket protocol for upgrading to a graphql websocket connection");
@@ -434,7 +435,7 @@ fn websockets_pass_with_a_protocol_of_graphql() {
         ("/a/", "", 400, invalid.as_str()),
         ("/b/", "graphql-ws", 422, off.as_str()),
         ("/c/", "graphql-ws", 422, off.as_str()),
-        ("/d/", "graphql-ws", 403, "cannot be checked in a websocket"),
+        ("/d/", "chat", 400, invalid.as_str()),
     ] {
         let answer = gateway.send(asked(path, protocol));
         assert_eq!(answer.status, status, "{path} {protocol}: {answer}");
@@ -443,12 +444,12 @@ fn websockets_pass_with_a_protocol_of_graphql() {
 }
 
 #[test]
-fn a_key_with_rights_opens_no_websocket() {
+fn every_key_opens_a_websocket() {
     let upstream = upgrade::echo();
     let gateway = Gateway::start(upgrade::enabled(), [graph(&upstream).with_keys()]);
     let free = create(&gateway, &session(json!({})));
     let bound = create(&gateway, &session(json!({"max_query_depth": 3})));
-    for (key, status) in [(&free, "101"), (&bound, "403")] {
+    for (key, status) in [(&free, "101"), (&bound, "101")] {
         let own = [format!("Authorization: {key}"), "Sec-WebSocket-Protocol: graphql-transport-ws".to_owned()];
         let lines: Vec<&str> = upgrade::ASK.into_iter().chain(own.iter().map(String::as_str)).collect();
         let mut client = gateway.connect();

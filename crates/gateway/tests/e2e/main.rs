@@ -78,6 +78,7 @@ mod jq_transforms;
 mod jwt;
 mod jwt_issuers;
 mod jwt_key_sets;
+mod kafka_sources;
 mod key_access;
 mod key_lifetimes;
 mod key_limits;

@@ -76,11 +76,3 @@ fn the_schema_can_be_closed() {
     );
     assert_eq!(said(&closed, "{ me { __typename id } }"), "");
 }
-
-#[test]
-fn rights_that_restrict_nothing_are_none() {
-    assert!(!GraphqlRights::default().restrict());
-    assert!(!GraphqlRights { depth_max: -1, ..GraphqlRights::default() }.restrict());
-    assert!(GraphqlRights { depth_max: 4, ..GraphqlRights::default() }.restrict());
-    assert!(GraphqlRights { disable_introspection: true, ..GraphqlRights::default() }.restrict());
-}

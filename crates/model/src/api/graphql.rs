@@ -4,8 +4,8 @@ mod sources;
 
 pub use sources::{
     GraphqlDataSource, GraphqlEngine, GraphqlFieldConfig, GraphqlFieldSource, GraphqlFieldSourceConfig, GraphqlHeader,
-    GraphqlMapping, GraphqlQueryParameter, GraphqlSourceConfig, GraphqlSourceKind, GraphqlSubgraphEntry, GraphqlSubscriptionKind,
-    GraphqlSupergraph, GraphqlTypeField, GraphqlTypeFields,
+    GraphqlKafkaSasl, GraphqlMapping, GraphqlQueryParameter, GraphqlSourceConfig, GraphqlSourceKind, GraphqlSubgraphEntry,
+    GraphqlSubscriptionKind, GraphqlSupergraph, GraphqlTypeField, GraphqlTypeFields,
 };
 
 use std::collections::BTreeMap;

@@ -102,6 +102,7 @@ fn data_graph(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<U
         credentials: credentials.and_then(|places| places.header().map(str::to_owned)),
         client,
         api_calls: context.registry.api_calls.get().cloned(),
+        consumers: context.registry.consumers.clone(),
     };
     Some(Upstreams::One(Upstream::within(Arc::new(GraphServer(Arc::new(terms))).connector(), context.registry)))
 }

@@ -1,7 +1,7 @@
 //! Data graphs: from a definition to the sources of its fields. Reads `graphql.engine`, `graphql.supergraph`, and
 //! `graphql.type_field_configurations` of version 1.
 
-use super::GraphqlProblem;
+use super::{GraphqlProblem, kafka};
 use quick_cache::sync::Cache;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use tollgate_data_graph::{
 };
 use tollgate_federation::{CompositionFinding, SubgraphText, Supergraph, compose};
 use tollgate_graphql::{CheckedOperation, GraphqlSchema, KnownDocument};
+use tollgate_kafka_source::ConsumerTerms;
 use tollgate_model::api::{
     GraphqlDataSource, GraphqlDefinition, GraphqlEngine, GraphqlMode, GraphqlRules, GraphqlSourceKind, GraphqlSubgraphEntry,
     GraphqlSubscriptionKind, GraphqlTypeField,
@@ -37,11 +38,13 @@ pub(crate) struct ExecutedGraph {
 }
 
 /// How subscriptions to a source are made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SubscriptionTerms {
     pub kind: GraphqlSubscriptionKind,
     /// Events of HTTP are asked for with POST.
     pub uses_post: bool,
+    /// The source has topics of Kafka.
+    pub kafka: Option<Arc<ConsumerTerms>>,
 }
 
 /// What a plan depends on. The document is told by its address, and is kept as long as the plan.
@@ -115,8 +118,11 @@ impl ExecutedGraph {
                 let headers = terms.global_headers.iter().map(|(name, value)| (name.clone(), value.clone()));
                 let headers = headers.chain([("X-Tyk-Parent-Request-Id".to_owned(), "$tyk_context.request_id".to_owned())]);
                 let sources = subgraph_sources(&terms.subgraphs)?;
-                let subscriptions = with_schema(&terms.subgraphs)
-                    .map(|(_, subgraph)| SubscriptionTerms { kind: subgraph.subscription_type, uses_post: subgraph.sse_use_post });
+                let subscriptions = with_schema(&terms.subgraphs).map(|(_, subgraph)| SubscriptionTerms {
+                    kind: subgraph.subscription_type,
+                    uses_post: subgraph.sse_use_post,
+                    kafka: None,
+                });
                 let graph = DataGraph::of_supergraph(sources, supergraph, !terms.disable_query_batching);
                 (graph, subscriptions.collect(), headers.collect())
             }
@@ -210,6 +216,7 @@ fn of_fields(
 ) -> Result<(DataGraph, Vec<SubscriptionTerms>), Vec<GraphqlProblem>> {
     let mut fields = FieldSources::default();
     fields.add_engine(&graphql.engine);
+    fields.check_kafka(schema);
     if graphql.is_first_version() {
         graphql.type_field_configurations.iter().enumerate().for_each(|(index, entry)| fields.add_first_version(index, entry));
     }
@@ -237,10 +244,10 @@ impl FieldSources {
             let at = format!("$.graphql.engine.data_sources[{index}]");
             let position = self.sources.len();
             match data_source(entry) {
-                Ok(source) => {
+                Ok((source, kafka)) => {
                     self.sources.push(source);
                     let (kind, uses_post) = (entry.config.subscription_type, entry.config.sse_use_post);
-                    self.subscriptions.push(SubscriptionTerms { kind, uses_post });
+                    self.subscriptions.push(SubscriptionTerms { kind, uses_post, kafka });
                 }
                 Err((field, message)) => {
                     self.problems.push(GraphqlProblem::new(format!("{at}.{field}"), message));
@@ -258,6 +265,18 @@ impl FieldSources {
             if config.disable_default_mapping || !config.path.is_empty() {
                 let path = config.path.clone();
                 self.mappings.push(FieldMapping { type_name: config.type_name.clone(), field: config.field_name.clone(), path });
+            }
+        }
+    }
+
+    /// Kafka gives records as they come, and nothing to those who only ask once.
+    fn check_kafka(&mut self, schema: &GraphqlSchema) {
+        let root = schema.definition().schema_definition.subscription.as_ref().map(|name| name.as_str());
+        for (owner, place) in self.owners.iter().zip(&self.places) {
+            let is_kafka = self.subscriptions.get(owner.source).is_some_and(|terms| terms.kafka.is_some());
+            if is_kafka && root != Some(owner.type_name.as_str()) {
+                let message = format!("Kafka is a source of subscriptions, and {} is not their type", owner.type_name);
+                self.problems.push(GraphqlProblem::new(place.clone(), message));
             }
         }
     }
@@ -306,8 +325,18 @@ impl FieldSources {
     }
 }
 
-/// The source of an entry; `Err` is the field and what is wrong with it.
-fn data_source(entry: &GraphqlDataSource) -> Result<GraphSource, (String, String)> {
+/// A field of a source, and what is wrong with it.
+type SourceFieldProblem = (String, String);
+
+/// The source of an entry, and its consumer if it is Kafka; `Err` is the field and what is wrong with it.
+fn data_source(entry: &GraphqlDataSource) -> Result<(GraphSource, Option<Arc<ConsumerTerms>>), SourceFieldProblem> {
+    if entry.kind == GraphqlSourceKind::Kafka {
+        return kafka::source(entry).map(|(source, terms)| (source, Some(terms)));
+    }
+    asked_source(entry).map(|source| (source, None))
+}
+
+fn asked_source(entry: &GraphqlDataSource) -> Result<GraphSource, SourceFieldProblem> {
     let config = &entry.config;
     let headers = pairs(&config.headers);
     let query: Vec<(&str, &str)> = config.query.iter().map(|pair| (pair.name.as_str(), pair.value.as_str())).collect();
@@ -315,7 +344,7 @@ fn data_source(entry: &GraphqlDataSource) -> Result<GraphSource, (String, String
         SourceDefinition { method: &config.method, url: &config.url, query: &query, headers: &headers, body: &config.body };
     let in_config = |(field, message): (&'static str, String)| (format!("config.{field}"), message);
     match entry.kind {
-        GraphqlSourceKind::Rest => source(&entry.name, SourceKind::Rest, definition).map_err(in_config),
+        GraphqlSourceKind::Rest | GraphqlSourceKind::Kafka => source(&entry.name, SourceKind::Rest, definition).map_err(in_config),
         // The answer to an operation of the definition's own is read like that of a REST source.
         GraphqlSourceKind::Graphql if config.has_operation => {
             let body = json!({"query": config.operation, "variables": config.variables}).to_string();
@@ -326,6 +355,5 @@ fn data_source(entry: &GraphqlDataSource) -> Result<GraphSource, (String, String
         GraphqlSourceKind::Graphql => {
             source(&entry.name, SourceKind::Graphql, SourceDefinition { query: &[], body: "", ..definition }).map_err(in_config)
         }
-        GraphqlSourceKind::Kafka => Err(("kind".to_owned(), "Kafka is not supported".to_owned())),
     }
 }

@@ -1,5 +1,6 @@
 //! The queries of one request or one WebSocket: prepared, executed, and for subscriptions executed again with each event.
 
+use super::socket_rights::SocketRights;
 use super::sources::{LEVEL_HEADER, SourceCalls};
 use super::subscriptions;
 use super::terms::GraphTerms;
@@ -12,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tollgate_data_graph::{Execution, ExecutionContext, OperationPlan, SourceAnswer};
-use tollgate_graphql::{CheckedOperation, Denial, GraphqlError, GraphqlRequest, GraphqlRights, OperationKind, errors_body};
+use tollgate_graphql::{CheckedOperation, GraphqlError, GraphqlRequest, GraphqlRights, OperationKind, errors_body};
 
 /// In which the data path tells what it knows of a request: base64 of JSON.
 pub(crate) const TOLD_HEADER: &str = "X-Tollgate-Graph-Facts";
@@ -53,8 +54,7 @@ pub(super) enum GraphAnswer {
 pub(super) struct GraphRun {
     terms: Arc<GraphTerms>,
     context: ExecutionContext,
-    rights: GraphqlRights,
-    is_closed: bool,
+    rights: SocketRights,
     /// How many data graphs the request has come through.
     level: u32,
 }
@@ -83,7 +83,7 @@ impl GraphRun {
             context.common_headers = common.filter(|(_, value)| !value.is_empty()).chain(credentials).collect();
             context.texts = texts;
         }
-        GraphRun { terms, context, rights, is_closed, level }
+        GraphRun { terms, context, rights: SocketRights { rights, is_closed }, level }
     }
 
     /// The response to one query.
@@ -162,14 +162,8 @@ impl GraphRun {
         let one = |error: GraphqlError| vec![error];
         let api = &self.terms.api;
         let executed = api.executed.as_ref().ok_or_else(|| one(GraphqlError::new("the API has no data graph")))?;
-        let known = api.documents.get(&request.query).unwrap_or_else(|| api.check(&request.query));
-        let document = known.as_ref().as_ref().map_err(|fault| fault.errors.clone())?;
-        let operation = document.operation(request.operation_name.as_deref()).map_err(one)?;
-        operation.check_variables(&api.schema, request.variables.as_ref()).map_err(one)?;
-        if operation.facts.introspects && self.is_closed {
-            return Err(one(GraphqlError::new(Denial::Introspection.to_string())));
-        }
-        self.rights.check(operation, &api.schema).map_err(|denial| one(GraphqlError::new(denial.to_string())))?;
+        let known = api.known(&request.query);
+        let operation = self.rights.permit(api, &known, request)?;
         let variables = api.schema.variables(operation, request.variables.as_ref()).map_err(one)?;
         let is_true = |name: String| {
             let value = variables.get(&name).and_then(Value::as_bool).unwrap_or_default();

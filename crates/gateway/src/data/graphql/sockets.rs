@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
@@ -24,11 +25,11 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tollgate_graphql::{GraphqlError, parse_body};
 
 /// Largest message of a client, as for requests.
-const MESSAGE_BYTES_MAX: usize = 1 << 20;
+pub(super) const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// Most operations of one WebSocket at a time.
 const OPERATIONS_MAX: usize = 100;
 /// Messages that wait for a slow client. Then the operations wait, too.
-const WAITING_MAX: usize = 64;
+pub(super) const WAITING_MAX: usize = 64;
 /// How long a client may take to begin.
 const INIT_TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -121,7 +122,11 @@ async fn serve(run: Arc<GraphRun>, upgraded: Upgraded, protocol: SocketProtocol)
     let _ = writing.await;
 }
 
-async fn write(mut sink: SplitSink<WebSocketStream<TokioIo<Upgraded>>, Message>, mut messages: mpsc::Receiver<Message>) {
+/// Writes messages until there are no more, or the client is gone.
+pub(super) async fn write<S>(mut sink: SplitSink<WebSocketStream<S>, Message>, mut messages: mpsc::Receiver<Message>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     while let Some(message) = messages.recv().await {
         if sink.send(message).await.is_err() {
             return;
@@ -191,13 +196,17 @@ impl GraphSocket {
     }
 
     async fn refuse(&self, id: &str, errors: &[GraphqlError]) -> Result<(), Option<Closing>> {
-        let errors = serde_json::to_value(errors).unwrap_or_default();
-        let payload = match (self.protocol, errors) {
-            (SocketProtocol::GraphqlWs, Value::Array(mut errors)) if !errors.is_empty() => errors.swap_remove(0),
-            (_, errors) => errors,
-        };
-        self.say(json!({"type": "error", "id": id, "payload": payload})).await
+        self.say(error_message(self.protocol == SocketProtocol::TransportWs, id, errors)).await
     }
+}
+
+/// The message that an operation is refused. One protocol has a list of errors, the other one error.
+pub(super) fn error_message(is_present: bool, id: &str, errors: &[GraphqlError]) -> Value {
+    let payload = match serde_json::to_value(errors).unwrap_or_default() {
+        Value::Array(mut errors) if !is_present && !errors.is_empty() => errors.swap_remove(0),
+        errors => errors,
+    };
+    json!({"type": "error", "id": id, "payload": payload})
 }
 
 /// Sends the responses of an operation to the client.

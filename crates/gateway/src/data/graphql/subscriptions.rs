@@ -1,5 +1,6 @@
-//! Subscriptions to sources: over WebSockets, in both protocols of GraphQL, and over events of HTTP.
+//! Subscriptions to sources: over WebSockets, in both protocols of GraphQL, over events of HTTP, and to topics of Kafka.
 
+use super::kafka;
 use super::sources::{SourceCalls, SourceFault};
 use crate::base::auth_http_client::Call;
 use futures_util::{SinkExt, StreamExt};
@@ -18,7 +19,7 @@ use tollgate_data_graph::{SourceFailure, SourceRequest};
 use tollgate_model::api::GraphqlSubscriptionKind;
 
 /// Largest event.
-const EVENT_BYTES_MAX: usize = 16 << 20;
+pub(super) const EVENT_BYTES_MAX: usize = 16 << 20;
 /// How long a server may take to accept a connection.
 const OPENING_TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -27,8 +28,11 @@ pub(super) type EventSender = mpsc::Sender<Vec<u8>>;
 
 /// Subscribes, and passes events on until the subscription ends or nobody takes them.
 pub(super) async fn subscribe(calls: SourceCalls<'_>, request: SourceRequest, events: EventSender) -> Result<(), SourceFault> {
-    let terms = calls.terms.api.executed.as_ref().and_then(|executed| executed.subscriptions.get(request.source).copied());
+    let terms = calls.terms.api.executed.as_ref().and_then(|executed| executed.subscriptions.get(request.source).cloned());
     let terms = terms.unwrap_or_default();
+    if let Some(fixed) = &terms.kafka {
+        return kafka::subscribe(&calls.terms.consumers, fixed, &request, events).await;
+    }
     if request.url.starts_with("tyk://") {
         let why = format!("{}: subscriptions need a URL of http or https", request.url);
         return Err((SourceFailure::Unsendable, why));

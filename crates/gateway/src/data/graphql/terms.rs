@@ -6,6 +6,7 @@ use crate::base::tls::TlsSettings;
 use crate::data::api_call::ApiCallQueue;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_kafka_source::Consumers;
 
 /// What the queries of one API are executed with.
 pub(crate) struct GraphTerms {
@@ -18,6 +19,8 @@ pub(crate) struct GraphTerms {
     pub client: Arc<AuthHttpClient>,
     /// The way to the gateway's own APIs.
     pub api_calls: Option<Arc<ApiCallQueue>>,
+    /// Consumers of Kafka.
+    pub consumers: Consumers,
 }
 
 impl GraphTerms {

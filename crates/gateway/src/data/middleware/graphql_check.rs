@@ -3,8 +3,7 @@
 //! for one that is too deep, and `introspection is disabled`. A query for nothing but the schema is answered here. Long documents that were not
 //! seen before are checked on other threads while the request is held; all others take a look-up.
 //!
-//! What is inside WebSockets of an upstream is not checked: a key with rights that only a check could enforce cannot open one. The server of a
-//! data graph checks it.
+//! What is inside WebSockets is checked there: by an inspector between the client and the upstream, or by the server of the data graph.
 
 mod headers;
 mod outcome;
@@ -14,10 +13,11 @@ mod upgrade;
 use super::{Middleware, MiddlewareSource};
 use crate::base::answers::GRACE;
 use crate::base::form::{decode_form, encode_form, pairs};
+use crate::base::started_once::StartedOnce;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::graphql::{
-    CHECK_TIME_MAX, CheckedTexts, ExecutedGraph, GraphqlApi, GraphqlProblem, GraphqlSource, LazyGraphqlThreads, TOLD_HEADER,
-    ToldFacts,
+    CHECK_TIME_MAX, CheckedTexts, ExecutedGraph, GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, GraphqlThreads,
+    TOLD_HEADER, ToldFacts,
 };
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
@@ -37,7 +37,9 @@ const CHECKED_HERE_MAX: usize = 1_024;
 
 pub(super) struct GraphqlCheck {
     api: Arc<GraphqlApi>,
-    threads: Arc<LazyGraphqlThreads>,
+    threads: Arc<StartedOnce<GraphqlThreads>>,
+    /// Whose threads inspect WebSockets.
+    graph_client: Arc<GraphClient>,
     rules: CheckRules,
     headers: UpstreamHeaders,
     /// Texts of sources that have variables of the request, and as they are written.
@@ -80,6 +82,7 @@ impl GraphqlCheck {
         let texts = api.executed.as_ref().map(ExecutedGraph::texts_with_variables).unwrap_or_default();
         Some(Box::new(GraphqlCheck {
             threads: source.context.registry.graphql_threads.clone(),
+            graph_client: source.context.registry.graph_client.clone(),
             rules: CheckRules {
                 batch_max: if rules.batch_requests_max == 0 { 10 } else { rules.batch_requests_max },
                 simple_types: rules.accept_simple_content_types,
@@ -208,7 +211,9 @@ fn is_plain(query: &str) -> bool {
 
 impl Middleware for GraphqlCheck {
     fn header_names(&self, names: &mut HeaderNames) {
-        ["Content-Type", "Accept", "Sec-WebSocket-Protocol", TOLD_HEADER].iter().for_each(|name| names.add(name));
+        ["Content-Type", "Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions", TOLD_HEADER]
+            .iter()
+            .for_each(|name| names.add(name));
         self.headers.header_names(names);
         self.texts.iter().for_each(|(template, _)| template.header_names(names));
     }

@@ -66,7 +66,7 @@ pub enum GraphqlSourceKind {
     /// GraphQL operations.
     #[serde(rename = "GraphQL")]
     Graphql,
-    /// Events of topics; not supported.
+    /// Records of topics, for subscriptions.
     Kafka,
 }
 
@@ -105,6 +105,36 @@ pub struct GraphqlSourceConfig {
     pub subscription_type: GraphqlSubscriptionKind,
     /// Subscriptions over events of HTTP are made with `POST`.
     pub sse_use_post: bool,
+    /// For Kafka: brokers, each a host and a port.
+    pub broker_addresses: Vec<String>,
+    /// For Kafka: topics; may have variables.
+    pub topics: Vec<String>,
+    /// For Kafka: the consumer group; may have variables.
+    pub group_id: String,
+    /// For Kafka: what the gateway calls itself; may have variables.
+    pub client_id: String,
+    /// For Kafka: a version that Tyk knows. The gateway and the brokers agree on one.
+    pub kafka_version: String,
+    /// For Kafka: only records that come after the subscription.
+    pub start_consuming_latest: bool,
+    /// For Kafka: `BalanceStrategyRange`, `BalanceStrategyRoundRobin` or `BalanceStrategySticky`.
+    pub balance_strategy: String,
+    /// For Kafka: `ReadUncommitted` or `ReadCommitted`.
+    pub isolation_level: String,
+    /// For Kafka: the user.
+    pub sasl: GraphqlKafkaSasl,
+}
+
+/// `sasl` of a Kafka source.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct GraphqlKafkaSasl {
+    /// The brokers want SASL/PLAIN.
+    pub enable: bool,
+    /// User; may have variables.
+    pub user: String,
+    /// Password; may have variables.
+    pub password: String,
 }
 
 /// How subscriptions to a source are made.

@@ -1,9 +1,12 @@
-//! WebSockets, in which clients subscribe. The handshake is checked, as in Tyk; what the client says inside is between it and the upstream,
-//! or checked by the server of the data graph.
+//! WebSockets, in which clients subscribe. The handshake is checked here, as in Tyk; what the client says inside by an inspector on the way to the
+//! upstream, or by the server of the data graph.
 
 use super::GraphqlCheck;
 use crate::data::exchange::{Exchange, Step};
+use crate::data::graphql::{SocketInspector, SocketRights};
 use crate::data::refusal;
+use std::io;
+use tollgate_engine::TunnelInspector;
 
 /// The protocols of GraphQL over WebSocket: the present one, and the one of `subscriptions-transport-ws`.
 const PROTOCOLS: [&str; 2] = ["graphql-transport-ws", "graphql-ws"];
@@ -14,19 +17,36 @@ impl GraphqlCheck {
             return Step::Refuse(refusal::GRAPHQL_NO_WEBSOCKETS);
         }
         let offered = exchange.request.headers.get("sec-websocket-protocol").and_then(|value| std::str::from_utf8(value).ok());
-        let mut offered = offered.unwrap_or_default().split(',').map(str::trim);
-        if !offered.any(|protocol| PROTOCOLS.contains(&protocol)) {
+        let offered = offered.unwrap_or_default().split(',').map(str::trim);
+        let protocols: Vec<&str> = offered.filter(|protocol| PROTOCOLS.contains(protocol)).collect();
+        if protocols.is_empty() {
             return Step::Refuse(refusal::GRAPHQL_WEBSOCKET_PROTOCOL);
         }
         if self.api.executed.is_some() {
             self.tell_facts(exchange);
             return Step::Next;
         }
-        let rights = exchange.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id));
-        if self.rules.is_closed || rights.is_some_and(|rights| rights.restrict()) {
-            return Step::Refuse(refusal::GRAPHQL_WEBSOCKET_RIGHTS);
+        // One API that loops to another one: only one inspector can be between the client and the upstream.
+        if exchange.outgoing.inspector.is_some() {
+            return Step::Refuse(refusal::GRAPHQL_NO_WEBSOCKETS);
         }
+        exchange.outgoing.inspector = Some(self.inspector(exchange));
+        let (edits, headers) = (&mut exchange.outgoing.edits, &exchange.request.headers);
+        // Other protocols and compressed messages could not be inspected.
+        edits.set(headers, "Sec-WebSocket-Protocol", protocols.join(", ").as_bytes());
+        edits.remove(headers, "Sec-WebSocket-Extensions");
         self.headers.apply(exchange);
         Step::Next
+    }
+
+    fn inspector(&self, exchange: &Exchange<'_>) -> TunnelInspector {
+        let rights = exchange.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default();
+        let rights = SocketRights { rights, is_closed: self.rules.is_closed };
+        let inspector = SocketInspector { api: self.api.clone(), rights, persists: self.rules.persisted };
+        let client = self.graph_client.clone();
+        Box::new(move || match client.0.get() {
+            Some(threads) => inspector.open(&threads),
+            None => Err(io::Error::other("the system cannot start the threads of data graphs")),
+        })
     }
 }

@@ -340,10 +340,14 @@ def main() -> int:
     parser.add_argument("--program", default=str(pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/tollgate"))
     parser.add_argument("part", nargs="*", choices=[[], *PARTS])
     options = parser.parse_args()
+    # Programs start in folders of their own.
+    program = pathlib.Path(options.program).resolve()
+    if not os.access(program, os.X_OK):
+        parser.error(f"{program} is no program; build it with `make release`, or name one with --program")
     code = 0
     for name in options.part or PARTS:
         try:
-            PARTS[name](options.program)
+            PARTS[name](str(program))
             print(f"{name}: ok")
         except Missing as missing:
             print(f"{name}: not checked, {missing} is not installed")

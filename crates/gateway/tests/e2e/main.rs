@@ -61,6 +61,7 @@ mod failing_targets;
 mod graphql;
 mod graphql_federation;
 mod graphql_judges;
+mod graphql_neighbours;
 mod graphql_sockets;
 mod guides;
 mod headers;

@@ -11,6 +11,7 @@ pub(crate) mod frames;
 pub(crate) mod gateway;
 pub(crate) mod http2;
 pub(crate) mod jws;
+pub(crate) mod neighbours;
 pub(crate) mod nginx;
 pub(crate) mod shared;
 pub(crate) mod upstream;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts the machines of inventory.ini on this one, as containers of Debian under systemd, to try the playbooks.
-# Needs root, systemd-container, debootstrap and apt-cacher-ng. What the machines write is gone when they end.
+# Needs root, systemd-container, debootstrap and tinyproxy. What the machines write is gone when they end.
 #
 # Usage: local-hosts.sh up DIRECTORY      make what is missing in DIRECTORY, start the machines and wait for them
 #        local-hosts.sh down DIRECTORY    end them
@@ -41,10 +41,9 @@ make_network() {
         ip link set "$bridge" up
     fi
     # The machines reach each other and this proxy for packages, nothing else.
-    mkdir -p "$directory/packages" "$directory/proxy-log"
-    chown apt-cacher-ng "$directory/packages" "$directory/proxy-log"
-    apt-cacher-ng -c /etc/apt-cacher-ng BindAddress="$gateway" CacheDir="$directory/packages" LogDir="$directory/proxy-log" \
-        SocketPath="$directory/proxy-log/socket" PidFile="$directory/proxy.pid" >/dev/null
+    printf 'Listen %s\nPort 3142\nTimeout 600\nMaxClients 100\nAllow 10.77.0.0/24\nPidFile "%s"\nLogFile "%s"\n' \
+        "$gateway" "$directory/proxy.pid" "$directory/proxy.log" >"$directory/proxy.conf"
+    tinyproxy -c "$directory/proxy.conf"
 }
 
 start() {

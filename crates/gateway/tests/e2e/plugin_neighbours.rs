@@ -78,8 +78,7 @@ fn bad_modules_leave_other_apis_their_latency() {
     let (upstream, neighbour) = (Upstream::ok(), Upstream::ok());
     let hooked = api("bad", "/bad/", &upstream.url())
         .set("custom_middleware", json!({"driver": "wasm", "pre": [{"name": "pre", "path": module}]}));
-    let gateway =
-        Gateway::start(json!({"tollgate": {"plugins": {"timeout_ms": 300}}}), [hooked, beside(&neighbour)]);
+    let gateway = Gateway::start(json!({"tollgate": {"plugins": {"timeout_ms": 300}}}), [hooked, beside(&neighbour)]);
     for (what, told, status) in [
         ("never returns", "spin", 500),
         ("traps", "panic", 500),

@@ -21,8 +21,10 @@ use std::convert::Infallible;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::UnixStream as AsyncStream;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tollgate_engine::LocalConnector;
 use tollgate_graphql::{GraphqlError, GraphqlRequest, errors_body, parse_body, parse_pairs, response_type};
 
@@ -36,6 +38,9 @@ const CALLS_MAX: usize = 8_192;
 const STACK_BYTES: usize = 8 << 20;
 /// The content type of events over HTTP.
 const EVENTS: &str = "text/event-stream";
+/// After this long without an event, a comment is sent: that a client has left is seen when something is sent to it. The time is that of the
+/// `graphql-sse` protocol.
+const SILENCE_MAX: Duration = Duration::from_secs(12);
 
 /// The threads and connections of data graphs, started when the first API needs them.
 pub(crate) struct GraphClient(pub LazyAuthHttpClient);
@@ -88,7 +93,7 @@ impl GraphServer {
         let wants_events = accept.contains(EVENTS);
         let content_type = HeaderValue::from_static(response_type(accept));
         let (status, body) = match answer(&run, request, wants_events).await {
-            GraphAnswer::Events(events) => return event_response(events),
+            GraphAnswer::Events(events) => return event_response(events, SILENCE_MAX),
             GraphAnswer::Whole(status, body) => (status, body),
         };
         let mut response = Response::new(whole(body));
@@ -137,10 +142,16 @@ fn refused(why: &str) -> GraphAnswer {
     GraphAnswer::Whole(StatusCode::BAD_REQUEST, errors_body(&[GraphqlError::new(why)]))
 }
 
-/// Responses as events of HTTP, in the form of the `graphql-sse` protocol.
-fn event_response(responses: mpsc::Receiver<Vec<u8>>) -> Response<GraphResponseBody> {
-    let next = unfold(responses, |mut responses| async move { Some((responses.recv().await?, responses)) });
-    let next = next.map(|body| [b"event: next\ndata: ", body.as_slice(), b"\n\n"].concat());
+/// Responses as events of HTTP, in the form of the `graphql-sse` protocol, with comments in times of silence.
+fn event_response(responses: mpsc::Receiver<Vec<u8>>, silence_max: Duration) -> Response<GraphResponseBody> {
+    let next = unfold(responses, move |mut responses| async move {
+        let text = match timeout(silence_max, responses.recv()).await {
+            Ok(Some(body)) => [b"event: next\ndata: ", body.as_slice(), b"\n\n"].concat(),
+            Ok(None) => return None,
+            Err(_) => b":\n\n".to_vec(),
+        };
+        Some((text, responses))
+    });
     let end = once(async { b"event: complete\ndata:\n\n".to_vec() });
     let frames = next.chain(end).map(|bytes| Ok::<_, Infallible>(Frame::data(Bytes::from(bytes))));
     let mut response = Response::new(BodyExt::boxed(StreamBody::new(frames)));
@@ -148,3 +159,6 @@ fn event_response(responses: mpsc::Receiver<Vec<u8>>) -> Response<GraphResponseB
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }
+
+#[cfg(test)]
+mod tests;

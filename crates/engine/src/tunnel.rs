@@ -103,7 +103,8 @@ impl Inspection {
         Ok(Inspection { client: local(client)?, upstream: local(upstream)?, up, down })
     }
 
-    /// Moves bytes once in all four directions; true if something changed.
+    /// Moves bytes once in all four directions; true if something changed. Fails when the client is gone: what the inspector has for it arrives
+    /// even if the upstream is gone, or if the inspector does not read any more.
     fn advance(
         &mut self,
         cx: &mut Context<'_>,
@@ -112,9 +113,9 @@ impl Inspection {
         upstream: &mut Stream,
         scratch: &mut [u8],
     ) -> io::Result<bool> {
-        let mut is_changed = up.advance(cx, client, &mut self.client, scratch)?;
-        is_changed |= self.up.advance(cx, &mut self.upstream, upstream, scratch)?;
-        is_changed |= self.down.advance(cx, upstream, &mut self.upstream, scratch)?;
+        let mut is_changed = up.advance_or_end(cx, client, &mut self.client, scratch);
+        is_changed |= self.up.advance_or_end(cx, &mut self.upstream, upstream, scratch);
+        is_changed |= self.down.advance_or_end(cx, upstream, &mut self.upstream, scratch);
         is_changed |= down.advance(cx, &mut self.client, client, scratch)?;
         Ok(is_changed)
     }
@@ -129,6 +130,16 @@ impl TunnelDirection {
     /// A direction whose outbox may hold its first bytes.
     fn new(outbox: Outbox) -> Self {
         TunnelDirection { outbox, state: LaneState::Open, moved: 0 }
+    }
+
+    /// Like `advance`, but a failure only ends this direction.
+    fn advance_or_end(&mut self, cx: &mut Context<'_>, from: &mut Stream, to: &mut Stream, scratch: &mut [u8]) -> bool {
+        let before = self.state;
+        self.advance(cx, from, to, scratch).unwrap_or_else(|_| {
+            self.outbox = Outbox::default();
+            self.state = if before == LaneState::Open { LaneState::Ending } else { LaneState::Ended };
+            before != LaneState::Ended
+        })
     }
 
     /// Moves bytes once; true if something changed.

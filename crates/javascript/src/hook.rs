@@ -7,14 +7,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use tollgate_model::session::Session;
 use tollgate_plugin::{HookAnswer, HookKind, PluginResponse, QueryBase, RequestChanges, ReturnOverrides, SessionChange};
 
-/// Reads what a middleware returned for a request: the list that `library.js` makes of it. `meta_data` is that of the session that it may
+/// Reads what a middleware returned for a request: the items that `library.js` makes of it. `meta_data` is that of the session that it may
 /// change.
 pub fn request_answer(result: &str, kind: HookKind, meta_data: Option<&Map<String, Value>>) -> Result<HookAnswer, ScriptFault> {
     let mut made = Returned::default();
-    let items: Vec<String> = serde_json::from_str(result).map_err(|_| not_json())?;
-    let mut items = items.into_iter();
-    while let (Some(kind), Some(name), Some(text)) = (items.next(), items.next(), items.next()) {
-        made.read(&kind, name, text)?;
+    let mut parts = result.split('\0');
+    while let (Some(kind), Some(name), Some(text)) = (parts.next(), parts.next(), parts.next()) {
+        made.read(kind, name, text)?;
     }
     let Returned { mut answer, session, session_meta, keeps_body } = made;
     if keeps_body {
@@ -52,14 +51,12 @@ impl Default for Returned {
 }
 
 impl Returned {
-    fn read(&mut self, kind: &str, name: String, text: String) -> Result<(), ScriptFault> {
+    fn read(&mut self, kind: &str, name: &str, text: &str) -> Result<(), ScriptFault> {
         let request = &mut self.answer.request;
         match kind {
-            "SetHeaders" => request.set_headers.push((name, text)),
-            "AddParams" => request.add_params.push((name, text)),
-            // A body that a script leaves alone is not among the items.
-            "Body" => request.body = Some(text.into_bytes()),
-            _ => self.read_json(&name, parse(&text)?).map_err(ScriptFault::Unreadable)?,
+            "SetHeaders" => request.set_headers.push((name.to_owned(), text.to_owned())),
+            "AddParams" => request.add_params.push((name.to_owned(), text.to_owned())),
+            _ => self.read_json(name, parse(text)?).map_err(ScriptFault::Unreadable)?,
         }
         Ok(())
     }
@@ -72,6 +69,8 @@ impl Returned {
             ("DeleteHeaders", value) => request.delete_headers = list(&value, name)?,
             ("DeleteParams", value) => request.delete_params = list(&value, name)?,
             ("ExtendedParams", value) => request.extended_params = lists(&value, name)?,
+            // A body that a script leaves alone is not among the items.
+            ("Body", value) => request.body = Some(text(&value, name)?.into_bytes()),
             ("IgnoreBody", value) => self.keeps_body = truth(&value, name)?,
             ("URL", value) => request.url = Some(text(&value, name)?).filter(|url| !url.is_empty()),
             ("ReturnOverrides", value) => request.overrides = overrides(&value)?,

@@ -13,99 +13,101 @@
     return value;
   }
 
-  // The objects that scripts get are made of texts. Headers and parameters are JSON, which is read when a script asks for them: most do not.
-  function requestOf(headers, params, url, method, requestUri, scheme, body) {
+  // Headers and parameters are JSON, which is read when a script asks for them: most do not. Until then the text is a member whose name
+  // scripts do not have.
+  function member(name, unread) {
     return {
-      get Headers() { return own(this, "Headers", parse(headers)); },
-      set Headers(value) { own(this, "Headers", value); },
-      SetHeaders: {},
-      DeleteHeaders: [],
-      Body: body === undefined ? null : body,
-      URL: url,
-      get Params() { return own(this, "Params", parse(params)); },
-      set Params(value) { own(this, "Params", value); },
-      AddParams: {},
-      ExtendedParams: {},
-      DeleteParams: [],
-      ReturnOverrides: { ResponseCode: 0, ResponseError: "", ResponseBody: "", ResponseHeaders: null, OverrideError: false },
-      IgnoreBody: false,
-      Method: method,
-      RequestURI: requestUri,
-      Scheme: scheme,
+      get() { return own(this, name, parse(this[unread])); },
+      set(value) { own(this, name, value); },
+      enumerable: true,
+      configurable: true,
     };
   }
 
-  function virtualRequestOf(headers, params, url, scheme, body) {
-    return {
-      get Headers() { return own(this, "Headers", parse(headers)); },
-      set Headers(value) { own(this, "Headers", value); },
-      Body: body,
-      URL: url,
-      get Params() { return own(this, "Params", parse(params)); },
-      set Params(value) { own(this, "Params", value); },
-      Scheme: scheme,
-    };
+  var unreadHeaders = Symbol("headers"), unreadParams = Symbol("params");
+  var headersMember = member("Headers", unreadHeaders), paramsMember = member("Params", unreadParams);
+
+  // The objects that scripts get are made of lists of texts. Their members are in the order of Tyk's JSON.
+  function requestOf(texts) {
+    var request = { [unreadHeaders]: texts[0], [unreadParams]: texts[1] };
+    define(request, "Headers", headersMember);
+    request.SetHeaders = {};
+    request.DeleteHeaders = [];
+    request.Body = texts.length === 7 ? texts[6] : null;
+    request.URL = texts[2];
+    define(request, "Params", paramsMember);
+    request.AddParams = {};
+    request.ExtendedParams = {};
+    request.DeleteParams = [];
+    request.ReturnOverrides = { ResponseCode: 0, ResponseError: "", ResponseBody: "", ResponseHeaders: null, OverrideError: false };
+    request.IgnoreBody = false;
+    request.Method = texts[3];
+    request.RequestURI = texts[4];
+    request.Scheme = texts[5];
+    return request;
   }
 
-  function responseOf(headers, status, body) {
-    return {
-      StatusCode: parse(status),
-      Body: body,
-      get Headers() { return own(this, "Headers", parse(headers)); },
-      set Headers(value) { own(this, "Headers", value); },
-      SetHeaders: {},
-      DeleteHeaders: [],
-    };
+  function virtualRequestOf(texts) {
+    var request = { [unreadHeaders]: texts[0], [unreadParams]: texts[1] };
+    define(request, "Headers", headersMember);
+    request.Body = texts[4];
+    request.URL = texts[2];
+    define(request, "Params", paramsMember);
+    request.Scheme = texts[3];
+    return request;
   }
 
-  // An item of a result: how it is to be read, a name, and a text.
-  function put(made, kind, name, text) {
-    made[made.length] = kind;
-    made[made.length] = name;
-    made[made.length] = text;
+  function responseOf(texts) {
+    var response = { [unreadHeaders]: texts[0], StatusCode: parse(texts[1]), Body: texts[2] };
+    define(response, "Headers", headersMember);
+    response.SetHeaders = {};
+    response.DeleteHeaders = [];
+    return response;
   }
 
-  function putJson(made, name, value) {
+  // An item of a result: how it is to be read, a name, and a text. No part has the separator in it.
+  function item(kind, name, text) {
+    return kind + "\0" + name + "\0" + text + "\0";
+  }
+
+  function jsonItem(name, value) {
     var text = stringify(value);
-    if (text !== undefined) put(made, "JSON", name, text);
+    return text === undefined ? "" : item("JSON", name, text);
   }
 
   // A member that should be an object of texts. If it is something else, the reader finds out.
-  function putTexts(made, name, value) {
-    if (!value) return;
-    var start = made.length;
-    if (typeof value !== "object" || isArray(value)) return putJson(made, name, value);
+  function textItems(name, value) {
+    if (!value) return "";
+    if (typeof value !== "object" || isArray(value)) return jsonItem(name, value);
+    var items = "";
     for (var names = keysOf(value), index = 0; index < names.length; index++) {
       var text = value[names[index]];
-      if (typeof text !== "string") {
-        made.length = start;
-        return putJson(made, name, value);
-      }
-      put(made, name, names[index], text);
+      if (typeof text !== "string" || text.includes("\0") || names[index].includes("\0")) return jsonItem(name, value);
+      items += item(name, names[index], text);
     }
+    return items;
   }
 
   // A list that is not empty has a length; an object in its place is an error that the reader finds.
-  function putList(made, name, value) {
-    if (value && value.length !== 0) putJson(made, name, value);
+  function listItem(name, value) {
+    return value && value.length !== 0 ? jsonItem(name, value) : "";
   }
 
-  // What a middleware returned, as a flat list of what has changed: writing and reading all of it would take as long as the script itself.
+  // What a middleware returned, as items of what has changed: writing and reading all of it would take as long as the script itself.
   function changes(answer, body, url, takesMeta) {
-    var request = answer.Request, overrides = request.ReturnOverrides, made = [];
-    putTexts(made, "SetHeaders", request.SetHeaders);
-    putList(made, "DeleteHeaders", request.DeleteHeaders);
-    putTexts(made, "AddParams", request.AddParams);
-    if (request.ExtendedParams && keysOf(request.ExtendedParams).length > 0) putJson(made, "ExtendedParams", request.ExtendedParams);
-    putList(made, "DeleteParams", request.DeleteParams);
-    if (request.IgnoreBody) putJson(made, "IgnoreBody", request.IgnoreBody);
-    if (request.Body !== body) put(made, "Body", "", toText(request.Body));
-    if (request.URL !== url) putJson(made, "URL", request.URL);
-    if (overrides && overrides.ResponseCode !== 0) putJson(made, "ReturnOverrides", overrides);
-    if (takesMeta) putJson(made, "SessionMeta", answer.SessionMeta);
-    if (answer.Session) putJson(made, "Session", answer.Session);
-    if (answer.AuthValue) putJson(made, "AuthValue", answer.AuthValue);
-    return stringify(made);
+    var request = answer.Request, overrides = request.ReturnOverrides, made = textItems("SetHeaders", request.SetHeaders);
+    made += listItem("DeleteHeaders", request.DeleteHeaders);
+    made += textItems("AddParams", request.AddParams);
+    if (request.ExtendedParams && keysOf(request.ExtendedParams).length > 0) made += jsonItem("ExtendedParams", request.ExtendedParams);
+    made += listItem("DeleteParams", request.DeleteParams);
+    if (request.IgnoreBody) made += jsonItem("IgnoreBody", request.IgnoreBody);
+    if (request.Body !== body) made += jsonItem("Body", toText(request.Body));
+    if (request.URL !== url) made += jsonItem("URL", request.URL);
+    if (overrides && overrides.ResponseCode !== 0) made += jsonItem("ReturnOverrides", overrides);
+    if (takesMeta) made += jsonItem("SessionMeta", answer.SessionMeta);
+    if (answer.Session) made += jsonItem("Session", answer.Session);
+    if (answer.AuthValue) made += jsonItem("AuthValue", answer.AuthValue);
+    return made;
   }
 
   // Tyk's namespace. Functions, not classes: scripts inherit from them in the old way. `ProcessRequest`, `ProcessResponse` and `Handle` are
@@ -178,7 +180,7 @@
   // An argument: JSON, the number of a constant of the program, or the texts that an object is made of.
   function value(constants, argument, make) {
     if (typeof argument === "number") return constants[argument]();
-    return typeof argument === "string" ? parse(argument) : make.apply(undefined, argument);
+    return typeof argument === "string" ? parse(argument) : make(argument);
   }
 
   // The calls, by the numbers of `Entry`.
@@ -297,7 +299,7 @@
     first.add("__tollgate");
     sweep();
     allowOverrides();
-    freezeAll(hidden().concat(ownKeys(globalThis).map(function (name) {
+    freezeAll(hidden().concat(headersMember, paramsMember, ownKeys(globalThis).map(function (name) {
       return globalThis[name];
     })));
     // The global object inherits them, so that few members of its own have to be counted after each call.

@@ -8,7 +8,7 @@ use super::table::TextTable;
 const NOISE: f64 = 1.05;
 
 /// One row for each figure of a gateway that is lower than ours in the same case under the same load. Latency counts below full
-/// speed only, where it is the gateway's own and not a property of the number of connections.
+/// speed only, where it is the gateway's own and not a property of the number of connections, and where both got the same rate.
 pub(crate) fn table(scenarios: &[ScenarioSummary]) -> TextTable {
     let mut table = TextTable::new(&["scenario", "case", "load", "figure", "gateway", "its", "Tollgate's", "×"], 5);
     for summary in scenarios {
@@ -41,9 +41,18 @@ fn figures(summary: &ScenarioSummary, theirs: &Row, ours: &Row) -> Vec<Figure> {
         .cpu_us
         .zip(ours.cpu_us)
         .map(|(theirs, ours)| ("CPU µs/request", theirs.median, ours.median, micros as fn(f64) -> String));
-    let times = theirs.latency.zip(ours.latency).filter(|_| !is_full_speed);
+    let times = theirs.latency.zip(ours.latency).filter(|_| !is_full_speed && has_same_rate(theirs, ours));
     let times = times.map(|(theirs, ours)| {
         [("p50", theirs.p50, ours.p50, latency as fn(f64) -> String), ("p99", theirs.p99, ours.p99, latency as fn(f64) -> String)]
     });
     cpu.into_iter().chain(times.into_iter().flatten()).filter(|(_, theirs, ..)| *theirs > 0.0).collect()
+}
+
+/// Whether both were offered as many requests a second; of their own capacities, most gateways get different rates.
+fn has_same_rate(theirs: &Row, ours: &Row) -> bool {
+    let offered = |row: &Row| row.series.rounds.first().and_then(|round| round.rate);
+    match (offered(theirs), offered(ours)) {
+        (Some(theirs), Some(ours)) => (theirs / ours - 1.0).abs() < 0.01,
+        (theirs, ours) => theirs == ours,
+    }
 }

@@ -138,7 +138,7 @@ fn method(run: &RunRecord) -> String {
 <li><strong>CPU time per request</strong> is what the gateway’s processes used, user and kernel, from the scheduler’s own account in /proc, over the requests \
 answered. It is the figure to compare: requests per second on one machine also depend on loader and upstream.</li>
 <li>Figures are <strong>medians of {} rounds</strong>; the thin line of a bar spans the lowest and the highest round. Gateways take turns within each round \
-(A B C, A B C, …), ratios are made within rounds, and their 95 % interval comes from a bootstrap over rounds.</li>
+in changing order, ratios are made within rounds, and their 95 % interval comes from a bootstrap over rounds.</li>
 <li>Before anything was measured each gateway had to give <strong>exactly the statuses</strong> that the policy implies; a round with an unexpected one is void.</li>
 <li>Where the loader itself was the bottleneck, <strong>speed and latency are void</strong> (“loader-bound”), CPU time stands.</li>
 <li>Latencies count from the moment a request was due, not from when it was sent. At full speed they are a property of the number of connections; \

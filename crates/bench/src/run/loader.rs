@@ -86,6 +86,9 @@ fn result(machine: &Machine, loader: &Child, file: &Path) -> Result<LoadResult, 
     serde_json::from_slice(&text).map_err(|error| format!("the loader's result cannot be read: {error}"))
 }
 
+/// In this time of a load with a rate, connections are opened. In a short round, their first requests would be most of the slowest hundredth.
+const WARM_UP: &str = "250ms";
+
 fn program(job: &LoadJob, place: SocketAddr, result: &Path, dir: &Path) -> Result<Program, String> {
     let request = job.request;
     let mut arguments: Vec<String> = vec!["load".into(), "-m".into(), request.method.clone()];
@@ -113,6 +116,10 @@ fn program(job: &LoadJob, place: SocketAddr, result: &Path, dir: &Path) -> Resul
     }
     if let Some(rate) = job.rate {
         add(&["--rate", &format!("{:.1}", rate / job.places.len() as f64)]);
+        // Files have as many values as requests that count.
+        if request.keys.is_none() && job.credential.is_none_or(|credential| credential.tokens.is_none()) {
+            add(&["--warmup", WARM_UP]);
+        }
     }
     if let Some(host) = &request.host {
         add(&["--host", host]);

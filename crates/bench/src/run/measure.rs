@@ -60,6 +60,13 @@ fn progress(plan: &RunPlan) -> ProgressBar {
     bar
 }
 
+/// Who has its turn when, in one round: a balanced Latin square (E. J. Williams, 1949). Over the rounds, everybody comes at every place, and
+/// for an even number after everybody else equally often, so that what a measurement leaves behind is nobody's disadvantage.
+fn turns(count: usize, round: u32) -> impl Iterator<Item = usize> {
+    let outwards = move |place: usize| if place % 2 == 1 { place.div_ceil(2) } else { count - place / 2 };
+    (0..count).map(move |place| (outwards(place) + round as usize) % count)
+}
+
 struct Measuring<'a> {
     plan: &'a RunPlan,
     scenario: &'a Scenario,
@@ -84,7 +91,7 @@ impl Measuring<'_> {
         let targets = self.judged(&testbed, record)?;
         for (number, load) in self.scenario.load.iter().enumerate() {
             for round in 0..self.plan.settings.rounds {
-                for target in &targets {
+                for target in turns(targets.len(), round).filter_map(|turn| targets.get(turn)) {
                     let Some(record) = run.scenarios.get_mut(index) else { return Ok(()) };
                     self.bar.set_message(format!(
                         "{}: {}, {}, round {}",
@@ -309,7 +316,7 @@ impl Measuring<'_> {
                 self.void(first.case, &first.job, result).map(|reason| format!("{}, at the same time: {reason}", first.case.name));
             round.void = round.void.or(void);
         }
-        let recorded = place.recorded.map(|recorded| recorded.judge(result.requests.completed));
+        let recorded = place.recorded.map(|recorded| recorded.judge(result.requests.completed + result.requests.warmup));
         round.void = round.void.or(recorded.and_then(Result::err));
         Ok(round)
     }
@@ -437,3 +444,6 @@ fn reload_until(place: &ServedCase, end: &Receiver<()>) -> (u64, Option<String>)
     }
     (reloads, failure)
 }
+
+#[cfg(test)]
+mod tests;

@@ -127,7 +127,7 @@ fn memory_mib(child: &Child) -> f64 {
     child.memory_kib() as f64 / 1024.0
 }
 
-/// The number of requests to which figures refer.
+/// The number of requests to which CPU time refers: all that were sent.
 pub(super) fn requests(result: &LoadResult) -> f64 {
-    (result.requests.completed + result.requests.failed).max(1) as f64
+    (result.requests.completed + result.requests.failed + result.requests.warmup).max(1) as f64
 }

@@ -287,6 +287,8 @@ impl Measuring<'_> {
         let first_before = first.map(FirstCase::usage);
         let began = Instant::now();
         let mut sampler = Sampler::new(&watched, before);
+        // Reading what many threads use takes a millisecond of a CPU, which would be in the latency that a rate is for.
+        let samples = job.rate.is_none();
         let reloads_wanted = self.scenario.meanwhile == Meanwhile::Reload && place.can_reload();
         let (mut reloads, mut reload_failure) = (0, None);
         let (result, first_result) = std::thread::scope(|scope| {
@@ -294,7 +296,11 @@ impl Measuring<'_> {
             let (ended, end) = std::sync::mpsc::channel::<()>();
             let reloader = reloads_wanted.then(|| scope.spawn(move || reload_until(place, &end)));
             let beside = first.map(|first| scope.spawn(|| loader::run(&first.job, self.plan, &first.dir, self.interrupt, || ())));
-            let result = loader::run(job, self.plan, testbed.dir.path(), self.interrupt, || sampler.tick(began.elapsed()));
+            let result = loader::run(job, self.plan, testbed.dir.path(), self.interrupt, || {
+                if samples {
+                    sampler.tick(began.elapsed());
+                }
+            });
             drop(ended);
             if let Some(Ok(done)) = reloader.map(std::thread::ScopedJoinHandle::join) {
                 (reloads, reload_failure) = done;

@@ -25,14 +25,14 @@ pub(crate) fn beside(upstream: &Upstream) -> Definition {
     api("beside", "/beside/", &upstream.url())
 }
 
-/// Times of requests to the API beside.
+/// NeighbourTimes of requests to the API beside.
 #[derive(Clone, Copy)]
-struct Times {
+struct NeighbourTimes {
     median: Duration,
     p99: Duration,
 }
 
-fn measure(client: &mut Connection) -> Times {
+fn measure(client: &mut Connection) -> NeighbourTimes {
     let mut times: Vec<Duration> = (0..REQUESTS)
         .map(|_| {
             let began = Instant::now();
@@ -41,7 +41,7 @@ fn measure(client: &mut Connection) -> Times {
         })
         .collect();
     times.sort();
-    Times { median: times[REQUESTS / 2], p99: times[REQUESTS * 99 / 100] }
+    NeighbourTimes { median: times[REQUESTS / 2], p99: times[REQUESTS * 99 / 100] }
 }
 
 /// Compares requests to the API beside with and without bad requests: the ratios of medians and of the slowest hundredths.

@@ -1,69 +1,140 @@
 // What scripts find beside JavaScript itself: Tyk's objects, and the means by which no call leaves a trace for the
-// next. Runs once for each engine, before any script.
-(function () {
+// next. Runs once for each engine, before any script. `loud` is called when top-level code has run: from then on, log lines are written.
+(function (loud) {
   "use strict";
 
   var ownKeys = Reflect.ownKeys, descriptorOf = Reflect.getOwnPropertyDescriptor, define = Reflect.defineProperty;
   var remove = Reflect.deleteProperty, prototypeOf = Reflect.getPrototypeOf, freeze = Object.freeze;
   var parse = JSON.parse, stringify = JSON.stringify, toText = String, Known = Set, Failure = TypeError;
   var keysOf = Object.keys, isArray = Array.isArray, inherit = Reflect.setPrototypeOf, ordinary = Object.prototype;
+  var put = Reflect.set, has = Reflect.has, prevent = Reflect.preventExtensions, Deferred = Proxy;
 
-  function own(object, name, value) {
-    define(object, name, { value: value, writable: true, enumerable: true, configurable: true });
-    return value;
-  }
+  // An object whose members are made when a script looks at them: most scripts look at two or three of fourteen. To a script it is like any
+  // other object. `member` makes one member; `all` makes an object with all of them, in order.
+  // Each has a state for one call only: of the objects that its `begin` returns, the last one is in use.
+  function deferred(member, all) {
+    var target, object, isWhole;
 
-  // Headers and parameters are JSON, which is read when a script asks for them: most do not. Until then the text is a member whose name
-  // scripts do not have.
-  function member(name, unread) {
+    function whole() {
+      if (!isWhole) {
+        isWhole = true;
+        var made = all();
+        keysOf(made).forEach(function (name) {
+          var known = target[name];
+          remove(target, name);
+          target[name] = known === undefined ? made[name] : known;
+        });
+      }
+      return target;
+    }
+
+    var traps = {
+      get(_, name) {
+        var value = target[name];
+        return value !== undefined || isWhole ? value : member(target, name, whole);
+      },
+      set(_, name, value, receiver) {
+        if (isWhole || receiver !== object || value === undefined) {
+          return put(whole(), name, value, receiver === object ? target : receiver);
+        }
+        target[name] = value;
+        return true;
+      },
+      has: (_, name) => has(whole(), name),
+      ownKeys: () => ownKeys(whole()),
+      getOwnPropertyDescriptor: (_, name) => descriptorOf(whole(), name),
+      defineProperty: (_, name, descriptor) => define(whole(), name, descriptor),
+      deleteProperty: (_, name) => remove(whole(), name),
+      preventExtensions: () => prevent(whole()),
+    };
     return {
-      get() { return own(this, name, parse(this[unread])); },
-      set(value) { own(this, name, value); },
-      enumerable: true,
-      configurable: true,
+      begin() {
+        isWhole = false;
+        return (object = new Deferred((target = {}), traps));
+      },
+      // What a script returned as this object: its members so far, or all of another object's.
+      seen: (returned) => (returned === object ? target : returned),
+      isLeft: (returned, name) => returned === target && !isWhole && returned[name] === undefined,
     };
   }
 
-  var unreadHeaders = Symbol("headers"), unreadParams = Symbol("params");
-  var headersMember = member("Headers", unreadHeaders), paramsMember = member("Params", unreadParams);
-
-  // The objects that scripts get are made of lists of texts. Their members are in the order of Tyk's JSON.
-  function requestOf(texts) {
-    var request = { [unreadHeaders]: texts[0], [unreadParams]: texts[1] };
-    define(request, "Headers", headersMember);
-    request.SetHeaders = {};
-    request.DeleteHeaders = [];
-    request.Body = texts.length === 7 ? texts[6] : null;
-    request.URL = texts[2];
-    define(request, "Params", paramsMember);
-    request.AddParams = {};
-    request.ExtendedParams = {};
-    request.DeleteParams = [];
-    request.ReturnOverrides = { ResponseCode: 0, ResponseError: "", ResponseBody: "", ResponseHeaders: null, OverrideError: false };
-    request.IgnoreBody = false;
-    request.Method = texts[3];
-    request.RequestURI = texts[4];
-    request.Scheme = texts[5];
-    return request;
+  // Such an object, made of a call's texts from the one at `first` on. `makers` has a function for each member, in the order of Tyk's JSON.
+  function deferredTexts(makers) {
+    var texts, first;
+    inherit(makers, null);
+    var object = deferred(
+      function (target, name) {
+        var make = makers[name];
+        return make && (target[name] = make(texts, first));
+      },
+      function () {
+        var made = {};
+        for (var name in makers) made[name] = makers[name](texts, first);
+        return made;
+      },
+    );
+    var begin = object.begin;
+    object.begin = function (all, index) {
+      texts = all;
+      first = index;
+      return begin();
+    };
+    return object;
   }
 
-  function virtualRequestOf(texts) {
-    var request = { [unreadHeaders]: texts[0], [unreadParams]: texts[1] };
-    define(request, "Headers", headersMember);
-    request.Body = texts[4];
-    request.URL = texts[2];
-    define(request, "Params", paramsMember);
-    request.Scheme = texts[3];
-    return request;
+  // Such an object that is the same for each call: what is neither object nor list can be read of one that no script changes.
+  function deferredConstant(make) {
+    var constant = make();
+    if (keysOf(constant).some((name) => has(ordinary, name))) return make;
+    return deferred(
+      function (_, name, whole) {
+        var value = constant[name];
+        return typeof value === "object" && value !== null ? whole()[name] : value;
+      },
+      make,
+    ).begin;
   }
 
-  function responseOf(texts) {
-    var response = { [unreadHeaders]: texts[0], StatusCode: parse(texts[1]), Body: texts[2] };
-    define(response, "Headers", headersMember);
-    response.SetHeaders = {};
-    response.DeleteHeaders = [];
-    return response;
+  var objects = () => ({}), lists = () => [], never = () => false;
+  var headersMaker = (texts, first) => parse(texts[first]), paramsMaker = (texts, first) => parse(texts[first + 1]);
+
+  function requestMakers(body) {
+    return {
+      Headers: headersMaker,
+      SetHeaders: objects,
+      DeleteHeaders: lists,
+      Body: body,
+      URL: (texts, first) => texts[first + 2],
+      Params: paramsMaker,
+      AddParams: objects,
+      ExtendedParams: objects,
+      DeleteParams: lists,
+      ReturnOverrides: () => ({ ResponseCode: 0, ResponseError: "", ResponseBody: "", ResponseHeaders: null, OverrideError: false }),
+      IgnoreBody: never,
+      Method: (texts, first) => texts[first + 3],
+      RequestURI: (texts, first) => texts[first + 4],
+      Scheme: (texts, first) => texts[first + 5],
+    };
   }
+
+  // Response hooks see no body of the request.
+  var request = deferredTexts(requestMakers((texts, first) => texts[first + 6]));
+  var answeredRequest = deferredTexts(requestMakers(() => null));
+  var virtualRequest = deferredTexts({
+    Headers: headersMaker,
+    Body: (texts, first) => texts[first + 4],
+    URL: (texts, first) => texts[first + 2],
+    Params: paramsMaker,
+    Scheme: (texts, first) => texts[first + 3],
+  });
+
+  var response = deferredTexts({
+    Headers: headersMaker,
+    StatusCode: (texts, first) => parse(texts[first + 1]),
+    Body: (texts, first) => texts[first + 2],
+    SetHeaders: objects,
+    DeleteHeaders: lists,
+  });
 
   // An item of a result: how it is to be read, a name, and a text. No part has the separator in it.
   function item(kind, name, text) {
@@ -95,14 +166,14 @@
 
   // What a middleware returned, as items of what has changed: writing and reading all of it would take as long as the script itself.
   function changes(answer, body, url, takesMeta) {
-    var request = answer.Request, overrides = request.ReturnOverrides, made = textItems("SetHeaders", request.SetHeaders);
-    made += listItem("DeleteHeaders", request.DeleteHeaders);
-    made += textItems("AddParams", request.AddParams);
-    if (request.ExtendedParams && keysOf(request.ExtendedParams).length > 0) made += jsonItem("ExtendedParams", request.ExtendedParams);
-    made += listItem("DeleteParams", request.DeleteParams);
-    if (request.IgnoreBody) made += jsonItem("IgnoreBody", request.IgnoreBody);
-    if (request.Body !== body) made += jsonItem("Body", toText(request.Body));
-    if (request.URL !== url) made += jsonItem("URL", request.URL);
+    var returned = request.seen(answer.Request), overrides = returned.ReturnOverrides, made = textItems("SetHeaders", returned.SetHeaders);
+    made += listItem("DeleteHeaders", returned.DeleteHeaders);
+    made += textItems("AddParams", returned.AddParams);
+    if (returned.ExtendedParams && keysOf(returned.ExtendedParams).length > 0) made += jsonItem("ExtendedParams", returned.ExtendedParams);
+    made += listItem("DeleteParams", returned.DeleteParams);
+    if (returned.IgnoreBody) made += jsonItem("IgnoreBody", returned.IgnoreBody);
+    if (returned.Body !== body && !request.isLeft(returned, "Body")) made += jsonItem("Body", toText(returned.Body));
+    if (returned.URL !== url && !request.isLeft(returned, "URL")) made += jsonItem("URL", returned.URL);
     if (overrides && overrides.ResponseCode !== 0) made += jsonItem("ReturnOverrides", overrides);
     if (takesMeta) made += jsonItem("SessionMeta", answer.SessionMeta);
     if (answer.Session) made += jsonItem("Session", answer.Session);
@@ -116,21 +187,11 @@
     function MiddlewareComponentMeta(configuration) {
       this.configuration = configuration;
     }
-    MiddlewareComponentMeta.prototype.DoProcessRequest = function (request, session, config, takesMeta) {
-      var body = request.Body, url = request.URL;
-      if (!this.ProcessRequest) return;
-      var answer = this.ProcessRequest(request, session, config);
-      return answer ? changes(answer, body, url, takesMeta) : undefined;
+    MiddlewareComponentMeta.prototype.DoProcessRequest = function (request, session, config) {
+      return this.ProcessRequest && this.ProcessRequest(request, session, config);
     };
     MiddlewareComponentMeta.prototype.DoProcessResponse = function (response, request, session, config) {
-      var body = response.Body;
-      if (!this.ProcessResponse) return;
-      var answer = this.ProcessResponse(response, request, session, config);
-      if (!answer) return;
-      var made = answer.Response;
-      made.Headers = undefined;
-      if (made.Body === body) made.IsBodyKept = true, made.Body = undefined;
-      return stringify(answer);
+      return this.ProcessResponse && this.ProcessResponse(response, request, session, config);
     };
 
     function NewMiddleware(configuration) {
@@ -173,40 +234,57 @@
     };
   }
 
-  function response(answer, meta) {
+  function virtualAnswer(answer, meta) {
     return stringify({ Response: answer, SessionMeta: meta });
   }
 
-  // An argument: JSON, the number of a constant of the program, or the texts that an object is made of.
-  function value(constants, argument, make) {
-    if (typeof argument === "number") return constants[argument]();
-    return typeof argument === "string" ? parse(argument) : make(argument);
+  // An argument: the number of a constant of the program, JSON, or null for an object that is made of texts.
+  function value(argument, object, texts, first) {
+    if (argument === null) return object.begin(texts, first);
+    return typeof argument === "number" ? constants[argument]() : parse(argument);
   }
 
   // The calls, by the numbers of `Entry`.
   var entries = [
-    function (handler, v, a, b, c, d) {
-      return handler.DoProcessRequest(value(v, a, requestOf), value(v, b), value(v, c), d !== undefined);
+    function (handler, texts, a, b, c, d) {
+      var made = value(a, request, texts, 0), [body, url] = a === null ? [texts[6], texts[2]] : [made.Body, made.URL];
+      var answer = handler.DoProcessRequest(made, value(b), value(c));
+      return answer ? changes(answer, body, url, d !== undefined) : undefined;
     },
-    function (handler, v, a, b, c, d) {
-      return handler.DoProcessResponse(value(v, a, responseOf), value(v, b, requestOf), value(v, c), value(v, d));
+    function (handler, texts, a, b, c, d) {
+      var made = value(a, response, texts, 0), body = made.Body;
+      var answer = handler.DoProcessResponse(made, value(b, answeredRequest, texts, 3), value(c), value(d));
+      if (!answer) return;
+      var returned = answer.Response;
+      returned.Headers = undefined;
+      if (returned.Body === body) returned.IsBodyKept = true, returned.Body = undefined;
+      return stringify(answer);
     },
-    function (handler, v, a, b, c) {
-      return handler(value(v, a, virtualRequestOf), value(v, b), value(v, c));
+    function (handler, texts, a, b, c) {
+      return handler(value(a, virtualRequest, texts, 0), value(b), value(c));
     },
-    function (handler, v, a, b) {
-      handler.DoProcessEvent(value(v, a), value(v, b));
+    function (handler, texts, a, b) {
+      handler.DoProcessEvent(value(a), value(b));
       return "";
     },
-    function (handler, v, a, b) {
-      var record = value(v, a), answer = handler(record, value(v, b));
+    function (handler, texts, a, b) {
+      var record = value(a), answer = handler(record, value(b));
       if (answer === null || answer === false) return "";
       return stringify(answer === undefined ? record : answer);
     },
   ];
 
-  function call(entry, handler, constants, a, b, c, d) {
-    return entries[entry](handler, constants, a, b, c, d);
+  var factory, constants;
+
+  // Runs the scripts' top-level code, which makes the handlers.
+  function start() {
+    return factory.call(globalThis);
+  }
+
+  function call(entry, handler, a, b, c, d, ...texts) {
+    var found = start()[handler];
+    loud();
+    return entries[entry](found, texts, a, b, c, d);
   }
 
   // An object that inherits a constant cannot be given a member of its name by assignment. Members that scripts do assign become accessors
@@ -299,7 +377,7 @@
     first.add("__tollgate");
     sweep();
     allowOverrides();
-    freezeAll(hidden().concat(headersMember, paramsMember, ownKeys(globalThis).map(function (name) {
+    freezeAll(hidden().concat(ownKeys(globalThis).map(function (name) {
       return globalThis[name];
     })));
     // The global object inherits them, so that few members of its own have to be counted after each call.
@@ -313,9 +391,18 @@
     inherit(world, freeze(builtins));
   }
 
-  define(globalThis, "TykJsResponse", { value: response, writable: true, configurable: true });
+  define(globalThis, "TykJsResponse", { value: virtualAnswer, writable: true, configurable: true });
   var tyk = tykJS();
   define(globalThis, "TykJS", { value: tyk, writable: true, configurable: true });
   first.add("TykJsResponse").add("TykJS");
-  return { call: call, sweep: sweep, harden: harden };
-})();
+  // Called from outside. Its members are of use when the program is loaded, and after a call.
+  return Object.assign(call, {
+    sweep: sweep,
+    harden: harden,
+    load(program, makers) {
+      factory = program;
+      constants = makers.map(deferredConstant);
+      return start();
+    },
+  });
+})

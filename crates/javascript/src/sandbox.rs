@@ -7,8 +7,9 @@ use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::{LOAD_TIME_MAX, STACK_BYTES_MAX, ScriptLimits};
 use crate::program::{Constant, Handler, Program};
 use rquickjs::context::{EvalOptions, intrinsic};
+use rquickjs::function::{Args, Func};
 use rquickjs::object::Filter;
-use rquickjs::{Array, CatchResultExt, CaughtError, Context, Ctx, Function, IntoJs, Object, Runtime, Value};
+use rquickjs::{Array, CatchResultExt, CaughtError, Context, Ctx, Function, Runtime, Value};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -51,23 +52,6 @@ pub enum Argument {
     Members(Vec<String>),
     /// The entry has no such argument.
     None,
-}
-
-impl<'js> IntoJs<'js> for &Argument {
-    fn into_js(self, ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
-        match self {
-            Argument::Json(text) => text.as_str().into_js(ctx),
-            Argument::Constant(Constant(index)) => i32::try_from(*index).unwrap_or(-1).into_js(ctx),
-            Argument::Members(texts) => {
-                let members = Array::new(ctx.clone())?;
-                for (index, text) in texts.iter().enumerate() {
-                    members.set(index, text.as_str())?;
-                }
-                members.into_js(ctx)
-            }
-            Argument::None => Ok(Value::new_undefined(ctx.clone())),
-        }
-    }
 }
 
 pub(crate) type Arguments = [Argument; 4];
@@ -113,14 +97,16 @@ impl Sandbox {
 
     fn load(&self, ctx: &Ctx<'_>) -> Result<(), ProgramFault> {
         let whole = |error: CaughtError<'_>| self.program_fault(&error);
-        let library: Object<'_> = eval(ctx, include_str!("library.js"), "library").catch(ctx).map_err(whole)?;
-        ctx.globals().prop("__tollgate", rquickjs::object::Property::from(library.clone())).catch(ctx).map_err(whole)?;
+        let make: Function<'_> = eval(ctx, include_str!("library.js"), "library").catch(ctx).map_err(whole)?;
+        let state = self.state.clone();
+        let loud = Func::from(move || state.set_quiet(false));
+        let library: Function<'_> = make.call((loud,)).catch(ctx).map_err(whole)?;
+        ctx.globals().prop(LIBRARY, rquickjs::object::Property::from(library.clone())).catch(ctx).map_err(whole)?;
         self.check_syntax(ctx)?;
         let factory: Function<'_> = eval(ctx, &self.program.text, PROGRAM).catch(ctx).map_err(whole)?;
-        library.set("factory", factory.clone()).catch(ctx).map_err(whole)?;
         let constants: Value<'_> = eval(ctx, &self.program.constants, "constants").catch(ctx).map_err(whole)?;
-        library.set("constants", constants).catch(ctx).map_err(whole)?;
-        let handlers: Array<'_> = factory.call((rquickjs::function::This(ctx.globals()),)).catch(ctx).map_err(whole)?;
+        let load: Function<'_> = library.get("load").catch(ctx).map_err(whole)?;
+        let handlers: Array<'_> = load.call((factory, constants)).catch(ctx).map_err(whole)?;
         self.settle(ctx);
         for (index, handler) in self.program.handlers.iter().enumerate() {
             let found: Value<'_> = handlers.get(index).catch(ctx).map_err(whole)?;
@@ -172,15 +158,9 @@ impl Sandbox {
     fn call(&self, ctx: &Ctx<'_>, entry: Entry, handler: Handler, arguments: &Arguments) -> Result<String, ScriptFault> {
         let thrown = |error: CaughtError<'_>| self.fault(&error);
         self.state.set_quiet(true);
-        let library: Object<'_> = ctx.globals().get("__tollgate").catch(ctx).map_err(thrown)?;
-        let factory: Function<'_> = library.get("factory").catch(ctx).map_err(thrown)?;
-        let handlers: Array<'_> = factory.call((rquickjs::function::This(ctx.globals()),)).catch(ctx).map_err(thrown)?;
-        self.state.set_quiet(false);
-        let handler: Value<'_> = handlers.get(handler.0).catch(ctx).map_err(thrown)?;
-        let call: Function<'_> = library.get("call").catch(ctx).map_err(thrown)?;
-        let constants: Value<'_> = library.get("constants").catch(ctx).map_err(thrown)?;
-        let [a, b, c, d] = arguments;
-        let made: Value<'_> = call.call((entry as i32, handler, constants, a, b, c, d)).catch(ctx).map_err(thrown)?;
+        let call: Function<'_> = ctx.globals().get(LIBRARY).catch(ctx).map_err(thrown)?;
+        let arguments = flattened(ctx, entry, handler, arguments).catch(ctx).map_err(thrown)?;
+        let made: Value<'_> = call.call_arg(arguments).catch(ctx).map_err(thrown)?;
         self.state.set_quiet(true);
         match made.as_string() {
             Some(text) => text.to_string().map_err(|_| ScriptFault::NoResult("the script's result is not valid text")),
@@ -199,16 +179,16 @@ impl Sandbox {
         if count_globals(ctx) == self.globals {
             return true;
         }
-        let library = ctx.globals().get::<_, Object<'_>>("__tollgate");
+        let library = ctx.globals().get::<_, Function<'_>>(LIBRARY);
         let sweep = library.and_then(|library| library.get::<_, Function<'_>>("sweep"));
         sweep.and_then(|sweep| sweep.call::<_, bool>(())).catch(ctx).unwrap_or(false)
     }
 
     fn fault(&self, error: &CaughtError<'_>) -> ScriptFault {
         let text = text_of(error);
-        // There may be no memory left for an exception that says so; then `null` is thrown.
+        // There may be no memory left for an exception that says so, or for its message.
         let is_null = matches!(error, CaughtError::Value(value) if value.is_null());
-        if is_null || text.contains("out of memory") {
+        if is_null || text.contains("out of memory") || text == "InternalError: " {
             return ScriptFault::Memory;
         }
         ScriptFault::Thrown(self.placed(&text, error))
@@ -239,6 +219,33 @@ impl Drop for Sandbox {
         self.runtime.set_interrupt_handler(None);
     }
 }
+
+/// The arguments of `call` in `library.js`: texts of which it makes an object come after all others, with null in their place.
+fn flattened<'js>(ctx: &Ctx<'js>, entry: Entry, handler: Handler, arguments: &Arguments) -> rquickjs::Result<Args<'js>> {
+    let texts = || {
+        arguments.iter().filter_map(|argument| if let Argument::Members(texts) = argument { Some(texts) } else { None }).flatten()
+    };
+    let mut flat = Args::new(ctx.clone(), 2 + arguments.len() + texts().count());
+    flat.push_arg(entry as i32)?;
+    flat.push_arg(number(handler.0))?;
+    for argument in arguments {
+        match argument {
+            Argument::Json(text) => flat.push_arg(text.as_str())?,
+            Argument::Constant(Constant(index)) => flat.push_arg(number(*index))?,
+            Argument::Members(_) => flat.push_arg(Value::new_null(ctx.clone()))?,
+            Argument::None => flat.push_arg(Value::new_undefined(ctx.clone()))?,
+        }
+    }
+    texts().try_for_each(|text| flat.push_arg(text.as_str()))?;
+    Ok(flat)
+}
+
+fn number(index: usize) -> i32 {
+    i32::try_from(index).unwrap_or(-1)
+}
+
+/// The name of the library's global member.
+const LIBRARY: &str = "__tollgate";
 
 /// The name of the program in stack traces.
 const PROGRAM: &str = "program";

@@ -120,8 +120,14 @@ fn a_request_made_of_texts_is_an_ordinary_object() {
         ("(request.Headers = 5, request.Headers)", "5"),
         ("(request.Params = 5, delete request.Headers, 'Headers' in request)", "false"),
         ("Object.create(request).Params.a[0]", "1"),
-        ("Object.isFrozen(Object.getOwnPropertyDescriptor(request, 'Headers').get)", "true"),
-        ("Object.isFrozen(Object.getOwnPropertyDescriptor(request, 'Params').set)", "true"),
+        ("(request.Method = 'A', delete request.Method, request.Method)", "undefined"),
+        ("(request.Method = undefined, 'Method' in request)", "true"),
+        ("(Object.create(request).Method = 'A', request.Method)", "PUT"),
+        ("(request.Extra = 1, Object.keys(request).length)", "15"),
+        ("(request.SetHeaders.A = 'c', Object.values(request)[1].A)", "c"),
+        ("(Object.freeze(request), request.Method = 'A', request.Method)", "PUT"),
+        ("Object.getOwnPropertyDescriptor(request, 'Headers').value.A", "2"),
+        ("request.toString() + request.nothing + ('valueOf' in request)", "[object Object]undefinedtrue"),
     ] {
         let text = format!(
             "var mw = new TykJS.TykMiddleware.NewMiddleware({{}});
@@ -199,6 +205,31 @@ fn constants_are_made_anew_for_each_call() {
         let call = ScriptCall { handler, entry: Entry::Virtual, arguments: [a, b, Argument::Json("{}".into()), Argument::None] };
         script.call(call, Box::new(Channel(sender)));
         assert_eq!(receiver.recv().unwrap().as_deref(), Ok(r#"[{"list":[1]},{"__proto__":1}]"#));
+    }
+}
+
+#[test]
+fn a_constant_is_an_ordinary_object() {
+    for (expression, expected) in [
+        ("a", r#"{"rate":5,"meta":null,"rights":{"api":[1]}}"#),
+        ("[a.rate, a.meta, a.rights.api, a.nothing]", "[5,null,[1],null]"),
+        ("(a.rights.api[0] = 2, a)", r#"{"rate":5,"meta":null,"rights":{"api":[2]}}"#),
+        ("(a.meta = {b: 1}, a)", r#"{"rate":5,"meta":{"b":1},"rights":{"api":[1]}}"#),
+        ("(a.rate = undefined, [a.rate, Object.keys(a).join()])", r#"[null,"rate,meta,rights"]"#),
+        ("(delete a.rate, [a.rate, 'rate' in a, 'meta' in a])", "[null,false,true]"),
+        ("(a.constructor === Object) + a.toString()", r#""true[object Object]""#),
+    ] {
+        let mut builder = ProgramBuilder::default();
+        let source = builder.source("plugin.js", format!("function f(a) {{ return JSON.stringify({expression}) }}"), Scope::Shared);
+        let handler = builder.handler(source, "f").unwrap();
+        let constant = Argument::Constant(builder.constant(r#"{"rate": 5, "meta": null, "rights": {"api": [1]}}"#));
+        let script = ScriptEngine::new().load(builder.build(), Arc::new(NotedHost::default()), LIMITS).unwrap();
+        for _ in 0..2 {
+            let (sender, receiver) = channel();
+            let arguments = [constant.clone(), Argument::Json("{}".into()), Argument::Json("{}".into()), Argument::None];
+            script.call(ScriptCall { handler, entry: Entry::Virtual, arguments }, Box::new(Channel(sender)));
+            assert_eq!(receiver.recv().unwrap().as_deref(), Ok(expected), "{expression}");
+        }
     }
 }
 

@@ -167,7 +167,7 @@ fn return_overrides(overrides: Overrides) -> ReturnOverrides {
         (error, body) if error.is_empty() => body,
         (error, _) => error,
     };
-    ReturnOverrides { status: i64::from(response_code), body, headers: pairs(headers), override_error }
+    ReturnOverrides { status: i64::from(response_code), body, headers: pairs(headers), override_error, is_processed: false }
 }
 
 fn response_of(response: ResponseAnswer, asked: &Asked) -> Result<PluginResponse, HookFault> {

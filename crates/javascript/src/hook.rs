@@ -19,6 +19,10 @@ pub fn request_answer(result: &str, kind: HookKind, meta_data: Option<&Map<Strin
     if keeps_body {
         answer.request.body = None;
     }
+    if let Some(overrides) = &mut answer.request.overrides {
+        // As in Tyk, which shows such a response to response hooks unless it comes before the caller is known.
+        overrides.is_processed = matches!(kind, HookKind::PostKeyAuth | HookKind::Post);
+    }
     if kind == HookKind::AuthCheck && answer.request.overrides.is_none() {
         // A script that found nobody must not let the request pass.
         let session = session.ok_or_else(|| ScriptFault::Unreadable("auth_check returned no session".to_owned()))?;

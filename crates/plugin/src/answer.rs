@@ -65,6 +65,8 @@ pub struct ReturnOverrides {
     pub headers: Vec<(String, String)>,
     /// Whether a status of 400 or more is sent with the body as it is, not as an error of the gateway.
     pub override_error: bool,
+    /// Whether response hooks and transforms process it like an upstream's response.
+    pub is_processed: bool,
 }
 
 /// What becomes of the caller's session.

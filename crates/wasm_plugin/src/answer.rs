@@ -49,7 +49,8 @@ fn header_changes(changes: HeaderChanges) -> RequestChanges {
 
 fn ended(reply: LocalReply) -> Result<RequestChanges, HookFault> {
     let body = String::from_utf8(reply.body).map_err(|_| HookFault::Failed("the body of the response is no text".to_owned()))?;
-    let overrides = ReturnOverrides { status: reply.status, body, headers: reply.headers, override_error: true };
+    let overrides =
+        ReturnOverrides { status: reply.status, body, headers: reply.headers, override_error: true, is_processed: false };
     Ok(RequestChanges { overrides: Some(overrides), ..RequestChanges::default() })
 }
 

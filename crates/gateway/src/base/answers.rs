@@ -20,6 +20,7 @@ pub(crate) enum RequestSlot {
     ResponseView,
     GraphqlFacts,
     StoredMetaData,
+    HeldResponse,
 }
 
 impl RequestSlot {

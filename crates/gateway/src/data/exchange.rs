@@ -92,8 +92,6 @@ pub(crate) struct Exchange<'a> {
     pub from_cache: bool,
     /// Whether a reply of the gateway is recorded like a response.
     pub records_reply: bool,
-    /// Whether the reply is made by a script in place of the upstream.
-    pub is_virtual: bool,
     /// Lines of the stored response that no change of the version replaces.
     pub last_lines: LineBlock,
     /// Whether the request has conditions that are not the client's.
@@ -153,8 +151,20 @@ pub(crate) enum Step {
     Refuse(Refusal),
     /// Ends with the reply in `outgoing`.
     Reply,
+    /// Ends with a response in the upstream's place: later middlewares that process responses still run, and so do all response steps.
+    Respond(Box<OwnResponse>),
     /// Ends with this stored response, and the request goes to its upstream without the client.
     Revalidate(Box<CachedResponse>),
+}
+
+/// A response that the gateway makes in the upstream's place.
+pub(crate) struct OwnResponse {
+    pub status: u16,
+    /// Header lines, without those that frame the message.
+    pub headers: Vec<(String, Vec<u8>)>,
+    pub body: Vec<u8>,
+    /// Whether it tells the caller about limits, like an upstream's response.
+    pub tells_limits: bool,
 }
 
 impl Step {

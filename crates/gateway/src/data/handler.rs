@@ -7,6 +7,7 @@ mod forward;
 mod in_flight;
 mod mirror;
 mod observed;
+mod own_response;
 mod probed;
 mod record_builder;
 mod rehearsal;

@@ -187,6 +187,11 @@ pub(crate) trait Middleware: Send + Sync {
         None
     }
 
+    /// Whether it only prepares the processing of the response, which is due even if a middleware before it has answered the request.
+    fn is_for_responses(&self) -> bool {
+        false
+    }
+
     /// Checks and changes a request, and lets it pass or not.
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step;
 }

@@ -22,6 +22,11 @@ pub(crate) trait ResponseStep {
     /// Called with the next body bytes for the client, after [`ResponseAction::Watch`]. If the end never comes, the response was truncated.
     fn on_bytes(&mut self, _: &[u8], _is_end: bool) {}
 
+    /// Whether it is only for responses of upstreams, not for those that the gateway makes in their place.
+    fn is_for_upstreams(&self) -> bool {
+        false
+    }
+
     /// Called when no response arrives. Returns true when the reply in the outgoing message replaces the refusal.
     fn on_fault(&mut self, _: FaultKind, _: &mut Outgoing) -> bool {
         false
@@ -200,11 +205,24 @@ impl ResponseChain {
         self.overridden.iter().flatten().for_each(|(name, value)| edits.set(headers, name, value));
     }
 
+    /// The same for a message that consists of its edits.
+    pub(crate) fn set_last_added(&self, edits: &mut HeaderEdits) {
+        self.overridden.iter().flatten().for_each(|(name, value)| edits.set_added(name, value));
+    }
+
     /// Processes the head. A verdict of `Reply` without a refusal has filled `outgoing`.
     pub(crate) fn on_head(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         outgoing.status = 0;
         outgoing.body.clear();
-        self.run(0, response, None, outgoing)
+        self.run(0, response, None, false, outgoing)
+    }
+
+    /// Processes a response whose body is all there, made in the upstream's place. The verdict is never `Keep`.
+    pub(crate) fn on_whole(&mut self, response: &Response<'_>, body: &[u8], outgoing: &mut Outgoing) -> ResponseVerdict {
+        self.steps.retain(|entry| !entry.step.is_for_upstreams());
+        outgoing.status = 0;
+        outgoing.body.clear();
+        self.run(0, response, Some(KeptBody::Whole(body)), false, outgoing)
     }
 
     /// Processes the body that a step asked for.
@@ -212,7 +230,7 @@ impl ResponseChain {
         outgoing.edits = std::mem::take(&mut self.edits);
         outgoing.status = self.status;
         outgoing.body.clear();
-        self.run(self.at, response, Some(body), outgoing)
+        self.run(self.at, response, Some(body), true, outgoing)
     }
 
     pub(crate) fn on_bytes(&mut self, bytes: &[u8], is_end: bool) {
@@ -225,16 +243,16 @@ impl ResponseChain {
         self.steps.iter_mut().any(|entry| entry.step.on_fault(kind, outgoing))
     }
 
-    /// Runs the steps from `at` on. If there is a buffered body, the first of them asked for it.
+    /// Runs the steps from `at` on. With `has_asked`, the first of them asked for the buffered body.
     fn run(
         &mut self,
         mut at: usize,
         response: &Response<'_>,
         kept: Option<KeptBody<'_>>,
+        mut has_asked: bool,
         outgoing: &mut Outgoing,
     ) -> ResponseVerdict {
         let mut rewritten = self.rewritten.take();
-        let mut has_asked = kept.is_some();
         // Size limit of the step that is called.
         let mut bytes_max = usize::MAX;
         while let Some(entry) = self.steps.get_mut(at) {

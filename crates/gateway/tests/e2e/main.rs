@@ -112,6 +112,7 @@ mod openapi_requests;
 mod openid;
 mod openid_provider;
 mod orgs;
+mod own_responses;
 mod paths;
 mod peers;
 mod places;

@@ -236,6 +236,19 @@ fn mocks_come_from_values_and_from_examples_after_authentication() {
     let made = gateway.send(request("PUT", "/a/things/5", &[], "{}"));
     assert_eq!((made.status, made.text().as_str(), made.header("x-mock")), (201, "made", Some("yes")));
     assert_eq!(upstream.requests(), 0);
+    // As in Tyk's `mw_mock_response.go`, response steps process them, but not the request's changes.
+    let late = json!({"enabled": true, "add": [{"name": "X-Late", "value": "added"}]});
+    let early = json!({"enabled": true, "add": [{"name": "X-Early", "value": "sent"}]});
+    let mock = json!({"enabled": true, "code": 201, "body": "made"});
+    let operations =
+        json!({"putThing": {"mockResponse": mock, "transformResponseHeaders": late, "transformRequestHeaders": early}});
+    gateway.write_file("a-oas.json", with_operations(&upstream, operations).to_string());
+    gateway.reload();
+    let made = gateway.send(request("PUT", "/a/things/5", &[], "{}"));
+    assert_eq!(
+        (made.status, made.text().as_str(), made.header("x-late"), made.header("x-early")),
+        (201, "made", Some("added"), None)
+    );
     assert_eq!(gateway.get("/a/things/new").status, 200);
     assert_eq!(upstream.requests(), 1, "a fixed path is not mocked by a pattern");
 }

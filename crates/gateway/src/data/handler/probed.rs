@@ -92,7 +92,7 @@ impl Probe {
         let (decision, cause, message) = match step {
             Step::Next | Step::Reread => (ProbeDecision::Next, "", String::new()),
             Step::Refuse(refusal) => (ProbeDecision::Refuse, refusal.cause, refusal.message.text().to_owned()),
-            Step::Reply | Step::Revalidate(_) => (ProbeDecision::Reply, "", String::new()),
+            Step::Reply | Step::Respond(_) | Step::Revalidate(_) => (ProbeDecision::Reply, "", String::new()),
             Step::Wait(_) | Step::Await(..) | Step::Read(_) => {
                 self.held.set(Some(MonoTime::now()));
                 (ProbeDecision::Held, "", String::new())

@@ -197,6 +197,11 @@ impl RehearsalRun {
             Step::Await(..) => parts.undecided = Some(name),
             Step::Refuse(refusal) => parts.refused = Some((name, refusal.clone())),
             Step::Reply | Step::Revalidate(_) => parts.replied = name,
+            Step::Respond(_) => {
+                parts.replied = name;
+                // Plugins for responses are not called.
+                return Step::Reply;
+            }
             Step::Next | Step::Reread | Step::Wait(_) | Step::Read(_) => {}
         }
         step

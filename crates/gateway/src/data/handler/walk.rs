@@ -4,7 +4,7 @@ use super::arrival::RequestContext;
 use super::batch::is_batch;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
 use super::steps::Steps;
-use super::{GatewayHandler, forward, mirror, record_builder, reply, revalidation, select};
+use super::{GatewayHandler, forward, mirror, own_response, record_builder, reply, revalidation, select};
 use crate::auth::keys::CountedRequest;
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
@@ -186,7 +186,6 @@ impl GatewayHandler {
             counted: CountedRequest::default(),
             from_cache: false,
             records_reply: false,
-            is_virtual: false,
             last_lines: LineBlock::default(),
             is_conditional: false,
             redirected: None,
@@ -232,7 +231,11 @@ impl ChainWalk<'_> {
     ) -> Result<Run, Refusal> {
         let ChainWalk { arrival, version, .. } = self;
         let mut rest = chain.iter();
+        let mut own = None;
         while let Some(middleware) = rest.next() {
+            if own.is_some() && !middleware.is_for_responses() {
+                continue;
+            }
             let began = self.traced.then(MonoTime::now);
             let step = if self.sampled {
                 arrival.core.timed_step(middleware.as_ref(), &mut exchange)
@@ -255,7 +258,7 @@ impl ChainWalk<'_> {
                 Step::Reply => {
                     *record = if exchange.records_reply {
                         record_builder::build_record(arrival, &exchange, "")
-                    } else if exchange.from_cache || exchange.is_virtual {
+                    } else if exchange.from_cache {
                         complete_stored(&mut exchange, version);
                         record_builder::build_record(arrival, &exchange, "")
                     } else {
@@ -263,11 +266,12 @@ impl ChainWalk<'_> {
                     };
                     return Ok(Run::Reply);
                 }
+                Step::Respond(response) => own = Some(response),
                 Step::Revalidate(answer) => {
                     let detached = match destination(&mut exchange, version)? {
                         Destination::Upstream(chosen) => {
                             let upstream = upstream_of(&chosen, version)?;
-                            show_request(&exchange, upstream);
+                            show_request(&exchange, Some(upstream));
                             Some(revalidation::detached(&mut exchange, version, upstream, arrival.peer.ip()))
                         }
                         Destination::Control | Destination::Loop(_) => None,
@@ -286,6 +290,19 @@ impl ChainWalk<'_> {
                 Step::Read(bytes_max) => return Ok(Run::Read(bytes_max)),
             }
         }
+        if let Some(response) = own {
+            let tells_limits = response.tells_limits;
+            if let Some((work, time_max)) = own_response::process(&mut exchange, *response)? {
+                return Ok(Run::Await(work, time_max));
+            }
+            if !tells_limits {
+                exchange.limit_lines.clear();
+            }
+            complete_stored(&mut exchange, version);
+            exchange.response_chain.set_last_added(&mut exchange.outgoing.edits);
+            *record = record_builder::build_record(arrival, &exchange, "");
+            return Ok(Run::Reply);
+        }
         match destination(&mut exchange, version)? {
             Destination::Control => {
                 // Not recorded: bodies contain secrets, and it is not a call of the API.
@@ -295,7 +312,7 @@ impl ChainWalk<'_> {
             Destination::Upstream(chosen) => {
                 let upstream = upstream_of(&chosen, version)?;
                 if !exchange.response_chain.is_empty() {
-                    show_request(&exchange, upstream);
+                    show_request(&exchange, Some(upstream));
                 }
                 let mut forward = forward::fill(&mut exchange, version, upstream);
                 if let (Chosen::Balanced(taken), Upstreams::Balanced(rules)) = (&chosen, &version.upstreams) {

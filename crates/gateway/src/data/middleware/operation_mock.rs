@@ -4,7 +4,7 @@
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::{Exchange, OwnResponse, Step};
 use crate::data::refusal::RefusalText;
 use tollgate_model::api::OperationMock;
 use tollgate_model::is_framing_header;
@@ -58,14 +58,14 @@ impl Middleware for OperationMocks {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         match self.by_endpoint.find(exchange.hits, &exchange.method) {
             None | Some(Answer::None) => Step::Next,
-            Some(Answer::Fixed { status, headers, body }) => reply(exchange, *status, None, headers, body.as_bytes()),
+            Some(Answer::Fixed { status, headers, body }) => respond(*status, None, headers, body.as_bytes()),
             Some(Answer::FromExamples(mocks, configured)) => {
                 let headers = &exchange.request.headers;
                 let header = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned());
                 match mocks.select(configured, &header) {
                     Ok(mocked) => {
                         let content_type = Some(mocked.content_type).filter(|kind| !kind.is_empty());
-                        reply(exchange, mocked.status, content_type, mocked.headers, mocked.body)
+                        respond(mocked.status, content_type, mocked.headers, mocked.body)
                     }
                     Err(why) => {
                         let message = format!("failed to mock response: mock: {why}");
@@ -77,19 +77,17 @@ impl Middleware for OperationMocks {
     }
 }
 
-fn reply(exchange: &mut Exchange<'_>, status: u16, content_type: Option<&str>, headers: &[(String, String)], body: &[u8]) -> Step {
-    let outgoing = &mut *exchange.outgoing;
-    outgoing.status = status;
-    outgoing.body.extend_from_slice(body);
+fn respond(status: u16, content_type: Option<&str>, headers: &[(String, String)], body: &[u8]) -> Step {
     let is_type = |name: &str| name.eq_ignore_ascii_case("content-type");
     // The gateway frames its replies itself.
-    for (name, value) in headers.iter().filter(|(name, _)| !(is_framing_header(name) || is_type(name) && content_type.is_some())) {
-        outgoing.edits.add(name, value.as_bytes());
-    }
-    match content_type {
-        Some(content_type) => outgoing.edits.add("Content-Type", content_type.as_bytes()),
-        None if body.is_empty() || headers.iter().any(|(name, _)| is_type(name)) => {}
-        None => outgoing.edits.add("Content-Type", b"text/plain; charset=utf-8"),
-    }
-    Step::Reply
+    let lines = headers.iter().filter(|(name, _)| !(is_framing_header(name) || is_type(name) && content_type.is_some()));
+    let mut lines: Vec<_> = lines.map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect();
+    let known_type = match content_type {
+        Some(content_type) => Some(content_type),
+        None if body.is_empty() || headers.iter().any(|(name, _)| is_type(name)) => None,
+        None => Some("text/plain; charset=utf-8"),
+    };
+    lines.extend(known_type.map(|kind| ("Content-Type".to_owned(), kind.as_bytes().to_vec())));
+    // As in Tyk, it does not tell about limits.
+    Step::Respond(Box::new(OwnResponse { status, headers: lines, body: body.to_vec(), tells_limits: false }))
 }

@@ -62,6 +62,10 @@ impl Middleware for OverrideErrors {
 }
 
 impl ResponseStep for OverrideStep {
+    fn is_for_upstreams(&self) -> bool {
+        true
+    }
+
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         if head.status() < ERROR_STATUS_MIN {
             return ResponseAction::Pass;

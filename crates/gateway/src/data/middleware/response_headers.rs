@@ -43,6 +43,10 @@ impl ResponseHeaders {
 }
 
 impl Middleware for ResponseHeaders {
+    fn is_for_responses(&self) -> bool {
+        true
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         self.global.iter().chain(&self.injected).chain(self.by_endpoint.values()).for_each(|plan| plan.read_names(names));
     }

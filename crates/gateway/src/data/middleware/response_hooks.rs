@@ -17,6 +17,10 @@ impl ResponseHooks {
 }
 
 impl Middleware for ResponseHooks {
+    fn is_for_responses(&self) -> bool {
+        true
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let step = HookedResponse::new(&self.0, exchange);
         exchange.response_chain.push(step);

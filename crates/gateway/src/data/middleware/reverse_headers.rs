@@ -90,6 +90,10 @@ fn parts(url: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl Middleware for ReverseHeaders {
+    fn is_for_responses(&self) -> bool {
+        true
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let path = exchange.api.stripped(&exchange.url).to_owned();
         let path = if path.starts_with('/') { path } else { format!("/{path}") };

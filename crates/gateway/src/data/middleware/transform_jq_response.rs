@@ -48,6 +48,10 @@ impl TransformJqResponse {
 }
 
 impl Middleware for TransformJqResponse {
+    fn is_for_responses(&self) -> bool {
+        true
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(filter) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let step = FilterStep {

@@ -32,6 +32,10 @@ impl TransformResponse {
 }
 
 impl Middleware for TransformResponse {
+    fn is_for_responses(&self) -> bool {
+        true
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(template) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let step = Transform {

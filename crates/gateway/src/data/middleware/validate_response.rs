@@ -87,6 +87,10 @@ impl ValidateResponse {
 }
 
 impl Middleware for ValidateResponse {
+    fn is_for_responses(&self) -> bool {
+        true
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         // The client's method: an earlier step may have changed it for the upstream.
         let Some(Some(rules)) = self.by_endpoint.find(exchange.hits, exchange.request.method) else { return Step::Next };

@@ -7,7 +7,7 @@ use crate::base::answers::{GRACE, QuestionState};
 use crate::base::form::pairs;
 use crate::base::path::Path as UrlPath;
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, Redirect, Step};
+use crate::data::exchange::{Exchange, OwnResponse, Redirect, Step};
 use crate::data::plugins::{MetaDataWriter, plugin_headers, session_of};
 use crate::data::refusal::VIRTUAL_FAILED;
 use crate::data::script_settings::{ScriptSettings, read_script};
@@ -127,19 +127,14 @@ impl VirtualEndpoints {
         {
             return redirect(exchange, target);
         }
-        let outgoing = &mut *exchange.outgoing;
-        outgoing.edits.clear();
-        outgoing.status = status;
-        outgoing.body.extend_from_slice(answer.body.as_bytes());
         let is_type = |name: &str| name.eq_ignore_ascii_case("content-type");
-        for (name, value) in answer.headers.iter().filter(|(name, _)| !is_framing_header(name)) {
-            outgoing.edits.add(name, value.as_bytes());
-        }
+        let lines = answer.headers.iter().filter(|(name, _)| !is_framing_header(name));
+        let mut headers: Vec<_> = lines.map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect();
         if !answer.body.is_empty() && !answer.headers.iter().any(|(name, _)| is_type(name)) {
-            outgoing.edits.add("Content-Type", b"text/plain; charset=utf-8");
+            headers.push(("Content-Type".to_owned(), b"text/plain; charset=utf-8".to_vec()));
         }
-        exchange.is_virtual = true;
-        Ok(Step::Reply)
+        let body = answer.body.clone().into_bytes();
+        Ok(Step::Respond(Box::new(OwnResponse { status, headers, body, tells_limits: true })))
     }
 
     fn fail(&self, function: &Function, exchange: &Exchange<'_>, why: &str) -> Step {

@@ -2,7 +2,7 @@
 
 use super::changes::check_lines;
 use super::hooks::{HookList, answer_at_once};
-use super::request::{is_hidden, sent_request, text};
+use super::request::{is_hidden, plugin_request, sent_request, text};
 use super::{BadChange, session_of};
 use crate::base::answers::RequestSlot;
 use crate::data::exchange::Exchange;
@@ -32,9 +32,9 @@ struct ResponseView {
 }
 
 impl ResponseView {
-    fn of(exchange: &Exchange<'_>, upstream: &Upstream) -> Self {
+    fn of(exchange: &Exchange<'_>, upstream: Option<&Upstream>) -> Self {
         ResponseView {
-            request: sent_request(exchange, upstream),
+            request: upstream.map_or_else(|| plugin_request(exchange), |upstream| sent_request(exchange, upstream)),
             session: session_of(exchange),
             token: exchange.token.clone(),
             trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
@@ -43,8 +43,8 @@ impl ResponseView {
     }
 }
 
-/// Shows the request to the hooks of its response, at the end of its chain.
-pub(crate) fn show_request(exchange: &Exchange<'_>, upstream: &Upstream) {
+/// Shows the request to the hooks of its response, at the end of its chain. Without an upstream, the gateway has made the response.
+pub(crate) fn show_request(exchange: &Exchange<'_>, upstream: Option<&Upstream>) {
     if let Some(view) = exchange.answers.get::<Rc<OnceCell<ResponseView>>>(VIEW) {
         // Set once: a chain that runs again makes another cell.
         let _ = view.set(ResponseView::of(exchange, upstream));

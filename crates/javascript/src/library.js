@@ -54,7 +54,8 @@
       },
       // What a script returned as this object: its members so far, or all of another object's.
       seen: (returned) => (returned === object ? target : returned),
-      isLeft: (returned, name) => returned === target && !isWhole && returned[name] === undefined,
+      // Whether members of this are missing that the script has not looked at.
+      isPart: (seen) => seen === target && !isWhole,
     };
   }
 
@@ -172,8 +173,9 @@
     if (returned.ExtendedParams && keysOf(returned.ExtendedParams).length > 0) made += jsonItem("ExtendedParams", returned.ExtendedParams);
     made += listItem("DeleteParams", returned.DeleteParams);
     if (returned.IgnoreBody) made += jsonItem("IgnoreBody", returned.IgnoreBody);
-    if (returned.Body !== body && !request.isLeft(returned, "Body")) made += jsonItem("Body", toText(returned.Body));
-    if (returned.URL !== url && !request.isLeft(returned, "URL")) made += jsonItem("URL", returned.URL);
+    var isPart = request.isPart(returned);
+    if (returned.Body !== body && !(isPart && returned.Body === undefined)) made += jsonItem("Body", toText(returned.Body));
+    if (returned.URL !== url && !(isPart && returned.URL === undefined)) made += jsonItem("URL", returned.URL);
     if (overrides && overrides.ResponseCode !== 0) made += jsonItem("ReturnOverrides", overrides);
     if (takesMeta) made += jsonItem("SessionMeta", answer.SessionMeta);
     if (answer.Session) made += jsonItem("Session", answer.Session);
@@ -195,7 +197,7 @@
     };
 
     function NewMiddleware(configuration) {
-      MiddlewareComponentMeta.call(this, configuration);
+      this.configuration = configuration;
     }
     NewMiddleware.prototype = Object.create(MiddlewareComponentMeta.prototype);
     define(NewMiddleware.prototype, "constructor", { value: NewMiddleware, writable: true, configurable: true });
@@ -219,9 +221,7 @@
     EventHandlerComponentMeta.prototype.DoProcessEvent = function (event, context) {
       if (this.Handle) this.Handle(event, context);
     };
-    function NewEventHandler() {
-      EventHandlerComponentMeta.call(this);
-    }
+    function NewEventHandler() {}
     NewEventHandler.prototype = Object.create(EventHandlerComponentMeta.prototype);
     define(NewEventHandler.prototype, "constructor", { value: NewEventHandler, writable: true, configurable: true });
     NewEventHandler.prototype.NewHandler = function (callback) {
@@ -247,7 +247,7 @@
   // The calls, by the numbers of `Entry`.
   var entries = [
     function (handler, texts, a, b, c, d) {
-      var made = value(a, request, texts, 0), [body, url] = a === null ? [texts[6], texts[2]] : [made.Body, made.URL];
+      var made = value(a, request, texts, 0), body = a === null ? texts[6] : made.Body, url = a === null ? texts[2] : made.URL;
       var answer = handler.DoProcessRequest(made, value(b), value(c));
       return answer ? changes(answer, body, url, d !== undefined) : undefined;
     },
@@ -274,12 +274,9 @@
     },
   ];
 
-  var factory, constants;
-
-  // Runs the scripts' top-level code, which makes the handlers.
-  function start() {
-    return factory.call(globalThis);
-  }
+  // Runs the scripts' top-level code, and returns the handlers.
+  var start;
+  var constants;
 
   function call(entry, handler, a, b, c, d, ...texts) {
     var found = start()[handler];
@@ -400,7 +397,7 @@
     sweep: sweep,
     harden: harden,
     load(program, makers) {
-      factory = program;
+      start = program.bind(globalThis);
       constants = makers.map(deferredConstant);
       return start();
     },

@@ -27,7 +27,7 @@ MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration
+.PHONY: help run build web release static test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,10 @@ build: ## build everything for development
 
 release: ## build the binary for production and benchmarks
 	cargo build --release --bin tollgate
+
+static: ## the same as a static program that needs no C library of its system (Debian: apt install musl-tools)
+	rustup target add x86_64-unknown-linux-musl
+	CC_x86_64_unknown_linux_musl=musl-gcc cargo build --release --bin tollgate --target x86_64-unknown-linux-musl
 
 deb: ## build a Debian package of an existing release build (make release), in target/
 	@packaging/debian/build.sh

@@ -10,18 +10,15 @@ use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::ScriptLimits;
 use crate::program::{Handler, Program};
 use crate::sandbox::{Argument, Entry, Sandbox};
-use state::{Lane, Refused, State};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use state::{Lane, Refused, State, WantedThread};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The threads that run scripts, for the whole process. They start when they are needed.
 #[derive(Clone)]
 pub struct ScriptEngine(Arc<Shared>);
 
-struct Shared {
-    state: Mutex<State>,
-    work: Condvar,
-}
+struct Shared(Mutex<State>);
 
 /// The program of one API, ready to be called.
 pub struct Script {
@@ -62,7 +59,8 @@ impl Default for ScriptEngine {
 impl ScriptEngine {
     /// Makes an engine without threads.
     pub fn new() -> Self {
-        ScriptEngine(Arc::new(Shared { state: Mutex::default(), work: Condvar::new() }))
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        ScriptEngine(Arc::new(Shared(Mutex::new(State::new(cpus)))))
     }
 
     /// Loads a program: its top-level code runs, on a thread of its own, because it needs much stack.
@@ -107,7 +105,7 @@ impl Lane {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Queues a task, and has a thread take it.
@@ -117,15 +115,13 @@ impl Shared {
         Ok(())
     }
 
-    /// Wakes an idle thread for a call that may run, or starts one.
+    /// Wakes or starts the thread that is missing for a call.
     fn wake_or_start(this: &Arc<Self>) {
-        let mut state = this.lock();
-        let (is_ready, wants_thread) = (state.has_ready(), state.wants_thread());
-        drop(state);
-        if wants_thread {
-            Self::start_thread(this);
-        } else if is_ready {
-            this.work.notify_one();
+        let wanted = this.lock().wanted_thread(Instant::now());
+        match wanted {
+            Some(WantedThread::Idle(thread)) => thread.unpark(),
+            Some(WantedThread::New) => Self::start_thread(this),
+            None => {}
         }
     }
 
@@ -134,7 +130,7 @@ impl Shared {
         let started = thread::spawn("script", move || thread::run(&engine));
         if started.is_err() {
             // The tasks wait for other threads, or until their time is over.
-            this.lock().threads -= 1;
+            this.lock().miss_thread();
         }
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// A host that notes everything.
 #[derive(Default)]
-struct NotedHost {
+pub(crate) struct NotedHost {
     lines: Mutex<Vec<String>>,
     calls: Mutex<Vec<HttpCall>>,
     /// Requests that must have come before any is answered.

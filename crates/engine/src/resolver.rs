@@ -11,7 +11,8 @@ use hickory_resolver::{Hosts, TokioResolver};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -20,6 +21,11 @@ use tokio::time::sleep;
 const RESOLUTION_DELAY: Duration = Duration::from_millis(50);
 /// Maximum cached names. Upstream names are configured, but rewritten URLs may contain others.
 const NAMES_MAX: usize = 1024;
+
+/// Where the system names its servers.
+const SYSTEM_CONFIGURATION: &str = "/etc/resolv.conf";
+/// The server of a system that names none (resolv.conf(5)).
+const LOCAL_SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 
 /// Resolver of one core, set up at the first lookup.
 pub(crate) struct Resolver {
@@ -75,6 +81,9 @@ impl Resolver {
 
 impl Sources {
     fn new(servers: &[SocketAddr]) -> Result<Self, String> {
+        // In an empty container there is no configuration: as with Go and glibc, a server on this machine is asked then, and `localhost` is known.
+        let is_configured = Path::new(SYSTEM_CONFIGURATION).exists();
+        let servers = if servers.is_empty() && !is_configured { &[LOCAL_SERVER] } else { servers };
         let builder = if servers.is_empty() {
             TokioResolver::builder_tokio().map_err(|error| error.to_string())?
         } else {

@@ -51,6 +51,14 @@ fn a_family_without_addresses_is_no_answer() {
 }
 
 #[test]
+fn localhost_needs_no_server_and_no_hosts_file() {
+    let sources = Sources::new(&[LOCAL_SERVER]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let answer = runtime.block_on(async { sources.unwrap().ask("localhost", RecordType::A).await }).unwrap();
+    assert_eq!(answer.addresses, [IpAddr::V4(Ipv4Addr::LOCALHOST)]);
+}
+
+#[test]
 fn an_answer_of_both_holds_as_long_as_the_shorter_one() {
     let (long, short) = (found("192.0.2.1", 600).unwrap(), found("2001:db8::1", 6).unwrap());
     assert_eq!(join(long.clone(), short.clone()).valid_until, short.valid_until);

@@ -110,14 +110,17 @@ impl Shared {
 
     /// Queues a task, and has a thread take it.
     fn submit(this: &Arc<Self>, lane: &Arc<Lane>, task: Task) -> Result<(), Refused> {
-        this.lock().enqueue(lane, task, Instant::now())?;
-        Self::wake_or_start(this);
+        let now = Instant::now();
+        let mut state = this.lock();
+        state.enqueue(lane, task, now)?;
+        let wanted = state.wanted_thread(now);
+        drop(state);
+        Self::wake_or_start(this, wanted);
         Ok(())
     }
 
-    /// Wakes or starts the thread that is missing for a call.
-    fn wake_or_start(this: &Arc<Self>) {
-        let wanted = this.lock().wanted_thread(Instant::now());
+    /// Wakes or starts the thread that is missing for a call. Not under the lock: what is woken wants it.
+    fn wake_or_start(this: &Arc<Self>, wanted: Option<WantedThread>) {
         match wanted {
             Some(WantedThread::Idle(thread)) => thread.unpark(),
             Some(WantedThread::New) => Self::start_thread(this),

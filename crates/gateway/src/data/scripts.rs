@@ -13,8 +13,9 @@ use crate::data::registry::Registry;
 use crate::data::script_settings::ScriptSettings;
 use crate::data::settings::Settings;
 use host::GatewayHost;
+use std::cell::RefCell;
 use std::sync::Arc;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tollgate_javascript::{ProgramBuilder, ProgramFault, Script, ScriptCall, ScriptFault, ScriptReply};
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::session::Session;
@@ -34,23 +35,58 @@ pub(crate) fn load(
 }
 
 /// Makes a call, and waits for its result. The call is left out if nobody waits any more when its turn comes.
-pub(crate) fn call(script: &Script, call: ScriptCall) -> impl Future<Output = Result<String, ScriptFault>> + Send + use<> {
+pub(crate) fn call(script: &Script, call: ScriptCall) -> impl Future<Output = ScriptResult> + Send + use<> {
     let (reply, result) = oneshot::channel();
-    script.call(call, Box::new(ScriptWaiter(reply)));
+    script.call(call, Box::new(ScriptWaiter { reply, mailbox: mailbox() }));
     async move { result.await.unwrap_or_else(|_| Err(ScriptFault::Unavailable("the script's thread has ended".to_owned()))) }
 }
 
 /// Whoever waits for the result of a call.
-struct ScriptWaiter(oneshot::Sender<Result<String, ScriptFault>>);
+struct ScriptWaiter {
+    reply: oneshot::Sender<ScriptResult>,
+    mailbox: Mailbox,
+}
+
+type ScriptResult = Result<String, ScriptFault>;
+
+/// Results on their way to a thread, which waits for all of them at once: to wake it for each one is a system call.
+type Mailbox = mpsc::UnboundedSender<(oneshot::Sender<ScriptResult>, ScriptResult)>;
+
+thread_local! {
+    static MAILBOX: RefCell<Option<Mailbox>> = const { RefCell::new(None) };
+}
+
+/// The mailbox of this thread, whose runtime delivers what arrives.
+fn mailbox() -> Mailbox {
+    MAILBOX.with_borrow_mut(|known| match known {
+        Some(mailbox) if !mailbox.is_closed() => mailbox.clone(),
+        _ => {
+            let (mailbox, mut results) = mpsc::unbounded_channel();
+            tokio::spawn(async move {
+                while let Some((reply, result)) = results.recv().await {
+                    deliver(reply, result);
+                }
+            });
+            known.insert(mailbox).clone()
+        }
+    })
+}
+
+fn deliver(reply: oneshot::Sender<ScriptResult>, result: ScriptResult) {
+    // Fails only if nobody waits any more.
+    let _ = reply.send(result);
+}
 
 impl ScriptReply for ScriptWaiter {
     fn is_awaited(&self) -> bool {
-        !self.0.is_closed()
+        !self.reply.is_closed()
     }
 
-    fn send(self: Box<Self>, result: Result<String, ScriptFault>) {
-        // Fails only if nobody waits any more.
-        let _ = self.0.send(result);
+    fn send(self: Box<Self>, result: ScriptResult) {
+        if let Err(mpsc::error::SendError((reply, result))) = self.mailbox.send((self.reply, result)) {
+            // The runtime of its thread has ended, but somebody else may wait.
+            deliver(reply, result);
+        }
     }
 }
 

@@ -182,6 +182,11 @@ impl State {
         Some(Assignment { lane, task, serial })
     }
 
+    /// A thread that has found nothing looks again before it is idle.
+    pub(super) fn look_again(&mut self) {
+        self.looking += 1;
+    }
+
     /// A call has ended, and its thread is about to look for another one. False if it was given up meanwhile.
     pub(super) fn end(&mut self, serial: u64) -> bool {
         let Some(at) = self.started.iter().position(|started| started.serial == serial) else { return false };

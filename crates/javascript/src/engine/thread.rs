@@ -1,6 +1,6 @@
 //! A thread that runs scripts.
 
-use super::state::{Assignment, IDLE_MAX, IdleEnd, Lane};
+use super::state::{Assignment, IDLE_MAX, IdleEnd, Lane, State, WantedThread};
 use super::{Shared, Task};
 use crate::bindings::Waits;
 use crate::fault::ScriptFault;
@@ -20,25 +20,70 @@ pub(super) fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Se
 pub(super) fn run(engine: &Arc<Shared>) {
     // On Linux this is the priority of the thread. A system that forbids it has no other effect.
     let _ = rustix::process::setpriority_process(None, NICENESS);
-    while let Some(assignment) = next(engine) {
+    let mut found = wait(engine);
+    while let Some(FoundCall { assignment: Assignment { lane, task, serial }, wanted }) = found {
         // For the next call, if one is ready: this one may never end.
-        Shared::wake_or_start(engine);
-        if !serve(engine, assignment) {
-            // Another thread has taken its place.
-            return;
+        Shared::wake_or_start(engine, wanted);
+        CURRENT.set(serial);
+        let result = task.reply.is_awaited().then(|| call(engine, &lane, &task));
+        // The call ends first: whoever gets the reply may make the next one, and this thread is there for it.
+        let next = next(engine, serial);
+        if let Some(result) = result {
+            task.reply.send(result);
         }
+        found = match next {
+            // Another thread has taken its place.
+            NextCall::GivenUp => return,
+            NextCall::Found(next) => Some(next),
+            NextCall::None => wait(engine),
+        };
     }
 }
 
-/// The next call; `None` when the thread is to end.
-fn next(engine: &Arc<Shared>) -> Option<Assignment> {
+/// A call to run.
+struct FoundCall {
+    assignment: Assignment,
+    /// The thread that is missing for another one.
+    wanted: Option<WantedThread>,
+}
+
+/// What there is to do after a call.
+enum NextCall {
+    Found(FoundCall),
+    None,
+    /// Nothing: the call was given up while it ran.
+    GivenUp,
+}
+
+fn take(state: &mut State, now: Instant) -> Option<FoundCall> {
+    let assignment = state.next(now)?;
+    Some(FoundCall { assignment, wanted: state.wanted_thread(now) })
+}
+
+/// Ends a call, and takes the next one.
+fn next(engine: &Arc<Shared>, serial: u64) -> NextCall {
+    let mut state = engine.lock();
+    if !state.end(serial) {
+        return NextCall::GivenUp;
+    }
+    take(&mut state, Instant::now()).map_or_else(
+        || {
+            state.look_again();
+            NextCall::None
+        },
+        NextCall::Found,
+    )
+}
+
+/// Waits for a call; `None` when the thread is to end.
+fn wait(engine: &Arc<Shared>) -> Option<FoundCall> {
     let thread = std::thread::current();
     let mut state = engine.lock();
     let mut is_over = false;
     loop {
         let began = Instant::now();
-        if let Some(assignment) = state.next(began) {
-            return Some(assignment);
+        if let Some(found) = take(&mut state, began) {
+            return Some(found);
         }
         if is_over {
             state.end_thread();
@@ -50,18 +95,6 @@ fn next(engine: &Arc<Shared>) -> Option<Assignment> {
         state = engine.lock();
         is_over = state.end_idle(&thread) == IdleEnd::ByItself && began.elapsed() >= IDLE_MAX;
     }
-}
-
-/// Runs a call. False if it was given up meanwhile.
-fn serve(engine: &Arc<Shared>, Assignment { lane, task, serial }: Assignment) -> bool {
-    CURRENT.set(serial);
-    let result = task.reply.is_awaited().then(|| call(engine, &lane, &task));
-    // The call ends first: whoever gets the reply may make the next one, and this thread is there for it.
-    let is_in_time = engine.lock().end(serial);
-    if let Some(result) = result {
-        task.reply.send(result);
-    }
-    is_in_time
 }
 
 fn call(engine: &Arc<Shared>, lane: &Lane, Task { call, deadline, .. }: &Task) -> Result<String, ScriptFault> {
@@ -90,9 +123,12 @@ struct CallWaits {
 
 impl Waits for CallWaits {
     fn begin(&self) {
-        self.engine.lock().wait(CURRENT.get(), true);
+        let mut state = self.engine.lock();
+        state.wait(CURRENT.get(), true);
         // The place that this call leaves is for a thread that found nothing to run, or for a new one.
-        Shared::wake_or_start(&self.engine);
+        let wanted = state.wanted_thread(Instant::now());
+        drop(state);
+        Shared::wake_or_start(&self.engine, wanted);
     }
 
     fn end(&self) {

@@ -33,9 +33,8 @@ pub(super) fn run(engine: &Arc<Shared>) {
         }
         found = match next {
             // Another thread has taken its place.
-            NextCall::GivenUp => return,
-            NextCall::Found(next) => Some(next),
-            NextCall::None => wait(engine),
+            Err(GivenUp) => return,
+            Ok(next) => next.or_else(|| wait(engine)),
         };
     }
 }
@@ -47,32 +46,25 @@ struct FoundCall {
     wanted: Option<WantedThread>,
 }
 
-/// What there is to do after a call.
-enum NextCall {
-    Found(FoundCall),
-    None,
-    /// Nothing: the call was given up while it ran.
-    GivenUp,
-}
+/// A call was given up while it ran.
+struct GivenUp;
 
 fn take(state: &mut State, now: Instant) -> Option<FoundCall> {
     let assignment = state.next(now)?;
     Some(FoundCall { assignment, wanted: state.wanted_thread(now) })
 }
 
-/// Ends a call, and takes the next one.
-fn next(engine: &Arc<Shared>, serial: u64) -> NextCall {
+/// Ends a call, and takes the next one if there is one.
+fn next(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, GivenUp> {
     let mut state = engine.lock();
     if !state.end(serial) {
-        return NextCall::GivenUp;
+        return Err(GivenUp);
     }
-    take(&mut state, Instant::now()).map_or_else(
-        || {
-            state.look_again();
-            NextCall::None
-        },
-        NextCall::Found,
-    )
+    let found = take(&mut state, Instant::now());
+    if found.is_none() {
+        state.look_again();
+    }
+    Ok(found)
 }
 
 /// Waits for a call; `None` when the thread is to end.

@@ -1,5 +1,5 @@
-//! The threads that run scripts. They have a lower priority than the data threads, so that a script in an endless loop takes only what
-//! nobody else needs. Each API has its own queue, and the queues have their turns.
+//! The threads that run scripts. They have a lower priority than the data threads (`priority.rs`). Each API has its own queue, and
+//! the queues have their turns.
 
 mod state;
 mod thread;

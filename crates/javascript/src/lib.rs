@@ -11,6 +11,7 @@ mod hook;
 mod http_call;
 mod limits;
 mod objects;
+mod priority;
 mod program;
 mod sandbox;
 

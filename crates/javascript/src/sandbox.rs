@@ -5,6 +5,7 @@ use crate::bindings;
 use crate::call_state::CallState;
 use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::{LOAD_TIME_MAX, STACK_BYTES_MAX, ScriptLimits};
+use crate::priority;
 use crate::program::{Constant, Handler, Program};
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::function::{Args, Func};
@@ -76,12 +77,17 @@ impl Sandbox {
         quiet: bool,
     ) -> Result<Self, ProgramFault> {
         let failed = |error: rquickjs::Error| ProgramFault { source: String::new(), message: error.to_string() };
+        priority::begin_call();
         let runtime = Runtime::new().map_err(failed)?;
         runtime.set_memory_limit(limits.memory_bytes_max);
         runtime.set_max_stack_size(STACK_BYTES_MAX);
         let state = Arc::new(CallState::new());
         let asked = state.clone();
-        runtime.set_interrupt_handler(Some(Box::new(move || asked.must_stop())));
+        let goes_on = move || {
+            priority::note_progress();
+            asked.must_stop()
+        };
+        runtime.set_interrupt_handler(Some(Box::new(goes_on)));
         let context = Context::custom::<Builtins>(&runtime).map_err(failed)?;
         let mut sandbox = Sandbox { context, runtime, program, state, limits, globals: 0 };
         sandbox.state.begin(Instant::now() + LOAD_TIME_MAX);
@@ -141,6 +147,7 @@ impl Sandbox {
         deadline: Instant,
     ) -> (Result<String, ScriptFault>, bool) {
         self.state.begin(deadline);
+        priority::begin_call();
         let (result, is_clean) = self.context.with(|ctx| {
             let result = self.call(&ctx, entry, handler, arguments);
             self.settle(&ctx);

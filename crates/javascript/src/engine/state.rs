@@ -233,7 +233,7 @@ impl State {
         Some(wanted)
     }
 
-    /// A thread that was wanted could not be started.
+    /// A thread that was wanted could not be started, or ends in place of looking for a call.
     pub(super) fn miss_thread(&mut self) {
         self.looking = self.looking.saturating_sub(1);
         self.end_thread();

@@ -5,21 +5,19 @@ use super::{Shared, Task};
 use crate::bindings::Waits;
 use crate::fault::ScriptFault;
 use crate::limits::THREAD_STACK_BYTES;
+use crate::priority;
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// How much less time than the data threads it gets when both want to run: about a tenth.
-const NICENESS: i32 = 10;
 pub(super) fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<JoinHandle<T>> {
     std::thread::Builder::new().name(name.to_owned()).stack_size(THREAD_STACK_BYTES).spawn(work)
 }
 
 /// Runs calls until there have been none for a while.
 pub(super) fn run(engine: &Arc<Shared>) {
-    // On Linux this is the priority of the thread. A system that forbids it has no other effect.
-    let _ = rustix::process::setpriority_process(None, NICENESS);
+    priority::begin_thread();
     let mut found = wait(engine);
     while let Some(FoundCall { assignment: Assignment { lane, task, serial }, wanted }) = found {
         // For the next call, if one is ready: this one may never end.
@@ -27,13 +25,12 @@ pub(super) fn run(engine: &Arc<Shared>) {
         CURRENT.set(serial);
         let result = task.reply.is_awaited().then(|| call(engine, &lane, &task));
         // The call ends first: whoever gets the reply may make the next one, and this thread is there for it.
-        let next = next(engine, serial);
+        let next = if priority::is_low() { end_thread(engine, serial) } else { next(engine, serial) };
         if let Some(result) = result {
             task.reply.send(result);
         }
         found = match next {
-            // Another thread has taken its place.
-            Err(GivenUp) => return,
+            Err(Ended) => return,
             Ok(next) => next.or_else(|| wait(engine)),
         };
     }
@@ -46,8 +43,8 @@ struct FoundCall {
     wanted: Option<WantedThread>,
 }
 
-/// A call was given up while it ran.
-struct GivenUp;
+/// Another thread takes the place of this one.
+struct Ended;
 
 fn take(state: &mut State, now: Instant) -> Option<FoundCall> {
     let assignment = state.next(now)?;
@@ -55,16 +52,29 @@ fn take(state: &mut State, now: Instant) -> Option<FoundCall> {
 }
 
 /// Ends a call, and takes the next one if there is one.
-fn next(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, GivenUp> {
+fn next(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, Ended> {
     let mut state = engine.lock();
     if !state.end(serial) {
-        return Err(GivenUp);
+        return Err(Ended);
     }
     let found = take(&mut state, Instant::now());
     if found.is_none() {
         state.look_again();
     }
     Ok(found)
+}
+
+/// Ends the last call of a thread.
+fn end_thread(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, Ended> {
+    let mut state = engine.lock();
+    // A call that was given up has no thread any more.
+    let wanted = state.end(serial).then(|| {
+        state.miss_thread();
+        state.wanted_thread(Instant::now())
+    });
+    drop(state);
+    Shared::wake_or_start(engine, wanted.flatten());
+    Err(Ended)
 }
 
 /// Waits for a call; `None` when the thread is to end.

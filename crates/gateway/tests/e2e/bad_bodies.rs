@@ -99,8 +99,8 @@ fn a_compressed_request_is_opened_up_to_the_bound_and_no_further() {
     }
     assert_eq!(error_of(&post(&gateway, "/json/v", "compress", b"{}")).0, 415);
     assert_eq!(upstream.requests(), 0);
-    // Far less than one opened bomb.
-    assert!(gateway.peak_rss_kib() < before_kib + 30_000, "{before_kib} {}", gateway.peak_rss_kib());
+    // Less than one opened bomb, although each of two threads keeps the memory of its last one.
+    assert!(gateway.peak_rss_kib() < before_kib + 45_000, "{before_kib} {}", gateway.peak_rss_kib());
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! A call that uses much CPU loses its priority, and its thread ends. A process of its own, because it looks at all threads.
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::sync::Arc;

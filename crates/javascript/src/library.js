@@ -277,6 +277,7 @@
   // Runs the scripts' top-level code, and returns the handlers.
   var start;
   var constants;
+  var stage = "empty";
 
   function call(entry, handler, a, b, c, d, ...texts) {
     var found = start()[handler];
@@ -392,14 +393,22 @@
   var tyk = tykJS();
   define(globalThis, "TykJS", { value: tyk, writable: true, configurable: true });
   first.add("TykJsResponse").add("TykJS");
-  // Called from outside. Its members are of use when the program is loaded, and after a call.
+  // Called from outside. Scripts can reach it too, so what it keeps between calls is set once only: before their first run has ended.
   return Object.assign(call, {
     sweep: sweep,
-    harden: harden,
+    harden() {
+      if (stage !== "loaded") return;
+      stage = "hard";
+      harden();
+    },
     load(program, makers) {
+      if (stage !== "empty") throw new Failure("the program is loaded already");
+      stage = "loading";
       start = program.bind(globalThis);
       constants = makers.map(deferredConstant);
-      return start();
+      var handlers = start();
+      stage = "loaded";
+      return handlers;
     },
   });
 })

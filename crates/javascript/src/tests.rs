@@ -20,6 +20,8 @@ pub(crate) struct NotedHost {
     calls: Mutex<Vec<HttpCall>>,
     /// Requests that must have come before any is answered.
     together: usize,
+    /// Whether it notes the niceness of the thread in place of what is logged.
+    notes_niceness: bool,
     arrived: (Mutex<usize>, Condvar),
 }
 
@@ -35,6 +37,9 @@ impl NotedHost {
 
 impl ScriptHost for NotedHost {
     fn log(&self, text: &str) {
+        if self.notes_niceness {
+            return self.note(format!("nice {}", rustix::process::getpriority_process(None).unwrap()));
+        }
         self.note(format!("log {text}"));
     }
 

@@ -152,13 +152,13 @@ pub(crate) enum Step {
     /// Ends with the reply in `outgoing`.
     Reply,
     /// Ends with a response in the upstream's place: later middlewares that process responses still run, and so do all response steps.
-    Respond(Box<OwnResponse>),
+    Respond(Box<SubstituteResponse>),
     /// Ends with this stored response, and the request goes to its upstream without the client.
     Revalidate(Box<CachedResponse>),
 }
 
 /// A response that the gateway makes in the upstream's place.
-pub(crate) struct OwnResponse {
+pub(crate) struct SubstituteResponse {
     pub status: u16,
     /// Header lines, without those that frame the message.
     pub headers: Vec<(String, Vec<u8>)>,

@@ -205,11 +205,6 @@ impl ResponseChain {
         self.overridden.iter().flatten().for_each(|(name, value)| edits.set(headers, name, value));
     }
 
-    /// The same for a message that consists of its edits.
-    pub(crate) fn set_last_added(&self, edits: &mut HeaderEdits) {
-        self.overridden.iter().flatten().for_each(|(name, value)| edits.set_added(name, value));
-    }
-
     /// Processes the head. A verdict of `Reply` without a refusal has filled `outgoing`.
     pub(crate) fn on_head(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         outgoing.status = 0;

@@ -34,7 +34,7 @@ pub(crate) fn load(
     registry.scripts.load(builder.build(), Arc::new(host), scripts.limits)
 }
 
-/// Makes a call, and waits for its result. The call is left out if nobody waits any more when its turn comes.
+/// Makes a call on a thread with a runtime, and waits for its result. The call is left out if nobody waits any more when its turn comes.
 pub(crate) fn call(script: &Script, call: ScriptCall) -> impl Future<Output = ScriptResult> + Send + use<> {
     let (reply, result) = oneshot::channel();
     script.call(call, Box::new(ScriptWaiter { reply, mailbox: mailbox() }));

@@ -30,7 +30,7 @@ pub(super) fn run(engine: &Arc<Shared>) {
             task.reply.send(result);
         }
         found = match next {
-            Err(Ended) => return,
+            Err(ThreadEnds) => return,
             Ok(next) => next.or_else(|| wait(engine)),
         };
     }
@@ -44,7 +44,7 @@ struct FoundCall {
 }
 
 /// Another thread takes the place of this one.
-struct Ended;
+struct ThreadEnds;
 
 fn take(state: &mut State, now: Instant) -> Option<FoundCall> {
     let assignment = state.next(now)?;
@@ -52,10 +52,10 @@ fn take(state: &mut State, now: Instant) -> Option<FoundCall> {
 }
 
 /// Ends a call, and takes the next one if there is one.
-fn next(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, Ended> {
+fn next(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, ThreadEnds> {
     let mut state = engine.lock();
     if !state.end(serial) {
-        return Err(Ended);
+        return Err(ThreadEnds);
     }
     let found = take(&mut state, Instant::now());
     if found.is_none() {
@@ -65,7 +65,7 @@ fn next(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, Ended> {
 }
 
 /// Ends the last call of a thread.
-fn end_thread(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, Ended> {
+fn end_thread(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, ThreadEnds> {
     let mut state = engine.lock();
     // A call that was given up has no thread any more.
     let wanted = state.end(serial).then(|| {
@@ -74,7 +74,7 @@ fn end_thread(engine: &Arc<Shared>, serial: u64) -> Result<Option<FoundCall>, En
     });
     drop(state);
     Shared::wake_or_start(engine, wanted.flatten());
-    Err(Ended)
+    Err(ThreadEnds)
 }
 
 /// Waits for a call; `None` when the thread is to end.

@@ -51,6 +51,12 @@ fn calls_leave_no_trace() {
             "[typeof TykJS.leak, typeof new TykJS.TykMiddleware.NewMiddleware({}).leak]",
             json!(["undefined", "undefined"]),
         ),
+        (
+            "the library",
+            "__tollgate.harden(); try { __tollgate.load(function () { return [function () { return '1' }] }, []) } catch (e) {}",
+            "typeof __tollgate",
+            json!("function"),
+        ),
         ("a configuration", "config.config_data.c = 9", "config.config_data.c", json!(2)),
         (
             "a promise",

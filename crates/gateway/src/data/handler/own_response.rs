@@ -2,7 +2,7 @@
 //! upstream's. While one of them waits, the request is held, and its chain starts over when the step goes on.
 
 use crate::base::answers::RequestSlot;
-use crate::data::exchange::{Exchange, OwnResponse};
+use crate::data::exchange::{Exchange, SubstituteResponse};
 use crate::data::plugins::show_request;
 use crate::data::refusal::{self, Refusal};
 use crate::data::response_chain::ResponseChain;
@@ -22,7 +22,7 @@ struct HeldResponse {
 }
 
 /// Processes the response, and fills `outgoing` with what has become of it; `Some` is what a step waits for.
-pub(super) fn process(exchange: &mut Exchange<'_>, response: OwnResponse) -> Result<Option<(Work, Duration)>, Refusal> {
+pub(super) fn process(exchange: &mut Exchange<'_>, response: SubstituteResponse) -> Result<Option<(Work, Duration)>, Refusal> {
     let waited = exchange.answers.take::<HeldResponse>(HELD);
     if exchange.response_chain.is_empty() {
         fill(exchange.outgoing, response);
@@ -70,11 +70,10 @@ pub(super) fn process(exchange: &mut Exchange<'_>, response: OwnResponse) -> Res
         }
     });
     outgoing.edits = lines;
-    *exchange.response_chain = held.chain;
     Ok(None)
 }
 
-fn fill(outgoing: &mut Outgoing, response: OwnResponse) {
+fn fill(outgoing: &mut Outgoing, response: SubstituteResponse) {
     outgoing.edits.clear();
     outgoing.status = response.status;
     response.headers.iter().for_each(|(name, value)| outgoing.edits.add(name, value));
@@ -82,7 +81,7 @@ fn fill(outgoing: &mut Outgoing, response: OwnResponse) {
 }
 
 /// The head as an upstream would send it.
-fn head_of(response: &OwnResponse) -> Vec<u8> {
+fn head_of(response: &SubstituteResponse) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {} \r\n", response.status).into_bytes();
     for (name, value) in &response.headers {
         [name.as_bytes(), b": ", value, b"\r\n"].iter().for_each(|part| head.extend_from_slice(part));

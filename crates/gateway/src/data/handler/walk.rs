@@ -299,7 +299,6 @@ impl ChainWalk<'_> {
                 exchange.limit_lines.clear();
             }
             complete_stored(&mut exchange, version);
-            exchange.response_chain.set_last_added(&mut exchange.outgoing.edits);
             *record = record_builder::build_record(arrival, &exchange, "");
             return Ok(Run::Reply);
         }

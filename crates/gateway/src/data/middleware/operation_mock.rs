@@ -4,7 +4,7 @@
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, OwnResponse, Step};
+use crate::data::exchange::{Exchange, SubstituteResponse, Step};
 use crate::data::refusal::RefusalText;
 use tollgate_model::api::OperationMock;
 use tollgate_model::is_framing_header;
@@ -89,5 +89,5 @@ fn respond(status: u16, content_type: Option<&str>, headers: &[(String, String)]
     };
     lines.extend(known_type.map(|kind| ("Content-Type".to_owned(), kind.as_bytes().to_vec())));
     // As in Tyk, it does not tell about limits.
-    Step::Respond(Box::new(OwnResponse { status, headers: lines, body: body.to_vec(), tells_limits: false }))
+    Step::Respond(Box::new(SubstituteResponse { status, headers: lines, body: body.to_vec(), tells_limits: false }))
 }

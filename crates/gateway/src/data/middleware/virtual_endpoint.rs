@@ -7,7 +7,7 @@ use crate::base::answers::{GRACE, QuestionState};
 use crate::base::form::pairs;
 use crate::base::path::Path as UrlPath;
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, OwnResponse, Redirect, Step};
+use crate::data::exchange::{Exchange, SubstituteResponse, Redirect, Step};
 use crate::data::plugins::{MetaDataWriter, plugin_headers, session_of};
 use crate::data::refusal::VIRTUAL_FAILED;
 use crate::data::script_settings::{ScriptSettings, read_script};
@@ -134,7 +134,7 @@ impl VirtualEndpoints {
             headers.push(("Content-Type".to_owned(), b"text/plain; charset=utf-8".to_vec()));
         }
         let body = answer.body.clone().into_bytes();
-        Ok(Step::Respond(Box::new(OwnResponse { status, headers, body, tells_limits: true })))
+        Ok(Step::Respond(Box::new(SubstituteResponse { status, headers, body, tells_limits: true })))
     }
 
     fn fail(&self, function: &Function, exchange: &Exchange<'_>, why: &str) -> Step {

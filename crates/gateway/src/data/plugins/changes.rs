@@ -3,7 +3,7 @@
 use super::{BadChange, HEADER_BYTES_MAX, URL_BYTES_MAX};
 use crate::base::form::{encode_form, pairs};
 use crate::base::path::{self, Path};
-use crate::data::exchange::{Exchange, OwnResponse, Redirect, Step};
+use crate::data::exchange::{Exchange, Redirect, Step, SubstituteResponse};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::canonical_name;
 use crate::data::refusal;
@@ -210,7 +210,7 @@ pub(super) fn end(overrides: &ReturnOverrides, exchange: &mut Exchange<'_>) -> R
             headers.push(("Content-Type".to_owned(), sniffed(&overrides.body).as_bytes().to_vec()));
         }
         let body = if has_body { overrides.body.clone().into_bytes() } else { Vec::new() };
-        return Ok(Step::Respond(Box::new(OwnResponse { status, headers, body, tells_limits: true })));
+        return Ok(Step::Respond(Box::new(SubstituteResponse { status, headers, body, tells_limits: true })));
     }
     let outgoing = &mut *exchange.outgoing;
     // Changes of the request must not appear in the response.

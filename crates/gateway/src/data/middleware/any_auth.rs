@@ -74,7 +74,13 @@ impl Middleware for AnyAuth {
         let mut failures = Vec::new();
         for alternative in &self.alternatives {
             let failure = match alternative.on_request(exchange) {
-                step @ (Step::Next | Step::Reread | Step::Wait(_) | Step::Await(..) | Step::Read(_) | Step::Respond(_) | Step::Revalidate(_)) => {
+                step @ (Step::Next
+                | Step::Reread
+                | Step::Wait(_)
+                | Step::Await(..)
+                | Step::Read(_)
+                | Step::Respond(_)
+                | Step::Revalidate(_)) => {
                     return step;
                 }
                 Step::Refuse(refusal) => AlternativeFailure::Refusal(refusal),

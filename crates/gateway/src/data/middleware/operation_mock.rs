@@ -4,7 +4,7 @@
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, SubstituteResponse, Step};
+use crate::data::exchange::{Exchange, Step, SubstituteResponse};
 use crate::data::refusal::RefusalText;
 use tollgate_model::api::OperationMock;
 use tollgate_model::is_framing_header;

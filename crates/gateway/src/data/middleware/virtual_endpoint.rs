@@ -7,7 +7,7 @@ use crate::base::answers::{GRACE, QuestionState};
 use crate::base::form::pairs;
 use crate::base::path::Path as UrlPath;
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, SubstituteResponse, Redirect, Step};
+use crate::data::exchange::{Exchange, Redirect, Step, SubstituteResponse};
 use crate::data::plugins::{MetaDataWriter, plugin_headers, session_of};
 use crate::data::refusal::VIRTUAL_FAILED;
 use crate::data::script_settings::{ScriptSettings, read_script};

@@ -1,51 +1,92 @@
 //! Where another gateway is ahead: rows in which its CPU time or its latency is lower than Tollgate's.
 
-use super::format::{latency, micros};
+use super::format::{latency, micros, ratio};
 use super::summary::{BASELINE, OURS, Row, ScenarioSummary};
 use super::table::TextTable;
+use crate::record::RoundSeries;
+use crate::stats::rounds;
 
-/// Below this ratio a difference is the noise of a run with few rounds.
-const NOISE: f64 = 1.05;
+/// Differences up to this ratio are not worth a row.
+const SMALLEST: f64 = 1.05;
 
-/// One row for each figure of a gateway that is lower than ours in the same case under the same load. Latency counts below full
-/// speed only, where it is the gateway's own and not a property of the number of connections, and where both got the same rate.
-pub(crate) fn table(scenarios: &[ScenarioSummary]) -> TextTable {
-    let mut table = TextTable::new(&["scenario", "case", "load", "figure", "gateway", "its", "Tollgate's", "×"], 5);
-    for summary in scenarios {
-        for ours in summary.rows.iter().filter(|row| row.peer == OURS && row.void.is_none()) {
-            let beside =
-                |row: &&Row| (row.case, row.load) == (ours.case, ours.load) && ![OURS, BASELINE, "floor"].contains(&row.peer);
-            for theirs in summary.rows.iter().filter(beside).filter(|row| row.void.is_none()) {
-                for (figure, theirs_is, ours_is, text) in figures(summary, theirs, ours) {
-                    let times = ours_is / theirs_is;
-                    if times > NOISE {
-                        let load = summary.record.loads.get(ours.load).map_or("", |load| load.name.as_str());
-                        let cells = [&summary.record.name, summary.case_name(ours.case), load, figure, theirs.peer];
-                        let mut cells: Vec<String> = cells.map(str::to_owned).into();
-                        cells.extend([text(theirs_is), text(ours_is), format!("{times:.2}")]);
-                        table.push(cells);
+/// Figures of other gateways that are lower than ours in the same case under the same load. Latency counts below full speed only,
+/// where it is the gateway's own and not a property of the number of connections, and where both got the same rate.
+pub(crate) struct Ahead {
+    /// A row for each figure that is lower beyond the spread of the rounds.
+    pub table: TextTable,
+    /// Number of figures whose medians differ as much, but whose rounds leave open who is ahead.
+    pub open: usize,
+}
+
+impl Ahead {
+    pub(crate) fn new(scenarios: &[ScenarioSummary]) -> Ahead {
+        let head = ["scenario", "case", "load", "figure", "gateway", "its", "Tollgate's", "Tollgate's ÷ its"];
+        let mut ahead = Ahead { table: TextTable::new(&head, 5), open: 0 };
+        for summary in scenarios {
+            for ours in summary.rows.iter().filter(|row| row.peer == OURS && row.void.is_none()) {
+                let beside =
+                    |row: &&Row| (row.case, row.load) == (ours.case, ours.load) && ![OURS, BASELINE, "floor"].contains(&row.peer);
+                for theirs in summary.rows.iter().filter(beside).filter(|row| row.void.is_none()) {
+                    for figure in figures(summary, theirs, ours) {
+                        ahead.compare(summary, figure, theirs, ours);
                     }
                 }
             }
         }
+        ahead
     }
-    table
+
+    fn compare(&mut self, summary: &ScenarioSummary, figure: &Figure, theirs: &Row, ours: &Row) {
+        let (its, our) = ((figure.of)(theirs.series), (figure.of)(ours.series));
+        let Some(times) = rounds::ratio(&our, &its).filter(|times| times.median > SMALLEST) else { return };
+        if times.low <= 1.0 {
+            self.open += 1;
+            return;
+        }
+        let load = summary.record.loads.get(ours.load).map_or("", |load| load.name.as_str());
+        let mut cells: Vec<String> =
+            [&summary.record.name, summary.case_name(ours.case), load, figure.name, theirs.peer].map(str::to_owned).into();
+        cells.extend([its, our].map(|values| rounds::median(&values).map(figure.text).unwrap_or_default()));
+        cells.push(ratio(times));
+        self.table.push(cells);
+    }
+
+    /// What the table's rows have in common, as a sentence.
+    pub(crate) const fn rule() -> &'static str {
+        "By more than five per cent, and beyond the spread of the rounds (95 % interval of the ratio)."
+    }
+
+    /// How many more figures the rounds leave open, as a sentence; empty if there are none.
+    pub(crate) fn open_figures(&self) -> String {
+        match self.open {
+            0 => String::new(),
+            1 => "The median of 1 more figure is lower by as much, but the rounds leave open who is ahead.".to_owned(),
+            open => format!("The medians of {open} more figures are lower by as much, but the rounds leave open who is ahead."),
+        }
+    }
 }
 
-type Figure = (&'static str, f64, f64, fn(f64) -> String);
+/// A figure that is compared: its value in each round.
+struct Figure {
+    name: &'static str,
+    text: fn(f64) -> String,
+    of: fn(&RoundSeries) -> Vec<f64>,
+}
 
-/// The figures that both have: theirs, then ours.
-fn figures(summary: &ScenarioSummary, theirs: &Row, ours: &Row) -> Vec<Figure> {
+const CPU: Figure = Figure { name: "CPU µs/request", text: micros, of: RoundSeries::cpu_us };
+const LATENCIES: [Figure; 2] = [
+    Figure { name: "p50", text: latency, of: |series| series.figures(|round| round.p50_us) },
+    Figure { name: "p99", text: latency, of: |series| series.figures(|round| round.p99_us) },
+];
+
+/// The figures that both have.
+fn figures(summary: &ScenarioSummary, theirs: &Row, ours: &Row) -> impl Iterator<Item = &'static Figure> {
     let is_full_speed = summary.record.loads.get(ours.load).is_none_or(|load| load.is_full_speed || load.is_ramp);
-    let cpu = theirs
-        .cpu_us
-        .zip(ours.cpu_us)
-        .map(|(theirs, ours)| ("CPU µs/request", theirs.median, ours.median, micros as fn(f64) -> String));
-    let times = theirs.latency.zip(ours.latency).filter(|_| !is_full_speed && has_same_rate(theirs, ours));
-    let times = times.map(|(theirs, ours)| {
-        [("p50", theirs.p50, ours.p50, latency as fn(f64) -> String), ("p99", theirs.p99, ours.p99, latency as fn(f64) -> String)]
-    });
-    cpu.into_iter().chain(times.into_iter().flatten()).filter(|(_, theirs, ..)| *theirs > 0.0).collect()
+    let have_cpu = theirs.cpu_us.is_some() && ours.cpu_us.is_some();
+    let have_latency = theirs.latency.is_some() && ours.latency.is_some() && !is_full_speed && has_same_rate(theirs, ours);
+    let cpu: &[Figure] = if have_cpu { std::slice::from_ref(&CPU) } else { &[] };
+    let latencies: &[Figure] = if have_latency { &LATENCIES } else { &[] };
+    cpu.iter().chain(latencies)
 }
 
 /// Whether both were offered as many requests a second; of their own capacities, most gateways get different rates.

@@ -2,7 +2,7 @@
 
 mod section;
 
-use super::ahead;
+use super::ahead::Ahead;
 use super::escape::escape;
 use super::summary::{BASELINE, ScenarioSummary};
 use crate::record::RunRecord;
@@ -124,10 +124,12 @@ fn glance(scenarios: &[ScenarioSummary]) -> String {
 
 /// Where others are ahead, folded if the list is long.
 fn ahead(scenarios: &[ScenarioSummary]) -> String {
-    let table = ahead::table(scenarios);
-    let html = if table.is_empty() { "<p>In no row of this run.</p>\n".to_owned() } else { table.html() };
+    let ahead = Ahead::new(scenarios);
+    let html = if ahead.table.is_empty() { "<p>In no row of this run.</p>\n".to_owned() } else { ahead.table.html() };
+    let open = if ahead.open > 0 { format!("<p>{}</p>\n", ahead.open_figures()) } else { String::new() };
     format!(
-        "<section id=\"ahead\"><h2>Where others are ahead of Tollgate</h2><details><summary>By more than five per cent, in medians</summary><div class=\"wide\">{html}</div></details></section>\n"
+        "<section id=\"ahead\"><h2>Where others are ahead of Tollgate</h2><details><summary>{}</summary><div class=\"wide\">{html}</div>{open}</details></section>\n",
+        Ahead::rule()
     )
 }
 

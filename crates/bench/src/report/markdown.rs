@@ -1,7 +1,8 @@
 //! The run as a Markdown page.
 
+use super::ahead::Ahead;
 use super::summary::ScenarioSummary;
-use super::{ahead, table, terminal};
+use super::{table, terminal};
 use crate::record::RunRecord;
 use std::fmt::Write;
 
@@ -45,9 +46,12 @@ pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     for summary in scenarios {
         text.push_str(&scenario(summary));
     }
-    let ahead = ahead::table(scenarios);
-    let told = if ahead.is_empty() { "In no row of this run.\n".to_owned() } else { ahead.markdown() };
-    let _ = write!(text, "\n## Where others are ahead of Tollgate\n\nBy more than five per cent, in medians.\n\n{told}");
+    let ahead = Ahead::new(scenarios);
+    let told = if ahead.table.is_empty() { "In no row of this run.\n".to_owned() } else { ahead.table.markdown() };
+    let _ = write!(text, "\n## Where others are ahead of Tollgate\n\n{}\n\n{told}", Ahead::rule());
+    if ahead.open > 0 {
+        let _ = writeln!(text, "\n{}", ahead.open_figures());
+    }
     text
 }
 

@@ -1,6 +1,7 @@
 //! The run as text on a terminal.
 
-use super::{ahead, summary, table};
+use super::ahead::Ahead;
+use super::{summary, table};
 use crate::record::{RunRecord, ScenarioRecord};
 use std::fmt::Write;
 
@@ -62,9 +63,12 @@ pub(crate) fn tables(run: &RunRecord) -> String {
         }
         text.push_str(&remarks(summary.record));
     }
-    let ahead = ahead::table(&summaries);
-    if !ahead.is_empty() {
-        let _ = write!(text, "\nWhere others are ahead of Tollgate by more than 5 %:\n{}", ahead.terminal());
+    let ahead = Ahead::new(&summaries);
+    if !ahead.table.is_empty() {
+        let _ = write!(text, "\nWhere others are ahead of Tollgate\n{}\n{}", Ahead::rule(), ahead.table.terminal());
+    }
+    if ahead.open > 0 {
+        let _ = writeln!(text, "{}", ahead.open_figures());
     }
     if let Some(end) = &run.end {
         let _ = writeln!(text, "\nNOT COMPLETE: {end}");

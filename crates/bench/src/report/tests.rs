@@ -1,4 +1,5 @@
-use super::{ahead, compare, format, html, json, markdown, readme, summary, terminal};
+use super::ahead::Ahead;
+use super::{compare, format, html, json, markdown, readme, summary, terminal};
 use crate::record::{
     CaseRecord, LoadRecord, MachineFacts, Remark, Round, RoundSeries, RunRecord, RunSettings, ScenarioRecord, Use,
 };
@@ -222,17 +223,25 @@ fn a_scenario_says_whom_cpu_time_is_told_as_a_multiple_of() {
 #[test]
 fn a_gateway_with_lower_figures_is_named_where_it_is_ahead() {
     let mut run = run();
-    assert!(ahead::table(&summary::summarise(&run)).is_empty());
+    assert!(Ahead::new(&summary::summarise(&run)).table.is_empty());
     let at = first(&mut run, "nginx");
     run.scenarios[0].series[at] = series("nginx", &[5.0, 6.0, 5.5], 100.0);
-    let table = ahead::table(&summary::summarise(&run)).markdown();
-    assert!(table.contains("| gogc | proxy | full speed | CPU µs/request | nginx | 5.5 | 11.0 | 2.00 |"), "{table}");
+    let table = Ahead::new(&summary::summarise(&run)).table.markdown();
+    assert!(table.contains("| gogc | proxy | full speed | CPU µs/request | nginx | 5.5 | 11.0 | 2.00× (1.83–2.20) |"), "{table}");
     // At full speed, latency is a property of the number of connections.
     assert!(!table.contains("p50") && !table.contains("p99"), "{table}");
     run.scenarios[0].loads[0].is_full_speed = false;
-    let table = ahead::table(&summary::summarise(&run)).markdown();
-    assert!(table.contains("| p50 | nginx | 100 µs | 500 µs | 5.00 |") && table.contains("| p99 | nginx |"), "{table}");
+    let table = Ahead::new(&summary::summarise(&run)).table.markdown();
+    assert!(
+        table.contains("| p50 | nginx | 100 µs | 500 µs | 5.00× (5.00–5.00) |") && table.contains("| p99 | nginx |"),
+        "{table}"
+    );
     // At its own rate each, latencies are not compared.
     run.scenarios[0].series[at].rounds.iter_mut().for_each(|round| round.rate = Some(900.0));
-    assert!(!ahead::table(&summary::summarise(&run)).markdown().contains("p50"));
+    assert!(!Ahead::new(&summary::summarise(&run)).table.markdown().contains("p50"));
+    // Lower in two rounds of three, and in the median: the rounds leave it open.
+    run.scenarios[0].series[at] = series("nginx", &[5.0, 25.0, 5.5], 100.0);
+    let ahead = Ahead::new(&summary::summarise(&run));
+    assert!(!ahead.table.markdown().contains("CPU"), "{}", ahead.table.markdown());
+    assert!(ahead.open_figures().starts_with("The median of 1 more figure"), "{}", ahead.open_figures());
 }

@@ -13,6 +13,7 @@ use crate::load::result::LoadResult;
 use crate::machine::Child;
 use crate::record::{CaseRecord, LoadRecord, Remark, Round, RoundSeries, RunRecord, ScenarioRecord};
 use crate::scenario::{BURST, Case, LoadSpec, Meanwhile, Scenario};
+use crate::stats::random::SeededRandom;
 use crate::stats::rounds;
 use crate::usage::tree::ProcessUsage;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -67,6 +68,9 @@ fn turns(count: usize, round: u32) -> impl Iterator<Item = usize> {
     (0..count).map(move |place| (outwards(place) + round as usize) % count)
 }
 
+/// Seed of the pauses' lengths.
+const PAUSE_SEED: u64 = 0xBEA7;
+
 struct Measuring<'a> {
     plan: &'a RunPlan,
     scenario: &'a Scenario,
@@ -89,6 +93,7 @@ impl Measuring<'_> {
             record.store = testbed.store_speed(self.plan);
         }
         let targets = self.judged(&testbed, record)?;
+        let mut random = SeededRandom::new(PAUSE_SEED);
         for (number, load) in self.scenario.load.iter().enumerate() {
             for round in 0..self.plan.settings.rounds {
                 for target in turns(targets.len(), round).filter_map(|turn| targets.get(turn)) {
@@ -100,6 +105,9 @@ impl Measuring<'_> {
                         load.name,
                         round + 1
                     ));
+                    if self.plan.has_pause(load) {
+                        std::thread::sleep(plan::PAUSE.mul_f64(random.share()));
+                    }
                     self.measure(&testbed, *target, number, load, record)?;
                     self.bar.inc(self.worth(load));
                 }
@@ -115,10 +123,7 @@ impl Measuring<'_> {
 
     /// Estimated milliseconds of a measurement.
     fn worth(&self, load: &LoadSpec) -> u64 {
-        match self.plan.length(load) {
-            Length::Seconds(seconds) => (seconds * 1000.0) as u64 + 150,
-            Length::Requests(requests) => requests / 20 + 150,
-        }
+        self.plan.estimate_of(load).as_millis() as u64
     }
 
     fn start_gateways(&self, testbed: &mut TestBed, record: &mut ScenarioRecord, directory: &Path) -> Result<(), String> {

@@ -16,6 +16,9 @@ use std::time::Duration;
 const PREPARATION_SECONDS: f64 = 0.7;
 /// Time for starting the load generator and reading its result.
 const AROUND_SECONDS: f64 = 0.15;
+/// The longest pause before a load whose latency counts. Rounds are equally long, so what a machine does every few seconds would
+/// otherwise meet the same gateway each time: Linux's memory monitor (`kdamond`) takes ten milliseconds of a CPU every five seconds.
+pub(crate) const PAUSE: Duration = Duration::from_millis(500);
 /// Time until records are written, for cases side by side; some take longer.
 const SETTLE_SECONDS: f64 = 2.0;
 /// A ramp takes longer than other loads, to be visible.
@@ -116,6 +119,21 @@ impl RunPlan {
         self.settings.seconds.min(WARM_UP_SECONDS_MAX)
     }
 
+    /// Whether a load waits up to [`PAUSE`] before it starts: where latency counts.
+    pub(crate) fn has_pause(&self, load: &LoadSpec) -> bool {
+        !load.is_full_speed() && !load.ramp
+    }
+
+    /// Estimated time of a measurement, and of what is done around it.
+    pub(crate) fn estimate_of(&self, load: &LoadSpec) -> Duration {
+        let length = match self.length(load) {
+            Length::Seconds(seconds) => seconds,
+            Length::Requests(requests) => requests as f64 / 20_000.0,
+        };
+        let pause = if self.has_pause(load) { PAUSE / 2 } else { Duration::ZERO };
+        Duration::from_secs_f64(length + AROUND_SECONDS) + pause
+    }
+
     /// Estimated time for the steps of a scenario.
     pub(crate) fn estimate(&self, scenario: &Scenario) -> Duration {
         let targets = self.targets(scenario).len() as f64;
@@ -123,13 +141,7 @@ impl RunPlan {
         let rounds: f64 = scenario
             .load
             .iter()
-            .map(|load| {
-                let length = match self.length(load) {
-                    Length::Seconds(seconds) => seconds,
-                    Length::Requests(requests) => requests as f64 / 20_000.0,
-                };
-                (length + AROUND_SECONDS + settle) * f64::from(self.settings.rounds)
-            })
+            .map(|load| (self.estimate_of(load).as_secs_f64() + settle) * f64::from(self.settings.rounds))
             .sum();
         Duration::from_secs_f64(targets * (rounds + PREPARATION_SECONDS + self.warm_up() + AROUND_SECONDS))
     }

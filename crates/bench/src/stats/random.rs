@@ -19,11 +19,15 @@ impl SeededRandom {
         mixed ^ (mixed >> 31)
     }
 
+    /// A share of a whole, evenly distributed between 0 and 1 and neither of them.
+    pub(crate) fn share(&mut self) -> f64 {
+        // 53 random bits, shifted away from 0.
+        ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
     /// Exponentially distributed with mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
-        // 53 random bits, shifted away from 0, whose logarithm is infinite.
-        let uniform = ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-        -uniform.ln()
+        -self.share().ln()
     }
 
     /// A number below `bound`.

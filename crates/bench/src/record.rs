@@ -26,6 +26,9 @@ pub(crate) struct RunRecord {
     pub scenarios: Vec<ScenarioRecord>,
 }
 
+/// Share of the CPUs of load generator and upstream that may be busy while latency counts.
+const BUSY_SHARE_MAX: f64 = 0.9;
+
 /// Facts that must accompany the figures.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct MachineFacts {
@@ -257,6 +260,29 @@ pub(crate) struct UsageSample {
     pub gateway_mib: f64,
 }
 
+impl MachineFacts {
+    /// Number of CPUs that load generator, upstream and stores share without the gateways; `None` on several machines, or if
+    /// everything shares all CPUs.
+    pub(crate) fn shared_cpus(&self) -> Option<f64> {
+        if !self.roles.is_empty() || self.other_cpus == self.gateway_cpus {
+            return None;
+        }
+        let count = |range: &str| match range.split_once('-') {
+            Some((first, last)) => Some(last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)? + 1),
+            None => range.parse::<u32>().ok().map(|_| 1),
+        };
+        self.other_cpus.split(',').map(count).sum::<Option<u32>>().map(f64::from)
+    }
+}
+
+impl Round {
+    /// Average number of busy CPUs of load generator, upstream and store together.
+    fn shared_cpus_busy(&self) -> f64 {
+        let loader = self.loader_cpu_us * self.requests_per_second / 1e6;
+        loader + self.upstream.cpus_busy + self.store.map_or(0.0, |store| store.cpus_busy)
+    }
+}
+
 impl RunRecord {
     pub(crate) fn new(facts: MachineFacts, settings: RunSettings) -> RunRecord {
         RunRecord { format: FORMAT.to_owned(), version: VERSION, facts, settings, end: None, scenarios: Vec::new() }
@@ -278,16 +304,29 @@ impl RunRecord {
         Ok(run)
     }
 
-    /// Whether something failed that should have worked: a gateway did not start or gave wrong statuses, or a round is void.
-    pub(crate) fn has_failures(&self) -> bool {
-        let failed = |scenario: &ScenarioRecord| {
-            !scenario.failures.is_empty() || scenario.series.iter().any(|series| series.void().is_some())
-        };
-        self.scenarios.is_empty() || self.scenarios.iter().any(failed)
+    /// What failed that should have worked, as lines: a gateway did not start or gave wrong statuses, or a round is void.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        if self.scenarios.is_empty() {
+            return vec!["nothing was measured".to_owned()];
+        }
+        self.scenarios.iter().flat_map(ScenarioRecord::failures).collect()
     }
 }
 
 impl ScenarioRecord {
+    fn failures(&self) -> impl Iterator<Item = String> {
+        let failed = self.failures.iter().map(|remark| {
+            let case = if remark.case.is_empty() { "all cases" } else { &remark.case };
+            format!("{}, {case}, {}: {}", self.name, remark.peer, remark.text)
+        });
+        let void = self.series.iter().filter_map(|series| {
+            let case = self.cases.get(series.case).map_or("", |case| &case.name);
+            let load = self.loads.get(series.load).map_or("", |load| &load.name);
+            Some(format!("{}, {case}, {load}, {}: {}", self.name, series.peer, series.void()?))
+        });
+        failed.chain(void)
+    }
+
     /// The rounds of this case, load and gateway, if there are any.
     pub(crate) fn series(&self, case: usize, load: usize, peer: &str) -> Option<&RoundSeries> {
         self.series.iter().find(|series| (series.case, series.load, series.peer.as_str()) == (case, load, peer))
@@ -300,10 +339,14 @@ impl RoundSeries {
         self.rounds.iter().find_map(|round| round.void.as_deref())
     }
 
-    /// Whether speed and latency are void but CPU time is valid.
-    pub(crate) fn is_loader_bound(&self) -> bool {
-        let bound = self.rounds.iter().filter(|round| !round.loader_saturated.is_empty()).count();
-        bound * 2 > self.rounds.len()
+    /// Whether speed and latency are void but CPU time is valid: the load generator was the bottleneck, or at a rate the CPUs that it shares
+    /// with the upstream were so busy that latency is their queue. `shared_cpus` is their number, if they share any.
+    pub(crate) fn is_loader_bound(&self, shared_cpus: Option<f64>) -> bool {
+        let is_bound = |round: &&Round| {
+            let is_full = round.rate.is_some() && shared_cpus.is_some_and(|cpus| round.shared_cpus_busy() > BUSY_SHARE_MAX * cpus);
+            is_full || !round.loader_saturated.is_empty()
+        };
+        self.rounds.iter().filter(is_bound).count() * 2 > self.rounds.len()
     }
 
     /// A figure for each round.

@@ -31,8 +31,13 @@ use std::process::ExitCode;
 pub(crate) fn run(options: &SuiteOptions) -> ExitCode {
     match measure(options) {
         Ok(run) if run.end.is_some() => ExitCode::from(exit::EXIT_INTERRUPTED),
-        Ok(run) if run.has_failures() => ExitCode::FAILURE,
-        Ok(_) => ExitCode::SUCCESS,
+        Ok(run) => {
+            let failures = run.failures();
+            for failure in &failures {
+                eprintln!("tollgate-bench: failed: {failure}");
+            }
+            if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
         Err(reason) => {
             eprintln!("tollgate-bench: {reason}");
             ExitCode::FAILURE

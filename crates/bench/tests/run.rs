@@ -403,13 +403,14 @@ fn cases_are_measured_beside_the_first_one_and_their_records_are_counted() {
         let kept = bench.kept();
         let rounds: Vec<Value> = series(&kept, "tollgate").iter().map(|series| series["rounds"][0].clone()).collect();
         assert_eq!((rounds.len(), &rounds[0]["first_case_cpu_us"]), (2, &Value::Null), "the first one is measured alone");
-        (output.status.code(), rounds[1].clone())
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), rounds[1].clone())
     };
-    let (code, recorded) = round_of_log(SIDE_BY_SIDE);
+    let (code, _, recorded) = round_of_log(SIDE_BY_SIDE);
     assert_eq!((code, &recorded["void"]), (Some(0), &Value::Null), "{recorded}");
     assert!(recorded["first_case_cpu_us"].as_f64().is_some_and(|cpu| cpu > 0.0), "{recorded}");
-    let (code, lost) = round_of_log(&SIDE_BY_SIDE.replace("access_logs.enabled = true", "access_logs.enabled = false"));
+    let (code, told, lost) = round_of_log(&SIDE_BY_SIDE.replace("access_logs.enabled = true", "access_logs.enabled = false"));
     let void = lost["void"].as_str().unwrap_or_default();
     assert_eq!(code, Some(1), "a void round is a failure");
+    assert!(told.contains("failed: ") && told.contains(&format!(", access log, full speed, tollgate: {void}")), "{told}");
     assert!(void.ends_with("requests were not recorded") || void.contains("access.log"), "{lost}");
 }

@@ -142,7 +142,7 @@ answered. It is the figure to compare: requests per second on one machine also d
 <li>Figures are <strong>medians of {} rounds</strong>; the thin line of a bar spans the lowest and the highest round. Gateways take turns within each round \
 in changing order, ratios are made within rounds, and their 95 % interval comes from a bootstrap over rounds.</li>
 <li>Before anything was measured each gateway had to give <strong>exactly the statuses</strong> that the policy implies; a round with an unexpected one is void.</li>
-<li>Where the loader itself was the bottleneck, <strong>speed and latency are void</strong> (“loader-bound”), CPU time stands.</li>
+<li>Where the loader itself was the bottleneck, <strong>speed and latency are void</strong> (“loader-bound”), CPU time stands; likewise at a rate that keeps its CPUs, which it shares with the upstream, busy for more than 90 % of the time.</li>
 <li>Latencies count from the moment a request was due, not from when it was sent. At full speed they are a property of the number of connections; \
 below it they are the gateway’s.</li>
 <li>Each gateway’s configuration is kept beside this file, in <code>configuration/</code>; every round is in <code>run.json</code>.</li>

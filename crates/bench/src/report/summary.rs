@@ -87,11 +87,12 @@ impl LatencyFigures {
 
 /// Summaries of all scenarios with measurements.
 pub(crate) fn summarise(run: &RunRecord) -> Vec<ScenarioSummary<'_>> {
-    run.scenarios.iter().map(ScenarioSummary::new).collect()
+    let shared_cpus = run.facts.shared_cpus();
+    run.scenarios.iter().map(|record| ScenarioSummary::new(record, shared_cpus)).collect()
 }
 
 impl<'a> ScenarioSummary<'a> {
-    pub(crate) fn new(record: &'a ScenarioRecord) -> ScenarioSummary<'a> {
+    fn new(record: &'a ScenarioRecord, shared_cpus: Option<f64>) -> ScenarioSummary<'a> {
         let gateways = || record.peers.iter().filter(|peer| *peer != BASELINE);
         let reference = gateways().find(|peer| *peer == OURS).or_else(|| gateways().next()).map(String::as_str);
         let named: Vec<&str> =
@@ -102,7 +103,7 @@ impl<'a> ScenarioSummary<'a> {
             for case in 0..record.cases.len() {
                 for peer in &record.peers {
                     if let Some(series) = record.series(case, load, peer) {
-                        rows.push(row(record, reference, &ratio_to, series));
+                        rows.push(row(record, shared_cpus, reference, &ratio_to, series));
                     }
                 }
             }
@@ -130,10 +131,16 @@ impl<'a> ScenarioSummary<'a> {
     }
 }
 
-fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, ratio_to: &[&str], series: &'a RoundSeries) -> Row<'a> {
+fn row<'a>(
+    record: &'a ScenarioRecord,
+    shared_cpus: Option<f64>,
+    reference: Option<&str>,
+    ratio_to: &[&str],
+    series: &'a RoundSeries,
+) -> Row<'a> {
     let void = series.void();
     let counts = void.is_none();
-    let is_loader_bound = series.is_loader_bound();
+    let is_loader_bound = series.is_loader_bound(shared_cpus);
     let speed_counts = counts && !is_loader_bound;
     let other = |case: usize, peer: &str| {
         let other = record.series(case, series.load, peer).filter(|other| other.void().is_none() && counts)?;
@@ -150,8 +157,9 @@ fn row<'a>(record: &'a ScenarioRecord, reference: Option<&str>, ratio_to: &[&str
     // Cases with the same request to the upstream share one baseline.
     let baseline =
         (0..=series.case).rev().find_map(|case| record.series(case, series.load, BASELINE)).filter(|_| series.peer != BASELINE);
-    let baseline =
-        baseline.filter(|baseline| baseline.void().is_none() && !baseline.is_loader_bound()).and_then(LatencyFigures::of);
+    let baseline = baseline
+        .filter(|baseline| baseline.void().is_none() && !baseline.is_loader_bound(shared_cpus))
+        .and_then(LatencyFigures::of);
     let only_served = series.rounds.iter().all(|round| round.status.keys().all(|status| *status < 400));
     let of_gateway = |figure: fn(&crate::record::Use) -> f64| {
         let figures: Vec<f64> = series.rounds.iter().filter_map(|round| Some(figure(&round.gateway?))).collect();

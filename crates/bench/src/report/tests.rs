@@ -115,6 +115,28 @@ fn a_saturated_loader_voids_speed_and_latency_but_not_cpu_time() {
 }
 
 #[test]
+fn latency_at_a_rate_counts_while_the_other_cpus_have_room() {
+    let mut run = run();
+    run.scenarios[0].loads[0].is_full_speed = false;
+    run.facts.gateway_cpus = "0".to_owned();
+    let at = first(&mut run, "nginx");
+    for round in &mut run.scenarios[0].series[at].rounds {
+        // Half of a CPU each.
+        (round.upstream.cpus_busy, round.loader_cpu_us, round.requests_per_second) = (0.5, 10.0, 50_000.0);
+        round.rate = Some(50_000.0);
+    }
+    let has_latency = |run: &RunRecord| summary::summarise(run)[0].row(0, 0, "nginx").is_some_and(|row| row.latency.is_some());
+    for (other_cpus, has_room) in [("1", false), ("1-2", true), ("1,3", true), ("1,3-4", true), ("0", true), ("?", true)] {
+        run.facts.other_cpus = other_cpus.to_owned();
+        assert_eq!(has_latency(&run), has_room, "{other_cpus}");
+    }
+    run.facts.other_cpus = "1".to_owned();
+    // At full speed something is always the bottleneck, and speed is what is measured.
+    run.scenarios[0].series[at].rounds.iter_mut().for_each(|round| round.rate = None);
+    assert!(has_latency(&run));
+}
+
+#[test]
 fn every_form_has_the_figures_and_says_who_is_missing() {
     let run = run();
     let summaries = summary::summarise(&run);

@@ -75,7 +75,7 @@ impl Default for Limits {
             upload_min: SPEED_MIN,
             download_min: SPEED_MIN,
             upstream_idle_ms: 90_000,
-            upstream_idle_max: 500,
+            upstream_idle_max: usize::MAX,
             upstream_idle_total_max: usize::MAX,
             upstream_connections_max: 16_384,
             upstream_life_ms: 0,

@@ -187,7 +187,7 @@ pub struct GatewayConfig {
     pub proxy_close_connections: bool,
     /// Maximum idle connections to all upstreams together; 0 for no limit.
     pub max_idle_connections: u64,
-    /// Maximum idle connections to one upstream; default 500. Tyk's default of 2 is the usual cause of its slow benchmarks.
+    /// Maximum idle connections to one upstream; 0 for no limit. Tyk's default of 2 is the usual cause of its slow benchmarks.
     pub max_idle_connections_per_host: u64,
     /// Seconds after which a connection to an upstream is replaced; 0 for never.
     pub max_conn_time: u64,
@@ -506,7 +506,7 @@ impl GatewayConfig {
             security: Security::default(),
             proxy_close_connections: false,
             max_idle_connections: 0,
-            max_idle_connections_per_host: 500,
+            max_idle_connections_per_host: 0,
             max_conn_time: 0,
             dns_cache: DnsCache::default(),
             uptime_tests: UptimeTestSettings::default(),

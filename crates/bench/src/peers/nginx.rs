@@ -76,7 +76,7 @@ http {{
   server_names_hash_bucket_size 128;
   upstream backend {{
     server {upstream};
-    keepalive 512;
+    keepalive 4096;
     keepalive_requests 100000000;
     keepalive_timeout 600s;
   }}

@@ -409,11 +409,9 @@ fn threads(config: &GatewayConfig) -> usize {
 fn limits(config: &GatewayConfig) -> Limits {
     let (written, timeouts) = (&config.tollgate.limits, &config.tollgate.timeouts);
     let threads = threads(config) as u64;
-    let idle_max = if config.proxy_close_connections { 0 } else { config.max_idle_connections_per_host.div_ceil(threads) };
-    let idle_total_max = match config.max_idle_connections {
-        0 => u64::MAX,
-        count => count.div_ceil(threads),
-    };
+    let of_each_thread = |idle_max: u64| if idle_max == 0 { u64::MAX } else { idle_max.div_ceil(threads) };
+    let idle_max = if config.proxy_close_connections { 0 } else { of_each_thread(config.max_idle_connections_per_host) };
+    let idle_total_max = of_each_thread(config.max_idle_connections);
     // Tyk's setting, unless ours differs from the default.
     let is_usual = timeouts.client_write_ms == Timeouts::default().client_write_ms;
     let client_write_s = if is_usual { config.http_server_options.write_timeout } else { 0 };

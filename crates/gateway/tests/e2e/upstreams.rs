@@ -1,8 +1,8 @@
 //! Where upstreams are: IPv6, names and their addresses, TLS, and addresses that do not answer.
 
 use std::net::{IpAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
@@ -32,6 +32,37 @@ fn an_upstream_may_be_named() {
         assert_eq!(client.ask(get("/a/")).status, 200);
     }
     assert_eq!(upstream.last().header("host"), Some(name.as_str()));
+}
+
+/// Connections to an upstream after two bursts of as many requests, each of which it answers when it has all of them.
+fn connections_of_two_bursts(settings: Value) -> usize {
+    let arrived = Arc::new((Mutex::new(0_usize), Condvar::new()));
+    let upstream = Upstream::start(move |_| {
+        let (count, all) = &*arrived;
+        let mut here = count.lock().unwrap();
+        *here += 1;
+        let wanted = (*here).div_ceil(BURST) * BURST;
+        all.notify_all();
+        drop(all.wait_while(here, |here| *here < wanted).unwrap());
+        reply("200 OK", &[], "all")
+    });
+    let gateway = Gateway::start(settings, [api("a", "/a/", &upstream.url())]);
+    let mut clients: Vec<_> = (0..BURST).map(|_| gateway.connect()).collect();
+    for _ in 0..2 {
+        clients.iter_mut().for_each(|client| client.send(get("/a/")));
+        assert!(clients.iter_mut().all(|client| client.response("GET").status == 200));
+    }
+    upstream.connections()
+}
+
+/// More than any gateway keeps by a usual limit.
+const BURST: usize = 700;
+
+#[test]
+fn connections_that_were_in_use_at_one_time_are_kept() {
+    assert_eq!(connections_of_two_bursts(json!({"tollgate": {"threads": 1}})), BURST);
+    let limited = json!({"max_idle_connections_per_host": 200, "tollgate": {"threads": 1}});
+    assert_eq!(connections_of_two_bursts(limited), 2 * BURST - 200);
 }
 
 fn addresses(texts: &[&str], ttl_s: u32) -> Answer {

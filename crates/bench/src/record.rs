@@ -320,11 +320,18 @@ impl ScenarioRecord {
             format!("{}, {case}, {}: {}", self.name, remark.peer, remark.text)
         });
         let void = self.series.iter().filter_map(|series| {
-            let case = self.cases.get(series.case).map_or("", |case| &case.name);
-            let load = self.loads.get(series.load).map_or("", |load| &load.name);
+            let (case, load) = (self.case_name(series.case), self.load_name(series.load));
             Some(format!("{}, {case}, {load}, {}: {}", self.name, series.peer, series.void()?))
         });
         failed.chain(void)
+    }
+
+    pub(crate) fn case_name(&self, case: usize) -> &str {
+        self.cases.get(case).map_or("", |case| &case.name)
+    }
+
+    pub(crate) fn load_name(&self, load: usize) -> &str {
+        self.loads.get(load).map_or("", |load| &load.name)
     }
 
     /// The rounds of this case, load and gateway, if there are any.

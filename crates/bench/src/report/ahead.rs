@@ -19,6 +19,9 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
+    /// What the table's rows have in common, as a sentence.
+    pub(crate) const RULE: &str = "By more than five per cent, and beyond the spread of the rounds (95 % interval of the ratio).";
+
     pub(crate) fn new(scenarios: &[ScenarioSummary]) -> Ahead {
         let head = ["scenario", "case", "load", "figure", "gateway", "its", "Tollgate's", "Tollgate's ÷ its"];
         let mut ahead = Ahead { table: TextTable::new(&head, 5), open: 0 };
@@ -36,24 +39,19 @@ impl Ahead {
         ahead
     }
 
-    fn compare(&mut self, summary: &ScenarioSummary, figure: &Figure, theirs: &Row, ours: &Row) {
+    fn compare(&mut self, summary: &ScenarioSummary, figure: &ComparedFigure, theirs: &Row, ours: &Row) {
         let (its, our) = ((figure.of)(theirs.series), (figure.of)(ours.series));
         let Some(times) = rounds::ratio(&our, &its).filter(|times| times.median > SMALLEST) else { return };
         if times.low <= 1.0 {
             self.open += 1;
             return;
         }
-        let load = summary.record.loads.get(ours.load).map_or("", |load| load.name.as_str());
+        let load = summary.record.load_name(ours.load);
         let mut cells: Vec<String> =
             [&summary.record.name, summary.case_name(ours.case), load, figure.name, theirs.peer].map(str::to_owned).into();
         cells.extend([its, our].map(|values| rounds::median(&values).map(figure.text).unwrap_or_default()));
         cells.push(ratio(times));
         self.table.push(cells);
-    }
-
-    /// What the table's rows have in common, as a sentence.
-    pub(crate) const fn rule() -> &'static str {
-        "By more than five per cent, and beyond the spread of the rounds (95 % interval of the ratio)."
     }
 
     /// How many more figures the rounds leave open, as a sentence; empty if there are none.
@@ -67,25 +65,25 @@ impl Ahead {
 }
 
 /// A figure that is compared: its value in each round.
-struct Figure {
+struct ComparedFigure {
     name: &'static str,
     text: fn(f64) -> String,
     of: fn(&RoundSeries) -> Vec<f64>,
 }
 
-const CPU: Figure = Figure { name: "CPU µs/request", text: micros, of: RoundSeries::cpu_us };
-const LATENCIES: [Figure; 2] = [
-    Figure { name: "p50", text: latency, of: |series| series.figures(|round| round.p50_us) },
-    Figure { name: "p99", text: latency, of: |series| series.figures(|round| round.p99_us) },
+const CPU: ComparedFigure = ComparedFigure { name: "CPU µs/request", text: micros, of: RoundSeries::cpu_us };
+const LATENCIES: [ComparedFigure; 2] = [
+    ComparedFigure { name: "p50", text: latency, of: |series| series.figures(|round| round.p50_us) },
+    ComparedFigure { name: "p99", text: latency, of: |series| series.figures(|round| round.p99_us) },
 ];
 
 /// The figures that both have.
-fn figures(summary: &ScenarioSummary, theirs: &Row, ours: &Row) -> impl Iterator<Item = &'static Figure> {
+fn figures(summary: &ScenarioSummary, theirs: &Row, ours: &Row) -> impl Iterator<Item = &'static ComparedFigure> {
     let is_full_speed = summary.record.loads.get(ours.load).is_none_or(|load| load.is_full_speed || load.is_ramp);
     let have_cpu = theirs.cpu_us.is_some() && ours.cpu_us.is_some();
     let have_latency = theirs.latency.is_some() && ours.latency.is_some() && !is_full_speed && has_same_rate(theirs, ours);
-    let cpu: &[Figure] = if have_cpu { std::slice::from_ref(&CPU) } else { &[] };
-    let latencies: &[Figure] = if have_latency { &LATENCIES } else { &[] };
+    let cpu: &[ComparedFigure] = if have_cpu { std::slice::from_ref(&CPU) } else { &[] };
+    let latencies: &[ComparedFigure] = if have_latency { &LATENCIES } else { &[] };
     cpu.iter().chain(latencies)
 }
 

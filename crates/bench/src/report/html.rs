@@ -129,7 +129,7 @@ fn ahead(scenarios: &[ScenarioSummary]) -> String {
     let open = if ahead.open > 0 { format!("<p>{}</p>\n", ahead.open_figures()) } else { String::new() };
     format!(
         "<section id=\"ahead\"><h2>Where others are ahead of Tollgate</h2><details><summary>{}</summary><div class=\"wide\">{html}</div>{open}</details></section>\n",
-        Ahead::rule()
+        Ahead::RULE
     )
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     }
     let ahead = Ahead::new(scenarios);
     let told = if ahead.table.is_empty() { "In no row of this run.\n".to_owned() } else { ahead.table.markdown() };
-    let _ = write!(text, "\n## Where others are ahead of Tollgate\n\n{}\n\n{told}", Ahead::rule());
+    let _ = write!(text, "\n## Where others are ahead of Tollgate\n\n{}\n\n{told}", Ahead::RULE);
     if ahead.open > 0 {
         let _ = writeln!(text, "\n{}", ahead.open_figures());
     }

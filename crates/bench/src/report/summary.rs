@@ -127,7 +127,7 @@ impl<'a> ScenarioSummary<'a> {
     }
 
     pub(crate) fn case_name(&self, case: usize) -> &'a str {
-        self.record.cases.get(case).map_or("", |case| case.name.as_str())
+        self.record.case_name(case)
     }
 }
 

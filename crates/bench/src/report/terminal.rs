@@ -65,7 +65,7 @@ pub(crate) fn tables(run: &RunRecord) -> String {
     }
     let ahead = Ahead::new(&summaries);
     if !ahead.table.is_empty() {
-        let _ = write!(text, "\nWhere others are ahead of Tollgate\n{}\n{}", Ahead::rule(), ahead.table.terminal());
+        let _ = write!(text, "\nWhere others are ahead of Tollgate\n{}\n{}", Ahead::RULE, ahead.table.terminal());
     }
     if ahead.open > 0 {
         let _ = writeln!(text, "{}", ahead.open_figures());

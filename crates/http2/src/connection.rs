@@ -155,6 +155,8 @@ pub struct Http2Connection {
     out: Vec<u8>,
     /// Bytes of `out` that are written.
     written: usize,
+    /// A head was sent since bytes were last written.
+    has_new_head: bool,
     output_data_max: usize,
     /// The number of the next stream that this side opens.
     next: u32,
@@ -200,6 +202,7 @@ impl Http2Connection {
             unacknowledged: VecDeque::from([None]),
             out: Vec::new(),
             written: 0,
+            has_new_head: false,
             output_data_max: OUTPUT_DATA_MAX,
             next: 1,
             send_window: i64::from(WINDOW),

@@ -480,9 +480,8 @@ impl Http2Connection {
         };
         match self.streams.find(id) {
             Some(key) => self.spoil(key, code),
-            // A stream that is not open cannot be reset.
-            None if self.is_idle(id) => return fault(code, "a priority that is none"),
-            None => {}
+            // A stream that is not open cannot be reset. The error is an error of the connection then (RFC 9113 §5.4.1 allows that).
+            None => return fault(code, "a priority that is none"),
         }
         Ok(())
     }

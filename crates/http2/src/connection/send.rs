@@ -15,9 +15,15 @@ impl Http2Connection {
         self.out.get(self.written..).unwrap_or_default()
     }
 
+    /// Whether a head was sent since bytes were last written.
+    pub fn has_new_head(&self) -> bool {
+        self.has_new_head
+    }
+
     /// Marks this many bytes as written.
     pub fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
+        self.has_new_head = false;
         if self.written >= self.out.len() {
             self.out.clear();
             self.written = 0;
@@ -81,6 +87,7 @@ impl Http2Connection {
         let id = stream.id;
         stream.sends = !ends;
         let ends = if ends { flag::END_STREAM } else { 0 };
+        self.has_new_head = true;
         let renounces = std::mem::take(&mut self.renounces_table);
         if block.bytes().len() < FRAME_BYTES_MAX {
             let length = block.bytes().len() + usize::from(renounces);

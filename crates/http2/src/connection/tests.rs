@@ -160,6 +160,7 @@ fn each_error_is_the_one_that_the_rfc_names() {
         ("6.2", "no room for a priority", frame(kind::HEADERS, flag::END_HEADERS | flag::PRIORITY, 1, b"\0"), connection(E::FRAME_SIZE_ERROR)),
         ("6.3", "PRIORITY on stream 0", frame(kind::PRIORITY, 0, 0, &[0; 5]), connection(E::PROTOCOL_ERROR)),
         ("6.3", "PRIORITY of four bytes", [post(1), frame(kind::PRIORITY, 0, 1, &[0; 4])].concat(), End::Stream(1, E::FRAME_SIZE_ERROR)),
+        ("6.3", "PRIORITY of four bytes behind a reset", [closed(), frame(kind::PRIORITY, 0, 1, &[0; 4])].concat(), connection(E::FRAME_SIZE_ERROR)),
         ("6.4", "RST_STREAM on stream 0", frame(kind::RST_STREAM, 0, 0, &[0; 4]), connection(E::PROTOCOL_ERROR)),
         ("6.4", "RST_STREAM of three bytes", [post(1), frame(kind::RST_STREAM, 0, 1, &[0; 3])].concat(), connection(E::FRAME_SIZE_ERROR)),
         ("6.5", "SETTINGS of a stream", frame(kind::SETTINGS, 0, 1, b""), connection(E::PROTOCOL_ERROR)),
@@ -362,6 +363,22 @@ fn content_is_sent_as_the_windows_allow_and_streams_take_turns() {
     let frames = sent(&mut server);
     assert_eq!(frames.last().map(|(_, flags, id, _)| (*flags, *id)), Some((flag::END_STREAM, 1)));
     assert_eq!(server.send_data(one, b"more", false), Err(crate::StreamGone));
+}
+
+#[test]
+fn a_new_head_is_one_of_which_nothing_is_written() {
+    let mut server = server();
+    let Came::Request(stream, _) = receive(&mut server, &get(1)).unwrap().remove(0) else { panic!() };
+    assert!(!server.has_new_head());
+    let mut block = HeaderBlock::default();
+    block.status(200);
+    server.send_head(stream, &block, false).unwrap();
+    server.send_data(stream, &[0; 1000], false).unwrap();
+    assert!(server.has_new_head());
+    server.wrote(1);
+    assert!(!server.has_new_head());
+    server.send_data(stream, &[0; 1000], true).unwrap();
+    assert!(!server.has_new_head());
 }
 
 #[test]

@@ -5,9 +5,12 @@ use super::summary::{BASELINE, OURS, Row, ScenarioSummary};
 use super::table::TextTable;
 use crate::record::RoundSeries;
 use crate::stats::rounds;
+use std::fmt::Write;
 
 /// Differences up to this ratio are not worth a row.
 const SMALLEST: f64 = 1.05;
+/// Share of the intervals of equal gateways that lie above 1: half of those that a 95 % interval misses.
+const BY_CHANCE: f64 = 0.025;
 
 /// Figures of other gateways that are lower than ours in the same case under the same load. Latency counts below full speed only,
 /// where it is the gateway's own and not a property of the number of connections, and where both got the same rate.
@@ -15,7 +18,9 @@ pub(crate) struct Ahead {
     /// A row for each figure that is lower beyond the spread of the rounds.
     pub table: TextTable,
     /// Number of figures whose medians differ as much, but whose rounds leave open who is ahead.
-    pub open: usize,
+    open: usize,
+    /// Number of figures compared.
+    compared: usize,
 }
 
 impl Ahead {
@@ -24,7 +29,7 @@ impl Ahead {
 
     pub(crate) fn new(scenarios: &[ScenarioSummary]) -> Ahead {
         let head = ["scenario", "case", "load", "figure", "gateway", "its", "Tollgate's", "Tollgate's ÷ its"];
-        let mut ahead = Ahead { table: TextTable::new(&head, 5), open: 0 };
+        let mut ahead = Ahead { table: TextTable::new(&head, 5), open: 0, compared: 0 };
         for summary in scenarios {
             for ours in summary.rows.iter().filter(|row| row.peer == OURS && row.void.is_none()) {
                 let beside =
@@ -41,7 +46,11 @@ impl Ahead {
 
     fn compare(&mut self, summary: &ScenarioSummary, figure: &ComparedFigure, theirs: &Row, ours: &Row) {
         let (its, our) = ((figure.of)(theirs.series), (figure.of)(ours.series));
-        let Some(times) = rounds::ratio(&our, &its).filter(|times| times.median > SMALLEST) else { return };
+        let Some(times) = rounds::ratio(&our, &its) else { return };
+        self.compared += 1;
+        if times.median <= SMALLEST {
+            return;
+        }
         if times.low <= 1.0 {
             self.open += 1;
             return;
@@ -54,13 +63,28 @@ impl Ahead {
         self.table.push(cells);
     }
 
-    /// How many more figures the rounds leave open, as a sentence; empty if there are none.
-    pub(crate) fn open_figures(&self) -> String {
-        match self.open {
-            0 => String::new(),
-            1 => "The median of 1 more figure is lower by as much, but the rounds leave open who is ahead.".to_owned(),
-            open => format!("The medians of {open} more figures are lower by as much, but the rounds leave open who is ahead."),
+    /// How many figures are compared, how many of them would be in the table by chance, and how many the rounds leave open; empty if none
+    /// is compared.
+    pub(crate) fn counts(&self) -> String {
+        if self.compared == 0 {
+            return String::new();
         }
+        let (compared, rows) = (self.compared, self.table.len());
+        let mut text = format!(
+            "{rows} of {compared} compared figures. Among gateways that are alike, chance alone puts about {:.0} into such a list.",
+            compared as f64 * BY_CHANCE
+        );
+        match self.open {
+            0 => {}
+            1 => text.push_str(" The median of 1 more figure is lower by as much, but the rounds leave open who is ahead."),
+            open => {
+                let _ = write!(
+                    text,
+                    " The medians of {open} more figures are lower by as much, but the rounds leave open who is ahead."
+                );
+            }
+        }
+        text
     }
 }
 

@@ -126,9 +126,9 @@ fn glance(scenarios: &[ScenarioSummary]) -> String {
 fn ahead(scenarios: &[ScenarioSummary]) -> String {
     let ahead = Ahead::new(scenarios);
     let html = if ahead.table.is_empty() { "<p>In no row of this run.</p>\n".to_owned() } else { ahead.table.html() };
-    let open = if ahead.open > 0 { format!("<p>{}</p>\n", ahead.open_figures()) } else { String::new() };
+    let counts = format!("<p>{}</p>\n", ahead.counts());
     format!(
-        "<section id=\"ahead\"><h2>Where others are ahead of Tollgate</h2><details><summary>{}</summary><div class=\"wide\">{html}</div>{open}</details></section>\n",
+        "<section id=\"ahead\"><h2>Where others are ahead of Tollgate</h2><details><summary>{}</summary><div class=\"wide\">{html}</div>{counts}</details></section>\n",
         Ahead::RULE
     )
 }

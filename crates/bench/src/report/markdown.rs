@@ -49,8 +49,9 @@ pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     let ahead = Ahead::new(scenarios);
     let told = if ahead.table.is_empty() { "In no row of this run.\n".to_owned() } else { ahead.table.markdown() };
     let _ = write!(text, "\n## Where others are ahead of Tollgate\n\n{}\n\n{told}", Ahead::RULE);
-    if ahead.open > 0 {
-        let _ = writeln!(text, "\n{}", ahead.open_figures());
+    let counts = ahead.counts();
+    if !counts.is_empty() {
+        let _ = writeln!(text, "\n{counts}");
     }
     text
 }

@@ -22,6 +22,11 @@ impl TextTable {
         self.rows.is_empty()
     }
 
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// The table as aligned text.
     pub(crate) fn terminal(&self) -> String {
         let all = || std::iter::once(&self.heading).chain(&self.rows);

@@ -67,8 +67,9 @@ pub(crate) fn tables(run: &RunRecord) -> String {
     if !ahead.table.is_empty() {
         let _ = write!(text, "\nWhere others are ahead of Tollgate\n{}\n{}", Ahead::RULE, ahead.table.terminal());
     }
-    if ahead.open > 0 {
-        let _ = writeln!(text, "{}", ahead.open_figures());
+    let counts = ahead.counts();
+    if !counts.is_empty() {
+        let _ = writeln!(text, "\n{counts}");
     }
     if let Some(end) = &run.end {
         let _ = writeln!(text, "\nNOT COMPLETE: {end}");

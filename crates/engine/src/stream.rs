@@ -131,6 +131,12 @@ impl Stream {
         }
     }
 
+    /// Whether writing encrypts.
+    #[inline]
+    pub(crate) fn is_tls(&self) -> bool {
+        matches!(self, Stream::Tls(_))
+    }
+
     /// Whether client and gateway agreed on HTTP/2 in the handshake (ALPN).
     pub(crate) fn speaks_http2(&self) -> bool {
         matches!(self, Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2"))

@@ -155,7 +155,7 @@ pub struct Http2Connection {
     out: Vec<u8>,
     /// Bytes of `out` that are written.
     written: usize,
-    /// A head was sent since bytes were last written.
+    /// A head or trailers were sent since bytes were last written.
     has_new_head: bool,
     output_data_max: usize,
     /// The number of the next stream that this side opens.

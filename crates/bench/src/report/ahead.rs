@@ -5,11 +5,11 @@ use super::summary::{BASELINE, OURS, Row, ScenarioSummary};
 use super::table::TextTable;
 use crate::record::RoundSeries;
 use crate::stats::rounds;
-use std::fmt::Write;
 
 /// Differences up to this ratio are not worth a row.
 const SMALLEST: f64 = 1.05;
-/// Share of the intervals of equal gateways that lie above 1: half of those that a 95 % interval misses.
+/// Share of the intervals of equal gateways that lie above 1: half of those that a 95 % interval misses. Smaller for rows, whose median must also
+/// be above [`SMALLEST`].
 const BY_CHANCE: f64 = 0.025;
 
 /// Figures of other gateways that are lower than ours in the same case under the same load. Latency counts below full speed only,
@@ -63,28 +63,19 @@ impl Ahead {
         self.table.push(cells);
     }
 
-    /// How many figures are compared, how many of them would be in the table by chance, and how many the rounds leave open; empty if none
-    /// is compared.
+    /// How many figures are compared, how many of them chance alone may put into the table, and how many the rounds leave open.
     pub(crate) fn counts(&self) -> String {
-        if self.compared == 0 {
-            return String::new();
-        }
-        let (compared, rows) = (self.compared, self.table.len());
-        let mut text = format!(
-            "{rows} of {compared} compared figures. Among gateways that are alike, chance alone puts about {:.0} into such a list.",
-            compared as f64 * BY_CHANCE
-        );
-        match self.open {
-            0 => {}
-            1 => text.push_str(" The median of 1 more figure is lower by as much, but the rounds leave open who is ahead."),
-            open => {
-                let _ = write!(
-                    text,
-                    " The medians of {open} more figures are lower by as much, but the rounds leave open who is ahead."
-                );
-            }
-        }
-        text
+        let by_chance = (self.compared as f64 * BY_CHANCE).ceil();
+        let open = match self.open {
+            0 => String::new(),
+            1 => " The median of 1 more figure is lower by as much, but the rounds leave open who is ahead.".to_owned(),
+            open => format!(" The medians of {open} more figures are lower by as much, but the rounds leave open who is ahead."),
+        };
+        format!(
+            "{} of {} compared figures; between gateways that are alike, chance alone puts at most about {by_chance} into this list.{open}",
+            self.table.len(),
+            self.compared
+        )
     }
 }
 

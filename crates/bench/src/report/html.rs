@@ -126,10 +126,10 @@ fn glance(scenarios: &[ScenarioSummary]) -> String {
 fn ahead(scenarios: &[ScenarioSummary]) -> String {
     let ahead = Ahead::new(scenarios);
     let html = if ahead.table.is_empty() { "<p>In no row of this run.</p>\n".to_owned() } else { ahead.table.html() };
-    let counts = format!("<p>{}</p>\n", ahead.counts());
     format!(
-        "<section id=\"ahead\"><h2>Where others are ahead of Tollgate</h2><details><summary>{}</summary><div class=\"wide\">{html}</div>{counts}</details></section>\n",
-        Ahead::RULE
+        "<section id=\"ahead\"><h2>Where others are ahead of Tollgate</h2><details><summary>{}</summary><div class=\"wide\">{html}</div><p>{}</p>\n</details></section>\n",
+        Ahead::RULE,
+        ahead.counts()
     )
 }
 

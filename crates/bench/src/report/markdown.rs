@@ -48,11 +48,7 @@ pub(crate) fn page(run: &RunRecord, scenarios: &[ScenarioSummary]) -> String {
     }
     let ahead = Ahead::new(scenarios);
     let told = if ahead.table.is_empty() { "In no row of this run.\n".to_owned() } else { ahead.table.markdown() };
-    let _ = write!(text, "\n## Where others are ahead of Tollgate\n\n{}\n\n{told}", Ahead::RULE);
-    let counts = ahead.counts();
-    if !counts.is_empty() {
-        let _ = writeln!(text, "\n{counts}");
-    }
+    let _ = writeln!(text, "\n## Where others are ahead of Tollgate\n\n{}\n\n{told}\n{}", Ahead::RULE, ahead.counts());
     text
 }
 

@@ -64,13 +64,8 @@ pub(crate) fn tables(run: &RunRecord) -> String {
         text.push_str(&remarks(summary.record));
     }
     let ahead = Ahead::new(&summaries);
-    if !ahead.table.is_empty() {
-        let _ = write!(text, "\nWhere others are ahead of Tollgate\n{}\n{}", Ahead::RULE, ahead.table.terminal());
-    }
-    let counts = ahead.counts();
-    if !counts.is_empty() {
-        let _ = writeln!(text, "\n{counts}");
-    }
+    let table = if ahead.table.is_empty() { String::new() } else { ahead.table.terminal() };
+    let _ = writeln!(text, "\nWhere others are ahead of Tollgate\n{}\n{table}{}", Ahead::RULE, ahead.counts());
     if let Some(end) = &run.end {
         let _ = writeln!(text, "\nNOT COMPLETE: {end}");
     }

@@ -12,8 +12,8 @@ use tollgate_http2::{Http2Error, Http2Event};
 const READ_TURN_BYTES: usize = 64 * 1024;
 /// Bytes that a connection writes before it yields to other tasks, so that the output of hundreds of streams does not delay them.
 const WRITE_TURN_BYTES: usize = 256 * 1024;
-/// Bytes written first if at least twice as many wait and a response begins in them: one TLS record, which the other side decrypts while
-/// the rest is encrypted.
+/// Bytes written first over TLS if at least twice as many wait and a message begins in them: one record, which the other side decrypts
+/// while the rest is encrypted.
 const FIRST_WRITE_BYTES: usize = 16 * 1024;
 
 /// How a connection ended.
@@ -128,7 +128,7 @@ impl Driver {
             let stream = &mut self.stream;
             let poll = self.link.driven(|protocol| {
                 let output = protocol.output();
-                let is_split = protocol.has_new_head() && output.len() >= 2 * FIRST_WRITE_BYTES;
+                let is_split = stream.is_tls() && protocol.has_new_head() && output.len() >= 2 * FIRST_WRITE_BYTES;
                 let now = output.get(..FIRST_WRITE_BYTES).filter(|_| is_split).unwrap_or(output);
                 let poll = stream.poll_write(cx, now, &[]);
                 if let Poll::Ready(Ok(bytes)) = poll {

@@ -15,7 +15,7 @@ impl Http2Connection {
         self.out.get(self.written..).unwrap_or_default()
     }
 
-    /// Whether a head was sent since bytes were last written.
+    /// Whether a head or trailers were sent since bytes were last written.
     pub fn has_new_head(&self) -> bool {
         self.has_new_head
     }

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
+use tollgate_http::append_long;
 
 /// Bytes buffered in one direction; as much as one read of a socket returns.
 const PIPE_BYTES_MAX: usize = 64 * 1024;
@@ -145,7 +146,7 @@ impl Channel {
         if coming >= LARGE_PIECE_BYTES {
             self.bytes.reserve_exact(coming);
         }
-        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        parts.iter().for_each(|part| append_long(part, &mut self.bytes));
         let taken = self.bytes.len() - before;
         if let Some(account) = &self.account {
             account.add(taken);

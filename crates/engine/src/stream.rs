@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsStream;
+use tollgate_http::COPY_BYTES;
 
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -80,13 +81,14 @@ impl Stream {
                     Err(Errno::AGAIN | Errno::INTR) => Pin::new(stream).poll_write(cx, first),
                     Err(error) => Poll::Ready(Err(error.into())),
                 },
-                Stream::Tls(stream) => Pin::new(stream).poll_write(cx, first),
+                Stream::Tls(stream) => poll_encrypt(stream, cx, first, &[]),
                 Stream::Local(stream) => Pin::new(stream).poll_write(cx, first),
                 Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, &[]),
             };
         }
         match self {
             Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, second),
+            Stream::Tls(stream) => poll_encrypt(stream, cx, first, second),
             _ => self.poll_write_vectored(cx, &[IoSlice::new(first), IoSlice::new(second)]),
         }
     }
@@ -182,4 +184,15 @@ impl Stream {
         let mut cx = Context::from_waker(Waker::noop());
         self.poll_read(&mut cx, &mut [0]).is_ready()
     }
+}
+
+/// Encrypts and writes as much of `first` and then `second` as the connection accepts. TLS copies what it encrypts behind a record's
+/// header: in pieces, if these are given to it.
+fn poll_encrypt(stream: &mut TlsStream<TcpStream>, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
+    let stream = Pin::new(stream);
+    if second.is_empty() && first.len() <= COPY_BYTES {
+        return stream.poll_write(cx, first);
+    }
+    let pieces = first.chunks(COPY_BYTES).chain(second.chunks(COPY_BYTES));
+    stream.poll_write_vectored(cx, &pieces.map(IoSlice::new).collect::<Vec<_>>())
 }

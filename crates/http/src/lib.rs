@@ -7,6 +7,7 @@
 
 mod append;
 mod body;
+mod copy;
 mod edits;
 mod headers;
 mod malformed;
@@ -18,6 +19,7 @@ mod trailer;
 mod write;
 
 pub use body::{Body, BodyReader};
+pub use copy::{COPY_BYTES, append_long};
 pub use edits::HeaderEdits;
 pub use headers::{HEADER_LINES_MAX, HeaderStorage, Headers, KnownHeader, is_token, is_value};
 pub use malformed::Malformed;

@@ -1,6 +1,7 @@
 //! Writes heads: an edited request for the upstream, an edited response for the client, and responses that the gateway generates.
 
 use crate::append::append;
+use crate::copy::append_long;
 use crate::headers::KnownHeader;
 use crate::{Body, HeaderEdits, Headers, Request, Response};
 
@@ -87,7 +88,7 @@ pub fn write_chunk(piece: &[u8], out: &mut Vec<u8>) {
         out.push(b"0123456789abcdef".get(digit).copied().unwrap_or_default());
     }
     out.extend_from_slice(b"\r\n");
-    out.extend_from_slice(piece);
+    append_long(piece, out);
     out.extend_from_slice(b"\r\n");
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Http2ErrorCode;
 use crate::error::Http2Error;
+use tollgate_http::append_long;
 
 /// Bytes of a frame header.
 pub(crate) const FRAME_HEADER: usize = 9;
@@ -65,7 +66,7 @@ impl FrameHeader {
 /// Appends a frame.
 pub(crate) fn write_frame(kind: u8, flags: u8, stream: u32, content: &[u8], out: &mut Vec<u8>) {
     FrameHeader { length: content.len(), kind, flags, stream }.write(out);
-    out.extend_from_slice(content);
+    append_long(content, out);
 }
 
 pub(crate) fn write_reset(stream: u32, code: Http2ErrorCode, out: &mut Vec<u8>) {

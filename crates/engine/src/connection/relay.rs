@@ -182,7 +182,14 @@ impl Connection {
                     self.exchange.download.wait(self.core.deadlines.now_ms());
                     return Ok(RelayStep::Nothing);
                 }
-                Poll::Ready(Ok(())) => self.exchange.download.go_on(self.core.deadlines.now_ms()),
+                Poll::Ready(Ok(())) => {
+                    let now_ms = self.core.deadlines.now_ms();
+                    self.exchange.download.go_on(now_ms);
+                    // The body was not read meanwhile: the upstream's time for it starts anew.
+                    if self.exchange.response_body.is_some() {
+                        self.since_ms = now_ms;
+                    }
+                }
                 Poll::Ready(Err(error)) => return Err(Fault::with(FaultKind::ClientGone, error)),
             }
         }

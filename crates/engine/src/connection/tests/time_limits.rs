@@ -90,13 +90,19 @@ fn a_body_that_the_handler_wants_must_come_in_the_time_of_a_head() {
     play(&[&begin[..], &[Pass(900), ClientGets(""), Pass(100), ClientGets(HEAD_LATE), ClientSeesEnd]].concat());
 }
 
-/// A response that is larger than everything that may hold bytes on its way, to a client that does not read. Says how many bytes the
-/// upstream got rid of.
-fn fill(limits: Limits) -> (Play, usize) {
+/// An upstream that has sent the head of a large response.
+fn begin_large(limits: Limits) -> Play {
     let mut play = Play::new(limits);
     for step in [Client(GET), UpstreamTakes, UpstreamGets(GET_UP), Upstream("HTTP/1.1 200 OK\nContent-Length: 100000000\n\n")] {
         play.step(step).unwrap();
     }
+    play
+}
+
+/// A response that is larger than everything that may hold bytes on its way, to a client that does not read. Says how many bytes the
+/// upstream got rid of.
+fn fill(limits: Limits) -> (Play, usize) {
+    let mut play = begin_large(limits);
     let mut sent = 0;
     loop {
         let more = play.upstream.send_some(&[b'x'; 10_000]);
@@ -139,6 +145,28 @@ fn a_client_that_reads_now_and_then_gets_everything() {
     play.settle();
     got += play.client.receive_bytes();
     assert_eq!(got, sent + "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n".len());
+    play.step(UpstreamLeaves).unwrap();
+    play.step(ClientSeesEnd).unwrap();
+    play.finish();
+}
+
+#[test]
+fn an_upstream_has_its_whole_time_after_a_client_that_was_late() {
+    let (mut full, _) = fill(any_speed());
+    let held = full.client.receive_bytes();
+    // A little more than the client's socket holds: the rest waits in the gateway, and the upstream has nothing left to send.
+    let mut play = begin_large(any_speed());
+    for _ in 0..=held / 10_000 {
+        assert_eq!(play.upstream.send_some(&[b'x'; 10_000]), 10_000);
+        play.settle();
+    }
+    play.pass(50_000);
+    let at_first = play.client.receive_bytes();
+    play.settle();
+    assert!(at_first > 0 && play.client.receive_bytes() > 0, "nothing waited in the gateway");
+    play.pass(59_900);
+    play.step(Upstream("y")).unwrap();
+    play.step(ClientGets("y")).unwrap();
     play.step(UpstreamLeaves).unwrap();
     play.step(ClientSeesEnd).unwrap();
     play.finish();

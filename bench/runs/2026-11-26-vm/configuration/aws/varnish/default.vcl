@@ -1,5 +1,5 @@
 vcl 4.1;
-backend default { .host = "127.0.0.1"; .port = "43713"; }
+backend default { .host = "127.0.0.1"; .port = "44333"; }
 sub vcl_recv {
   unset req.http.X-Case;
   unset req.http.X-Cached;

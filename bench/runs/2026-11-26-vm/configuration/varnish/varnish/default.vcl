@@ -1,6 +1,6 @@
 vcl 4.1;
 import vsthrottle;
-backend default { .host = "127.0.0.1"; .port = "44403"; }
+backend default { .host = "127.0.0.1"; .port = "33419"; }
 sub vcl_recv {
   unset req.http.X-Case;
   unset req.http.X-Cached;

@@ -81,14 +81,13 @@ impl Stream {
                     Err(Errno::AGAIN | Errno::INTR) => Pin::new(stream).poll_write(cx, first),
                     Err(error) => Poll::Ready(Err(error.into())),
                 },
-                Stream::Tls(stream) => poll_encrypt(stream, cx, first, &[]),
+                Stream::Tls(stream) => poll_encrypt(stream, cx, &[IoSlice::new(first)]),
                 Stream::Local(stream) => Pin::new(stream).poll_write(cx, first),
                 Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, &[]),
             };
         }
         match self {
             Stream::Pipe(pipe) => pipe.writer.poll_write(cx, first, second),
-            Stream::Tls(stream) => poll_encrypt(stream, cx, first, second),
             _ => self.poll_write_vectored(cx, &[IoSlice::new(first), IoSlice::new(second)]),
         }
     }
@@ -98,7 +97,7 @@ impl Stream {
     pub(crate) fn poll_write_vectored(&mut self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         match self {
             Stream::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
-            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
+            Stream::Tls(stream) => poll_encrypt(stream, cx, parts),
             Stream::Local(stream) => Pin::new(stream).poll_write_vectored(cx, parts),
             Stream::Pipe(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
         }
@@ -186,13 +185,13 @@ impl Stream {
     }
 }
 
-/// Encrypts and writes as much of `first` and then `second` as the connection accepts. TLS copies what it encrypts behind a record's
-/// header: in pieces, if these are given to it.
-fn poll_encrypt(stream: &mut TlsStream<TcpStream>, cx: &mut Context<'_>, first: &[u8], second: &[u8]) -> Poll<io::Result<usize>> {
+/// Encrypts and writes as much of the slices as the connection accepts. TLS copies what it encrypts behind a record's header: in
+/// pieces, if these are given to it.
+fn poll_encrypt(stream: &mut TlsStream<TcpStream>, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
     let stream = Pin::new(stream);
-    if second.is_empty() && first.len() <= COPY_BYTES {
-        return stream.poll_write(cx, first);
+    if parts.iter().all(|part| part.len() <= COPY_BYTES) {
+        return stream.poll_write_vectored(cx, parts);
     }
-    let pieces = first.chunks(COPY_BYTES).chain(second.chunks(COPY_BYTES));
+    let pieces = parts.iter().flat_map(|part| part.chunks(COPY_BYTES));
     stream.poll_write_vectored(cx, &pieces.map(IoSlice::new).collect::<Vec<_>>())
 }

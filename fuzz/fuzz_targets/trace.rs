@@ -5,6 +5,9 @@
 #[allow(dead_code)]
 mod trace;
 
+#[path = "../../crates/gateway/src/observe/trace_state.rs"]
+mod trace_state;
+
 #[path = "../../crates/gateway/src/observe/trace/invariants.rs"]
 mod invariants;
 

@@ -18,10 +18,6 @@ use crate::tyk::TykFill;
 use crate::vary::Vary;
 use std::sync::Arc;
 
-/// Lines of the client's request that are not sent to the upstream with a [`Fill`]: the cache evaluates them itself, and needs the complete
-/// response.
-pub const ANSWERED_HERE: [&str; 4] = ["If-None-Match", "If-Modified-Since", "If-Range", "Range"];
-
 /// The rules for storing a response.
 #[derive(Debug)]
 pub(crate) enum FillRules {

@@ -187,7 +187,9 @@ impl Head {
         let explicit = fields.explicit_lifetime(date);
         let lifetime_s = match explicit {
             Some(seconds) => seconds,
-            None if is_heuristic(status) || fields.directives.public => heuristic_lifetime(&fields, date, asked),
+            None if is_heuristic(status) || (fields.directives.public && is_understood(status)) => {
+                heuristic_lifetime(&fields, date, asked)
+            }
             None => return Err(NotStored::NoFreshness),
         };
         let mut head = Head {
@@ -308,7 +310,7 @@ fn may_store(status: u16, fields: &ResponseFields, vary: &Vary, asked: RequestTe
     if asked.no_store {
         return Err(NotStored::RequestNoStore);
     }
-    if !is_understood(status) {
+    if !is_storable(status) || (directives.must_understand && !is_understood(status)) {
         return Err(NotStored::Status);
     }
     // §5.2.2.3: with `must-understand`, `no-store` is meant for caches that don't know the status.
@@ -333,8 +335,14 @@ fn may_store(status: u16, fields: &ResponseFields, vary: &Vary, asked: RequestTe
     }
 }
 
-/// Status codes whose requirements on a cache we meet. 206 and 304 are parts of another response, 401 and 407 belong to one client, 412 and
-/// 416 to one request.
+/// Whether a response with this status may be stored if it says for how long. RFC 9111 §3 allows it for each final status but 206 and 304, which
+/// are parts of another response. 401, 407, 421, 428, 429, 431 and 511 belong to one client (RFC 6585 forbids to store the last four); 412, 416
+/// and 425 to one request.
+fn is_storable(status: u16) -> bool {
+    (200..=599).contains(&status) && !matches!(status, 206 | 304 | 401 | 407 | 412 | 416 | 421 | 425 | 428 | 429 | 431 | 511)
+}
+
+/// Status codes whose requirements on a cache we meet.
 fn is_understood(status: u16) -> bool {
     matches!(status, 200 | 203 | 204 | 300..=303 | 307 | 308 | 400 | 403..=406 | 410 | 414 | 451 | 500..=504)
 }

@@ -1,6 +1,8 @@
 //! Cache keys. A key is a digest of everything that distinguishes requests, each part preceded by its length, so that two different lists
 //! of parts never give the same text. Whatever is not in the key must not affect the response, or one client gets another's answer.
 
+use crate::lines::HeaderLines;
+
 /// The digest that a response is stored under.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CacheKey([u8; 32]);
@@ -98,6 +100,34 @@ impl KeyHasher {
     pub(crate) fn finish(self) -> CacheKey {
         CacheKey(*self.0.finalize().as_bytes())
     }
+}
+
+/// The values of these headers among the lines of a request, for its key. Servers may read `X_Tenant` as `X-Tenant`, or not: such lines count,
+/// and differ from those with the name itself.
+pub fn header_values(names: &[String], lines: &dyn HeaderLines) -> Vec<Option<Vec<u8>>> {
+    let mut values: Vec<Option<Vec<u8>>> = vec![None; names.len()];
+    lines.each(&mut |name, value| {
+        let named = names.iter().zip(&mut values).find(|(known, _)| is_same_name(known, name));
+        if let Some((known, lines)) = named {
+            let lines = lines.get_or_insert_default();
+            if !known.eq_ignore_ascii_case(name) {
+                // No value contains it.
+                lines.push(0);
+                lines.extend(name.bytes().map(|byte| byte.to_ascii_lowercase()));
+                lines.push(0);
+            }
+            lines.extend_from_slice(value);
+            // No value contains a line break.
+            lines.push(b'\n');
+        }
+    });
+    values
+}
+
+/// Whether servers may treat two names as equal.
+pub fn is_same_name(one: &str, other: &str) -> bool {
+    let normal = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+    one.len() == other.len() && one.bytes().map(normal).eq(other.bytes().map(normal))
 }
 
 /// The parts that distinguish requests to one API.

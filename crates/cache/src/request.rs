@@ -20,6 +20,10 @@ pub struct CacheRequest<'a> {
     pub has_body: bool,
 }
 
+/// Lines of the client's request that are not sent to the upstream with a [`Fill`](crate::Fill): the cache evaluates them itself, and needs the
+/// complete response.
+pub const ANSWERED_HERE: [&str; 4] = ["If-None-Match", "If-Modified-Since", "If-Range", "Range"];
+
 /// How the cache handles a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodClass {

@@ -86,9 +86,32 @@ pub(crate) fn delta_seconds(value: &[u8]) -> Option<u64> {
 /// Parses an HTTP date (RFC 9110 §5.6.7), in any of its three forms, to Unix seconds.
 pub(crate) fn http_date(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
-    let time = httpdate::parse_http_date(text).ok()?;
+    let time = httpdate::parse_http_date(text).ok().or_else(|| unusual_date(text))?;
     time.duration_since(std::time::UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
+
+/// A date in another letter case, which caches must accept (RFC 9111 §4.2), or with the name of another weekday: the weekday adds nothing.
+#[cold]
+fn unusual_date(text: &str) -> Option<std::time::SystemTime> {
+    const WEEKDAYS: [[&str; 7]; 2] = [
+        ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
+        ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
+    ];
+    // The longest form has 33 bytes.
+    let (weekday, rest) = text.split_at_checked(text.find(|c: char| !c.is_ascii_alphabetic())?).filter(|_| text.len() <= 40)?;
+    let names = WEEKDAYS.iter().find(|names| names.iter().any(|name| name.eq_ignore_ascii_case(weekday)))?;
+    let mut before = ' ';
+    let title = rest.chars().map(|c| {
+        let is_inside = std::mem::replace(&mut before, c).is_ascii_alphabetic();
+        if is_inside { c.to_ascii_lowercase() } else { c.to_ascii_uppercase() }
+    });
+    let title: String = title.collect();
+    let rest = title.strip_suffix("Gmt").map_or_else(|| title.clone(), |date| format!("{date}GMT"));
+    names.iter().find_map(|name| httpdate::parse_http_date(&format!("{name}{rest}")).ok())
+}
+
+#[cfg(test)]
+mod tests;
 
 /// Formats Unix seconds as an HTTP date.
 pub(crate) fn format_date(seconds: u64) -> String {

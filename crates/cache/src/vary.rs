@@ -2,7 +2,58 @@
 
 use crate::key::{CacheKey, KeyHasher};
 use crate::lines::HeaderLines;
-use crate::syntax::{is_token, list};
+use crate::request::ANSWERED_HERE;
+use crate::syntax::{is_token, list, split_unquoted, trim};
+
+/// What may be normalised in the values of a request header without a change of meaning (RFC 9111 §4.1).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Normal {
+    /// Nothing: it is no list, so commas and spaces belong to its text.
+    Verbatim,
+    /// A list of unknown members: its lines may be joined, and spaces around commas do not count.
+    List,
+    /// The same, and empty members do not count.
+    PlainList,
+    /// The same, of members in any letter case, without spaces inside them.
+    Tokens,
+}
+
+impl Normal {
+    /// `name` is in lower case.
+    fn of(name: &str) -> Self {
+        match name {
+            "authorization" | "cookie" | "from" | "host" | "origin" | "proxy-authorization" | "referer" | "user-agent" => {
+                Normal::Verbatim
+            }
+            "accept" => Normal::PlainList,
+            // Their order may be a preference, so it counts.
+            "accept-charset" | "accept-encoding" | "accept-language" => Normal::Tokens,
+            _ => Normal::List,
+        }
+    }
+
+    /// Adds the value of one line to those of the lines before.
+    fn add(self, value: &[u8], values: &mut Option<Vec<u8>>) {
+        let is_first = values.is_none();
+        let values = values.get_or_insert_default();
+        if self == Normal::Verbatim {
+            values.extend_from_slice(&(value.len() as u64).to_le_bytes());
+            return values.extend_from_slice(value);
+        }
+        let mut follows = if self == Normal::List { !is_first } else { !values.is_empty() };
+        for member in split_unquoted(value, b',').map(trim).filter(|member| self == Normal::List || !member.is_empty()) {
+            if std::mem::replace(&mut follows, true) {
+                values.push(b',');
+            }
+            match self {
+                Normal::Tokens => {
+                    values.extend(member.iter().filter(|byte| !byte.is_ascii_whitespace()).map(u8::to_ascii_lowercase))
+                }
+                _ => values.extend_from_slice(member),
+            }
+        }
+    }
+}
 
 /// Most names that one response can vary by. With more, a variant would hardly be requested twice.
 const NAMES_MAX: usize = 16;
@@ -33,6 +84,10 @@ impl Vary {
                 return Vary::Everything;
             }
             let text = text.to_ascii_lowercase().into_boxed_str();
+            // The upstream did not see these, so they selected nothing.
+            if ANSWERED_HERE.iter().any(|own| own.eq_ignore_ascii_case(&text)) {
+                continue;
+            }
             if !names.contains(&text) {
                 if names.len() == NAMES_MAX {
                     return Vary::Everything;
@@ -57,23 +112,22 @@ impl VaryNames {
         (names.len() <= NAMES_MAX).then(|| VaryNames(names.into()))
     }
 
-    /// The key of the variant for these request headers. RFC 9111 §4.1 allows joining lines and removing spaces; we compare line by line
-    /// and byte by byte, because the upstream may treat the spellings differently. An absent header differs from an empty one.
+    /// The key of the variant for these request headers. Values that mean the same share one (RFC 9111 §4.1); where that is not certain, such as
+    /// the order of languages, they do not, because the upstream may tell them apart. An absent header differs from an empty one.
     pub fn key_of(&self, primary: &CacheKey, request: &dyn HeaderLines) -> CacheKey {
-        let mut values: Vec<Vec<u8>> = vec![Vec::new(); self.0.len()];
+        let mut values: Vec<Option<Vec<u8>>> = vec![None; self.0.len()];
         request.each(&mut |name, value| {
             // At most 16 names, in one pass over the lines.
-            let place = self.0.iter().position(|known| known.eq_ignore_ascii_case(name));
-            if let Some(lines) = place.and_then(|place| values.get_mut(place)) {
-                lines.extend_from_slice(&(value.len() as u64).to_le_bytes());
-                lines.extend_from_slice(value);
+            let named = self.0.iter().zip(&mut values).find(|(known, _)| known.eq_ignore_ascii_case(name));
+            if let Some((name, values)) = named {
+                Normal::of(name).add(value, values);
             }
         });
         let mut hasher = KeyHasher::new("variant");
         hasher.add(primary.as_bytes());
         for (name, lines) in self.0.iter().zip(&values) {
             hasher.add(name.as_bytes());
-            hasher.add(lines);
+            hasher.add_optional(lines.as_deref());
         }
         hasher.finish()
     }

@@ -26,7 +26,7 @@ use crate::pool::PoolSlot;
 use crate::service::{Capture, ClientInfo, Forward, Handler, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
-use crate::turn::Turn;
+use crate::turn::{DIAL_BYTES, SharedTurn, Turn};
 use collect::Collected;
 use exchange::ExchangeState;
 use sourced::SourcedReply;
@@ -177,17 +177,24 @@ enum Begun {
 impl Connection {
     pub(crate) fn new(core: Rc<Core>, stream: Stream, client: ClientInfo, counted: CountedConnection) -> Self {
         core.stats.clients.add(1);
-        let mut connection = Connection::of_stream(core, stream, client);
+        let mut connection = Connection::of_stream(core, stream, client, None);
         connection.counted = Some(counted);
         connection
     }
 
-    /// A connection that serves one HTTP/2 stream.
-    pub(crate) fn of_stream(core: Rc<Core>, stream: Stream, client: ClientInfo) -> Self {
+    /// A connection without a socket of its own: that of one HTTP/2 stream, which shares the turn of its client's others, or of a request of the
+    /// gateway's own.
+    pub(crate) fn of_stream(core: Rc<Core>, stream: Stream, client: ClientInfo, turn: Option<Rc<SharedTurn>>) -> Self {
         let handler = core.service.handler(&client);
         let mut connection = Connection::with_handler(core, stream, client.address, handler);
         connection.listener = client.listener;
+        connection.turn = Turn::new(turn);
         connection
+    }
+
+    /// Whether the connection has given way to others. It is polled again without anything else happening.
+    pub(crate) fn has_given_way(&self) -> bool {
+        self.turn.is_over()
     }
 
     /// A connection with this handler.
@@ -208,7 +215,7 @@ impl Connection {
             stage: Stage::Head { unread: false },
             exchange: ExchangeState::default(),
             woken: false,
-            turn: Turn::new(),
+            turn: Turn::new(None),
             core,
         }
     }
@@ -572,6 +579,7 @@ impl Connection {
     }
 
     fn start_dial(&mut self) {
+        self.turn.moved(DIAL_BYTES);
         match self.handler.target() {
             Some(target) => {
                 let connect = self.exchange.kept_request.as_ref().and_then(|kept| kept.connect_time());
@@ -842,7 +850,7 @@ impl Future for Connection {
             this.expire(cx, &mut buffers);
         }
         this.woken = matches!(this.stage, Stage::Head { .. });
-        this.turn = Turn::new();
+        this.turn.begin();
         let poll = this.drive(cx, &mut buffers);
         if poll.is_pending() {
             core.deadlines.set_wait(this.deadline, this.due_ms(), this.is_idle(), cx.waker());

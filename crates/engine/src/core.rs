@@ -19,7 +19,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::net::TcpStream;
-use tollgate_http::HeaderStorage;
+use tollgate_http::{HeaderEdits, HeaderStorage, Response};
 
 /// Maximum bytes of one read. Larger reads mean fewer system calls for large bodies.
 const SCRATCH_BYTES: usize = 64 * 1024;
@@ -174,6 +174,12 @@ impl Core {
             *date = Date { read_ms: now_ms, line: format!("Date: {}\r\n", httpdate::fmt_http_date(SystemTime::now())) };
         }
         f(date.line.as_bytes())
+    }
+
+    /// The same with an empty line if the response has a date.
+    #[inline]
+    pub(crate) fn with_date_line_of<R>(&self, response: &Response<'_>, edits: &HeaderEdits, f: impl FnOnce(&[u8]) -> R) -> R {
+        if response.lacks_date(edits) { self.with_date_line(f) } else { f(b"") }
     }
 
     /// Frees file descriptors by closing up to this many idle connections of this core, client connections first, then upstream

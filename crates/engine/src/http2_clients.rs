@@ -16,6 +16,7 @@ use crate::http2::link::Http2Link;
 use crate::peers::CountedConnection;
 use crate::service::ClientInfo;
 use crate::stream::Stream;
+use crate::turn::SharedTurn;
 use client_stream::{StreamRequest, StreamSlot};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -260,6 +261,8 @@ struct ClientState {
     is_wide: Cell<bool>,
     /// Account charged for bytes that wait for the client and for upstreams.
     account: Rc<BufferAccount>,
+    /// What its streams may do before they give way to other clients.
+    turn: Rc<SharedTurn>,
     allowance: FrameAllowance,
 }
 
@@ -275,6 +278,7 @@ impl ClientState {
             busy_ms: Cell::new(now_ms),
             is_wide: Cell::new(false),
             account: BufferAccount::of_connection(&core.buffered, CONNECTION_BUFFER_BYTES_MAX),
+            turn: Rc::default(),
             allowance: FrameAllowance::new(now_ms),
         }
     }
@@ -347,7 +351,7 @@ impl Serving {
     /// A slot for this stream.
     fn slot(&self) -> StreamSlot {
         let spare = self.state.slots.borrow_mut().pop();
-        spare.map_or_else(|| StreamSlot::new(&self.state.core, &self.state.client, &self.state.account), StreamSlot::resumed)
+        spare.map_or_else(|| StreamSlot::new(&self.state), StreamSlot::resumed)
     }
 
     /// Returns a slot for reuse.

@@ -32,7 +32,7 @@ impl OwnRequests for CoreEntrance {
             let head_bytes_max = core.limits.head_bytes_max + OWN_LINES_BYTES_MAX;
             let client = ClientInfo { is_own: true, ..client };
             // A separate task: it needs the buffers of the core, which the connection that waits for this response has borrowed.
-            tokio::task::spawn_local(Box::pin(Connection::of_stream(core, Stream::Pipe(far), client)));
+            tokio::task::spawn_local(Box::pin(Connection::of_stream(core, Stream::Pipe(far), client, None)));
             let Pipe { reader, mut writer } = near;
             let reader = ResponseReader { reader, bytes: Vec::new() };
             let mut receiving = std::pin::pin!(reader.read(to_head, head_bytes_max, bytes_max, room));

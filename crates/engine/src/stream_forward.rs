@@ -41,7 +41,7 @@ pub(crate) async fn forward_stream(core: Rc<Core>, mut client: Stream, info: Cli
     let (moved, has_moved) = (Cell::new((0, 0)), Cell::new(false));
     let copying = poll_fn(|cx| {
         let mut buffers = core.buffers.borrow_mut();
-        let poll = tunnel.poll(cx, &mut client, &mut buffers.scratch, &mut Turn::new());
+        let poll = tunnel.poll(cx, &mut client, &mut buffers.scratch, &mut Turn::new(None));
         if tunnel.take_progress() {
             has_moved.set(true);
             let ((up, down), (more_up, more_down)) = (moved.get(), tunnel.take_moved());

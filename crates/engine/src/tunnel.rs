@@ -81,6 +81,7 @@ impl Tunnel {
                 }
                 continue;
             }
+            let before = self.up.moved + self.down.moved;
             let up = self.up.advance(cx, client, &mut self.upstream.stream, scratch);
             let down = self.down.advance(cx, &mut self.upstream.stream, client, scratch);
             match (up, down) {
@@ -89,6 +90,7 @@ impl Tunnel {
                 (Ok(false), Ok(false)) => return Poll::Pending,
                 _ => self.progress = true,
             }
+            turn.moved((self.up.moved + self.down.moved - before) as usize);
         }
     }
 }

@@ -24,6 +24,7 @@ mod refusal_note;
 pub(crate) mod sink;
 pub(crate) mod tap;
 pub(crate) mod trace;
+mod trace_state;
 mod uptime_records;
 
 pub(crate) use causes::CauseCounts;

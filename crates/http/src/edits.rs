@@ -74,18 +74,27 @@ impl HeaderEdits {
         append(lines, &mut self.added);
     }
 
-    /// The current value of `name`: that of an added line, otherwise of a line of the message that was not removed.
+    /// The current value of `name`: that of an added line, otherwise of a line of the message that stays. Hop-by-hop lines do not stay, also
+    /// those that the message's Connection names.
     pub fn current<'s>(&'s self, headers: &Headers<'s>, name: &str) -> Option<&'s [u8]> {
         if let Some(range) = self.find_added(name) {
             return self.added.get(range)?.splitn(2, |byte| *byte == b':').nth(1).map(<[u8]>::trim_ascii);
         }
-        if headers.lines_called(name) & !self.dropped == 0 { None } else { headers.get(name) }
+        let is_it = |(index, (own, _)): &(usize, (&str, &[u8]))| {
+            own.eq_ignore_ascii_case(name) && (self.dropped | headers.hop) >> index & 1 == 0
+        };
+        headers.iter().enumerate().find(is_it).map(|(_, (_, value))| value)
     }
 
-    /// Calls `visit` with name and value of each line that a message with these headers has after the edits.
+    /// Calls `visit` with name and value of each line that a message with these headers has after the edits, without hop-by-hop lines.
     pub fn each_line(&self, headers: &Headers<'_>, visit: &mut dyn FnMut(&str, &[u8])) {
+        self.each_line_without(headers, self.dropped | headers.hop, visit);
+    }
+
+    /// The same without these lines of the message.
+    pub(crate) fn each_line_without(&self, headers: &Headers<'_>, dropped: u128, visit: &mut dyn FnMut(&str, &[u8])) {
         let lines = headers.iter().enumerate();
-        lines.filter(|(index, _)| self.dropped >> index & 1 == 0).for_each(|(_, (name, value))| visit(name, value));
+        lines.filter(|(index, _)| dropped >> index & 1 == 0).for_each(|(_, (name, value))| visit(name, value));
         for line in self.added.split(|byte| *byte == b'\n') {
             let mut parts = line.splitn(2, |byte| *byte == b':');
             if let (Some(name), Some(value)) = (parts.next().and_then(|name| std::str::from_utf8(name).ok()), parts.next()) {
@@ -94,14 +103,22 @@ impl HeaderEdits {
         }
     }
 
-    /// Appends the header lines that a message with these headers has after the edits, each with its CRLF: those of the message that stay,
-    /// then the added ones.
+    /// Appends the header lines that a message with these headers has after the edits, each with its CRLF: those of the message that were not
+    /// removed, hop-by-hop lines too, then the added ones.
     pub fn write_lines(&self, headers: &Headers<'_>, out: &mut Vec<u8>) {
         let lines = headers.iter().enumerate();
         for (_, (name, value)) in lines.filter(|(index, _)| self.dropped >> index & 1 == 0) {
             [name.as_bytes(), b": ", value, b"\r\n"].iter().for_each(|part| out.extend_from_slice(part));
         }
         out.extend_from_slice(&self.added);
+    }
+
+    /// Marks the hop-by-hop lines of `changed`, which was parsed from what [`HeaderEdits::write_lines`] wrote of `original`: its Connection line
+    /// does not concern lines that were added.
+    pub fn mark_hops(&self, original: &Headers<'_>, changed: &mut Headers<'_>) {
+        let stays = (0..original.len()).filter(|index| self.dropped >> index & 1 == 0);
+        let hops = stays.enumerate().filter(|(_, index)| original.hop >> index & 1 == 1);
+        changed.hop = hops.fold(0, |hops, (place, _)| hops | 1 << place);
     }
 
     /// Combines edits of a message with edits of what they made of it. `headers` are those of the message; `later` belong to the lines that
@@ -125,6 +142,11 @@ impl HeaderEdits {
         }
         added.extend_from_slice(&later.added);
         self.added = added;
+    }
+
+    /// Whether a line with this name is added.
+    pub(crate) fn adds(&self, name: &str) -> bool {
+        self.find_added(name).is_some()
     }
 
     /// Removes every added line with this name, in any letter case.

@@ -34,6 +34,7 @@ pub enum KnownHeader {
     TraceParent,
     TraceState,
     UserAgent,
+    Date,
 }
 
 /// The kind of a name; `None` if it is not a token. Frequent names are listed even if no one looks them up.
@@ -42,7 +43,7 @@ fn classify(name: &[u8]) -> Option<KnownHeader> {
     Some(match name.len() {
         2 if is(name, b"te") => KnownHeader::Te,
         4 if is(name, b"host") => KnownHeader::Host,
-        4 if is(name, b"date") => KnownHeader::Other,
+        4 if is(name, b"date") => KnownHeader::Date,
         6 if is(name, b"accept") || is(name, b"server") => KnownHeader::Other,
         6 if is(name, b"cookie") => KnownHeader::Cookie,
         6 if is(name, b"origin") => KnownHeader::Origin,

@@ -11,6 +11,7 @@ mod copy;
 mod edits;
 mod headers;
 mod malformed;
+mod repair;
 mod request;
 mod request_target;
 mod response;
@@ -23,10 +24,11 @@ pub use copy::{COPY_BYTES, append_long};
 pub use edits::HeaderEdits;
 pub use headers::{HEADER_LINES_MAX, HeaderStorage, Headers, KnownHeader, is_token, is_value};
 pub use malformed::Malformed;
+pub use repair::{RepairedHead, repair_head};
 pub use request::{Request, Version};
 pub use response::Response;
 pub use trailer::may_be_trailer;
 pub use write::{
-    ClientBody, LAST_CHUNK, ReplyBody, RequestHead, reason, write_chunk, write_reply, write_reply_head, write_request,
-    write_response, write_rewritten,
+    ClientBody, LAST_CHUNK, ReplyBody, RequestHead, each_forwarded_line, reason, write_chunk, write_reply, write_reply_head,
+    write_request, write_response, write_rewritten,
 };

@@ -19,7 +19,8 @@ pub enum Malformed {
     Host,
     /// Too many header lines.
     TooManyLines,
-    /// A Content-Length that is not one plain number, is repeated, or occurs together with Transfer-Encoding.
+    /// A Content-Length that is not one plain number, is repeated, or occurs together with Transfer-Encoding. In a request it also has no leading
+    /// zero, and one space before it at most.
     ContentLength,
     /// A Transfer-Encoding that is not exactly `chunked`, is repeated, or occurs in HTTP/1.0.
     TransferEncoding,

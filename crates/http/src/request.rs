@@ -56,6 +56,10 @@ impl<'a> Request<'a> {
         let Some((line, lines_start)) = RequestLine::parse(bytes)? else { return Ok(None) };
         let Some((headers, framing)) = Headers::read(bytes, lines_start, storage)? else { return Ok(None) };
         let RequestLine { method, target, path_len, path_is_plain, has_fragment, version } = line;
+        // `007` is an octal number to some, and not all cut the same spaces: strict servers reject both (RFC 9110 §8.6, §5.5).
+        if headers.unusual != 0 && headers.unusual & headers.lines_of(KnownHeader::ContentLength) != 0 {
+            return Err(Malformed::ContentLength);
+        }
         let host = host(version, &headers)?;
         if method == "CONNECT" {
             return Err(Malformed::Connect);

@@ -2,7 +2,7 @@
 
 use crate::headers::{HeaderStorage, Headers, KnownHeader, line_end, text_end};
 use crate::request::{VERSION_BYTES, skip_empty_lines, version};
-use crate::{Body, Malformed, Version};
+use crate::{Body, HeaderEdits, Malformed, Version};
 
 /// One response head. It borrows the bytes that it was parsed from.
 pub struct Response<'a> {
@@ -49,6 +49,12 @@ impl<'a> Response<'a> {
         let upgrade = if status == 101 { headers.known(KnownHeader::Upgrade) } else { None };
         let head_len = headers.head_len();
         Ok(Some(Response { status, behind_version, headers, body, keep_alive, upgrade, head_len }))
+    }
+
+    /// Whether it must get a Date when it is passed on (RFC 9110 §6.6.1): it is final, and neither the upstream nor an edit has written one.
+    #[inline]
+    pub fn lacks_date(&self, edits: &HeaderEdits) -> bool {
+        self.status >= 200 && !self.headers.has(KnownHeader::Date) && !edits.adds("date")
     }
 
     /// The same response with another status, without the reason of its own.

@@ -32,19 +32,10 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
     out.extend_from_slice(head.host);
     out.extend_from_slice(b"\r\n");
-    let mut dropped = headers.hop | headers.unusual | headers.host_line() | edits.dropped;
-    if request.body == Body::None {
-        // Some upstreams wait for content that never comes (RFC 9110 §10.1.1).
-        dropped |= headers.lines_of(KnownHeader::Expect);
-    }
+    let dropped = dropped_lines(request, head.forwarded_for, edits) | headers.unusual;
     if let Some(client) = head.forwarded_for {
-        dropped |= headers.lines_of(KnownHeader::ForwardedFor);
         out.extend_from_slice(b"X-Forwarded-For: ");
-        for value in headers.all_known(KnownHeader::ForwardedFor).filter(|value| !value.is_empty()) {
-            out.extend_from_slice(value);
-            out.extend_from_slice(b", ");
-        }
-        out.extend_from_slice(client);
+        forwarded_for(headers, client, out);
         out.extend_from_slice(b"\r\n");
     }
     headers.copy_without(dropped, headers.start(), out);
@@ -55,12 +46,56 @@ pub fn write_request(request: &Request<'_>, head: &RequestHead<'_>, edits: &Head
     if let (true, Some(protocol)) = (head.upgrade, request.upgrade) {
         write_upgrade(protocol, out);
     }
-    // Some upstreams expect a length if the method usually has a body.
-    let bodiless = request.body == Body::None && !headers.has(KnownHeader::ContentLength) && !head.replaces_body;
-    if bodiless && head.method != request.method.as_bytes() && matches!(head.method, b"POST" | b"PUT" | b"PATCH") {
-        out.extend_from_slice(b"Content-Length: 0\r\n");
+    // RFC 9110 §8.6: upstreams may expect a length if the method usually has a body.
+    if matches!(head.method, b"POST" | b"PUT" | b"PATCH") {
+        let has_length = headers.has(KnownHeader::ContentLength) && !head.replaces_body;
+        if !has_length && (request.body == Body::None || head.replaces_body) && !edits.adds("content-length") {
+            out.extend_from_slice(b"Content-Length: 0\r\n");
+        }
     }
     out.extend_from_slice(b"\r\n");
+}
+
+/// The client's lines that are not sent to the upstream as they are.
+#[inline]
+fn dropped_lines(request: &Request<'_>, forwarded_for: Option<&[u8]>, edits: &HeaderEdits) -> u128 {
+    let headers = &request.headers;
+    let mut dropped = headers.hop | headers.host_line() | edits.dropped;
+    if request.body == Body::None {
+        // Some upstreams wait for content that never comes (RFC 9110 §10.1.1).
+        dropped |= headers.lines_of(KnownHeader::Expect);
+    }
+    if forwarded_for.is_some() {
+        dropped |= headers.lines_of(KnownHeader::ForwardedFor);
+    }
+    dropped
+}
+
+/// Appends the value of X-Forwarded-For: the client's lines, then its address.
+#[inline]
+fn forwarded_for(headers: &Headers<'_>, client: &[u8], out: &mut Vec<u8>) {
+    for value in headers.all_known(KnownHeader::ForwardedFor).filter(|value| !value.is_empty()) {
+        out.extend_from_slice(value);
+        out.extend_from_slice(b", ");
+    }
+    out.extend_from_slice(client);
+}
+
+/// Calls `visit` with name and value of the lines that [`write_request`] writes, except for Host and the lines that frame the body. Whatever
+/// decides about a request as the upstream sees it must read these lines, not the client's: those that the client's Connection names stay here.
+pub fn each_forwarded_line(request: &Request<'_>, client: Option<&[u8]>, edits: &HeaderEdits, visit: &mut dyn FnMut(&str, &[u8])) {
+    let headers = &request.headers;
+    match client {
+        Some(client) if headers.has(KnownHeader::ForwardedFor) => {
+            let mut value = Vec::new();
+            forwarded_for(headers, client, &mut value);
+            visit("X-Forwarded-For", &value);
+        }
+        Some(client) => visit("X-Forwarded-For", client),
+        None => {}
+    }
+    let framing = headers.lines_of(KnownHeader::ContentLength) | headers.lines_of(KnownHeader::TransferEncoding);
+    edits.each_line_without(headers, dropped_lines(request, client, edits) | framing, visit);
 }
 
 /// How the body of a response reaches the client.
@@ -95,12 +130,23 @@ pub fn write_chunk(piece: &[u8], out: &mut Vec<u8>) {
 /// The last chunk of a chunked body, without trailers.
 pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
-/// Appends the head of the response to the client. `connection` is a whole line, or empty.
+/// Appends the head of the response to the client. `date` and `connection` are whole lines, or empty.
 #[inline]
-pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: &[u8], body: ClientBody, out: &mut Vec<u8>) {
+pub fn write_response(
+    response: &Response<'_>,
+    edits: &HeaderEdits,
+    date: &[u8],
+    connection: &[u8],
+    body: ClientBody,
+    out: &mut Vec<u8>,
+) {
     let headers: &Headers<'_> = &response.headers;
     out.reserve(response.head_len + edits.added.len() + 64);
     let mut dropped = headers.hop | edits.dropped;
+    if response.status < 200 || response.status == 204 {
+        // These have no content, and nothing that frames it (RFC 9110 §8.6, RFC 9112 §6.1).
+        dropped |= headers.lines_of(KnownHeader::TransferEncoding) | headers.lines_of(KnownHeader::ContentLength);
+    }
     match body {
         ClientBody::AsIs | ClientBody::Chunked => {}
         ClientBody::Unchunked => dropped |= headers.lines_of(KnownHeader::TransferEncoding),
@@ -127,8 +173,10 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
     match body {
         ClientBody::AsIs | ClientBody::Unchunked => {}
         ClientBody::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+        ClientBody::Empty if matches!(response.status, 204 | 304) => {}
         ClientBody::Empty => out.extend_from_slice(b"Content-Length: 0\r\n"),
     }
+    out.extend_from_slice(date);
     append(&edits.added, out);
     match response.upgrade {
         Some(protocol) => write_upgrade(protocol, out),
@@ -137,12 +185,13 @@ pub fn write_response(response: &Response<'_>, edits: &HeaderEdits, connection: 
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends the head of a response whose body is replaced by one of this length; `None` if its status allows no body. `connection`
-/// is a whole line, or empty.
+/// Appends the head of a response whose body is replaced by one of this length; `None` if its status allows no body. `date` and `connection`
+/// are whole lines, or empty.
 pub fn write_rewritten(
     response: &Response<'_>,
     status: u16,
     edits: &HeaderEdits,
+    date: &[u8],
     connection: &[u8],
     body_bytes: Option<usize>,
     out: &mut Vec<u8>,
@@ -151,6 +200,7 @@ pub fn write_rewritten(
     let framing = headers.lines_of(KnownHeader::TransferEncoding) | headers.lines_of(KnownHeader::ContentLength);
     status_line(status, out);
     headers.copy_without(headers.hop | edits.dropped | framing, headers.start(), out);
+    out.extend_from_slice(date);
     append(&edits.added, out);
     append(connection, out);
     match body_bytes {

@@ -284,7 +284,10 @@ impl Connection {
         let connection = exchange.connection_line(!exchange.keep_alive);
         let status = if outgoing.status == 0 { response.status } else { outgoing.status };
         let body_bytes = if matches!(status, 204 | 304) { None } else { Some(outgoing.body.len()) };
-        write_rewritten(response, status, &outgoing.edits, connection, body_bytes, out);
+        let edits = &outgoing.edits;
+        self.core.with_date_line_of(response, edits, |date| {
+            write_rewritten(response, status, edits, date, connection, body_bytes, out);
+        });
         // The body stays in memory until the client has taken it.
         exchange.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies)).set(outgoing.body.len());
     }

@@ -10,13 +10,28 @@ use crate::stream::Stream;
 use crate::tunnel::{Inspection, Tunnel};
 use std::io;
 use std::task::{Context, Poll, ready};
-use tollgate_http::{Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, LAST_CHUNK, Response, write_chunk, write_response};
+use tollgate_http::{
+    Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, LAST_CHUNK, Malformed, RepairedHead, Response, repair_head,
+    write_chunk, write_response,
+};
 
 /// A response body that arrived with its head is copied after the head up to this size; a larger one is sent with a vectored write.
 const COPY_BYTES_MAX: usize = 4 * 1024;
 
 /// Minimum bytes to read from a response at once. If an HTTP/2 stream has no room for them, they are buffered and reading stops.
 const READ_BYTES_MIN: usize = 1024;
+
+/// Heads in one read that are repaired: interim ones and the final one. Each repair copies what follows it.
+const REPAIRS_MAX: usize = 4;
+
+/// The head that a fault is about in a form that can be read, if the RFC allows to mend it.
+#[cold]
+fn repair(fault: &Fault, bytes: &[u8]) -> RepairedHead {
+    match fault.kind {
+        FaultKind::UpstreamMalformed(Malformed::Syntax | Malformed::BareLf) => repair_head(bytes),
+        _ => RepairedHead::Unrepaired,
+    }
+}
 
 /// Result of one attempt to move bytes.
 enum RelayStep {
@@ -108,6 +123,7 @@ impl Connection {
         } else {
             (ahead.len(), true)
         };
+        self.turn.moved(read);
         let bytes = if from_input { ahead.as_slice() } else { buffers.scratch.get(..read).unwrap_or_default() };
         let (out, handler) = (&mut buffers.out, &self.handler);
         out.clear();
@@ -213,6 +229,7 @@ impl Connection {
             Poll::Ready(Ok(read)) if read > 0 => read,
             Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ()), buffers).map(|()| RelayStep::Something),
         };
+        self.turn.moved(read);
         self.exchange.upstream_heard = true;
         let Buffers { scratch, out, outgoing, lines } = buffers;
         let bytes = scratch.get(..read).unwrap_or_default();
@@ -250,9 +267,26 @@ impl Connection {
         outgoing: &mut Outgoing,
         lines: &mut HeaderStorage,
     ) -> Result<(), Fault> {
+        let mut repaired;
+        let mut repairs = 0;
         let mut rest = bytes;
         loop {
-            match self.response_head(rest, out, outgoing, lines)? {
+            let step = match self.response_head(rest, out, outgoing, lines) {
+                Err(fault) if repairs < REPAIRS_MAX => match repair(&fault, rest) {
+                    RepairedHead::Unrepaired => return Err(fault),
+                    RepairedHead::Incomplete if rest.len() < self.core.limits.head_bytes_max => HeadStep::Incomplete,
+                    RepairedHead::Incomplete => return Err(Fault::new(FaultKind::UpstreamHeadTooLarge)),
+                    RepairedHead::Head(mut head, used) => {
+                        head.extend_from_slice(rest.get(used..).unwrap_or_default());
+                        repairs += 1;
+                        repaired = head;
+                        rest = &repaired;
+                        continue;
+                    }
+                },
+                step => step?,
+            };
+            match step {
                 HeadStep::Incomplete => {
                     self.exchange.response_input = rest.to_vec();
                     return self.send_to_client(cx, out, &[]);
@@ -329,7 +363,7 @@ impl Connection {
         outgoing.edits.clear();
         if response.status < 200 && response.status != 101 {
             if !exchange.http10 {
-                write_response(&response, &outgoing.edits, b"", ClientBody::AsIs, out);
+                write_response(&response, &outgoing.edits, b"", b"", ClientBody::AsIs, out);
             }
             return Ok(HeadStep::Used(response.head_len));
         }
@@ -382,7 +416,8 @@ impl Connection {
             && (exchange.request_body.is_done() || exchange.body_bytes > 0)
             && !self.core.draining.get();
         let connection = exchange.connection_line(!exchange.keep_alive);
-        write_response(response, edits, connection, exchange.client_body, out);
+        let client_body = exchange.client_body;
+        self.core.with_date_line_of(response, edits, |date| write_response(response, edits, date, connection, client_body, out));
         if response.status == 101 {
             return HeadStep::Switch(response.head_len);
         }

@@ -142,6 +142,7 @@ impl Connection {
                 Ok(taken) if taken > 0 => taken,
                 _ => return Poll::Ready(Err(())),
             };
+            self.turn.moved(taken);
             self.count_sent(reply.piece.get(..taken).unwrap_or_default());
             reply.piece.advance(taken);
             return Poll::Ready(Ok(false));

@@ -3,6 +3,7 @@
 
 use super::link::Http2Link;
 use crate::stream::Stream;
+use crate::turn::give_way;
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -11,7 +12,7 @@ use tollgate_http2::{Http2Error, Http2Event};
 /// Bytes that a connection reads before it yields to other tasks.
 const READ_TURN_BYTES: usize = 64 * 1024;
 /// Bytes that a connection writes before it yields to other tasks, so that the output of hundreds of streams does not delay them.
-const WRITE_TURN_BYTES: usize = 256 * 1024;
+const WRITE_TURN_BYTES: usize = 128 * 1024;
 /// Bytes written first over TLS if at least twice as many wait and a message begins in them: one record, which the other side decrypts
 /// while the rest is encrypted.
 const FIRST_WRITE_BYTES: usize = 16 * 1024;
@@ -79,7 +80,7 @@ impl Driver {
                 break;
             }
             if read >= READ_TURN_BYTES {
-                cx.waker().wake_by_ref();
+                let _ = give_way(cx);
                 break;
             }
             match self.stream.poll_read(cx, &mut buffers.scratch) {
@@ -122,7 +123,7 @@ impl Driver {
             }
             if self.written >= WRITE_TURN_BYTES {
                 self.written = 0;
-                cx.waker().wake_by_ref();
+                let _ = give_way(cx);
                 break false;
             }
             let stream = &mut self.stream;

@@ -1,18 +1,16 @@
 //! One stream of a client: the request becomes HTTP/1.1 on a pipe, a `Connection` serves it, and the response becomes HTTP/2 again.
 
-use super::Serving;
 use super::answer::{AnswerTo, both, read_answer};
 use super::tunnel;
+use super::{ClientState, Serving};
 use crate::buffer_account::BufferAccount;
 use crate::connection::Connection;
-use crate::core::Core;
 use crate::http2::body::{self, Allowance, Cut, Sending};
 use crate::http2::head::{self, RequestFraming};
 use crate::http2::link::LinkStream;
 use crate::limits::Limits;
 use crate::pace::Speed;
 use crate::pipe::{Pipe, PipeMark, PipeReader, PipeWriter};
-use crate::service::ClientInfo;
 use crate::stream::Stream;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -32,10 +30,11 @@ pub(super) struct StreamSlot {
 }
 
 impl StreamSlot {
-    pub(super) fn new(core: &Rc<Core>, client: &ClientInfo, whole: &Rc<BufferAccount>) -> Self {
+    pub(super) fn new(state: &ClientState) -> Self {
+        let ClientState { core, client, account: whole, turn, .. } = state;
         let account = BufferAccount::of_stream(whole);
         let (near, far, moved) = Pipe::within_task(&BufferAccount::of_stream(whole), &account);
-        let connection = Connection::of_stream(core.clone(), Stream::Pipe(far), client.clone());
+        let connection = Connection::of_stream(core.clone(), Stream::Pipe(far), client.clone(), Some(turn.clone()));
         StreamSlot { near, connection: Box::pin(connection), moved, account }
     }
 
@@ -128,6 +127,9 @@ pub(super) async fn serve(asked: StreamRequest, stream: LinkStream, mut serving:
                 let done = connection.as_mut().is_some_and(|connection| connection.as_mut().poll(cx).is_ready());
                 if done {
                     connection = None;
+                } else if connection.as_ref().is_some_and(|connection| connection.has_given_way()) {
+                    // It is polled again when the others had their turn, and then both sides are.
+                    return Poll::Pending;
                 } else if !moved.take() {
                     return Poll::Pending;
                 }

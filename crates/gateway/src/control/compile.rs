@@ -21,7 +21,7 @@ use crate::data::middleware::Context;
 use crate::data::plugins::PluginsOfApi;
 use crate::data::port::{ApiPort, PortTerms, SnapshotPort};
 use crate::data::registry::Registry;
-use crate::data::route::{Router, RouterBuilder, listen_path_weight};
+use crate::data::route::{Router, RouterBuilder, listen_path_weight, normal_domain};
 use crate::data::scripts::ApiEventScripts;
 use crate::data::settings::Settings;
 use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
@@ -89,7 +89,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
     let api = Api {
         id: definition.api_id.clone(),
         name: definition.name.clone(),
-        host: definition.host().filter(|_| context.settings.custom_domains).map(str::to_owned),
+        host: definition.host().filter(|_| context.settings.custom_domains).map(|host| normal_domain(host).into_owned()),
         listen_path,
         port: port?,
         stream: definition.is_stream().then(|| stream_rules(definition, context)),

@@ -6,7 +6,7 @@ use crate::data::upstream::write_target;
 use std::task::{Context, Poll};
 use tollgate_cache::{BodyRead, CachedBody, CachedResponse, Fill, HeaderLines};
 use tollgate_engine::{BodyCut, BodySource, Outgoing, SourcedBody};
-use tollgate_http::{HeaderEdits, Headers};
+use tollgate_http::{Body, HeaderEdits, Headers, Request, each_forwarded_line};
 
 /// Replies with a cached response. Header lines of the version and of the request are added later.
 pub(crate) fn serve(outgoing: &mut Outgoing, answer: &CachedResponse) {
@@ -81,17 +81,45 @@ impl HeaderLines for ResponseLines<'_> {
     }
 }
 
-/// Header lines of a request as the upstream receives them.
+/// Header lines of a request as the upstream receives them. All that the caches decide about a request's identity, they read here.
 pub(crate) struct RequestLines<'a> {
-    pub headers: &'a Headers<'a>,
-    pub edits: &'a HeaderEdits,
-    pub client_ip: &'a str,
+    request: &'a Request<'a>,
+    edits: &'a HeaderEdits,
+    /// The address that is added to `X-Forwarded-For`.
+    client: Option<String>,
+}
+
+impl<'a> RequestLines<'a> {
+    pub(crate) fn new(exchange: &'a Exchange<'_>) -> Self {
+        let client = exchange.forwarded_for.map(|address| address.to_string());
+        RequestLines { request: exchange.request, edits: &exchange.outgoing.edits, client }
+    }
+
+    /// The value of the first line with this name.
+    pub(crate) fn first(&self, wanted: &str) -> Option<Vec<u8>> {
+        let mut found = None;
+        self.each(&mut |name, value| {
+            if found.is_none() && name.eq_ignore_ascii_case(wanted) {
+                found = Some(value.to_vec());
+            }
+        });
+        found
+    }
 }
 
 impl HeaderLines for RequestLines<'_> {
     fn each(&self, visit: &mut dyn FnMut(&str, &[u8])) {
-        self.edits.each_line(self.headers, visit);
-        // The engine adds the address when it sends the request.
-        visit("X-Forwarded-For", self.client_ip.as_bytes());
+        each_forwarded_line(self.request, self.client.as_ref().map(String::as_bytes), self.edits, visit);
     }
+}
+
+/// The client's Host in lower case, if the upstream receives it instead of its own.
+pub(crate) fn preserved_host(exchange: &Exchange<'_>) -> Option<Vec<u8>> {
+    let authority = exchange.request.authority;
+    (exchange.api.preserve_host && !authority.is_empty()).then(|| authority.to_ascii_lowercase())
+}
+
+/// Whether the upstream receives a body: the client's, or what the chain has made of it.
+pub(crate) fn has_body(exchange: &Exchange<'_>) -> bool {
+    exchange.new_body.as_ref().map_or(exchange.request.body != Body::None, |body| !body.is_empty())
 }

@@ -41,6 +41,8 @@ pub(crate) struct Exchange<'a> {
     pub version: Option<&'a str>,
     /// The client's address: the connection's, or the one that a trusted proxy reports.
     pub client_ip: IpAddr,
+    /// The connection's address, which the upstream finds at the end of `X-Forwarded-For`; `None` if that stays as it is.
+    pub forwarded_for: Option<IpAddr>,
     /// Data of the client's TLS handshake, if it uses TLS.
     pub tls: Option<&'a CallerTls>,
     /// Time since the gateway started, for limits.

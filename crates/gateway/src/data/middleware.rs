@@ -118,6 +118,8 @@ middlewares! {
         validate_response: ValidateResponse;
         // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
         override_errors: OverrideErrors;
+        // The cache sees the request that the upstream would receive.
+        post_hooks_before_cache: PostHooksBeforeCache;
         // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
         response_cache: ResponseCache;
         shared_cache: SharedCacheLookup;
@@ -128,7 +130,7 @@ middlewares! {
         circuit_break: CircuitBreak;
         // Signs the request as all steps before have made it.
         request_signing: RequestSigning;
-        // The last word about the request, as in Tyk.
+        // The last word about the request, as in Tyk, unless there is a cache.
         post_hooks: PostHooks;
     }
 }

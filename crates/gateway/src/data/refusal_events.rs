@@ -1,6 +1,7 @@
 //! Which refusals are events, and in which words, as in Tyk. Called only for APIs with handlers of events.
 
 use crate::auth::keys::Key;
+use crate::base::secret_name;
 use crate::data::credentials::CredentialPlaces;
 use crate::data::events::ApiEvents;
 use crate::data::exchange::Exchange;
@@ -148,14 +149,8 @@ fn user_of(line: &str) -> Option<String> {
 /// A request's head in Base64, with its header lines sorted, as Go writes it; without secrets, which Tyk sends.
 fn encoded(request: &Request<'_>, metadata: &ApiMetadata) -> String {
     let secrets = &metadata.secrets;
-    let mut head = format!("{} {}", request.method, request.path());
-    for (index, pair) in request.query().into_iter().flat_map(|query| query.split('&')).enumerate() {
-        let name = pair.split('=').next().unwrap_or_default();
-        let is_secret = secrets.parameters.iter().any(|secret| secret.eq_ignore_ascii_case(name));
-        head.push(if index == 0 { '?' } else { '&' });
-        head.push_str(if is_secret { name } else { pair });
-        head.push_str(if is_secret { "=***" } else { "" });
-    }
+    let target = secret_name::masked_target(request.path(), request.query(), &secrets.parameters);
+    let mut head = format!("{} {target}", request.method);
     let version = if request.version == Version::Http10 { "1.0" } else { "1.1" };
     head.push_str(&format!(" HTTP/{version}\r\nHost: {}\r\n", String::from_utf8_lossy(request.authority)));
     let is_host = |name: &str| name.eq_ignore_ascii_case("host");
@@ -163,10 +158,7 @@ fn encoded(request: &Request<'_>, metadata: &ApiMetadata) -> String {
         .headers
         .iter()
         .filter(|(name, _)| !is_host(name))
-        .map(|(name, value)| {
-            let is_secret = secrets.headers.iter().any(|secret| secret.eq_ignore_ascii_case(name));
-            (name, if is_secret { Cow::Borrowed("***") } else { String::from_utf8_lossy(value) })
-        })
+        .map(|(name, value)| (name, String::from_utf8_lossy(secret_name::masked_value(name, value, &secrets.headers))))
         .collect();
     lines.sort();
     lines.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));

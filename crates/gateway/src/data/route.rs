@@ -4,4 +4,5 @@ mod host;
 mod router;
 mod template;
 
+pub(crate) use host::normal_domain;
 pub(crate) use router::{Found, Router, RouterBuilder, listen_path_weight};

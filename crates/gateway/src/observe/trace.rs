@@ -1,10 +1,15 @@
 //! Trace context of a request: read from its head or started here, sampled or not, and propagated to the upstream. Other modules
 //! process sampled traces. Without sampling and a caller's trace, the only cost is a header lookup.
 
+use super::trace_state;
 use std::fmt;
 use tollgate_http::{HeaderEdits, Headers, KnownHeader};
 use tollgate_model::config::Traces;
 use tollgate_model::hexadecimal_digits;
+
+/// Flags of `traceparent`.
+const SAMPLED: u8 = 1;
+const RANDOM: u8 = 2;
 
 /// Length of a version 0 `traceparent`.
 const TRACEPARENT_BYTES: usize = 55;
@@ -47,13 +52,19 @@ pub(crate) struct RequestTrace {
     pub taken: bool,
     /// Whether the trace comes from the caller.
     pub inherited: bool,
+    /// Whether the caller says that its trace id is random (Trace Context level 2, §3.2.2.5.2).
+    pub is_random: bool,
 }
 
 impl RequestTrace {
     /// The value of a `traceparent` header for what the request itself calls.
     pub(crate) fn trace_parent(&self) -> String {
-        let flags = if self.taken { "01" } else { "00" };
-        format!("00-{:032x}-{:016x}-{flags}", self.id.0, self.server_span)
+        format!("00-{:032x}-{:016x}-{:02x}", self.id.0, self.server_span, self.flags())
+    }
+
+    /// The flags of `traceparent`.
+    fn flags(&self) -> u8 {
+        u8::from(self.taken) * SAMPLED + u8::from(self.is_random) * RANDOM
     }
 
     /// Span id of a middleware, by its index within the request; never 0. Needs no randomness of its own: it is derived from the
@@ -77,6 +88,7 @@ struct Caller {
     parent: u64,
     /// The caller's sampling decision, if any.
     taken: Option<bool>,
+    is_random: bool,
 }
 
 impl Tracer {
@@ -110,6 +122,7 @@ impl Tracer {
             // Same rule as the OpenTelemetry libraries, so that all participants sample the same traces.
             taken: decided.unwrap_or((id as u64) >> 1 < self.taken_below),
             inherited: caller.is_some(),
+            is_random: caller.is_some_and(|caller| caller.is_random),
         }
     }
 
@@ -133,6 +146,10 @@ impl Tracer {
     pub(crate) fn pass_on(&self, trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
         if self.propagation == Propagation::TraceContext || self.propagation == Propagation::B3 {
             self.custom.iter().for_each(|name| edits.remove(headers, name));
+        }
+        if headers.has(KnownHeader::TraceState) && !trace_state::is_valid(headers) {
+            // A receiver would discard it as a whole (Trace Context §3.3).
+            edits.remove_named(headers, KnownHeader::TraceState, "tracestate");
         }
         if trace.inherited && !trace.taken && self.custom.is_none() {
             return;
@@ -179,7 +196,12 @@ fn parse_traceparent(value: &[u8]) -> Option<Caller> {
         return None;
     }
     let (id, parent, flags) = (number(id)?, number(parent)? as u64, number(flags)?);
-    (id != 0 && parent != 0).then_some(Caller { id, parent, taken: Some(flags & 1 == 1) })
+    (id != 0 && parent != 0).then_some(Caller {
+        id,
+        parent,
+        taken: Some(flags & u128::from(SAMPLED) != 0),
+        is_random: flags & u128::from(RANDOM) != 0,
+    })
 }
 
 /// The trace context in `X-B3-TraceId` and `X-B3-SpanId`, with `X-B3-Sampled` or `X-B3-Flags` if present.
@@ -193,7 +215,7 @@ fn b3(headers: &Headers<'_>) -> Option<Caller> {
         Some(b"0" | b"false") => Some(false),
         _ => None,
     };
-    (id != 0 && parent != 0).then_some(Caller { id, parent, taken })
+    (id != 0 && parent != 0).then_some(Caller { id, parent, taken, is_random: false })
 }
 
 /// A trace id as written by people: ignores characters that are no digits and pads with zeros, as in Tyk.
@@ -201,7 +223,7 @@ fn custom(value: &[u8]) -> Option<Caller> {
     let digits = value.iter().filter_map(|byte| char::from(*byte).to_digit(16)).take(32);
     let (count, id) = digits.fold((0, 0u128), |(count, id), digit| (count + 1, id << 4 | u128::from(digit)));
     let id = id.checked_shl(4 * (32 - count)).unwrap_or_default();
-    (id != 0).then_some(Caller { id, parent: 0, taken: Some(true) })
+    (id != 0).then_some(Caller { id, parent: 0, taken: Some(true), is_random: false })
 }
 
 fn set_traceparent(trace: &RequestTrace, headers: &Headers<'_>, edits: &mut HeaderEdits) {
@@ -216,7 +238,9 @@ fn set_traceparent(trace: &RequestTrace, headers: &Headers<'_>, edits: &mut Head
         line.extend_from_slice(&id);
         line.push(b'-');
         line.extend_from_slice(&span);
-        line.extend_from_slice(if trace.taken { b"-01\r\n" } else { b"-00\r\n" });
+        line.push(b'-');
+        line.extend_from_slice(&hexadecimal_digits::<2>(trace.flags().into()));
+        line.extend_from_slice(b"\r\n");
     });
 }
 

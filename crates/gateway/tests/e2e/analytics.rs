@@ -170,14 +170,16 @@ fn a_detailed_record_has_both_messages_and_no_secret() {
     let gateway = Gateway::start(conf, [definition]);
     make_key(&gateway, "shop");
     let lines = [&format!("X-Key: {KEY}"), "Cookie: session=alsosecret", "X-Other: shown"];
-    gateway.send(request("POST", &format!("/shop/x?a=1&apikey={KEY}"), &lines, "the body"));
+    let target = format!("/shop/x?a=1&apikey={KEY}&%61pikey={KEY}&APIKEY={KEY}&api+key=shown");
+    gateway.send(request("POST", &target, &lines, "the body"));
     let record = records(&directory, 1).remove(0);
     let decoded = |name: &str| {
         let bytes = base64::engine::general_purpose::STANDARD.decode(record[name].as_str().unwrap()).unwrap();
         String::from_utf8(bytes).unwrap()
     };
     let (sent, answered) = (decoded("raw_request"), decoded("raw_response"));
-    assert!(sent.starts_with("POST /shop/x?a=1&apikey=*** HTTP/1.1\r\n"), "{sent}");
+    let shown = "POST /shop/x?a=1&apikey=***&%61pikey=***&APIKEY=***&api+key=shown HTTP/1.1\r\n";
+    assert!(sent.starts_with(shown), "{sent}");
     assert!(sent.contains("X-Key: ***\r\n") && sent.contains("X-Other: shown\r\n") && sent.ends_with("\r\n\r\nthe body"), "{sent}");
     assert!(answered.starts_with("HTTP/1.1 200 OK\r\n") && answered.contains("X-From: upstream\r\n"), "{answered}");
     assert!(answered.ends_with("\r\n\r\nthe answer"), "{answered}");

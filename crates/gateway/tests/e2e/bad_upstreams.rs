@@ -81,6 +81,51 @@ fn nonsense_is_not_passed_on() {
     }
 }
 
+/// RFC 9112 §2.2, §5.1 and §5.2. The next response must not come over the same connection: where this one ends may be in dispute.
+#[test]
+fn line_ends_and_spaces_in_a_head_are_mended() {
+    let plain = "HTTP/1.1 200 OK\nContent-Length: 2\nX-Y: z\n\nok";
+    let interim = "HTTP/1.1 103 Early Hints\nLink : a\n\nHTTP/1.1 200 OK\r\nX-Y : z\r\nContent-Length: 2\r\n\r\nok";
+    for (answer, lines) in [
+        (plain, [("x-y", Some("z"))].as_slice()),
+        ("HTTP/1.1 200 OK\r\nX-Y: a\r\n b\r\n\tc\r\nContent-Length: 2\r\n\r\nok", &[("x-y", Some("a b c"))]),
+        ("HTTP/1.1 200 OK\r\nX-Y : z\r\nContent-Length\t: 2\r\n\r\nok", &[("x-y", Some("z")), ("content-length", Some("2"))]),
+        ("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\r\nok\r\n0\r\n\r\n", &[("x-y", None)]),
+        (interim, &[("x-y", Some("z"))]),
+    ] {
+        for piece in [1, 7, answer.len()] {
+            let upstream = Upstream::raw(move |mut wire, _| {
+                while Seen::read(&mut wire).is_some() {
+                    for bytes in answer.as_bytes().chunks(piece) {
+                        wire.send(bytes);
+                    }
+                }
+            });
+            let gateway = gateway_for(&upstream);
+            let mut client = gateway.connect();
+            for count in 1..3 {
+                let response = client.ask(get("/a/"));
+                assert_eq!((response.status, response.text().as_str()), (200, "ok"), "{answer:?} in pieces of {piece}: {response}");
+                for (name, value) in lines {
+                    assert_eq!(response.header(name), *value, "{answer:?}");
+                }
+                assert_eq!(upstream.connections(), count, "{answer:?}");
+            }
+        }
+    }
+    // What is mended may contradict itself all the same.
+    for answer in [
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\nContent-Length: 2\nContent-Length: 3\n\nok",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\nX: 1\rY: 2\n\n",
+    ] {
+        let upstream = Upstream::once(answer);
+        let response = gateway_for(&upstream).get("/a/");
+        assert_eq!((response.status, response.text()), (500, error_json(PROXYING)), "{answer:?}");
+    }
+}
+
 #[test]
 fn broken_chunks_of_an_upstream_end_the_response_visibly() {
     let long = "x".repeat(200_000);

@@ -29,11 +29,11 @@ fn cached(definition: Definition) -> Definition {
     definition.set("cache_options", json!({"enable_cache": true, "cache_timeout": 600, "cache_all_safe_requests": true}))
 }
 
-fn on(server: &Server) -> Value {
+pub(crate) fn on(server: &Server) -> Value {
     json!({"storage": {"type": "redis", "host": "127.0.0.1", "port": server.port}})
 }
 
-fn two(conf: &Value, definition: &Definition) -> [Gateway; 2] {
+pub(crate) fn two(conf: &Value, definition: &Definition) -> [Gateway; 2] {
     [(); 2].map(|()| Gateway::start(conf.clone(), [Definition(definition.0.clone())]))
 }
 
@@ -42,7 +42,7 @@ fn is_hit(answer: &Response) -> bool {
     answer.header("x-tyk-cached-response").is_some()
 }
 
-fn names(server: &Server) -> Vec<String> {
+pub(crate) fn names(server: &Server) -> Vec<String> {
     let mut names: Vec<String> = server.cli(&["KEYS", "cache-*"]).lines().map(str::to_owned).collect();
     names.retain(|name| !name.is_empty());
     names.sort();

@@ -341,3 +341,57 @@ fn the_example_runs() {
         Command::new(env!("CARGO_BIN_EXE_tollgate")).args(["check", "--conf", "tyk.conf"]).current_dir(&folder).output().unwrap();
     assert!(checked.status.success(), "{checked:?}");
 }
+
+/// The cache must know the request that the upstream would receive, so the hooks run before it looks for a response.
+#[test]
+fn what_the_last_hooks_make_of_a_request_is_what_a_cache_knows_it_by() {
+    let upstream = Upstream::start(|seen| {
+        let tenant = seen.header("x-tenant").unwrap_or("none");
+        reply("200 OK", &["Cache-Control: max-age=600", "Vary: X-Tenant"], tenant)
+    });
+    let scripts = Scripts::new();
+    // The value comes from a header that nothing is keyed by.
+    let body = r#"
+        var from = request.Headers["X-From"];
+        if (from) { request.SetHeaders["X-Tenant"] = from[0]; }
+        return middleware.ReturnData(request, session.meta_data);"#;
+    let hooks = || json!({"driver": "otto", "post": [scripts.on_request("middleware", body)]});
+    let tyk =
+        json!({"enable_cache": true, "cache_timeout": 600, "cache_all_safe_requests": true, "cache_by_headers": ["X-Tenant"]});
+    for (path, cache) in
+        [("tollgate", json!({"cache": {}})), ("tollgate", json!({"cache": {"by_headers": ["X-Tenant"]}})), ("cache_options", tyk)]
+    {
+        let gateway = start([with_hooks(api("a", "/a/", &upstream.url()).set(path, cache), hooks())]);
+        let before = upstream.requests();
+        for (line, expect, asked) in [
+            ("X-From: acme", "acme", 1),
+            ("X-From: other", "other", 2),
+            ("X-Tenant: acme", "acme", 2),
+            ("X-Other: 1", "none", 3),
+            ("X-From: acme", "acme", 3),
+        ] {
+            let answer = gateway.send(request("GET", "/a/x", &[line], ""));
+            assert_eq!((answer.status, answer.text().as_str()), (200, expect), "{path} {line}");
+            assert_eq!(upstream.requests() - before, asked, "{path} {line}");
+        }
+    }
+}
+
+/// A line that a plugin has added leaves, although the client's Connection names it.
+#[test]
+fn a_clients_connection_line_does_not_remove_what_a_plugin_adds() {
+    let upstream =
+        Upstream::start(|seen| reply("200 OK", &["Cache-Control: max-age=600"], seen.header("x-tenant").unwrap_or("none")));
+    let scripts = Scripts::new();
+    let body = r#"
+        request.SetHeaders["X-Tenant"] = request.Headers["X-From"][0];
+        return adder.ReturnData(request, session.meta_data);"#;
+    let hooks = json!({"driver": "otto", "pre": [scripts.on_request("adder", body)]});
+    let cache = json!({"cache": {"by_headers": ["X-Tenant"]}});
+    let gateway = start([with_hooks(api("a", "/a/", &upstream.url()).set("tollgate", cache), hooks)]);
+    for from in ["acme", "other", "acme"] {
+        let lines = [&format!("X-From: {from}"), "Connection: X-Tenant", "X-Tenant: forged"];
+        assert_eq!(gateway.send(request("GET", "/a/x", &lines, "")).text(), from);
+    }
+    assert_eq!(upstream.requests(), 2);
+}

@@ -123,6 +123,12 @@ fn a_key_goes_upstream_as_it_came_unless_it_is_to_be_stripped() {
     assert_eq!(upstream.last().target, "/x");
     assert_eq!(gateway.send(request("GET", "/stripped/x", &["Cookie: token=good"], "")).status, 200);
     assert_eq!(upstream.last().header("cookie").unwrap_or_default(), "");
+    // However the parameter's name is written, how often it comes, and in whichever line the cookie is.
+    assert_eq!(gateway.get("/stripped/x?%61pikey=good&b=1&api%6Bey=good&apikey=good").status, 200);
+    assert_eq!(upstream.last().target, "/x?b=1");
+    let lines = ["Cookie: token=good; a=b", "Cookie: token=good", "Cookie: c=d; token=good"];
+    assert_eq!(gateway.send(request("GET", "/stripped/x", &lines, "")).status, 200);
+    assert_eq!(upstream.last().header("cookie"), Some("a=b; c=d"));
     for seen in upstream.seen().iter().skip(1) {
         assert!(!String::from_utf8_lossy(&seen.head.raw).contains("good"), "{seen:?}");
     }

@@ -24,6 +24,7 @@ mod breaker;
 mod browser_cache;
 mod bundles;
 mod cache;
+mod cache_identity;
 mod cache_purges;
 mod cache_tier;
 mod certs;

@@ -113,7 +113,7 @@ fn an_answer_of_the_gateway_to_head_has_no_body() {
 #[test]
 fn responses_without_a_body_leave_the_connections_in_step() {
     let upstream = Upstream::start(|seen| match seen.target.as_str() {
-        "/204" => b"HTTP/1.1 204 No Content\r\nX-Kind: none\r\n\r\n".to_vec(),
+        "/204" => b"HTTP/1.1 204 No Content\r\nX-Kind: none\r\nContent-Length: 0\r\n\r\n".to_vec(),
         "/304" => b"HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\nContent-Length: 99\r\n\r\n".to_vec(),
         _ => reply("200 OK", &[], "body"),
     });
@@ -461,5 +461,38 @@ fn a_client_that_says_close_is_closed() {
         let response = client.ask(request("GET", target, &["Connection: close"], ""));
         assert!(response.announces_close(), "{response}");
         client.expect_close();
+    }
+}
+
+/// RFC 9110 §6.6.1.
+#[test]
+fn a_response_without_a_date_gets_one_and_its_own_stays() {
+    let upstream = Upstream::start(|seen| match seen.target.as_str() {
+        "/own" => reply("200 OK", &["Date: Sun, 06 Nov 1994 08:49:37 GMT"], "ok"),
+        "/none" => reply("200 OK", &[], "ok"),
+        "/204" => b"HTTP/1.1 204 No Content\r\n\r\n".to_vec(),
+        _ => b"HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec(),
+    });
+    let gateway = gateway_for(&upstream);
+    assert_eq!(gateway.get("/a/own").head.all("date"), ["Sun, 06 Nov 1994 08:49:37 GMT"]);
+    for path in ["/a/none", "/a/204"] {
+        let answer = gateway.get(path);
+        assert_eq!(answer.head.all("date").len(), 1, "{path}: {answer}");
+        let age = std::time::SystemTime::now().duration_since(httpdate::parse_http_date(answer.header("date").unwrap()).unwrap());
+        assert!(age.is_ok_and(|age| age.as_secs() < 60), "{path}: {answer}");
+    }
+    let raw = String::from_utf8(gateway.raw("GET /a/early HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")).unwrap();
+    let (interim, last) = raw.split_once("\r\n\r\n").unwrap();
+    assert!(!interim.contains("Date") && last.contains("\r\nDate: "), "{raw}");
+}
+
+/// RFC 9110 §8.6: strict servers answer 411 otherwise.
+#[test]
+fn a_request_without_a_body_says_so_if_its_method_usually_has_one() {
+    let upstream = Upstream::ok();
+    let gateway = gateway_for(&upstream);
+    for (method, expect) in [("POST", Some("0")), ("PUT", Some("0")), ("PATCH", Some("0")), ("DELETE", None), ("GET", None)] {
+        assert_eq!(gateway.send(format!("{method} /a/ HTTP/1.1\r\nHost: h\r\n\r\n")).status, 200);
+        assert_eq!(upstream.last().header("content-length"), expect, "{method}");
     }
 }

@@ -120,9 +120,106 @@ fn a_status_line_is_passed_on_or_made_anew() {
         let mut storage = HeaderStorage::new();
         let response = Response::parse(bytes.as_bytes(), false, &mut storage).unwrap().unwrap();
         let mut out = Vec::new();
-        write_response(&response, &HeaderEdits::default(), b"", ClientBody::AsIs, &mut out);
+        write_response(&response, &HeaderEdits::default(), b"", b"", ClientBody::AsIs, &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), format!("{expect}\r\nContent-Length: 1\r\n\r\n"));
     }
+}
+
+/// The head of a response as it is passed on, without its status line.
+fn passed_on(bytes: &str, body: ClientBody, edit: impl FnOnce(&Headers<'_>, &mut HeaderEdits)) -> String {
+    let mut storage = HeaderStorage::new();
+    let response = Response::parse(bytes.as_bytes(), false, &mut storage).unwrap().unwrap();
+    let mut edits = HeaderEdits::default();
+    edit(&response.headers, &mut edits);
+    let date: &[u8] = if response.lacks_date(&edits) { b"Date: now\r\n" } else { b"" };
+    let mut out = Vec::new();
+    write_response(&response, &edits, date, b"", body, &mut out);
+    String::from_utf8(out).unwrap().split_once("\r\n").unwrap().1.replace("\r\n", "|")
+}
+
+#[test]
+fn a_response_without_a_date_gets_one() {
+    let own = "HTTP/1.1 200 OK\r\ndAtE: then\r\nContent-Length: 0\r\n\r\n";
+    let none = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    assert_eq!(passed_on(own, ClientBody::AsIs, |_, _| {}), "dAtE: then|Content-Length: 0||");
+    assert_eq!(passed_on(none, ClientBody::AsIs, |_, _| {}), "Content-Length: 0|Date: now||");
+    assert_eq!(passed_on(none, ClientBody::AsIs, |_, edits| edits.add("date", b"mine")), "Content-Length: 0|date: mine||");
+    // Whoever removes it wants none.
+    assert_eq!(passed_on(own, ClientBody::AsIs, |headers, edits| edits.remove(headers, "Date")), "Content-Length: 0||");
+    // An interim response is no message of its own.
+    assert_eq!(passed_on("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n", ClientBody::AsIs, |_, _| {}), "Link: a||");
+}
+
+#[test]
+fn a_response_that_has_no_content_says_nothing_about_its_length() {
+    for (status, framing, expect) in [
+        ("204 No Content", "Content-Length: 0", "Date: now||"),
+        ("204 No Content", "Content-Length: 00", "Date: now||"),
+        ("204 No Content", "Transfer-Encoding: chunked", "Date: now||"),
+        ("103 Early Hints", "Content-Length: 5", "|"),
+        // The length that a 200 would have.
+        ("304 Not Modified", "Content-Length: 5", "Content-Length: 5|Date: now||"),
+        ("200 OK", "Content-Length: 5", "Content-Length: 5|Date: now||"),
+    ] {
+        let bytes = format!("HTTP/1.1 {status}\r\n{framing}\r\n\r\n");
+        assert_eq!(passed_on(&bytes, ClientBody::AsIs, |_, _| {}), expect, "{status} {framing}");
+    }
+    for status in ["204 No Content", "304 Not Modified"] {
+        let head = passed_on(&format!("HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\n"), ClientBody::Empty, |_, _| {});
+        assert_eq!(head, "Date: now||", "{status}, which answers another method than the client's HEAD");
+    }
+}
+
+#[test]
+fn a_request_that_usually_has_a_body_says_that_it_has_none() {
+    for (method, fields, expect) in [
+        ("POST", "", true),
+        ("PUT", "", true),
+        ("PATCH", "", true),
+        ("GET", "", false),
+        ("DELETE", "", false),
+        ("OPTIONS", "", false),
+    ] {
+        let written = rewritten(&format!("{method} /a HTTP/1.1\r\nHost: x\r\n{fields}\r\n"), |_, _| {});
+        assert_eq!(written.contains("Content-Length: 0\r\n"), expect, "{method}: {written}");
+    }
+    for fields in ["Content-Length: 0\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"] {
+        let written = rewritten(&format!("POST /a HTTP/1.1\r\nHost: x\r\n{fields}\r\n"), |_, _| {});
+        assert_eq!(written.matches("Content-Length").count(), fields.matches("Content-Length").count(), "{written}");
+    }
+}
+
+#[test]
+fn lines_that_connection_names_do_not_count() {
+    let bytes = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close, X-Tenant\r\nX-TENANT: acme\r\nKeep-Alive: 5\r\nExpect: 100-continue\r\nX-Forwarded-For: 9.9.9.9\r\nA: 1\r\n\r\n";
+    let mut storage = HeaderStorage::new();
+    let request = Request::parse(bytes.as_bytes(), &mut storage).unwrap().unwrap();
+    let seen = |edits: &HeaderEdits, client: Option<&[u8]>| {
+        let mut lines = Vec::new();
+        each_forwarded_line(&request, client, edits, &mut |name, value| {
+            lines.push(format!("{name}={}", String::from_utf8_lossy(value)));
+        });
+        lines.join("|")
+    };
+    let mut edits = HeaderEdits::default();
+    assert_eq!(seen(&edits, Some(b"1.2.3.4")), "X-Forwarded-For=9.9.9.9, 1.2.3.4|A=1");
+    assert_eq!(seen(&edits, None), "X-Forwarded-For=9.9.9.9|A=1");
+    assert_eq!(edits.current(&request.headers, "X-Tenant"), None);
+    // What the gateway adds leaves, whatever the client's Connection names.
+    edits.set(&request.headers, "X-Tenant", b"real");
+    assert_eq!(seen(&edits, None), "X-Forwarded-For=9.9.9.9|A=1|X-Tenant=real");
+    assert_eq!(edits.current(&request.headers, "x-tenant"), Some(b"real".as_slice()));
+    // And so it is for those who read the changed request.
+    let mut head = Vec::new();
+    request.write_first_line(&mut head);
+    edits.write_lines(&request.headers, &mut head);
+    head.extend_from_slice(b"\r\n");
+    let mut storage = HeaderStorage::new();
+    let mut changed = Request::parse(&head, &mut storage).unwrap().unwrap();
+    assert_eq!(HeaderEdits::default().current(&changed.headers, "X-Tenant"), None);
+    edits.mark_hops(&request.headers, &mut changed.headers);
+    assert_eq!(HeaderEdits::default().current(&changed.headers, "X-Tenant"), Some(b"real".as_slice()));
+    assert_eq!(HeaderEdits::default().current(&changed.headers, "Keep-Alive"), None);
 }
 
 #[test]

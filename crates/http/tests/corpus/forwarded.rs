@@ -2,7 +2,8 @@
 //! of chunks read back as the same message, once, with nothing left over. Used by the tests and the fuzzer.
 
 use tollgate_http::{
-    Body, BodyReader, HEADER_LINES_MAX, HeaderEdits, HeaderStorage, Request, RequestHead, may_be_trailer, write_request,
+    Body, BodyReader, HEADER_LINES_MAX, HeaderEdits, HeaderStorage, Request, RequestHead, each_forwarded_line, may_be_trailer,
+    write_request,
 };
 
 type Lines = Vec<(String, Vec<u8>)>;
@@ -34,6 +35,7 @@ pub(crate) fn forwarded_request(bytes: &[u8]) {
         replaces_body: false,
     };
     write_request(&request, &parts, &HeaderEdits::default(), &mut head);
+    assert_seen_as_sent(&request, &parts);
     let body = &bytes[request.head_len..];
     for size in [1, 5, body.len().max(1)] {
         let Some((content, trailers, sent)) = relay(request.body, body, size) else { continue };
@@ -44,6 +46,40 @@ pub(crate) fn forwarded_request(bytes: &[u8]) {
         assert_eq!(message.content, content);
         assert_trailers(&message.trailers, &trailers);
         assert_headers(&message.headers, &request);
+    }
+}
+
+/// What decides about the request as it leaves sees exactly the lines that leave, also after edits. Framing and Host are no business of it.
+fn assert_seen_as_sent(request: &Request<'_>, parts: &RequestHead<'_>) {
+    let headers = &request.headers;
+    let mut edits = HeaderEdits::default();
+    for round in 0..3 {
+        match round {
+            0 => {}
+            1 => edits.set(headers, "X-A", b"the gateway's"),
+            _ => edits.remove(headers, "X-B"),
+        }
+        for forwarded_for in [parts.forwarded_for, None] {
+            let parts = RequestHead { forwarded_for, upgrade: false, ..*parts };
+            let (mut head, mut seen) = (Vec::new(), Lines::new());
+            write_request(request, &parts, &edits, &mut head);
+            each_forwarded_line(request, forwarded_for, &edits, &mut |name, value| {
+                seen.push((name.to_ascii_lowercase(), value.to_vec()))
+            });
+            let mut lines = [httparse::EMPTY_HEADER; HEADER_LINES_MAX];
+            let mut sent = httparse::Request::new(&mut lines);
+            assert!(matches!(sent.parse(&head), Ok(httparse::Status::Complete(_))));
+            let sent = sent.headers.iter().map(|line| (line.name.to_ascii_lowercase(), line.value.to_vec()));
+            let sent: Lines =
+                sent.filter(|(name, _)| !["host", "content-length", "transfer-encoding"].contains(&name.as_str())).collect();
+            assert_eq!(seen, sent);
+            for (name, value) in &sent {
+                let first = sent.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_slice());
+                let is_own = ["x-forwarded-for", "expect"].contains(&name.as_str());
+                let current = edits.current(headers, name);
+                assert!(is_own || current == first || current == Some(b"the gateway's"), "{name}: {value:?}, {current:?}");
+            }
+        }
     }
 }
 

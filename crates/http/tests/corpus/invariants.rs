@@ -117,7 +117,7 @@ pub(crate) fn response_head(bytes: &[u8]) {
 
 fn assert_passed_on(response: &Response<'_>, how: ClientBody, to_head: bool, expect: Body) {
     let mut out = Vec::new();
-    write_response(response, &HeaderEdits::default(), b"", how, &mut out);
+    write_response(response, &HeaderEdits::default(), b"", b"", how, &mut out);
     let mut storage = HeaderStorage::new();
     let again = Response::parse(&out, to_head, &mut storage).expect("a well-formed head").expect("a whole head");
     assert_eq!((again.head_len, again.status, again.body), (out.len(), response.status, expect), "{how:?}");

@@ -133,10 +133,13 @@ fn layered(below: &BTreeMap<String, String>, above: &BTreeMap<String, String>) -
     all
 }
 
-/// The entry for a host: the host's own, else its domain's, else that of `*`.
+/// The entry for a host in any letter case: the host's own, else its domain's, else that of `*`.
 fn best<'m>(map: &'m BTreeMap<String, String>, host: &str) -> Option<&'m String> {
-    let of_domain = || map.get(&format!("*.{}", host.split_once('.')?.1));
-    map.get(host).or_else(of_domain).or_else(|| map.get("*")).filter(|value| !value.is_empty())
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let named = |name: &str| map.iter().find(|(own, _)| own.strip_suffix('.').unwrap_or(own).eq_ignore_ascii_case(name));
+    let named = |name: &str| map.get(name).or_else(|| Some(named(name)?.1));
+    let of_domain = || named(&format!("*.{}", host.split_once('.')?.1));
+    named(host).or_else(of_domain).or_else(|| map.get("*")).filter(|value| !value.is_empty())
 }
 
 /// Removes the organisation that may precede a fingerprint, as in ids of stored keys.

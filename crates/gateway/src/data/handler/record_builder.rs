@@ -3,6 +3,7 @@
 use super::CoreService;
 use super::arrival::RequestContext;
 use crate::auth::keys::HeldKey;
+use crate::base::secret_name;
 use crate::data::exchange::{Exchange, Track};
 use crate::data::middleware::Middleware;
 use crate::data::refusal::Refusal;
@@ -125,18 +126,11 @@ pub(super) fn build_trace_record(arrival: &RequestContext<'_>, exchange: &Exchan
 fn write_head(record: &mut RequestRecord, request: &Request<'_>, facts: &ApiMetadata) {
     record.write(Text::RawHead, request.method.as_bytes());
     record.append(b" ");
-    record.append(request.path().as_bytes());
-    for (index, pair) in request.query().into_iter().flat_map(|query| query.split('&')).enumerate() {
-        let name = pair.split('=').next().unwrap_or_default();
-        let is_secret = facts.secrets.parameters.iter().any(|secret| secret.eq_ignore_ascii_case(name));
-        record.append(if index == 0 { b"?" } else { b"&" });
-        record.append(if is_secret { name.as_bytes() } else { pair.as_bytes() });
-        record.append(if is_secret { b"=***" } else { b"" });
-    }
+    record.append(secret_name::masked_target(request.path(), request.query(), &facts.secrets.parameters).as_bytes());
     record.append(if request.version == Version::Http10 { b" HTTP/1.0\r\n" } else { b" HTTP/1.1\r\n" });
     for (name, value) in request.headers.iter() {
-        let is_secret = facts.secrets.headers.iter().any(|secret| secret.eq_ignore_ascii_case(name));
-        [name.as_bytes(), b": ", if is_secret { b"***" } else { value }, b"\r\n"].iter().for_each(|piece| record.append(piece));
+        let value = secret_name::masked_value(name, value, &facts.secrets.headers);
+        [name.as_bytes(), b": ", value, b"\r\n"].iter().for_each(|piece| record.append(piece));
     }
     record.append(b"\r\n");
 }

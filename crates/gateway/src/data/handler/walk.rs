@@ -160,6 +160,7 @@ impl GatewayHandler {
             api,
             version: matches!(api.versions, Versions::Many { .. }).then_some(version.name.as_str()),
             client_ip: arrival.client_ip,
+            forwarded_for: (!version.keeps_forwarded_for).then(|| arrival.peer.ip()),
             tls: arrival.tls,
             now: arrival.now.since(arrival.core.shared.start),
             request_id: arrival.request_id,
@@ -353,7 +354,8 @@ impl ChainWalk<'_> {
         base.write_lines(&original.headers, &mut head);
         head.extend_from_slice(b"\r\n");
         // A plugin may have added more lines than a head can have.
-        let Ok(Some(request)) = Request::parse(&head, &mut lines) else { return Err(refusal::PLUGIN_FAILED) };
+        let Ok(Some(mut request)) = Request::parse(&head, &mut lines) else { return Err(refusal::PLUGIN_FAILED) };
+        base.mark_hops(&original.headers, &mut request.headers);
         let mut hits = Hits::default();
         if !self.version.matcher.is_empty() {
             find_endpoints(self.version, &exchange.url, &mut hits);

@@ -9,17 +9,16 @@ mod tier;
 use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
 use crate::base::re2;
-use crate::data::caching::{self, ResponseLines};
+use crate::data::caching::{self, RequestLines, ResponseLines};
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, Redirect, Step};
+use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tier::{Tier, TierPlace};
-use tollgate_cache::{ApiCache, BodyWriter, Decision, Fill, Filled, TykRequest, TykRules, is_safe_method};
-use tollgate_http::Body;
+use tollgate_cache::{ApiCache, BodyWriter, Decision, Fill, Filled, TykRequest, TykRules, header_values, is_safe_method};
 use tollgate_model::api::CachedEndpoint;
 use tollgate_model::hexadecimal;
 
@@ -100,13 +99,13 @@ impl ResponseCache {
     }
 
     /// The cache key of the request; `None` when the request must bypass the cache.
-    fn key(&self, exchange: &mut Exchange<'_>, body_part: Option<&Regex>) -> Result<Option<String>, Step> {
+    fn key(&self, exchange: &mut Exchange<'_>, target: &[u8], body_part: Option<&Regex>) -> Result<Option<String>, Step> {
         let has_body_in_key = matches!(&*exchange.method, "POST" | "PUT" | "PATCH");
         if has_body_in_key {
             exchange.read_body()?;
         }
         // A body outside the key must not affect the response of others.
-        let has_other_body = !has_body_in_key && exchange.request.body != Body::None;
+        let has_other_body = !has_body_in_key && caching::has_body(exchange);
         // Otherwise HEAD and GET would share an entry.
         let changes_head = (exchange.method == "HEAD") != (exchange.request.method == "HEAD");
         if has_other_body || changes_head || exchange.request.upgrade.is_some() {
@@ -118,31 +117,29 @@ impl ResponseCache {
             // A caller who is authenticated by something other than a key.
             _ => return Ok(None),
         };
-        let upstream = match &exchange.redirected {
-            Some(Redirect::Loop(_)) => return Ok(None),
-            Some(Redirect::Upstream(upstream)) => Some((&upstream.host, &upstream.path, &upstream.query)),
-            None => None,
-        };
         let body = match body_part {
             _ if !has_body_in_key => None,
             Some(part) => part.find(exchange.body()).map(|found| Sha256::digest(found.as_bytes())),
             None => Some(Sha256::digest(exchange.body())),
         };
-        let value = |name: &String| {
-            let value = exchange.outgoing.edits.current(&exchange.request.headers, name);
-            value.map(|value| value.escape_ascii().to_string())
-        };
-        let headers: Vec<Option<String>> = self.headers.iter().map(value).collect();
-        let host = exchange.api.preserve_host.then(|| exchange.request.authority.escape_ascii().to_string());
+        let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
+        let headers: Vec<Option<String>> = self.header_values(exchange).iter().map(|value| value.as_deref().map(text)).collect();
+        let host = caching::preserved_host(exchange).as_deref().map(text);
         // Debug formatting keeps the parts apart with quotes and escapes.
-        Ok(Some(format!("{:?}", (&self.origin, caller, host, &exchange.method, exchange.uri(), upstream, headers, body))))
+        Ok(Some(format!("{:?}", (&self.origin, caller, host, &exchange.method, text(target), headers, body))))
+    }
+
+    /// The values of the headers in the key, as the upstream receives them.
+    fn header_values(&self, exchange: &Exchange<'_>) -> Vec<Option<Vec<u8>>> {
+        if self.headers.is_empty() { Vec::new() } else { header_values(&self.headers, &RequestLines::new(exchange)) }
     }
 }
 
 impl ResponseCache {
     /// Asks the second tier once, then the upstream.
     fn fetch(&self, exchange: &mut Exchange<'_>, mut fill: Fill, body_part: Option<&Regex>, has_asked: bool) -> Step {
-        let place = self.tier.as_ref().and_then(|tier| tier.place(exchange, &self.cache, &self.headers, body_part));
+        let values = || self.headers.iter().map(String::as_str).zip(self.header_values(exchange)).collect::<Vec<_>>();
+        let place = self.tier.as_ref().and_then(|tier| tier.place(exchange, &self.cache, &values(), body_part));
         if let (Some(tier), Some(place), false) = (&self.tier, &place, has_asked) {
             match tier.ask(exchange, place, fill) {
                 Ok(step) => return step,
@@ -183,7 +180,8 @@ impl EndpointRules {
 impl Middleware for ResponseCache {
     fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
         let (_, body_part) = self.rules_for(exchange)?;
-        let key = self.key(exchange, body_part).ok()??;
+        let target = caching::target(exchange)?;
+        let key = self.key(exchange, &target, body_part).ok()??;
         // It begins with the digest of the definition, quoted.
         key.split_once("\", ").map(|(_, rest)| rest.to_owned())
     }
@@ -194,21 +192,16 @@ impl Middleware for ResponseCache {
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some((rules, body_part)) = self.rules_for(exchange) else { return Step::Next };
-        let key = match self.key(exchange, body_part) {
+        let Some(target) = caching::target(exchange) else { return Step::Next };
+        let key = match self.key(exchange, &target, body_part) {
             Ok(Some(key)) => key,
             Ok(None) => return Step::Next,
             Err(step) => return step,
         };
-        let Some(target) = caching::target(exchange) else { return Step::Next };
         let question = self.tier.as_ref().and_then(|tier| tier.question(exchange));
         let has_asked = question.is_some();
-        let request = TykRequest {
-            key: &key,
-            method: &exchange.method,
-            target: &target,
-            if_none_match: exchange.outgoing.edits.current(&exchange.request.headers, "If-None-Match"),
-            rules,
-        };
+        let has = RequestLines::new(exchange).first("If-None-Match");
+        let request = TykRequest { key: &key, method: &exchange.method, target: &target, if_none_match: has.as_deref(), rules };
         let now_ms = clock::unix_ms();
         let decision = match question {
             Some(question) => question.decide(&self.cache, &request, now_ms),

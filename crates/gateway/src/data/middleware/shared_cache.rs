@@ -14,16 +14,15 @@ use crate::data::caching::{self, RequestLines};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::{self, RefusalText};
-use key::{RequestKey, header_values, names_in_key};
+use key::{RequestKey, names_in_key};
 use sha2::{Digest, Sha256};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use steps::{Bypassed, FetchedResponse, LOOKUP_FAILED};
-use tollgate_cache::{ANSWERED_HERE, ApiCache, ApiCacheSettings, CacheRequest, Decision, Fill, Follower};
+use tollgate_cache::{ANSWERED_HERE, ApiCache, ApiCacheSettings, CacheRequest, Decision, Fill, Follower, header_values};
 use tollgate_engine::Work;
-use tollgate_http::Body;
 use tollgate_model::api::SharedCache as Rules;
 use tollgate_model::hexadecimal;
 
@@ -79,15 +78,14 @@ impl SharedCacheLookup {
             Some(key) if !key.shown.is_empty() => Some(key.shown.as_bytes().to_vec()),
             _ => return None,
         };
-        let authority = exchange.request.authority;
         Some(RequestKey {
-            host: (exchange.api.preserve_host && !authority.is_empty()).then(|| authority.to_ascii_lowercase()),
+            host: caching::preserved_host(exchange),
             target: caching::target(exchange)?,
             headers: header_values(&self.headers, lines),
             // Callers with responses of their own share none.
             is_authorised: is_known && caller.is_none(),
             caller,
-            has_body: exchange.request.body != Body::None,
+            has_body: caching::has_body(exchange),
         })
     }
 
@@ -134,9 +132,7 @@ fn settings(rules: &Rules) -> ApiCacheSettings {
 
 impl Middleware for SharedCacheLookup {
     fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
-        let (headers, client_ip) = (&exchange.request.headers, exchange.client_ip.to_string());
-        let lines = RequestLines { headers, edits: &exchange.outgoing.edits, client_ip: &client_ip };
-        let key = self.key(exchange, &lines)?;
+        let key = self.key(exchange, &RequestLines::new(exchange))?;
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let headers = self.headers.iter().zip(&key.headers).filter_map(|(name, value)| Some((name, text(value.as_ref()?))));
         let headers: Vec<_> = headers.collect();
@@ -151,8 +147,7 @@ impl Middleware for SharedCacheLookup {
         // The work that shared it has ended.
         let follower = exchange.answers.take::<Rc<Follower>>(self.serial).and_then(Rc::into_inner);
         let now_ms = clock::unix_ms();
-        let (headers, client_ip) = (&exchange.request.headers, exchange.client_ip.to_string());
-        let lines = RequestLines { headers, edits: &exchange.outgoing.edits, client_ip: &client_ip };
+        let lines = RequestLines::new(exchange);
         let Some(key) = self.key(exchange, &lines) else { return Step::Next };
         let decision = key.with_request(&self.origin, &exchange.method, &lines, |request| self.decide(request, follower, now_ms));
         match decision {

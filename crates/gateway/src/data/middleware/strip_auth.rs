@@ -3,6 +3,7 @@
 use super::{Middleware, MiddlewareSource};
 use crate::base::form::without_parameter;
 use crate::data::exchange::{Exchange, Step};
+use tollgate_http::KnownHeader;
 use tollgate_model::api::AuthConfig;
 
 pub(super) struct StripAuth {
@@ -32,10 +33,12 @@ impl Middleware for StripAuth {
             edits.remove(headers, name);
         }
         let cookies: Vec<&str> = self.places.iter().filter_map(AuthConfig::cookie).collect();
-        if let (false, Some(line)) = (cookies.is_empty(), headers.get("cookie")) {
-            let line = String::from_utf8_lossy(line);
-            let is_other = |pair: &&str| pair.split_once('=').is_none_or(|(key, _)| !cookies.contains(&key.trim()));
-            let rest = line.split(';').filter(is_other).map(str::trim).collect::<Vec<_>>().join("; ");
+        let is_other = |pair: &&str| pair.split_once('=').is_none_or(|(key, _)| !cookies.contains(&key.trim()));
+        // A client may send several lines, of which the credential is read from the first; servers may read it from any.
+        let lines = || headers.all_known(KnownHeader::Cookie).map(String::from_utf8_lossy);
+        if !cookies.is_empty() && lines().any(|line| !line.split(';').all(|pair| is_other(&pair))) {
+            let rest = lines().map(|line| line.split(';').filter(is_other).map(str::trim).collect::<Vec<_>>().join("; "));
+            let rest = rest.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
             edits.remove(headers, "cookie");
             if !rest.is_empty() {
                 edits.add("Cookie", rest.as_bytes());

@@ -2,7 +2,7 @@
 //! registration wins. A radix tree over the bytes of the path finds all matching prefixes in one walk, so the cost does not grow with the
 //! number of APIs. A listen path with `{name}` is in the tree node where its literal part ends.
 
-use super::host::Hosts;
+use super::host::{Hosts, normal_host};
 use super::template::template_regex;
 use crate::base::re2;
 use regex::Regex;
@@ -112,6 +112,10 @@ impl Router {
     /// The API for a host and a decoded path. APIs with their own host take precedence.
     #[inline]
     pub(crate) fn find(&self, host: &str, path: &str) -> Option<Found> {
+        if !self.tells_hosts_apart() {
+            return self.any_host.find(path).map(|(_, found)| found);
+        }
+        let host = &*normal_host(host);
         if let Some(only) = &self.only_host
             && only.find(host).next().is_none()
         {

@@ -132,12 +132,12 @@ impl LiveRequests {
 impl SampleRules {
     /// Whether the sample has a header: it was asked for, and carries no credentials.
     fn takes(&self, name: &str, secrets: Option<&Secrets>) -> bool {
-        let is_place = secrets.is_some_and(|secrets| secrets.headers.iter().any(|own| own.eq_ignore_ascii_case(name)));
+        let is_place = secrets.is_some_and(|secrets| secrets.headers.iter().any(|own| secret_name::names_header(name, own)));
         !is_place && !secret_name::is_secret(name) && self.headers.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 }
 
 /// Whether a parameter of the query carries credentials.
 fn is_parameter(secrets: Option<&Secrets>, name: &str) -> bool {
-    secrets.is_some_and(|secrets| secrets.parameters.iter().any(|own| own.eq_ignore_ascii_case(name)))
+    secrets.is_some_and(|secrets| secrets.parameters.iter().any(|own| secret_name::names_parameter(name, own)))
 }

@@ -31,12 +31,12 @@ fn through(tracer: &Tracer, lines: &[&str]) -> (RequestTrace, Vec<String>) {
 
 #[test]
 fn a_traceparent_is_read_as_the_standard_says() {
-    let caller = |taken| Some(Caller { id: ID, parent: PARENT, taken: Some(taken) });
+    let caller = |taken| Some(Caller { id: ID, parent: PARENT, taken: Some(taken), is_random: false });
     let (whole, refused) = (caller(true), caller(false));
     for (value, expected) in [
         ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", whole),
         ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", refused),
-        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff", whole),
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff", whole.map(|caller| Caller { is_random: true, ..caller })),
         ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", whole),
         ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-later", whole),
         ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01.later", None),
@@ -161,4 +161,25 @@ fn a_custom_header_names_the_trace() {
 #[test]
 fn a_request_is_in_one_trace_here_and_at_the_next_gateway() {
     crate::mutation::Corpus::read("trace").each_and_mutated(20_000, invariants::trace);
+}
+
+#[test]
+fn a_random_trace_id_stays_one() {
+    for (flags, expect) in [("00", "-01"), ("01", "-01"), ("02", "-03"), ("03", "-03"), ("ff", "-03")] {
+        let caller = format!("traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-{flags}");
+        let (trace, sent) = through(&tracer(json!({"sampling": {"type": "AlwaysOn"}})), &[&caller]);
+        assert_eq!(trace.is_random, flags != "00" && flags != "01", "{flags}");
+        assert!(sent.iter().any(|line| line.ends_with(expect)), "{flags}: {sent:?}");
+    }
+}
+
+#[test]
+fn an_invalid_trace_state_ends_here() {
+    for sampling in ["AlwaysOn", "AlwaysOff"] {
+        let tracer = tracer(json!({"sampling": {"type": sampling}}));
+        for (line, stays) in [("tracestate: a=1,b=2", true), ("tracestate: A=1", false), ("tracestate: a=1,foo@=1", false)] {
+            let (_, sent) = through(&tracer, &[W3C, line]);
+            assert_eq!(sent.iter().any(|sent| sent.starts_with("tracestate")), stays, "{sampling} {line}: {sent:?}");
+        }
+    }
 }

@@ -6,10 +6,14 @@ fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 #[test]
 fn the_closest_entry_for_a_host_counts() {
-    let certificates = map(&[("*", "all"), ("*.example.com", "domain"), ("a.example.com", "exact"), ("none.test", "")]);
+    let certificates =
+        map(&[("*", "all"), ("*.example.com", "domain"), ("a.example.com", "exact"), ("none.test", ""), ("*.Mixed.Test", "mixed")]);
     for (host, expected) in [
         ("a.example.com", Some("exact")),
         ("b.example.com", Some("domain")),
+        ("A.Example.COM", Some("exact")),
+        ("a.example.com.", Some("exact")),
+        ("a.mixed.test", Some("mixed")),
         ("a.b.example.com", Some("all")),
         ("example.com", Some("all")),
         ("127.0.0.1", Some("all")),

@@ -3,6 +3,7 @@
 use super::MiddlewareSource;
 use crate::base::answers::GRACE;
 use crate::base::clock;
+use crate::data::caching;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::second_tier::{SecondTier, TierEntry};
 use regex::bytes::Regex;
@@ -59,7 +60,7 @@ impl Tier {
         &self,
         exchange: &Exchange<'_>,
         cache: &Arc<ApiCache>,
-        names: &[String],
+        values: &[(&str, Option<Vec<u8>>)],
         body_part: Option<&Regex>,
     ) -> Option<TierPlace> {
         let caller = match (&exchange.key, &exchange.token) {
@@ -67,10 +68,9 @@ impl Tier {
             (Some(key), None) => key.shown.to_string(),
             (None, _) => exchange.client_ip.to_string(),
         };
-        let mut headers = Vec::with_capacity(names.len());
-        for name in names {
-            let value = exchange.outgoing.edits.current(&exchange.request.headers, name).unwrap_or_default();
-            headers.push((name.as_str(), std::str::from_utf8(value).ok()?));
+        let mut headers = Vec::with_capacity(values.len());
+        for (name, value) in values {
+            headers.push((*name, std::str::from_utf8(first_line(value.as_deref())).ok()?));
         }
         let body = match body_part {
             Some(part) => TykBody::Match(part.find(exchange.body()).map(|found| found.as_bytes())),
@@ -79,22 +79,23 @@ impl Tier {
         let url = exchange.uri();
         let parts =
             TykKeyParts { api_id: &self.api_id, caller: &caller, method: &exchange.method, url: &url, headers: &headers, body };
-        let key = format!("{}{}", parts.redis_key(), self.distinction(exchange));
+        let key = format!("{}{}", parts.redis_key(), self.distinction(exchange, values));
         Some(TierPlace { shared: self.shared.clone(), cache: cache.clone(), key })
     }
 
-    /// A suffix for what Tyk's names do not distinguish: versions, hosts, and upstreams that rewrites choose. Where an API has none of these, the
-    /// name is Tyk's.
-    fn distinction(&self, exchange: &Exchange<'_>) -> String {
-        let host = exchange.api.preserve_host.then(|| exchange.request.authority.to_ascii_lowercase());
+    /// A suffix for what Tyk's names do not distinguish, although the upstream does: versions, hosts, upstreams that rewrites choose, and
+    /// further lines of a header. Where a request has none of these, the name is Tyk's.
+    fn distinction(&self, exchange: &Exchange<'_>, values: &[(&str, Option<Vec<u8>>)]) -> String {
+        let host = caching::preserved_host(exchange);
+        let more: Vec<_> = values.iter().filter(|(_, value)| has_more(value.as_deref())).collect();
         let upstream = match &exchange.redirected {
             Some(Redirect::Upstream(upstream)) => Some((&upstream.host, &upstream.path, &upstream.query)),
             _ => None,
         };
-        if self.version.is_none() && host.is_none() && upstream.is_none() {
+        if self.version.is_none() && host.is_none() && upstream.is_none() && more.is_empty() {
             return String::new();
         }
-        let digest = hexadecimal(&Sha256::digest(format!("{:?}", (&self.version, host, upstream))));
+        let digest = hexadecimal(&Sha256::digest(format!("{:?}", (&self.version, host, upstream, more))));
         format!("-{}", digest.get(..32).unwrap_or_default())
     }
 
@@ -106,6 +107,16 @@ impl Tier {
         exchange.answers.put(self.serial, TierQuestion { pending, mark, fill });
         Ok(Step::Await(work, self.shared.answer_time_max + GRACE))
     }
+}
+
+/// The value of the first line in the values of one header.
+fn first_line(values: Option<&[u8]>) -> &[u8] {
+    values.and_then(|values| values.split(|byte| *byte == b'\n').next()).unwrap_or_default()
+}
+
+/// Whether Tyk does not see all that the upstream sees: it reads only one line with the header's own name, and takes an empty one for none.
+fn has_more(values: Option<&[u8]>) -> bool {
+    values.is_some_and(|values| values == b"\n" || values.contains(&0) || values.iter().filter(|byte| **byte == b'\n').count() > 1)
 }
 
 impl TierQuestion {

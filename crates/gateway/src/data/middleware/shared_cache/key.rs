@@ -1,6 +1,6 @@
 //! The cache key of a request: target, host, caller and the values of some headers.
 
-use tollgate_cache::{CacheRequest, HeaderLines, KeyParts};
+use tollgate_cache::{ANSWERED_HERE, CacheRequest, HeaderLines, KeyParts, is_same_name};
 
 /// Headers that upstreams are known to use for links, redirects or routes without naming them in `Vary`. They are always part of the key, so a
 /// client that invents one cannot poison the responses of others.
@@ -25,36 +25,16 @@ const ALWAYS_IN_KEY: [&str; 18] = [
     "Forwarded",
 ];
 
-/// The names of all headers in the key, without repetitions.
+/// The names of all headers in the key, without repetitions, and without those that the cache does not send to the upstream.
 pub(super) fn names_in_key(configured: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in ALWAYS_IN_KEY.into_iter().chain(configured.iter().map(String::as_str)) {
-        if !names.iter().any(|known| is_same(known, name)) {
+    let is_sent = |name: &&str| !ANSWERED_HERE.iter().any(|own| own.eq_ignore_ascii_case(name));
+    for name in ALWAYS_IN_KEY.into_iter().chain(configured.iter().map(String::as_str).filter(is_sent)) {
+        if !names.iter().any(|known| is_same_name(known, name)) {
             names.push(name.to_owned());
         }
     }
     names
-}
-
-/// The values of these headers; several lines of one name are joined.
-pub(super) fn header_values(names: &[String], lines: &dyn HeaderLines) -> Vec<Option<Vec<u8>>> {
-    let mut values: Vec<Option<Vec<u8>>> = vec![None; names.len()];
-    lines.each(&mut |name, value| {
-        let named = names.iter().zip(&mut values).find(|(known, _)| is_same(known, name));
-        if let Some((_, known)) = named {
-            let known = known.get_or_insert_default();
-            known.extend_from_slice(value);
-            // No value contains a line break.
-            known.push(b'\n');
-        }
-    });
-    values
-}
-
-/// Whether servers may treat two names as equal.
-fn is_same(one: &str, other: &str) -> bool {
-    let normal = |byte: u8| if byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
-    one.len() == other.len() && one.bytes().map(normal).eq(other.bytes().map(normal))
 }
 
 /// The parts of a request's key.

@@ -71,6 +71,29 @@ fn hosts_come_first() {
 }
 
 #[test]
+fn letter_case_and_a_final_dot_are_no_part_of_a_host() {
+    for domain in ["shop.test", "Shop.Test", "SHOP.TEST.", "{sub:shop}.Test", "{sub:SHOP}.test.", "{sub}.TEST", "{sub:\\S+}.test"] {
+        let mut builder = RouterBuilder::new(false, None).unwrap();
+        builder.add_listen_path(Some(domain), "/", 0).unwrap();
+        builder.add_listen_path(None, "/", 1).unwrap();
+        let router = builder.build();
+        for host in ["shop.test", "SHOP.test", "Shop.Test", "shop.test.", "SHOP.TEST.:8080", "shop.test:8080", "sHOP.tEST:"] {
+            assert_eq!(router.find(host, "/").map(|found| found.api), Some(0), "{domain} {host}");
+        }
+        for host in ["shop.test..", "shop.tests", "shop", "", "shop.test.example"] {
+            assert_eq!(router.find(host, "/").map(|found| found.api), Some(1), "{domain} {host}");
+        }
+    }
+    // A port that the definition names is a part of the host.
+    let mut builder = RouterBuilder::new(false, Some("Gate.Test")).unwrap();
+    builder.add_listen_path(Some("Gate.Test:8443"), "/", 0).unwrap();
+    let router = builder.build();
+    assert_eq!(router.find("gate.TEST.:8443", "/").map(|found| found.api), Some(0));
+    assert_eq!(router.find("gate.test", "/"), None);
+    assert_eq!(router.find("other.test:8443", "/"), None);
+}
+
+#[test]
 fn ten_thousand_prefixes_are_all_found() {
     let mut builder = RouterBuilder::new(false, None).unwrap();
     for api in 0..10_000 {

@@ -18,7 +18,8 @@ fn made(change: impl FnOnce(&mut RequestRecord)) -> (Span, Option<Span>) {
     let facts =
         ApiMetadata { id: "1".to_owned(), name: "shop".to_owned(), listen_path: "/shop/".to_owned(), ..ApiMetadata::default() };
     let hit = RecordRef { record: &record, facts: &facts, peer: "", time: RecordTime { unix_s: 100, ns: 50_000_000 } };
-    let trace = RequestTrace { id: TraceId(7), parent: 5, server_span: 8, client_span: 9, taken: true, inherited: true };
+    let trace =
+        RequestTrace { id: TraceId(7), parent: 5, server_span: 8, client_span: 9, taken: true, inherited: true, is_random: false };
     (server_span(&hit, &trace), client_span(&hit, &trace))
 }
 

@@ -137,14 +137,16 @@ impl CachedResponse {
                 self.write_lines_where(|name| self.dialect == Dialect::Tyk || is_in_not_modified(name), out);
             }
             AnswerPart::One(range) => {
-                out.extend_from_slice(head.lines.as_bytes());
+                // On a complete response the field has no meaning (RFC 9110 §14.4).
+                self.write_lines_where(|name| !name.eq_ignore_ascii_case("content-range"), out);
                 out.extend_from_slice(b"Content-Range: ");
                 push_content_range(range, self.stored.body.len().unwrap_or(range.end), out);
                 out.extend_from_slice(b"\r\n");
                 push_length(range.end - range.start, out);
             }
             AnswerPart::Several(_) => {
-                self.write_lines_where(|name| !name.eq_ignore_ascii_case("content-type"), out);
+                let is_other = |name: &str| !["content-type", "content-range"].iter().any(|own| own.eq_ignore_ascii_case(name));
+                self.write_lines_where(is_other, out);
                 let boundary = boundary(&self.stored);
                 out.extend_from_slice(format!("Content-Type: multipart/byteranges; boundary={boundary}\r\n").as_bytes());
                 push_length(self.body_len().unwrap_or(0), out);

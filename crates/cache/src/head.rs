@@ -381,7 +381,7 @@ fn vary_of(lines: &dyn HeaderLines) -> Vary {
 
 /// Whether a line is not stored, because it is hop-by-hop (RFC 9111 §3.1) or is written anew for each client.
 fn is_dropped(name: &str) -> bool {
-    const DROPPED: [&str; 13] = [
+    const DROPPED: [&str; 12] = [
         "connection",
         "keep-alive",
         "proxy-connection",
@@ -393,7 +393,6 @@ fn is_dropped(name: &str) -> bool {
         "transfer-encoding",
         "upgrade",
         "content-length",
-        "content-range",
         "age",
     ];
     DROPPED.iter().any(|dropped| dropped.eq_ignore_ascii_case(name))

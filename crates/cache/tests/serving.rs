@@ -263,3 +263,21 @@ fn a_cache_without_memory_stores_nothing_and_works() {
         assert_eq!(describe(&api.lookup(&request(&get(&[])), START_MS)), expect);
     }
 }
+
+#[test]
+fn a_content_range_of_a_whole_response_stays_with_it_and_says_nothing_about_parts() {
+    const LINES: Lines = &[("Cache-Control", "max-age=60"), ("Content-Range", "any")];
+    for (range, status, expect) in [
+        (&[][..], 200, "Content-Range: any\r\n"),
+        (&[("Range", "bytes=2-4")], 206, "Content-Range: bytes 2-4/10\r\n"),
+        (&[("Range", "bytes=0-1, -2")], 206, "multipart/byteranges"),
+        (&[("Range", "bytes=10-")], 416, "Content-Range: bytes */10\r\n"),
+    ] {
+        let api = api(ApiCacheSettings::default());
+        assert!(fetch(&api, &get(&[]).answered(200, LINES), START_MS));
+        let Decision::Serve(answer) = api.lookup(&request(&get(range)), START_MS) else { panic!("{range:?}") };
+        let head = head_of(&answer);
+        assert!(answer.status() == status && head.contains(expect), "{range:?}: {head}");
+        assert_eq!(head.matches("Content-Range: any").count(), usize::from(status == 200), "{range:?}: {head}");
+    }
+}

@@ -2,6 +2,7 @@
 //! the cache read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+mod cache_key;
 mod invariants;
 #[path = "../../../http/tests/corpus/mutation.rs"]
 mod mutation;
@@ -9,6 +10,11 @@ mod mutation;
 #[test]
 fn fields_of_clients_and_upstreams() {
     mutation::Corpus::read("cache_fields").each_and_mutated(20_000, invariants::cache_fields);
+}
+
+#[test]
+fn keys_beside_what_is_forwarded() {
+    mutation::Corpus::read("cache_key").each_and_mutated(20_000, cache_key::cache_key);
 }
 
 /// A quadratic reader would take an hour for these.

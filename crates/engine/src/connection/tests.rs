@@ -23,6 +23,8 @@ const OK: &str = "HTTP/1.1 200 OK\nContent-Length: 2\n\nok";
 const CUT: &str = "HTTP/1.1 502 Bad Gateway\nContent-Length: 14\n\nUpstreamClosed";
 const UPSTREAM_LATE: &str = "HTTP/1.1 504 Gateway Timeout\nContent-Length: 15\n\nUpstreamTimeout";
 const CLIENT_LATE: &str = "HTTP/1.1 408 Request Timeout\nConnection: close\nContent-Length: 13\n\nClientTimeout";
+/// The line that a response without a date gets. Scripts leave it out.
+const DATE_BYTES: usize = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n".len();
 /// A whole exchange on the upstream connection that is there.
 const AGAIN: [Step; 4] = [Client(GET), UpstreamGets(GET_UP), Upstream(OK), ClientGets(OK)];
 

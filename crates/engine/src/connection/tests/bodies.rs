@@ -109,7 +109,7 @@ fn the_handler_is_told_what_passed_and_when() {
         play.step(step).unwrap();
     }
     let ended = play.last_ended();
-    assert_eq!((ended.request_body_bytes, ended.response_bytes), (2, OK.replace('\n', "\r\n").len() as u64));
+    assert_eq!((ended.request_body_bytes, ended.response_bytes), (2, (OK.replace('\n', "\r\n").len() + DATE_BYTES) as u64));
     let times = ended.times.expect("the exchange is timed");
     let (sent, answered) = (times.sent.unwrap(), times.answered.unwrap());
     let milliseconds = [answered.since(sent), times.end.since(answered)].map(|time| time.as_millis());

@@ -144,7 +144,7 @@ fn a_client_that_reads_now_and_then_gets_everything() {
     }
     play.settle();
     got += play.client.receive_bytes();
-    assert_eq!(got, sent + "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n".len());
+    assert_eq!(got, sent + "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n".len() + DATE_BYTES);
     play.step(UpstreamLeaves).unwrap();
     play.step(ClientSeesEnd).unwrap();
     play.finish();

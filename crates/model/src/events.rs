@@ -222,8 +222,26 @@ pub(crate) fn check(handlers: &EventHandlers, at: &JsonPath, owner: HandlerOwner
             Some(_) => {}
         }
         for (index, handler) in list.iter().enumerate().filter(|(_, handler)| !handler.handler_meta.disabled) {
-            check_handler(handler, &at.index(index), owner, findings);
+            let at = at.index(index);
+            match owner {
+                HandlerOwner::Gateway => check_handler(handler, &at, owner, findings),
+                // An event protects nothing: the API is served without it.
+                HandlerOwner::Api => {
+                    let mut own = Findings::default();
+                    check_handler(handler, &at, owner, &mut own);
+                    findings.extend(own.without("the handler is never called"));
+                }
+            }
         }
+    }
+}
+
+impl EventHandler {
+    /// Whether an API can call it: its settings have no error.
+    pub fn is_usable(&self) -> bool {
+        let mut findings = Findings::default();
+        check_handler(self, &JsonPath::root(), HandlerOwner::Api, &mut findings);
+        !findings.has_error()
     }
 }
 

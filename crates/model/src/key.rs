@@ -4,8 +4,10 @@ use crate::hexadecimal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
+use std::fmt;
 
 mod murmur;
 
@@ -24,7 +26,7 @@ pub enum KeyFunction {
     #[default]
     #[serde(rename = "")]
     Plain,
-    /// MurmurHash3, 32 bits. Hashes of different keys collide easily.
+    /// MurmurHash3, 32 bits, as Tyk computes it: the last bytes of a key may not count. Hashes of different keys collide easily.
     Murmur32,
     /// The first 64 bits of `murmur128`.
     Murmur64,
@@ -35,13 +37,10 @@ pub enum KeyFunction {
 }
 
 /// The content of a structured key.
-#[derive(Deserialize)]
+#[derive(Default)]
 struct Carrier {
-    #[serde(default)]
     org: Option<String>,
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     h: Option<String>,
 }
 
@@ -64,6 +63,11 @@ impl KeyFunction {
         }
     }
 
+    /// Whether different keys easily have one hash: it has 32 bits, and leaves out up to three bytes at the end.
+    pub fn is_weak(self) -> bool {
+        matches!(self, KeyFunction::Plain | KeyFunction::Murmur32)
+    }
+
     /// The hash of a text in lower case hexadecimal: 8, 16, 32 or 64 digits.
     pub fn hash(self, text: &str) -> String {
         self.hash_bytes(text.as_bytes())
@@ -72,7 +76,7 @@ impl KeyFunction {
     /// Like [`KeyFunction::hash`], for any bytes.
     pub fn hash_bytes(self, bytes: &[u8]) -> String {
         match self {
-            KeyFunction::Plain | KeyFunction::Murmur32 => format!("{:08x}", murmur::murmur3_32(bytes)),
+            KeyFunction::Plain | KeyFunction::Murmur32 => format!("{:08x}", murmur::murmur3_32_unfinished(bytes)),
             KeyFunction::Murmur64 => format!("{:016x}", murmur::murmur3_128(bytes).0),
             KeyFunction::Murmur128 => {
                 let (first, second) = murmur::murmur3_128(bytes);
@@ -105,8 +109,13 @@ pub fn org_of(token: &str) -> Option<String> {
     {
         return Some(org.to_owned());
     }
+    database_org(token).map(str::to_owned)
+}
+
+/// The organisation that a plain key begins with, if its identifier comes from a database.
+fn database_org(token: &str) -> Option<&str> {
     let (org, rest) = token.split_at_checked(DATABASE_ID_DIGITS)?;
-    (!rest.is_empty() && is_hexadecimal(org)).then(|| org.to_owned())
+    (!rest.is_empty() && is_hexadecimal(org)).then_some(org)
 }
 
 /// The `id` of a key within its organisation, `None` for a plain key.
@@ -126,11 +135,17 @@ pub fn hash(token: &str, default: KeyFunction) -> String {
     function_of(token).unwrap_or(default).hash(token)
 }
 
+/// The hash that earlier versions of the gateway gave a key: the complete MurmurHash3 instead of Tyk's. `None` if it is the same.
+pub fn former_hash(token: &str) -> Option<String> {
+    let is_weak = function_of(token).unwrap_or_default().is_weak();
+    is_weak.then(|| format!("{:08x}", murmur::murmur3_32(token.as_bytes())))
+}
+
 /// The keys that a presented text may mean, in Tyk's order: [`custom`] with the first of `functions`, the text itself, [`custom`]
 /// with the other functions. `functions` are `hash_key_function` followed by `hash_key_function_fallback`. Without any, only the
 /// text itself remains, as `disable_key_actions_by_username` requires.
 pub fn candidates(token: &str, org: &str, functions: &[KeyFunction]) -> Vec<String> {
-    let is_whole = carrier(token).and_then(|carrier| carrier.org).is_some_and(|named| named == org);
+    let is_whole = carrier(token).and_then(|carrier| carrier.org).as_deref().or_else(|| database_org(token)) == Some(org);
     let Some((function, fallbacks)) = functions.split_first().filter(|_| !is_whole) else {
         return vec![token.to_owned()];
     };
@@ -159,12 +174,45 @@ fn token(org: &str, id: &str, function: KeyFunction) -> String {
     }
 }
 
-/// The content of a structured key, `None` for a plain key.
+/// The content of a structured key, `None` for a plain key. As lenient as Tyk: of several members with one name the first counts, a member
+/// that is no text counts as absent, and an object that ends too early or too late counts as far as it goes.
 fn carrier(token: &str) -> Option<Carrier> {
     if !token.starts_with(CARRIER_PREFIX) {
         return None;
     }
-    serde_json::from_slice(&STANDARD.decode(token).ok()?).ok()
+    let content = STANDARD.decode(token).ok()?;
+    let mut carrier = Carrier::default();
+    let _ = serde_json::Deserializer::from_slice(&content).deserialize_map(&mut carrier);
+    Some(carrier)
+}
+
+impl<'de> Visitor<'de> for &mut Carrier {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let mut seen = [false; 3];
+        let [has_org, has_id, has_function] = &mut seen;
+        while let Some(name) = members.next_key::<String>()? {
+            let (place, is_seen) = match name.as_str() {
+                "org" => (&mut self.org, &mut *has_org),
+                "id" => (&mut self.id, &mut *has_id),
+                "h" => (&mut self.h, &mut *has_function),
+                _ => {
+                    members.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            let value = members.next_value::<serde_json::Value>()?;
+            if !std::mem::replace(is_seen, true) {
+                *place = value.as_str().map(str::to_owned);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn is_hexadecimal(text: &str) -> bool {

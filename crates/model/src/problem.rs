@@ -126,6 +126,23 @@ impl Findings {
         }
     }
 
+    /// The same findings for a part that the document can do without: errors become warnings that also tell the consequence.
+    pub(crate) fn without(self, consequence: &str) -> Vec<Problem> {
+        let lesser = |problem: Problem| match problem.level {
+            Level::Error => {
+                let message = format!("{}: {consequence}", problem.message);
+                Problem { level: Level::Warning, message, ..problem }
+            }
+            _ => problem,
+        };
+        self.problems.into_iter().map(lesser).collect()
+    }
+
+    /// Whether there is an error among them.
+    pub(crate) fn has_error(&self) -> bool {
+        self.problems.iter().any(Problem::is_error)
+    }
+
     /// The same findings, for a document inside another one.
     pub(crate) fn below(self, place: &JsonPath) -> Vec<Problem> {
         let place = place.to_string();

@@ -32,7 +32,7 @@ pub struct List {
     /// Only keys that may call this API
     #[arg(long, value_name = "ID")]
     api: Option<String>,
-    /// Only keys with this prefix, such as their organisation
+    /// Only keys, or hashes, with this prefix, such as their organisation
     #[arg(long, value_name = "TEXT")]
     prefix: Option<String>,
     /// Print only the names, one per line
@@ -149,7 +149,9 @@ impl Naming {
 fn list(options: &List, gateway: &Gateway) -> Result<(), CommandFailure> {
     let parameter = |value: &Option<String>| segment(value.as_deref().unwrap_or_default());
     let answer = gateway.get(&format!("/tyk/keys?filter={}&api_id={}", parameter(&options.prefix), parameter(&options.api)))?;
-    let keys: Vec<&str> = answer.get("keys").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let keys = answer.get("keys").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    // Of hashed keys, the gateway lists all.
+    let keys: Vec<&str> = keys.filter(|key| options.prefix.as_deref().is_none_or(|prefix| key.starts_with(prefix))).collect();
     if gateway.json {
         print(&answer.to_string());
         return Ok(());

@@ -1,7 +1,7 @@
 //! Identities that another server vouches for, and the session that the gateway gives to each. A session is made from policies, or with the
 //! right to call one API only. It is named as Tyk names it, so that scripts find it.
 
-use crate::auth::keys::{HeldKey, Keys, identity_digest};
+use crate::auth::keys::{HeldKey, Keys, TOKEN_SESSION, identity_digest};
 use crate::base::digest::Digest;
 use md5::{Digest as _, Md5};
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Identity {
             access_rights: self.right.iter().map(|right| (right.api_id.clone(), AccessRight::clone(right))).collect(),
             alias: self.alias.clone(),
             expires: self.expires,
-            meta_data: [("TykJWTSessionID".to_owned(), self.session_id.as_str().into())].into_iter().collect(),
+            meta_data: [(TOKEN_SESSION.to_owned(), self.session_id.as_str().into())].into_iter().collect(),
             ..Session::default()
         }
     }

@@ -56,7 +56,7 @@ use writes::WriteOrder;
 
 pub(crate) use held_key::HeldKey;
 pub(crate) use identities::identity_digest;
-pub(crate) use key::{Key, KeyState, Permission};
+pub(crate) use key::{Key, KeyState, Permission, TOKEN_SESSION};
 pub(crate) use key_expiry::forgotten_at;
 pub(crate) use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
 pub(crate) use listing::ListedKey;
@@ -125,6 +125,8 @@ pub(crate) struct KeyRules {
     seal: NameSeal,
     /// Whether a key is found only by its full text, not by the name that an operator gave it.
     only_whole: bool,
+    /// Whether keys are refused of which only a hash is known that other keys may have as well.
+    refuses_weak: bool,
 }
 
 /// The counters of one key, by scope and use. They survive changes of the session that do not reset them.
@@ -149,6 +151,7 @@ impl KeyRules {
             lifetime: LifetimeRules::new(config),
             seal: NameSeal::new(config),
             only_whole: config.disable_key_actions_by_username,
+            refuses_weak: config.hash_keys && config.tollgate.shared_store.refuse_weak_hashes,
             patterns: PatternRules::of_keys(config),
             pool,
         }
@@ -158,6 +161,12 @@ impl KeyRules {
     fn texts(&self, token: &str, org: &str) -> Vec<String> {
         let functions = if self.only_whole { &[] } else { self.functions.as_slice() };
         key_format::candidates(token, org, functions)
+    }
+
+    /// Whether this text is refused because its hash stands for other keys as well.
+    #[inline]
+    fn refuses(&self, token: &str) -> bool {
+        self.refuses_weak && key_format::function_of(token).unwrap_or_default().is_weak()
     }
 
     /// The text under which to look up a key that an operator created for a user name or a certificate.
@@ -278,6 +287,18 @@ impl Keys {
         self.shown_hash(token).unwrap_or_else(|| token.to_owned())
     }
 
+    /// The name that earlier versions gave a key's session where only names are known; `None` if it is the same.
+    pub(crate) fn former_name(&self, token: &str) -> Option<String> {
+        let is_by_name = self.shared.is_some() || self.has_named.load(Ordering::Relaxed);
+        key_format::former_hash(token).filter(|_| self.rules.hash_keys && is_by_name)
+    }
+
+    /// Whether a key of this text can be found: not if only names are known, and its name may stand for other keys.
+    #[inline]
+    fn refuses(&self, token: &str) -> bool {
+        self.shared.is_some() && self.rules.refuses(token)
+    }
+
     /// The digest that a key is stored under. In a shared store, sessions have only their names.
     #[inline]
     fn digest(&self, token: &str) -> Digest {
@@ -290,18 +311,32 @@ impl Keys {
         if token.len() < self.rules.token_bytes_min {
             return None;
         }
-        if let Some(key) = self.compiled(&self.digest(token)) {
+        if let Some(key) = self.compiled(&self.digest(token)).filter(|_| !self.refuses(token)) {
             return Some(key);
         }
-        let texts = self.rules.texts(token, org);
+        let mut texts = self.rules.texts(token, org);
+        texts.retain(|text| !self.refuses(text));
         let found = texts.iter().filter(|text| *text != token).find_map(|text| self.compiled(&self.digest(text)));
-        if found.is_none() && self.has_named.load(Ordering::Relaxed) {
-            return texts.iter().find_map(|text| self.compiled(&key_format::digest(&self.name(text))));
+        if found.is_some() {
+            return found;
         }
-        if found.is_none() && self.origin.is_some() {
+        if self.has_named.load(Ordering::Relaxed) {
+            texts.retain(|text| !self.rules.refuses(text));
+            let named = texts.iter().find_map(|text| self.compiled(&key_format::digest(&self.name(text))));
+            return named.or_else(|| self.formerly_named(&texts));
+        }
+        if self.shared.as_ref().is_some_and(|shared| shared.has_former()) {
+            return self.formerly_named(&texts);
+        }
+        if self.origin.is_some() {
             return self.of_origin(token, org);
         }
-        found
+        None
+    }
+
+    /// The key that an earlier version stored under its own hash of one of these texts.
+    fn formerly_named(&self, texts: &[String]) -> Option<HeldKey> {
+        texts.iter().find_map(|text| self.compiled(&key_format::digest(&self.former_name(text)?)))
     }
 
     /// The places where [`Keys::find`] looks for a key, in order. The first place with a key decides. A caller that remembers the places
@@ -310,18 +345,25 @@ impl Keys {
         if token.len() < self.rules.token_bytes_min {
             return Vec::new();
         }
-        let others = self.rules.texts(token, org);
-        let own = std::iter::once(self.digest(token));
-        own.chain(others.iter().filter(|text| *text != token).map(|text| self.digest(text))).collect()
+        let others = self.rules.texts(token, org).into_iter().filter(|text| text != token);
+        let texts: Vec<String> = std::iter::once(token.to_owned()).chain(others).filter(|text| !self.refuses(text)).collect();
+        let former = texts.iter().filter_map(|text| Some(key_format::digest(&self.former_name(text)?)));
+        texts.iter().map(|text| self.digest(text)).chain(former).collect()
     }
 
     /// The full text of the key that [`Keys::find`] finds: a custom key's text includes its organisation.
     pub(crate) fn written(&self, token: &str, org: &str) -> String {
-        let is_known = |text: &&String| self.compiled(&self.digest(text)).is_some();
-        let others = self.rules.texts(token, org);
-        let other = || others.iter().filter(|text| *text != token).find(is_known);
-        let is_own = self.compiled(&self.digest(token)).is_some();
-        if is_own { None } else { other() }.map_or_else(|| token.to_owned(), String::clone)
+        let is_known = |text: &str| self.compiled(&self.digest(text)).is_some() && !self.refuses(text);
+        let is_former = |text: &&String| {
+            let former = self.former_name(text).filter(|_| !self.refuses(text));
+            former.is_some_and(|name| self.compiled(&key_format::digest(&name)).is_some())
+        };
+        if is_known(token) {
+            return token.to_owned();
+        }
+        let texts = self.rules.texts(token, org);
+        let found = texts.iter().find(|text| is_known(text)).or_else(|| texts.iter().find(is_former));
+        found.map_or_else(|| token.to_owned(), String::clone)
     }
 
     /// The key in the first of these places that has one.

@@ -4,6 +4,7 @@
 mod pending_checks;
 mod queue;
 
+use crate::base::secret::random_bytes;
 use crate::base::started_once::ThreadGroup;
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash, PasswordVerifier};
@@ -24,6 +25,8 @@ pub(crate) use queue::PasswordWaiter;
 pub(crate) const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
 /// Cost of new hashes, as in Tyk; about 50 ms.
 const BCRYPT_COST: u32 = 10;
+/// What bcrypt reads of a password; it would not see a difference behind.
+const BCRYPT_BYTES_MAX: usize = 72;
 /// Highest accepted cost; a higher one would occupy a thread for minutes.
 const BCRYPT_COST_MAX: u32 = 16;
 /// Hash that a password is compared with when the user does not exist, so that the check takes the same time. Its cost is that of new
@@ -83,7 +86,7 @@ impl StoredPassword {
         match self.kind {
             HashKind::Bcrypt => {
                 bcrypt_cost(&self.text).is_some_and(|cost| cost <= BCRYPT_COST_MAX) && {
-                    // Go's bcrypt, which made these hashes, reads 72 bytes; longer passwords are rejected when they are set.
+                    // Go's bcrypt, which made these hashes, reads 72 bytes; longer passwords are never hashed by it.
                     bcrypt::verify(password, &self.text).unwrap_or(false)
                 }
             }
@@ -114,11 +117,15 @@ pub(crate) fn hash(data: &mut BasicAuthData) -> Result<(), String> {
     if data.password.is_empty() || is_hashed {
         return Ok(());
     }
-    if data.password.len() > 72 {
-        return Err("a password of more than 72 bytes can't be hashed with bcrypt".to_owned());
+    if data.password.len() > BCRYPT_BYTES_MAX {
+        // Tyk stores such a password as it is. It can't check this hash, and refuses the user.
+        let salt = random_bytes().map_err(|error| error.to_string())?;
+        data.password = tollgate_admin::users::hash_password(&data.password, salt).map_err(|error| error.to_string())?;
+        data.hash_type = "argon2id".to_owned();
+    } else {
+        data.password = bcrypt::hash(&data.password, BCRYPT_COST).map_err(|error| error.to_string())?;
+        data.hash_type = "bcrypt".to_owned();
     }
-    data.password = bcrypt::hash(&data.password, BCRYPT_COST).map_err(|error| error.to_string())?;
-    data.hash_type = "bcrypt".to_owned();
     Ok(())
 }
 

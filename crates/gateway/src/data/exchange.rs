@@ -169,6 +169,15 @@ pub(crate) struct SubstituteResponse {
     pub tells_limits: bool,
 }
 
+impl SubstituteResponse {
+    /// The response of a script: as in Tyk it names its server, and tells no limits.
+    pub(crate) fn of_script(status: u16, mut headers: Vec<(String, Vec<u8>)>, body: Vec<u8>) -> Self {
+        headers.retain(|(name, _)| !name.eq_ignore_ascii_case("server"));
+        headers.push(("Server".to_owned(), b"tyk".to_vec()));
+        SubstituteResponse { status, headers, body, tells_limits: false }
+    }
+}
+
 impl Step {
     /// Instead of just continuing, shows the changed request to later middlewares.
     pub(crate) fn then_reread(self) -> Step {

@@ -204,6 +204,42 @@ fn scopes_stand_for_policies() {
     assert_eq!(ask(&gateway, &json!({"sub": "eve"})).status, 200, "without scopes the default policy");
 }
 
+/// Recorded from Tyk 5.14.0: a claim that is there and stands for no policy never gets the default policy.
+#[test]
+fn a_scope_claim_that_is_there_and_empty_gets_no_default_policy() {
+    let (_upstream, gateway) = start(|definition| definition.set("jwt_scope_to_policy_mapping", json!({"buy": "gold"})));
+    for (scope, status) in [
+        (json!(""), 403),
+        (json!(" "), 403),
+        (json!([""]), 403),
+        (json!([" "]), 403),
+        (json!(["", 7]), 403),
+        (json!([["look"]]), 403),
+        (json!("look"), 403),
+        (json!("Buy"), 403),
+        (json!([["buy"]]), 200),
+        (json!(" buy"), 200),
+        (json!("buy "), 200),
+        (json!([]), 200),
+        (json!([7]), 200),
+        (json!(7), 200),
+        (json!(null), 200),
+        (json!({"scope": ""}), 200),
+        (json!(false), 200),
+    ] {
+        for policy in [None, Some(json!("")), Some(json!(7)), Some(json!(null))] {
+            let mut claims = json!({"sub": format!("user of {scope} and {policy:?}"), "scope": scope});
+            // A policy claim without a text counts as absent.
+            policy.into_iter().for_each(|policy| claims["pol"] = policy);
+            assert_eq!(ask(&gateway, &claims).status, status, "{claims}");
+        }
+        let claims = json!({"sub": format!("own {scope}"), "scope": scope, "pol": "basic"});
+        assert_eq!(ask(&gateway, &claims).status, 200, "the token's own policy stays: {claims}");
+        let claims = json!({"sub": format!("gone {scope}"), "scope": scope, "pol": "nowhere"});
+        assert_eq!(ask(&gateway, &claims).status, 403, "{claims}");
+    }
+}
+
 #[test]
 fn scopes_alone_can_stand_for_policies() {
     let (_upstream, gateway) = start(|definition| {

@@ -166,6 +166,8 @@ mod tls;
 mod top;
 mod tracing;
 mod trailers;
+mod tyk_control;
+mod tyk_redis;
 mod upgrade;
 mod upstream_tls;
 mod upstreams;

@@ -68,7 +68,8 @@ impl Stage {
         let media = answer.header("content-type").unwrap_or_default().split(';').next().unwrap_or_default();
         let schema = &described["content"][media]["schema"];
         assert!(schema.is_object(), "{named}: {media:?} is not described: {answer}");
-        let body = if media == "application/json" { answer.json() } else { answer.text().into() };
+        let body =
+            if ["application/json", "application/octet-stream"].contains(&media) { answer.json() } else { answer.text().into() };
         let faults: Vec<String> =
             self.validator(schema).iter_errors(&body).map(|fault| format!("{}: {fault}", fault.instance_path)).collect();
         assert!(faults.is_empty(), "{named}: {}\n{answer}", faults.join("\n"));

@@ -35,7 +35,7 @@ fn sessions_of_organisations_are_made_shown_listed_and_deleted() {
     let ask = |method: &str, target: &str, body: &str| told(&gateway.control(method, target, body));
     assert_eq!(ask("GET", "/tyk/org/keys", ""), (200, "{\"keys\":[]}\n".to_owned()));
     assert_eq!(ask("GET", "/tyk/org/keys/acme", ""), (404, refused("Org not found")));
-    assert_eq!(ask("DELETE", "/tyk/org/keys/acme", ""), (404, refused("Org not found")));
+    assert_eq!(ask("DELETE", "/tyk/org/keys/acme", ""), (400, refused("Failed to remove the key")), "as in Tyk");
     assert_eq!(ask("POST", "/tyk/org/keys/acme", r#"{"quota_max": 5, "org_id": "acme"}"#), (200, done("acme", "added")));
     assert_eq!(ask("PUT", "/tyk/org/keys/acme/", r#"{"quota_max": 7, "org_id": "acme"}"#), (200, done("acme", "modified")));
     assert_eq!(ask("PUT", "/tyk/org/keys/beta", r#"{"rate": 7, "per": 1}"#), (200, done("beta", "modified")));

@@ -7,6 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::harness::{Definition, Gateway, Upstream, api};
+use crate::keys::{call, create, session_for};
+use crate::openapi_definitions::{document, extended};
 
 fn code(script: &str) -> String {
     STANDARD.encode(script)
@@ -111,4 +113,32 @@ fn a_response_hook_that_fails_refuses_a_virtual_endpoint() {
     let response = gateway.get("/a/v");
     assert_eq!((response.status, response.header("x-by")), (500, None), "{response}");
     assert!(response.text().contains("Middleware error"), "{response}");
+}
+
+/// Recorded from Tyk 5.14.0: scripts that answer name the server and tell no limits; the mock of a document tells those of its key.
+#[test]
+fn answers_of_scripts_tell_no_limits_and_mocks_tell_those_of_the_key() {
+    let upstream = Upstream::ok();
+    let gateway =
+        start(scripted(&upstream).with_keys().set("custom_middleware", json!({"driver": "otto", "post": [answering("late")]})));
+    let mock = json!({"getThing": {"mockResponse": {"enabled": true, "code": 200, "body": "mocked", "contentType": "text/plain"}}});
+    let mut document = extended(document("m", &upstream.url()), "middleware/operations", mock);
+    document["security"] = json!([{"key": []}]);
+    document["components"] = json!({"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "Authorization"}}});
+    let authentication = json!({"enabled": true, "securitySchemes": {"key": {"enabled": true}}});
+    gateway.write_file("m-oas.json", extended(document, "server/authentication", authentication).to_string());
+    gateway.reload();
+    let key = create(&gateway, &session_for(&["a", "m"], json!({"quota_max": 5, "quota_renewal_rate": 3600})));
+    let told = |path: &str| {
+        let response = call(&gateway, path, &key);
+        let header = |name: &str| response.header(name).unwrap_or("-").to_owned();
+        (response.status, header("server"), header("x-ratelimit-limit"), header("x-ratelimit-remaining"))
+    };
+    let expect = |status: u16, server: &str, limit: &str, remaining: &str| {
+        (status, server.to_owned(), limit.to_owned(), remaining.to_owned())
+    };
+    assert_eq!(told("/a/v"), expect(200, "tyk", "0", "0"));
+    assert_eq!(told("/a/x?by=late"), expect(201, "tyk", "0", "0"));
+    assert_eq!(told("/m/things/5"), expect(200, "-", "5", "2"), "{}", gateway.log());
+    assert_eq!(told("/m/things/5"), expect(200, "-", "5", "1"));
 }

@@ -423,3 +423,34 @@ fn what_a_handler_can_not_do_is_named_when_it_is_loaded() {
     }
     assert_eq!(gateway.send(get("/a/")).status, 401);
 }
+
+#[test]
+fn what_protects_nothing_does_not_take_an_api_down() {
+    let upstream = Upstream::ok();
+    let webhook = |meta: Value| json!({"handler_name": "eh_web_hook_handler", "handler_meta": meta});
+    for (field, value) in [
+        ("event_handlers", json!({"events": {"AuthFailure": [webhook(json!({"target_path": "/hook"}))]}})),
+        ("event_handlers", json!({"events": {"AuthFailure": [webhook(json!({"target_path": "ftp://hooks.test/"}))]}})),
+        (
+            "event_handlers",
+            json!({"events": {"AuthFailure": [webhook(json!({"target_path": "http://h.test/", "header_map": {"X": "a\nb"}}))]}}),
+        ),
+        ("event_handlers", json!({"events": {"AuthFailure": [{"handler_name": "eh_mail"}]}})),
+        (
+            "event_handlers",
+            json!({"events": {"AuthFailure": [{"handler_name": "eh_dynamic_handler", "handler_meta": {"name": "f", "path": "none.js"}}]}}),
+        ),
+        (
+            "version_data/versions/Default/extended_paths/circuit_breakers",
+            json!([{"path": "/", "method": "GET", "threshold_percent": 50, "samples": 1}]),
+        ),
+    ] {
+        let definition = api("a", "/a/", &upstream.url()).set(field, value.clone());
+        let gateway = Gateway::start(json!({}), [definition]);
+        assert_eq!(gateway.get("/a/x").status, 200, "{value}\n{}", gateway.log());
+        assert!(gateway.log().contains("WARN"), "{value} is reported:\n{}", gateway.log());
+    }
+    // A field that protects keeps the API away.
+    let definition = api("a", "/a/", &upstream.url()).set("allowed_ips", json!(["ten"])).set("enable_ip_whitelisting", true);
+    assert_eq!(Gateway::start(json!({}), [definition]).get("/a/x").status, 404);
+}

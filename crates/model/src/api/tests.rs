@@ -316,6 +316,11 @@ fn endpoint_lists() {
         (
             "circuit_breakers",
             json!({"path": "/", "threshold_percent": 50}),
+            "[0].threshold_percent: warning: is a share from 0 to 1, such as 0.5: the breaker never opens, as in Tyk",
+        ),
+        (
+            "circuit_breakers",
+            json!({"path": "/", "threshold_percent": -1}),
             "[0].threshold_percent: error: must be a share from 0 to 1",
         ),
         ("mock_response", json!({"path": "/", "code": 999}), "[0].code: error: must be a status code from 100 to 599"),

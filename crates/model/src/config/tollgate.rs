@@ -146,6 +146,8 @@ pub struct SharedStore {
     pub sessions_max: usize,
     /// What applies to requests that need the store while it is unavailable; limits can override it.
     pub on_failure: OnStoreFailure,
+    /// Whether to refuse keys whose hash other keys may have as well: those that `murmur32` hashes. Default false, as in Tyk.
+    pub refuse_weak_hashes: bool,
 }
 
 /// What applies to requests that need the store while it is unavailable.
@@ -311,7 +313,7 @@ impl Default for Metrics {
 
 impl Default for SharedStore {
     fn default() -> SharedStore {
-        SharedStore { answer_ms_max: 50, sessions_max: 100_000, on_failure: OnStoreFailure::default() }
+        SharedStore { answer_ms_max: 50, sessions_max: 100_000, on_failure: OnStoreFailure::default(), refuse_weak_hashes: false }
     }
 }
 

@@ -297,12 +297,25 @@ fn check_own(config: &GatewayConfig, findings: &mut Findings) {
             findings.error(&at.key(group).key(field), "must be more than 0");
         }
     }
+    check_key_hashes(config, &at.key("shared_store").key("refuse_weak_hashes"), findings);
     check_clients(own, &at, findings);
     if !(400..=599).contains(&own.quota_status) {
         findings.error(&at.key("quota_status"), "must be a status code from 400 to 599");
     }
     if own.upstream_connections_max == 0 {
         findings.error(&at.key("upstream_connections_max"), "must be more than 0");
+    }
+}
+
+/// The switch that refuses keys with weak hashes: new keys must not have one.
+fn check_key_hashes(config: &GatewayConfig, at: &JsonPath, findings: &mut Findings) {
+    if !config.tollgate.shared_store.refuse_weak_hashes {
+        return;
+    }
+    if !config.hash_keys {
+        findings.warning(at, "has no effect without hash_keys");
+    } else if config.hash_key_function.is_weak() {
+        findings.error(at, "needs a hash_key_function of murmur64, murmur128 or sha256: otherwise new keys would be refused");
     }
 }
 

@@ -1,23 +1,33 @@
-//! MurmurHash3 with seed 0, in the two variants that hash keys. It is not a cryptographic hash: whoever chooses keys can make them
-//! collide.
+//! MurmurHash3 with seed 0, in the variants that hash keys. It is not a cryptographic hash: whoever chooses keys can make them collide.
+//! Tyk's 32 bits are not those of the algorithm: `Sum` of its library returns the state after the last whole block of four bytes.
 
 const C1_32: u32 = 0xcc9e_2d51;
 const C2_32: u32 = 0x1b87_3593;
 const C1_64: u64 = 0x87c3_7b91_1142_53d5;
 const C2_64: u64 = 0x4cf5_ad43_2745_937f;
 
+/// The variant `x86_32` as Tyk computes it: without the bytes after the last whole block, the length and the final mixing.
+pub(super) fn murmur3_32_unfinished(data: &[u8]) -> u32 {
+    blocks_32(data.as_chunks::<4>().0)
+}
+
 /// The variant `x86_32`.
 pub(super) fn murmur3_32(data: &[u8]) -> u32 {
     let (blocks, tail) = data.as_chunks::<4>();
+    let mut hash = blocks_32(blocks);
+    if !tail.is_empty() {
+        hash ^= scramble_32(little_endian(tail) as u32);
+    }
+    finish_32(hash ^ data.len() as u32)
+}
+
+fn blocks_32(blocks: &[[u8; 4]]) -> u32 {
     let mut hash = 0_u32;
     for block in blocks {
         hash ^= scramble_32(u32::from_le_bytes(*block));
         hash = hash.rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
     }
-    if !tail.is_empty() {
-        hash ^= scramble_32(little_endian(tail) as u32);
-    }
-    finish_32(hash ^ data.len() as u32)
+    hash
 }
 
 /// The variant `x64_128`, as its first and its second half.

@@ -1,4 +1,6 @@
-use super::{KeyFunction, candidates, custom, digest, function_of, generate, hash, org_of};
+use super::{KeyFunction, candidates, custom, digest, former_hash, function_of, generate, hash, org_of};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 const RANDOM: [u8; 16] = [0x1f, 0x75, 0x3e, 0x0e, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0xff];
 const RANDOM_TEXT: &str = "1f753e0e0405060708090a0b0c0d0eff";
@@ -57,8 +59,8 @@ fn the_organisation_of_a_key_is_known_by_its_shape() {
 #[test]
 fn hashes_have_the_length_of_their_function() {
     for (function, expect) in [
-        (KeyFunction::Plain, "248bfa47"),
-        (KeyFunction::Murmur32, "248bfa47"),
+        (KeyFunction::Plain, "ef13efcd"),
+        (KeyFunction::Murmur32, "ef13efcd"),
         (KeyFunction::Murmur64, "cbd8a7b341bd9b02"),
         (KeyFunction::Murmur128, "cbd8a7b341bd9b025b1e906a48ae1d19"),
         (KeyFunction::Sha256, "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"),
@@ -67,6 +69,41 @@ fn hashes_have_the_length_of_their_function() {
         assert_eq!(KeyFunction::from_name(function.name()), Some(function));
     }
     assert_eq!(hash("", KeyFunction::Plain), "00000000");
+}
+
+/// Recorded from Tyk 5.14.0.
+#[test]
+fn hashes_are_those_of_tyk() {
+    let carrying = |function: KeyFunction| custom("default", "mykey", function);
+    for (key, hash_of_key) in [
+        ("default1f753e0e69154aae827b1afd6c80a8e6", "49cb96ec"),
+        ("defaultmykey", "259d945d"),
+        ("mykey", "6f0f18a9"),
+        ("abcd", "86a7049e"),
+        ("abc", "00000000"),
+        (&carrying(KeyFunction::Murmur64), "20996d934a45f3af"),
+    ] {
+        assert_eq!(hash(key, KeyFunction::Plain), hash_of_key, "{key}");
+    }
+    assert_eq!(former_hash("hello").as_deref(), Some("248bfa47"));
+    assert_eq!(former_hash(CARRYING), None, "the other functions have not changed");
+}
+
+#[test]
+fn a_structured_key_is_read_as_tyk_reads_it() {
+    let carrying = |text: &str| STANDARD.encode(text);
+    for (content, org, function) in [
+        (r#"{"org":"a","id":"b","h":"sha256"}"#, Some("a"), Some(KeyFunction::Sha256)),
+        (r#"{"org":"a","org":"b","h":"sha256","h":"murmur64"}"#, Some("a"), Some(KeyFunction::Sha256)),
+        (r#"{"org":"a","h":7}"#, Some("a"), None),
+        (r#"{"org":null,"h":"md5"}"#, None, Some(KeyFunction::Murmur32)),
+        (r#"{"org":"a","x":{"h":"murmur64"},"h":"sha256"} and more"#, Some("a"), Some(KeyFunction::Sha256)),
+        (r#"{"org":"a","h":"sha256""#, Some("a"), Some(KeyFunction::Sha256)),
+        (r#"{"a"}"#, None, None),
+    ] {
+        let token = carrying(content);
+        assert_eq!((org_of(&token).as_deref(), function_of(&token)), (org, function), "{content}");
+    }
 }
 
 #[test]
@@ -91,6 +128,9 @@ fn a_presented_key_is_looked_up_in_the_order_of_tyk() {
     ] {
         assert_eq!(candidates(token, "default", functions), expect, "{token}");
     }
+    let with_org = "5e9d9544a1dcd60001d0ed20mykey";
+    assert_eq!(candidates(with_org, "5e9d9544a1dcd60001d0ed20", &migrated), [with_org], "it is whole already");
+    assert_eq!(candidates(with_org, "default", &plain).len(), 2);
 }
 
 #[test]

@@ -125,12 +125,26 @@ impl Claims {
         }
     }
 
-    /// The scopes in a claim: space-separated words of a text, or a list of texts. Dots in the name lead into objects.
+    /// The scopes in a claim: the words of a text, or the texts of a list and of the lists in it. As in Tyk, an empty text is one scope,
+    /// which stands for nothing: a token that says it has no scopes gets no default policy. Dots in the name lead into objects; only
+    /// without such a value, the name itself may contain dots.
     pub(crate) fn scopes(&self, name: &str) -> Vec<&str> {
-        match self.called(name).next() {
-            Some(Value::String(text)) => text.split(' ').filter(|scope| !scope.is_empty()).collect(),
-            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
+        let mut scopes = Vec::new();
+        match self.called(name).last() {
+            Some(Value::String(text)) => scopes.extend(text.split(' ')),
+            Some(Value::Array(items)) => add_texts(items, &mut scopes),
+            _ => {}
+        }
+        scopes
+    }
+}
+
+fn add_texts<'c>(items: &'c [Value], texts: &mut Vec<&'c str>) {
+    for item in items {
+        match item {
+            Value::String(text) => texts.push(text),
+            Value::Array(items) => add_texts(items, texts),
+            _ => {}
         }
     }
 }

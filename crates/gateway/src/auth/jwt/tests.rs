@@ -295,13 +295,30 @@ fn identities_are_found_in_the_named_claim_else_in_sub() {
     }
 }
 
+/// What Tyk 5.14.0 makes of each claim (`getScopeFromClaim`); a claim with any scope, even an empty one, replaces the default policies.
 #[test]
 fn scopes_are_words_or_items_anywhere_in_the_claims() {
-    let claims = claims(json!({"scope": "a b  c", "list": ["x", 1, "y z"], "deep": {"er": {"scope": "q"}}, "number": 4}));
-    assert_eq!(claims.scopes("scope"), ["a", "b", "c"]);
-    assert_eq!(claims.scopes("list"), ["x", "y z"]);
-    assert_eq!(claims.scopes("deep.er.scope"), ["q"]);
-    for name in ["number", "none", "deep.no.scope", "scope.er", ""] {
+    let claims = claims(json!({
+        "scope": "a b  c", "list": ["x", 1, "y z"], "deep": {"er": {"scope": "q"}}, "number": 4,
+        "empty": "", "blank": " ", "none": [], "empties": [""], "lists": [["x", ["y"]], {}, "z"], "object": {}, "null": null, "yes": true,
+        "dot.ted": "plain", "both.ways": "plain", "both": {"ways": "nested"}
+    }));
+    let cases: &[(&str, &[&str])] = &[
+        ("scope", &["a", "b", "", "c"]),
+        ("list", &["x", "y z"]),
+        ("deep.er.scope", &["q"]),
+        ("empty", &[""]),
+        ("blank", &["", ""]),
+        ("empties", &[""]),
+        ("lists", &["x", "y", "z"]),
+        ("both.ways", &["nested"]),
+        // Not in Tyk, which never finds such a claim.
+        ("dot.ted", &["plain"]),
+    ];
+    for (name, expect) in cases {
+        assert_eq!(claims.scopes(name), *expect, "{name}");
+    }
+    for name in ["none", "number", "object", "null", "yes", "absent", "deep", "deep.no.scope", "scope.er", ""] {
         assert!(claims.scopes(name).is_empty(), "{name}");
     }
 }

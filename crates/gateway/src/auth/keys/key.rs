@@ -9,6 +9,9 @@ use std::sync::Arc;
 use tollgate_graphql::{FieldDepth, GraphqlRights, TypeFields};
 use tollgate_model::session::{AccessRight, DryRun, GraphqlType, Session, Smoothing};
 
+/// The member of `meta_data` that marks the session of a token's user.
+pub(crate) const TOKEN_SESSION: &str = "TykJWTSessionID";
+
 /// One key.
 pub(crate) struct Key {
     /// Generation of the policies that it was compiled with.
@@ -30,6 +33,7 @@ pub(crate) struct Key {
     limits: SessionLimits,
     /// What GraphQL queries may ask for on APIs without rights of their own.
     graphql: GraphqlRights,
+    is_only_a_name: bool,
 }
 
 enum Rights {
@@ -90,15 +94,14 @@ impl Key {
             rights: if session.access_rights.is_empty() { Rights::Everything } else { Rights::Listed(rights) },
             limits: SessionLimits::new(&session.limit(), "", source),
             graphql: GraphqlRights { depth_max: session.max_query_depth, ..GraphqlRights::default() },
+            is_only_a_name: is_only_a_name(&session),
             session,
         }
     }
 
     /// Whether the key's name is not secret, because a password, a signature or a token must accompany it.
     pub(crate) fn is_only_a_name(&self) -> bool {
-        let session = &self.session;
-        let is_signed_for = session.hmac_enabled || session.enable_http_signature_validation;
-        is_signed_for || !session.basic_auth_data.password.is_empty() || !session.jwt_data.secret.is_empty()
+        self.is_only_a_name
     }
 
     /// Whether the key requires certain client certificates.
@@ -216,6 +219,14 @@ impl ApiRight {
     pub(crate) fn allows(&self, method: &str, paths: &[&str]) -> bool {
         self.urls.as_ref().is_none_or(|urls| urls.allows(method, paths))
     }
+}
+
+/// Whether a session is found by a name that its caller sends openly, or that can be guessed: that of a user, of a signer, or of the user of a
+/// token, whose session Tyk stores under the MD5 of the user's name.
+fn is_only_a_name(session: &Session) -> bool {
+    let is_signed_for = session.hmac_enabled || session.enable_http_signature_validation;
+    let has_secret = !session.basic_auth_data.password.is_empty() || !session.jwt_data.secret.is_empty();
+    is_signed_for || has_secret || session.meta_data.contains_key(TOKEN_SESSION)
 }
 
 /// What an access right says about GraphQL.

@@ -64,12 +64,25 @@ impl SharedKeys {
         Ok(Looked::Failed)
     }
 
+    /// Reads the first of these sessions that exists. Only if there is none, it reads those under the names of earlier versions.
+    async fn read_any(&self, candidates: &[Candidate], former: &[Candidate]) -> Result<Looked, StoreFault> {
+        let looked = self.read(candidates).await?;
+        if former.is_empty() || !matches!(looked, Looked::Unknown) {
+            return Ok(looked);
+        }
+        let looked = self.read(former).await?;
+        if matches!(looked, Looked::Found(_)) {
+            self.note_former();
+        }
+        Ok(looked)
+    }
+
     /// Starts a look-up, or joins the one in flight.
-    fn ask(self: &Arc<Self>, asked: Digest, candidates: Vec<Candidate>) -> Option<Pending<Looked>> {
+    fn ask(self: &Arc<Self>, asked: Digest, candidates: Vec<Candidate>, former: Vec<Candidate>) -> Option<Pending<Looked>> {
         self.lookups.join(asked, |completer| {
             let shared = self.clone();
             self.redis.runtime().spawn(async move {
-                let read = tokio::time::timeout(shared.lookups.time_max, shared.read(&candidates)).await;
+                let read = tokio::time::timeout(shared.lookups.time_max, shared.read_any(&candidates, &former)).await;
                 let looked = match read {
                     Ok(Ok(looked)) => looked,
                     Ok(Err(fault)) => {
@@ -104,7 +117,7 @@ impl Keys {
         if shared.is_unknown(&asked) {
             return Presented::Unknown;
         }
-        match shared.ask(asked, self.candidates(token, org)) {
+        match shared.ask(asked, self.candidates(token, org), self.former_candidates(token, org)) {
             Some(answer) => {
                 let work = answer.work();
                 answers.put(serial(&asked), (asked, answer));
@@ -139,7 +152,8 @@ impl Keys {
         if shared.rules.on_failure == OnStoreFailure::Deny {
             return Presented::Unanswered;
         }
-        let known = self.candidates(token, org).into_iter().find_map(|candidate| {
+        let candidates = self.candidates(token, org).into_iter().chain(self.former_candidates(token, org));
+        let known = candidates.into_iter().find_map(|candidate| {
             let entry = shared.last_known(&candidate.digest)?;
             Some(self.compiled_entry(&candidate.digest, &entry))
         });
@@ -148,8 +162,17 @@ impl Keys {
 
     /// The sessions that a text may mean, in Tyk's order.
     pub(super) fn candidates(&self, token: &str, org: &str) -> Vec<Candidate> {
-        let texts = self.rules.texts(token, org);
-        texts.iter().map(|text| self.name(text)).map(|name| Candidate { digest: key_format::digest(&name), name }).collect()
+        self.named(token, org, |text| Some(self.name(text)))
+    }
+
+    /// The same under the names that earlier versions gave them.
+    pub(super) fn former_candidates(&self, token: &str, org: &str) -> Vec<Candidate> {
+        self.named(token, org, |text| self.former_name(text))
+    }
+
+    fn named(&self, token: &str, org: &str, name: impl Fn(&str) -> Option<String>) -> Vec<Candidate> {
+        let texts = self.rules.texts(token, org).into_iter().filter(|text| !self.refuses(text));
+        texts.filter_map(|text| name(&text)).map(|name| Candidate { digest: key_format::digest(&name), name }).collect()
     }
 }
 

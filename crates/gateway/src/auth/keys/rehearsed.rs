@@ -95,7 +95,9 @@ impl KeyOrigin {
             return named.or_else(|| Some(key_format::digest(shown)).filter(is_there));
         }
         let texts = std::iter::once(token.to_owned()).chain(keys.rules.texts(token, org));
-        let mut digests = texts.flat_map(|text| [keys.digest(&text), key_format::digest(&keys.name(&text))]);
-        digests.find(is_there)
+        let texts: Vec<String> = texts.filter(|text| !keys.refuses(text)).collect();
+        let own = texts.iter().flat_map(|text| [keys.digest(text), key_format::digest(&keys.name(text))]);
+        let former = texts.iter().filter_map(|text| Some(key_format::digest(&keys.former_name(text)?)));
+        own.chain(former).find(is_there)
     }
 }

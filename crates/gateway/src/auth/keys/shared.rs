@@ -59,6 +59,8 @@ pub(crate) struct SharedKeys {
     order: Mutex<Order>,
     unknown: HashMap<Digest, Instant, BuildHasherDefault<DigestHasher>>,
     start: Instant,
+    /// Whether a session was found under the name that earlier versions gave it: only then, memory is searched for such names.
+    has_former: AtomicBool,
 }
 
 /// A cached session.
@@ -109,6 +111,7 @@ impl SharedKeys {
             order,
             unknown,
             start: Instant::now(),
+            has_former: AtomicBool::new(false),
         }
     }
 
@@ -135,6 +138,15 @@ impl SharedKeys {
 
     pub(crate) fn len(&self) -> usize {
         self.table.len()
+    }
+
+    pub(super) fn has_former(&self) -> bool {
+        self.has_former.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the store has a session under the name that earlier versions gave it.
+    pub(super) fn note_former(&self) {
+        self.has_former.store(true, Ordering::Relaxed);
     }
 
     /// A cached session that is known to equal the stored one.

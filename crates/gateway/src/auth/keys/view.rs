@@ -20,8 +20,9 @@ impl Keys {
         let mut view = KeyView { keys: self, read: Vec::new() };
         let Some(shared) = &self.shared else { return Ok(view) };
         let mut candidates = self.candidates(token, org);
+        candidates.extend(self.former_candidates(token, org));
         // The text may be a hash, or a key of another organisation.
-        for name in [self.name(token), token.to_owned()] {
+        for name in [self.name(token), token.to_owned()].into_iter().chain(self.former_name(token)) {
             if candidates.iter().all(|candidate| candidate.name != name) {
                 candidates.push(Candidate { digest: key_format::digest(&name), name });
             }
@@ -45,7 +46,8 @@ impl KeyView<'_> {
     pub(crate) fn digest_of(&self, token: &str) -> Option<Digest> {
         let digest = self.keys.digest(token);
         let named = || Some(key_format::digest(&self.keys.name(token))).filter(|digest| self.has(digest));
-        [digest, identity_digest(token)].into_iter().find(|digest| self.has(digest)).or_else(named)
+        let former = || Some(key_format::digest(&self.keys.former_name(token)?)).filter(|digest| self.has(digest));
+        [digest, identity_digest(token)].into_iter().find(|digest| self.has(digest)).or_else(named).or_else(former)
     }
 
     /// The digests of the keys with this hash.
@@ -61,13 +63,21 @@ impl KeyView<'_> {
 
     /// The existing key that an operator's text means, or the key that would be made from it.
     pub(crate) fn named(&self, token: &str, org: &str) -> String {
-        self.known(token, org).unwrap_or_else(|| key_format::custom(org, token, self.keys.rules.function()))
+        let new = key_format::custom(org, token, self.keys.rules.function());
+        // A key that another organisation has named so stays as it is.
+        let is_own = |known: &String| {
+            let session = self.digest_of(known).and_then(|digest| self.session(&digest));
+            *known == new || session.is_none_or(|session| session.org_id == org)
+        };
+        self.known(token, org).filter(is_own).unwrap_or(new)
     }
 
-    /// The digest and listed form of a key that exists, or of a new one.
+    /// The digest and listed form of a key that exists, or of a new one. A shared store keeps a key under the name that it has there.
     pub(crate) fn name_of(&self, token: &str) -> KeyName {
-        let KeyName { digest, shown } = self.keys.new_name(token);
-        KeyName { digest: self.digest_of(token).unwrap_or(digest), shown }
+        let new = self.keys.new_name(token);
+        let Some(digest) = self.digest_of(token) else { return new };
+        let known = self.keys.shared.as_ref().and_then(|_| self.shown_of(&digest));
+        KeyName { digest, shown: known.unwrap_or(new.shown) }
     }
 
     /// The listed form of a key: the key or its hash.

@@ -154,7 +154,10 @@ impl TokenStore {
         let value: Value = serde_json::from_slice(&document).unwrap_or_default();
         let Some(kept) = value.get("AccessToken").and_then(Value::as_str) else { return Ok(()) };
         tracing::warn!(api, "a code was used again: the token that it was redeemed for is revoked");
-        self.revoke_with_refresh(api, &self.name_of_kept(kept)).await
+        for name in self.names_of_kept(kept) {
+            self.revoke_with_refresh(api, &name).await?;
+        }
+        Ok(())
     }
 
     /// Stores a token with its session. After a failure nothing of it can be used.
@@ -222,8 +225,12 @@ impl TokenStore {
 
     /// The stored data of an access token.
     pub(crate) async fn access(&self, api: &str, token: &str) -> Result<Option<AccessToken>, StoreFault> {
-        let document = self.get(access_name(api, &self.name(token))).await?;
-        Ok(document.and_then(|document| AccessToken::parse(&document)))
+        for name in self.names(token) {
+            if let Some(document) = self.get(access_name(api, &name)).await? {
+                return Ok(AccessToken::parse(&document));
+            }
+        }
+        Ok(None)
     }
 
     /// The stored data of a refresh token.
@@ -278,12 +285,12 @@ impl TokenStore {
 
     /// Revokes an access token of an API. False when there was none.
     pub(crate) async fn revoke_access(&self, api: &str, token: &str) -> Result<bool, StoreFault> {
-        self.revoke_named(api, &self.name(token)).await
+        self.revoke_all_named(api, self.names(token)).await
     }
 
     /// Like [`TokenStore::revoke_access`], for a token in the form that its refresh token's document has.
     pub(crate) async fn revoke_kept(&self, api: &str, kept: &str) -> Result<bool, StoreFault> {
-        self.revoke_named(api, &self.name_of_kept(kept)).await
+        self.revoke_all_named(api, self.names_of_kept(kept)).await
     }
 
     /// The form of a token in documents: its text, or its digest in the embedded store.
@@ -328,9 +335,15 @@ impl TokenStore {
         }
     }
 
-    /// Like [`TokenStore::name`], for a token in the form that documents have.
-    fn name_of_kept(&self, kept: &str) -> String {
-        if self.redis.is_some() { self.name(kept) } else { kept.to_owned() }
+    /// The names that a token's session and its document may be stored under: the one for new tokens, and that of earlier versions.
+    fn names(&self, token: &str) -> Vec<String> {
+        let former = self.redis.as_ref().and_then(|_| self.keys.former_name(token));
+        std::iter::once(self.name(token)).chain(former).collect()
+    }
+
+    /// Like [`TokenStore::names`], for a token in the form that documents have.
+    fn names_of_kept(&self, kept: &str) -> Vec<String> {
+        if self.redis.is_some() { self.names(kept) } else { vec![kept.to_owned()] }
     }
 
     /// Names of a family's two documents: its valid tokens, and the note that it has ended.
@@ -348,6 +361,14 @@ impl TokenStore {
             self.delete(refresh_name(api, &access.refresh)).await?;
         }
         self.revoke_named(api, name).await.map(|_| ())
+    }
+
+    async fn revoke_all_named(&self, api: &str, names: Vec<String>) -> Result<bool, StoreFault> {
+        let mut is_revoked = false;
+        for name in names {
+            is_revoked |= self.revoke_named(api, &name).await?;
+        }
+        Ok(is_revoked)
     }
 
     /// Revokes a token by its stored name. Affects only tokens of the API: any other key's name is ignored.

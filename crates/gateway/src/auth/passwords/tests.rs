@@ -55,5 +55,19 @@ fn a_new_password_is_hashed_and_a_hash_stays() {
     let mut claimed = data("secret", "bcrypt");
     hash(&mut claimed).expect("hashed");
     assert!(is(&claimed.password, "bcrypt", "secret"), "what only says that it is a hash is none");
-    assert!(hash(&mut data(&"x".repeat(73), "")).is_err());
+}
+
+#[test]
+fn a_password_that_is_too_long_for_bcrypt_counts_to_its_end() {
+    for (length, expect) in [(71, "bcrypt"), (72, "bcrypt"), (73, "argon2id"), (1_000, "argon2id")] {
+        let password = "x".repeat(length);
+        let mut new = data(&password, "");
+        hash(&mut new).expect("hashed");
+        assert_eq!(new.hash_type, expect, "{length}");
+        let is = |guess: &str| is(&new.password, &new.hash_type, guess);
+        assert!(is(&password) && !is(&password[1..]) && !is(&format!("{}y", &password[1..])), "{length}");
+        let before = new.clone();
+        hash(&mut new).expect("kept");
+        assert_eq!(new, before);
+    }
 }

@@ -2,13 +2,15 @@
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
+use crate::base::clock::unix_s;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
+use tollgate_model::calendar::rfc3339;
 use utoipa::ToSchema;
 
 /// Interval between write attempts to a store after a failed write.
@@ -89,7 +91,7 @@ pub(super) async fn hello(State(control): State<Arc<Control>>) -> ControlAnswer 
 /// State of the shared store in Tyk's format, if there is one.
 fn redis(control: &Control) -> Option<Value> {
     let trouble = control.shared.keys.shared_keys()?.redis.trouble();
-    let mut state = json!({ "status": "pass", "componentType": "datastore", "time": httpdate::fmt_http_date(SystemTime::now()) });
+    let mut state = json!({ "status": "pass", "componentType": "datastore", "time": rfc3339(unix_s()) });
     if let (Some(trouble), Value::Object(fields)) = (trouble, &mut state) {
         fields.insert("status".to_owned(), "fail".into());
         fields.insert("output".to_owned(), trouble.into());

@@ -95,7 +95,7 @@ pub(super) type KeyQuery = Query<HashMap<String, String>>;
     get, path = "/tyk/keys", tag = "Keys", operation_id = "listKeys",
     security(("secret" = ["viewer"])),
     params(
-        ("filter" = Option<String>, Query, description = "Only those that begin so."),
+        ("filter" = Option<String>, Query, description = "Only those that begin so. Has no effect if keys are hashed."),
         ("api_id" = Option<String>, Query, description = "Only those that may call this API."),
     ),
     responses(
@@ -119,7 +119,8 @@ pub(super) async fn list(
     };
     match shown {
         Ok(mut shown) => {
-            shown.retain(|key| key.starts_with(prefix));
+            // Hashes have no beginnings to search for: with them, the filter does nothing, as in Tyk.
+            shown.retain(|key| keys.rules.hash_keys || key.starts_with(prefix));
             if signed.is_some() {
                 // Without hashes, this list is all keys.
                 shown = shown.iter().map(|key| keys.hash_of(key).into_owned()).collect();
@@ -182,8 +183,9 @@ async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> Contr
         Ok(session) => session,
         Err(why) => return failed(CREATE, &why),
     };
-    match keys.put(keys.new_name(&token), session, false).await {
-        Ok(()) => added(keys, &token),
+    let name = keys.new_name(&token);
+    match keys.put(name.clone(), session, false).await {
+        Ok(()) => added(keys, &token, name),
         Err(fault) => failed(CREATE, &fault.to_string()),
     }
 }
@@ -295,7 +297,7 @@ pub(super) async fn update(
         ("by" = Option<String>, Query, description = "`id`: the path has the key's `id` of `/tyk/list/keys`."),
         ("org_id" = Option<String>, Query, description = "Organisation of a key that the path names without it."),
         ("username" = Option<String>, Query, description = "`true`: the path has the name of a user."),
-        ("api_id" = Option<String>, Query, description = "Has no effect; for scripts written for Tyk."),
+        ("api_id" = Option<String>, Query, description = "An API of the key's organisation, in place of `org_id`."),
     ),
     responses(
         (status = 200, body = document::Session, description = "The session."),
@@ -306,12 +308,18 @@ pub(super) async fn update(
 pub(super) async fn show(
     State(control): State<Arc<Control>>,
     Path(KeyId { id }): Path<KeyId>,
-    Query(query): KeyQuery,
+    Query(mut query): KeyQuery,
 ) -> ControlAnswer {
     let keys = &control.shared.keys;
     if wants_hash(&query) && !keys.rules.hash_keys {
         return error(StatusCode::BAD_REQUEST, "Key requested by hash but key hashing is not enabled");
     }
+    let snapshot = control.shared.current.load();
+    let api = query.get("api_id").and_then(|id| snapshot.api(id));
+    if let Some(org) = api.and_then(|api| api.raw.get("org_id")).and_then(Value::as_str) {
+        query.insert("org_id".to_owned(), org.to_owned());
+    }
+    drop(snapshot);
     let view = match keys.view(&asked_for(keys, &id, &query), org(&query)).await {
         Ok(view) => view,
         Err(fault) => return failed("Failed to read key", &fault.to_string()),
@@ -503,14 +511,16 @@ async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) 
             None => session,
         })
     };
-    match keys.rewrite(view.name_of(&token), keep_counters, put).await {
-        Ok(_) => added(keys, &token),
+    let name = view.name_of(&token);
+    match keys.rewrite(name.clone(), keep_counters, put).await {
+        Ok(_) => added(keys, &token, name),
         Err(fault) => failed(CREATE, &fault.to_string()),
     }
 }
 
-fn added(keys: &Keys, token: &str) -> ControlAnswer {
-    ok(KeyAdded { key: token.to_owned(), status: Done::Ok, action: Added::Added, key_hash: keys.shown_hash(token) })
+fn added(keys: &Keys, token: &str, name: KeyName) -> ControlAnswer {
+    let key_hash = keys.rules.hash_keys.then_some(name.shown);
+    ok(KeyAdded { key: token.to_owned(), status: Done::Ok, action: Added::Added, key_hash })
 }
 
 /// The keys that a request names, directly or by hash, and the name to use for them in messages.

@@ -12,7 +12,7 @@ use crate::base::secret::random_text;
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -66,7 +66,10 @@ pub(super) async fn show(
     get, path = "/tyk/apis/oas/export", tag = "OpenAPI", operation_id = "exportOpenApiDocuments",
     security(("secret" = ["viewer"])),
     params(("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
-    responses((status = 200, body = Vec<Object>, description = "The documents, with a file name in `Content-Disposition`.")),
+    responses((
+        status = 200, body = Vec<Object>, content_type = "application/octet-stream",
+        description = "The documents, with a file name in `Content-Disposition`."
+    )),
 )]
 pub(super) async fn export_all(state: State<Arc<Control>>, query: Parameters) -> Response {
     let name = file_name(&query, "");
@@ -79,7 +82,10 @@ pub(super) async fn export_all(state: State<Arc<Control>>, query: Parameters) ->
     security(("secret" = ["viewer"])),
     params(DocumentId, ("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses(
-        (status = 200, body = Object, description = "The document, with a file name in `Content-Disposition`."),
+        (
+            status = 200, body = Object, content_type = "application/octet-stream",
+            description = "The document, with a file name in `Content-Disposition`."
+        ),
         (status = 400, body = Error, description = "A classic definition defines this API."),
         NoSuchApi,
     )
@@ -361,7 +367,12 @@ fn file_name(query: &Parameters, id: &str) -> String {
 }
 
 fn as_download(answer: ControlAnswer, name: &str) -> Response {
-    let is_found = answer.0 == StatusCode::OK;
-    let disposition = [(header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\""))];
-    if is_found { (disposition, answer).into_response() } else { answer.into_response() }
+    let mut response = answer.into_response();
+    if response.status() == StatusCode::OK
+        && let Ok(disposition) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""))
+    {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, disposition);
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    }
+    response
 }

@@ -128,14 +128,14 @@ async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body:
     params(OrgId),
     responses(
         (status = 200, body = Changed, description = "The change is in effect."),
-        (status = 400, body = Error, description = "The removal failed."),
-        (status = 404, body = Error, description = "The organisation has no limits."),
+        (status = 400, body = Error, description = "The organisation has no limits, or their removal failed."),
     )
 )]
 pub(super) async fn remove(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> ControlAnswer {
     match control.shared.keys.remove_org(&id).await {
         Ok(true) => changed(id, Change::Deleted),
-        Ok(false) => not_found(),
+        // Tyk's own status and words.
+        Ok(false) => error(StatusCode::BAD_REQUEST, "Failed to remove the key"),
         Err(fault) => unremoved(&fault),
     }
 }

@@ -1,7 +1,8 @@
 //! Alternative authentication methods, of which one is enough. Reads `tollgate.auth_alternatives`: each alternative is a list of methods
 //! that must all succeed, and is compiled as if the definition had only these methods. They are tried in the configured order. The session
 //! is that of the first alternative that succeeds. When all fail, the client sees the refusal of the alternative that best matches its
-//! credentials, else of the first. Changes of a failed alternative to the request are undone.
+//! credentials, else of the first; for the security requirements of an OpenAPI document it is that of the last one, as in Tyk. Changes of a
+//! failed alternative to the request are undone.
 
 use super::{Middleware, MiddlewareSource};
 use crate::data::credentials::{CredentialForm, CredentialPlaces};
@@ -14,6 +15,8 @@ use tollgate_model::api::{ApiDefinition, AuthMethod};
 
 pub(super) struct AnyAuth {
     alternatives: Vec<Alternative>,
+    /// Whether the last alternative's refusal is the answer, whatever credentials the request has.
+    last_answers: bool,
 }
 
 struct Alternative {
@@ -52,7 +55,8 @@ impl AnyAuth {
             steps: source.authentication(methods),
         };
         let alternatives: Vec<_> = written.iter().map(make).collect();
-        (!alternatives.is_empty()).then(|| Box::new(AnyAuth { alternatives }) as Box<dyn Middleware>)
+        let last_answers = source.context.openapi.is_some();
+        (!alternatives.is_empty()).then(|| Box::new(AnyAuth { alternatives, last_answers }) as Box<dyn Middleware>)
     }
 }
 
@@ -92,13 +96,17 @@ impl Middleware for AnyAuth {
             };
             exchange.key = None;
             exchange.claims = None;
+            exchange.token = None;
             exchange.outgoing.status = 0;
             exchange.outgoing.edits.clone_from(&before);
             let changes: Vec<HeaderChange> = exchange.response_changes.drain(changes_before..).collect();
             failures.push((alternative, failure, changes));
         }
-        // Among equals `max_by_key` returns the last, so the order is reversed.
-        let best = failures.into_iter().rev().max_by_key(|(alternative, ..)| alternative.fit(exchange));
+        let best = match self.last_answers {
+            true => failures.pop(),
+            // Among equals `max_by_key` returns the last, so the order is reversed.
+            false => failures.into_iter().rev().max_by_key(|(alternative, ..)| alternative.fit(exchange)),
+        };
         let Some((_, failure, changes)) = best else { return Step::Refuse(refusal::AUTH_MISSING) };
         exchange.response_changes.extend(changes);
         match failure {

@@ -89,5 +89,5 @@ fn respond(status: u16, content_type: Option<&str>, headers: &[(String, String)]
     };
     lines.extend(known_type.map(|kind| ("Content-Type".to_owned(), kind.as_bytes().to_vec())));
     // As in Tyk, it does not tell about limits.
-    Step::Respond(Box::new(SubstituteResponse { status, headers: lines, body: body.to_vec(), tells_limits: false }))
+    Step::Respond(Box::new(SubstituteResponse { status, headers: lines, body: body.to_vec(), tells_limits: true }))
 }

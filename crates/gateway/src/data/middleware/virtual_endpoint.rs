@@ -134,7 +134,7 @@ impl VirtualEndpoints {
             headers.push(("Content-Type".to_owned(), b"text/plain; charset=utf-8".to_vec()));
         }
         let body = answer.body.clone().into_bytes();
-        Ok(Step::Respond(Box::new(SubstituteResponse { status, headers, body, tells_limits: true })))
+        Ok(Step::Respond(Box::new(SubstituteResponse::of_script(status, headers, body))))
     }
 
     fn fail(&self, function: &Function, exchange: &Exchange<'_>, why: &str) -> Step {

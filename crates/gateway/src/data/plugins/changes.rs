@@ -210,7 +210,7 @@ pub(super) fn end(overrides: &ReturnOverrides, exchange: &mut Exchange<'_>) -> R
             headers.push(("Content-Type".to_owned(), sniffed(&overrides.body).as_bytes().to_vec()));
         }
         let body = if has_body { overrides.body.clone().into_bytes() } else { Vec::new() };
-        return Ok(Step::Respond(Box::new(SubstituteResponse { status, headers, body, tells_limits: true })));
+        return Ok(Step::Respond(Box::new(SubstituteResponse::of_script(status, headers, body))));
     }
     let outgoing = &mut *exchange.outgoing;
     // Changes of the request must not appear in the response.

@@ -129,7 +129,8 @@ impl EventDesk {
             else {
                 continue;
             };
-            for (index, handler) in handlers.iter().enumerate().filter(|(_, handler)| !handler.handler_meta.disabled) {
+            let is_called = |handler: &EventHandler| !handler.handler_meta.disabled && (api.is_none() || handler.is_usable());
+            for (index, handler) in handlers.iter().enumerate().filter(|(_, handler)| is_called(handler)) {
                 let at = format!("$.event_handlers.events.{name}[{index}].handler_meta");
                 match self.sink((api.unwrap_or_default(), kind, sources), handler, &at, &mut problems) {
                     Some(sink) => match by_kind.iter_mut().find(|(own, _)| *own == kind) {
@@ -184,7 +185,10 @@ impl EventDesk {
             (_, _, Some(plugin)) => Ok(self.make_called(api, "plugin", handler, plugin)),
             _ => self.make(api, handler, template),
         };
-        let made = made.map_err(|(field, why)| problems.push(Problem::new(Level::Error, format!("{at}.{field}"), why))).ok()?;
+        // An API is served without a handler that can't be called; the gateway's own handlers must be right.
+        let (level, consequence) = if api.is_empty() { (Level::Error, "") } else { (Level::Warning, "; it is never called") };
+        let problem = |(field, why)| Problem::new(level, format!("{at}.{field}"), format!("{why}{consequence}"));
+        let made = made.map_err(|failure| problems.push(problem(failure))).ok()?;
         sinks.insert(key, Arc::downgrade(&made));
         Some(made)
     }

@@ -82,9 +82,11 @@ fn check_numbers(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Findings) 
         }
     }
     for (index, breaker) in paths.circuit_breakers.iter().enumerate() {
-        if !(0.0..=1.0).contains(&breaker.threshold_percent) {
-            let at = at.key("circuit_breakers").index(index);
-            findings.error(&at.key("threshold_percent"), "must be a share from 0 to 1");
+        let at = at.key("circuit_breakers").index(index).key("threshold_percent");
+        if breaker.threshold_percent > 1.0 {
+            findings.warning(&at, "is a share from 0 to 1, such as 0.5: the breaker never opens, as in Tyk");
+        } else if breaker.threshold_percent.is_nan() || breaker.threshold_percent < 0.0 {
+            findings.error(&at, "must be a share from 0 to 1");
         }
     }
     for (index, limit) in paths.rate_limit.iter().enumerate() {

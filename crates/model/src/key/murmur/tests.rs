@@ -1,4 +1,4 @@
-use super::{murmur3_32, murmur3_128};
+use super::{murmur3_32, murmur3_32_unfinished, murmur3_128};
 
 #[test]
 fn the_32_bit_variant_gives_the_published_values() {
@@ -9,6 +9,20 @@ fn the_32_bit_variant_gives_the_published_values() {
         ("The quick brown fox jumps over the lazy dog.", 0xd5c4_8bfc),
     ] {
         assert_eq!(murmur3_32(text.as_bytes()), expect, "{text}");
+    }
+}
+
+/// Values of Tyk's library, `New32` and `Sum`; the last bytes do not count.
+#[test]
+fn the_unfinished_32_bit_variant_gives_tyks_values() {
+    for (text, expect) in [
+        ("", 0),
+        ("abc", 0),
+        ("default1f753e0e69154aae827b1afd6c80a8e6", 0x49cb_96ec),
+        ("default1f753e0e69154aae827b1afd6c80a8e7", 0x49cb_96ec),
+        ("default1f753e0e69154aae827b1afd6c80a", 0x49cb_96ec),
+    ] {
+        assert_eq!(murmur3_32_unfinished(text.as_bytes()), expect, "{text}");
     }
 }
 

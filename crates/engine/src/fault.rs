@@ -33,8 +33,10 @@ pub enum FaultReason {
     CertificateIssuer,
     /// Something else is wrong with the upstream's certificate.
     CertificateInvalid,
-    /// The upstream does not speak TLS, or none of our versions and suites.
+    /// The upstream does not speak TLS.
     TlsProtocol,
+    /// The upstream speaks none of our versions and suites.
+    TlsVersion,
     /// The upstream ended the handshake.
     TlsRefused,
     /// The upstream sent another alert.
@@ -105,14 +107,15 @@ impl FaultReason {
         match error {
             rustls::Error::InvalidCertificate(fault) => FaultReason::of_certificate(fault),
             rustls::Error::AlertReceived(alert) => match alert {
-                AlertDescription::ProtocolVersion => FaultReason::TlsProtocol,
+                AlertDescription::ProtocolVersion => FaultReason::TlsVersion,
                 AlertDescription::HandshakeFailure
                 | AlertDescription::BadCertificate
                 | AlertDescription::CertificateRequired
                 | AlertDescription::InternalError => FaultReason::TlsRefused,
                 _ => FaultReason::TlsAlert,
             },
-            rustls::Error::PeerIncompatible(_) | rustls::Error::InvalidMessage(_) => FaultReason::TlsProtocol,
+            rustls::Error::PeerIncompatible(_) => FaultReason::TlsVersion,
+            rustls::Error::InvalidMessage(_) => FaultReason::TlsProtocol,
             _ => FaultReason::TlsHandshake,
         }
     }

@@ -5,6 +5,7 @@ mod analytics;
 pub(crate) mod causes;
 mod change_log;
 mod changed_record;
+pub(crate) mod error_class;
 pub(crate) mod events;
 mod facts;
 mod graphql_facts;

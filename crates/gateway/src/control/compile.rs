@@ -106,7 +106,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
         error_overrides: error_overrides(definition, context),
         events: events(definition, context),
         meter: context.registry.meters.get(&definition.api_id),
-        facts: ApiMetadata { record_hook, ..facts },
+        facts: ApiMetadata { record_hook, kind: kind(definition, context), ..facts },
         key_terms: KeyTerms {
             lifetime: ApiLifetime {
                 seconds: definition.session_lifetime,
@@ -118,6 +118,15 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
         openapi: context.openapi.clone(),
     };
     Some(CompiledApi { api, versions: versions?, provider })
+}
+
+/// What kind of API it is, as Tyk's access log names it.
+fn kind(definition: &ApiDefinition, context: &Context<'_>) -> &'static str {
+    match () {
+        () if definition.graphql.enabled => "graphql",
+        () if context.openapi.is_some() => "oas",
+        () => "classic",
+    }
 }
 
 /// The handlers of the API's events.

@@ -516,6 +516,7 @@ impl Handler for GatewayHandler {
         }
         if let Some(in_flight) = &mut self.in_flight {
             in_flight.fail(fault.kind, outgoing.status);
+            self.note_failure(fault, outgoing);
         }
     }
 

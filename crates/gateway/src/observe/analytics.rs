@@ -76,7 +76,7 @@ impl Analyst {
         let (raw_request, raw_response) = self.raw(record);
         let mut made = AnalyticsRecord {
             method: record.text(Text::Method),
-            host: record.text(Text::UpstreamHost),
+            host: String::from_utf8_lossy(hit.upstream_host()),
             user_agent: record.text(Text::UserAgent),
             api_key: self.key(record),
             api_version: if version.is_empty() { NOT_VERSIONED.into() } else { version },
@@ -150,6 +150,13 @@ impl Analyst {
             tags.extend(session.tags.iter().map(Cow::from));
         }
         tags.extend(record.text(Text::Tags).lines().map(|tag| tag.to_owned().into()));
+        tags.extend(facts.own_tags.iter().map(Cow::from));
+        if record.from_cache {
+            tags.push("cached-response".into());
+        }
+        if let Some(trace) = record.trace.as_ref().filter(|_| record.cause.is_none()) {
+            tags.push(Cow::Owned(format!("trace-id-{}", trace.id)));
+        }
         let key = self.key(record);
         if !key.is_empty() {
             tags.push(named("key-", &key));
@@ -199,10 +206,12 @@ impl Analyst {
     fn raw(&self, record: &RequestRecord) -> (String, String) {
         let Some(capture) = &record.capture else {
             let head = record.bytes(Text::RawHead);
-            return (if head.is_empty() { String::new() } else { STANDARD.encode(head) }, String::new());
+            return (STANDARD.encode(head), STANDARD.encode(&record.own_response));
         };
         let request = [record.bytes(Text::RawHead), &capture.request].concat();
-        (STANDARD.encode(request), STANDARD.encode(&capture.response))
+        // What the gateway answers in place of a failed upstream, the engine does not capture.
+        let response = if capture.response.is_empty() { &record.own_response } else { &capture.response };
+        (STANDARD.encode(request), STANDARD.encode(response))
     }
 }
 

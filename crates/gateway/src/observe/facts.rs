@@ -14,8 +14,14 @@ pub(crate) struct ApiMetadata {
     pub name: String,
     pub org_id: String,
     pub listen_path: String,
-    /// Tags of each record: the organisation and the API.
+    /// Tags of each record: those of the definition.
+    pub own_tags: Vec<String>,
+    /// Tags of each record, behind all others: the organisation and the API.
     pub tags: Vec<String>,
+    /// Host of the target, for requests that get to no upstream.
+    pub target_host: String,
+    /// What kind of API it is, as Tyk's access log names it.
+    pub kind: &'static str,
     /// Time in seconds after which its records expire; 0 for never.
     pub expire_after_s: i64,
     /// Request headers whose values become tags; lower case.
@@ -53,7 +59,10 @@ impl ApiMetadata {
             name: definition.name.clone(),
             org_id: definition.org_id.clone(),
             listen_path: listen_path.to_owned(),
+            own_tags: if definition.tags_disabled { Vec::new() } else { definition.tags.clone() },
             tags: tags(&definition.org_id, &definition.api_id),
+            target_host: target_host(&definition.proxy.target_url).to_owned(),
+            kind: "classic",
             expire_after_s: definition.expire_analytics_after,
             tag_headers: definition.tag_headers.iter().map(|name| name.to_ascii_lowercase()).collect(),
             // As in Tyk, whose pumps for GraphQL read queries from whole requests.
@@ -74,6 +83,13 @@ impl ApiMetadata {
 fn graphql_schema(definition: &ApiDefinition) -> String {
     let graphql = &definition.graphql;
     if graphql.enabled && !graphql.is_subgraph() { STANDARD.encode(graphql.request_schema()) } else { String::new() }
+}
+
+/// Host and port of a URL.
+fn target_host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit('@').next().unwrap_or_default()
 }
 
 /// Tags of an API.

@@ -1,9 +1,10 @@
-//! The log: text or JSON on standard error, and for a syslog server if one is configured. A separate thread writes it, so that no one waits for a slow reader. Lines that clients
+//! The log: lines for people or machines on standard error, and for a syslog server if one is configured. A separate thread writes it, so that no one waits for a slow reader. Lines that clients
 //! can cause are limited by kind, with a count of the suppressed ones.
 
 mod limiter;
 mod lines;
 mod problems;
+pub(crate) mod shape;
 mod syslog;
 
 pub(crate) use problems::problems;
@@ -12,6 +13,7 @@ pub(crate) use syslog::SyslogServer;
 use clap::ValueEnum;
 use limiter::{LineKind, LineLimiter, Summary};
 use lines::LogLines;
+use shape::LineShape;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -33,12 +35,28 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 /// single frames, so clients control the number of lines. The engine logs the same at level debug, with the client's address.
 const QUIET: &str = "h2=error,rustls=error";
 
+impl LogFormat {
+    /// The format that the configuration names; for people if it names none.
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "json" => LogFormat::Json,
+            "text" => LogFormat::Text,
+            "legacy" => LogFormat::Legacy,
+            _ => LogFormat::Plain,
+        }
+    }
+}
+
 /// Format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Human-readable lines
+    /// Lines for people, in colour on a terminal
+    Plain,
+    /// Lines of `name=value`, as Tyk's
     Text,
-    /// One JSON object per line
+    /// The same with Tyk's earlier form of times
+    Legacy,
+    /// One JSON object per line, as Tyk's
     Json,
 }
 
@@ -94,8 +112,8 @@ pub(crate) fn start(format: LogFormat, level: &str, syslog: Option<SyslogServer>
     let figures = Arc::new(LogFigures { lines, limiter: Mutex::default(), start: MonoTime::now() });
     let layer = fmt::layer().with_writer(figures.lines.clone()).with_target(false);
     let layer: Box<dyn Layer<_> + Send + Sync> = match format {
-        LogFormat::Json => Box::new(layer.json().flatten_event(true)),
-        LogFormat::Text => {
+        LogFormat::Json | LogFormat::Text | LogFormat::Legacy => Box::new(layer.event_format(LineShape { format, has_time: true })),
+        LogFormat::Plain => {
             let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             Box::new(layer.with_ansi(colours))
         }
@@ -125,8 +143,8 @@ where
     }
     let layer = fmt::layer().with_writer(lines.clone()).with_target(false).without_time().with_ansi(false);
     let layer: Box<dyn Layer<S> + Send + Sync> = match format {
-        LogFormat::Json => Box::new(layer.json().flatten_event(true).map_event_format(WithPriority)),
-        LogFormat::Text => Box::new(layer.map_event_format(WithPriority)),
+        LogFormat::Plain => Box::new(layer.map_event_format(WithPriority)),
+        format => Box::new(layer.event_format(WithPriority(LineShape { format, has_time: false }))),
     };
     (lines, layer)
 }

@@ -1,5 +1,6 @@
 //! Record of one request, as sinks receive it. Records are reused, so none is allocated while traffic is steady.
 
+use super::error_class::ErrorClass;
 use super::graphql_facts::GraphqlFacts;
 use super::refusal_note::RefusalNote;
 use crate::auth::keys::Key;
@@ -79,6 +80,10 @@ pub(crate) struct RequestRecord {
     pub status: u16,
     /// Why the gateway rejected the request, or why it failed.
     pub cause: Option<&'static str>,
+    /// Whether the response came from the cache.
+    pub from_cache: bool,
+    /// The error's class, if it has one.
+    pub class: Option<&'static ErrorClass>,
     pub total_ns: u64,
     pub upstream_ns: u64,
     /// When the request was sent upstream, relative to its start; only if traced.
@@ -87,6 +92,10 @@ pub(crate) struct RequestRecord {
     pub upstream_status: u16,
     pub request_bytes: u64,
     pub response_bytes: u64,
+    /// Whether the connection to the upstream has TLS.
+    pub upstream_secure: bool,
+    /// The gateway's own response, if whole requests are recorded.
+    pub own_response: Vec<u8>,
     /// Bodies, if whole requests are recorded.
     pub capture: Option<Box<Capture>>,
     /// The middlewares in order, if they are traced.
@@ -120,12 +129,16 @@ impl Default for RequestRecord {
             content_length: -1,
             status: 0,
             cause: None,
+            from_cache: false,
+            class: None,
             total_ns: 0,
             upstream_ns: 0,
             sent_after_ns: None,
             upstream_status: 0,
             request_bytes: 0,
             response_bytes: 0,
+            upstream_secure: false,
+            own_response: Vec::new(),
             capture: None,
             steps: Vec::new(),
             texts: Vec::new(),

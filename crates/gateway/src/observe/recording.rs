@@ -2,6 +2,7 @@
 
 use super::analytics::{Analyst, DataAges};
 use super::hooked_records::HookedRecords;
+use super::logs::LogFormat;
 use super::otlp::SpanSink;
 use super::recorder::Recorder;
 use super::sink::{
@@ -70,7 +71,7 @@ impl Started {
 
 impl Recording {
     /// `None` if nothing is to be recorded.
-    pub(crate) fn start(config: &GatewayConfig, cores: usize, json_log: bool) -> Result<Option<Self>, Box<dyn Error>> {
+    pub(crate) fn start(config: &GatewayConfig, cores: usize, log_format: LogFormat) -> Result<Option<Self>, Box<dyn Error>> {
         let (analytics, access_log) = (config.enable_analytics, config.access_logs.enabled);
         let traces = config.opentelemetry.traces();
         if !analytics && !access_log && traces.is_none() {
@@ -104,7 +105,7 @@ impl Recording {
             let file = LogFile::new(&target.file, target.file_bytes_max, target.files_max);
             let (lines, writer) = FileLineWriter::start(file, records_max, started.figures("access_log"))?;
             let known = Identifiers { traces: traces.is_some(), requests: config.tollgate.request_id };
-            started.add((AccessLogSink::new(analyst.clone(), lines, json_log, &config.access_logs.template, known), writer));
+            started.add((AccessLogSink::new(analyst.clone(), lines, log_format, &config.access_logs.template, known), writer));
         }
         if let Some(traces) = &traces {
             let figures = started.figures("otlp_traces");

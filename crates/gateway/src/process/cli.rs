@@ -73,7 +73,7 @@ pub(crate) struct RunOptions {
     /// Address to listen on [default: listen_address of the configuration, all addresses]
     #[arg(long, value_name = "IP")]
     pub listen_address: Option<IpAddr>,
-    /// Format of the log, which goes to standard error [default: log_format of the configuration, text]
+    /// Format of the log, which goes to standard error [default: log_format of the configuration, plain]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
     /// Log more: every rejection and every failed exchange

@@ -91,8 +91,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     // Set once, here.
     let _ = registry.plugins.set(plugin_drivers(&config, &registry, threads(&config)));
     let _ = registry.bundles.set(Arc::new(BundleStore::new(&config)));
-    let json_log = log_format(&options, &config) == LogFormat::Json;
-    let recording = Recording::start(&config, threads(&config), json_log)?;
+    let log_format = log_format(&options, &config);
+    let recording = Recording::start(&config, threads(&config), log_format)?;
     registry.auth_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
     registry.script_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
     registry.graph_client.0.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
@@ -348,7 +348,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
 
 /// Runs the mock upstream.
 pub(crate) fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
-    let _log = logs::start(LogFormat::Text, "info", None);
+    let _log = logs::start(LogFormat::Plain, "info", None);
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
     println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
     Ok(tollgate_client::serve_mock(listener)?)
@@ -384,8 +384,7 @@ fn start_log(options: &RunOptions, config: &GatewayConfig) -> Log {
 }
 
 fn log_format(options: &RunOptions, config: &GatewayConfig) -> LogFormat {
-    let configured = if config.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
-    options.log_format.unwrap_or(configured)
+    options.log_format.unwrap_or_else(|| LogFormat::named(&config.log_format))
 }
 
 /// Raises the limit of open files: a gateway needs a descriptor for each connection on both sides, and the soft limit is often

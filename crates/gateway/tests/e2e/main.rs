@@ -54,6 +54,7 @@ mod drain;
 mod dry_runs;
 mod early_answers;
 mod egress;
+mod error_classes;
 mod error_overrides;
 mod errors;
 mod events;

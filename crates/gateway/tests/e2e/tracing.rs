@@ -399,6 +399,13 @@ fn figures_are_pushed() {
         let point = &histogram.data_points[0];
         assert_eq!((point.count, point.bucket_counts.iter().sum::<u64>()), (3, 3));
         assert_eq!(point.bucket_counts.len(), point.explicit_bounds.len() + 1);
+        for name in ["http.server.request.duration", "tyk.gateway.request.duration", "tyk.upstream.request.duration"] {
+            let times = received.metrics.iter().find(|metric| metric.name == name).expect(name);
+            let Some(Data::Histogram(histogram)) = &times.data else { panic!("{times:?}") };
+            let point = &histogram.data_points[0];
+            assert_eq!((point.count, &*attributes(&point.attributes)["tyk.api.id"], times.unit.as_str()), (3, "shop", "s"));
+        }
+        assert!(received.metrics.iter().any(|metric| metric.name == "tyk.api.requests.total"));
         assert!(received.spans.is_empty(), "traces are another matter");
         // What was counted since the last push is not lost.
         gateway.get("/shop/");

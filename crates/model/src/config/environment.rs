@@ -225,3 +225,6 @@ fn set(document: &mut Value, path: &JsonPath, value: Value) {
     }
     *place = value;
 }
+
+#[cfg(test)]
+mod tests;

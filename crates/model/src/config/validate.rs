@@ -164,7 +164,7 @@ fn check_messages(config: &GatewayConfig, findings: &mut Findings) {
 fn check_words(config: &GatewayConfig, findings: &mut Findings) {
     for (field, word, words) in [
         ("rate_limit_response_headers", &config.rate_limit_response_headers, &["quotas", "rate_limits"][..]),
-        ("log_format", &config.log_format, &["default", "json"]),
+        ("log_format", &config.log_format, &["default", "text", "legacy", "json"]),
         ("log_level", &config.log_level, &["trace", "debug", "info", "warn", "warning", "error", "fatal", "panic"]),
     ] {
         if !word.is_empty() && !words.iter().any(|w| w.eq_ignore_ascii_case(word)) {

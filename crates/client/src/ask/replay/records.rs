@@ -160,7 +160,7 @@ fn of_json(record: Value) -> Result<Value, String> {
         return Ok(Value::Object(record));
     }
     // Other lines of a log.
-    if record.contains_key("level") || record.contains_key("msg") {
+    if record.contains_key("level") || record.contains_key("msg") || record.contains_key("message") {
         Ok(Value::Null)
     } else {
         Err("is no record of a request".to_owned())
@@ -223,11 +223,13 @@ fn access_log(record: &Map<String, Value>) -> Result<Value, String> {
         Some(number) => number.as_u64().unwrap_or_default(),
         None => 0,
     };
+    // `path` is what the upstream got, `original_path` what the client sent; logs of earlier versions have only the latter, as `path`.
+    let path = Some(text(record, "original_path")).filter(|path| !path.is_empty()).unwrap_or(text(record, "path"));
     let mut made = json!({
-        "time_ms": unix_ms(text(record, "time")), "method": text(record, "method"), "host": text(record, "host"), "path": text(record, "path"),
+        "time_ms": unix_ms(text(record, "time")), "method": text(record, "method"), "host": text(record, "host"), "path": path,
         "key": text(record, "api_key"), "status": number("status"), "cause": text(record, "cause"), "api_id": text(record, "api_id"),
     });
-    if text(record, "method").is_empty() || text(record, "path").is_empty() {
+    if text(record, "method").is_empty() || path.is_empty() {
         return Err("the access log has no method or no path".to_owned());
     }
     if text(record, "client_ip").parse::<std::net::IpAddr>().is_ok() {

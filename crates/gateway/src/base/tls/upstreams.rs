@@ -6,7 +6,7 @@ use super::library::{CertificateSlot, Library};
 use super::{provider, versions};
 use crate::base::service_kind::ServiceKind;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{ResolvesClientCert, WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor};
+use rustls::client::{ResolvesClientCert, WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -295,6 +295,24 @@ impl Verifier {
     }
 }
 
+/// The fault that Go would name first: the certificate's expiry, its names, then its issuer. Flags and alerts depend on it.
+#[cold]
+fn first_fault(error: rustls::Error, leaf: &CertificateDer<'_>, host: &ServerName<'_>, now: UnixTime) -> rustls::Error {
+    let rustls::Error::InvalidCertificate(fault) = error else { return error };
+    let (Ok(facts), Ok(parsed)) = (Facts::new(leaf), ParsedCertificate::try_from(leaf)) else { return fault.into() };
+    if i64::try_from(now.as_secs()).is_ok_and(|now_unix_s| now_unix_s > facts.not_after_unix_s) {
+        return CertificateError::Expired.into();
+    }
+    if verify_server_name(&parsed, host).is_err() {
+        return CertificateError::NotValidForName.into();
+    }
+    match fault {
+        // An authority's certificate as the server's own: it would do if it were a root.
+        CertificateError::Other(_) if facts.is_authority => CertificateError::UnknownIssuer.into(),
+        fault => fault.into(),
+    }
+}
+
 impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
@@ -311,7 +329,7 @@ impl ServerCertVerifier for Verifier {
             self.check_pins(leaf, intermediates, host, now)?;
         } else if !self.insecure && !self.checks_common_name {
             let strict = self.strict.as_ref().ok_or(rustls::Error::from(CertificateError::UnknownIssuer))?;
-            strict.verify_server_cert(leaf, intermediates, host, ocsp, now)?;
+            strict.verify_server_cert(leaf, intermediates, host, ocsp, now).map_err(|error| first_fault(error, leaf, host, now))?;
         }
         Ok(ServerCertVerified::assertion())
     }

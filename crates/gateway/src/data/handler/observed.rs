@@ -3,13 +3,15 @@
 use super::GatewayHandler;
 use super::arrival::RequestContext;
 use super::in_flight::{InFlight, VersionPlace};
+use super::own_response;
+use crate::data::error_flags;
 use crate::data::refusal;
 use crate::data::snapshot::CoreSnapshot;
 use crate::observe::meter::METHODS;
 use crate::observe::{Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
 use std::rc::Rc;
 use std::time::Duration;
-use tollgate_engine::{Ended, FaultKind, MonoTime, Outgoing, Times};
+use tollgate_engine::{Ended, Fault, FaultKind, MonoTime, Outgoing, Times};
 use tollgate_http::{HeaderEdits, Headers};
 
 impl GatewayHandler {
@@ -19,10 +21,14 @@ impl GatewayHandler {
         &mut self,
         arrival: &RequestContext<'_>,
         snapshot: &Rc<CoreSnapshot>,
-        outgoing: &Outgoing,
+        outgoing: &mut Outgoing,
         cause: Option<&'static str>,
     ) {
-        let record = self.record.take();
+        let mut record = self.record.take();
+        if let Some(record) = record.as_mut().filter(|record| record.is_detailed()) {
+            record.own_response =
+                own_response::recorded(outgoing, self.core.captured_bytes(record), arrival.request.method == "HEAD");
+        }
         let cells = self.cells(snapshot, self.place);
         if cells.is_none() && record.is_none() {
             return;
@@ -85,7 +91,20 @@ impl GatewayHandler {
             let sent = ended.times.and_then(|times| times.sent).filter(|_| record.trace.is_some());
             record.sent_after_ns = sent.map(|sent| sent.ns_since(in_flight.began));
             record.upstream_status = in_flight.upstream_status;
+            if in_flight.upstream_status >= 500 && record.class.is_none() {
+                record.class = error_flags::UPSTREAM_5XX;
+            }
             self.hand_over(record, &in_flight.snapshot, in_flight.place, &tally, failed.map(|(_, cause)| cause), end);
+        }
+    }
+
+    /// Completes what the record of a failed request needs of the fault, and of the response in the upstream's place.
+    #[cold]
+    pub(super) fn note_failure(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+        let Some(record) = &mut self.record else { return };
+        record.class = error_flags::of_fault(fault);
+        if record.is_detailed() && outgoing.status != 0 && outgoing.sourced.is_none() {
+            record.own_response = own_response::recorded(outgoing, self.core.captured_bytes(record), false);
         }
     }
 

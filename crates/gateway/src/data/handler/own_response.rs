@@ -6,8 +6,11 @@ use crate::data::exchange::{Exchange, SubstituteResponse};
 use crate::data::plugins::show_request;
 use crate::data::refusal::{self, Refusal};
 use crate::data::response_chain::ResponseChain;
+use hyper::body::Bytes;
+use std::collections::VecDeque;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tollgate_engine::{KeptBody, Outgoing, ResponseVerdict, Work};
+use tollgate_engine::{BodyCut, BodySource, KeptBody, Outgoing, ResponseVerdict, Work};
 use tollgate_http::{HeaderEdits, HeaderStorage, Response};
 use tollgate_model::is_framing_header;
 
@@ -91,4 +94,63 @@ fn head_of(response: &SubstituteResponse) -> Vec<u8> {
     }
     head.extend_from_slice(b"\r\n");
     head
+}
+
+/// A reply as records show it, of at most `bytes_max` bytes. The body of a stored response is read as far as it is in memory; the pieces
+/// remain for the client.
+#[cold]
+pub(super) fn recorded(outgoing: &mut Outgoing, bytes_max: usize, is_head: bool) -> Vec<u8> {
+    let mut written = format!("HTTP/1.1 {} {}\r\n", outgoing.status, tollgate_http::reason(outgoing.status)).into_bytes();
+    let mut storage = HeaderStorage::new();
+    if let Ok(Some(empty)) = Response::parse(b"HTTP/1.1 200 OK\r\n\r\n", is_head, &mut storage) {
+        outgoing.edits.write_lines(&empty.headers, &mut written);
+    }
+    written.extend_from_slice(b"\r\n");
+    match outgoing.sourced.as_mut().filter(|_| !is_head) {
+        Some(sourced) => {
+            let rest = std::mem::replace(&mut sourced.source, Box::new(ReadBody::default()));
+            sourced.source = Box::new(ReadBody::read(rest, bytes_max, &mut written));
+        }
+        None if is_head => {}
+        None => written.extend_from_slice(&outgoing.body),
+    }
+    written.truncate(bytes_max);
+    written
+}
+
+/// A body whose beginning has been read.
+#[derive(Default)]
+struct ReadBody {
+    pieces: VecDeque<Result<Option<Bytes>, BodyCut>>,
+    rest: Option<Box<dyn BodySource>>,
+}
+
+impl ReadBody {
+    /// Reads what is there, until `written` has `bytes_max` bytes.
+    fn read(mut source: Box<dyn BodySource>, bytes_max: usize, written: &mut Vec<u8>) -> Self {
+        let mut pieces = VecDeque::new();
+        let mut cx = Context::from_waker(Waker::noop());
+        while written.len() < bytes_max {
+            let Poll::Ready(piece) = source.poll_next(&mut cx) else { break };
+            let is_last = !matches!(piece, Ok(Some(_)));
+            if let Ok(Some(bytes)) = &piece {
+                written.extend_from_slice(bytes);
+            }
+            pieces.push_back(piece);
+            if is_last {
+                break;
+            }
+        }
+        ReadBody { pieces, rest: Some(source) }
+    }
+}
+
+impl BodySource for ReadBody {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
+        match (self.pieces.pop_front(), &mut self.rest) {
+            (Some(piece), _) => Poll::Ready(piece),
+            (None, Some(rest)) => rest.poll_next(cx),
+            (None, None) => Poll::Ready(Ok(None)),
+        }
+    }
 }

@@ -4,15 +4,52 @@ use super::CoreService;
 use super::arrival::RequestContext;
 use crate::auth::keys::HeldKey;
 use crate::base::secret_name;
+use crate::data::api::Api;
+use crate::data::error_flags;
 use crate::data::exchange::{Exchange, Track};
 use crate::data::middleware::Middleware;
 use crate::data::refusal::Refusal;
+use crate::data::upstream::Upstream;
+use crate::data::url::Url;
 use crate::observe::{ApiMetadata, Recorder, Recording, RefusalNote, RequestRecord, Text};
 use std::net::IpAddr;
 use tollgate_http::{Body, KnownHeader, Request, Version};
 
 /// Largest head that a replay of live requests takes.
 const LIVE_HEAD_BYTES_MAX: usize = 32 * 1024;
+
+/// What a record needs to know of a request that a chain has not seen, because it has no version or no target.
+pub(super) struct UnwalkedRequest<'r> {
+    pub api: &'r Api,
+    pub url: &'r Url<'r>,
+    /// The version that it names.
+    pub version: Option<&'r str>,
+}
+
+/// What a record is built from.
+struct RecordSource<'s, 'e> {
+    api: &'s Api,
+    url: &'s Url<'s>,
+    version: Option<&'s str>,
+    exchange: Option<&'s Exchange<'e>>,
+}
+
+impl<'s, 'e> From<&'s Exchange<'e>> for RecordSource<'s, 'e> {
+    fn from(exchange: &'s Exchange<'e>) -> Self {
+        RecordSource { api: exchange.api, url: &exchange.url, version: exchange.version, exchange: Some(exchange) }
+    }
+}
+
+/// Starts the record of a request that is refused outside of any chain.
+#[cold]
+pub(super) fn build_unwalked_record(arrival: &RequestContext<'_>, request: &UnwalkedRequest<'_>) -> Option<Box<RequestRecord>> {
+    let is_watched = arrival.core.tap.is_watched();
+    if arrival.core.recorder.is_none() && !is_watched {
+        return None;
+    }
+    let UnwalkedRequest { api, url, version } = *request;
+    fill_record(arrival, &RecordSource { api, url, version, exchange: None }, "", is_watched)
+}
 
 /// Starts the record of a request; `None` when it is not recorded. `host` is the upstream's.
 #[inline]
@@ -21,7 +58,7 @@ pub(super) fn build_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>
     if arrival.core.recorder.is_none() && !is_watched {
         return None;
     }
-    fill_record(arrival, exchange, host, is_watched)
+    fill_record(arrival, &exchange.into(), host, is_watched)
 }
 
 /// The same for a request that a middleware rejects: some are recorded for people who look, even if no others are.
@@ -33,9 +70,12 @@ pub(super) fn build_refusal_record(
 ) -> Option<Box<RequestRecord>> {
     let tracked = !exchange.api.facts.do_not_track && exchange.track != Track::Never;
     if !tracked || !arrival.core.tap.keeps_refusal(exchange.unix_s) {
-        return build_record(arrival, exchange, "");
+        let mut record = build_record(arrival, exchange, "")?;
+        record.class = error_flags::of_refusal(refusal, middleware.name());
+        return Some(record);
     }
-    let mut record = fill_record(arrival, exchange, "", true)?;
+    let mut record = fill_record(arrival, &exchange.into(), "", true)?;
+    record.class = error_flags::of_refusal(refusal, middleware.name());
     record.tapped = arrival.core.tap.is_watched();
     let (name, message) = (middleware.name(), refusal.message.text().to_owned());
     record.refusal = Some(Box::new(RefusalNote { middleware: name, message, limit: middleware.limit_of(exchange, refusal) }));
@@ -43,12 +83,19 @@ pub(super) fn build_refusal_record(
 }
 
 /// Builds the record if somebody wants it. `is_wanted`: because somebody looks.
-fn fill_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str, is_wanted: bool) -> Option<Box<RequestRecord>> {
+fn fill_record(
+    arrival: &RequestContext<'_>,
+    source: &RecordSource<'_, '_>,
+    host: &str,
+    is_wanted: bool,
+) -> Option<Box<RequestRecord>> {
     let recorder = arrival.core.recorder.as_ref();
     let recording = arrival.core.shared.observer.recording.as_ref().filter(|_| recorder.is_some());
-    let facts = &exchange.api.facts;
-    let tracked = !facts.do_not_track && exchange.track != Track::Never;
-    let is_ignored = |recording: &Recording| !recording.ignored.is_empty() && recording.ignored.contains(&exchange.client_ip);
+    let facts = &source.api.facts;
+    let key = source.exchange.and_then(|exchange| exchange.key.as_ref());
+    let track = source.exchange.map_or(&Track::Default, |exchange| &exchange.track);
+    let tracked = !facts.do_not_track && *track != Track::Never;
+    let is_ignored = |recording: &Recording| !recording.ignored.is_empty() && recording.ignored.contains(&arrival.client_ip);
     let analytics = tracked && recording.is_some_and(|recording| recording.analytics && !is_ignored(recording));
     let logged = tracked && recording.is_some_and(|recording| recording.access_log);
     let tapped = is_wanted && tracked;
@@ -59,8 +106,9 @@ fn fill_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str
     let request = arrival.request;
     let mut record = recorder.map_or_else(|| arrival.core.tap.blank(), Recorder::blank);
     record.tapped = tapped;
-    record.key = exchange.key.as_ref().map(HeldKey::to_arc);
-    record.client_ip = exchange.client_ip;
+    record.key = key.map(HeldKey::to_arc);
+    record.client_ip = arrival.client_ip;
+    record.from_cache = source.exchange.is_some_and(|exchange| exchange.from_cache);
     record.peer = arrival.peer;
     record.request_id = arrival.request_id.0;
     record.http10 = request.version == Version::Http10;
@@ -83,11 +131,11 @@ fn fill_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str
     if tapped && arrival.core.tap.is_sampled() {
         write_live_head(&mut record, request);
     }
-    if let Some(name) = exchange.version {
+    if let Some(name) = source.version {
         record.write(Text::Version, name.as_bytes());
     }
-    if !facts.tag_headers.is_empty() || exchange.from_cache {
-        record.write(Text::Tags, if exchange.from_cache { b"cached-response\n" } else { b"" });
+    if !facts.tag_headers.is_empty() {
+        record.write(Text::Tags, b"");
         for name in &facts.tag_headers {
             if let Some(value) = request.headers.get(name) {
                 [name.as_bytes(), b"-", value, b"\n"].iter().for_each(|piece| record.append(piece));
@@ -98,18 +146,30 @@ fn fill_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str
         record.write(Text::OriginalPath, request.path().as_bytes());
     }
     if analytics {
-        record.graphql = exchange.noted_graphql();
-        record.write_path(exchange.api.stripped(&exchange.url));
+        record.graphql = source.exchange.and_then(Exchange::noted_graphql);
     }
-    if let Track::As(pattern) = &exchange.track {
+    if analytics || logged {
+        record.write_path(source.api.stripped(source.url));
+    }
+    if let Track::As(pattern) = track {
         record.write(Text::TrackedPath, pattern.as_bytes());
     }
-    let session = exchange.key.as_ref().map(|key| &key.session);
+    let session = key.map(|key| &key.session);
     let of_key = session.is_some_and(|session| session.enable_detailed_recording || session.enable_detail_recording);
     if analytics && (recording.is_some_and(|recording| recording.detailed) || facts.detailed || of_key) {
         write_head(&mut record, request, facts);
     }
     Some(record)
+}
+
+/// Notes where a request is sent. `target` is its path and query for the upstream.
+#[inline]
+pub(super) fn note_upstream(record: &mut RequestRecord, upstream: &Upstream, target: &[u8]) {
+    record.upstream_secure = upstream.target.tls.is_some();
+    if (record.analytics || record.logged) && !matches!(upstream.path.as_str(), "" | "/") {
+        let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
+        record.write_path(&String::from_utf8_lossy(path));
+    }
 }
 
 /// Starts a record for traces and for people who look, of a request that the gateway answers itself.

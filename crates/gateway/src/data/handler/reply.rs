@@ -47,8 +47,8 @@ pub(super) fn refuse_by_rules(
 ) {
     let Some(rules) = rules else { return refuse(outgoing, settings, refusal, xml_type, changes) };
     let (status, message, _) = settings.worded(refusal);
-    let flags = fault.map_or_else(|| error_flags::of_refusal(refusal), error_flags::of_fault);
-    let Some(rule) = rules.for_refusal(status, message, flags) else {
+    let flags = fault.map_or_else(|| error_flags::flags_of_refusal(refusal), error_flags::flags_of_fault);
+    let Some(rule) = rules.for_refusal(status, message, &flags) else {
         return refuse(outgoing, settings, refusal, xml_type, changes);
     };
     let status = rule.status(status);

@@ -13,17 +13,25 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use tollgate_http::HeaderEdits;
 
+/// A request whose version is selected, and what the selection changes of it.
+pub(super) struct SelectedRequest<'r, 'u> {
+    pub url: &'r mut Url<'u>,
+    pub arrival: &'r RequestContext<'u>,
+    pub changes: &'r mut Vec<HeaderChange>,
+    pub edits: &'r mut HeaderEdits,
+    /// Receives the name of the version, for the record of a request that is refused.
+    pub asked: &'r mut Option<String>,
+}
+
 /// Returns the request's version; removes it from the URL if the definition says so.
 #[inline]
 pub(super) fn version(
     snapshot: &Snapshot,
     api: &Arc<CompiledApi>,
     index: usize,
-    url: &mut Url<'_>,
-    arrival: &RequestContext<'_>,
-    changes: &mut Vec<HeaderChange>,
-    edits: &mut HeaderEdits,
+    request: SelectedRequest<'_, '_>,
 ) -> Result<VersionPlace, Refusal> {
+    let SelectedRequest { url, arrival, changes, edits, asked } = request;
     match &api.versions {
         Versions::One { expires, .. } => {
             if expires.has_passed_lazily() {
@@ -37,8 +45,12 @@ pub(super) fn version(
             let name = selector.name(url, arrival, changes, edits)?;
             let place = |name: &str| versions.iter().position(|version| version.name == name);
             let fallback = || place(&selector.default).filter(|_| selector.fallback_to_default);
-            let version = place(&name).or_else(fallback).ok_or(refusal::VERSION_UNKNOWN)?;
+            let Some(version) = place(&name).or_else(fallback) else {
+                *asked = Some(name);
+                return Err(refusal::VERSION_UNKNOWN);
+            };
             if versions.get(version).is_some_and(|version| version.expires.has_passed_lazily()) {
+                *asked = Some(name);
                 return Err(refusal::VERSION_EXPIRED);
             }
             Ok(VersionPlace { api: index, version })
@@ -48,7 +60,10 @@ pub(super) fn version(
             let own = |name: &str| (name == own_name || name == "self").then_some(index);
             let find = |name: &str| own(name).or_else(|| apis.get(name).and_then(|id| snapshot.api_by_id(id)));
             let fallback = || find(&selector.default).filter(|_| selector.fallback_to_default);
-            let api = find(&name).or_else(fallback).ok_or(refusal::VERSION_API_UNKNOWN)?;
+            let Some(api) = find(&name).or_else(fallback) else {
+                *asked = Some(name);
+                return Err(refusal::VERSION_API_UNKNOWN);
+            };
             Ok(VersionPlace { api, version: 0 })
         }
     }

@@ -3,6 +3,7 @@
 use super::arrival::RequestContext;
 use super::batch::is_batch;
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
+use super::record_builder::UnwalkedRequest;
 use super::steps::Steps;
 use super::{GatewayHandler, forward, mirror, own_response, record_builder, reply, revalidation, select};
 use crate::auth::keys::CountedRequest;
@@ -11,6 +12,7 @@ use crate::data::breaker::Passage;
 use crate::data::caching;
 use crate::data::endpoints::Hits;
 use crate::data::error_body::xml_type;
+use crate::data::error_flags;
 use crate::data::exchange::{Exchange, Redirect, Step, Track};
 use crate::data::middleware::Middleware;
 use crate::data::plugins::show_request;
@@ -74,8 +76,15 @@ impl GatewayHandler {
                 // Token requests do not name a version.
                 true => VersionPlace { api: turn.api, version: PROVIDER },
                 false => {
-                    let selected =
-                        select::version(snapshot, api, turn.api, &mut turn.url, arrival, &mut self.changes, &mut outgoing.edits);
+                    let mut asked = None;
+                    let request = select::SelectedRequest {
+                        url: &mut turn.url,
+                        arrival,
+                        changes: &mut self.changes,
+                        edits: &mut outgoing.edits,
+                        asked: &mut asked,
+                    };
+                    let selected = select::version(snapshot, api, turn.api, request);
                     if let (Err(refusal), Some(events)) = (&selected, &api.events)
                         // As in Tyk, which has no event if versions are APIs of their own.
                         && !matches!(api.versions, Versions::Apis { .. })
@@ -89,7 +98,15 @@ impl GatewayHandler {
                             refusal,
                         );
                     }
-                    selected?
+                    match selected {
+                        Ok(selected) => selected,
+                        Err(refusal) => {
+                            let version = asked.as_deref();
+                            let unwalked = UnwalkedRequest { api, url: &turn.url, version };
+                            self.record = record_builder::build_unwalked_record(arrival, &unwalked);
+                            return Err(refusal);
+                        }
+                    }
                 }
             };
             let Some(api) = snapshot.apis.get(selected.api) else { break };
@@ -133,9 +150,18 @@ impl GatewayHandler {
                 }
                 Run::Loop { name, url, method, body } => {
                     looped_through.push(selected);
-                    turn = ApiTurn { body, ..loop_turn(snapshot, selected, &name, url, method)? };
+                    let Some(target) = loop_target(snapshot, selected, &name) else {
+                        let unwalked = UnwalkedRequest { api, url: &url, version: None };
+                        self.record = record_builder::build_unwalked_record(arrival, &unwalked);
+                        return Err(refusal::LOOP_TARGET_UNKNOWN);
+                    };
+                    turn = ApiTurn { body, ..loop_turn(snapshot, target, url, method) };
                 }
             }
+        }
+        if let Some(api) = snapshot.apis.get(turn.api) {
+            let unwalked = UnwalkedRequest { api, url: &turn.url, version: None };
+            self.record = record_builder::build_unwalked_record(arrival, &unwalked);
         }
         Err(refusal::LOOP_TOO_DEEP)
     }
@@ -293,7 +319,8 @@ impl ChainWalk<'_> {
         }
         if let Some(response) = own {
             let tells_limits = response.tells_limits;
-            if let Some((work, time_max)) = own_response::process(&mut exchange, *response)? {
+            let processed = own_response::process(&mut exchange, *response);
+            if let Some((work, time_max)) = self.noted(processed, &exchange, record)? {
                 return Ok(Run::Await(work, time_max));
             }
             if !tells_limits {
@@ -303,7 +330,8 @@ impl ChainWalk<'_> {
             *record = record_builder::build_record(arrival, &exchange, "");
             return Ok(Run::Reply);
         }
-        match destination(&mut exchange, version)? {
+        let destination = destination(&mut exchange, version);
+        match self.noted(destination, &exchange, record)? {
             Destination::Control => {
                 // Not recorded: bodies contain secrets, and it is not a call of the API.
                 let forward = forward::fill_for_provider(&mut exchange, arrival.core.shared.control.serial);
@@ -323,7 +351,8 @@ impl ChainWalk<'_> {
                     }
                 }
                 *record = record_builder::build_record(arrival, &exchange, &upstream.host);
-                if let Some(record) = record.as_ref() {
+                if let Some(record) = record.as_mut() {
+                    record_builder::note_upstream(record, upstream, &exchange.outgoing.target);
                     forward.timed = true;
                     forward.capture_bytes_max = arrival.core.captured_bytes(record);
                 }
@@ -335,6 +364,21 @@ impl ChainWalk<'_> {
                 Ok(Run::Loop { name, url, method: exchange.method.into_owned(), body: exchange.new_body })
             }
         }
+    }
+
+    /// Starts the record of a request that is refused behind the middlewares.
+    #[inline]
+    fn noted<T>(
+        &self,
+        result: Result<T, Refusal>,
+        exchange: &Exchange<'_>,
+        record: &mut Option<Box<RequestRecord>>,
+    ) -> Result<T, Refusal> {
+        if let Err(refusal) = &result {
+            *record = record_builder::build_record(self.arrival, exchange, "");
+            record.iter_mut().for_each(|record| record.class = error_flags::of_refusal(refusal, ""));
+        }
+        result
     }
 
     /// Runs the rest of a chain on the request as its edits have made it.
@@ -412,25 +456,22 @@ fn destination(exchange: &mut Exchange<'_>, version: &ApiVersion) -> Result<Dest
     }
 }
 
-/// The turn of the API that a loop names. The query parameters `method` and `check_limits` are for the gateway.
-fn loop_turn(
-    snapshot: &Snapshot,
-    from: VersionPlace,
-    name: &str,
-    url: Url<'static>,
-    method: String,
-) -> Result<ApiTurn<'static>, Refusal> {
+/// The API that a loop names.
+fn loop_target(snapshot: &Snapshot, from: VersionPlace, name: &str) -> Option<usize> {
     let api = if name == "self" { Some(from.api) } else { snapshot.api_by_id_or_name(name) };
     // A stream understands no requests.
-    let api = api.filter(|api| snapshot.apis.get(*api).is_some_and(|api| api.stream.is_none()));
-    let api = api.ok_or(refusal::LOOP_TARGET_UNKNOWN)?;
+    api.filter(|api| snapshot.apis.get(*api).is_some_and(|api| api.stream.is_none()))
+}
+
+/// The turn of a loop's API. The query parameters `method` and `check_limits` are for the gateway.
+fn loop_turn(snapshot: &Snapshot, api: usize, url: Url<'static>, method: String) -> ApiTurn<'static> {
     let asked = |name: &str| url.query.as_deref().and_then(|query| parameter(query, name)).filter(|value| !value.is_empty());
     let method = Cow::Owned(asked("method").map_or(method, |method| method.to_ascii_uppercase()));
     let check_limits = asked("check_limits").is_some_and(|value| value == "true");
     let listen_path = snapshot.apis.get(api).map_or("", |api| api.listen_path.as_str());
     let listen_bytes = if url.path.decoded.starts_with(listen_path) { listen_path.len() } else { 0 };
     let query = url.query.map(|query| without_controls(&query)).filter(|query| !query.is_empty()).map(Cow::Owned);
-    Ok(ApiTurn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits, body: None })
+    ApiTurn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits, body: None }
 }
 
 fn without_controls(query: &str) -> String {

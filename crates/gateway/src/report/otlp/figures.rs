@@ -83,8 +83,8 @@ impl Figures for OtlpFigures {
 
 /// The UCUM unit implied by a name; none for counts, because a collector's Prometheus exporter appends `_ratio` to gauges with the unit `1`.
 fn unit(name: &str) -> &'static str {
-    match name.rsplit('_').next() {
-        Some("seconds") => "s",
+    match name.rsplit(['_', '.']).next() {
+        Some("seconds" | "duration") => "s",
         Some("bytes") => "By",
         _ => "",
     }

@@ -209,7 +209,7 @@ fn settings_that_are_wrong_or_unsafe() {
             r#"{"override_messages": {"auth.auth_field_missing": {"code": 1}}}"#,
             "$.override_messages[\"auth.auth_field_missing\"].code: error: must be a status code from 100 to 599",
         ),
-        (r#"{"log_format": "xml"}"#, "$.log_format: warning: must be one of default, json; the default is used"),
+        (r#"{"log_format": "xml"}"#, "$.log_format: warning: must be one of default, text, legacy, json; the default is used"),
         (
             r#"{"tollgate": {"trusted_proxies": ["x"]}}"#,
             "$.tollgate.trusted_proxies[0]: error: \"x\" is neither an IP address nor a CIDR range",

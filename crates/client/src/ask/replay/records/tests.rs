@@ -27,6 +27,8 @@ fn records_of_all_forms_become_requests() {
         )["path"],
         "/a"
     );
+    let both = r#"{"level":"info","message":"","prefix":"access-log","method":"GET","original_path":"/shop/a","path":"/base/a","status":200}"#;
+    assert_eq!(made(both)["path"], "/shop/a");
     assert_eq!(made(r#"{"level":"info","msg":"API reload complete"}"#), Value::Null);
     let nginx = made(r#"10.1.2.3 - - [24/Nov/2026:10:00:01 +0200] "GET /shop/things/7?a=b HTTP/1.1" 200 512 "-" "curl/8""#);
     assert_eq!(

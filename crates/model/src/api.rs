@@ -78,7 +78,9 @@ pub use upstream::{
     ActiveChecks, BalanceRule, HashRule, HashedPart, HedgeRule, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules,
     SplitPart, SrvRule, StickyCookie, UpstreamRules, WeightedTarget,
 };
-pub use upstream_auth::{CredentialHeader, UpstreamAuth, UpstreamBasicAuth, UpstreamClientCredentials, UpstreamOAuth};
+pub use upstream_auth::{
+    CredentialHeader, UpstreamAuth, UpstreamBasicAuth, UpstreamClientCredentials, UpstreamGrant, UpstreamOAuth,
+};
 pub use uptime::{CheckCommand, CheckProtocol, ServiceDiscovery, UptimeCheck, UptimeRetention, UptimeTests};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
 

@@ -59,9 +59,8 @@ impl Redis {
     /// # Errors
     /// [`StoreFaultKind::Io`] if no thread can be started.
     pub fn open(settings: RedisSettings) -> Result<Self, StoreFault> {
-        if settings.tls.is_some() {
-            // Fails if the process already has one, which is fine.
-            let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        if let Some(tls) = &settings.tls {
+            tls.install().map_err(|error| StoreFault::new(StoreFaultKind::Io, error))?;
         }
         let io = |error| StoreFault::new(StoreFaultKind::Io, error);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(io)?;

@@ -34,7 +34,8 @@ fn tls(storage: &Storage) -> Result<RedisTls, String> {
         (Some(certificate), Some(key)) => Some((certificate, key)),
         _ => None,
     };
-    Ok(RedisTls { insecure: storage.ssl_insecure_skip_verify, authorities: read(&storage.ca_file)?, own })
+    let (tls12, tls13) = storage.tls_versions();
+    Ok(RedisTls { insecure: storage.ssl_insecure_skip_verify, authorities: read(&storage.ca_file)?, own, tls12, tls13 })
 }
 
 fn read(file: &Path) -> Result<Option<Vec<u8>>, String> {

@@ -25,10 +25,9 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("upstream_auth.basic_auth.header.enabled", Never),
     ("upstream_auth.oauth.client_credentials.header.enabled", Never),
     ("upstream_auth.oauth.client_credentials.extra_metadata", Set),
+    ("upstream_auth.oauth.password.header.enabled", Never),
+    ("upstream_auth.oauth.password.extra_metadata", Set),
     // The gateway's own answers have it, as Tyk's have.
-    ("upstream_auth.oauth.password", Set),
-    // Its grant is reported.
-    ("upstream_auth.oauth.password_authentication", Never),
     // Analytics and telemetry.
     // Results are in memory, and discovered targets are checked by `tollgate.upstream.checks`.
     ("uptime_tests.config.recheck_wait", Never),

@@ -57,7 +57,14 @@ pub struct Storage {
     pub cert_file: PathBuf,
     /// Private key of the client certificate, PEM.
     pub key_file: PathBuf,
+    /// Lowest version of TLS: `1.2`, the default, or `1.3`. Lower ones are never used.
+    pub tls_min_version: String,
+    /// Highest version of TLS: `1.2`, or `1.3`, the default.
+    pub tls_max_version: String,
 }
+
+/// Tyk's names of TLS versions; connections have the last two.
+const TLS_VERSIONS: [&str; 4] = ["1.0", "1.1", "1.2", "1.3"];
 
 impl Storage {
     /// Whether it names a Redis.
@@ -81,6 +88,31 @@ impl Storage {
         }
         let host = if self.host.is_empty() { HOST } else { &self.host };
         vec![(host.to_owned(), if self.port == 0 { PORT } else { self.port })]
+    }
+
+    /// Whether TLS 1.2 and TLS 1.3 may be used.
+    pub fn tls_versions(&self) -> (bool, bool) {
+        let is_last = |version: &str| version == "1.3";
+        let max = self.tls_max_version.as_str();
+        (!is_last(&self.tls_min_version), max.is_empty() || is_last(max))
+    }
+
+    /// Reports TLS versions that no connection can have.
+    fn check_tls(&self, at: &JsonPath, findings: &mut Findings) {
+        for (name, version) in [("tls_min_version", &self.tls_min_version), ("tls_max_version", &self.tls_max_version)] {
+            if !version.is_empty() && !TLS_VERSIONS.contains(&version.as_str()) {
+                findings.error(&at.key(name), "must be 1.2 or 1.3");
+            }
+        }
+        if matches!(self.tls_max_version.as_str(), "1.0" | "1.1") {
+            findings.error(&at.key("tls_max_version"), "must be 1.2 or 1.3: earlier versions are not supported");
+        }
+        if matches!(self.tls_min_version.as_str(), "1.0" | "1.1") {
+            findings.warning(&at.key("tls_min_version"), "versions before 1.2 are not supported; 1.2 is the lowest");
+        }
+        if self.tls_versions() == (false, false) {
+            findings.error(&at.key("tls_min_version"), "is higher than tls_max_version");
+        }
     }
 
     /// Adds the problems of these settings to `findings`.
@@ -110,6 +142,7 @@ impl Storage {
         if self.cert_file.as_os_str().is_empty() != self.key_file.as_os_str().is_empty() {
             findings.error(&at.key("cert_file"), "cert_file and key_file require each other");
         }
+        self.check_tls(at, findings);
         if self.ssl_insecure_skip_verify && self.use_ssl {
             findings.warning(&at.key("ssl_insecure_skip_verify"), "anybody in between can read and change everything");
         }

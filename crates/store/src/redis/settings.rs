@@ -4,6 +4,8 @@ use redis::{
     ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo, RedisResult,
     TlsCertificates, TlsMode,
 };
+use rustls::SupportedCipherSuite;
+use rustls::crypto::CryptoProvider;
 use std::time::Duration;
 
 /// One Redis, or several servers that belong together.
@@ -44,7 +46,7 @@ pub enum RedisShape {
 }
 
 /// TLS to a Redis.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedisTls {
     /// Whether any certificate is accepted.
     pub insecure: bool,
@@ -52,6 +54,38 @@ pub struct RedisTls {
     pub authorities: Option<Vec<u8>>,
     /// Client certificate and key, PEM.
     pub own: Option<(Vec<u8>, Vec<u8>)>,
+    /// Whether TLS 1.2 may be used.
+    pub tls12: bool,
+    /// Whether TLS 1.3 may be used.
+    pub tls13: bool,
+}
+
+impl Default for RedisTls {
+    fn default() -> Self {
+        RedisTls { insecure: false, authorities: None, own: None, tls12: true, tls13: true }
+    }
+}
+
+impl RedisTls {
+    /// Makes the allowed versions those of the process, which the Redis library takes: all connections to Redis share them.
+    ///
+    /// # Errors
+    /// If another Redis has other versions.
+    pub(super) fn install(&self) -> Result<(), String> {
+        let mut provider = rustls::crypto::aws_lc_rs::default_provider();
+        let is_allowed = |suite: &SupportedCipherSuite| match suite {
+            SupportedCipherSuite::Tls12(_) => self.tls12,
+            SupportedCipherSuite::Tls13(_) => self.tls13,
+        };
+        provider.cipher_suites.retain(is_allowed);
+        let wanted = provider.cipher_suites.clone();
+        // Fails if the process already has one, which is fine if it is equal.
+        let _ = provider.install_default();
+        match CryptoProvider::get_default().is_some_and(|installed| installed.cipher_suites == wanted) {
+            true => Ok(()),
+            false => Err("tls_min_version and tls_max_version must be the same for every Redis".to_owned()),
+        }
+    }
 }
 
 impl Default for RedisSettings {

@@ -149,8 +149,8 @@ fn tls_is_spoken_with_a_known_authority_or_none() {
     ]);
     let (own, own_key) = signed();
     let own = Some((own.into_bytes(), own_key.into_bytes()));
-    let known = RedisTls { authorities: Some(authority_pem.into_bytes()), own: own.clone(), insecure: false };
-    for tls in [known, RedisTls { insecure: true, own: own.clone(), authorities: None }] {
+    let known = RedisTls { authorities: Some(authority_pem.into_bytes()), own: own.clone(), ..RedisTls::default() };
+    for tls in [known, RedisTls { insecure: true, own: own.clone(), ..RedisTls::default() }] {
         let store = open(RedisSettings { tls: Some(tls), ..at(&[server.port]) });
         put(&store, DocumentSpace::Session, "k", b"1", None);
         assert_eq!(get(&store, DocumentSpace::Session, "k").as_deref(), Some(&b"1"[..]));

@@ -1,4 +1,5 @@
-//! The gateway's own credentials for the upstream: a user and password, or an access token of an OAuth 2.0 server (client credentials, RFC 6749 §4.4).
+//! The gateway's own credentials for the upstream: a user and password, or an access token of an OAuth 2.0 server (client credentials, or a
+//! user's password, RFC 6749 §4.4 and §4.3).
 //! Reads `upstream_auth`. The credentials replace what the client sent in the header. A token is kept until shortly before it expires; the
 //! request that needs a new one is held for it, for five seconds at most. Without a token the client sees 502.
 
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
 use tollgate_http::is_value;
-use tollgate_model::api::{UpstreamAuth, UpstreamClientCredentials};
+use tollgate_model::api::{UpstreamAuth, UpstreamGrant};
 
 /// Deadline of a call; no request is held longer.
 const ASK_TIME_MAX: Duration = Duration::from_secs(5);
@@ -97,15 +98,15 @@ fn credentials(auth: &UpstreamAuth, source: &MiddlewareSource<'_, '_>) -> Result
     if !auth.oauth.enabled {
         return Ok(None);
     }
-    let rules = &auth.oauth.client_credentials;
-    let place = "oauth.client_credentials.token_url";
+    let rules = auth.oauth.grant();
+    let place = if rules.user.is_some() { "oauth.password.token_url" } else { "oauth.client_credentials.token_url" };
     let uri: Uri = rules.token_url.parse().map_err(|error| (place, format!("is not a URL: {error}")))?;
     let client = source.context.registry.auth_client.get().ok_or((place, "the system has no thread to ask it with".to_owned()))?;
     let own = source.tls_settings().for_host(uri.host().unwrap_or_default());
     let tls = TlsRules { service: ServiceKind::OAuth, ..own };
     let call = TokenCall {
-        headers: headers(rules).ok_or((place, "the client's credentials are unusable".to_owned()))?,
-        body: body(rules),
+        headers: headers(&rules).ok_or((place, "the client's credentials are unusable".to_owned()))?,
+        body: body(&rules),
         uri,
         tls,
     };
@@ -113,17 +114,22 @@ fn credentials(auth: &UpstreamAuth, source: &MiddlewareSource<'_, '_>) -> Result
     Ok(Some(UpstreamCredentials { header: name(&rules.header.name), source: CredentialSource::Token(Box::new(token)) }))
 }
 
-fn headers(rules: &UpstreamClientCredentials) -> Option<HeaderMap> {
+fn headers(rules: &UpstreamGrant<'_>) -> Option<HeaderMap> {
     let mut headers = HeaderMap::new();
-    let client = format!("{}:{}", encode_form(&rules.client_id), encode_form(&rules.client_secret));
+    let client = format!("{}:{}", encode_form(rules.client_id), encode_form(rules.client_secret));
     headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(client))).ok()?);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     Some(headers)
 }
 
-fn body(rules: &UpstreamClientCredentials) -> String {
-    let mut body = "grant_type=client_credentials".to_owned();
+fn body(rules: &UpstreamGrant<'_>) -> String {
+    let mut body = match rules.user {
+        None => "grant_type=client_credentials".to_owned(),
+        Some((name, password)) => {
+            format!("grant_type=password&username={}&password={}", encode_form(name), encode_form(password))
+        }
+    };
     if !rules.scopes.is_empty() {
         body.push_str(&format!("&scope={}", encode_form(&rules.scopes.join(" "))));
     }

@@ -154,7 +154,7 @@ fn variables_that_do_not_fit_are_named() {
     for (name, value, expect) in [
         ("TYK_GW_NOSUCHTHING", "1", "TYK_GW_NOSUCHTHING: warning: names no setting"),
         ("TOLLGATE_NO_SUCH_THING", "1", "TOLLGATE_NO_SUCH_THING: warning: names no setting"),
-        ("TYK_GW_STORAGE_TLSMINVERSION", "1.2", "TYK_GW_STORAGE_TLSMINVERSION: ignored: not supported yet"),
+        ("TYK_GW_LABS", "1", "TYK_GW_LABS: ignored: not supported yet"),
         ("TYK_GW_TRACER_ENABLED", "1", "TYK_GW_TRACER_ENABLED: ignored: not supported yet"),
         ("TYK_GW_LISTENPORT", "x", "TYK_GW_LISTENPORT: error: must be a number"),
         ("TYK_GW_CLOSECONNECTIONS", "yes", "TYK_GW_CLOSECONNECTIONS: error: must be true or false"),

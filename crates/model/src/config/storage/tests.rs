@@ -1,4 +1,6 @@
 use super::Storage;
+use crate::json_path::JsonPath;
+use crate::problem::Findings;
 
 fn storage(text: &str) -> Storage {
     serde_json::from_str(text).unwrap()
@@ -29,5 +31,24 @@ fn servers_are_named_in_three_ways() {
     ] {
         let expected: Vec<(String, u16)> = addresses.into_iter().map(|(host, port)| (host.to_owned(), port)).collect();
         assert_eq!(storage(text).addresses(), expected, "{text}");
+    }
+}
+
+#[test]
+fn versions_of_tls_are_the_last_two_and_what_can_not_be_is_an_error() {
+    for (text, versions, problems) in [
+        ("{}", (true, true), 0),
+        (r#"{"tls_min_version": "1.2", "tls_max_version": "1.3"}"#, (true, true), 0),
+        (r#"{"tls_min_version": "1.3"}"#, (false, true), 0),
+        (r#"{"tls_max_version": "1.2"}"#, (true, false), 0),
+        (r#"{"tls_min_version": "1.0"}"#, (true, true), 1),
+        (r#"{"tls_min_version": "1.3", "tls_max_version": "1.2"}"#, (false, false), 1),
+        (r#"{"tls_max_version": "1.1"}"#, (true, false), 1),
+        (r#"{"tls_min_version": "tls13"}"#, (true, true), 1),
+    ] {
+        let storage = storage(text);
+        let mut findings = Findings::default();
+        storage.check_tls(&JsonPath::root(), &mut findings);
+        assert_eq!((storage.tls_versions(), findings.below(&JsonPath::root()).len()), (versions, problems), "{text}");
     }
 }

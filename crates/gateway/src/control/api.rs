@@ -41,6 +41,7 @@ mod provider;
 mod query;
 mod reload;
 mod schema;
+mod store_queues;
 mod stream;
 mod tail;
 mod top;
@@ -76,7 +77,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tollgate_engine::LocalConnector;
 use tower::ServiceExt;
 use utoipa_axum::router::OpenApiRouter;
@@ -89,6 +90,7 @@ pub(crate) use documents::DocumentLocks;
 pub(crate) use health::Health;
 pub(crate) use openapi::described;
 pub(crate) use own_port::OwnPort;
+pub(crate) use store_queues::StoreQueues;
 use workers::Workers;
 
 /// Threads that render metrics; further scrapers wait.
@@ -163,7 +165,7 @@ pub(crate) fn start(
     names: [String; 2],
     pairs: SocketPairs,
     ports: Ports,
-) -> io::Result<()> {
+) -> io::Result<StoreQueues> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(FIGURES_THREADS_MAX).build()?;
     let threads = workers::start()?;
@@ -184,20 +186,32 @@ pub(crate) fn start(
         .route("/oauth/{api}/{endpoint}", any(provider::answer))
         .layer(from_fn_with_state(clients, workers::run))
         .with_state(control.clone());
+    let (stop, stopped) = watch::channel(false);
+    let (all_stored, ended) = oneshot::channel();
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
         runtime.block_on(async {
             tokio::spawn(keys.clone().follow_orgs());
             tokio::spawn(keys.write_behind());
-            tokio::spawn(change_log::write(control.clone(), changes));
             tokio::spawn(health::watch_store(control.clone()));
             tokio::spawn(watch_targets(control.shared.clone()));
             tokio::spawn(watch_shared_definitions(control.clone()));
-            let (found, file_changes) = mpsc::unbounded_channel();
+            let (found, file_changes) = mpsc::channel(store_queues::WAITING_MAX);
             control.loader.tell_file_changes(found);
-            tokio::spawn(change_log::note_files(control.clone(), file_changes));
-            let (replaced, revisions) = mpsc::unbounded_channel();
+            let (replaced, revisions) = mpsc::channel(store_queues::WAITING_MAX);
             control.loader.tell_revisions(replaced);
-            tokio::spawn(configuration::revisions::keep(control.clone(), revisions));
+            let keeping = configuration::revisions::keep(control.clone(), revisions, stopped.clone());
+            let noting = change_log::note_files(control.clone(), file_changes, stopped);
+            let (noted, all_noted) = watch::channel(false);
+            let writing = change_log::write(control.clone(), changes, all_noted);
+            tokio::spawn(async move {
+                let noting = async {
+                    noting.await;
+                    // From now on, no entry comes from files.
+                    let _ = noted.send(true);
+                };
+                tokio::join!(noting, writing, keeping);
+                let _ = all_stored.send(());
+            });
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
                     health.watch(&control.shared.registry.meters).await;
@@ -215,7 +229,7 @@ pub(crate) fn start(
         });
         threads.shutdown_background();
     })?;
-    Ok(())
+    Ok(StoreQueues { stop, ended })
 }
 
 /// Loads what other gateways have stored.

@@ -52,9 +52,9 @@ pub(crate) struct Loader {
     /// Files that the control API writes.
     own_writes: OwnWrites,
     /// Receives what a reload finds changed that the control API did not write.
-    file_changes: OnceLock<tokio::sync::mpsc::UnboundedSender<FoundChanges>>,
+    file_changes: OnceLock<tokio::sync::mpsc::Sender<FoundChanges>>,
     /// Receives what each change replaces.
-    revisions: OnceLock<tokio::sync::mpsc::UnboundedSender<Revision>>,
+    revisions: OnceLock<tokio::sync::mpsc::Sender<Revision>>,
 }
 
 /// By path; shared definitions have a place in Redis instead of a path.
@@ -180,13 +180,13 @@ impl Loader {
     }
 
     /// From now on, changes of files by others are sent there.
-    pub(crate) fn tell_file_changes(&self, to: tokio::sync::mpsc::UnboundedSender<FoundChanges>) {
+    pub(crate) fn tell_file_changes(&self, to: tokio::sync::mpsc::Sender<FoundChanges>) {
         // Set once, at the start.
         let _ = self.file_changes.set(to);
     }
 
     /// From now on, what changes replace is sent there.
-    pub(crate) fn tell_revisions(&self, to: tokio::sync::mpsc::UnboundedSender<Revision>) {
+    pub(crate) fn tell_revisions(&self, to: tokio::sync::mpsc::Sender<Revision>) {
         // Set once, at the start.
         let _ = self.revisions.set(to);
     }
@@ -245,8 +245,7 @@ impl Loader {
         changes.add_policies(policies_before, &self.shared.keys.policies());
         changes.leave_out(&self.own_writes);
         if !changes.is_empty() {
-            // The receiver lives as long as the control API.
-            let _ = to.send(changes);
+            revision::hand_over(to, changes);
         }
     }
 
@@ -393,8 +392,7 @@ impl Loader {
         if let Some(to) = self.revisions.get() {
             let revision = Revision::between(&before, &files, [&policies_before, &policies]);
             if !revision.objects.is_empty() {
-                // The receiver lives as long as the control API.
-                let _ = to.send(revision);
+                revision::hand_over(to, revision);
             }
         }
         report.problems.extend(self.shared.keys.set_policies(policies));

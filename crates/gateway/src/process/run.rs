@@ -49,10 +49,13 @@ use tollgate_engine::{
 use tollgate_limit::{AddressRates, Rate};
 use tollgate_model::Problem;
 use tollgate_model::config::{GatewayConfig, Timeouts};
-use tollgate_store::Redis;
+use tollgate_store::{Question, Redis};
 
 /// Interval between checks of the certificate files.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
+
+/// Time for storing what was answered when the process ends: a thousand entries of the log of changes, and some revisions.
+const STORE_QUEUES_TIME: Duration = Duration::from_secs(30);
 
 /// How long an idle connection may still send a request after another process took over.
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(5);
@@ -264,7 +267,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     }
     drop(inherited);
     let (close_ports, closed) = watch::channel(false);
-    api::start(control, waiting_changes, names, control_inbox, Ports { own: own_port, metrics: metrics_port, closed })?;
+    let ports_of_control = Ports { own: own_port, metrics: metrics_port, closed };
+    let store_queues = api::start(control, waiting_changes, names, control_inbox, ports_of_control)?;
 
     // Installs the handlers before the announcement: a signal may follow it at once.
     let mut signals = Signals::catch()?;
@@ -314,6 +318,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     if runtime.block_on(async { tokio::time::timeout(LAST_REQUEST_TIME, close_ports.closed()).await }).is_err() {
         tracing::warn!("a request to the control API is cut off");
     }
+    // Whatever ends the process: changes that were answered are in the store before anything else is.
+    if !runtime.block_on(store_queues.finish(STORE_QUEUES_TIME)) {
+        tracing::error!("revisions or entries of the log of changes are lost: the store takes too long");
+    }
     observer.recording.iter().for_each(Recording::stop);
     events.finish();
     pusher.into_iter().for_each(Pusher::stop);
@@ -338,6 +346,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
             return Err(fault.into());
         }
         tracing::error!(%fault, "the last quotas could not be stored");
+    }
+    // What was asked of the store in the background has its turn before.
+    if keys.shared_keys().is_none() {
+        runtime.block_on(keys.store().ask(Question::Counters { names: Vec::new() }))?;
     }
     if let Err(fault) = keys.store().fold_log() {
         tracing::warn!(%fault, "the store's log stays beside its database; both belong together");

@@ -4,6 +4,7 @@
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
+use super::store_queues::next;
 use crate::base::clock::unix_s;
 use crate::control::file_changes::{FoundChange, FoundChanges};
 use crate::control::known_keys::masked_differences;
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tollgate_admin::{Difference, Operator, Role, users};
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 
@@ -102,9 +103,9 @@ impl ChangeLog {
 }
 
 /// Logs changes of files that somebody else made, as those of the user `files`.
-pub(super) async fn note_files(control: Arc<Control>, mut found: mpsc::UnboundedReceiver<FoundChanges>) {
+pub(super) async fn note_files(control: Arc<Control>, mut found: mpsc::Receiver<FoundChanges>, mut stopped: watch::Receiver<bool>) {
     let files = Operator { name: users::FILES.to_owned(), role: Role::Admin };
-    while let Some(FoundChanges(changes)) = found.recv().await {
+    while let Some(FoundChanges(changes)) = next(&mut found, &mut stopped).await {
         for FoundChange { class, id, old, new, is_usable } in changes {
             let (action, status) = match (&old, &new) {
                 // The old version stays in service.
@@ -124,10 +125,10 @@ pub(super) async fn note_files(control: Arc<Control>, mut found: mpsc::Unbounded
 }
 
 /// Writes entries to the store while the gateway runs.
-pub(super) async fn write(control: Arc<Control>, mut waiting: WaitingEntries) {
+pub(super) async fn write(control: Arc<Control>, mut waiting: WaitingEntries, mut stopped: watch::Receiver<bool>) {
     // The next number of the day, as far as known.
     let mut place = (0, 0);
-    while let Some(entry) = waiting.0.recv().await {
+    while let Some(entry) = next(&mut waiting.0, &mut stopped).await {
         if let Err(fault) = put(control.shared.keys.store(), &entry, &mut place).await {
             tracing::error!(%fault, user = entry.user, action = entry.action, kind = entry.kind, target = entry.target, "a change can't be logged in the store");
         }

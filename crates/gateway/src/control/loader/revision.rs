@@ -8,6 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
+
+/// How long a change waits for a store that takes nothing before it goes on without.
+const HAND_OVER_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// The objects that one change replaced.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,6 +38,21 @@ pub(crate) struct RevisedObject {
 pub(crate) enum RevisedKind {
     Api,
     Policy,
+}
+
+/// Puts something into a queue in front of the store. If the queue is full, whoever has made the change waits: what is answered will be stored.
+/// Blocks.
+pub(super) fn hand_over<T>(to: &Sender<T>, mut item: T) {
+    let end = Instant::now() + HAND_OVER_TIME_MAX;
+    loop {
+        match to.try_send(item) {
+            Err(TrySendError::Full(back)) if Instant::now() < end => item = back,
+            Err(TrySendError::Full(_)) => return tracing::error!("a change is not logged: the store takes nothing"),
+            // The receiver lives as long as the control API.
+            Ok(()) | Err(TrySendError::Closed(_)) => return,
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 impl Revision {

@@ -6,6 +6,7 @@ use super::{ChangeReport, carry_out};
 use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use crate::control::api::answer::{ControlAnswer, Error, error, ok};
+use crate::control::api::store_queues::next;
 use crate::control::loader::{RevisedKind, RevisedObject, Revision};
 use crate::data::control_caller::ControlCaller;
 use axum::Extension;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tollgate_admin::Operator;
 use tollgate_model::json_document;
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
@@ -81,8 +82,12 @@ fn piece_id(number: u64, piece: usize) -> String {
 const LATEST: &str = "revision/latest";
 
 /// Stores revisions while the gateway runs.
-pub(in crate::control::api) async fn keep(control: Arc<Control>, mut waiting: mpsc::UnboundedReceiver<Revision>) {
-    while let Some(revision) = waiting.recv().await {
+pub(in crate::control::api) async fn keep(
+    control: Arc<Control>,
+    mut waiting: mpsc::Receiver<Revision>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    while let Some(revision) = next(&mut waiting, &mut stopped).await {
         let node = control.shared.observer.node().to_owned();
         if let Err(fault) = put(control.shared.keys.store(), &revision, node).await {
             tracing::error!(%fault, "a revision of the configuration can't be stored: there is no way back from it");

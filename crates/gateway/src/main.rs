@@ -20,6 +20,9 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if tollgate_javascript::serve_scripts_if_asked() {
+        return ExitCode::SUCCESS;
+    }
     let cli = cli::Cli::parse();
     let result = match cli.command() {
         cli::CliCommand::Run(options) => run::run(options),

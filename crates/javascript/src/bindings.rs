@@ -20,12 +20,6 @@ const RAW: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_encode_padding(false).with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
-/// Told when a script waits for something else than itself, so that another can run meanwhile.
-pub(crate) trait Waits: Send + Sync {
-    fn begin(&self);
-    fn end(&self);
-}
-
 /// An argument as text; a missing one is `undefined`, as in Tyk.
 type Text = Opt<Coerced<String>>;
 
@@ -34,11 +28,11 @@ fn text(argument: Text) -> String {
 }
 
 /// Defines the functions as members of the global object.
-pub(crate) fn define(ctx: &Ctx<'_>, host: Arc<dyn ScriptHost>, state: Arc<CallState>, waits: Arc<dyn Waits>) -> Result<()> {
+pub(crate) fn define(ctx: &Ctx<'_>, host: Arc<dyn ScriptHost>, state: Arc<CallState>) -> Result<()> {
     define_log(ctx, &host, &state)?;
     define_base64(ctx)?;
-    define_http(ctx, &host, &state, &waits)?;
-    define_keys(ctx, &host, &state, &waits)
+    define_http(ctx, &host, &state)?;
+    define_keys(ctx, &host, &state)
 }
 
 fn define_log(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>) -> Result<()> {
@@ -73,9 +67,9 @@ fn define_base64(ctx: &Ctx<'_>) -> Result<()> {
     globals.set("rawb64dec", Func::from(move |input: Text| decoded(&RAW, input)))
 }
 
-fn define_http(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>, waits: &Arc<dyn Waits>) -> Result<()> {
+fn define_http(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>) -> Result<()> {
     let globals = ctx.globals();
-    let (own_host, own_state, own_waits) = (host.clone(), state.clone(), waits.clone());
+    let (own_host, own_state) = (host.clone(), state.clone());
     let send = move |request: Text| {
         let call = match http_call::read(&text(request)) {
             Ok(call) => call,
@@ -84,11 +78,11 @@ fn define_http(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>
                 return None;
             }
         };
-        let reply = waiting(&*own_waits, || own_host.send(call, own_state.time_left()))?;
+        let reply = own_host.send(call, own_state.time_left())?;
         Some(http_call::write_reply(&reply))
     };
     globals.set("TykMakeHttpRequest", Func::from(send))?;
-    let (own_host, own_state, own_waits) = (host.clone(), state.clone(), waits.clone());
+    let (own_host, own_state) = (host.clone(), state.clone());
     let send_all = move |requests: Text| {
         let batch = match Batch::read(&text(requests)) {
             Ok(batch) => batch,
@@ -98,34 +92,27 @@ fn define_http(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>
             }
         };
         let (calls, in_turn) = (batch.calls.clone(), batch.in_turn);
-        let replies = waiting(&*own_waits, || own_host.send_all(calls, in_turn, own_state.time_left()));
+        let replies = own_host.send_all(calls, in_turn, own_state.time_left());
         Some(batch.write_replies(&replies))
     };
     globals.set("TykBatchRequest", Func::from(send_all))
 }
 
-fn define_keys(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>, waits: &Arc<dyn Waits>) -> Result<()> {
+fn define_keys(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>) -> Result<()> {
     let globals = ctx.globals();
-    let (own_host, own_state, own_waits) = (host.clone(), state.clone(), waits.clone());
+    let (own_host, own_state) = (host.clone(), state.clone());
     let get = move |key: Text, api_id: Text| {
         let (key, api_id) = (text(key), text(api_id));
-        waiting(&*own_waits, || own_host.key(&key, &api_id, own_state.time_left()))
+        own_host.key(&key, &api_id, own_state.time_left())
     };
     globals.set("TykGetKeyData", Func::from(get))?;
-    let (own_host, own_state, own_waits) = (host.clone(), state.clone(), waits.clone());
+    let (own_host, own_state) = (host.clone(), state.clone());
     let set = move |key: Text, session: Text, suppress_reset: Text| {
         let (key, session, keep_counters) = (text(key), text(session), text(suppress_reset) == "1");
-        let done = waiting(&*own_waits, || own_host.set_key(&key, &session, keep_counters, own_state.time_left()));
+        let done = own_host.set_key(&key, &session, keep_counters, own_state.time_left());
         if let Err(why) = done {
             own_host.log(&format!("TykSetKeyData: {why}"));
         }
     };
     globals.set("TykSetKeyData", Func::from(set))
-}
-
-fn waiting<T>(waits: &dyn Waits, work: impl FnOnce() -> T) -> T {
-    waits.begin();
-    let result = work();
-    waits.end();
-    result
 }

@@ -1,24 +1,35 @@
-//! The threads that run scripts. They have a lower priority than the data threads (`priority.rs`). Each API has its own queue, and
-//! the queues have their turns.
+//! The threads that have scripts run, each by a process of its own (`worker.rs`), which can be killed. The processes have a lower priority than the
+//! data threads (`priority.rs`). Each API has its own queue, and the queues have their turns.
 
+mod loading;
 mod state;
 mod thread;
+mod worker;
 
 use crate::ScriptHost;
-use crate::bindings::Waits;
 use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::ScriptLimits;
 use crate::program::{Handler, Program};
-use crate::sandbox::{Argument, Entry, Sandbox};
+use crate::sandbox::{Argument, Entry};
+use loading::Spares;
 use state::{Lane, Refused, State, WantedThread};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use tollgate_plugin::LoadGate;
+use worker::Worker;
 
-/// The threads that run scripts, for the whole process. They start when they are needed.
+/// The threads that have scripts run, for the whole gateway, and their processes. They start when they are needed.
 #[derive(Clone)]
 pub struct ScriptEngine(Arc<Shared>);
 
-struct Shared(Mutex<State>);
+struct Shared {
+    state: Mutex<State>,
+    gate: Arc<LoadGate>,
+    spares: Spares,
+    /// The number of the next program.
+    next_number: AtomicU64,
+}
 
 /// The program of one API, ready to be called.
 pub struct Script {
@@ -60,18 +71,20 @@ impl ScriptEngine {
     /// Makes an engine without threads.
     pub fn new() -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        ScriptEngine(Arc::new(Shared(Mutex::new(State::new(cpus)))))
+        let (state, gate, spares) = (Mutex::new(State::new(cpus)), Arc::default(), Spares::default());
+        ScriptEngine(Arc::new(Shared { state, gate, spares, next_number: AtomicU64::new(0) }))
     }
 
-    /// Loads a program: its top-level code runs, on a thread of its own, because it needs much stack.
+    /// What all loads of plugins in this process pass.
+    pub fn load_gate(&self) -> &Arc<LoadGate> {
+        &self.0.gate
+    }
+
+    /// Loads a program: its top-level code runs. If that takes long, this returns before, and the calls of the script wait.
     pub fn load(&self, program: Program, host: Arc<dyn ScriptHost>, limits: ScriptLimits) -> Result<Script, ProgramFault> {
-        let lane = Arc::new(Lane::new(Arc::new(program), host, limits));
-        let (own, engine) = (lane.clone(), self.0.clone());
-        let load = move || own.new_sandbox(Arc::new(NoWaits), false).map(|sandbox| drop((sandbox, engine)));
-        let failed =
-            |why: &str| ProgramFault { source: String::new(), message: format!("the script engine can't be started: {why}") };
-        let thread = thread::spawn("script-load", load).map_err(|error| failed(&error.to_string()))?;
-        thread.join().unwrap_or_else(|_| Err(failed("it crashed")))?;
+        let number = self.0.next_number.fetch_add(1, Ordering::Relaxed);
+        let lane = Arc::new(Lane::new(number, program, host, limits));
+        loading::load(&self.0, &lane)?;
         Ok(Script { engine: self.0.clone(), lane })
     }
 }
@@ -86,6 +99,11 @@ impl Script {
         }
     }
 
+    /// Whether its program is loaded. Until then, calls wait; if it never is, they fail.
+    pub fn is_loaded(&self) -> bool {
+        self.lane.is_loaded()
+    }
+
     /// The limits of its calls.
     pub fn limits(&self) -> ScriptLimits {
         self.lane.limits
@@ -97,26 +115,35 @@ impl Script {
     }
 }
 
-impl Lane {
-    fn new_sandbox(&self, waits: Arc<dyn Waits>, quiet: bool) -> Result<Sandbox, ProgramFault> {
-        Sandbox::new(self.program.clone(), self.host.clone(), waits, self.limits, quiet)
-    }
-}
-
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_spare(&self) -> Option<Worker> {
+        self.spares.take()
     }
 
     /// Queues a task, and has a thread take it.
     fn submit(this: &Arc<Self>, lane: &Arc<Lane>, task: Task) -> Result<(), Refused> {
-        let now = Instant::now();
         let mut state = this.lock();
-        state.enqueue(lane, task, now)?;
-        let wanted = state.wanted_thread(now);
+        state.enqueue(lane, task)?;
+        let wanted = state.wanted_thread(Instant::now());
         drop(state);
         Self::wake_or_start(this, wanted);
         Ok(())
+    }
+
+    /// A program is loaded, or it never will be: the calls that wait for it begin or fail.
+    fn end_load(this: &Arc<Self>, lane: &Arc<Lane>, result: Result<(), ProgramFault>) {
+        let mut state = this.lock();
+        let failed = state.end_load(lane, result);
+        let wanted = state.wanted_thread(Instant::now());
+        drop(state);
+        Self::wake_or_start(this, wanted);
+        for (task, fault) in failed {
+            task.reply.send(Err(fault));
+        }
     }
 
     /// Wakes or starts the thread that is missing for a call. Not under the lock: what is woken wants it.
@@ -138,10 +165,8 @@ impl Shared {
     }
 }
 
-/// While a program is loaded, nobody waits for its thread.
-struct NoWaits;
-
-impl Waits for NoWaits {
-    fn begin(&self) {}
-    fn end(&self) {}
+/// The thread that runs the script which asks the host something on this thread.
+#[cfg(test)]
+pub(crate) fn thread_of_call() -> Option<rustix::process::Pid> {
+    worker::THREAD.get()
 }

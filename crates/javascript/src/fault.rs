@@ -1,10 +1,12 @@
 //! Why a script could not be loaded, or a call brought no result.
 
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
 /// Why a program can't be loaded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramFault {
     /// Name of the source; empty if it is none of them.
     pub source: String,
@@ -13,7 +15,7 @@ pub struct ProgramFault {
 }
 
 /// Why a call brought no result. Clients never see the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScriptFault {
     /// It took longer than allowed.
     Timeout(Duration),
@@ -24,14 +26,16 @@ pub enum ScriptFault {
     /// It logged too much.
     LogFlood,
     /// Its function returned something that is no result.
-    NoResult(&'static str),
+    NoResult(Cow<'static, str>),
     /// Its result has a value of another type than it must.
     Unreadable(String),
     /// Too many calls of the API wait.
     Busy,
-    /// Earlier calls of the API could not be stopped, so that no more are made.
-    Barred,
-    /// The engine can't be started: no memory, or no thread.
+    /// Its program could not be loaded.
+    NotLoaded(String),
+    /// The process that ran it has ended.
+    Ended,
+    /// The engine can't be started: no memory, no thread, or no process.
     Unavailable(String),
 }
 
@@ -44,7 +48,8 @@ impl fmt::Display for ScriptFault {
             ScriptFault::LogFlood => f.write_str("the script logged too much"),
             ScriptFault::NoResult(why) => f.write_str(why),
             ScriptFault::Busy => f.write_str("too many calls of this API's scripts wait"),
-            ScriptFault::Barred => f.write_str("earlier calls of this API's scripts could not be stopped"),
+            ScriptFault::NotLoaded(why) => write!(f, "the script can't be loaded: {why}"),
+            ScriptFault::Ended => f.write_str("the process that ran the script has ended"),
             ScriptFault::Unavailable(why) => write!(f, "the script engine can't be started: {why}"),
         }
     }

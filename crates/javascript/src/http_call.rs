@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A request that a script sends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpCall {
     /// The method.
     pub method: String,
@@ -21,7 +21,7 @@ pub struct HttpCall {
 }
 
 /// The response to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpReply {
     /// The status code.
     pub status: u16,
@@ -148,7 +148,8 @@ fn batched(entry: Value) -> Result<HttpCall, String> {
     let entry: TykBatchEntry = serde_json::from_value(entry).map_err(|error| error.to_string())?;
     Ok(HttpCall {
         method: method(entry.method),
-        url: entry.relative_url.unwrap_or_default(),
+        // Go cuts a fragment off here, but not in `TykMakeHttpRequest`, where `#` is a part of the path.
+        url: entry.relative_url.unwrap_or_default().split('#').next().unwrap_or_default().to_owned(),
         headers: texts(entry.headers)?,
         body: entry.body.unwrap_or_default().into_bytes(),
     })

@@ -1,5 +1,5 @@
-//! JavaScript as Tyk's plugins and virtual endpoints are written in it, on QuickJS. A [`Program`] is what one API loads; a [`Script`] runs
-//! calls of it on threads beside the data path, each within [`ScriptLimits`]. Nothing of one call is left for the next. Scripts reach the
+//! JavaScript as Tyk's plugins and virtual endpoints are written in it, on QuickJS. A [`Program`] is what one API loads; a [`Script`] has
+//! calls of it run by processes beside the gateway, each within [`ScriptLimits`]. A process that does not answer in time is killed. Nothing of one call is left for the next. Scripts reach the
 //! world only through [`ScriptHost`]: this crate opens no socket and reads no file.
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,8 @@ mod objects;
 mod priority;
 mod program;
 mod sandbox;
+mod wire;
+mod worker_process;
 
 pub use engine::{Script, ScriptCall, ScriptEngine, ScriptReply};
 pub use fault::{ProgramFault, ScriptFault};
@@ -23,11 +25,14 @@ pub use limits::ScriptLimits;
 pub use objects::{VirtualAnswer, VirtualRequest, request_argument, response_argument, spec};
 pub use program::{Constant, Handler, Program, ProgramBuilder, Scope};
 pub use sandbox::{Argument, Entry};
+pub use worker_process::serve_scripts_if_asked;
 
 use std::time::Duration;
 
 /// What scripts can do beside calculating. All calls block the script's thread, and must end within their time.
 pub trait ScriptHost: Send + Sync {
+    /// A program that took long has not been loaded in the end. Whoever loaded it no longer waits.
+    fn load_failed(&self, _: &ProgramFault) {}
     /// A line of `log`.
     fn log(&self, text: &str);
     /// A line of `rawlog`.

@@ -234,6 +234,18 @@
     };
   }
 
+  // As in otto: values as text, with spaces between them. They go to the log.
+  function consoleOf(write) {
+    var made = {}, say = function () {
+      var line = "";
+      for (var index = 0; index < arguments.length; index++) line += (index > 0 ? " " : "") + toText(arguments[index]);
+      write(line);
+    };
+    ["log", "debug", "info", "warn", "error", "dir"].forEach((name) => (made[name] = say));
+    ["time", "timeEnd", "trace", "assert"].forEach((name) => (made[name] = function () {}));
+    return made;
+  }
+
   function virtualAnswer(answer, meta) {
     return stringify({ Response: answer, SessionMeta: meta });
   }
@@ -392,7 +404,8 @@
   define(globalThis, "TykJsResponse", { value: virtualAnswer, writable: true, configurable: true });
   var tyk = tykJS();
   define(globalThis, "TykJS", { value: tyk, writable: true, configurable: true });
-  first.add("TykJsResponse").add("TykJS");
+  define(globalThis, "console", { value: consoleOf(log), writable: true, configurable: true });
+  first.add("TykJsResponse").add("TykJS").add("console");
   // Called from outside. Scripts can reach it too, so what it keeps between calls is set once only: before their first run has ended.
   return Object.assign(call, {
     sweep: sweep,

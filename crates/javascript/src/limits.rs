@@ -1,9 +1,10 @@
 //! The limits of a call.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The limits of each call of a script.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ScriptLimits {
     /// Time from the moment when the call is made, including its wait for a thread and for other servers.
     pub time_max: Duration,
@@ -17,7 +18,7 @@ pub(crate) const LOG_BYTES_MAX: usize = 64 << 10;
 /// Stack of the interpreter. Its frames are large; this allows some thousand nested calls. A thread has [`THREAD_STACK_BYTES`].
 pub(crate) const STACK_BYTES_MAX: usize = 768 << 10;
 
-/// Stack of a thread: the interpreter's, and room for what is called from it.
+/// Stack of the thread that runs scripts: the interpreter's, and room for what is called from it.
 pub(crate) const THREAD_STACK_BYTES: usize = 2 << 20;
 
 /// Time for loading a program, which runs its top-level code once.

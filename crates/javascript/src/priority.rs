@@ -1,8 +1,8 @@
 //! The priority of a thread that runs scripts. A short call should end before the data thread that waits for it takes the CPU back, so it has almost
-//! the priority of one. A call that uses much CPU loses it: an endless loop gets what nobody else needs. On Linux, what is set here applies to the
-//! calling thread alone. A system that forbids it has no other effect.
+//! the priority of one. A call that uses much CPU loses it: an endless loop gets what nobody else needs. On Linux, what a thread sets here applies
+//! to itself alone. A system that forbids it has no other effect.
 
-use rustix::process::setpriority_process;
+use rustix::process::{Pid, getpriority_process, setpriority_process};
 use rustix::time::{ClockId, clock_gettime};
 use std::cell::Cell;
 use std::time::Duration;
@@ -44,7 +44,12 @@ pub(crate) fn note_progress() {
     }
 }
 
-/// Whether the thread has lost its priority. Only a privileged process could give it back, so the thread ends after its call.
+/// Takes the priority of a thread whose call takes long: a built-in function does not do it itself.
+pub(crate) fn lower(thread: Pid) {
+    let _ = setpriority_process(Some(thread), NICENESS_OF_LONG_CALLS);
+}
+
+/// Whether the thread has lost its priority. Only a privileged process could give it back, so it ends after the call.
 pub(crate) fn is_low() -> bool {
-    IS_LOW.get()
+    IS_LOW.get() || getpriority_process(None).is_ok_and(|niceness| niceness > NICENESS_OF_SHORT_CALLS)
 }

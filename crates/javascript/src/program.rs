@@ -2,10 +2,11 @@
 //! handler: so it finds the variables as they are after loading, whatever other calls have done, as in Tyk, which copies its engine.
 
 use crate::fault::ProgramFault;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// Which scripts see the variables of one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
     /// All with this scope, as with Tyk's driver `otto`.
     Shared,
@@ -14,11 +15,11 @@ pub enum Scope {
 }
 
 /// A function of a program that can be called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handler(pub(crate) usize);
 
 /// What an API loads, complete.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
     /// The function, in parentheses. It returns the handlers.
     pub(crate) text: String,
@@ -29,7 +30,7 @@ pub struct Program {
 }
 
 /// A value of a program that is the same for each call, made without reading JSON again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constant(pub(crate) usize);
 
 /// Collects the scripts of a program.
@@ -40,7 +41,7 @@ pub struct ProgramBuilder {
     constants: Vec<String>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Source {
     name: String,
     text: String,
@@ -49,7 +50,7 @@ struct Source {
     first_line: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct HandlerName {
     source: usize,
     pub name: String,

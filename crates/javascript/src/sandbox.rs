@@ -4,13 +4,14 @@ use crate::ScriptHost;
 use crate::bindings;
 use crate::call_state::CallState;
 use crate::fault::{ProgramFault, ScriptFault};
-use crate::limits::{LOAD_TIME_MAX, STACK_BYTES_MAX, ScriptLimits};
+use crate::limits::{STACK_BYTES_MAX, ScriptLimits};
 use crate::priority;
 use crate::program::{Constant, Handler, Program};
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::function::{Args, Func};
 use rquickjs::object::Filter;
 use rquickjs::{Array, CatchResultExt, CaughtError, Context, Ctx, Function, Runtime, Value};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -28,7 +29,7 @@ type Builtins = (
 );
 
 /// How a handler is called, and with what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
     /// `NewProcessRequest`: request, session, configuration, and anything if the script may change the session's `meta_data`.
     Request = 0,
@@ -43,7 +44,7 @@ pub enum Entry {
 }
 
 /// An argument of a call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Argument {
     /// A value as JSON.
     Json(String),
@@ -72,9 +73,9 @@ impl Sandbox {
     pub(crate) fn new(
         program: Arc<Program>,
         host: Arc<dyn ScriptHost>,
-        waits: Arc<dyn bindings::Waits>,
         limits: ScriptLimits,
         quiet: bool,
+        deadline: Instant,
     ) -> Result<Self, ProgramFault> {
         let failed = |error: rquickjs::Error| ProgramFault { source: String::new(), message: error.to_string() };
         priority::begin_call();
@@ -90,10 +91,10 @@ impl Sandbox {
         runtime.set_interrupt_handler(Some(Box::new(goes_on)));
         let context = Context::custom::<Builtins>(&runtime).map_err(failed)?;
         let mut sandbox = Sandbox { context, runtime, program, state, limits, globals: 0 };
-        sandbox.state.begin(Instant::now() + LOAD_TIME_MAX);
+        sandbox.state.begin(deadline);
         sandbox.state.set_quiet(quiet);
         sandbox.context.with(|ctx| {
-            bindings::define(&ctx, host, sandbox.state.clone(), waits).map_err(failed)?;
+            bindings::define(&ctx, host, sandbox.state.clone()).map_err(failed)?;
             sandbox.load(&ctx)
         })?;
         sandbox.state.set_quiet(true);
@@ -170,9 +171,9 @@ impl Sandbox {
         let made: Value<'_> = call.call_arg(arguments).catch(ctx).map_err(thrown)?;
         self.state.set_quiet(true);
         match made.as_string() {
-            Some(text) => text.to_string().map_err(|_| ScriptFault::NoResult("the script's result is not valid text")),
-            None if made.is_undefined() => Err(ScriptFault::NoResult("the script returned nothing")),
-            None => Err(ScriptFault::NoResult("the script returned something else than its result")),
+            Some(text) => text.to_string().map_err(|_| ScriptFault::NoResult("the script's result is not valid text".into())),
+            None if made.is_undefined() => Err(ScriptFault::NoResult("the script returned nothing".into())),
+            None => Err(ScriptFault::NoResult("the script returned something else than its result".into())),
         }
     }
 

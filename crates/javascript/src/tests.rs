@@ -2,11 +2,13 @@
 
 mod bad_scripts;
 mod isolation;
+mod loading;
+mod natives;
 mod tyk_api;
 
 use crate::{
-    Argument, Entry, Handler, HttpCall, HttpReply, Program, ProgramBuilder, Scope, Script, ScriptCall, ScriptEngine, ScriptFault,
-    ScriptHost, ScriptLimits, ScriptReply,
+    Argument, Entry, Handler, HttpCall, HttpReply, Program, ProgramBuilder, ProgramFault, Scope, Script, ScriptCall, ScriptEngine,
+    ScriptFault, ScriptHost, ScriptLimits, ScriptReply,
 };
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,7 +22,7 @@ pub(crate) struct NotedHost {
     calls: Mutex<Vec<HttpCall>>,
     /// Requests that must have come before any is answered.
     together: usize,
-    /// Whether it notes the niceness of the thread in place of what is logged.
+    /// Whether it notes the niceness of the thread that asks for a key.
     notes_niceness: bool,
     arrived: (Mutex<usize>, Condvar),
 }
@@ -36,10 +38,11 @@ impl NotedHost {
 }
 
 impl ScriptHost for NotedHost {
+    fn load_failed(&self, fault: &ProgramFault) {
+        self.note(format!("load failed: {fault}"));
+    }
+
     fn log(&self, text: &str) {
-        if self.notes_niceness {
-            return self.note(format!("nice {}", rustix::process::getpriority_process(None).unwrap()));
-        }
         self.note(format!("log {text}"));
     }
 
@@ -66,6 +69,9 @@ impl ScriptHost for NotedHost {
     }
 
     fn key(&self, key: &str, api_id: &str, _: Duration) -> String {
+        if self.notes_niceness {
+            self.note(format!("nice {}", rustix::process::getpriority_process(crate::engine::thread_of_call()).unwrap()));
+        }
         json!({"key": key, "api": api_id, "expires": 5}).to_string()
     }
 
@@ -120,7 +126,9 @@ fn load_on(engine: &ScriptEngine, limits: ScriptLimits, text: &str, name: &str, 
 
 fn load_fault(text: &str, name: &str) -> String {
     let (program, _) = program(text, name);
-    match ScriptEngine::new().load(program, Arc::new(NotedHost::default()), LIMITS) {
+    let engine = ScriptEngine::new();
+    engine.load_gate().wait_for_all();
+    match engine.load(program, Arc::new(NotedHost::default()), LIMITS) {
         Ok(_) => panic!("it was loaded"),
         Err(fault) => fault.to_string(),
     }
@@ -150,48 +158,8 @@ impl Loaded {
     }
 }
 
+/// The processes of these tests: started with the name of this function, they run nothing else.
 #[test]
-#[ignore = "a measurement"]
-fn costs() {
-    let text = r#"
-        var mw = new TykJS.TykMiddleware.NewMiddleware({});
-        mw.NewProcessRequest(function (request, session, config) {
-            request.SetHeaders["X-A"] = "b";
-            return mw.ReturnData(request, {});
-        });"#;
-    let mut builder = ProgramBuilder::default();
-    let source = builder.source("plugin.js", text, Scope::Shared);
-    let handler = builder.handler(source, "mw").unwrap();
-    let session = builder.constant(&serde_json::to_string(&json!({"rate": 0, "per": 0, "meta_data": null})).unwrap());
-    let config = builder.constant(r#"{"OrgID": "", "APIID": "a", "config_data": {}}"#);
-    let program = builder.build();
-    struct No;
-    impl crate::bindings::Waits for No {
-        fn begin(&self) {}
-        fn end(&self) {}
-    }
-    let program = Arc::new(program);
-    let began = std::time::Instant::now();
-    let make =
-        || crate::sandbox::Sandbox::new(program.clone(), Arc::new(NotedHost::default()), Arc::new(No), LIMITS, true).unwrap();
-    for _ in 0..20 {
-        make();
-    }
-    eprintln!("sandbox {:?}", began.elapsed() / 20);
-    let sandbox = make();
-    let request = json!({"Headers": {"Accept": ["*/*"], "Host": ["a"], "User-Agent": ["x"]}, "SetHeaders": {}, "DeleteHeaders": [], "Body": "", "URL": "/a/b", "Params": {},
-        "AddParams": {}, "ExtendedParams": {}, "DeleteParams": [], "ReturnOverrides": {"ResponseCode": 0, "ResponseError": "", "ResponseBody": "", "ResponseHeaders": null, "OverrideError": false},
-        "IgnoreBody": false, "Method": "GET", "RequestURI": "/a/b", "Scheme": "http"}).to_string();
-    let arguments = [Argument::Json(request), Argument::Constant(session), Argument::Constant(config), Argument::None];
-    for _ in 0..3 {
-        let cpu = || {
-            let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-            Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-        };
-        let began = cpu();
-        for _ in 0..10_000 {
-            sandbox.run(Entry::Request, handler, &arguments, std::time::Instant::now() + Duration::from_secs(1)).0.unwrap();
-        }
-        eprintln!("call {:?}", (cpu() - began) / 10_000);
-    }
+fn script_worker() {
+    crate::serve_scripts_if_asked();
 }

@@ -42,6 +42,11 @@ pub trait LoadedPlugins: Send + Sync {
     /// Calls a hook. Called on a data thread, in its runtime: it must return at once, and the future must not block. The future is dropped
     /// when [`HookCall::time_max`] is over or the client is gone; the driver then ends the call.
     fn call(&self, call: HookCall) -> HookFuture;
+
+    /// Whether they are loaded. Until then, calls wait; no request goes on without its plugin because that takes long.
+    fn is_loaded(&self) -> bool {
+        true
+    }
 }
 
 /// A call in flight. It stays on its data thread, so it need not be `Send`.

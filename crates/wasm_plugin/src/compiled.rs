@@ -50,15 +50,14 @@ impl WasmEngine {
         Ok(WasmEngine { engine, ticker, linker, modules: Mutex::default() })
     }
 
-    /// The module of a file.
-    pub(crate) fn module(&self, file: &Path) -> Result<Arc<CompiledModule>, String> {
-        let bytes = read(file).map_err(|why| format!("{}: {why}", file.display()))?;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+    /// The module with these bytes. Compiling it may take seconds.
+    pub(crate) fn module(&self, bytes: &[u8]) -> Result<Arc<CompiledModule>, String> {
+        let digest: [u8; 32] = Sha256::digest(bytes).into();
         let known = |modules: &HashMap<_, Weak<CompiledModule>>| modules.get(&digest).and_then(Weak::upgrade);
         if let Some(module) = known(&self.modules.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(module);
         }
-        let module = self.compile(&bytes).map_err(|why| format!("{}: {why}", file.display()))?;
+        let module = self.compile(bytes)?;
         let module = Arc::new(module);
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         modules.retain(|_, module| module.strong_count() > 0);
@@ -86,7 +85,8 @@ impl WasmEngine {
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, String> {
+/// The bytes of a module's file.
+pub(crate) fn read(file: &Path) -> Result<Vec<u8>, String> {
     let file = File::open(file).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     file.take(MODULE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;

@@ -1,13 +1,17 @@
 //! The driver `wasm`: every hook names the file of its module.
 
-use crate::compiled::WasmEngine;
+use crate::compiled::{self, WasmEngine};
 use crate::hook_plugin::HookPlugin;
+use crate::loading::LoadingPlugin;
 use crate::long_calls::LongCalls;
 use crate::property::PluginFacts;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tollgate_model::api::PluginEntry;
-use tollgate_plugin::{ApiPlugins, HookCall, HookFault, HookFuture, HookKind, LoadFault, LoadedPlugins, PluginDriver};
+use tollgate_plugin::{ApiPlugins, HookCall, HookFault, HookFuture, HookKind, LoadFault, LoadGate, LoadedPlugins, PluginDriver};
+
+/// How much less time than the data threads the start of a module gets when both want to run: about a tenth.
+const NICENESS: i32 = 10;
 
 /// The driver. It starts nothing before an API uses it.
 pub struct WasmDriver {
@@ -15,6 +19,7 @@ pub struct WasmDriver {
     threads: usize,
     engine: OnceLock<Result<Arc<WasmEngine>, String>>,
     long_calls: Arc<LongCalls>,
+    gate: Arc<LoadGate>,
 }
 
 /// The plugins of an API, by hook and place.
@@ -23,13 +28,13 @@ struct WasmPlugins(Vec<LoadedHook>);
 struct LoadedHook {
     kind: HookKind,
     index: usize,
-    plugin: Arc<HookPlugin>,
+    plugin: Arc<LoadingPlugin>,
 }
 
 impl WasmDriver {
-    /// A driver for so many data threads.
-    pub fn new(threads: usize) -> Self {
-        WasmDriver { threads, engine: OnceLock::new(), long_calls: Arc::default() }
+    /// A driver for so many data threads. Modules are loaded behind the gate.
+    pub fn new(threads: usize, gate: Arc<LoadGate>) -> Self {
+        WasmDriver { threads, engine: OnceLock::new(), long_calls: Arc::default(), gate }
     }
 
     fn engine(&self) -> Result<&Arc<WasmEngine>, &str> {
@@ -37,10 +42,10 @@ impl WasmDriver {
         engine.as_ref().map_err(String::as_str)
     }
 
-    fn plugin(&self, plugins: &ApiPlugins<'_>, kind: HookKind, entry: &PluginEntry) -> Result<HookPlugin, String> {
-        let engine = self.engine()?;
+    fn plugin(&self, plugins: &ApiPlugins<'_>, kind: HookKind, entry: &PluginEntry) -> Result<Arc<LoadingPlugin>, String> {
+        let engine = self.engine()?.clone();
         let file = file(plugins, entry)?;
-        let module = engine.module(&file)?;
+        let bytes = compiled::read(&file).map_err(|why| format!("{}: {why}", file.display()))?;
         let definition = plugins.definition;
         let has_config =
             !definition.config_data_disabled && definition.config_data.as_object().is_some_and(|data| !data.is_empty());
@@ -50,7 +55,19 @@ impl WasmDriver {
             api: definition.api_id.clone(),
             configuration: if has_config { definition.config_data.to_string().into_bytes() } else { Vec::new() },
         };
-        HookPlugin::start(engine, module, facts, &self.long_calls, self.threads).map_err(|why| format!("{}: {why}", file.display()))
+        let plugin = LoadingPlugin::new();
+        let (own, long_calls, threads) = (plugin.clone(), self.long_calls.clone(), self.threads);
+        let api = facts.api.clone();
+        let load = move || {
+            let compiled = engine.module(&bytes);
+            // Only now: threads that compile would keep it.
+            let _ = rustix::process::setpriority_process(None, NICENESS);
+            let started = compiled.and_then(|module| HookPlugin::start(&engine, module, facts, &long_calls, threads));
+            started.map_err(|why| format!("{}: {why}", file.display()))
+        };
+        let late = move |why: &String| tracing::error!(api, why, "a plugin can't be loaded; its calls fail");
+        let loaded = self.gate.load(move || own.run(load), late).map_err(|error| error.to_string())?;
+        loaded.unwrap_or(Ok(())).map(|()| plugin)
     }
 }
 
@@ -72,7 +89,7 @@ impl PluginDriver for WasmDriver {
         let mut loaded = Vec::new();
         for (kind, index, entry, path) in entries(plugins) {
             let plugin = self.plugin(plugins, kind, entry).map_err(|message| LoadFault { path, message })?;
-            loaded.push(LoadedHook { kind, index, plugin: Arc::new(plugin) });
+            loaded.push(LoadedHook { kind, index, plugin });
         }
         Ok(Arc::new(WasmPlugins(loaded)))
     }
@@ -106,8 +123,15 @@ impl LoadedPlugins for WasmPlugins {
     fn call(&self, call: HookCall) -> HookFuture {
         let found = self.0.iter().find(|hook| hook.kind == call.kind && hook.index == call.index);
         match found {
-            Some(hook) => Box::pin(hook.plugin.clone().call(call)),
+            Some(hook) => {
+                let plugin = hook.plugin.clone();
+                Box::pin(async move { plugin.call(call).await })
+            }
             None => Box::pin(std::future::ready(Err(HookFault::Failed("there is no such hook".to_owned())))),
         }
+    }
+
+    fn is_loaded(&self) -> bool {
+        self.0.iter().all(|hook| hook.plugin.is_loaded())
     }
 }

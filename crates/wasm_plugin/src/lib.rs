@@ -15,6 +15,7 @@ mod hook_plugin;
 mod host;
 mod instance;
 mod limits;
+mod loading;
 mod long_calls;
 mod plugin_log;
 mod property;

@@ -28,8 +28,8 @@ pub(crate) const TICKS_HERE: u64 = 2;
 /// that takes longer starts again on another thread.
 pub(crate) const CPU_TIME_HERE_MAX: Duration = Duration::from_millis(1);
 
-/// Time for starting an instance when it is loaded.
-pub(crate) const START_TIME_MAX: Duration = Duration::from_secs(10);
+/// Time for starting an instance when it is loaded. Whoever loads it does not wait that long; calls do.
+pub(crate) const START_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// After a call that took too long for a data thread, so many calls must be short on other threads before they return to it.
 pub(crate) const SHORT_CALLS_TO_RETURN: u32 = 64;

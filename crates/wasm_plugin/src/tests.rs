@@ -68,7 +68,9 @@ fn load_from(directory: &Path, path: &str, bundle_files: Option<&[String]>) -> R
     let entry = PluginEntry { name: "hook".to_owned(), path: path.to_owned(), ..PluginEntry::default() };
     let section = CustomMiddleware { pre: vec![entry.clone()], response: vec![entry], ..CustomMiddleware::default() };
     let definition = ApiDefinition { api_id: "api".to_owned(), config_data: json!({"limit": 7}), ..ApiDefinition::default() };
-    WasmDriver::new(1).load(&ApiPlugins { definition: &definition, section: &section, directory, bundle_files })
+    let gate = Arc::new(tollgate_plugin::LoadGate::default());
+    gate.wait_for_all();
+    WasmDriver::new(1, gate).load(&ApiPlugins { definition: &definition, section: &section, directory, bundle_files })
 }
 
 impl Loaded {
@@ -329,6 +331,30 @@ fn what_cannot_be_loaded_is_told() {
     assert!(fault.message.contains("missing.wasm: No such file"), "{}", fault.message);
     let fault = load_from(directory.path(), "missing.wasm", Some(&[])).err().unwrap();
     assert!(fault.message.contains("the bundle has no file"), "{}", fault.message);
+}
+
+#[test]
+fn a_module_that_starts_for_long_delays_nobody_and_its_calls_wait_for_it() {
+    // Some hundred milliseconds on a quick machine.
+    let slow = "(func (export \"proxy_on_configure\") (param i32 i32) (result i32) (local $n i32)
+        (loop $again (local.set $n (i32.add (local.get $n) (i32.const 1))) (br_if $again (i32.lt_u (local.get $n) (i32.const 1000000000))))
+        (i32.const 1))";
+    let endless = "(func (export \"proxy_on_configure\") (param i32 i32) (result i32) (loop $again (br $again)) (i32.const 1))";
+    let directory = tempfile::tempdir().unwrap();
+    let entry = |name: &str, functions: &str| {
+        std::fs::write(directory.path().join(name), wat::parse_str(module_with("", functions)).unwrap()).unwrap();
+        PluginEntry { name: "hook".to_owned(), path: name.to_owned(), ..PluginEntry::default() }
+    };
+    let section =
+        CustomMiddleware { pre: vec![entry("slow.wasm", slow), entry("endless.wasm", endless)], ..CustomMiddleware::default() };
+    let definition = ApiDefinition { api_id: "api".to_owned(), ..ApiDefinition::default() };
+    let driver = WasmDriver::new(1, Arc::default());
+    let plugins = ApiPlugins { definition: &definition, section: &section, directory: directory.path(), bundle_files: None };
+    let loaded = Loaded { plugins: driver.load(&plugins).unwrap(), _directory: tempfile::tempdir().unwrap() };
+    assert!(loaded.run(HookCall { time_max: Duration::from_secs(60), ..request() }).is_ok());
+    let fault = loaded.run(HookCall { index: 1, ..request() }).unwrap_err();
+    let HookFault::Failed(why) = &fault else { panic!("{fault}") };
+    assert!(why.contains("the plugin can't be loaded") && why.contains("does not start within 5 seconds"), "{why}");
 }
 
 #[test]

@@ -9,7 +9,9 @@ use http::header::LOCATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
+use percent_encoding::{AsciiSet, utf8_percent_encode};
 use rustls::pki_types::ServerName;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -87,7 +89,7 @@ pub(crate) struct CallLimits {
 }
 
 impl Call {
-    /// A call that somebody else has written, with the redirects that Go's client follows. All lines of equal headers are sent, but none
+    /// A call that somebody else has written, with the redirects that Go's client follows. What a URL cannot have, such as a space, is escaped. All lines of equal headers are sent, but none
     /// that frame the message. `Err` names what is wrong.
     pub(crate) fn of_texts(
         method: &str,
@@ -97,7 +99,7 @@ impl Call {
         tls: &TlsSettings,
         limits: CallLimits,
     ) -> Result<Self, String> {
-        let uri: Uri = url.parse().map_err(|error| format!("{url:?} is no URL: {error}"))?;
+        let uri: Uri = escaped(url).parse().map_err(|error| format!("{url:?} is no URL: {error}"))?;
         let host = uri.host().ok_or_else(|| format!("{url:?} is no absolute URL"))?;
         let mut lines = HeaderMap::new();
         for (name, value) in headers.iter().filter(|(name, _)| !is_framing_header(name)) {
@@ -116,6 +118,39 @@ impl Call {
             redirects_max: GO_REDIRECTS_MAX,
         })
     }
+}
+
+/// What Go escapes in the path of a URL, beside what is not ASCII. It rejects control characters, and so does the parser of URLs here.
+const PATH: &AsciiSet = &AsciiSet::EMPTY
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// A URL as somebody writes it, with path and query escaped where they must be. A fragment, which only a query can have, is left out.
+fn escaped(url: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.into() };
+    let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
+    if target.chars().any(char::is_control) {
+        return url.into();
+    }
+    let mut made = format!("{scheme}://{authority}{}", utf8_percent_encode(path, PATH));
+    if let Some(query) = query {
+        let query = query.split('#').next().unwrap_or_default();
+        made.push('?');
+        made.extend(utf8_percent_encode(query, PATH));
+    }
+    made.into()
 }
 
 /// The answer to a call.

@@ -93,7 +93,7 @@ impl ScriptReply for ScriptWaiter {
 /// What a script's fault is for the hooks of all drivers.
 fn hook_fault(fault: ScriptFault) -> HookFault {
     match fault {
-        ScriptFault::Busy | ScriptFault::Barred | ScriptFault::Unavailable(_) => HookFault::Unavailable(fault.to_string()),
+        ScriptFault::Busy | ScriptFault::Unavailable(_) => HookFault::Unavailable(fault.to_string()),
         fault => HookFault::Failed(fault.to_string()),
     }
 }

@@ -112,6 +112,8 @@ fn definition_problems(file: &Path, basis: &CheckBasis) -> Vec<Problem> {
         Err(error) => vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))],
         Ok(text) => {
             let registry = Arc::new(Registry::default());
+            // Nobody else waits here, and a plugin that takes long has its verdict in the end.
+            registry.scripts.load_gate().wait_for_all();
             // Set once, here.
             let _ = registry.plugins.set(plugin_drivers(&basis.config, &registry, 1));
             let _ = registry.bundles.set(Arc::new(BundleStore::new(&basis.config)));

@@ -17,7 +17,7 @@ use tollgate_wasm_plugin::WasmDriver;
 pub(crate) fn plugin_drivers(config: &GatewayConfig, registry: &Arc<Registry>, threads: usize) -> PluginDrivers {
     let mut drivers = PluginDrivers::default();
     drivers.add("grpc", grpc(config, &registry.certificates, threads));
-    drivers.add("wasm", Ok(Arc::new(WasmDriver::new(threads))));
+    drivers.add("wasm", Ok(Arc::new(WasmDriver::new(threads, registry.scripts.load_gate().clone()))));
     // Tyk calls its second driver `javascript`, after the engine `goja`.
     for (name, scope) in [("otto", Scope::Shared), ("javascript", Scope::Own), ("goja", Scope::Own)] {
         drivers.add(name, javascript(config, registry, scope));

@@ -138,6 +138,7 @@ mod request_signing;
 mod restart;
 mod routing;
 mod scenarios;
+mod script_isolation;
 mod secret_stores;
 mod secrets;
 /// The store's own tests start the same servers.
@@ -154,6 +155,7 @@ mod signatures;
 mod slow_clients;
 mod start;
 mod statistics;
+mod stops;
 mod store_failure;
 mod store_files;
 mod streams;

@@ -2,10 +2,9 @@
 
 use super::Task;
 use crate::ScriptHost;
-use crate::fault::ScriptFault;
+use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::ScriptLimits;
 use crate::program::Program;
-use crate::sandbox::Sandbox;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
@@ -13,9 +12,11 @@ use std::time::{Duration, Instant};
 
 /// Scripts that run at one time, without those that wait for other servers. More than CPUs, so that some endless loops leave room.
 const RUNNING_MAX: usize = 16;
+/// Scripts that run beside these: the only calls of their APIs. So endless loops of some APIs do not keep the first call of another waiting.
+const ONLY_CALLS_MAX: usize = 16;
 /// Scripts of one API that run at one time.
 const RUNNING_PER_API_MAX: usize = 4;
-/// Calls of one API that run or wait for other servers. Each has a thread.
+/// Calls of one API that run or wait for other servers. Each has a thread and its process.
 const STARTED_PER_API_MAX: usize = 64;
 /// Threads.
 const THREADS_MAX: usize = 256;
@@ -26,12 +27,6 @@ const WAITING_PER_API_MAX: usize = 4_096;
 const SHORT_CALL: Duration = Duration::from_millis(2);
 /// How long an idle thread stays.
 pub(super) const IDLE_MAX: Duration = Duration::from_secs(30);
-/// How long after its deadline a call still runs before it is given up: the interpreter looks at the clock every few thousand steps, but a
-/// few built-in functions never do.
-const GIVEN_UP_AFTER: Duration = Duration::from_secs(1);
-/// Calls of one API that may have been given up before it gets no more threads.
-const GIVEN_UP_MAX: usize = 2;
-
 pub(super) struct State {
     cpus: usize,
     /// APIs whose turn it is, in this order.
@@ -68,11 +63,12 @@ pub(super) enum IdleEnd {
 
 /// One API's calls.
 pub(super) struct Lane {
-    pub program: Arc<Program>,
+    /// The program's number in the processes that run it.
+    pub number: u64,
+    pub program: Program,
     pub host: Arc<dyn ScriptHost>,
     pub limits: ScriptLimits,
     queue: Mutex<Queue>,
-    idle: Mutex<Vec<Sandbox>>,
 }
 
 /// Changed only under the lock of the state; the lock of its own makes it `Sync`.
@@ -81,8 +77,17 @@ struct Queue {
     waiting: VecDeque<Task>,
     running: usize,
     started: usize,
-    given_up: usize,
     is_ready: bool,
+    loaded: Loaded,
+}
+
+/// Whether a program can be called.
+#[derive(Default)]
+enum Loaded {
+    #[default]
+    NotYet,
+    Yes,
+    Never(ProgramFault),
 }
 
 /// A task that is not queued, and why.
@@ -93,7 +98,6 @@ struct Started {
     serial: u64,
     lane: Arc<Lane>,
     began: Instant,
-    deadline: Instant,
     /// Whether it waits for another server.
     waits: bool,
 }
@@ -106,25 +110,16 @@ pub(super) struct Assignment {
 }
 
 impl Lane {
-    pub(super) fn new(program: Arc<Program>, host: Arc<dyn ScriptHost>, limits: ScriptLimits) -> Self {
-        Lane { program, host, limits, queue: Mutex::default(), idle: Mutex::default() }
+    pub(super) fn new(number: u64, program: Program, host: Arc<dyn ScriptHost>, limits: ScriptLimits) -> Self {
+        Lane { number, program, host, limits, queue: Mutex::default() }
+    }
+
+    pub(super) fn is_loaded(&self) -> bool {
+        self.with(|queue| matches!(queue.loaded, Loaded::Yes))
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Queue) -> T) -> T {
         work(&mut self.queue.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// An engine that has loaded the program already.
-    pub(super) fn take_sandbox(&self) -> Option<Sandbox> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    /// Keeps an engine for the next call.
-    pub(super) fn keep_sandbox(&self, sandbox: Sandbox) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < RUNNING_PER_API_MAX {
-            idle.push(sandbox);
-        }
     }
 }
 
@@ -135,11 +130,10 @@ impl State {
     }
 
     /// Queues a task.
-    pub(super) fn enqueue(&mut self, lane: &Arc<Lane>, task: Task, now: Instant) -> Result<(), Refused> {
-        self.give_up(now);
-        let refusal = lane.with(|queue| {
-            let is_full = queue.waiting.len() >= WAITING_PER_API_MAX;
-            (queue.given_up >= GIVEN_UP_MAX).then_some(ScriptFault::Barred).or(is_full.then_some(ScriptFault::Busy))
+    pub(super) fn enqueue(&mut self, lane: &Arc<Lane>, task: Task) -> Result<(), Refused> {
+        let refusal = lane.with(|queue| match &queue.loaded {
+            Loaded::Never(fault) => Some(ScriptFault::NotLoaded(fault.to_string())),
+            _ => (queue.waiting.len() >= WAITING_PER_API_MAX).then_some(ScriptFault::Busy),
         });
         if let Some(fault) = refusal {
             return Err(Box::new((task, fault)));
@@ -149,9 +143,20 @@ impl State {
         Ok(())
     }
 
+    /// The place in `ready` of the API whose turn it is, if one of its calls may run.
+    fn turn(&self) -> Option<usize> {
+        match self.running {
+            ..RUNNING_MAX => (!self.ready.is_empty()).then_some(0),
+            running if running < RUNNING_MAX + ONLY_CALLS_MAX => {
+                self.ready.iter().position(|lane| lane.with(|queue| queue.running == 0))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a call waits for its turn.
     fn has_ready(&self) -> bool {
-        !self.ready.is_empty() && self.running < RUNNING_MAX
+        self.turn().is_some()
     }
 
     /// The number of calls that may end soon.
@@ -163,10 +168,8 @@ impl State {
     /// The next task for a thread that was about to look for one, if one may run.
     pub(super) fn next(&mut self, now: Instant) -> Option<Assignment> {
         self.looking = self.looking.saturating_sub(1);
-        if !self.has_ready() || self.short_calls(now) >= self.cpus {
-            return None;
-        }
-        let lane = self.ready.pop_front()?;
+        let turn = self.turn().filter(|_| self.short_calls(now) < self.cpus)?;
+        let lane = self.ready.remove(turn)?;
         let task = lane.with(|queue| {
             queue.is_ready = false;
             let task = queue.waiting.pop_front()?;
@@ -177,7 +180,7 @@ impl State {
         self.running += 1;
         self.next_serial += 1;
         let serial = self.next_serial;
-        self.started.push(Started { serial, lane: lane.clone(), began: now, deadline: task.deadline, waits: false });
+        self.started.push(Started { serial, lane: lane.clone(), began: now, waits: false });
         self.list(&lane);
         Some(Assignment { lane, task, serial })
     }
@@ -187,9 +190,9 @@ impl State {
         self.looking += 1;
     }
 
-    /// A call has ended, and its thread is about to look for another one. False if it was given up meanwhile.
-    pub(super) fn end(&mut self, serial: u64) -> bool {
-        let Some(at) = self.started.iter().position(|started| started.serial == serial) else { return false };
+    /// A call has ended, and its thread is about to look for another one.
+    pub(super) fn end(&mut self, serial: u64) {
+        let Some(at) = self.started.iter().position(|started| started.serial == serial) else { return };
         let started = self.started.swap_remove(at);
         self.running = self.running.saturating_sub(1);
         started.lane.with(|queue| {
@@ -198,7 +201,23 @@ impl State {
         });
         self.list(&started.lane);
         self.looking += 1;
-        true
+    }
+
+    /// A program is loaded, or will never be. Returns the calls that wait in vain.
+    pub(super) fn end_load(&mut self, lane: &Arc<Lane>, result: Result<(), ProgramFault>) -> Vec<(Task, ScriptFault)> {
+        let failed = lane.with(|queue| match result {
+            Ok(()) => {
+                queue.loaded = Loaded::Yes;
+                Vec::new()
+            }
+            Err(fault) => {
+                let text = fault.to_string();
+                queue.loaded = Loaded::Never(fault);
+                queue.waiting.drain(..).map(|task| (task, ScriptFault::NotLoaded(text.clone()))).collect()
+            }
+        });
+        self.list(lane);
+        failed
     }
 
     /// A call waits for another server, or goes on. It may go on even if others have taken its place.
@@ -233,7 +252,7 @@ impl State {
         Some(wanted)
     }
 
-    /// A thread that was wanted could not be started, or ends in place of looking for a call.
+    /// A thread that was wanted could not be started.
     pub(super) fn miss_thread(&mut self) {
         self.looking = self.looking.saturating_sub(1);
         self.end_thread();
@@ -266,32 +285,12 @@ impl State {
     fn list(&mut self, lane: &Arc<Lane>) {
         let is_due = lane.with(|queue| {
             let may_run = queue.running < RUNNING_PER_API_MAX && queue.started < STARTED_PER_API_MAX;
-            let is_due = !queue.is_ready && may_run && !queue.waiting.is_empty();
+            let is_due = !queue.is_ready && may_run && !queue.waiting.is_empty() && matches!(queue.loaded, Loaded::Yes);
             queue.is_ready |= is_due;
             is_due
         });
         if is_due {
             self.ready.push_back(lane.clone());
-        }
-    }
-
-    /// Gives up calls that should have ended long ago. Their threads are lost until they end.
-    fn give_up(&mut self, now: Instant) {
-        let is_lost = |started: &Started| now > started.deadline + GIVEN_UP_AFTER;
-        if !self.started.iter().any(is_lost) {
-            return;
-        }
-        let (lost, kept) = std::mem::take(&mut self.started).into_iter().partition::<Vec<_>, _>(is_lost);
-        self.started = kept;
-        for started in lost {
-            self.running = self.running.saturating_sub(1);
-            self.threads = self.threads.saturating_sub(1);
-            started.lane.with(|queue| {
-                queue.running = queue.running.saturating_sub(1);
-                queue.started = queue.started.saturating_sub(1);
-                queue.given_up += 1;
-            });
-            self.list(&started.lane);
         }
     }
 }

@@ -18,9 +18,9 @@ fn bad_calls_fail_and_the_next_one_is_served() {
         ("var all = []; while (true) all.push(new Array(1000).join('x'))", ScriptFault::Memory),
         ("'x'.repeat(1e9)", ScriptFault::Memory),
         ("while (true) log('again and again')", ScriptFault::LogFlood),
-        ("return", ScriptFault::NoResult("the script returned nothing")),
-        ("return {a: 1}", ScriptFault::NoResult("the script returned something else than its result")),
-        ("return 5", ScriptFault::NoResult("the script returned something else than its result")),
+        ("return", ScriptFault::NoResult("the script returned nothing".into())),
+        ("return {a: 1}", ScriptFault::NoResult("the script returned something else than its result".into())),
+        ("return 5", ScriptFault::NoResult("the script returned something else than its result".into())),
     ] {
         let text = format!("function f(request) {{ if (!request.ok) {{ {bad} }} return 'served' }}");
         let limits = if matches!(expected, ScriptFault::Timeout(_)) { SHORT } else { LIMITS };
@@ -58,7 +58,7 @@ fn an_endless_loop_does_not_stop_other_apis() {
 
 #[test]
 fn a_long_call_loses_its_priority_and_a_short_one_does_not() {
-    let text = "function f(request) { for (var i = 0; i < request.steps; i++); log('niceness'); return 'good' }";
+    let text = "function f(request) { for (var i = 0; i < request.steps; i++); TykGetKeyData('niceness', ''); return 'good' }";
     let host = NotedHost { notes_niceness: true, ..NotedHost::default() };
     let script = load_on(&ScriptEngine::new(), LIMITS, text, "f", host);
     let call = |steps: u64| {
@@ -84,24 +84,6 @@ fn calls_that_wait_for_other_servers_leave_their_places() {
     for reply in replies {
         assert!(reply.recv_timeout(Duration::from_secs(30)).unwrap().is_ok());
     }
-}
-
-#[test]
-fn an_api_whose_calls_cannot_be_stopped_gets_no_more_threads() {
-    let engine = ScriptEngine::new();
-    // A built-in function that never looks at the clock.
-    let text = "function f() { 'x'.repeat(4e6).indexOf('x'.repeat(2e6) + 'y'); return 'late' }";
-    let bad = load_on(&engine, SHORT, text, "f", NotedHost::default());
-    let good = load_on(&engine, LIMITS, "function f() { return 'good' }", "f", NotedHost::default());
-    let arguments = || [json!({}), json!({}), json!({}), json!(null)];
-    let lost: Vec<_> = (0..4).map(|_| bad.begin(Entry::Virtual, arguments())).collect();
-    let is_barred = || {
-        std::thread::sleep(Duration::from_millis(200));
-        bad.begin(Entry::Virtual, arguments()).recv_timeout(Duration::from_millis(1)) == Ok(Err(ScriptFault::Barred))
-    };
-    assert!((0..100).any(|_| is_barred()));
-    assert_eq!(good.call(Entry::Virtual, arguments()).as_deref(), Ok("good"));
-    drop(lost);
 }
 
 #[test]

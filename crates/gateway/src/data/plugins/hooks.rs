@@ -115,7 +115,7 @@ impl HookList {
 
     /// Whether a request goes on after this fault.
     pub(crate) fn passes(&self, fault: &HookFault) -> bool {
-        self.shared.is_open && !matches!(fault, HookFault::Failed(_))
+        self.shared.is_open && !matches!(fault, HookFault::Failed(_)) && self.shared.plugins.is_loaded()
     }
 
     /// The outcome of a call for this request; `Err` holds the request for it.

@@ -145,6 +145,10 @@ impl LoadedPlugins for ScriptPlugins {
         };
         if call.kind == HookKind::Response { self.call_for_response(call, hook) } else { self.call_for_request(call, hook) }
     }
+
+    fn is_loaded(&self) -> bool {
+        self.script.is_loaded()
+    }
 }
 
 impl ScriptPlugins {

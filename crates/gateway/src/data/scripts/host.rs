@@ -13,7 +13,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
-use tollgate_javascript::{HttpCall, HttpReply, ScriptHost};
+use tollgate_javascript::{HttpCall, HttpReply, ProgramFault, ScriptHost};
 use tollgate_model::calendar::rfc3339;
 use tollgate_model::session::Session;
 
@@ -63,6 +63,10 @@ impl GatewayHost {
 }
 
 impl ScriptHost for GatewayHost {
+    fn load_failed(&self, fault: &ProgramFault) {
+        tracing::error!(api = self.api, %fault, "a script can't be loaded; its calls fail");
+    }
+
     fn log(&self, text: &str) {
         tracing::info!(api = self.api, "script: {text}");
     }
@@ -133,7 +137,7 @@ async fn read_key(keys: &Arc<Keys>, key: &str) -> Option<String> {
     serde_json::to_string(&session).ok()
 }
 
-/// Stores a session under a key, as `POST /tyk/keys/{key}` does.
+/// Stores a session under a key, as `PUT /tyk/keys/{key}` does; a new key is named exactly so, as in Tyk.
 async fn store_key(keys: &Arc<Keys>, key: &str, mut session: Session, keep_counters: bool) -> Result<(), String> {
     let applied = keys.with_policies(&session).map_err(|problem| problem.to_string())?;
     if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
@@ -141,7 +145,7 @@ async fn store_key(keys: &Arc<Keys>, key: &str, mut session: Session, keep_count
     }
     session.last_updated = unix_s().to_string();
     let view = keys.view(key, &session.org_id).await.map_err(|fault| fault.to_string())?;
-    let name = view.name_of(&view.named(key, &session.org_id));
+    let name = view.name_of(&view.known(key, &session.org_id).unwrap_or_else(|| key.to_owned()));
     let keep_counters = keep_counters || keys.keeps_quotas(&session);
     let session = prepared(session).await?;
     let put = move |old: Option<Session>| {

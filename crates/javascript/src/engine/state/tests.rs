@@ -16,13 +16,15 @@ impl ScriptReply for Nobody {
 
 fn lane() -> Arc<Lane> {
     let limits = ScriptLimits { time_max: Duration::from_secs(5), memory_bytes_max: 1 << 20 };
-    Arc::new(Lane::new(Arc::new(ProgramBuilder::default().build()), Arc::new(NotedHost::default()), limits))
+    let lane = Arc::new(Lane::new(0, ProgramBuilder::default().build(), Arc::new(NotedHost::default()), limits));
+    lane.with(|queue| queue.loaded = Loaded::Yes);
+    lane
 }
 
 fn enqueue(state: &mut State, lane: &Arc<Lane>, now: Instant) {
     let arguments = [Argument::None, Argument::None, Argument::None, Argument::None];
     let call = ScriptCall { handler: Handler(0), entry: Entry::Event, arguments };
-    assert!(state.enqueue(lane, Task { call, reply: Box::new(Nobody), deadline: now + Duration::from_secs(5) }, now).is_ok());
+    assert!(state.enqueue(lane, Task { call, reply: Box::new(Nobody), deadline: now + Duration::from_secs(5) }).is_ok());
 }
 
 fn wants_new(state: &mut State, now: Instant) -> bool {
@@ -36,13 +38,14 @@ fn as_many_calls_run_as_there_are_cpus_until_one_takes_long() {
     let first = state.next(now).unwrap().serial;
     let second = state.next(now).unwrap().serial;
     assert!(state.next(now).is_none());
-    assert!(state.end(first));
+    state.end(first);
     let third = state.next(now + Duration::from_millis(1)).unwrap().serial;
     assert!(state.next(now + Duration::from_millis(1)).is_none());
     // The second may never end.
     assert!(state.next(now + SHORT_CALL).is_some());
     assert!(state.next(now + SHORT_CALL).is_none());
-    assert!(state.end(second) && state.end(third));
+    state.end(second);
+    state.end(third);
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn a_thread_is_wanted_for_each_call_that_may_run_and_one_to_watch() {
     let watcher = std::thread::current();
     assert_eq!(state.begin_idle(watcher.clone()), SHORT_CALL);
     assert!(state.wanted_thread(now).is_none());
-    assert!(state.end(first));
+    state.end(first);
     assert!(state.wanted_thread(now).is_none(), "its thread takes the next call");
     assert_eq!(state.end_idle(&watcher), IdleEnd::ByItself);
 }
@@ -101,4 +104,22 @@ fn an_api_with_endless_calls_leaves_room_for_others() {
     assert!(state.next(later).is_none(), "its calls are limited");
     enqueue(&mut state, &good, later);
     assert!(Arc::ptr_eq(&state.next(later).unwrap().lane, &good));
+}
+
+#[test]
+fn endless_calls_of_many_apis_leave_room_for_the_first_of_another() {
+    let (mut state, bad, now) = (State::new(2), [lane(), lane(), lane(), lane(), lane()], Instant::now());
+    bad.iter().for_each(|bad| (0..20).for_each(|_| enqueue(&mut state, bad, now)));
+    let mut later = now;
+    let mut running = 0;
+    while state.next(later).is_some() {
+        running += 1;
+        later += SHORT_CALL;
+    }
+    assert_eq!(running, RUNNING_MAX);
+    let good = lane();
+    (0..2).for_each(|_| enqueue(&mut state, &good, later));
+    assert!(Arc::ptr_eq(&state.next(later).unwrap().lane, &good));
+    later += SHORT_CALL;
+    assert!(state.next(later).is_none(), "its second call waits for a place");
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod difference;
+pub mod guesses;
 pub mod mask;
 pub mod merge;
 pub mod role;
@@ -11,6 +12,7 @@ pub mod tries;
 pub mod users;
 
 pub use difference::{Difference, differences};
+pub use guesses::Guesses;
 pub use mask::{MASK, RawKeys};
 pub use role::Role;
 pub use sessions::{Operator, Sessions};

@@ -317,7 +317,7 @@ pub struct DbAppConfOptions {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileReferences {
-    /// If not empty, `file://` references may only read below this directory.
+    /// `file://` references read below this directory. If empty, only those of the gateway configuration itself are read.
     pub base_path: PathBuf,
 }
 

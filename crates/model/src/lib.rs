@@ -18,6 +18,7 @@ pub mod members;
 pub mod network;
 pub mod policy;
 pub mod problem;
+pub mod readable_files;
 pub mod reference;
 pub mod session;
 pub mod span;

@@ -5,13 +5,14 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::json_path::JsonPath;
 use crate::problem::{Level, Problem};
+use crate::readable_files::ReadableFiles;
 
 /// Supported schemes.
 const SCHEMES: [&str; 6] = ["env", "secrets", "file", "vault", "consul", "kv"];
@@ -131,29 +132,68 @@ pub struct SecretSources {
     pub environment: BTreeMap<String, String>,
     /// `secrets` of the gateway configuration.
     pub secrets: BTreeMap<String, String>,
-    /// `file.base_path` of the gateway configuration: if set, `file://` reads only below it.
-    pub file_base: Option<PathBuf>,
+    /// Which files `file://` reads.
+    pub files: SecretFiles,
+    /// Which files other fields of documents may name.
+    pub named_files: ReadableFiles,
     /// Stores on other servers, if any are configured.
     pub remote: Option<Arc<dyn RemoteSecrets>>,
 }
 
+/// Which files `file://` reads.
+#[derive(Debug, Clone, Default)]
+pub enum SecretFiles {
+    /// None, until the configuration names a directory.
+    #[default]
+    Nowhere,
+    /// Those below `file.base_path` of the gateway configuration, and of them only the readable ones.
+    Below(PathBuf, ReadableFiles),
+    /// All: the gateway configuration is written by whoever runs the process.
+    Anywhere,
+}
+
+impl SecretFiles {
+    /// Files below `base`, but not below `closed`.
+    pub fn below(base: &Path, closed: &Path) -> Self {
+        match base.as_os_str().is_empty() {
+            true => SecretFiles::Nowhere,
+            false => SecretFiles::Below(base.to_owned(), ReadableFiles::new([base.to_owned()], closed)),
+        }
+    }
+
+    /// The text of a file. A trailing line end is not part of it.
+    fn text(&self, name: &str) -> Result<String, String> {
+        let name = Path::new(name);
+        let path = match self {
+            SecretFiles::Nowhere => return Err("is not read: the gateway configuration has no file.base_path".to_owned()),
+            SecretFiles::Anywhere => name.to_path_buf(),
+            SecretFiles::Below(base, files) => {
+                let relative = name.strip_prefix("/").unwrap_or(name);
+                files.admit(&base.join(relative)).map_err(|_| NO_VALUE.to_owned())?
+            }
+        };
+        // Opening a pipe would wait for its writer.
+        let is_file = std::fs::metadata(&path).is_ok_and(|facts| facts.is_file());
+        let mut text = String::new();
+        let read = |file: File| file.take(FILE_BYTES_MAX).read_to_string(&mut text).ok();
+        is_file.then(|| File::open(path).ok()).flatten().and_then(read).ok_or(NO_VALUE)?;
+        text.truncate(text.trim_end_matches(['\r', '\n']).len());
+        Ok(text)
+    }
+}
+
 impl SecretSources {
-    /// The sources of a gateway. Keeps only the variables that can be referred to; an empty `file_base` means none.
-    pub fn new(
-        secrets: &BTreeMap<String, String>,
-        file_base: &Path,
-        environment: impl Iterator<Item = (String, String)>,
-    ) -> SecretSources {
+    /// The sources of a gateway. Keeps only the variables that can be referred to.
+    pub fn new(secrets: &BTreeMap<String, String>, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
         let is_secret = |name: &str| VARIABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
         SecretSources {
             environment: environment.filter(|(name, _)| is_secret(name)).collect(),
             secrets: secrets.clone(),
-            file_base: Some(file_base.to_owned()).filter(|path| !path.as_os_str().is_empty()),
-            remote: None,
+            ..SecretSources::default()
         }
     }
 
-    /// The secret of a reference. A trailing line end of a file is not part of the secret.
+    /// The secret of a reference.
     ///
     /// # Errors
     /// Why there is none.
@@ -161,7 +201,7 @@ impl SecretSources {
         let local = match scheme {
             "env" => self.variable(name),
             "secrets" => self.secrets.get(name).cloned(),
-            "file" => self.file(name),
+            "file" => return self.files.text(name),
             "vault" => return self.remote("vault", name, '.').map_err(told),
             "consul" => return self.remote("consul", name, '\0').map_err(told),
             "kv" => return self.of_store(name),
@@ -215,22 +255,6 @@ impl SecretSources {
             .iter()
             .flat_map(|name| VARIABLE_PREFIXES.map(|prefix| format!("{prefix}{name}")))
             .find_map(|variable| self.environment.get(&variable).cloned())
-    }
-
-    fn file(&self, name: &str) -> Option<String> {
-        let name = Path::new(name);
-        let path = match &self.file_base {
-            None => name.to_path_buf(),
-            Some(base) => {
-                let relative = name.strip_prefix("/").unwrap_or(name);
-                let stays_below = relative.components().all(|c| matches!(c, Component::Normal(_)));
-                stays_below.then(|| base.join(relative))?
-            }
-        };
-        let mut text = String::new();
-        File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
-        text.truncate(text.trim_end_matches(['\r', '\n']).len());
-        Some(text)
     }
 }
 

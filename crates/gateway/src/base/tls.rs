@@ -13,7 +13,7 @@ pub(crate) use allow_list::{AllowList, CallerTls, Disallowed};
 pub(crate) use certificate::{Certificate, Facts, hex_sha256};
 pub(crate) use clients::{ApiTls, ClientTerms, server_certificates};
 pub(crate) use collector::collector_config;
-pub(crate) use library::{CertificateSlot, Library};
+pub(crate) use library::{CertificateSlot, Library, is_identifier};
 pub(crate) use upstreams::{TlsRules, TlsSettings, client_config};
 
 use rustls::SupportedProtocolVersion;

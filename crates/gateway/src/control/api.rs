@@ -73,11 +73,12 @@ use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
+use tollgate_admin::Guesses;
 use tollgate_engine::LocalConnector;
 use tower::ServiceExt;
 use utoipa_axum::router::OpenApiRouter;
@@ -117,6 +118,8 @@ pub(crate) struct Control {
     /// The log of changes.
     pub changes: ChangeLog,
     pub secret: ControlSecret,
+    /// Wrong guesses at the secret.
+    pub guesses: Mutex<Guesses>,
     /// The console; `None` if it is not served.
     pub console: Option<Console>,
     pub health: Arc<Health>,

@@ -3,6 +3,7 @@
 
 mod balancing;
 mod chain;
+mod named_files;
 mod plugin_events;
 mod plugins;
 mod secrets;
@@ -50,6 +51,11 @@ pub(crate) fn compile(
     let bundled = plugins::Bundled::of(definition, &mut context);
     let definition = bundled.definition.as_ref().unwrap_or(definition);
     check_protections(definition, &mut context);
+    // Before anything opens them.
+    let directory = bundled.directory(&context).to_owned();
+    if !named_files::check(definition, &directory, &mut context) {
+        return Err(context.problems);
+    }
     context.plugins = plugins::load(definition, &bundled, &mut context);
     let record_hook = plugins::record_hook(definition, &bundled, &mut context);
     secrets::check(&definition.raw, &mut context);

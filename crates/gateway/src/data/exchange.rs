@@ -198,6 +198,14 @@ impl<'a> Exchange<'a> {
         self.answers.put(VARIABLES, all);
     }
 
+    /// Forgets all that a method of authentication has decided about the caller. Each field that such a method sets is here.
+    pub(crate) fn forget_caller(&mut self) {
+        self.key = None;
+        self.claims = None;
+        self.token = None;
+        self.changed_meta_data = None;
+    }
+
     /// The `meta_data` of the caller's session, as plugins have changed it.
     pub(crate) fn meta_data(&self) -> Option<&Map<String, Json>> {
         let key = self.key.as_ref()?;

@@ -245,6 +245,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         documents: Default::default(),
         changes,
         secret,
+        guesses: Default::default(),
         console,
         health: health.clone(),
         statistics: statistics.clone(),

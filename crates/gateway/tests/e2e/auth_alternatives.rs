@@ -94,6 +94,23 @@ const METHODS: [(&str, &str, u16, &str); 4] = [
 ];
 
 #[test]
+fn a_failed_alternative_leaves_nothing_of_its_caller() {
+    let stage = stage(&[&["authToken", "hmac"], &["basic"]], |definition| {
+        let headers = json!({"X-Token": "<$tyk_context.token>", "X-Claim": "<$tyk_context.jwt_claims_sub>"});
+        let definition = definition.set("auth_configs/authToken", json!({"auth_header_name": "X-Key"}));
+        definition.set("enable_context_vars", true).version("global_headers", headers)
+    });
+    let key = format!("X-Key: {}", stage.key);
+    // The key is good, the signature is missing.
+    let response = stage.ask(&[&key, &basic("alice", "open sesame")]);
+    assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("12")), "{response}");
+    let seen = stage.upstream.last();
+    let token = seen.header("x-token").unwrap();
+    assert!(!token.contains(&stage.key), "{token}");
+    assert_eq!(seen.header("x-claim"), Some("<>"));
+}
+
+#[test]
 fn any_method_lets_in_with_its_own_session_whatever_the_order() {
     let orders: [[usize; 4]; 4] = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]];
     for order in orders {

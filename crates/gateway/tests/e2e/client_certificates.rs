@@ -112,7 +112,9 @@ fn a_resumed_session_keeps_its_certificate() {
 #[test]
 fn without_tls_nobody_may_call() {
     let upstream = Upstream::ok();
-    let definition = api("a", "/a/", &upstream.url()).set("use_mutual_tls_auth", true).set("client_certificates", json!(["/none"]));
+    let definition = api("a", "/a/", &upstream.url())
+        .set("use_mutual_tls_auth", true)
+        .set("client_certificates", json!([std::env::temp_dir().join("none.pem")]));
     let gateway = Gateway::start(json!({}), [definition]);
     let refused = gateway.get("/a/");
     assert_eq!((refused.status, refused.text()), (403, error_json("TLS not enabled")));

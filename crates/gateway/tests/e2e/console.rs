@@ -129,6 +129,9 @@ fn a_foreign_page_can_not_make_a_browser_call_the_console() {
         &["Sec-Fetch-Site: same-site", "X-Tollgate-Console: 1"],
         &["Sec-Fetch-Site: cross-site", "X-Tollgate-Console: 1"],
         &["Sec-Fetch-Site: none", "X-Tollgate-Console: 1"],
+        // A browser that tells only where its page is from.
+        &["Origin: http://evil.example", "X-Tollgate-Console: 1"],
+        &["Origin: null", "X-Tollgate-Console: 1"],
     ] {
         for (method, target) in [("GET", "/apis"), ("DELETE", "/apis/shop"), ("GET", "/session"), ("DELETE", "/session")] {
             let answer = signed.call_with(method, target, "", lines);

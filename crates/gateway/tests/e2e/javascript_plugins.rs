@@ -306,7 +306,7 @@ fn an_api_whose_plugins_cannot_be_loaded_refuses_every_request() {
     let good = scripts.on_request("good", "return good.ReturnData(request, {})");
     let renamed = json!({"name": "other", "path": good["path"]});
     for (hook, expected) in [
-        (json!({"name": "f", "path": "/nowhere/f.js"}), "/nowhere/f.js: No such file"),
+        (json!({"name": "f", "path": std::env::temp_dir().join("nowhere/f.js")}), "/nowhere/f.js: No such file"),
         (json!({"name": "f", "path": "f.txt"}), "extension .js"),
         (renamed, "defines no other"),
         (scripts.hook("broken", "function ( {"), "SyntaxError"),
@@ -331,7 +331,8 @@ fn the_example_runs() {
     let at_home = |value: &mut Value| *value = json!(folder.join(value.as_str().unwrap()));
     at_home(&mut definition["custom_middleware"]["pre"][0]["path"]);
     at_home(&mut definition["version_data"]["versions"]["Default"]["extended_paths"]["virtual"][0]["function_source_uri"]);
-    let gateway = Gateway::start(json!({"enable_jsvm": true}), [Definition(definition)]);
+    let conf = json!({"enable_jsvm": true, "middleware_path": folder});
+    let gateway = Gateway::start(conf, [Definition(definition)]);
     let response = gateway.send(request("GET", "/greeting/x", &["X-Secret: s"], ""));
     assert_eq!(response.status, 200, "{response} {}", gateway.log());
     assert_eq!((upstream.last().header("x-greeting"), upstream.last().header("x-secret")), (Some("Hello from JavaScript"), None));

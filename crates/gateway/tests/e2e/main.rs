@@ -101,6 +101,7 @@ mod metrics;
 mod metrics_states;
 mod migrate;
 mod monitors;
+mod named_files;
 mod nodes;
 mod oauth;
 mod oauth_clients;

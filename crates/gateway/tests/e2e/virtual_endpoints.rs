@@ -269,7 +269,8 @@ fn bad_functions_fail_in_time_and_others_are_served() {
 fn a_script_that_cannot_be_loaded_is_an_error_of_its_definition() {
     let upstream = Upstream::ok();
     let good = "function f() { return TykJsResponse({Body: 'x', Code: 200}, {}) }";
-    let file = json!({"path": "/v", "response_function_name": "f", "function_source_type": "file", "function_source_uri": "/nowhere/f.js"});
+    let nowhere = std::env::temp_dir().join("nowhere/f.js");
+    let file = json!({"path": "/v", "response_function_name": "f", "function_source_type": "file", "function_source_uri": nowhere});
     for (conf, entry, expected) in [
         (json!({}), blob("f", good), "needs \\\"enable_jsvm\\\" in the configuration"),
         (json!({"enable_jsvm": true}), file, "/nowhere/f.js: No such file"),

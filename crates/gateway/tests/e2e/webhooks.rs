@@ -410,7 +410,7 @@ fn what_a_handler_can_not_do_is_named_when_it_is_loaded() {
     let events = json!({
         "TokenCreated": [{"handler_name": "eh_log_handler", "handler_meta": {}}],
         "NoSuchEvent": [{"handler_name": "eh_log_handler", "handler_meta": {}}],
-        "HostDown": [{"handler_name": "eh_dynamic_handler", "handler_meta": {"name": "f", "path": "f.js"}}],
+        "HostDown": [{"handler_name": "eh_dynamic_handler", "handler_meta": {"name": "f", "path": std::env::temp_dir().join("nowhere/f.js")}}],
     });
     let gateway = Setup::new(json!({})).api(with_events(keyed("a", &upstream), events)).start();
     let log = gateway.log();

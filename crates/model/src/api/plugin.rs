@@ -126,6 +126,21 @@ impl CustomMiddleware {
         [("pre", &self.pre), ("post_key_auth", &self.post_key_auth), ("post", &self.post), ("response", &self.response)]
     }
 
+    /// The files of all hooks, with the JSON paths of their names in a definition.
+    pub fn files(&self) -> Vec<(String, &str)> {
+        if self.driver() == "grpc" {
+            return Vec::new();
+        }
+        let each = |(name, hooks): (&'static str, &[PluginEntry])| {
+            (0..hooks.len()).map(move |index| format!("$.custom_middleware.{name}[{index}].path")).collect::<Vec<_>>()
+        };
+        let places = self.lists().into_iter().flat_map(each);
+        let files = self.lists().into_iter().flat_map(|(_, hooks)| hooks).map(|hook| hook.path.as_str());
+        let single = [("auth_check", &self.auth_check), ("traffic_logs", &self.traffic_logs)];
+        let single = single.map(|(name, hook)| (format!("$.custom_middleware.{name}.path"), hook.path.as_str()));
+        places.zip(files).chain(single).filter(|(_, file)| !file.is_empty()).collect()
+    }
+
     /// Adds the hooks of another bundle, whose files are in this directory.
     ///
     /// # Errors

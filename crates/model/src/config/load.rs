@@ -12,7 +12,8 @@ use crate::decode::{Decoded, decode};
 use crate::known_field;
 use crate::openapi::openapi_problem;
 use crate::problem::{Findings, Level, Problem};
-use crate::reference::{RemoteSecrets, SecretSources, resolve_references};
+use crate::readable_files::ReadableFiles;
+use crate::reference::{RemoteSecrets, SecretFiles, SecretSources, resolve_references};
 
 /// A larger file is probably not a configuration.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -56,7 +57,14 @@ impl GatewayConfig {
     /// The values for references to secrets in definitions.
     pub fn secret_sources(&self, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
         let base = if self.file.base_path.as_os_str().is_empty() { &self.kv.file.base_path } else { &self.file.base_path };
-        SecretSources { remote: self.remote_secrets.0.clone(), ..SecretSources::new(&self.secrets, base, environment) }
+        let data_dir = &self.tollgate.data_dir;
+        let directories = [base, &self.middleware_path, &self.template_path].map(Clone::clone);
+        SecretSources {
+            remote: self.remote_secrets.0.clone(),
+            files: SecretFiles::below(base, data_dir),
+            named_files: ReadableFiles::new(directories, data_dir),
+            ..SecretSources::new(&self.secrets, environment)
+        }
     }
 
     /// File of the control API's generated secret, used if none is configured.
@@ -132,10 +140,9 @@ fn resolve(
     environment: BTreeMap<String, String>,
     connect: &SecretConnector<'_>,
 ) -> (Vec<Problem>, Option<Arc<dyn RemoteSecrets>>) {
-    let mut sources = SecretSources { environment, ..SecretSources::default() };
-    if let Some(base) = text_at(document, "/file/base_path").or_else(|| text_at(document, "/kv/file/base_path")) {
-        sources.file_base = Some(base.into());
-    }
+    let base = text_at(document, "/file/base_path").or_else(|| text_at(document, "/kv/file/base_path"));
+    let files = base.map_or(SecretFiles::Anywhere, |base| SecretFiles::below(Path::new(&base), Path::new("")));
+    let mut sources = SecretSources { environment, files, ..SecretSources::default() };
     // What is not resolved here stays, and is reported below with its full path.
     if let Some(secrets) = document.get_mut("secrets") {
         resolve_references(secrets, &|scheme, name| sources.lookup(scheme, name));

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{RemoteSecrets, SecretFault, SecretSources, resolve_references};
+use super::{RemoteSecrets, SecretFault, SecretFiles, SecretSources, resolve_references};
 
 fn sources() -> SecretSources {
     SecretSources {
@@ -42,7 +42,7 @@ fn a_reference_without_a_value_is_an_error() {
     for (text, message) in [
         ("env://NOPE", "env://NOPE has no value"),
         ("secrets://nope", "secrets://nope has no value"),
-        ("file:///no/such/file", "file:///no/such/file has no value"),
+        ("file:///no/such/file", "file:///no/such/file is not read: the gateway configuration has no file.base_path"),
         ("consul://a/b", "consul://a/b can't be read: no store \"consul\" is configured"),
         ("vault://a.b", "vault://a.b can't be read: no store \"vault\" is configured"),
         ("kv://a", "kv://a must name a store and a path: kv://store/path"),
@@ -59,13 +59,23 @@ fn files_are_read_below_their_base_only() {
     std::fs::create_dir(&base).unwrap();
     std::fs::write(base.join("key"), "pem\ntext\r\n").unwrap();
     std::fs::write(directory.path().join("outside"), "x").unwrap();
-    let anywhere = SecretSources::default();
-    let below = SecretSources { file_base: Some(base.clone()), ..SecretSources::default() };
+    let with = |files| SecretSources { files, ..SecretSources::default() };
+    let anywhere = with(SecretFiles::Anywhere);
+    let below = with(SecretFiles::below(&base, &base.join("data")));
+    std::fs::create_dir(base.join("data")).unwrap();
+    std::fs::write(base.join("data/key"), "x").unwrap();
+    std::os::unix::fs::symlink(directory.path().join("outside"), base.join("link")).unwrap();
     let absolute = base.join("key").display().to_string();
     assert_eq!(anywhere.lookup("file", &absolute).as_deref(), Ok("pem\ntext"));
     assert_eq!(below.lookup("file", "key").as_deref(), Ok("pem\ntext"));
     assert_eq!(below.lookup("file", "/key").as_deref(), Ok("pem\ntext"));
-    assert!(below.lookup("file", "../outside").is_err());
+    for outside in ["../outside", "link", "data/key", "sub/../../outside", "."] {
+        assert_eq!(below.lookup("file", outside), Err("has no value".to_owned()), "{outside}");
+    }
+    for nowhere in [SecretSources::default(), with(SecretFiles::below("".as_ref(), &base))] {
+        let why = nowhere.lookup("file", &absolute).unwrap_err();
+        assert!(why.contains("file.base_path"), "{why}");
+    }
 }
 
 /// Two stores; `gone` does not answer.

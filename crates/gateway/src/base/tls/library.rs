@@ -232,7 +232,7 @@ fn ocsp(file: &Path) -> Option<Vec<u8>> {
 }
 
 /// Whether a name is the id of a stored certificate: an organisation and a fingerprint.
-fn is_identifier(name: &str) -> bool {
+pub(crate) fn is_identifier(name: &str) -> bool {
     let fingerprint = name.len().checked_sub(FINGERPRINT_DIGITS).and_then(|start| name.get(start..));
     fingerprint.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

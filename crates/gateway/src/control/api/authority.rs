@@ -3,14 +3,17 @@
 
 use super::Control;
 use super::answer::error;
+use crate::base::clock::unix_s;
+use crate::data::control_caller::ControlCaller;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::RETRY_AFTER;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, PoisonError};
 use tollgate_admin::{Operator, Role, users};
 use utoipa::openapi::OpenApi;
 
@@ -56,11 +59,14 @@ pub(super) async fn authorize(
 ) -> Response {
     let operator = match request.extensions().get::<Operator>() {
         Some(operator) => operator.clone(),
-        None if has_secret(&control, request.headers(), request.uri().path()) => of_secret(),
-        None => {
-            let message = "Attempted administrative access with invalid or missing key!";
-            return error(StatusCode::FORBIDDEN, message).into_response();
-        }
+        None => match guess(request.headers(), request.uri().path()).map(|guess| control.judge(guess, request.extensions())) {
+            Some(Ok(true)) => of_secret(),
+            Some(Err(wait_s)) => return too_many_guesses(wait_s),
+            Some(Ok(false)) | None => {
+                let message = "Attempted administrative access with invalid or missing key!";
+                return error(StatusCode::FORBIDDEN, message).into_response();
+            }
+        },
     };
     // A path or method that does not exist needs no role: the answer says so.
     let needed = path.map_or(Role::Viewer, |path| roles.needed(request.method(), path.as_str()));
@@ -90,10 +96,28 @@ pub(super) fn role_missing(needed: Role) -> super::answer::ControlAnswer {
     )
 }
 
-fn has_secret(control: &Control, headers: &HeaderMap, path: &str) -> bool {
+impl Control {
+    /// Whether a caller's guess at the control secret is right.
+    ///
+    /// # Errors
+    /// The seconds until the caller may guess again.
+    pub(super) fn judge(&self, guess: &[u8], told: &Extensions) -> Result<bool, u64> {
+        let address = told.get::<ControlCaller>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |caller| caller.address);
+        let mut guesses = self.guesses.lock().unwrap_or_else(PoisonError::into_inner);
+        guesses.judge(address, unix_s(), || self.secret.is(guess))
+    }
+}
+
+/// The response to someone who has guessed too often.
+pub(super) fn too_many_guesses(wait_s: u64) -> Response {
+    let message = format!("Too many wrong secrets from this address: wait {wait_s} s");
+    ([(RETRY_AFTER, wait_s.to_string())], error(StatusCode::TOO_MANY_REQUESTS, message)).into_response()
+}
+
+/// What a caller sends as the control secret.
+fn guess<'h>(headers: &'h HeaderMap, path: &str) -> Option<&'h [u8]> {
     let guess = headers.get("x-tyk-authorization").map(|value| value.as_bytes());
-    let guess = guess.or_else(|| bearer(headers).filter(|_| path.ends_with("/metrics"))).unwrap_or_default();
-    control.secret.is(guess)
+    guess.or_else(|| bearer(headers).filter(|_| path.ends_with("/metrics")))
 }
 
 /// The secret as a bearer token, which scrapers can send instead of our own header.

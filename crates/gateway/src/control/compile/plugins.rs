@@ -5,7 +5,7 @@ use crate::data::middleware::Context;
 use crate::data::plugins::MetaDataWriter;
 use crate::data::plugins::{ApiHooks, PluginsOfApi};
 use crate::observe::RecordHook;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, CustomMiddleware, RecordPluginEntry, SUPPORTED_DRIVERS};
 use tollgate_plugin::{ApiPlugins, LoadFault, PluginApi, RecordPlugin, UNSUPPORTED_DRIVERS};
@@ -57,12 +57,14 @@ impl Bundled {
         Ok(Bundled { definition: Some(own), only: None, is_missing: false })
     }
 
+    /// Where the files of its plugins are.
+    pub(super) fn directory<'p>(&'p self, context: &'p Context<'_>) -> &'p Path {
+        self.only.as_ref().map_or(context.settings.plugins.directory.as_path(), |(directory, _)| directory)
+    }
+
     /// The plugins of a definition, and where their files are.
     fn plugins<'p>(&'p self, definition: &'p ApiDefinition, context: &'p Context<'_>) -> ApiPlugins<'p> {
-        let (directory, bundle_files) = match &self.only {
-            Some((directory, files)) => (directory.as_path(), Some(files.as_slice())),
-            None => (context.settings.plugins.directory.as_path(), None),
-        };
+        let (directory, bundle_files) = (self.directory(context), self.only.as_ref().map(|(_, files)| files.as_slice()));
         ApiPlugins { definition, section: &definition.custom_middleware, directory, bundle_files }
     }
 }

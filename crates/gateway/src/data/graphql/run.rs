@@ -34,7 +34,7 @@ pub(crate) struct ToldFacts {
 impl ToldFacts {
     /// The value of the header.
     pub(crate) fn to_header(&self) -> String {
-        // Texts and numbers always fit JSON.
+        // Texts and numbers always fit JSON. An empty value would be refused.
         STANDARD.encode(serde_json::to_vec(self).unwrap_or_default())
     }
 
@@ -67,11 +67,10 @@ struct PreparedQuery {
 }
 
 impl GraphRun {
-    pub(super) fn new(terms: Arc<GraphTerms>, headers: &HeaderMap) -> Self {
+    /// `None` for a request that the data path has not told about: nothing is known of its rights.
+    pub(super) fn new(terms: Arc<GraphTerms>, headers: &HeaderMap) -> Option<Self> {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        // The data path always tells; without it, nothing is known and nothing is hidden.
-        let told = header(TOLD_HEADER).and_then(|told| ToldFacts::of_header(&told)).unwrap_or_default();
-        let ToldFacts { texts, rights, is_closed } = told;
+        let ToldFacts { texts, rights, is_closed } = ToldFacts::of_header(&header(TOLD_HEADER)?)?;
         let level = header(LEVEL_HEADER).and_then(|level| level.parse().ok()).unwrap_or_default();
         let mut context = ExecutionContext::default();
         if let Some(executed) = &terms.api.executed {
@@ -83,7 +82,7 @@ impl GraphRun {
             context.common_headers = common.filter(|(_, value)| !value.is_empty()).chain(credentials).collect();
             context.texts = texts;
         }
-        GraphRun { terms, context, rights: SocketRights { rights, is_closed }, level }
+        Some(GraphRun { terms, context, rights: SocketRights { rights, is_closed }, level })
     }
 
     /// The response to one query.

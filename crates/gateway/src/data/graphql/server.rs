@@ -85,7 +85,12 @@ impl GraphServer {
     }
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<GraphResponseBody> {
-        let run = Arc::new(GraphRun::new(self.0.clone(), request.headers()));
+        let Some(run) = GraphRun::new(self.0.clone(), request.headers()).map(Arc::new) else {
+            let errors = errors_body(&[GraphqlError::new("the request's rights are not known")]);
+            let mut response = Response::new(whole(errors));
+            *response.status_mut() = StatusCode::FORBIDDEN;
+            return response;
+        };
         if sockets::is_handshake(request.headers()) {
             return sockets::accept(run, request).map(whole);
         }

@@ -94,9 +94,7 @@ impl Middleware for AnyAuth {
                     body: std::mem::take(&mut exchange.outgoing.body),
                 },
             };
-            exchange.key = None;
-            exchange.claims = None;
-            exchange.token = None;
+            exchange.forget_caller();
             exchange.outgoing.status = 0;
             exchange.outgoing.edits.clone_from(&before);
             let changes: Vec<HeaderChange> = exchange.response_changes.drain(changes_before..).collect();

@@ -80,6 +80,8 @@ impl Setup {
             "listen_port": 0,
             "secret": SECRET,
             "app_path": apps,
+            // Tests name files of other folders of theirs.
+            "file": {"base_path": std::env::temp_dir()},
             "tollgate": {"data_dir": dir.path().join("data"), "threads": 2}
         });
         merge(&mut conf, &self.conf);

@@ -1,0 +1,183 @@
+//! Which files documents may name: those below directories of the configuration. Nobody who may write a document reads others through it.
+
+use crate::console::user;
+use crate::harness::{Definition, Gateway, Upstream, api};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use tollgate_model::DocumentSchema;
+
+/// What no one may see: it stands in a file of the data directory.
+const CANARY: &str = "c4n4ry-7f21";
+const OUTSIDE: &str = "is outside of the directories whose files documents may name";
+
+fn base(upstream: &Upstream) -> Definition {
+    api("a", "/a/", &upstream.url())
+}
+
+/// A gateway whose documents may name files below `files`, and a file of its data that they may not name.
+fn start(upstream: &Upstream, files: &Path) -> (Gateway, String) {
+    let conf = json!({"file": {"base_path": files}, "enable_jsvm": true, "middleware_path": files});
+    let gateway = Gateway::start(conf, [base(upstream)]);
+    let canary = gateway.dir().join("data/canary.js");
+    // As a text, a template, a script and a header value, it is what it is.
+    std::fs::write(&canary, CANARY).unwrap();
+    (gateway, canary.display().to_string())
+}
+
+#[test]
+fn an_editor_cannot_read_the_gateways_files_through_a_definition() {
+    let upstream = Upstream::ok();
+    let files = tempfile::tempdir().unwrap();
+    let (gateway, canary) = start(&upstream, files.path());
+    std::fs::write(files.path().join("open"), "open text").unwrap();
+    std::os::unix::fs::symlink(&canary, files.path().join("link.js")).unwrap();
+    let link = files.path().join("link.js").display().to_string();
+    let editor = user(&gateway, "editor");
+    let put = |definition: Definition| editor.call("PUT", "/apis/a", &definition.0.to_string());
+    let header = |text: &str| base(&upstream).version("global_headers", json!({"X-Read": text}));
+    let answer = put(header("file://open"));
+    assert_eq!(answer.status, 200, "{answer}");
+    gateway.get("/a/");
+    assert_eq!(upstream.last().header("x-read"), Some("open text"));
+
+    let relative = format!("../{}", canary.trim_start_matches('/'));
+    for name in
+        [&canary, &link, &relative, "link.js", "/etc/hostname", "../../etc/hostname", "/proc/self/environ", "data/control-secret"]
+    {
+        for (scheme, is_refused) in [("file://", true), ("kv://file/", true), ("$secret_file.", false)] {
+            let answer = put(header(&format!("{scheme}{name}")));
+            assert_eq!(answer.status == 200, !is_refused, "{scheme}{name}: {answer}");
+            gateway.get("/a/");
+            let seen = upstream.last();
+            assert_ne!(seen.header("x-read"), Some(CANARY), "{scheme}{name}");
+        }
+    }
+    for path in [&canary, &link, "/etc/hostname", "/no/such/file"] {
+        for (what, definition) in naming(&upstream, path) {
+            let answer = put(definition);
+            assert!(answer.status == 400 && answer.text().contains(OUTSIDE), "{what} {path}: {answer}");
+        }
+    }
+    let log = gateway.log();
+    assert!(!log.contains(CANARY), "{log}");
+}
+
+/// Definitions with a file in each kind of place.
+fn naming(upstream: &Upstream, path: &str) -> Vec<(&'static str, Definition)> {
+    let template = json!([{"path": "/x", "method": "GET", "template_data": {"input_type": "json", "template_mode": "file", "template_source": path}}]);
+    let handler = |name: &str, meta: Value| json!({"events": {"AuthFailure": [{"handler_name": name, "handler_meta": meta}]}});
+    let hooks = |driver: &str| json!({"driver": driver, "pre": [{"name": "f", "path": path}]});
+    let with = |field: &str, value: Value| base(upstream).set(field, value);
+    vec![
+        ("transform", base(upstream).list("transform", template.clone())),
+        ("transform_response", base(upstream).list("transform_response", template)),
+        (
+            "virtual",
+            base(upstream).list(
+                "virtual",
+                json!([{"path": "/x", "method": "GET", "response_function_name": "f", "function_source_type": "file", "function_source_uri": path}]),
+            ),
+        ),
+        ("script", with("custom_middleware", hooks("otto"))),
+        ("module", with("custom_middleware", hooks("wasm"))),
+        ("record script", with("analytics_plugin", json!({"enable": true, "plugin_path": path, "func_name": "f"}))),
+        ("webhook", with("event_handlers", handler("eh_web_hook_handler", json!({"method": "POST", "target_path": "http://127.0.0.1:1/", "template_path": path})))),
+        ("event script", with("event_handlers", handler("eh_dynamic_handler", json!({"name": "f", "path": path})))),
+        ("own certificate", with("certificates", json!([path]))),
+        ("client certificate", with("client_certificates", json!([path]))),
+        ("upstream certificate", with("upstream_certificates", json!({"*": path}))),
+    ]
+}
+
+#[test]
+fn no_text_of_a_definition_reads_a_file_of_the_gateway() {
+    let upstream = Upstream::ok();
+    let files = tempfile::tempdir().unwrap();
+    let (gateway, canary) = start(&upstream, files.path());
+    let texts = text_fields(&DocumentSchema::Definition.whole());
+    assert!(texts.len() > 300, "{}", texts.len());
+    for field in &texts {
+        for value in [format!("file://{canary}"), format!("$secret_file.{canary}"), canary.clone()] {
+            let mut document = base(&upstream).0;
+            put(&mut document, field, &json!(value));
+            let answer = gateway.control("PUT", "/tyk/apis/a", &document.to_string());
+            assert!(!answer.text().contains(CANARY), "{field:?}: {answer}");
+            if answer.status != 200 {
+                continue;
+            }
+            let answer = gateway.get("/a/x");
+            assert!(!answer.text().contains(CANARY), "{field:?}: {answer}");
+            let seen = upstream.seen();
+            assert!(!seen.last().is_some_and(|seen| format!("{seen:?}").contains(CANARY)), "{field:?}");
+        }
+    }
+    let log = gateway.log();
+    assert!(!log.contains(CANARY), "{log}");
+}
+
+/// The places of all texts in documents of a schema: names of members, `*` for those with free names and `-` for the items of a list.
+fn text_fields(schema: &Value) -> BTreeSet<Vec<String>> {
+    let mut found = BTreeSet::new();
+    add_texts(schema, schema, &mut Vec::new(), &mut Vec::new(), &mut found);
+    found
+}
+
+fn add_texts<'s>(
+    schema: &'s Value,
+    root: &'s Value,
+    path: &mut Vec<String>,
+    names: &mut Vec<&'s str>,
+    found: &mut BTreeSet<Vec<String>>,
+) {
+    if let Some(name) = schema["$ref"].as_str() {
+        if !names.contains(&name) {
+            names.push(name);
+            add_texts(root.pointer(name.trim_start_matches('#')).unwrap(), root, path, names, found);
+            names.pop();
+        }
+        return;
+    }
+    let is_text = schema["type"] == "string" || schema["type"].as_array().is_some_and(|types| types.contains(&json!("string")));
+    if is_text && schema.get("enum").is_none() {
+        found.insert(path.clone());
+    }
+    for list in ["allOf", "anyOf", "oneOf"] {
+        schema[list].as_array().into_iter().flatten().for_each(|schema| add_texts(schema, root, path, names, found));
+    }
+    let mut below = |name: &str, schema: &'s Value| {
+        path.push(name.to_owned());
+        add_texts(schema, root, path, names, found);
+        path.pop();
+    };
+    schema["properties"].as_object().into_iter().flatten().for_each(|(name, schema)| below(name, schema));
+    if schema["additionalProperties"].is_object() {
+        below("*", &schema["additionalProperties"]);
+    }
+    if schema["items"].is_object() {
+        below("-", &schema["items"]);
+    }
+}
+
+/// Sets a text of a document; what is missing on the way is made.
+fn put(document: &mut Value, field: &[String], text: &Value) {
+    let Some((name, rest)) = field.split_first() else {
+        *document = text.clone();
+        return;
+    };
+    if name == "-" {
+        if document.as_array().is_none_or(Vec::is_empty) {
+            *document = json!([{}]);
+        }
+        return put(&mut document[0], rest, text);
+    }
+    if !document.is_object() {
+        *document = Value::Object(Map::new());
+    }
+    let name = match (name.as_str(), document.as_object().and_then(|members| members.keys().next())) {
+        ("*", Some(known)) => known.clone(),
+        ("*", None) => "Default".to_owned(),
+        (name, _) => name.to_owned(),
+    };
+    put(&mut document[&name], rest, text);
+}

@@ -196,6 +196,20 @@ impl GuardedHttpClient {
     /// # Errors
     /// There is no answer, or the address is not allowed.
     pub async fn head(&self, request: Request<Full<Bytes>>) -> Result<(StatusCode, HeaderMap), HttpFault> {
+        self.check(&request)?;
+        self.client.head(request).await
+    }
+
+    /// Like [`HttpClient::send`], if the request's host has an allowed address.
+    ///
+    /// # Errors
+    /// There is no whole answer, or the address is not allowed.
+    pub async fn send(&self, request: Request<Full<Bytes>>, body_bytes_max: usize) -> Result<HttpAnswer, HttpFault> {
+        self.check(&request)?;
+        self.client.send(request, body_bytes_max).await
+    }
+
+    fn check(&self, request: &Request<Full<Bytes>>) -> Result<(), HttpFault> {
         let host = request.uri().host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
         // The resolver is not asked about addresses.
         if let Ok(address) = host.parse::<IpAddr>()
@@ -203,7 +217,7 @@ impl GuardedHttpClient {
         {
             return Err(HttpFault::Connection("the address is private".to_owned()));
         }
-        self.client.head(request).await
+        Ok(())
     }
 }
 

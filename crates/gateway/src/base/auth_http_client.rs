@@ -24,7 +24,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
+use tollgate_http_client::{GuardedHttpClient, HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 use tollgate_model::is_framing_header;
 
 /// The threads of a client.
@@ -55,10 +55,19 @@ const IDLE: Duration = Duration::from_secs(60);
 /// The client thread and its connections.
 pub(crate) struct AuthHttpClient {
     runtime: Handle,
-    clients: Mutex<HashMap<TlsRules, HttpClient>>,
+    clients: Mutex<HashMap<TlsRules, CallClients>>,
     services: Arc<ExternalServices>,
     library: Arc<Library>,
     slots: Semaphore,
+}
+
+/// The clients of calls with the same TLS rules.
+#[derive(Clone)]
+struct CallClients {
+    /// To servers that operators have configured, wherever they are.
+    configured: HttpClient,
+    /// To other origins, to which these redirect: without proxies and the gateway's certificate, and only to public addresses.
+    redirected: GuardedHttpClient,
 }
 
 /// A connection to a server, plain or over TLS.
@@ -194,7 +203,7 @@ impl AuthHttpClient {
         self.runtime.spawn(work);
     }
 
-    /// Makes a call. A GET follows a few redirects, but never from https to http.
+    /// Makes a call. A GET follows a few redirects, but never from https to http, nor from its origin to private addresses.
     pub(crate) async fn call(&self, call: Call) -> Result<CallReply, CallFault> {
         let time_max = call.time_max;
         timeout(time_max, self.follow(call)).await.unwrap_or(Err(CallFault::Timeout(time_max)))
@@ -205,7 +214,7 @@ impl AuthHttpClient {
         let asking = async {
             let _slot = self.slots.acquire().await;
             let client = self.client(&call.tls).map_err(CallFault::Tls)?;
-            client.status(call.request()).await.map_err(CallFault::Http)
+            client.configured.status(call.request()).await.map_err(CallFault::Http)
         };
         timeout(call.time_max, asking).await.unwrap_or(Err(CallFault::Timeout(call.time_max)))
     }
@@ -213,7 +222,7 @@ impl AuthHttpClient {
     /// Makes a call whose answer's body is read piece by piece, and has no end. The time limit is for its head.
     pub(crate) async fn open(&self, call: Call) -> Result<Response<Incoming>, CallFault> {
         let client = self.client(&call.tls).map_err(CallFault::Tls)?;
-        let opening = async { client.open(call.request()).await.map_err(CallFault::Http) };
+        let opening = async { client.configured.open(call.request()).await.map_err(CallFault::Http) };
         timeout(call.time_max, opening).await.unwrap_or(Err(CallFault::Timeout(call.time_max)))
     }
 
@@ -239,8 +248,9 @@ impl AuthHttpClient {
         // `acquire` cannot fail: the semaphore is never closed.
         let _slot = self.slots.acquire().await;
         let client = self.client(&call.tls).map_err(CallFault::Tls)?;
+        let origin = call.uri.clone();
         for _ in 0..=call.redirects_max {
-            let reply = Self::once(&client, &call).await?;
+            let reply = Self::once(&client, &call, is_same_origin(&origin, &call.uri)).await?;
             if call.redirects_max == 0 || call.method != Method::GET || !reply.status.is_redirection() {
                 return Ok(reply);
             }
@@ -257,13 +267,16 @@ impl AuthHttpClient {
         Err(CallFault::Redirect("there are too many of them"))
     }
 
-    async fn once(client: &HttpClient, call: &Call) -> Result<CallReply, CallFault> {
-        let HttpAnswer { status, headers, body, .. } =
-            client.send(call.request(), call.body_bytes_max).await.map_err(CallFault::Http)?;
+    async fn once(clients: &CallClients, call: &Call, is_own: bool) -> Result<CallReply, CallFault> {
+        let answer = match is_own {
+            true => clients.configured.send(call.request(), call.body_bytes_max).await,
+            false => clients.redirected.send(call.request(), call.body_bytes_max).await,
+        };
+        let HttpAnswer { status, headers, body, .. } = answer.map_err(CallFault::Http)?;
         Ok(CallReply { status, headers, body })
     }
 
-    fn client(&self, rules: &TlsRules) -> Result<HttpClient, String> {
+    fn client(&self, rules: &TlsRules) -> Result<CallClients, String> {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(rules) {
             return Ok(client.clone());
@@ -271,7 +284,11 @@ impl AuthHttpClient {
         let settings = HttpClientSettings { http2: false, idle_max: IDLE, connect_time_max: None };
         let service = self.services.of(rules.service);
         let config = tls::client_config(&service.applied_to(rules), &self.library)?;
-        let client = HttpClient::through(config, settings, service.proxies.clone());
+        let without = TlsRules { certificate: None, key_file: None, ..rules.clone() };
+        let client = CallClients {
+            configured: HttpClient::through(config, settings, service.proxies.clone()),
+            redirected: HttpClient::guarded(tls::client_config(&without, &self.library)?, settings, self.services.redirect_guard()),
+        };
         clients.insert(rules.clone(), client.clone());
         Ok(client)
     }
@@ -291,6 +308,12 @@ impl Call {
         let (headers, body) = (HeaderMap::new(), Bytes::new());
         Call { method: Method::GET, uri, headers, body, tls, time_max, body_bytes_max, redirects_max: REDIRECTS_MAX }
     }
+}
+
+/// Whether two URLs have one scheme, host and port.
+pub(crate) fn is_same_origin(one: &Uri, other: &Uri) -> bool {
+    let port = |uri: &Uri| uri.port_u16().or_else(|| Some(if uri.scheme_str() == Some("https") { 443 } else { 80 }));
+    one.scheme() == other.scheme() && one.host() == other.host() && port(one) == port(other)
 }
 
 /// The target of a `Location` header.

@@ -1,5 +1,6 @@
 //! Proxies and certificates for calls of the gateway itself, by kind of server. Reads `external_services` of the configuration.
 
+use crate::base::public_address::is_public;
 use crate::base::service_kind::ServiceKind;
 use crate::base::tls::TlsRules;
 use base64::Engine;
@@ -9,7 +10,7 @@ use ipnet::IpNet;
 use percent_encoding::percent_decode_str;
 use std::net::IpAddr;
 use std::sync::Arc;
-use tollgate_http_client::{HttpProxy, ProxyChooser};
+use tollgate_http_client::{AddressGuard, HttpProxy, ProxyChooser};
 use tollgate_model::config::{ExternalProxy, ExternalService, ExternalServices as Written, ExternalTls};
 use tollgate_model::network::parse_network;
 
@@ -21,6 +22,8 @@ pub(crate) struct ExternalServices {
     discovery: ServiceTerms,
     webhooks: ServiceTerms,
     other: ServiceTerms,
+    /// Private networks to which redirects are followed.
+    redirect_networks: Arc<[IpNet]>,
 }
 
 /// The settings of one kind.
@@ -31,7 +34,7 @@ pub(crate) struct ServiceTerms {
 }
 
 impl ExternalServices {
-    pub(crate) fn new(written: &Written) -> Self {
+    pub(crate) fn new(written: &Written, redirect_networks: Vec<IpNet>) -> Self {
         let terms = |service: &ExternalService| ServiceTerms {
             proxies: proxies(&service.proxy).or_else(|| proxies(&written.global).filter(|_| written.global.enabled)),
             tls: Some(service.mtls.clone()).filter(|tls| tls.enabled),
@@ -42,7 +45,15 @@ impl ExternalServices {
             discovery: terms(&written.discovery),
             webhooks: terms(&written.webhooks),
             other: ServiceTerms::default(),
+            redirect_networks: redirect_networks.into(),
         }
+    }
+
+    /// The addresses to which the gateway's own calls follow redirects to another origin: whoever answers a call must not reach what only
+    /// the gateway can reach.
+    pub(crate) fn redirect_guard(&self) -> AddressGuard {
+        let networks = self.redirect_networks.clone();
+        Arc::new(move |address| is_public(address) || networks.iter().any(|network| network.contains(&address.to_canonical())))
     }
 
     /// The settings of a kind.

@@ -140,7 +140,7 @@ fn events(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiEv
     let scripts = ApiEventScripts::new(definition, context.settings, context.registry);
     let scripts = scripts.as_ref().map(|scripts| scripts as &dyn EventScripts);
     let plugins = plugin_events::PluginEvents::new(definition, context.registry);
-    let sources = HandlerSources { scripts, plugins: Some(&plugins) };
+    let sources = HandlerSources { scripts, plugins: Some(&plugins), files: Some(&context.settings.secrets.named_files) };
     let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers, sources);
     context.problems.extend(problems.into_iter().map(|problem| problem.within(context.file)));
     Some(ApiEvents::new(sinks?, definition, context.settings))

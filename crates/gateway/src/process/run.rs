@@ -96,9 +96,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let _ = registry.bundles.set(Arc::new(BundleStore::new(&config)));
     let log_format = log_format(&options, &config);
     let recording = Recording::start(&config, threads(&config), log_format)?;
-    registry.auth_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
-    registry.script_client.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
-    registry.graph_client.0.configure(ExternalServices::new(&config.external_services), registry.certificates.clone());
+    let services = || ExternalServices::new(&config.external_services, config.tollgate.redirect_networks());
+    registry.auth_client.configure(services(), registry.certificates.clone());
+    registry.script_client.configure(services(), registry.certificates.clone());
+    registry.graph_client.0.configure(services(), registry.certificates.clone());
     // Set once, here.
     let _ = registry.api_calls.set(Arc::new(api_call_queue(threads(&config))));
     let observer = Arc::new(Observer::new(

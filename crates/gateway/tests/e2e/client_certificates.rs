@@ -73,6 +73,19 @@ fn only_listed_certificates_may_call() {
 }
 
 #[test]
+fn a_listed_certificate_may_stand_in_the_definition() {
+    let clients = Authority::new("clients");
+    let (listed, other) = (clients.issue(&["listed"]), clients.issue(&["other"]));
+    let texts = json!([format!("{}{}", listed.certificate, listed.key)]);
+    let served = Served::new(json!({}), &[], |upstream, _| {
+        vec![api("a", "/a/", &upstream.url()).set("use_mutual_tls_auth", true).set("client_certificates", texts)]
+    });
+    assert_eq!([&listed, &other].map(|own| served.get(Some(own), "/a/").status), [200, 403]);
+    let log = served.gateway.log();
+    assert!(!log.contains("PRIVATE KEY"), "{log}");
+}
+
+#[test]
 fn an_authority_lets_in_what_it_issued() {
     let (clients, strangers) = (Authority::new("clients"), Authority::new("clients"));
     let authority = Made { certificate: clients.pem(), key: String::new() };

@@ -65,7 +65,8 @@ fn wrong_secrets_are_answered_with_growing_waits_that_the_page_shows() {
     let gateway = Gateway::start(json!({}), []);
     let mut tab = browser.tab();
     tab.open_page(&page(&gateway, ""));
-    for turn in 0..6 {
+    // Each wait is twice as long as the one before: on a busy machine, the first are over before anyone looks.
+    for turn in 0..12 {
         tab.wait("document.querySelector('.sign-in .primary')");
         if tab.eval("document.querySelector('.sign-in .primary').innerText.startsWith('Wait')") == json!(true) {
             break;

@@ -50,6 +50,31 @@ fn keys_are_fetched_once_and_again_for_a_name_that_is_new() {
 }
 
 #[test]
+fn an_issuer_cannot_send_the_gateway_to_a_private_address() {
+    let signer = Signer::new("k");
+    let inner = issuer(Arc::new(Mutex::new(vec![signer.jwk()])));
+    for location in
+        [inner.url(), inner.url().replace("127.0.0.1", "localhost"), inner.url().replace("127.0.0.1", "[::ffff:127.0.0.1]")]
+    {
+        let line = format!("Location: {location}");
+        let issuer = Upstream::start(move |_| reply("302 Found", &[&line], ""));
+        let (_upstream, gateway) = start(&issuer.url());
+        assert_eq!(call(&gateway, "/a/x", &token(&signer)).status, 403, "{location}");
+        assert!(issuer.requests() > 0, "{location}");
+    }
+    assert_eq!(inner.requests(), 0);
+    // Its own address is no other one.
+    let (keys, seen) = (json!({"keys": [signer.jwk()]}).to_string(), AtomicUsize::new(0));
+    let issuer = Upstream::start(move |_| match seen.fetch_add(1, Ordering::AcqRel) {
+        0 => reply("302 Found", &["Location: /keys"], ""),
+        _ => reply("200 OK", &[], &keys),
+    });
+    let (_upstream, gateway) = start(&issuer.url());
+    assert_eq!(call(&gateway, "/a/x", &token(&signer)).status, 200);
+    assert_eq!(issuer.last().target, "/keys");
+}
+
+#[test]
 fn strangers_do_not_make_the_gateway_fetch_without_end() {
     let known = Signer::new("known");
     let issuer = issuer(Arc::new(Mutex::new(vec![known.jwk()])));

@@ -2,6 +2,7 @@
 
 use crate::console::user;
 use crate::harness::{Definition, Gateway, Upstream, api};
+use crate::keys::keyed;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -59,14 +60,23 @@ fn an_editor_cannot_read_the_gateways_files_through_a_definition() {
             assert!(answer.status == 400 && answer.text().contains(OUTSIDE), "{what} {path}: {answer}");
         }
     }
+    // Handlers of events protect nothing: the API is served without them.
+    let webhook = json!({"method": "POST", "target_path": upstream.url(), "template_path": canary});
+    for (name, meta) in [("eh_web_hook_handler", webhook), ("eh_dynamic_handler", json!({"name": "f", "path": canary}))] {
+        let handlers = json!({"events": {"AuthFailure": [{"handler_name": name, "handler_meta": meta}]}});
+        let answer = put(keyed("a", &upstream).set("event_handlers", handlers));
+        assert_eq!(answer.status, 200, "{answer}");
+        assert_eq!(gateway.get("/a/").status, 401);
+    }
     let log = gateway.log();
+    assert_eq!(log.matches(OUTSIDE).count(), 2, "{log}");
     assert!(!log.contains(CANARY), "{log}");
+    assert!(!upstream.seen().iter().any(|seen| format!("{seen:?}").contains(CANARY)));
 }
 
 /// Definitions with a file in each kind of place.
 fn naming(upstream: &Upstream, path: &str) -> Vec<(&'static str, Definition)> {
     let template = json!([{"path": "/x", "method": "GET", "template_data": {"input_type": "json", "template_mode": "file", "template_source": path}}]);
-    let handler = |name: &str, meta: Value| json!({"events": {"AuthFailure": [{"handler_name": name, "handler_meta": meta}]}});
     let hooks = |driver: &str| json!({"driver": driver, "pre": [{"name": "f", "path": path}]});
     let with = |field: &str, value: Value| base(upstream).set(field, value);
     vec![
@@ -82,8 +92,6 @@ fn naming(upstream: &Upstream, path: &str) -> Vec<(&'static str, Definition)> {
         ("script", with("custom_middleware", hooks("otto"))),
         ("module", with("custom_middleware", hooks("wasm"))),
         ("record script", with("analytics_plugin", json!({"enable": true, "plugin_path": path, "func_name": "f"}))),
-        ("webhook", with("event_handlers", handler("eh_web_hook_handler", json!({"method": "POST", "target_path": "http://127.0.0.1:1/", "template_path": path})))),
-        ("event script", with("event_handlers", handler("eh_dynamic_handler", json!({"name": "f", "path": path})))),
         ("own certificate", with("certificates", json!([path]))),
         ("client certificate", with("client_certificates", json!([path]))),
         ("upstream certificate", with("upstream_certificates", json!({"*": path}))),

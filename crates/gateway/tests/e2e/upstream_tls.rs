@@ -60,12 +60,15 @@ fn an_upstream_is_shown_the_certificate_for_its_host() {
         vec![
             with("exact", json!({"localhost": file})),
             with("all", json!({"*": file})),
+            with("text", json!({"*": format!("{}{}", own.certificate, own.key)})),
+            with("one-line", json!({"*": format!("{}{}", own.certificate, own.key).replace('\n', "\\n")})),
             with("other", json!({"*.example.com": file})),
             with("disabled", json!({"*": file})).set("upstream_certificates_disabled", true),
         ],
     );
-    let statuses = ["/exact/", "/all/", "/other/", "/disabled/"].map(|path| gateway.get(path).status);
-    assert_eq!(statuses, [200, 200, 500, 500]);
+    let statuses = ["/exact/", "/all/", "/text/", "/one-line/", "/other/", "/disabled/"].map(|path| gateway.get(path).status);
+    assert_eq!(statuses, [200, 200, 200, 200, 500, 500]);
+    expect_no_key(&gateway.log(), &own);
 
     // A renewed file is shown from the next connection on.
     own.write(files.path(), "stranger.pem");
@@ -154,4 +157,34 @@ fn versions_hold_for_upstreams_too() {
     let lenient = api("b", "/b/", &at(&upstream)).set("proxy/transport/ssl_min_version", 771);
     let (gateway, _dir) = gateway(&servers, json!({"proxy_ssl_min_version": 772}), vec![api("a", "/a/", &at(&upstream)), lenient]);
     assert_eq!((gateway.get("/a/").status, gateway.get("/b/").status), (500, 200));
+}
+
+/// No line of a private key stands in a text.
+fn expect_no_key(text: &str, made: &crate::harness::certificates::Made) {
+    let secret = made.key.lines().find(|line| !line.starts_with('-')).unwrap();
+    assert!(!text.contains(secret) && !text.contains("PRIVATE KEY"), "{text}");
+}
+
+#[test]
+fn a_broken_certificate_in_a_definition_is_named_without_its_text() {
+    let upstream = Upstream::ok();
+    let made = Authority::new("clients").issue(&["gateway"]);
+    let half = made.key.len() / 2;
+    let broken = format!("{}{}", made.certificate, &made.key[..half]);
+    for (field, value, place) in [
+        ("upstream_certificates", json!({"*": broken}), "$.upstream_certificates.*"),
+        (
+            "client_certificates",
+            json!(["-----BEGIN CERTIFICATE-----\nno base64 ***\n-----END CERTIFICATE-----\n"]),
+            "$.client_certificates[0]",
+        ),
+        ("certificates", json!([broken]), "$.certificates[0]"),
+    ] {
+        let gateway = crate::harness::Gateway::start(json!({}), []);
+        let definition = api("a", "/a/", &upstream.url()).set(field, value);
+        let answer = gateway.control("POST", "/tyk/apis", &definition.0.to_string());
+        assert!(answer.status == 400 && answer.text().contains(place), "{field}: {answer}");
+        expect_no_key(&answer.text(), &made);
+        expect_no_key(&gateway.log(), &made);
+    }
 }

@@ -47,10 +47,10 @@ fn a_service_without_a_proxy_has_the_global_one() {
         let chosen = services.of(kind).proxies.as_ref().and_then(|choose| choose(&"http://x.test/".parse().unwrap()));
         chosen.and_then(|proxy| proxy.uri.host().map(str::to_owned))
     };
-    let services = ExternalServices::new(&all);
+    let services = ExternalServices::new(&all, Vec::new());
     assert_eq!(of(&services, ServiceKind::OAuth).as_deref(), Some("own"));
     assert_eq!(of(&services, ServiceKind::Health).as_deref(), Some("global"));
     assert_eq!(of(&services, ServiceKind::Other), None);
     all.global.enabled = false;
-    assert_eq!(of(&ExternalServices::new(&all), ServiceKind::Health), None);
+    assert_eq!(of(&ExternalServices::new(&all, Vec::new()), ServiceKind::Health), None);
 }

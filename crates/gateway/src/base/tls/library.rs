@@ -35,7 +35,23 @@ enum CertificateSource {
     Pair(PathBuf, PathBuf),
     /// The store, by id.
     Stored(String),
+    /// The text itself.
+    Inline(InlinePem),
 }
+
+/// PEM text that stands in a field for certificates. It may hold a private key, so that only its digest is ever shown.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct InlinePem(Arc<str>);
+
+impl std::fmt::Debug for InlinePem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digest = super::certificate::hex_sha256(self.0.as_bytes());
+        write!(f, "PEM text with SHA-256 {}", digest.get(..16).unwrap_or_default())
+    }
+}
+
+/// How PEM text begins. What has it in it is a text, and never the name of a file: names are shown.
+const PEM_START: &str = "-----BEGIN ";
 
 /// Slot of a certificate.
 #[derive(Debug)]
@@ -116,9 +132,17 @@ impl Library {
         drop(self.stored.set(stored));
     }
 
-    /// The certificate with a name in a definition or in the configuration: an id, or a file with everything in it.
+    /// Whether a name is PEM text.
+    pub(crate) fn is_text(name: &str) -> bool {
+        name.contains(PEM_START)
+    }
+
+    /// The certificate with a name in a definition or in the configuration: an id, a file with everything in it, or PEM text itself.
     pub(crate) fn named(&self, name: &str) -> Arc<CertificateSlot> {
-        let source = if is_identifier(name) {
+        let source = if Library::is_text(name) {
+            // In an environment variable, lines may end in the two characters \n.
+            CertificateSource::Inline(InlinePem(name.replace("\\n", "\n").into()))
+        } else if is_identifier(name) {
             CertificateSource::Stored(name.to_owned())
         } else {
             CertificateSource::File(PathBuf::from(name))
@@ -181,6 +205,7 @@ impl CertificateSource {
         match self {
             CertificateSource::File(file) | CertificateSource::Pair(file, _) => file.display().to_string(),
             CertificateSource::Stored(id) => id.clone(),
+            CertificateSource::Inline(text) => format!("{text:?}"),
         }
     }
 
@@ -192,6 +217,7 @@ impl CertificateSource {
                 let key = read(key).map_err(|error| format!("{}: {error}", key.display()))?;
                 Ok(Some(PemTexts { chain: read(file)?, key: Some(key), ocsp: ocsp(file) }))
             }
+            CertificateSource::Inline(text) => Ok(Some(PemTexts { chain: text.0.as_bytes().to_vec(), key: None, ocsp: None })),
             CertificateSource::Stored(id) => {
                 Ok(stored.and_then(|stored| stored(id)).map(|chain| PemTexts { chain, key: None, ocsp: None }))
             }
@@ -205,6 +231,7 @@ impl std::fmt::Display for CertificateSource {
             CertificateSource::File(file) => write!(f, "{}", file.display()),
             CertificateSource::Pair(file, key) => write!(f, "{} with {}", file.display(), key.display()),
             CertificateSource::Stored(id) => write!(f, "certificate {id}"),
+            CertificateSource::Inline(text) => write!(f, "{text:?}"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The files that a definition names: templates, scripts, modules, certificates. One outside of the directories whose files documents may name
-//! makes the definition unusable, before anything has looked at the file. Files of `file://` references have the same rule where they are read.
+//! makes the definition unusable, before anything has looked at the file; so does a certificate in the definition that can't be read. Handlers of events protect nothing: whoever reads their files asks for itself. Files of `file://` references have the same rule where they are read.
 
-use crate::base::tls::is_identifier;
+use crate::base::tls::{Certificate, Library, is_identifier};
 use crate::data::middleware::Context;
 use serde_json::Value;
 use std::path::Path;
@@ -21,16 +21,19 @@ pub(super) fn check(definition: &ApiDefinition, directory: &Path, context: &mut 
     }
     let mut outside: Vec<(String, String)> = Vec::new();
     let files = &context.settings.secrets.named_files;
-    let mut note = |at: String, result: Result<_, String>| outside.extend(result.err().map(|why| (at, why)));
-    for (at, file) in named {
-        note(at, files.admit(Path::new(file)));
+    let mut note = |at: String, result: Result<(), String>| outside.extend(result.err().map(|why| (at, why)));
+    for (at, name) in named {
+        match Library::is_text(name) {
+            true => note(at, Certificate::parse(name.replace("\\n", "\n").as_bytes(), None, None).map(drop)),
+            false => note(at, files.admit(Path::new(name)).map(drop)),
+        }
     }
     let record_plugin = definition.record_plugin().map(|declared| (declared.place.to_owned(), declared.entry.path));
     let hooks = definition.custom_middleware.files().into_iter().map(|(at, file)| (at, file.to_owned()));
     for (at, file) in hooks.chain(record_plugin) {
         // Drivers look in the working directory or in the directory of plugins.
         let file = Path::new(&file);
-        note(at, if file.is_file() { files.admit(file) } else { files.admit(&directory.join(file)) });
+        note(at, if file.is_file() { files.admit(file) } else { files.admit(&directory.join(file)) }.map(drop));
     }
     for (at, why) in &outside {
         context.error(at.clone(), why.clone());
@@ -38,10 +41,10 @@ pub(super) fn check(definition: &ApiDefinition, directory: &Path, context: &mut 
     outside.is_empty()
 }
 
-/// Certificates in files; others have identifiers, or are written in the definition.
+/// Certificates in files, and those that are written in the definition; others have identifiers.
 fn add_certificates<'d>(value: &'d Value, path: &str, named: &mut Vec<(String, &'d str)>) {
     match value {
-        Value::String(name) if !name.is_empty() && !is_identifier(name) && !name.contains("-----BEGIN") => {
+        Value::String(name) if !name.is_empty() && !is_identifier(name) => {
             named.push((path.to_owned(), name));
         }
         _ => each_below(value, path, &mut |member, path| add_certificates(member, path, named)),
@@ -55,9 +58,6 @@ fn add_below<'d>(value: &'d Value, path: &str, named: &mut Vec<(String, &'d str)
             |name: &str, is_file: bool| named.extend(text(name).filter(|_| is_file).map(|file| (format!("{path}.{name}"), file)));
         add("template_source", text("template_mode") == Some("file"));
         add("function_source_uri", text("function_source_type") == Some("file"));
-        let is_handler = path.ends_with(".handler_meta");
-        add("template_path", is_handler);
-        add("path", is_handler);
     }
     each_below(value, path, &mut |member, path| add_below(member, path, named));
 }

@@ -9,7 +9,6 @@ use super::template::{EventTemplate, TemplateFault};
 use super::webhook::{Webhook, WebhookClients};
 use crate::base::external_services::ExternalServices;
 use crate::base::tls::Library;
-use ipnet::IpNet;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -54,7 +53,6 @@ struct SinkKey {
 /// The thread of all handlers, started when the first one has an event.
 #[derive(Default)]
 struct Worker {
-    networks: Arc<[IpNet]>,
     /// Proxies and certificates on the way to receivers.
     services: ExternalServices,
     /// Where certificates with an identifier are.
@@ -65,20 +63,16 @@ struct Worker {
 impl Worker {
     fn get(&self) -> Option<(Handle, Arc<WebhookClients>)> {
         let start = || {
-            let started = start(self.networks.clone(), &self.services, self.library.get());
+            let started = start(&self.services, self.library.get());
             started.inspect_err(|error| tracing::error!(error, "no thread for events: they are dropped")).ok()
         };
         self.started.get_or_init(start).clone()
     }
 }
 
-fn start(
-    networks: Arc<[IpNet]>,
-    services: &ExternalServices,
-    library: Option<&Arc<Library>>,
-) -> Result<(Handle, Arc<WebhookClients>), String> {
+fn start(services: &ExternalServices, library: Option<&Arc<Library>>) -> Result<(Handle, Arc<WebhookClients>), String> {
     let none = Arc::default();
-    let clients = Arc::new(WebhookClients::new(networks, services, library.unwrap_or(&none))?);
+    let clients = Arc::new(WebhookClients::new(services, library.unwrap_or(&none))?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let handle = runtime.handle().clone();
@@ -91,8 +85,7 @@ impl EventDesk {
     /// A desk with the operator's default template, and its problems.
     pub(crate) fn new(config: &GatewayConfig) -> (Self, Vec<Problem>) {
         let worker = Worker {
-            networks: config.tollgate.redirect_networks().into(),
-            services: ExternalServices::new(&config.external_services),
+            services: ExternalServices::new(&config.external_services, config.tollgate.redirect_networks()),
             ..Worker::default()
         };
         let worker = Arc::new(worker);
@@ -168,8 +161,8 @@ impl EventDesk {
         let (mut template, mut script, mut plugin) = (None, None, None);
         match action {
             HandlerAction::Log => {}
-            HandlerAction::Webhook => template = Some(self.template(kind, handler, at, problems)?),
-            HandlerAction::Script => script = Some(self.script(handler, sources.scripts.is_some(), at, problems)?),
+            HandlerAction::Webhook => template = Some(self.template((kind, sources), handler, at, problems)?),
+            HandlerAction::Script => script = Some(self.script(handler, sources, at, problems)?),
             HandlerAction::Plugin => plugin = Some(plugin_handler(handler, sources, at, problems)?),
         }
         let of_template = template.as_ref().map(|(template, _)| template.digest());
@@ -218,11 +211,12 @@ impl EventDesk {
     }
 
     /// The text of a handler in JavaScript. `None` after a warning: the API is served without it.
-    fn script(&self, handler: &EventHandler, may_run: bool, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
+    fn script(&self, handler: &EventHandler, sources: HandlerSources<'_>, at: &str, problems: &mut Vec<Problem>) -> Option<String> {
         let path = Path::new(&handler.handler_meta.path);
-        let text = match may_run {
-            true => std::fs::read_to_string(path).map_err(|error| told(path, &error.to_string())),
-            false => Err("needs \"enable_jsvm\" in the configuration".to_owned()),
+        let read = |path: PathBuf| std::fs::read_to_string(path).map_err(|error| error.to_string());
+        let text = match sources.scripts {
+            Some(_) => sources.admit(path).and_then(read).map_err(|why| told(path, &why)),
+            None => Err("needs \"enable_jsvm\" in the configuration".to_owned()),
         };
         text.map_err(|why| problems.push(Problem::new(Level::Warning, format!("{at}.path"), format!("{why}; it is never called"))))
             .ok()
@@ -249,7 +243,7 @@ impl EventDesk {
     /// The template of a webhook, and whether it makes JSON.
     fn template(
         &self,
-        kind: EventKind,
+        (kind, sources): (EventKind, HandlerSources<'_>),
         handler: &EventHandler,
         at: &str,
         problems: &mut Vec<Problem>,
@@ -262,7 +256,7 @@ impl EventDesk {
         if path.as_os_str().is_empty() {
             return usual();
         }
-        let loaded = EventTemplate::load(&path);
+        let loaded = sources.admit(&path).map_err(TemplateFault::Unreadable).and_then(|path| EventTemplate::load(&path));
         let checked = loaded.and_then(|template| template.check(kind).map_err(TemplateFault::Wrong).map(|()| template));
         let mut problem = |level, why: &str| problems.push(Problem::new(level, format!("{at}.template_path"), told(&path, why)));
         match checked {

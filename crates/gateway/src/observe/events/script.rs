@@ -2,8 +2,9 @@
 
 use super::event::{EventFacts, GatewayEvent};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use tollgate_model::readable_files::ReadableFiles;
 
 /// What can handle the events of an API, beside webhooks and the log.
 #[derive(Clone, Copy, Default)]
@@ -12,6 +13,15 @@ pub(crate) struct HandlerSources<'a> {
     pub scripts: Option<&'a dyn EventScripts>,
     /// Plugins.
     pub plugins: Option<&'a dyn EventPlugins>,
+    /// The files that handlers may name; all if it is missing, as for the gateway's own events.
+    pub files: Option<&'a ReadableFiles>,
+}
+
+impl HandlerSources<'_> {
+    /// The path of a file that a handler names.
+    pub(super) fn admit(&self, path: &Path) -> Result<PathBuf, String> {
+        self.files.map_or_else(|| Ok(path.to_owned()), |files| files.admit(path))
+    }
 }
 
 /// Finds handlers in plugins.

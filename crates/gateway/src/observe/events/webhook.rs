@@ -3,8 +3,8 @@
 
 use super::event::{EventFacts, GatewayEvent};
 use super::template::EventTemplate;
+use crate::base::auth_http_client::is_same_origin;
 use crate::base::external_services::ExternalServices;
-use crate::base::public_address::is_public;
 use crate::base::service_kind::ServiceKind;
 use crate::base::tls::{Library, TlsRules, client_config};
 use base64::Engine as _;
@@ -15,7 +15,6 @@ use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 use hyper::body::Bytes;
-use ipnet::IpNet;
 use md5::{Digest, Md5};
 use std::fmt;
 use std::sync::Arc;
@@ -63,18 +62,15 @@ pub(super) enum WebhookFault {
 }
 
 impl WebhookClients {
-    /// Clients that follow redirects to public addresses and to these networks. Only receivers themselves are reached through the proxies and
-    /// see the certificate of `services`.
-    pub(super) fn new(networks: Arc<[IpNet]>, services: &ExternalServices, library: &Library) -> Result<Self, String> {
+    /// Clients that follow redirects to public addresses and to the networks of `services`. Only receivers themselves are reached through the
+    /// proxies and see the certificate of `services`.
+    pub(super) fn new(services: &ExternalServices, library: &Library) -> Result<Self, String> {
         let terms = services.of(ServiceKind::Webhooks);
         let configured = client_config(&terms.applied_to(&TlsRules::default()), library);
         let settings = HttpClientSettings { http2: false, idle_max: IDLE, connect_time_max: Some(TIME_MAX) };
-        let is_allowed = move |address: std::net::IpAddr| {
-            is_public(address) || networks.iter().any(|network| network.contains(&address.to_canonical()))
-        };
         Ok(WebhookClients {
             configured: configured.map(|tls| HttpClient::through(tls, settings, terms.proxies.clone())),
-            redirected: HttpClient::guarded(client_config(&TlsRules::default(), library)?, settings, Arc::new(is_allowed)),
+            redirected: HttpClient::guarded(client_config(&TlsRules::default(), library)?, settings, services.redirect_guard()),
         })
     }
 }
@@ -194,11 +190,6 @@ impl Webhook {
 fn redirect_fault(to: &Uri, why: &str) -> WebhookFault {
     let host = to.authority().map_or("", Authority::as_str);
     WebhookFault::Redirect(format!("to {host}: {why}"))
-}
-
-fn is_same_origin(one: &Uri, other: &Uri) -> bool {
-    let port = |uri: &Uri| uri.port_u16().or_else(|| Some(if uri.scheme_str() == Some("https") { 443 } else { 80 }));
-    one.scheme() == other.scheme() && one.host() == other.host() && port(one) == port(other)
 }
 
 /// A URL without the user and password in it, which become a header line.

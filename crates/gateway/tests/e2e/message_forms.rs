@@ -36,10 +36,9 @@ fn what_is_passed_on_has_one_form() {
     let plain = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
     let rows = [
         // Content-Length.
-        ("Content-Length: 005\r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"),
-        ("Content-Length:\t5 \r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"),
-        ("Content-Length:   5\r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"),
-        ("Content-Length: 000\r\n\r\n", "Content-Length: 0\r\n\r\n"),
+        ("Content-Length: 5\r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"),
+        ("content-length:5\r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"),
+        ("Content-Length: 0\r\n\r\n", "Content-Length: 0\r\n\r\n"),
         ("Content-Length: 5\r\nContent_Length: 50\r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"),
         ("Content-Length: 5\r\nTransfer_Encoding: chunked\r\n\r\nhello", "Content-Length: 5\r\n\r\nhello"),
         // Transfer-Encoding.
@@ -76,10 +75,13 @@ fn what_comes_over_http_2_has_the_same_form() {
     converse(async {
         let client = connect(gateway.port).await;
         let mut with_length = post("/a/");
-        with_length.headers_mut().insert("content-length", http::HeaderValue::from_static("005"));
+        with_length.headers_mut().insert("content-length", http::HeaderValue::from_static("5"));
         assert_eq!(upload(&client, with_length, b"hello", None).await.unwrap().status, 200);
         let seen = String::from_utf8_lossy(&bytes.lock().unwrap()).into_owned();
         assert!(seen.ends_with("Content-Length: 5\r\n\r\nhello"), "{seen:?}");
+        let mut padded = post("/a/");
+        padded.headers_mut().insert("content-length", http::HeaderValue::from_static("005"));
+        assert_eq!(upload(&client, padded, b"hello", None).await.unwrap().status, 400);
         assert_eq!(upload(&client, post("/a/"), b"hello", None).await.unwrap().status, 200);
         let seen = String::from_utf8_lossy(&bytes.lock().unwrap()).into_owned();
         assert!(seen.ends_with("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), "{seen:?}");

@@ -21,6 +21,7 @@ mod span;
 mod status;
 mod table;
 
+use crate::visible;
 use clap::{Args, Subcommand};
 pub(crate) use connection::{GatewayAddress, GatewayConnection};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -169,7 +170,7 @@ pub fn ask(request: CliRequest, tls: TlsOf) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure @ (CommandFailure::Differs | CommandFailure::AnsweredDifferently)) => failure.exit_code(),
         Err(failure) => {
-            eprintln!("tollgate: {failure}");
+            eprintln!("tollgate: {}", visible::text(&failure.to_string()));
             failure.exit_code()
         }
     }
@@ -294,7 +295,7 @@ fn accepted((status, document): (u16, Value)) -> Result<Value, CommandFailure> {
 fn print(text: &str) {
     let text = text.trim_end();
     if !text.is_empty() {
-        let _ = writeln!(std::io::stdout(), "{text}");
+        let _ = writeln!(std::io::stdout(), "{}", visible::text(text));
     }
 }
 

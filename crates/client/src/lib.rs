@@ -4,6 +4,7 @@
 mod ask;
 mod mock;
 mod top;
+mod visible;
 
 pub use ask::{CliRequest, TlsOf, ask};
 pub use mock::{MockOptions, serve as serve_mock};

@@ -7,6 +7,7 @@ mod screen;
 mod text;
 
 use crate::ask::TlsOf;
+use crate::visible;
 use clap::{Args, ValueEnum};
 use client::TopClient;
 use sample::{Sample, View};
@@ -60,7 +61,7 @@ pub fn top(options: TopOptions, tls: TlsOf) -> Result<(), Box<dyn Error>> {
         if options.json {
             println!("{}", view.to_json())
         } else {
-            print!("{}", text::table(&view))
+            print!("{}", visible::text(&text::table(&view)))
         }
         return Ok(());
     }

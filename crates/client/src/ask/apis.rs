@@ -2,6 +2,7 @@
 
 use super::session::shown;
 use super::{CommandFailure, Gateway, document, segment, table};
+use crate::visible;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -120,7 +121,7 @@ fn convert(file: &Path, force: bool) -> Result<(), CommandFailure> {
     };
     let converted = converted.map_err(about)?;
     for told in converted.losses.iter().chain(&converted.notes) {
-        eprintln!("tollgate: {}: {told}", file.display());
+        eprintln!("tollgate: {}: {}", file.display(), visible::text(told));
     }
     if !converted.losses.is_empty() && !force {
         let parts = converted.losses.len();

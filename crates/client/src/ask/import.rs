@@ -2,6 +2,7 @@
 
 use super::session::shown;
 use super::{CommandFailure, Gateway, accepted, document, segment};
+use crate::visible;
 use clap::{Args, ValueEnum};
 use http::Uri;
 use http::header::LOCATION;
@@ -96,7 +97,7 @@ pub(super) fn run(options: &ImportApi, gateway: &Gateway) -> Result<(), CommandF
     }
     let converted = tollgate_openapi::is_swagger(&parsed).then(|| tollgate_openapi::convert_swagger(&parsed));
     for note in converted.iter().flat_map(|converted| &converted.notes) {
-        eprintln!("tollgate: {source}: {note}");
+        eprintln!("tollgate: {source}: {}", visible::text(&note.to_string()));
     }
     if options.check_examples {
         let document = converted.map_or(parsed, |converted| converted.document);
@@ -121,7 +122,7 @@ pub(super) fn run(options: &ImportApi, gateway: &Gateway) -> Result<(), CommandF
 /// Fails if an example or default does not fit, and names each.
 fn check_document_examples(source: &str, document: Value) -> Result<(), CommandFailure> {
     let refused = |problems: Vec<Problem>| {
-        problems.iter().for_each(|problem| eprintln!("tollgate: {source}: {problem}"));
+        problems.iter().for_each(|problem| eprintln!("tollgate: {source}: {}", visible::text(&problem.to_string())));
         CommandFailure::Refused(format!("{source}: {} problems; nothing is imported", problems.len()))
     };
     let (document, _) = Document::new(document).map_err(refused)?;

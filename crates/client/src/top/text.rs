@@ -2,6 +2,7 @@
 
 use super::more::shown;
 use super::sample::View;
+use crate::visible;
 use std::fmt::Write;
 
 /// The header of the table of APIs and its rows.
@@ -21,10 +22,8 @@ pub(super) fn summary(view: &View) -> String {
 pub(super) fn rows(view: &View) -> Vec<[String; 9]> {
     let row = |api: &super::sample::ApiView| {
         let name = if api.name.is_empty() || api.name == api.id { api.id.clone() } else { format!("{} ({})", api.name, api.id) };
-        // The name of an API, which an operator chose, must not contain terminal control characters.
-        let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         [
-            name,
+            visible::line(&name).into_owned(),
             format!("{:.1}", api.requests_per_s),
             format!("{:.1}", api.client_errors_per_s),
             format!("{:.1}", api.server_errors_per_s),

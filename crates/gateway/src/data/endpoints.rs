@@ -18,13 +18,17 @@ pub(crate) struct PatternBuilder {
     pool: Arc<PatternPool>,
     patterns: Vec<Arc<PooledPattern>>,
     known: HashMap<String, u32>,
+    /// Whether a list decides about access; it is also matched against the path with the listen path.
+    decides_access: bool,
 }
 
 /// The patterns that a path matches.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
-    /// In ascending order.
+    /// Those that match the path after the listen path, in ascending order.
     patterns: Vec<u32>,
+    /// Those that match the path with the listen path; empty if no list decides about access.
+    of_whole_path: Vec<u32>,
     /// Patterns that may match.
     candidates: Vec<u32>,
     /// Literal texts found in the path.
@@ -46,15 +50,20 @@ struct MatchedEndpoint<T> {
 }
 
 impl Hits {
-    /// The numbers of the patterns, in ascending order.
+    /// The numbers of the patterns that match the path after the listen path, in ascending order.
     pub(crate) fn patterns(&self) -> &[u32] {
         &self.patterns
+    }
+
+    /// The numbers of those that match the path with the listen path, in ascending order.
+    pub(crate) fn of_whole_path(&self) -> &[u32] {
+        &self.of_whole_path
     }
 }
 
 impl PatternBuilder {
     pub(crate) fn new(rules: PatternRules, pool: Arc<PatternPool>) -> Self {
-        PatternBuilder { rules, pool, patterns: Vec::new(), known: HashMap::new() }
+        PatternBuilder { rules, pool, patterns: Vec::new(), known: HashMap::new(), decides_access: false }
     }
 
     /// Adds a pattern and returns its number. `Err` says why it is unusable.
@@ -69,9 +78,14 @@ impl PatternBuilder {
         Ok(number)
     }
 
+    /// Some of the patterns decide about access: all forms of a path are matched.
+    pub(crate) fn decide_access(&mut self) {
+        self.decides_access = true;
+    }
+
     /// Builds the matcher of all patterns.
     pub(crate) fn build(self) -> Result<EndpointMatcher, String> {
-        EndpointMatcher::new(self.patterns, &self.pool)
+        EndpointMatcher::new(self.patterns, self.decides_access, &self.pool)
     }
 }
 
@@ -101,16 +115,23 @@ impl<T> EndpointList<T> {
     /// The first entry for a path with exactly this method.
     #[inline]
     pub(crate) fn find(&self, hits: &Hits, method: &str) -> Option<&T> {
-        self.first(hits, |entry| entry.method == method)
+        self.first(hits.patterns(), |entry| entry.method == method)
     }
 
     /// The first entry for a path with this method or for any method.
     #[inline]
-    pub(crate) fn find_access(&self, hits: &Hits, method: &str) -> Option<&T> {
-        self.first(hits, |entry| entry.method.is_empty() || entry.method == method)
+    pub(crate) fn find_for_any(&self, hits: &Hits, method: &str) -> Option<&T> {
+        self.first(hits.patterns(), |entry| entry.method.is_empty() || entry.method == method)
     }
 
-    fn first(&self, hits: &Hits, fits: impl Fn(&MatchedEndpoint<T>) -> bool) -> Option<&T> {
+    /// The same for lists that decide about access, whose patterns may also match the path with the listen path.
+    #[inline]
+    pub(crate) fn find_access(&self, hits: &Hits, method: &str) -> Option<&T> {
+        let patterns = hits.patterns().iter().chain(hits.of_whole_path());
+        self.first(patterns, |entry| entry.method.is_empty() || entry.method == method)
+    }
+
+    fn first<'h>(&self, patterns: impl IntoIterator<Item = &'h u32>, fits: impl Fn(&MatchedEndpoint<T>) -> bool) -> Option<&T> {
         if self.entries.is_empty() {
             return None;
         }
@@ -120,7 +141,7 @@ impl<T> EndpointList<T> {
             let mut places = places.iter().take_while(|(other, _)| other == pattern).map(|(_, place)| *place);
             places.find(|place| self.entries.get(*place as usize).is_some_and(&fits))
         };
-        let first = hits.patterns().iter().filter_map(of_pattern).min()?;
+        let first = patterns.into_iter().filter_map(of_pattern).min()?;
         self.entries.get(first as usize).map(|entry| &entry.value)
     }
 }

@@ -583,3 +583,91 @@ fn two_apis_of_one_host_in_different_letter_case_collide() {
     let gateway = Gateway::start(json!({"enable_custom_domains": true}), [of("one", "shop.test"), of("two", "SHOP.test.")]);
     assert!(gateway.log().contains("/a/ is taken by another API"), "{}", gateway.log());
 }
+
+/// Which of several APIs gets a request and what its upstream sees, recorded from Tyk 5.14.0: the target starts with the number of the listen
+/// path; it is empty where no API answers. The last column is with `enable_strict_routes`.
+#[test]
+fn listen_paths_are_chosen_as_in_tyk() {
+    let listen_paths = [
+        "/",
+        "/a/",
+        "/a/b/",
+        "/{id}/",
+        "/{id}",
+        "/api/{tenant}/",
+        "/api/acme/",
+        "/api/{tenant:[0-9]+}/",
+        "/api/{tenant}/v{n}/",
+        "/n",
+        "/n/m",
+        "/v{n}/x/",
+    ];
+    let rows = [
+        ("/", "/t0", "/t0"),
+        ("/q", "/t0/q", "/t0/q"),
+        ("/a", "/t0/a", "/t0/a"),
+        ("/a/", "/t1", "/t1"),
+        ("/a/x", "/t1/x", "/t1/x"),
+        ("/a/b", "/t1/b", "/t1/b"),
+        ("/a/b/x", "/t2/x", "/t2/x"),
+        ("/z/", "/t3", "/t3"),
+        ("/z/y", "/t3/y", "/t3/y"),
+        ("/api/", "/t3", "/t3"),
+        ("/api/x", "/t3/x", "/t3/x"),
+        ("/api/acme/x", "/t6/x", "/t6/x"),
+        ("/api/12/x", "/t5/x", "/t5/x"),
+        ("/api/other/x", "/t5/x", "/t5/x"),
+        ("/api/other/v2/x", "/t8/x", "/t8/x"),
+        ("/api/acme/v2/x", "/t8/x", "/t8/x"),
+        ("/n", "/t9", "/t9"),
+        ("/nx", "/t9/x", ""),
+        ("/n/", "/t3", "/t3"),
+        ("/n/m", "/t10", "/t10"),
+        ("/n/mx", "/t10/x", ""),
+        ("/v2/x/y", "/t11/y", "/t11/y"),
+        ("/v/x/y", "/t3/x/y", "/t3/x/y"),
+        ("/%61/x", "/t1/x", "/t1/x"),
+        ("/a%2Fb/x", "/t2/x", "/t2/x"),
+        ("/A/x", "/t3/x", "/t3/x"),
+    ];
+    let upstream = Upstream::ok();
+    for strict in [false, true] {
+        let apis = listen_paths.iter().enumerate();
+        let apis = apis.map(|(number, path)| api(&format!("s{number}"), path, &format!("{}/t{number}", upstream.url())));
+        let gateway = Gateway::start(json!({"http_server_options": {"enable_strict_routes": strict}}), apis);
+        for (target, expect, expect_strict) in rows {
+            let expect = if strict { expect_strict } else { expect };
+            upstream.take_targets();
+            gateway.get(target);
+            assert_eq!(upstream.take_targets().concat(), expect, "{target}, strict: {strict}");
+        }
+    }
+}
+
+#[test]
+fn a_rewrite_is_matched_behind_the_listen_path_only() {
+    let upstream = Upstream::ok();
+    let rewrites = |path: &str| json!([{"path": path, "method": "GET", "match_pattern": ".*", "rewrite_to": "/rewritten"}]);
+    let headers = |path: &str| json!([{"path": path, "method": "GET", "add_headers": {"X-Hit": "yes"}}]);
+    for prefix in [false, true] {
+        let rw = api("rw", "/users/rw/", &upstream.url())
+            .list("url_rewrites", rewrites("/users"))
+            .list("transform_headers", headers("/rw"));
+        let root = api("root", "/root/", &upstream.url()).list("url_rewrites", rewrites("/{id}"));
+        let listed = api("listed", "/users/listed/", &upstream.url()).list("black_list", json!([{"path": "/users"}]));
+        let options = json!({"http_server_options": {"enable_path_prefix_matching": prefix}});
+        let gateway = Gateway::start(options, [rw, root, listed]);
+        table(
+            &gateway,
+            &upstream,
+            &[
+                ("/users/rw/list", Target("/list")),
+                ("/users/rw/users", Target("/rewritten")),
+                ("/root/", Target("/")),
+                ("/root/7", Target("/rewritten")),
+            ],
+        );
+        assert!(upstream.seen().iter().all(|seen| seen.header("x-hit").is_none()));
+        assert_eq!(gateway.get("/users/listed/list").status, 403, "access lists see the whole path");
+    }
+}

@@ -47,9 +47,21 @@ struct Scratch {
 impl<'t> GroupTexts<'t> {
     /// A group's text; group 0 is the whole match. Empty when the group did not take part in the match; `None` when there is no such group.
     pub(crate) fn get(&self, number: usize) -> Option<&'t str> {
+        match self.span(number) {
+            Some((start, end)) => self.text.get(start..end),
+            None => (number < self.len()).then_some(""),
+        }
+    }
+
+    /// Where a group's text is; `None` when the group did not take part in the match, or does not exist.
+    pub(crate) fn span(&self, number: usize) -> Option<(usize, usize)> {
         let [start, end] = self.slots.get(number.checked_mul(2)?..)?.first_chunk()?;
-        let (Some(start), Some(end)) = (start, end) else { return Some("") };
-        self.text.get(start.get()..end.get())
+        Some(((*start)?.get(), (*end)?.get()))
+    }
+
+    /// Number of groups, with the whole match.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() / 2
     }
 
     /// The texts of all groups.
@@ -87,8 +99,30 @@ impl Expression {
 
     /// The texts of all groups, if the expression matches. It must have been compiled to keep its groups.
     pub(crate) fn groups<'t>(&self, text: &'t str) -> Option<GroupTexts<'t>> {
+        self.groups_from(text, 0)
+    }
+
+    /// The texts of all groups of each match. Matches do not overlap.
+    pub(crate) fn all_groups<'e, 't>(&'e self, text: &'t str) -> impl Iterator<Item = GroupTexts<'t>> + use<'e, 't> {
+        let (mut from, mut last_end) = (0, None);
+        std::iter::from_fn(move || {
+            loop {
+                let groups = self.groups_from(text, from)?;
+                let (start, end) = groups.span(0)?;
+                // An empty match is followed by a character, and does not stand right behind another match.
+                from = if start == end { end + text.get(end..)?.chars().next().map_or(1, char::len_utf8) } else { end };
+                if start < end || last_end != Some(end) {
+                    last_end = Some(end);
+                    return Some(groups);
+                }
+            }
+        })
+    }
+
+    fn groups_from<'t>(&self, text: &'t str, from: usize) -> Option<GroupTexts<'t>> {
         let mut slots = vec![None; self.backtracker.get_nfa().group_info().slot_len()];
-        self.search(&Input::new(text), &mut slots).then_some(GroupTexts { text, slots })
+        let input = (from <= text.len()).then(|| Input::new(text).range(from..))?;
+        self.search(&input, &mut slots).then_some(GroupTexts { text, slots })
     }
 
     /// Memory of the expression, in bytes.

@@ -37,29 +37,47 @@ impl PatternRules {
         if self.prefix && pattern.starts_with('/') {
             regex.push('^');
         }
-        let mut rest = pattern;
+        let count = |brace| pattern.matches(brace).count();
+        // As in Tyk, a pattern with an unpaired brace has no names.
+        let (unnamed, mut rest) = if count('{') == count('}') { ("", pattern) } else { (pattern, "") };
+        let mut named = unnamed.to_owned();
         while let Some((before, after)) = rest.split_once('{') {
-            // A quantifier such as `{2,3}` is not a name.
-            let Some((name, tail)) = after.split_once('}').filter(|(name, _)| is_name(name)) else {
-                regex.push_str(before);
-                regex.push('{');
-                rest = after;
-                continue;
-            };
-            let _ = name;
-            regex.push_str(before);
-            regex.push_str("([^/]+)");
-            rest = tail;
+            named.push_str(before);
+            match after.split_once('}').filter(|(inside, _)| !inside.is_empty() && !is_repetition(&named, inside)) {
+                Some((_, tail)) => {
+                    named.push_str(SEGMENT);
+                    rest = tail;
+                }
+                None => {
+                    named.push('{');
+                    rest = after;
+                }
+            }
         }
-        regex.push_str(rest);
-        let mut regex = regex.replace("/*/", "/[^/]+/").replace("/*", "/.*");
+        named.push_str(rest);
+        regex.push_str(&named.replace("/*/", "/[^/]+/").replace("/*", "/.*"));
         if self.suffix && !regex.ends_with('$') {
             regex.push('$');
         }
-        re2::ascii(&regex).into_owned()
+        re2::in_engine_syntax(&regex).into_owned()
     }
 }
 
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
+/// What a name stands for.
+const SEGMENT: &str = "([^/]+)";
+
+/// Whether braces are a repetition such as `{2,3}`: only numbers in them, and something to repeat before them. A slash is not repeated:
+/// `/{1}` is a name, as all braces are in Tyk.
+fn is_repetition(before: &str, inside: &str) -> bool {
+    let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if least.is_empty() || !is_number(least) || !is_number(most) {
+        return false;
+    }
+    let mut chars = before.chars().rev();
+    let Some(last) = chars.next() else { return false };
+    let is_escaped = chars.take_while(|c| *c == '\\').count() % 2 == 1;
+    last != '/'
+        && (is_escaped || !matches!(last, '^' | '(' | '|' | '*' | '+' | '?' | '{' | '}' | '['))
+        && !before.ends_with(SEGMENT)
 }

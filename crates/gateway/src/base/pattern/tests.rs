@@ -1,6 +1,9 @@
 use super::*;
 use regex::Regex;
 
+#[path = "invariants.rs"]
+mod invariants;
+
 /// Checks whether an expression is a template, and which paths it matches; the regular expression must agree.
 fn check(expression: &str, is_template: bool, fits: &[&str], others: &[&str]) {
     let pattern = Pattern::compile(expression).unwrap();
@@ -129,4 +132,10 @@ fn a_template_takes_some_bytes_and_an_expression_some_kibibytes() {
     let bytes = |expression: &str| Pattern::compile(expression).unwrap().bytes();
     assert!(bytes("^/p1/([^/]+)/sub$") < 512);
     assert!(bytes("^/svc1/([0-9A-Za-z_]+)/([0-9]+)$") < 6 << 10);
+}
+
+/// Runs the fuzzer's corpus without a fuzzer.
+#[test]
+fn patterns_of_names_and_stars_match_as_tyks_rules_say() {
+    crate::mutation::Corpus::read("pattern_rules").each_and_mutated(2_000, invariants::rules);
 }

@@ -37,8 +37,53 @@ fn perl_classes_are_ascii() {
 }
 
 #[test]
-fn an_expression_without_escapes_is_not_copied() {
-    assert!(matches!(ascii("^/a/[0-9]+$"), Cow::Borrowed(_)));
+fn braces_and_brackets_mean_what_they_mean_in_go() {
+    for (expression, text, expect) in [
+        ("^/{$", "/{", true),
+        ("^/{}$", "/{}", true),
+        ("^/{id}/{$", "/{id}/{", true),
+        ("^a{,2}$", "a{,2}", true),
+        ("^a{2,x}$", "a{2,x}", true),
+        ("^a{02}$", "a{02}", true),
+        ("^a{2}$", "aa", true),
+        ("^a{2,}$", "aaa", true),
+        ("^a{0,1}$", "aa", false),
+        ("^[{}]{2}$", "{}", true),
+        ("^[[]$", "[", true),
+        ("^[^[]$", "[", false),
+        ("^[]a]+$", "]a", true),
+        ("^[^]a]$", "]", false),
+        ("^[a-z&&[^b]$", "b", true),
+        ("^[a-z&&[^b]$", "^", true),
+        ("^[a-z&&[^b]]$", "b]", true),
+        ("^[a~~b]$", "~", true),
+        ("^[+--]$", ",", true),
+        ("^[--/]$", ".", true),
+        (r"^[\w-.]+$", "a-.", true),
+        (r"^[\w-.]$", "/", false),
+        (r"^[\x41-\x43]$", "B", true),
+        (r"^[\x{41}-C]$", "B", true),
+        (r"^[\p{Greek}-]+$", "\u{3b1}-", true),
+        (r"^[\[\]-]+$", "[]-", true),
+        ("^[[:digit:]-]+$", "1-", true),
+        ("^[[:]+$", "[:", true),
+        (r"^\Qa.{2}\E.$", "a.{2}x", true),
+        (r"^\Qa.{2}\E.$", "ab{2}x", false),
+        (r"^\Qa+$", "a+$", true),
+        (r"^\<a\>$", "<a>", true),
+        (r"^\x{41}{2}$", "AA", true),
+        (r"^\p{Greek}{2}$", "\u{3b1}\u{3b2}", true),
+        (r"a\b{start}", "a{start}", true),
+    ] {
+        assert_eq!(compile(expression).unwrap().is_match(text), expect, "{expression} {text:?}");
+    }
+}
+
+#[test]
+fn an_expression_that_means_the_same_is_not_copied() {
+    for expression in ["^/a/[0-9]+$", "/a/([^/]+)", "^/a/[^/]{2}$"] {
+        assert!(matches!(in_engine_syntax(expression), Cow::Borrowed(_)), "{expression}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) fn matching(bytes: &[u8]) {
     let forms = [behind, path.as_str()];
 
     let mut builder = PatternBuilder::new(rules, Arc::default());
-    let mut expected = Vec::new();
+    let mut expected = [Vec::new(), Vec::new()];
     // Enough patterns to make the matcher search for literal texts.
     let others = ["/other/1", "/other/2", "/other/[0-9]", "/other/{id}/x", "^$"];
     for (index, pattern) in patterns.iter().chain(&others).enumerate() {
@@ -29,8 +29,10 @@ pub(super) fn matching(bytes: &[u8]) {
         let expression = rules.expression(pattern, ignore_case);
         let number = match (Regex::new(&expression), builder.add(pattern, ignore_case)) {
             (Ok(regex), Ok(number)) => {
-                if forms.iter().any(|form| regex.is_match(form)) {
-                    expected.push(number);
+                for (form, expected) in forms.iter().zip(&mut expected) {
+                    if regex.is_match(form) {
+                        expected.push(number);
+                    }
                 }
                 number
             }
@@ -41,20 +43,25 @@ pub(super) fn matching(bytes: &[u8]) {
             (Err(error), Ok(_)) => panic!("{expression:?} is taken: {error}"),
             (Ok(_), Err(error)) => panic!("{expression:?} is refused: {error}"),
         };
-        alone(rules, pattern, ignore_case, &forms, expected.contains(&number));
+        alone(rules, pattern, ignore_case, forms, expected.each_ref().map(|expected| expected.contains(&number)));
     }
-    expected.sort_unstable();
-    expected.dedup();
+    for expected in &mut expected {
+        expected.sort_unstable();
+        expected.dedup();
+    }
+    builder.decide_access();
     let mut hits = Hits::default();
-    builder.build().unwrap().find(forms.into_iter(), &mut hits);
-    assert_eq!(hits.patterns(), expected, "{patterns:?} in {forms:?} with {rules:?}");
+    builder.build().unwrap().find(forms[0], Some(forms[1]), &mut hits);
+    assert_eq!([hits.patterns(), hits.of_whole_path()], expected, "{patterns:?} in {forms:?} with {rules:?}");
 }
 
 /// A single pattern, for which the matcher does not search literal texts.
-fn alone(rules: PatternRules, pattern: &str, ignore_case: bool, forms: &[&str], expect: bool) {
+fn alone(rules: PatternRules, pattern: &str, ignore_case: bool, forms: [&str; 2], expect: [bool; 2]) {
     let mut builder = PatternBuilder::new(rules, Arc::default());
     builder.add(pattern, ignore_case).unwrap();
+    builder.decide_access();
     let mut hits = Hits::default();
-    builder.build().unwrap().find(forms.iter().copied(), &mut hits);
-    assert_eq!(!hits.patterns().is_empty(), expect, "{pattern:?} in {forms:?} with {rules:?}");
+    builder.build().unwrap().find(forms[0], Some(forms[1]), &mut hits);
+    let found = [hits.patterns(), hits.of_whole_path()].map(|found| !found.is_empty());
+    assert_eq!(found, expect, "{pattern:?} in {forms:?} with {rules:?}");
 }

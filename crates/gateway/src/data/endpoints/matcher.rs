@@ -16,6 +16,8 @@ const UNSORTED_MAX: usize = 4;
 #[derive(Debug)]
 pub(crate) struct EndpointMatcher {
     patterns: Vec<Arc<PooledPattern>>,
+    /// Whether paths are also matched with their listen path.
+    decides_access: bool,
     /// Patterns that are candidates for every path.
     always: Vec<u32>,
     texts: Option<NeededTexts>,
@@ -32,10 +34,10 @@ struct NeededTexts {
 
 impl EndpointMatcher {
     /// Makes a matcher; its patterns are numbered by index. `Err` says why there is none.
-    pub(crate) fn new(patterns: Vec<Arc<PooledPattern>>, pool: &PatternPool) -> Result<Self, String> {
+    pub(crate) fn new(patterns: Vec<Arc<PooledPattern>>, decides_access: bool, pool: &PatternPool) -> Result<Self, String> {
         if patterns.len() <= UNSORTED_MAX {
             let always = (0u32..).zip(&patterns).map(|(number, _)| number).collect();
-            return Ok(EndpointMatcher { patterns, always, texts: None });
+            return Ok(EndpointMatcher { patterns, decides_access, always, texts: None });
         }
         let mut always = Vec::new();
         let mut by_text: HashMap<Literal, Vec<u32>> = HashMap::new();
@@ -51,7 +53,7 @@ impl EndpointMatcher {
             }
         }
         let texts = if by_text.is_empty() { None } else { Some(NeededTexts::new(by_text, pool)?) };
-        Ok(EndpointMatcher { patterns, always, texts })
+        Ok(EndpointMatcher { patterns, decides_access, always, texts })
     }
 
     #[inline]
@@ -59,20 +61,30 @@ impl EndpointMatcher {
         self.patterns.is_empty()
     }
 
-    /// Finds all patterns that match any form of a path.
-    pub(crate) fn find<'p>(&self, paths: impl Iterator<Item = &'p str>, hits: &mut Hits) {
-        hits.patterns.clear();
-        for path in paths {
-            hits.candidates.clear();
-            hits.candidates.extend(&self.always);
-            if let Some(texts) = &self.texts {
-                texts.find(path, hits);
-            }
-            let fits = |number: &u32| self.patterns.get(*number as usize).is_some_and(|pattern| pattern.is_match(path));
-            hits.patterns.extend(hits.candidates.iter().copied().filter(fits));
+    /// Finds all patterns that match a path after its listen path. `whole` is the path with it, if it has one; only access depends on that.
+    pub(crate) fn find(&self, path: &str, whole: Option<&str>, hits: &mut Hits) {
+        let mut patterns = std::mem::take(&mut hits.patterns);
+        let mut of_whole_path = std::mem::take(&mut hits.of_whole_path);
+        self.find_in(path, hits, &mut patterns);
+        of_whole_path.clear();
+        if self.decides_access
+            && let Some(whole) = whole
+        {
+            self.find_in(whole, hits, &mut of_whole_path);
         }
-        hits.patterns.sort_unstable();
-        hits.patterns.dedup();
+        (hits.patterns, hits.of_whole_path) = (patterns, of_whole_path);
+    }
+
+    /// The patterns that match one form of a path, in ascending order.
+    fn find_in(&self, path: &str, hits: &mut Hits, found: &mut Vec<u32>) {
+        found.clear();
+        hits.candidates.clear();
+        hits.candidates.extend(&self.always);
+        if let Some(texts) = &self.texts {
+            texts.find(path, hits);
+        }
+        let fits = |number: &u32| self.patterns.get(*number as usize).is_some_and(|pattern| pattern.is_match(path));
+        found.extend(hits.candidates.iter().copied().filter(fits));
     }
 }
 

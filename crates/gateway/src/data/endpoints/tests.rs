@@ -11,7 +11,7 @@ fn check(rules: PatternRules, pattern: &str, path: &str, expect: bool) {
     let number = builder.add(pattern, false).unwrap();
     let matcher = builder.build().unwrap();
     let mut hits = Hits::default();
-    matcher.find([path].into_iter(), &mut hits);
+    matcher.find(path, None, &mut hits);
     assert_eq!(hits.patterns.contains(&number), expect, "{pattern} {path} {rules:?}");
 }
 
@@ -38,6 +38,52 @@ fn names_and_stars_stand_for_segments() {
     check(EXACT, "/a/*", "/a/b/c", true);
     check(EXACT, "/n/[0-9]{2,3}", "/n/12", true);
     check(EXACT, "/n/[0-9]{2}", "/n/1", false);
+    check(EXACT, "/n/a{2,}", "/n/aaa", true);
+    check(EXACT, r"/n/\*{2}", "/n/**", true);
+}
+
+#[test]
+fn braces_with_digits_are_a_name_where_nothing_can_be_repeated() {
+    for rules in [LOOSE, EXACT] {
+        check(rules, "/admin/{1}/{2}", "/admin/7/8", true);
+        check(rules, "/{1}/{2,3}/x", "/a/b/x", true);
+        check(rules, "/a/{1,}", "/a/b", true);
+        check(rules, "/a/({1}|{2})/x", "/a/b/x", true);
+        check(rules, "/a/{id}{2}", "/a/bc", true);
+        check(rules, "/a/{id}-{2}", "/a/b--", true);
+        check(rules, r"/a\/{2}", "/a/b", true);
+        check(rules, "/a/(x)?{2}", "/a/b", true);
+    }
+    check(LOOSE, "multiple/wildcards/{1}/{2}", "/multiple/wildcards/a/b", true);
+    check(LOOSE, "{1}/b", "/a/b", true);
+}
+
+#[test]
+fn a_pattern_with_an_unpaired_brace_has_no_names() {
+    check(EXACT, "/a/{id}/{", "/a/{id}/{", true);
+    check(EXACT, "/a/{id}/{", "/a/b/{", false);
+    check(EXACT, "/a/{}", "/a/{}", true);
+    check(EXACT, "/a/{}", "/a/b", false);
+}
+
+#[test]
+fn only_lists_that_decide_about_access_see_the_listen_path() {
+    let mut builder = PatternBuilder::new(LOOSE, Arc::default());
+    let mut list = EndpointList::default();
+    list.push(builder.add("/users", false).unwrap(), "GET", 1);
+    let mut hits = Hits::default();
+    let mut other = PatternBuilder::new(LOOSE, Arc::default());
+    assert_eq!(other.add("/users", false), Ok(0));
+    other.decide_access();
+    for (matcher, expect) in [(builder.build().unwrap(), None), (other.build().unwrap(), Some(&1))] {
+        matcher.find("/list", Some("/users/rw/list"), &mut hits);
+        assert_eq!((list.find(&hits, "GET"), list.find_for_any(&hits, "GET")), (None, None));
+        assert_eq!(list.find_access(&hits, "GET"), expect);
+        matcher.find("/users/1", Some("/x/users/1"), &mut hits);
+        assert_eq!((list.find(&hits, "GET"), list.find_access(&hits, "GET")), (Some(&1), Some(&1)));
+        matcher.find("/list", None, &mut hits);
+        assert_eq!(list.find_access(&hits, "GET"), None, "nothing remains of another path");
+    }
 }
 
 #[test]
@@ -49,7 +95,7 @@ fn the_first_entry_with_the_method_wins() {
     list.push(builder.add("/A", true).unwrap(), "GET", 3);
     let matcher = builder.build().unwrap();
     let mut hits = Hits::default();
-    matcher.find(["/a"].into_iter(), &mut hits);
+    matcher.find("/a", None, &mut hits);
     assert_eq!(list.find(&hits, "POST"), Some(&1));
     assert_eq!(list.find(&hits, "GET"), Some(&3));
     assert_eq!(list.find(&hits, "PUT"), None);
@@ -141,7 +187,7 @@ fn of_ten_thousand_patterns_the_few_that_may_fit_are_matched() {
         ("/p1/p2/sub/p3/9/sub", vec![5, 15]),
         ("/", vec![]),
     ] {
-        matcher.find([path].into_iter(), &mut hits);
+        matcher.find(path, None, &mut hits);
         assert_eq!(hits.patterns(), expect, "{path}");
         assert!(hits.candidates.len() <= 4, "{path}: {:?}", hits.candidates);
     }
@@ -152,7 +198,7 @@ fn all_patterns_that_fit_are_found_however_many() {
     let patterns: Vec<String> = (0..3_000).map(|number| format!("/.{{0,{}}}z", number % 100 + 1)).collect();
     let matcher = many(LOOSE, &patterns);
     let mut hits = Hits::default();
-    matcher.find(["/z"].into_iter(), &mut hits);
+    matcher.find("/z", None, &mut hits);
     assert_eq!(hits.patterns().len(), 100);
 }
 
@@ -171,9 +217,9 @@ fn a_list_finds_the_first_of_its_entries_among_many() {
     list.push(builder.add("/p5", false).unwrap(), "GET", 1_001);
     let matcher = builder.build().unwrap();
     let mut hits = Hits::default();
-    matcher.find(["/p5"].into_iter(), &mut hits);
+    matcher.find("/p5", None, &mut hits);
     assert_eq!((list.find(&hits, "GET"), other.find_access(&hits, "PUT")), (Some(&994), Some(&994)));
-    matcher.find(["/q"].into_iter(), &mut hits);
+    matcher.find("/q", None, &mut hits);
     assert_eq!((list.find(&hits, "GET"), list.find(&hits, "PUT"), other.find(&hits, "GET")), (Some(&1_000), None, None));
 }
 

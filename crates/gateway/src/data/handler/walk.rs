@@ -450,6 +450,7 @@ fn destination(exchange: &mut Exchange<'_>, version: &ApiVersion) -> Result<Dest
         None => match &version.upstreams {
             Upstreams::Loop(name) => Ok(Destination::Loop(name.clone())),
             Upstreams::Control => Ok(Destination::Control),
+            Upstreams::Nowhere => Err(refusal::UPSTREAM_FAILED),
             Upstreams::Balanced(rules) => Ok(Destination::Upstream(Chosen::Balanced(rules.choose(exchange)?))),
             upstreams => Ok(Destination::Upstream(Chosen::Listed(upstreams.next()))),
         },
@@ -479,9 +480,8 @@ fn without_controls(query: &str) -> String {
     query.split('&').filter(is_control).collect::<Vec<_>>().join("&")
 }
 
-/// Matches the path in all forms that patterns are written for: after the listen path, and complete.
+/// Matches the path after the listen path; where access depends on it, also the complete path.
 fn find_endpoints(version: &ApiVersion, url: &Url<'_>, hits: &mut Hits) {
-    let behind = url.path_behind_listen();
-    let forms = [Some(behind.as_ref()), (url.listen_bytes > 0).then_some(url.path.decoded.as_ref())];
-    version.matcher.find(forms.into_iter().flatten(), hits);
+    let whole = (url.listen_bytes > 0).then_some(url.path.decoded.as_ref());
+    version.matcher.find(&url.path_behind_listen(), whole, hits);
 }

@@ -53,7 +53,11 @@ impl AccessCheck {
             access.only_listed = !info.paths.white_list.is_empty();
         }
         let unused = access.internal.is_empty() && access.rules.is_empty() && !access.only_listed;
-        if unused { None } else { Some(Box::new(access)) }
+        if unused {
+            return None;
+        }
+        source.patterns.decide_access();
+        Some(Box::new(access))
     }
 
     fn add_paths(&mut self, source: &mut MiddlewareSource<'_, '_>, name: &str, paths: &[String], rule: fn() -> Rule) {

@@ -23,9 +23,9 @@ impl TrackEndpoint {
 
 impl Middleware for TrackEndpoint {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if self.never.find_access(exchange.hits, &exchange.method).is_some() {
+        if self.never.find_for_any(exchange.hits, &exchange.method).is_some() {
             exchange.track = Track::Never;
-        } else if let Some(pattern) = self.tracked.find_access(exchange.hits, &exchange.method) {
+        } else if let Some(pattern) = self.tracked.find_for_any(exchange.hits, &exchange.method) {
             exchange.track = Track::As(pattern.clone());
         }
         Step::Next

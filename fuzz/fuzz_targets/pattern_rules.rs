@@ -1,0 +1,18 @@
+//! Patterns of endpoints beside Tyk's rules for them. What must hold is written beside the tests, which run the same corpus without a fuzzer.
+#![no_main]
+
+#[path = "../../crates/gateway/src/base/pattern/invariants.rs"]
+mod invariants;
+#[path = "../../crates/gateway/src/base/pattern.rs"]
+#[allow(dead_code, unused_imports)]
+mod pattern;
+#[path = "../../crates/gateway/src/base/re2.rs"]
+#[allow(dead_code)]
+mod re2;
+
+/// As much of the gateway's modules as compiles them.
+mod base {
+    pub(crate) use crate::{pattern, re2};
+}
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::rules(bytes));

@@ -39,6 +39,11 @@ pub(crate) fn first_value(query: &str, is_it: impl Fn(&str) -> bool) -> Option<S
     })
 }
 
+/// The decoded values of all query parameters of a name.
+pub(crate) fn values<'q>(query: &'q str, name: &'q str) -> impl Iterator<Item = String> + 'q {
+    pairs(query).filter(move |(key, _)| key == name).map(|(_, value)| value)
+}
+
 /// All query parameters, decoded.
 pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
     query.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {

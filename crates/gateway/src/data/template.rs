@@ -123,6 +123,31 @@ impl ValueTemplate {
     }
 }
 
+/// One variable of `$tyk_context`, for conditions: it may be absent.
+#[derive(Clone, Debug)]
+pub(crate) struct ContextVariable(Variable);
+
+impl ContextVariable {
+    pub(crate) fn new(name: &str, scope: VariableScope<'_>) -> Self {
+        ContextVariable(if scope.context { Variable::of_context(name) } else { Variable::Nothing })
+    }
+
+    /// Adds the request header that the variable reads.
+    pub(crate) fn header_names(&self, names: &mut HeaderNames) {
+        if let Variable::Header(name) = &self.0 {
+            names.add(name);
+        }
+    }
+
+    /// The variable's value, if it has one that is a text. Lists are none.
+    pub(crate) fn text(&self, exchange: &Exchange<'_>) -> Option<String> {
+        match &self.0 {
+            Variable::PathParts | Variable::Parameters => None,
+            variable => variable.given(exchange),
+        }
+    }
+}
+
 /// Appends a value to a URL. It is escaped unless it starts the URL and is a URL itself. Tyk leaves every value unescaped that starts with
 /// `http`, which lets clients add parameters.
 pub(crate) fn append_to_url(value: &str, url: &mut String) {

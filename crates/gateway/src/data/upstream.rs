@@ -145,6 +145,10 @@ fn host_and_port(authority: &str, default_port: u16) -> Result<(&str, u16), Stri
         None | Some("") => default_port,
         Some(port) => port.parse().map_err(|_| format!("{port} is not a port"))?,
     };
+    // A rewrite may take the host from a request.
+    if host.contains(|c: char| c == ' ' || c.is_ascii_control()) {
+        return Err(format!("{host:?} is not a host"));
+    }
     if host.is_empty() { Err("the URL has no host".to_owned()) } else { Ok((host, port)) }
 }
 

@@ -658,3 +658,28 @@ fn many_patterns_of_one_api_work_as_each_alone() {
         &[("GET /a/p0/x/end", 403), ("GET /a/p299/x/end", 403), ("GET /a/p300/x/end", 200), ("GET /a/p29/x/y/end", 200)],
     );
 }
+
+#[test]
+fn what_triggers_capture_is_a_variable_of_the_response() {
+    let upstream = Upstream::ok();
+    let trigger = json!({"on": "all", "options": {"query_val_matches": {"q": {"match_rx": "^a(.)$"}}}, "rewrite_to": "/hit"});
+    let entry = json!([{"path": "/x", "method": "GET", "match_pattern": ".*", "rewrite_to": "/other", "triggers": [trigger]}]);
+    let headers = json!({"X-Letter": "$tyk_context.trigger-0-q-1-0"});
+    let definition = a(&upstream).set("enable_context_vars", true).list("url_rewrites", entry);
+    let definition =
+        definition.list("transform_response_headers", json!([{"path": "/x", "method": "GET", "add_headers": headers}]));
+    let gateway = Gateway::start(json!({}), [definition]);
+    assert_eq!(gateway.get("/a/x?q=b&q=ac").header("x-letter"), Some("c"));
+    assert_eq!(upstream.last().target, "/hit");
+}
+
+#[test]
+fn a_host_from_a_request_has_no_line_ends() {
+    let upstream = Upstream::ok();
+    let entry = json!([{"path": "/v", "method": "GET", "match_pattern": ".*", "rewrite_to": "$tyk_context.request_data_to"}]);
+    let gateway = rewriting(&upstream, entry);
+    for host in ["a%0d%0aX:%20y", "a%20b", "a%00"] {
+        assert_eq!(gateway.get(&format!("/a/v?to=http://{host}/")).status, 500, "{host}");
+    }
+    assert_eq!(upstream.requests(), 0);
+}

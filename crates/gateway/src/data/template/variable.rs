@@ -64,34 +64,37 @@ impl Variable {
         }
     }
 
+    /// The variable's value; empty if it has none.
     pub(super) fn value(&self, exchange: &Exchange<'_>) -> String {
+        self.given(exchange).unwrap_or_default()
+    }
+
+    /// The variable's value, if it has one.
+    pub(super) fn given(&self, exchange: &Exchange<'_>) -> Option<String> {
         let headers = &exchange.request.headers;
         match self {
-            Variable::Path => exchange.full_path.to_owned(),
-            Variable::PathParts => path_parts(exchange.full_path),
-            Variable::RemoteAddress => exchange.client_ip.to_string(),
-            Variable::RequestId => exchange.request_id.to_string(),
-            Variable::TraceId => exchange.trace.map(|trace| trace.id.to_string()).unwrap_or_default(),
-            Variable::Header(name) => {
-                headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned()).unwrap_or_default()
-            }
+            Variable::Path => Some(exchange.full_path.to_owned()),
+            Variable::PathParts => Some(path_parts(exchange.full_path)),
+            Variable::RemoteAddress => Some(exchange.client_ip.to_string()),
+            Variable::RequestId => Some(exchange.request_id.to_string()),
+            Variable::TraceId => exchange.trace.map(|trace| trace.id.to_string()),
+            Variable::Header(name) => headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned()),
             Variable::Cookie(name) => headers
                 .get("cookie")
                 .and_then(|value| form::first_cookie(std::str::from_utf8(value).ok()?, |found| is_called(found, name)))
-                .unwrap_or_default()
-                .to_owned(),
+                .map(str::to_owned),
             Variable::Parameter(name) => {
                 let mut given = exchange.form().into_iter().chain(exchange.query());
-                given.find_map(|given| form::first_value(given, |found| is_called(found, name))).unwrap_or_default()
+                given.find_map(|given| form::first_value(given, |found| is_called(found, name)))
             }
-            Variable::Parameters => parameters(exchange.form().into_iter().chain(exchange.query())),
-            Variable::Claim(name) => exchange.claims.as_ref().and_then(|claims| claims.get(name)).unwrap_or_default().to_owned(),
-            Variable::Token => exchange.token.as_deref().unwrap_or_default().to_owned(),
-            Variable::Meta(name) => exchange.meta_data().and_then(|meta| meta.get(name)).map(value_text).unwrap_or_default(),
-            Variable::Quota(figure) => exchange.quota_figures().map(|figures| figure.of(figures)).unwrap_or_default(),
-            Variable::Rate(figure) => exchange.rate_figures().map(|figures| figure.of(figures)).unwrap_or_default(),
-            Variable::Set(name) => exchange.variables().and_then(|set| set.get(name)).map(value_text).unwrap_or_default(),
-            Variable::Nothing => String::new(),
+            Variable::Parameters => Some(parameters(exchange.form().into_iter().chain(exchange.query()))),
+            Variable::Claim(name) => exchange.claims.as_ref().and_then(|claims| claims.get(name)).map(str::to_owned),
+            Variable::Token => exchange.token.as_deref().map(str::to_owned),
+            Variable::Meta(name) => exchange.meta_data().and_then(|meta| meta.get(name)).map(value_text),
+            Variable::Quota(figure) => exchange.quota_figures().map(|figures| figure.of(figures)),
+            Variable::Rate(figure) => exchange.rate_figures().map(|figures| figure.of(figures)),
+            Variable::Set(name) => exchange.variables().and_then(|set| set.get(name)).map(value_text),
+            Variable::Nothing => None,
         }
     }
 }

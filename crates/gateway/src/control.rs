@@ -4,6 +4,7 @@ pub(crate) mod api;
 pub(crate) mod certificate_watch;
 pub(crate) mod compile;
 pub(crate) mod definition;
+pub(crate) mod definition_set;
 pub(crate) mod figures_question;
 pub(crate) mod file_changes;
 pub(crate) mod known_keys;

@@ -22,7 +22,7 @@ use crate::data::middleware::Context;
 use crate::data::plugins::PluginsOfApi;
 use crate::data::port::{ApiPort, PortTerms, SnapshotPort};
 use crate::data::registry::Registry;
-use crate::data::route::{Router, RouterBuilder, listen_path_weight, normal_domain};
+use crate::data::route::{Router, RouterBuilder, check_host, check_listen_path, listen_path_weight, normal_domain};
 use crate::data::scripts::ApiEventScripts;
 use crate::data::settings::Settings;
 use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
@@ -86,6 +86,13 @@ fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
 
 fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>, context: &mut Context<'_>) -> Option<CompiledApi> {
     let listen_path = sanitized_listen_path(&definition.proxy.listen_path);
+    let host = definition.host().filter(|_| context.settings.custom_domains).map(|host| normal_domain(host).into_owned());
+    if let Err(error) = check_listen_path(&listen_path) {
+        context.error("$.proxy.listen_path", error);
+    }
+    if let Some(Err(error)) = host.as_deref().map(check_host) {
+        context.error("$.domain", error);
+    }
     let facts = ApiMetadata::new(context.registry.new_serial(), definition, &listen_path);
     let port = port(definition, context);
     let versions = compile_versions(definition, context);
@@ -95,7 +102,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
     let api = Api {
         id: definition.api_id.clone(),
         name: definition.name.clone(),
-        host: definition.host().filter(|_| context.settings.custom_domains).map(|host| normal_domain(host).into_owned()),
+        host,
         listen_path,
         port: port?,
         stream: definition.is_stream().then(|| stream_rules(definition, context)),

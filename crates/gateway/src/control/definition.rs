@@ -17,6 +17,9 @@ use tollgate_openapi::{ClassicForm, Document, ExampleKinds, check_examples, clas
 /// Maximum size of a definition; a longer file is there by mistake.
 pub(crate) const FILE_BYTES_MAX: usize = 16 << 20;
 
+/// What Tyk's dashboard exports has one of these fields, with definitions in it.
+pub(crate) const DASHBOARD_FIELDS: [&str; 3] = ["api_definition", "api_model", "apis"];
+
 /// Maximum differences between the files of a pair that a warning names.
 const DIFFERENCES_MAX: usize = 10;
 
@@ -62,6 +65,10 @@ impl DefinitionText {
         let path = file.map(|file| file.path.as_path());
         let lookup = |scheme: &str, name: &str| settings.secrets.lookup_in_definition(scheme, name);
         let value = parse(&self.text, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
+        if let Some(field) = DASHBOARD_FIELDS.iter().find(|field| value.get(field).is_some()) {
+            let message = "an export of Tyk's dashboard, not a definition: save each `api_definition` in it as a file of its own";
+            return Err(vec![Problem::new(Level::Error, format!("$.{field}"), message).within(path)]);
+        }
         let companion = self.companion.as_deref().filter(|_| value.get("is_oas") == Some(&Value::Bool(true)));
         if is_openapi(&value) {
             return OpenApiDefinition::new(value, path)?.compile(path, settings, registry);

@@ -12,6 +12,7 @@ use crate::base::definition_files::{ApiFile, api_files, companion_of};
 use crate::base::digest::shortened;
 use crate::control::compile::assemble;
 use crate::control::definition::DefinitionText;
+use crate::control::definition_set::distinct;
 use crate::control::file_changes::{FoundChanges, OwnWrites};
 use crate::control::ports::ApiPorts;
 use crate::control::shared_definitions::{DocumentClass, SharedDefinitions, SharedSet, is_shared};
@@ -330,8 +331,7 @@ impl Loader {
     /// Whether the changed APIs can be served together, as far as those before could.
     fn check_together(&self, before: &ReadFiles, changed: &ReadFiles) -> Result<(), Vec<Problem>> {
         let errors = |read: &ReadFiles| {
-            let apis = self.distinct(&read.files, &mut Vec::new());
-            let (_, problems) = assemble(apis, &self.shared.settings);
+            let (_, problems) = assemble(distinct(usable(&read.files), &mut Vec::new()), &self.shared.settings);
             problems.into_iter().filter(Problem::is_error).collect::<Vec<_>>()
         };
         let mut new = errors(changed);
@@ -396,7 +396,7 @@ impl Loader {
             }
         }
         report.problems.extend(self.shared.keys.set_policies(policies));
-        let apis = self.distinct(&files, &mut report.problems);
+        let apis = distinct(usable(&files), &mut report.problems);
         report.apis = apis.len();
         let (snapshot, mut problems) = assemble(apis, &self.shared.settings);
         let ports = snapshot.ports();
@@ -519,34 +519,6 @@ impl Loader {
         text.compile(file, &self.shared.settings, &self.shared.registry)
     }
 
-    /// The APIs in the order of their files; of two with the same id, the later one wins. Shared definitions come last.
-    fn distinct(&self, files: &LoadedFiles, problems: &mut Vec<Problem>) -> Vec<Arc<CompiledApi>> {
-        let mut apis: Vec<Arc<CompiledApi>> = Vec::with_capacity(files.len());
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let (shared, own): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_shared(path));
-        for (path, file) in own.into_iter().chain(shared) {
-            let Some(api) = &file.good else { continue };
-            let place = if api.id.is_empty() { None } else { places.get(&api.id).copied() };
-            match place.and_then(|place| apis.get_mut(place)) {
-                Some(earlier) => {
-                    let message = match is_shared(path) {
-                        true => {
-                            format!("the shared definition of {} is served; that in a file of this gateway does not count", api.id)
-                        }
-                        false => format!("the id {} is also that of an earlier file, which does not count", api.id),
-                    };
-                    problems.push(Problem::new(Level::Warning, "$.api_id", message).within(Some(path)));
-                    *earlier = api.clone();
-                }
-                None => {
-                    places.insert(api.id.clone(), apis.len());
-                    apis.push(api.clone());
-                }
-            }
-        }
-        apis
-    }
-
     /// The files loaded last.
     fn files(&self) -> Arc<LoadedFiles> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -641,6 +613,11 @@ impl ReloadReport {
     pub(crate) fn errors(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().filter(|problem| problem.is_error())
     }
+}
+
+/// The APIs of files, in the order of the files.
+fn usable(files: &LoadedFiles) -> impl Iterator<Item = (&Path, &Arc<CompiledApi>)> {
+    files.iter().filter_map(|(path, file)| Some((path.as_path(), file.good.as_ref()?)))
 }
 
 /// Whether files came, went or changed.

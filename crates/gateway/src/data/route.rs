@@ -4,5 +4,5 @@ mod host;
 mod router;
 mod template;
 
-pub(crate) use host::normal_domain;
-pub(crate) use router::{Found, Router, RouterBuilder, listen_path_weight};
+pub(crate) use host::{check_host, normal_domain};
+pub(crate) use router::{Found, Router, RouterBuilder, check_listen_path, listen_path_weight};

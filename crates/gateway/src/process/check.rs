@@ -1,11 +1,14 @@
 //! `tollgate check`: reports problems in files without running the gateway.
 
+use crate::auth::keys::Policies;
 use crate::base::bundle_store::BundleStore;
 use crate::base::definition_files::{ApiFile, api_files};
 use crate::base::secret_stores::connect;
-use crate::control::definition::DefinitionText;
+use crate::control::definition::{DASHBOARD_FIELDS, DefinitionText};
+use crate::control::definition_set::problems_together;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
+use crate::data::snapshot::CompiledApi;
 use crate::process::cli::CheckOptions;
 use crate::process::plugin_drivers::plugin_drivers;
 use std::path::{Path, PathBuf};
@@ -23,7 +26,11 @@ pub(crate) fn check(options: &CheckOptions) -> ExitCode {
         return ExitCode::FAILURE;
     };
     for file in &files {
-        failed |= if file.is_dir() { check_directory(file, &basis) } else { check_file(file, &basis) };
+        failed |= match file.is_dir() {
+            true => check_directory(file, &basis),
+            false if is_definition(file) => check_definition(&ApiFile::at(file.clone()), &basis).is_none(),
+            false => report(file, &config_problems(file)),
+        };
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -40,13 +47,19 @@ fn files(options: &CheckOptions) -> Option<Vec<PathBuf>> {
 
 /// What definitions are checked with.
 struct CheckBasis {
-    config: GatewayConfig,
     settings: Settings,
+    registry: Arc<Registry>,
 }
 
 impl CheckBasis {
-    fn new(config: GatewayConfig) -> Self {
-        CheckBasis { settings: Settings::new(&config).with_errors(&config).0, config }
+    fn new(config: &GatewayConfig) -> Self {
+        let registry = Arc::new(Registry::default());
+        // Nobody else waits here, and a plugin that takes long has its verdict in the end.
+        registry.scripts.load_gate().wait_for_all();
+        // Set once, here.
+        let _ = registry.plugins.set(plugin_drivers(config, &registry, 1));
+        let _ = registry.bundles.set(Arc::new(BundleStore::new(config)));
+        CheckBasis { settings: Settings::new(config).with_errors(config).0, registry }
     }
 }
 
@@ -55,13 +68,10 @@ impl CheckBasis {
 fn basis(options: &CheckOptions) -> (CheckBasis, bool) {
     let among_files = || options.files.iter().find(|file| !file.is_dir() && !is_definition(file)).cloned();
     let found = options.conf.clone().or_else(among_files).or_else(GatewayConfig::default_file);
-    let none = || {
-        let config = GatewayConfig::default();
-        CheckBasis { settings: Settings::new(&config), config }
-    };
+    let none = || CheckBasis::new(&GatewayConfig::default());
     let Some(file) = found else { return (none(), false) };
     match GatewayConfig::load_with(Some(&file), std::env::vars(), &connect) {
-        Ok((config, _)) => (CheckBasis::new(config), false),
+        Ok((config, _)) => (CheckBasis::new(&config), false),
         Err(problems) => {
             // A file in the list is reported when it is checked itself.
             let is_reported = options.files.is_empty() || options.files.contains(&file);
@@ -71,20 +81,42 @@ fn basis(options: &CheckOptions) -> (CheckBasis, bool) {
     }
 }
 
+/// Whether a directory of definitions has errors: in a file, or in what the files are together. Every file in it is a definition, as for the
+/// loader.
 fn check_directory(directory: &Path, basis: &CheckBasis) -> bool {
-    match api_files(directory) {
-        Ok(files) => files.iter().map(|file| check_file(&file.path, basis)).fold(false, |failed, one| failed | one),
+    let files = match api_files(directory) {
+        Ok(files) => files,
         Err(error) => {
             println!("{}: error: cannot be read: {error}", directory.display());
-            true
+            return true;
         }
-    }
+    };
+    let checked: Vec<_> = files.iter().map(|file| (file.path.as_path(), check_definition(file, basis))).collect();
+    let failed = checked.iter().any(|(_, api)| api.is_none());
+    let is_here = |api: &Arc<CompiledApi>| basis.settings.has_tag_of(&api.tags);
+    let usable: Vec<_> = checked.into_iter().filter_map(|(path, api)| Some((path, api.filter(is_here)?))).collect();
+    let together = problems_together(&usable, &basis.settings);
+    together.iter().for_each(|problem| println!("{problem}"));
+    failed || together.iter().any(Problem::is_error)
 }
 
-/// Whether the file has errors.
-fn check_file(file: &Path, basis: &CheckBasis) -> bool {
-    let problems = if is_definition(file) { definition_problems(file, basis) } else { config_problems(file) };
-    for problem in &problems {
+/// Checks one definition; the result is its API, unless it has errors.
+fn check_definition(file: &ApiFile, basis: &CheckBasis) -> Option<Arc<CompiledApi>> {
+    let compiled = match DefinitionText::read(file) {
+        Err(error) => Err(vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))]),
+        Ok(text) => text.compile(Some(file), &basis.settings, &basis.registry),
+    };
+    let (api, problems) = match compiled {
+        Ok((api, problems)) => (Some(api), problems),
+        Err(problems) => (None, problems),
+    };
+    report(&file.path, &problems);
+    api.map(Arc::new)
+}
+
+/// Prints the problems of a file. Whether there are errors among them.
+fn report(file: &Path, problems: &[Problem]) -> bool {
+    for problem in problems {
         println!("{problem}");
     }
     let count = |level| problems.iter().filter(|problem| problem.level == level).count();
@@ -101,25 +133,8 @@ fn is_definition(file: &Path) -> bool {
     let named_like_config = file.extension().is_some_and(|extension| extension != "json");
     let Ok(text) = std::fs::read(file) else { return !named_like_config };
     match tollgate_openapi::read_text(&text) {
-        Ok(value) => DEFINITION_FIELDS.iter().any(|field| value.get(field).is_some()),
+        Ok(value) => DEFINITION_FIELDS.iter().chain(&DASHBOARD_FIELDS).any(|field| value.get(field).is_some()),
         Err(_) => !named_like_config,
-    }
-}
-
-fn definition_problems(file: &Path, basis: &CheckBasis) -> Vec<Problem> {
-    let file = ApiFile::at(file.to_owned());
-    match DefinitionText::read(&file) {
-        Err(error) => vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))],
-        Ok(text) => {
-            let registry = Arc::new(Registry::default());
-            // Nobody else waits here, and a plugin that takes long has its verdict in the end.
-            registry.scripts.load_gate().wait_for_all();
-            // Set once, here.
-            let _ = registry.plugins.set(plugin_drivers(&basis.config, &registry, 1));
-            let _ = registry.bundles.set(Arc::new(BundleStore::new(&basis.config)));
-            let compiled = text.compile(Some(&file), &basis.settings, &registry);
-            compiled.map_or_else(|problems| problems, |(_, problems)| problems)
-        }
     }
 }
 
@@ -127,10 +142,11 @@ fn config_problems(file: &Path) -> Vec<Problem> {
     match GatewayConfig::load_with(Some(file), std::env::vars(), &connect) {
         Err(problems) => problems,
         Ok((config, mut problems)) => {
-            problems.extend(Settings::new(&config).with_errors(&config).1.into_iter().map(|problem| match problem.file {
-                None => problem.within(Some(file)),
-                Some(_) => problem,
-            }));
+            let (settings, found) = Settings::new(&config).with_errors(&config);
+            let policies = &config.policies;
+            let (_, in_policies) = Policies::load(&policies.policy_path, &policies.policy_record_name, &Policies::default());
+            let found = found.into_iter().chain(problems_together(&[], &settings)).chain(in_policies);
+            problems.extend(found.map(|problem| if problem.file.is_some() { problem } else { problem.within(Some(file)) }));
             problems
         }
     }

@@ -67,6 +67,9 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
     if info.override_target.is_empty() && balancing::is_used(definition, context) {
         return balancing::compile(definition, &info.name, context).map(|rules| Upstreams::Balanced(Box::new(rules)));
     }
+    if urls.iter().all(String::is_empty) {
+        return Some(Upstreams::Nowhere);
+    }
     let tls = context.upstream_tls(definition);
     let mut list = Vec::new();
     for (index, url) in urls.iter().enumerate() {

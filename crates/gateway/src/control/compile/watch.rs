@@ -192,8 +192,12 @@ pub(super) fn discovery(
         (false, 0) => context.settings.discovery_interval,
         (false, seconds) => Duration::from_secs(seconds),
     };
+    // As in Tyk, which takes all other paths from the answer itself.
+    let has_parent = written.use_nested_query || written.use_target_list && !written.endpoint_returns_list;
+    let parent = Some(&written.parent_data_path).filter(|path| has_parent && (written.use_nested_query || !path.is_empty()));
     let shape = AnswerShape {
-        parent_path: written.use_nested_query.then(|| written.parent_data_path.clone()),
+        parent_path: parent.cloned(),
+        is_nested: written.use_nested_query,
         host_path: written.data_path.clone(),
         scheme: definition.target_scheme(),
         port_path: written.port_data_path.clone(),

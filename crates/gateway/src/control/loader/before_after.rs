@@ -1,7 +1,8 @@
 //! The configuration in service and the one that a change would make of it, side by side.
 
-use super::{FilesUnchanged, Loader, ReadFiles, WantedFile};
+use super::{FilesUnchanged, Loader, ReadFiles, WantedFile, usable};
 use crate::auth::keys::Policies;
+use crate::control::definition_set::distinct;
 use crate::data::snapshot::CompiledApi;
 use std::sync::{Arc, PoisonError};
 
@@ -22,7 +23,7 @@ impl Loader {
         let (wanted, planned) = plan(&read).map_err(FilesUnchanged::Refused)?;
         let (changed, _) = self.changed(&read, &wanted).map_err(FilesUnchanged::Problems)?;
         self.check_together(&read, &changed).map_err(FilesUnchanged::Problems)?;
-        let set = |read: ReadFiles| ServedSet { apis: self.distinct(&read.files, &mut Vec::new()), policies: read.policies };
+        let set = |read: ReadFiles| ServedSet { apis: distinct(usable(&read.files), &mut Vec::new()), policies: read.policies };
         let sets = [set(read), set(changed)];
         self.shared.registry.purge();
         Ok((sets, planned))

@@ -7,24 +7,21 @@ use tollgate_balance::TARGETS_MAX;
 /// Reads the URLs of the targets. `Err` says why there are none.
 pub(super) fn targets(answer: &[u8], shape: &AnswerShape) -> Result<Vec<String>, String> {
     let answer: Value = serde_json::from_slice(answer).map_err(|error| format!("the answer is not JSON: {error}"))?;
-    let nested;
-    let root = match &shape.parent_path {
-        None => &answer,
-        Some(path) => match at(&answer, path).into_iter().next() {
-            None => return Err(format!("the answer has nothing at {path}")),
-            Some(Value::String(text)) => {
-                nested = serde_json::from_str(text).map_err(|error| format!("the text at {path} is not JSON: {error}"))?;
-                &nested
-            }
-            Some(value) => value,
-        },
+    let texts = nested_answers(&answer, shape)?;
+    let parents: Vec<&Value> = match (&shape.parent_path, &texts) {
+        (None, _) => vec![&answer],
+        (Some(_), Some(texts)) => texts.iter().collect(),
+        (Some(path), None) => at(&answer, path),
     };
-    if shape.is_list && !root.is_array() {
+    if let Some(path) = shape.parent_path.as_ref().filter(|_| parents.is_empty()) {
+        return Err(format!("the answer has nothing at {path}"));
+    }
+    if shape.is_list && !answer.is_array() && !(shape.is_nested && parents.iter().all(|parent| parent.is_array())) {
         return Err("the answer is not a list".to_owned());
     }
     let mut urls = Vec::new();
     // Each item has its own port; within one, the first port is for all hosts that have none beside them.
-    for item in items(root) {
+    for item in parents.into_iter().flat_map(items) {
         let hosts: Vec<String> = at(item, &shape.host_path).into_iter().filter_map(text).collect();
         let ports: Vec<String> = match shape.port_path.as_str() {
             "" => Vec::new(),
@@ -38,6 +35,16 @@ pub(super) fn targets(answer: &[u8], shape: &AnswerShape) -> Result<Vec<String>,
     if urls.is_empty() { Err(format!("the answer has no host at {}", shape.host_path)) } else { Ok(urls) }
 }
 
+/// What the texts at the parent's path say, if they are JSON themselves.
+fn nested_answers(answer: &Value, shape: &AnswerShape) -> Result<Option<Vec<Value>>, String> {
+    let Some(path) = shape.parent_path.as_ref().filter(|_| shape.is_nested) else { return Ok(None) };
+    let read = |value: &Value| match value {
+        Value::String(text) => serde_json::from_str(text).map_err(|error| format!("the text at {path} is not JSON: {error}")),
+        value => Ok(value.clone()),
+    };
+    at(answer, path).into_iter().map(read).collect::<Result<_, String>>().map(Some)
+}
+
 /// The items of a list; anything else is one item.
 fn items(value: &Value) -> Vec<&Value> {
     match value {
@@ -46,17 +53,20 @@ fn items(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// All values at a path. A list on the way stands for each of its items.
+/// All values at a path. A list on the way stands for each of its items, unless a number follows that selects one.
 fn at<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
-    let mut found = items(value);
-    if path.is_empty() {
-        return found;
+    let mut found = vec![value];
+    for name in path.split('.').filter(|_| !path.is_empty()) {
+        // As in Tyk's library, `~1` is a dot in a name.
+        let name = name.replace("~1", ".").replace("~0", "~");
+        let index = name.parse::<usize>().ok();
+        let below = |value: &'v Value| match (value, index) {
+            (Value::Array(list), Some(index)) => list.get(index).into_iter().collect(),
+            _ => items(value).into_iter().filter_map(|item| item.get(&name)).collect::<Vec<_>>(),
+        };
+        found = found.into_iter().flat_map(below).collect();
     }
-    for name in path.split('.') {
-        let below = |value: &'v Value| value.get(name).or_else(|| value.get(name.parse::<usize>().ok()?));
-        found = found.into_iter().filter_map(below).flat_map(items).collect();
-    }
-    found
+    found.into_iter().flat_map(items).collect()
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Host names of APIs: literal names are looked up, patterns with `{name}` are tried one by one. Letter case and a final dot are no part of a
 //! name (RFC 9110 §4.2.3, RFC 1034 §3.1): a spelling that missed the API would reach another one, with other authentication.
 
-use crate::base::re2;
+use super::template::{TemplateKind, compile_template};
 use regex::Regex;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -23,9 +23,9 @@ struct HostPattern<T> {
 
 impl<T: Default> Hosts<T> {
     /// The value of a pattern, made on first use. `Err` says why the pattern is unusable.
-    pub(super) fn entry(&mut self, pattern: &str) -> Result<&mut T, regex::Error> {
+    pub(super) fn entry(&mut self, pattern: &str) -> Result<&mut T, String> {
         let pattern = &*normal_domain(pattern);
-        if !pattern.contains('{') {
+        if !pattern.contains(['{', '}']) {
             return Ok(self.literal.entry(pattern.to_owned()).or_default());
         }
         let index = match self.patterns.iter().position(|known| known.text == pattern) {
@@ -38,7 +38,7 @@ impl<T: Default> Hosts<T> {
             }
         };
         // The index was found or pushed above.
-        self.patterns.get_mut(index).map(|known| &mut known.value).ok_or_else(|| regex::Error::Syntax(pattern.to_owned()))
+        self.patterns.get_mut(index).map(|known| &mut known.value).ok_or_else(|| pattern.to_owned())
     }
 
     /// The values of all patterns that `host` (with or without a port, in normal form) matches.
@@ -98,7 +98,11 @@ fn outside_braces(pattern: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-fn host_regex(pattern: &str) -> Result<Regex, regex::Error> {
-    // Hosts come in lower case; a pattern's own expression may have been written for upper case.
-    re2::compile(&format!("(?i){}", super::template::template_regex(pattern, "[^.]+", true)))
+/// Whether a host is usable; `Err` says why not.
+pub(crate) fn check_host(host: &str) -> Result<(), String> {
+    if host.contains(['{', '}']) { host_regex(host).map(|_| ()) } else { Ok(()) }
+}
+
+fn host_regex(pattern: &str) -> Result<Regex, String> {
+    compile_template(pattern, TemplateKind::Host)
 }

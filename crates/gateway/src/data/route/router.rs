@@ -3,8 +3,7 @@
 //! number of APIs. A listen path with `{name}` is in the tree node where its literal part ends.
 
 use super::host::{Hosts, normal_host};
-use super::template::template_regex;
-use crate::base::re2;
+use super::template::{TemplateKind, compile_template};
 use regex::Regex;
 
 /// The router of one snapshot.
@@ -58,7 +57,7 @@ pub(crate) struct RouterBuilder {
 
 impl RouterBuilder {
     /// `strict`: a listen path without trailing slash matches whole segments only. `only_host`: all other hosts are rejected.
-    pub(crate) fn new(strict: bool, only_host: Option<&str>) -> Result<Self, regex::Error> {
+    pub(crate) fn new(strict: bool, only_host: Option<&str>) -> Result<Self, String> {
         let mut router = Router::default();
         if let Some(host) = only_host.filter(|host| !host.is_empty()) {
             let mut hosts = Hosts::default();
@@ -69,11 +68,8 @@ impl RouterBuilder {
     }
 
     /// Adds an API's listen path; earlier paths take precedence.
-    pub(crate) fn add_listen_path(&mut self, host: Option<&str>, listen_path: &str, api: usize) -> Result<(), regex::Error> {
-        let template = match listen_path.contains('{') {
-            true => Some(re2::compile(&template_regex(listen_path, "[^/]+", false))?),
-            false => None,
-        };
+    pub(crate) fn add_listen_path(&mut self, host: Option<&str>, listen_path: &str, api: usize) -> Result<(), String> {
+        let template = listen_path_template(listen_path)?;
         let literal = listen_path.split('{').next().unwrap_or_default();
         let strict = self.strict && template.is_none() && !listen_path.ends_with('/');
         let route = Route { rank: self.rank, api, listens: true, strict, template };
@@ -81,12 +77,12 @@ impl RouterBuilder {
     }
 
     /// Adds an API's `/<api_id>/`.
-    pub(crate) fn add_id(&mut self, host: Option<&str>, api_id: &str, api: usize) -> Result<(), regex::Error> {
+    pub(crate) fn add_id(&mut self, host: Option<&str>, api_id: &str, api: usize) -> Result<(), String> {
         let route = Route { rank: self.rank, api, listens: false, strict: false, template: None };
         self.insert(host, &format!("/{api_id}/"), route)
     }
 
-    fn insert(&mut self, host: Option<&str>, prefix: &str, route: Route) -> Result<(), regex::Error> {
+    fn insert(&mut self, host: Option<&str>, prefix: &str, route: Route) -> Result<(), String> {
         self.rank += 1;
         let tree = match host {
             Some(host) => self.router.by_host.entry(host)?,
@@ -208,19 +204,21 @@ impl RouteNode {
     }
 }
 
-/// The length that orders listen paths: a `{name}` counts as empty.
+/// Whether a listen path is usable; `Err` says why not.
+pub(crate) fn check_listen_path(listen_path: &str) -> Result<(), String> {
+    listen_path_template(listen_path).map(|_| ())
+}
+
+fn listen_path_template(listen_path: &str) -> Result<Option<Regex>, String> {
+    let template = |path: &str| compile_template(path, TemplateKind::ListenPath);
+    Some(listen_path).filter(|path| path.contains(['{', '}'])).map(template).transpose()
+}
+
+/// The length that orders listen paths. As in Tyk, a segment that is a `{name}` counts as empty; one that has more than that counts in full.
 pub(crate) fn listen_path_weight(listen_path: &str) -> usize {
-    let mut weight = 0;
-    let mut open = 0usize;
-    for byte in listen_path.bytes() {
-        match byte {
-            b'{' => open += 1,
-            b'}' => open = open.saturating_sub(1),
-            _ if open == 0 => weight += 1,
-            _ => {}
-        }
-    }
-    weight
+    let is_name = |segment: &str| segment.len() > 2 && segment.starts_with('{') && segment.ends_with('}');
+    let names = listen_path.split('/').filter(|segment| is_name(segment)).map(str::len);
+    listen_path.len() - names.sum::<usize>()
 }
 
 #[cfg(test)]

@@ -1,36 +1,58 @@
 //! Hosts and listen paths with `{name}`, as regular expressions.
 
-/// Converts a template with `{name}` and `{name:regex}` to a regular expression anchored at the start.
-pub(super) fn template_regex(template: &str, segment: &str, whole: bool) -> String {
-    let mut regex = String::from("^");
-    let mut rest = template;
-    while let Some((literal, after)) = rest.split_once('{') {
-        regex.push_str(&regex::escape(literal));
-        let end = closing_brace(after);
-        let (inside, tail) = after.split_at_checked(end).unwrap_or((after, ""));
-        let pattern = inside.split_once(':').map_or(segment, |(_, pattern)| pattern);
-        regex.push_str(&format!("(?:{pattern})"));
-        rest = tail.strip_prefix('}').unwrap_or(tail);
-    }
-    regex.push_str(&regex::escape(rest));
-    if whole {
-        regex.push('$');
-    }
-    regex
+use crate::base::re2;
+use regex::Regex;
+
+/// What a template is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TemplateKind {
+    /// The start of a path.
+    ListenPath,
+    /// A whole host, which comes in lower case; a pattern's own expression may have been written for upper case.
+    Host,
 }
 
-/// Position of the closing brace for one opened before `text`; patterns may contain braces themselves.
-fn closing_brace(text: &str) -> usize {
-    let mut open = 1;
+/// Compiles a template with `{name}` and `{name:regex}`. `Err` says what is wrong with it, and where.
+pub(super) fn compile_template(template: &str, kind: TemplateKind) -> Result<Regex, String> {
+    let (start, segment, end) = match kind {
+        TemplateKind::ListenPath => ("^", "[^/]+", ""),
+        TemplateKind::Host => ("(?i)^", "[^.]+", "$"),
+    };
+    let mut regex = start.to_owned();
+    let mut rest = template;
+    while let Some((literal, braced)) = rest.find(['{', '}']).and_then(|at| rest.split_at_checked(at)) {
+        regex.push_str(&regex::escape(literal));
+        let (name, tail) = braced_name(braced)?;
+        let (name, pattern) = name.split_once(':').unwrap_or((name, segment));
+        if name.is_empty() {
+            return Err(format!("has braces without a name, at {braced:?}"));
+        }
+        if pattern.is_empty() {
+            return Err(format!("has no pattern after the colon, at {braced:?}"));
+        }
+        // Checked by itself: it could end the group that it is put into.
+        re2::compile(pattern).map_err(|error| format!("has an invalid pattern, at {braced:?}: {error}"))?;
+        regex.push_str(&format!("(?:{pattern})"));
+        rest = tail;
+    }
+    regex.push_str(&regex::escape(rest));
+    regex.push_str(end);
+    re2::compile(&regex).map_err(|error| error.to_string())
+}
+
+/// What is in the first braces of a text that starts with one, and the text after them. Patterns may have braces themselves.
+fn braced_name(text: &str) -> Result<(&str, &str), String> {
+    let mut open = 0;
     for (index, byte) in text.bytes().enumerate() {
         match byte {
             b'{' => open += 1,
+            b'}' if open == 0 => return Err(format!("has a brace that closes none, at {text:?}")),
             b'}' => open -= 1,
             _ => {}
         }
         if open == 0 {
-            return index;
+            return Ok((text.get(1..index).unwrap_or_default(), text.get(index + 1..).unwrap_or_default()));
         }
     }
-    text.len()
+    Err(format!("has a brace that is not closed, at {text:?}"))
 }

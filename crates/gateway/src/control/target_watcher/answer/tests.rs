@@ -1,9 +1,22 @@
 use super::*;
 use serde_json::json;
 
+/// The targets in an answer; the parent is a text that is JSON itself.
 fn read(answer: &Value, parent: &str, host: &str, port: &str, takes_all: bool) -> Result<Vec<String>, String> {
+    read_below(answer, parent, !parent.is_empty(), host, port, takes_all)
+}
+
+fn read_below(
+    answer: &Value,
+    parent: &str,
+    is_nested: bool,
+    host: &str,
+    port: &str,
+    takes_all: bool,
+) -> Result<Vec<String>, String> {
     let shape = AnswerShape {
         parent_path: (!parent.is_empty()).then(|| parent.to_owned()),
+        is_nested,
         host_path: host.to_owned(),
         port_path: port.to_owned(),
         scheme: "",
@@ -31,6 +44,28 @@ fn the_answers_of_known_services_are_read() {
         read(&eureka, "", "application.instance.hostName", "application.instance.port.$", true).unwrap(),
         ["http://a.test:6002", "http://b.test:6003"]
     );
+}
+
+#[test]
+fn paths_are_relative_to_the_items_of_the_parent() {
+    let mesos = json!({"tasks": [
+        {"id": "a", "host": "10.141.141.10", "ports": [31002, 31003]}, {"host": "10.141.141.11", "ports": [31004]}, {"host": "c"},
+    ]});
+    let targets = ["http://10.141.141.10:31002", "http://10.141.141.11:31004", "http://c"];
+    assert_eq!(read_below(&mesos, "tasks", false, "host", "ports", true).unwrap(), targets);
+    assert_eq!(read_below(&mesos, "tasks", false, "host", "ports.0", true).unwrap(), targets);
+    let instance = json!({"hostName": "a.test", "port": {"$": 6002, "@enabled": "true"}, "net.ip": "10.0.0.1"});
+    for instances in [json!([instance.clone()]), instance.clone()] {
+        let eureka = json!({"application": {"name": "ROUTE", "instance": instances}});
+        let read = |host| read_below(&eureka, "application.instance", false, host, "port.$", true).unwrap();
+        assert_eq!(
+            (read("hostName"), read("net~1ip")),
+            (vec!["http://a.test:6002".to_owned()], vec!["http://10.0.0.1:6002".to_owned()])
+        );
+    }
+    let consul = json!([{"Value": "{\"host\": \"a\"}"}, {"Value": "[{\"host\": \"b\"}, {\"host\": \"c\"}]"}]);
+    assert_eq!(read(&consul, "Value", "host", "", true).unwrap(), ["http://a", "http://b", "http://c"]);
+    assert_eq!(read_below(&json!({"tasks": []}), "tasks", false, "host", "", true).unwrap_err(), "the answer has nothing at tasks");
 }
 
 #[test]

@@ -104,3 +104,37 @@ fn ten_thousand_prefixes_are_all_found() {
         assert_eq!(router.find("h", &format!("/api-{api:05}/x")).map(|found| found.api), Some(api));
     }
 }
+
+#[test]
+fn a_malformed_template_says_what_is_wrong_and_where() {
+    for (template, expect) in [
+        ("/{id", "has a brace that is not closed, at \"{id\""),
+        ("/x{id/y", "has a brace that is not closed, at \"{id/y\""),
+        ("/a/{b}/{id:[0-9]{2}", "has a brace that is not closed, at \"{id:[0-9]{2}\""),
+        ("/id}", "has a brace that closes none, at \"}\""),
+        ("/{id}}/x", "has a brace that closes none, at \"}/x\""),
+        ("/{}/", "has braces without a name, at \"{}/\""),
+        ("/{:a}/", "has braces without a name, at \"{:a}/\""),
+        ("/{id:}/", "has no pattern after the colon, at \"{id:}/\""),
+        ("/{id:[}/", "has an invalid pattern, at \"{id:[}/\""),
+        ("/{id:a)(b}/", "has an invalid pattern, at \"{id:a)(b}/\""),
+    ] {
+        let errors = [check_listen_path(template), crate::data::route::check_host(template)];
+        let mut builder = RouterBuilder::new(false, None).unwrap();
+        let added = [builder.add_listen_path(None, template, 0), builder.add_listen_path(Some(template), "/", 0)];
+        for error in errors.into_iter().chain(added).chain([RouterBuilder::new(false, Some(template)).map(|_| ())]) {
+            let error = error.unwrap_err();
+            assert!(error.starts_with(expect), "{template}: {error}");
+        }
+    }
+    for usable in ["/", "/a/{id}", "/{id:[0-9]{2,3}}/x", "/{a}-{b}", "/{a:(?:x|y)}"] {
+        assert_eq!((check_listen_path(usable), crate::data::route::check_host(usable)), (Ok(()), Ok(())), "{usable}");
+    }
+}
+
+#[test]
+fn a_segment_that_has_more_than_a_name_counts_in_full() {
+    for (path, weight) in [("/", 1), ("/api/", 5), ("/{id}", 1), ("/{id}/", 2), ("/api/{t}/v{n}/", 11), ("/{a}{b}/", 2), ("/{}/", 4)] {
+        assert_eq!(listen_path_weight(path), weight, "{path}");
+    }
+}

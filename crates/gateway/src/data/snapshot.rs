@@ -147,6 +147,8 @@ pub(crate) enum Upstreams {
     Loop(String),
     /// The control plane.
     Control,
+    /// Nowhere: the definition names no target.
+    Nowhere,
 }
 
 impl Upstreams {
@@ -155,7 +157,7 @@ impl Upstreams {
     pub(crate) fn next(&self) -> usize {
         match self {
             Upstreams::Many { list, turn } => turn.fetch_add(1, Ordering::Relaxed).checked_rem(list.len()).unwrap_or_default(),
-            Upstreams::One(_) | Upstreams::Balanced(_) | Upstreams::Loop(_) | Upstreams::Control => 0,
+            Upstreams::One(_) | Upstreams::Balanced(_) | Upstreams::Loop(_) | Upstreams::Control | Upstreams::Nowhere => 0,
         }
     }
 
@@ -165,7 +167,7 @@ impl Upstreams {
         match self {
             Upstreams::One(upstream) => Some(upstream),
             Upstreams::Many { list, .. } => list.get(index),
-            Upstreams::Balanced(_) | Upstreams::Loop(_) | Upstreams::Control => None,
+            Upstreams::Balanced(_) | Upstreams::Loop(_) | Upstreams::Control | Upstreams::Nowhere => None,
         }
     }
 }
@@ -246,7 +248,7 @@ impl Snapshot {
         let versions = self.apis.iter().flat_map(|api| api.versions.all());
         let balanced = versions.filter_map(|version| match &version.upstreams {
             Upstreams::Balanced(rules) => Some(rules),
-            Upstreams::One(_) | Upstreams::Many { .. } | Upstreams::Loop(_) | Upstreams::Control => None,
+            Upstreams::One(_) | Upstreams::Many { .. } | Upstreams::Loop(_) | Upstreams::Control | Upstreams::Nowhere => None,
         });
         balanced.flat_map(|rules| rules.pools())
     }

@@ -110,8 +110,10 @@ pub(crate) type ListBuilder = dyn Fn(&[FoundTarget]) -> Result<TargetList, Strin
 /// Where the targets are in an answer. Paths have dots between their names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerShape {
-    /// Path of a text that is JSON itself, if the targets are in it.
+    /// Path of what the targets are in, if not the answer itself: a list, of which each item is a target, or one.
     pub parent_path: Option<String>,
+    /// Whether that is a text which is JSON itself.
+    pub is_nested: bool,
     /// Path of a target's host, and of its port.
     pub host_path: String,
     pub port_path: String,

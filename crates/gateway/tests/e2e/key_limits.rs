@@ -169,7 +169,8 @@ fn a_request_that_was_held_often_enough_is_refused() {
     let begun = Instant::now();
     let response = call(&gateway, "/a/", &key);
     assert_eq!((response.status, response.text()), (429, error_json(RATE)));
-    assert!(begun.elapsed() >= Duration::from_millis(290), "{:?}", begun.elapsed());
+    // As in Tyk, it is held once more after its last try.
+    assert!(begun.elapsed() >= Duration::from_millis(390), "{:?}", begun.elapsed());
     assert_eq!(upstream.requests(), 1);
 }
 

@@ -152,3 +152,21 @@ fn a_reload_forgets_no_count() {
     gateway.reload();
     assert_eq!([gateway.get("/a/").status, gateway.get("/a/").status], [200, 429]);
 }
+
+/// Recorded from Tyk 5.14.0.
+#[test]
+fn a_rate_limit_that_is_not_positive_limits_nothing() {
+    let upstream = Upstream::ok();
+    let rates = [(-1, -1), (0, 0), (-1, 1), (1, -1), (0, 1), (1, 0), (-2, 60)];
+    let apis = rates.iter().enumerate().map(|(number, (rate, per))| {
+        let limit = json!({"rate": rate, "per": per});
+        api(&format!("a{number}"), &format!("/a{number}/"), &upstream.url()).set("global_rate_limit", limit)
+    });
+    let gateway = Gateway::start(json!({}), apis);
+    for (number, limit) in rates.iter().enumerate() {
+        for _ in 0..3 {
+            assert_eq!(gateway.get(&format!("/a{number}/")).status, 200, "{limit:?}");
+        }
+    }
+    assert_eq!(gateway.log().matches("is negative: the API has no rate limit").count(), 1, "{}", gateway.log());
+}

@@ -142,3 +142,24 @@ fn answers_of_scripts_tell_no_limits_and_mocks_tell_those_of_the_key() {
     assert_eq!(told("/m/things/5"), expect(200, "-", "5", "2"), "{}", gateway.log());
     assert_eq!(told("/m/things/5"), expect(200, "-", "5", "1"));
 }
+
+/// Recorded from Tyk 5.14.0.
+#[test]
+fn an_api_without_a_target_serves_what_needs_none() {
+    let other = Upstream::ok();
+    let script = "function v(request, session, config) { return TykJsResponse({Body: 'v', Code: 219}, session.meta_data); }";
+    let virtual_endpoint = json!([{
+        "response_function_name": "v", "function_source_type": "blob", "function_source_uri": code(script), "path": "/virtual", "method": "GET"
+    }]);
+    let away = json!([{"path": "/away", "method": "GET", "match_pattern": ".*", "rewrite_to": format!("{}/there", other.url())}]);
+    let definition = api("a", "/a/", "")
+        .list("mock_response", json!([{"path": "/mock", "method": "GET", "code": 218, "body": "m"}]))
+        .list("virtual", virtual_endpoint)
+        .list("url_rewrites", away);
+    let gateway = Gateway::start(json!({"enable_jsvm": true}), [definition]);
+    for (target, status) in [("/a/mock", 218), ("/a/virtual", 219), ("/a/away", 200), ("/a/other", 500), ("/a/", 500)] {
+        assert_eq!(gateway.get(target).status, status, "{target}");
+    }
+    assert_eq!(other.take_targets(), ["/there"]);
+    assert!(gateway.log().contains("$.proxy.target_url: warning: is empty"), "{}", gateway.log());
+}

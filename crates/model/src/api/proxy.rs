@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// `proxy`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(extend("required" = ["listen_path", "target_url"]))]
+#[schemars(extend("required" = ["listen_path"]))]
 pub struct Proxy {
     /// Prefix of the paths that belong to the API; `{name}` and `{name:regex}` stand for a segment.
     #[schemars(length(min = 1))]

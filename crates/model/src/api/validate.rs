@@ -65,6 +65,10 @@ fn check_proxy(proxy: &Proxy, is_stream: bool, is_executed: bool, findings: &mut
     if !balances && !is_executed {
         match is_stream {
             true => check_stream_target(&at.key("target_url"), &proxy.target_url, findings),
+            false if proxy.target_url.is_empty() => {
+                let message = "is empty: requests get 500 unless the gateway answers them, or a rewrite sends them elsewhere";
+                findings.warning(&at.key("target_url"), message);
+            }
             false => check_target(&at.key("target_url"), &proxy.target_url, findings),
         }
     }
@@ -414,13 +418,14 @@ fn check_stream(api: &ApiDefinition, findings: &mut Findings) {
     }
 }
 
+/// As in Tyk, a limit without a positive rate and time limits nothing; -1 is its sign for that.
 fn check_rate(limit: &super::GlobalRateLimit, findings: &mut Findings) {
     let at = JsonPath::of("global_rate_limit");
-    if limit.rate < 0.0 {
-        findings.error(&at.key("rate"), "must not be negative");
-    }
-    if limit.per < 0.0 {
-        findings.error(&at.key("per"), "must not be negative");
+    let is_unlimited = limit.rate == -1.0 || limit.per == -1.0;
+    for (field, value) in [("rate", limit.rate), ("per", limit.per)] {
+        if value < 0.0 && !is_unlimited {
+            findings.warning(&at.key(field), "is negative: the API has no rate limit; -1 says so without this warning");
+        }
     }
 }
 

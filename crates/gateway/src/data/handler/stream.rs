@@ -118,7 +118,7 @@ impl StreamExchange {
                 list.get(index).filter(|_| self.tries < list.len()).map(|upstream| upstream.target.clone())
             }
             Upstreams::Balanced(rules) => self.balanced(rules, now),
-            Upstreams::Loop(_) | Upstreams::Control => None,
+            Upstreams::Loop(_) | Upstreams::Control | Upstreams::Nowhere => None,
         }
     }
 

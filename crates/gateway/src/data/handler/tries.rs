@@ -74,6 +74,6 @@ fn with_try(in_flight: &mut InFlight, note: impl FnOnce(&mut TargetTry, &Balance
 fn rules(in_flight: &InFlight) -> Option<&BalancedUpstreams> {
     match &in_flight.version()?.upstreams {
         Upstreams::Balanced(rules) => Some(rules),
-        Upstreams::One(_) | Upstreams::Many { .. } | Upstreams::Loop(_) | Upstreams::Control => None,
+        Upstreams::One(_) | Upstreams::Many { .. } | Upstreams::Loop(_) | Upstreams::Control | Upstreams::Nowhere => None,
     }
 }

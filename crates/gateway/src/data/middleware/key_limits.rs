@@ -110,7 +110,14 @@ impl KeyLimits {
             limit_headers::write(exchange, key, limits, None);
             return Step::Next;
         }
-        let admitted = limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run, exchange.patience());
+        let admitted = match limits.throttle {
+            // As in Tyk, which waits once more after the last try, and then refuses. Another API has its own tries.
+            Some((_, tries)) if exchange.tries > tries && exchange.level == 0 => {
+                let wait = limits.tightest(exchange.now).map(|(_, _, wait)| wait);
+                Err(LimitRejection::Rate(wait.unwrap_or_default()))
+            }
+            _ => limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run, exchange.patience()),
+        };
         if admitted != Err(LimitRejection::Asked)
             && let Some(change) = limits.smooth(exchange.now)
             && let Some(events) = &exchange.api.events
@@ -135,7 +142,7 @@ impl KeyLimits {
             Err(LimitRejection::Asked) => exchange.hold_for_limits(limits.pending()),
             Err(rejection) => {
                 if let (LimitRejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
-                    && exchange.tries < tries
+                    && exchange.tries <= tries
                 {
                     // As in Tyk, which reports a throttled request once, before it waits.
                     if exchange.tries == 0

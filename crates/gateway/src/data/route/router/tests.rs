@@ -134,7 +134,9 @@ fn a_malformed_template_says_what_is_wrong_and_where() {
 
 #[test]
 fn a_segment_that_has_more_than_a_name_counts_in_full() {
-    for (path, weight) in [("/", 1), ("/api/", 5), ("/{id}", 1), ("/{id}/", 2), ("/api/{t}/v{n}/", 11), ("/{a}{b}/", 2), ("/{}/", 4)] {
+    for (path, weight) in
+        [("/", 1), ("/api/", 5), ("/{id}", 1), ("/{id}/", 2), ("/api/{t}/v{n}/", 11), ("/{a}{b}/", 2), ("/{}/", 4)]
+    {
         assert_eq!(listen_path_weight(path), weight, "{path}");
     }
 }

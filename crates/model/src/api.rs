@@ -53,7 +53,7 @@ pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointEntry, EndpointMark,
     EndpointRateLimit, ExampleSelection, FunctionSource, HardTimeout, HeaderTransform, MethodAction, MethodTransform, MockResponse,
-    OperationMock, PersistedOperation, RequestValidation, SizeLimit, TemplateData, VirtualEndpoint,
+    OperationMock, OperationScopes, PersistedOperation, RequestValidation, SizeLimit, TemplateData, VirtualEndpoint,
 };
 pub use graphql::{
     GraphqlDataSource, GraphqlDefinition, GraphqlEngine, GraphqlFeatures, GraphqlFieldConfig, GraphqlFieldSource,
@@ -62,7 +62,7 @@ pub use graphql::{
     GraphqlSourceKind, GraphqlStatuses, GraphqlSubgraph, GraphqlSubgraphEntry, GraphqlSubscriptionKind, GraphqlSupergraph,
     GraphqlTypeField, GraphqlTypeFields, HeaderRewrite,
 };
-pub use jwt::{JwksUri, ScopeClaim, Scopes};
+pub use jwt::{ClaimRule, ClaimRuleKind, JwksUri, JwtClaims, ScopeClaim, Scopes, claim_path};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
 pub use plugin::{
@@ -73,7 +73,7 @@ pub use proxy::{Proxy, Transport};
 pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
-pub use tollgate::{ApiExtensions, DryRunKind, ForwardAuth, ResponseRequirements};
+pub use tollgate::{ApiExtensions, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck};
 pub use upstream::{
     ActiveChecks, BalanceRule, HashRule, HashedPart, HedgeRule, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules,
     SplitPart, SrvRule, StickyCookie, UpstreamRules, WeightedTarget,

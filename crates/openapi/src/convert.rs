@@ -80,7 +80,9 @@ pub fn to_classic(root: Value) -> Result<ConvertedDefinition, String> {
     let mut losses: Vec<String> = form.problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect();
     let mut definition = form.definition;
     let lists = definition.pointer_mut("/version_data/versions//extended_paths");
-    for (list, what) in [("operation_validations", "validateRequest"), ("operation_mocks", "mockResponse")] {
+    for (list, what) in
+        [("operation_validations", "validateRequest"), ("operation_mocks", "mockResponse"), ("operation_scopes", "scopeCheck")]
+    {
         let entries = lists_of(&lists, list);
         if entries > 0 {
             losses.push(format!(
@@ -113,7 +115,12 @@ pub fn to_classic(root: Value) -> Result<ConvertedDefinition, String> {
 fn lists_of(lists: &Option<&mut Value>, name: &str) -> usize {
     let entries = lists.as_ref().and_then(|lists| lists.get(name)).and_then(Value::as_array);
     entries.map_or(0, |entries| {
-        entries.iter().filter(|entry| entry.get("skip").is_none() && entry.get("enabled") != Some(&json!(false))).count()
+        let acts = |entry: &&Value| {
+            entry.get("skip").is_none()
+                && entry.get("enabled") != Some(&json!(false))
+                && entry.get("alternatives").is_none_or(|alternatives| !is_zero(alternatives))
+        };
+        entries.iter().filter(acts).count()
     })
 }
 

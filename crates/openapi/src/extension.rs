@@ -4,8 +4,10 @@
 mod fields;
 mod form;
 mod json_schema;
+mod oauth2;
 mod operations;
 mod origins;
+mod places_read;
 mod sections;
 mod security;
 mod unknown;
@@ -21,13 +23,16 @@ pub use json_schema::extension_schema;
 pub(crate) use operations::RULE_SOURCES;
 use origins::Origins;
 pub(crate) use sections::{HANDLERS, PLUGINS, rename_members};
-pub(crate) use security::{JWT_FIELDS, SIGNATURE_FIELDS};
+pub(crate) use security::{CLAIM_RULE, JWT_CLAIMS, JWT_FIELDS, SIGNATURE_FIELDS};
 
 /// The member of a document that has Tyk's settings.
 pub const EXTENSION: &str = "x-tyk-api-gateway";
 
 /// The member of a document that has settings that are not in Tyk; `tollgate` of a classic definition.
 const OWN_EXTENSION: &str = "x-tollgate";
+
+/// Members of `tollgate` that the schemes of a document write.
+const FROM_SECURITY: [&str; 4] = ["auth_alternatives", "jwt", "protected_resource", "scope_check"];
 
 /// The classic form of a document.
 #[derive(Debug, Clone)]
@@ -70,11 +75,12 @@ pub fn classic_form(document: &Document) -> ClassicForm {
     sections::write(extension, &mut writer);
     security::write(document, extension, &mut writer);
     operations::write(document, extension, &mut writer);
+    oauth2::write(document, extension, &mut writer);
     if let Some(own) = document.root.get(OWN_EXTENSION) {
         writer.origins.add("$.tollgate".to_owned(), JsonPath::root().key(OWN_EXTENSION).to_string());
         writer.merge_own(own);
     }
-    unknown::report(extension, &mut writer);
+    unknown::report(document, extension, &mut writer);
     writer.finish()
 }
 
@@ -131,8 +137,11 @@ impl Writer {
                 self.add_own_entries(value);
                 continue;
             }
-            if name == "auth_alternatives" && self.definition.pointer("/tollgate/auth_alternatives").is_some() {
-                let message = "the alternatives of securityProcessingMode apply instead";
+            // Both would protect, and neither may be lost.
+            let is_given =
+                FROM_SECURITY.contains(&name.as_str()) && self.definition.pointer(&format!("/tollgate/{name}")).is_some();
+            if is_given {
+                let message = "what x-tyk-api-gateway says of security applies instead";
                 self.warning(&JsonPath::root().key(OWN_EXTENSION).key(name), message);
                 continue;
             }

@@ -2,6 +2,7 @@
 //! 7517). Independent of requests and sessions.
 
 mod algorithm;
+mod claim_checks;
 mod claim_texts;
 mod claims;
 mod key;
@@ -10,6 +11,7 @@ mod source;
 mod token;
 
 pub(crate) use algorithm::{AlgorithmFamily, SigningAlgorithm};
+pub(crate) use claim_checks::{ClaimChecks, GrantedScopes};
 pub(crate) use claim_texts::{CLAIM, ClaimNames, ClaimTexts, value_text};
 pub(crate) use claims::{Claims, TimeChecks, TimeFault, Validity};
 pub(crate) use key::VerifyKey;

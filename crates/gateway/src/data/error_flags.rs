@@ -37,7 +37,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, middleware: &str) -> Option<&'static
         "oauth_malformed" => class!("IHD", "oauth_field_malformed", OAUTH),
         "oauth_client_gone" => class!("EAD", "oauth_client_deleted", OAUTH),
         "jwt_expired" => class!("TKE", "jwt_token_expired", JWT),
-        "jwt_not_yet" => class!("TCV", "jwt_claims_invalid", JWT),
+        "jwt_not_yet" | "jwt_claims" => class!("TCV", "jwt_claims_invalid", JWT),
         "jwt_refused" => class!("TKI", "jwt_token_invalid", JWT),
         "jwt_method" => class!("TKI", "jwt_unexpected_signing_method", JWT),
         "basic_malformed" => of_malformed_basic(refusal),

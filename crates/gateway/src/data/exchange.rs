@@ -3,7 +3,7 @@
 mod body;
 mod graphql;
 
-use crate::auth::jwt::ClaimTexts;
+use crate::auth::jwt::{ClaimTexts, GrantedScopes};
 use crate::auth::keys::{CountedRequest, HeldKey, Key, Keys, Presented, SessionLimits};
 use crate::base::answers::{Answers, RequestSlot};
 use crate::base::request_id::RequestId;
@@ -54,6 +54,8 @@ pub(crate) struct Exchange<'a> {
     pub key: Option<HeldKey>,
     /// The claims of its token that variables use.
     pub claims: Option<Arc<ClaimTexts>>,
+    /// The scopes of its verified token, if the API checks them.
+    pub granted_scopes: Option<Arc<GrantedScopes>>,
     /// The text of the key that authenticated the request, if a variable uses it.
     pub token: Option<Box<str>>,
     /// The trace of the request, if requests are traced.
@@ -203,6 +205,7 @@ impl<'a> Exchange<'a> {
         self.key = None;
         self.claims = None;
         self.token = None;
+        self.granted_scopes = None;
         self.changed_meta_data = None;
     }
 
@@ -215,6 +218,15 @@ impl<'a> Exchange<'a> {
     /// The current query, without `?`.
     pub(crate) fn query(&self) -> Option<&str> {
         self.url.query.as_deref()
+    }
+
+    /// Notes the scopes of a verified token. Those of the token that gives the session count before others.
+    pub(crate) fn grant(&mut self, scopes: Option<&Arc<GrantedScopes>>, gives_session: bool) {
+        if let Some(scopes) = scopes
+            && (gives_session || self.granted_scopes.is_none())
+        {
+            self.granted_scopes = Some(scopes.clone());
+        }
     }
 
     /// The decoded path after the listen path, with a leading slash.

@@ -8,6 +8,7 @@ mod limit_headers;
 mod source;
 
 pub(crate) use dry_run::dry_run;
+pub(crate) use resource_metadata::challenged;
 pub(crate) use source::{Context, Maker, MiddlewareSource};
 
 use crate::data::exchange::{Exchange, Step};
@@ -55,6 +56,8 @@ middlewares! {
         // The organisation's limits apply to all requests to its APIs, including those without a key.
         org_limits: OrgLimits;
         request_size: RequestSize;
+        // Clients without a token ask where to get one.
+        resource_metadata: ResourceMetadata;
     }
 
     /// Identifies the caller: all of these must succeed, or all of one alternative.
@@ -86,6 +89,8 @@ middlewares! {
         // Asking for the limits must not use them up.
         limits_report: LimitsReport;
         key_limits: KeyLimits;
+        // A token without the scopes has used up its limits, as in Tyk.
+        scope_check: ScopeChecks;
         // Counts only requests that have passed everything before it.
         api_rate_limit: ApiRateLimit;
         // Later steps may use variables that are fields of a form.

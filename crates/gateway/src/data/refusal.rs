@@ -203,6 +203,8 @@ catalogue! {
     SIGNATURE_REFUSED = 400, "signature_refused", "Authorization field missing, malformed or invalid";
     OPENID_MISSING = 401, "auth_missing", "Authorization field missing";
     OPENID_REFUSED = 401, "openid_refused", "Key not authorised";
+    SCOPE_TOKEN_MISSING = 401, "auth_missing", "Authorization field missing";
+    SCOPE_TOKEN_UNVERIFIED = 401, "scope_token", "parsing inbound token claims: token contains an invalid number of segments";
     EXTERNAL_MISSING = 400, "auth_missing", "authorization field missing";
     EXTERNAL_REFUSED = 401, "external_refused", "access token is not valid";
     OAUTH_MISSING = 400, "auth_missing", "Authorization field missing", "oauth.auth_field_missing";
@@ -261,6 +263,12 @@ pub(crate) fn of_upstream(fault: FaultKind) -> Option<Refusal> {
 /// Refusal of a token that does not name its user.
 pub(crate) fn jwt_identity(message: String) -> Refusal {
     RefusalText { status: 403, cause: "jwt_no_identity", message: message.into(), id: None }.into()
+}
+
+/// A token whose claims are not those that the definition asks for.
+pub(crate) fn jwt_claims(message: String) -> Refusal {
+    let message = format!("Key not authorized: {message}").into();
+    RefusalText { status: 401, cause: "jwt_claims", message, id: None }.into()
 }
 
 /// The refusal that a plugin returned.

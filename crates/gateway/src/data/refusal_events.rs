@@ -46,6 +46,8 @@ fn event_of(middleware: &str, refusal: &Refusal) -> Option<(EventKind, &'static 
         "plugin_refused" | "plugin_forbidden" if middleware == "PluginAuth" => (AuthFailure, AUTH, EventKey::OfRequest),
         "basic_refused" => (AuthFailure, AUTH, EventKey::User),
         "signature_refused" => (AuthFailure, AUTH, EventKey::Text("")),
+        // Tyk tells nobody of claims that a definition does not allow.
+        "jwt_claims" => return None,
         "jwt_no_identity" => (AuthFailure, AUTH, EventKey::Text("[NOT FOUND]")),
         "openid_refused" => (AuthFailure, AUTH, EventKey::Text("[JWT]")),
         // Of the methods with this refusal, Tyk has an event for these two.

@@ -108,6 +108,7 @@ mod oauth;
 mod oauth_clients;
 mod oauth_programs;
 mod oauth_public;
+mod oauth_scopes;
 mod oauth_shared;
 mod openapi;
 mod openapi_definitions;

@@ -154,3 +154,74 @@ fn without_its_provider_nobody_is_let_in_until_it_is_there() {
     eventually("the provider is found", || call(&gateway, "/a/x", &token).status == 200);
     eventually("its keys are found", || call(&gateway, "/b/x", &token).status == 200);
 }
+
+/// An OpenAPI document whose tokens one scheme verifies, and whose scopes another requires.
+fn with_scopes(id: &str, upstream: &Upstream, verifier: Value, scheme: Value, scope: &str) -> Value {
+    let corp = json!({"enabled": true, "scopeCheck": {"enabled": true}});
+    json!({
+        "openapi": "3.0.3", "info": {"title": id, "version": "1"}, "paths": {},
+        "security": [{"verifier": [], "corp": [scope]}],
+        "components": {"securitySchemes": {
+            "verifier": scheme, "corp": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/t", "scopes": {}}}},
+        }},
+        "x-tyk-api-gateway": {
+            "info": {"id": id, "name": id, "orgId": "default", "state": {"active": true}},
+            "upstream": {"url": upstream.url()},
+            "server": {"listenPath": {"value": format!("/{id}/"), "strip": true},
+                "authentication": {"enabled": true, "securitySchemes": {"verifier": verifier, "corp": corp}}},
+        },
+    })
+}
+
+#[test]
+fn scopes_of_a_real_provider_are_those_of_its_tokens_and_of_its_introspection() {
+    let Some(packages) = packages() else { return };
+    let directory = tempfile::tempdir().expect("a folder");
+    let port = free_port();
+    let provider = Provider::start(&packages, port, &directory.path().join("keys.json"));
+    let (upstream, gateway) = start(port);
+    let issuer = format!("http://127.0.0.1:{port}");
+    let header = json!({"enabled": true, "name": "Authorization"});
+    let jwt = json!({
+        "enabled": true, "header": header, "jwksURIs": [{"url": format!("{issuer}/jwks")}], "signingMethod": "rsa", "defaultPolicies": ["basic"],
+        "allowedIssuers": [issuer], "allowedAudiences": ["urn:orders"], "jtiValidation": {"enabled": true},
+        "customClaimValidation": {"client_id": {"type": "exact_match", "allowedValues": ["shop"]}},
+    });
+    let bearer = json!({"type": "http", "scheme": "bearer", "bearerFormat": "JWT"});
+    let introspection = json!({
+        "enabled": true, "url": format!("{issuer}/token/introspection"), "clientId": "asker",
+        "clientSecret": "the secret of a client in a test", "identityBaseField": "client_id", "cache": {"enabled": true, "timeout": 60},
+    });
+    let asking = json!({"enabled": true, "header": header, "providers": [{"introspection": introspection}]});
+    let oauth = json!({"type": "oauth2", "flows": {}});
+    // The policy is for the APIs of these ids.
+    for (id, verifier, scheme, scope) in
+        [("a", &jwt, &bearer, "read"), ("b", &jwt, &bearer, "write"), ("c", &asking, &oauth, "orders:use")]
+    {
+        if id != "c" {
+            gateway.remove_file(&format!("{id}.json"));
+        }
+        gateway
+            .write_file(&format!("{id}-oas.json"), with_scopes(id, &upstream, verifier.clone(), scheme.clone(), scope).to_string());
+    }
+    gateway.reload();
+    let ask = |target: &str, of: &str| call(&gateway, target, &format!("Bearer {}", provider.token(of)));
+    eventually("its keys are found", || ask("/a/x", "machine").status == 200);
+    let lacks = ask("/b/x", "machine");
+    assert_eq!(lacks.status, 403, "{lacks}");
+    assert!(lacks.header("www-authenticate").is_some_and(|challenge| challenge.contains("scope=\"write\"")), "{lacks}");
+    let id_token = ask("/a/x", "shop");
+    let message = "Key not authorized: no matching audience found in token: [shop]";
+    assert_eq!((id_token.status, id_token.text()), (401, error_json(message)));
+
+    let (before, opaque) = (upstream.requests(), ask("/c/x", "opaque"));
+    assert_eq!((opaque.status, upstream.requests() - before), (200, 1), "{opaque}");
+    assert_eq!(ask("/c/x", "opaquePoor").status, 403, "active, and without the scope");
+    assert_eq!(call(&gateway, "/c/x", "Bearer made-up").status, 401);
+    // What the provider has said is remembered with its scopes, and nobody new gets in while it is down.
+    let (known, poor) = (provider.token("opaque"), provider.token("opaquePoor"));
+    drop(provider);
+    assert_eq!(call(&gateway, "/c/x", &format!("Bearer {known}")).status, 200);
+    assert_eq!(call(&gateway, "/c/x", &format!("Bearer {poor}")).status, 403);
+    assert_eq!(call(&gateway, "/c/x", "Bearer another").status, 401);
+}

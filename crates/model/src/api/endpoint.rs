@@ -57,6 +57,7 @@ endpoint_entry!(
     CachedEndpoint,
     RequestValidation,
     OperationMock,
+    OperationScopes,
     VirtualEndpoint,
     PersistedOperation,
     super::rewrite::UrlRewrite,
@@ -198,6 +199,23 @@ pub struct RequestValidation {
     pub enabled: bool,
     /// Status for a request that does not fit; 0 means 422.
     pub error_response_code: u16,
+}
+
+/// An entry of `operation_scopes`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct OperationScopes {
+    /// Disables the entry.
+    pub disabled: bool,
+    /// Path of the operation.
+    pub path: String,
+    /// Method.
+    pub method: String,
+    /// Whether the pattern ignores letter case.
+    pub ignore_case: bool,
+    /// Sets of scopes, of which a token must have one, besides those for all requests. An entry without any keeps less specific ones
+    /// from acting.
+    pub alternatives: Vec<Vec<String>>,
 }
 
 /// An entry of `operation_mocks`.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{GraphqlRules, OAuthRules, SharedCache, UpstreamRules};
+use super::{GraphqlRules, JwtClaims, OAuthRules, SharedCache, UpstreamRules};
 use crate::config::OnStoreFailure;
 
 /// `tollgate`.
@@ -24,11 +24,17 @@ pub struct ApiExtensions {
     pub forward_auth: Option<ForwardAuth>,
     /// Limits and rules of a GraphQL API.
     pub graphql: GraphqlRules,
+    /// What claims of JSON Web Tokens must say, beyond the fields `jwt_*`.
+    pub jwt: JwtClaims,
     /// Settings of the OAuth 2.0 server that are not in Tyk.
     pub oauth: OAuthRules,
     /// What applies to limits while the store is unavailable: to those of the API, and to those of keys without a setting. If not
     /// set, the gateway's setting applies.
     pub on_store_failure: Option<OnStoreFailure>,
+    /// Where clients learn which server issues tokens for this API (RFC 9728).
+    pub protected_resource: Option<ProtectedResource>,
+    /// Scopes that a caller's token must have.
+    pub scope_check: Option<ScopeCheck>,
     /// Fields that protect and have no effect, and without which the API is served all the same.
     // They are those of `super::PROTECTIONS`.
     pub serve_without: Vec<String>,
@@ -36,6 +42,53 @@ pub struct ApiExtensions {
     pub upstream: Option<UpstreamRules>,
     /// Responses of upstreams must fit the OpenAPI document; acts only in documents.
     pub validate_responses: Option<ResponseRequirements>,
+}
+
+/// `tollgate.protected_resource`: the metadata of a protected resource (RFC 9728).
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ProtectedResource {
+    /// Path below the listen path; `.well-known/oauth-protected-resource` if empty.
+    pub path: String,
+    /// Identifier of the resource; may have variables.
+    pub resource: String,
+    /// Issuers of the servers that give tokens.
+    pub authorization_servers: Vec<String>,
+    /// Scopes that clients may ask for.
+    pub scopes_supported: Vec<String>,
+    /// Whether the document says that tokens are read from the header `Authorization`.
+    pub tells_bearer_methods: bool,
+}
+
+/// `tollgate.scope_check`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ScopeCheck {
+    /// Claims with scopes, which count together; `scope` and `scp` if empty.
+    pub claim_names: Vec<String>,
+    /// What is between the scopes of a text; a space if empty.
+    pub separator: String,
+    /// Sets of scopes, of which a token must have one, for all requests; empty for none.
+    pub alternatives: Vec<Vec<String>>,
+}
+
+impl ProtectedResource {
+    /// Path below the listen path.
+    pub fn well_known_path(&self) -> &str {
+        if self.path.is_empty() { ".well-known/oauth-protected-resource" } else { &self.path }
+    }
+}
+
+impl ScopeCheck {
+    /// Names of the claims with scopes.
+    pub fn claims(&self) -> Vec<&str> {
+        if self.claim_names.is_empty() { vec!["scope", "scp"] } else { self.claim_names.iter().map(String::as_str).collect() }
+    }
+
+    /// What is between the scopes of a text.
+    pub fn separator(&self) -> &str {
+        if self.separator.is_empty() { " " } else { &self.separator }
+    }
 }
 
 /// `tollgate.validate_responses`.

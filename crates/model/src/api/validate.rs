@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, HashedPart, Proxy, SharedCache, SignatureConfig, VersionData,
-    VersionLocation, request_signing, response_processor, upstream, upstream_auth, uptime,
+    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, ClaimRuleKind, HashedPart, Proxy, SharedCache, SignatureConfig,
+    VersionData, VersionLocation, claim_path, request_signing, response_processor, upstream, upstream_auth, uptime,
 };
 use crate::error_override;
 use crate::events::{self, HandlerOwner};
@@ -292,6 +292,15 @@ fn check_jwt(api: &ApiDefinition, findings: &mut Findings) {
     if !matches!(api.jwt_signing_method.as_str(), "hmac" | "rsa" | "ecdsa" | "eddsa") {
         let message = "is neither hmac, rsa, ecdsa nor eddsa: tokens must be signed with HMAC";
         findings.warning(&JsonPath::of("jwt_signing_method"), message);
+    }
+    for (claim, rule) in &api.tollgate.jwt.custom_claims {
+        let at = JsonPath::of("tollgate.jwt.custom_claims").key(claim);
+        if claim_path(claim).is_none() {
+            findings.error(&at, "must be names and positions between dots, without wildcards");
+        }
+        if rule.kind != ClaimRuleKind::Required && rule.allowed_values.is_empty() {
+            findings.warning(&at.key("allowed_values"), "is empty: no token fits");
+        }
     }
     for (index, uri) in api.jwt_jwks_uris.iter().enumerate() {
         let at = JsonPath::of("jwt_jwks_uris").index(index);

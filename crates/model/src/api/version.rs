@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::endpoint::{
     AccessEntry, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointMark, EndpointRateLimit,
-    HardTimeout, HeaderTransform, MethodTransform, MockResponse, OperationMock, PersistedOperation, RequestValidation, SizeLimit,
-    VirtualEndpoint,
+    HardTimeout, HeaderTransform, MethodTransform, MockResponse, OperationMock, OperationScopes, PersistedOperation,
+    RequestValidation, SizeLimit, VirtualEndpoint,
 };
 use super::rewrite::UrlRewrite;
 use crate::number::{seconds, seconds_schema};
@@ -146,6 +146,8 @@ pub struct ExtendedPaths {
     pub operation_validations: Vec<RequestValidation>,
     /// Operations that the gateway answers after authentication and limits; only OpenAPI documents write it. Not in Tyk.
     pub operation_mocks: Vec<OperationMock>,
+    /// Scopes that callers of operations need, if `tollgate.scope_check` is set; only OpenAPI documents write it. Not in Tyk.
+    pub operation_scopes: Vec<OperationScopes>,
 
     /// Responses of a script, if the configuration sets `enable_jsvm`.
     #[serde(rename = "virtual")]

@@ -195,3 +195,86 @@ fn rust_files(directory: &Path, files: &mut Vec<PathBuf>) {
         }
     }
 }
+
+/// A document with every object that a type may have; everything else is not set.
+fn skeleton(schema: &Value) -> Value {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        return Value::Object(properties.iter().map(|(name, schema)| (name.clone(), skeleton(schema))).collect());
+    }
+    let below = |keyword: &str| schema.get(keyword).map(skeleton).filter(|below| !below.is_null());
+    let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|keyword| schema.get(keyword)?.as_array()).flatten();
+    let items = || below("items").map(|item| json!([item]));
+    let named = || below("additionalProperties").map(|member| json!({"any": member}));
+    items().or_else(named).or_else(|| alternatives.map(skeleton).find(|below| !below.is_null())).unwrap_or_default()
+}
+
+/// The JSON pointers of all objects whose members have a type; those of maps have free names.
+fn objects(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            if !members.contains_key("any") {
+                found.push(at.to_owned());
+            }
+            members.iter().for_each(|(name, member)| objects(member, &format!("{at}/{name}"), found));
+        }
+        Value::Array(items) => items.iter().enumerate().for_each(|(index, item)| objects(item, &format!("{at}/{index}"), found)),
+        _ => {}
+    }
+}
+
+fn unnamed_surprises<T: JsonSchema + serde::de::DeserializeOwned>() -> (usize, Vec<String>) {
+    let whole = skeleton(&schema_of::<T>());
+    let mut pointers = Vec::new();
+    objects(&whole, "", &mut pointers);
+    let count = pointers.len();
+    let is_unnamed = |pointer: &String| {
+        let mut document = whole.clone();
+        document.pointer_mut(pointer).unwrap()["surprise"] = json!(1);
+        let steps = pointer.matches('/').count() + 1;
+        let unknown = crate::decode::decode::<T>(&document).unknown;
+        !unknown.iter().any(|(path, value)| path.0.len() == steps && path.to_string().ends_with(".surprise") && *value == json!(1))
+    };
+    pointers.retain(is_unnamed);
+    (count, pointers)
+}
+
+#[test]
+fn an_unknown_member_of_any_object_of_any_document_is_named() {
+    for (name, least, (count, unnamed)) in [
+        ("definition", 100, unnamed_surprises::<ApiDefinition>()),
+        ("session", 10, unnamed_surprises::<Session>()),
+        ("policy", 5, unnamed_surprises::<Policy>()),
+        ("configuration", 50, unnamed_surprises::<GatewayConfig>()),
+    ] {
+        assert!(count >= least, "{name}: {count} objects");
+        assert_eq!(unnamed, Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn a_misspelt_setting_of_authentication_makes_a_definition_unusable() {
+    for path in [
+        "auth_configs.jwt.surprise",
+        "auth_configs.authToken.signature.surprise",
+        "auth.surprise",
+        "basic_auth.surprise",
+        "openid_options.surprise",
+        "external_oauth.surprise",
+        "scopes.jwt.surprise",
+        "tollgate.jwt.allowed_issuer",
+        "tollgate.scope_check.surprise",
+        "tollgate.protected_resource.surprise",
+        "tollgate.forward_auth.surprise",
+    ] {
+        let written = path.rsplit('.').fold(json!(1), |value, name| json!({ name: value }));
+        let mut whole = json!({
+            "api_id": "1",
+            "version_data": {"not_versioned": true, "versions": {"Default": {}}},
+            "proxy": {"listen_path": "/a/", "target_url": "http://upstream/"}
+        });
+        merge(&mut whole, &written);
+        let problems = ApiDefinition::parse(whole.to_string().as_bytes(), None).unwrap_err();
+        let place = format!("$.{path}");
+        assert!(problems.iter().any(|problem| problem.path == place && problem.message == "unknown field"), "{path}: {problems:?}");
+    }
+}

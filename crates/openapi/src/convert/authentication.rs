@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::classic::OpenApiWriter;
 use super::{is_zero, members};
-use crate::extension::{JWT_FIELDS, SIGNATURE_FIELDS};
+use crate::extension::{CLAIM_RULE, JWT_CLAIMS, JWT_FIELDS, SIGNATURE_FIELDS};
 use crate::places::{member, put};
 
 /// Methods besides the token, whose absence means the token.
@@ -140,8 +140,28 @@ fn jwt(definition: &Value, config: &Value) -> Value {
         put(&mut settings, &["jwksURIs"], uris.collect());
     }
     scopes(definition, "jwt", &mut settings);
+    claims(definition, &mut settings);
     put(&mut settings, &["enabled"], json!(true));
     settings
+}
+
+/// What claims must say.
+fn claims(definition: &Value, settings: &mut Value) {
+    let rules = member(definition, "tollgate.jwt").unwrap_or(&Value::Null);
+    for (name, classic) in JWT_CLAIMS.into_iter().chain([("scopes.claims", "scope_claims")]) {
+        if let Some(value) = rules.get(classic).filter(|value| !is_zero(value)) {
+            put(settings, &name.split('.').collect::<Vec<_>>(), value.clone());
+        }
+    }
+    for (claim, rule) in members(rules.get("custom_claims")) {
+        let mut written = json!({"type": "required"});
+        for (name, classic) in CLAIM_RULE {
+            if let Some(value) = rule.get(classic).filter(|value| !is_zero(value)) {
+                put(&mut written, &[name], value.clone());
+            }
+        }
+        put(settings, &["customClaimValidation", claim], written);
+    }
 }
 
 fn basic(definition: &Value, config: &Value) -> Value {

@@ -27,7 +27,14 @@ pub(super) fn write(definition: &Value) -> Result<Written, String> {
     writer.sections(definition);
     writer.authentication(definition);
     if let Some(own) = definition.get("tollgate").filter(|own| !is_zero(own)) {
-        put(&mut writer.root, &["x-tollgate"], own.clone());
+        let mut own = own.clone();
+        if let Value::Object(members) = &mut own
+            && definition.get("enable_jwt") == Some(&json!(true))
+        {
+            // The scheme of the tokens says it.
+            members.remove("jwt");
+        }
+        put(&mut writer.root, &["x-tollgate"], own);
     }
     writer.endpoints(version_name, version);
     let OpenApiWriter { mut root, extension, losses, notes } = writer;

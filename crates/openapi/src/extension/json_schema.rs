@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 use tollgate_model::DocumentSchema;
 
 use super::EXTENSION;
-use super::fields::{FIELDS, Field, OPERATION_FIELDS, OPERATION_READ_ELSEWHERE, READ_ELSEWHERE};
+use super::fields::{FIELDS, Field, OPERATION_FIELDS};
 use super::form::Form;
+use super::places_read::{OPERATION_READ_ELSEWHERE, READ_ELSEWHERE};
 
 /// The schema of documents of a version such as `3.0` or `3.0.3`; `None` for a version that is not read.
 pub fn extension_schema(version: &str) -> Option<Value> {
@@ -17,6 +18,7 @@ pub fn extension_schema(version: &str) -> Option<Value> {
         put(&mut extension, place, classic.written(classic.at(counterpart), *form));
     }
     READ_ELSEWHERE.iter().for_each(|place| put(&mut extension, place, json!({})));
+    put(&mut extension, "server.authentication.securitySchemes", json!({}));
     let mut operation = json!({"type": "object"});
     for middleware in OPERATION_FIELDS {
         let entry =
@@ -50,7 +52,7 @@ fn is_patch(rest: &str) -> bool {
         || rest.strip_prefix('.').is_some_and(|patch| !patch.is_empty() && patch.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Puts the schema of a member below dotted keys.
+/// Puts the schema of a member below dotted keys; `[]` behind a key stands for the items of its list.
 fn put(object: &mut Value, place: &str, schema: Value) {
     let mut at = object;
     let mut keys = place.split('.').peekable();
@@ -61,7 +63,15 @@ fn put(object: &mut Value, place: &str, schema: Value) {
             properties.insert(key.to_owned(), schema);
             return;
         }
-        at = properties.entry(key).or_insert_with(|| json!({"type": ["object", "null"]}));
+        at = match key.strip_suffix("[]") {
+            None => properties.entry(key).or_insert_with(|| json!({"type": ["object", "null"]})),
+            Some(list) => {
+                let list =
+                    properties.entry(list).or_insert_with(|| json!({"type": ["array", "null"], "items": {"type": "object"}}));
+                let Some(items) = list.get_mut("items") else { return };
+                items
+            }
+        };
     }
 }
 

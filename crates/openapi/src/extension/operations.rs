@@ -127,7 +127,7 @@ fn write_triggers(value: &Value, entry: &mut Value, at: &JsonPath, writer: &mut 
 }
 
 /// Adds entries without effect for fixed paths, if a list has patterns: `/users/{id}` does not act for `/users/me`.
-fn shield_fixed_paths(document: &Document, list: &str, effectless: &Value, writer: &mut Writer) {
+pub(super) fn shield_fixed_paths(document: &Document, list: &str, effectless: &Value, writer: &mut Writer) {
     let pointer = format!("/version_data/versions//extended_paths/{list}");
     let Some(Value::Array(entries)) = writer.definition.pointer(&pointer) else { return };
     let of = |entry: &Value| (text(entry, "path"), text(entry, "method"));

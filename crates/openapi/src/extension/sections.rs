@@ -176,6 +176,13 @@ pub(super) fn plugin(plugin: &Value) -> Value {
     })
 }
 
+/// An object with other names of its members; those without another name keep theirs, so that reading it reports them.
+pub(super) fn renamed(object: &Value, names: &[(&str, &str)]) -> Value {
+    let name_of =
+        |name: &String| names.iter().find(|(from, _)| from == name).map_or_else(|| name.clone(), |(_, to)| (*to).to_owned());
+    Value::Object(object.as_object().into_iter().flatten().map(|(name, value)| (name_of(name), value.clone())).collect())
+}
+
 /// Rules for errors: the same, with names in the other style.
 fn error_overrides(extension: &Value, writer: &mut Writer) {
     let dotted = "errorOverrides.value";

@@ -5,12 +5,23 @@
 use serde_json::{Map, Value, json};
 use tollgate_model::{JsonPath, span};
 
-use super::{Writer, place};
+use super::{Writer, oauth2, place, places_read};
 use crate::document::Document;
 use crate::places::{member, put};
 
-/// Rules about tokens that protect the API and have no counterpart.
-const JWT_PROTECTIONS: [&str; 4] = ["allowedIssuers", "allowedAudiences", "allowedSubjects", "customClaimValidation"];
+/// What claims of JSON Web Tokens must say: name in the extension, name in `tollgate.jwt` of a classic definition.
+pub(crate) const JWT_CLAIMS: [(&str, &str); 6] = [
+    ("allowedIssuers", "allowed_issuers"),
+    ("allowedAudiences", "allowed_audiences"),
+    ("allowedSubjects", "allowed_subjects"),
+    ("jtiValidation.enabled", "jti_required"),
+    ("subjectClaims", "subject_claims"),
+    ("basePolicyClaims", "base_policy_claims"),
+];
+
+/// A rule for a claim: name in the extension, name in a classic definition.
+pub(crate) const CLAIM_RULE: [(&str, &str); 3] =
+    [("type", "type"), ("allowedValues", "allowed_values"), ("nonBlocking", "non_blocking")];
 
 /// Settings of JSON Web Tokens: name in the extension, name in a classic definition.
 pub(crate) const JWT_FIELDS: [(&str, &str); 10] = [
@@ -156,6 +167,8 @@ enum SchemeKind {
     Basic,
     OAuth,
     ExternalOAuth,
+    /// Scopes and metadata, which identify nobody.
+    Scopes,
 }
 
 impl SchemeKind {
@@ -166,22 +179,27 @@ impl SchemeKind {
             SchemeKind::Basic => "basic",
             SchemeKind::OAuth => "oauth",
             SchemeKind::ExternalOAuth => "externalOAuth",
+            SchemeKind::Scopes => "",
         }
     }
 }
 
 fn kind(document: &Document, authentication: &Value, name: &str) -> Result<SchemeKind, &'static str> {
+    kind_by(document, settings(authentication, name), name)
+}
+
+fn kind_by(document: &Document, settings: Option<&Value>, name: &str) -> Result<SchemeKind, &'static str> {
     let schemes = member(&document.root, "components.securitySchemes");
     let scheme = schemes.and_then(|schemes| schemes.get(name)).and_then(|scheme| document.resolve(scheme));
     let scheme = scheme.ok_or("is not in components.securitySchemes")?;
     let is = |member: &str, text: &str| {
         scheme.get(member).and_then(Value::as_str).is_some_and(|written| written.eq_ignore_ascii_case(text))
     };
-    let settings = settings(authentication, name);
     match () {
         () if is("type", "apiKey") => Ok(SchemeKind::Token),
         () if is("type", "http") && is("scheme", "basic") => Ok(SchemeKind::Basic),
         () if is("type", "http") && is("scheme", "bearer") && is("bearerFormat", "JWT") => Ok(SchemeKind::Jwt),
+        () if is("type", "oauth2") && settings.is_some_and(oauth2::is_scheme) => Ok(SchemeKind::Scopes),
         () if is("type", "oauth2")
             && settings.is_some_and(|s| s.get("providers").is_some_and(|p| p.as_array().is_some_and(|p| !p.is_empty()))) =>
         {
@@ -190,6 +208,23 @@ fn kind(document: &Document, authentication: &Value, name: &str) -> Result<Schem
         () if is("type", "oauth2") => Ok(SchemeKind::OAuth),
         () => Err("has a type that no authentication method checks"),
     }
+}
+
+/// What the settings of a scheme may have, besides where its credentials are. A scheme of no known kind may have what any may.
+pub(super) fn members_of_scheme(document: &Document, name: &str, settings: &Value) -> Vec<&'static str> {
+    let members = match kind_by(document, Some(settings), name) {
+        Ok(SchemeKind::Token) => places_read::TOKEN,
+        Ok(SchemeKind::Jwt) => places_read::JWT,
+        Ok(SchemeKind::Basic) => places_read::BASIC,
+        Ok(SchemeKind::OAuth) => places_read::OAUTH,
+        Ok(SchemeKind::ExternalOAuth) => places_read::EXTERNAL_OAUTH,
+        Ok(SchemeKind::Scopes) => places_read::SCOPES,
+        Err(_) => {
+            let all = [places_read::TOKEN, places_read::JWT, places_read::BASIC, places_read::OAUTH, places_read::EXTERNAL_OAUTH];
+            return all.into_iter().chain([places_read::SCOPES]).flatten().copied().collect();
+        }
+    };
+    members.to_vec()
 }
 
 fn settings<'v>(authentication: &'v Value, name: &str) -> Option<&'v Value> {
@@ -208,6 +243,9 @@ fn scheme(document: &Document, authentication: &Value, name: &str, writer: &mut 
     };
     let empty = json!({});
     let settings = settings(authentication, name).unwrap_or(&empty);
+    if kind == SchemeKind::Scopes {
+        return;
+    }
     let config_name = kind.method();
     if writer.definition.pointer(&format!("/auth_configs/{config_name}")).is_some() {
         writer.warning(&at, format!("another security scheme is the {config_name} already: this one is not checked"));
@@ -222,6 +260,7 @@ fn scheme(document: &Document, authentication: &Value, name: &str, writer: &mut 
         SchemeKind::Basic => basic(settings, writer),
         SchemeKind::OAuth => oauth(document, name, settings, writer),
         SchemeKind::ExternalOAuth => external_oauth(settings, writer),
+        SchemeKind::Scopes => {}
     }
     writer.set(&["auth_configs", config_name], config);
 }
@@ -266,34 +305,21 @@ fn jwt(settings: &Value, at: &JsonPath, writer: &mut Writer) {
         copy(settings, name, &[classic], writer);
         writer.origins.add(format!("$.{classic}"), at.key(name).to_string());
     }
-    // Newer lists; the first claim is the one that the older field names.
-    for (list, field, classic) in [
-        ("subjectClaims", "identityBaseField", "jwt_identity_base_field"),
-        ("basePolicyClaims", "policyFieldName", "jwt_policy_field_name"),
-    ] {
-        let claims = settings.get(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let older = settings.get(field).filter(|older| *older != "");
-        let first = older.or_else(|| claims.first());
-        if let Some(first) = first {
+    for (name, classic) in JWT_CLAIMS {
+        writer
+            .origins
+            .add(format!("$.tollgate.jwt.{classic}"), name.split('.').fold(at.clone(), |at, key| at.key(key)).to_string());
+        if let Some(value) = member(settings, name) {
+            writer.set(&["tollgate", "jwt", classic], value.clone());
+        }
+    }
+    // Tyk reads the older fields where the lists are empty; they also say which kind of claim identifies a token at all.
+    for (list, classic) in [("subjectClaims", "jwt_identity_base_field"), ("basePolicyClaims", "jwt_policy_field_name")] {
+        if let Some(first) = settings.get(list).and_then(|list| list.get(0)) {
             writer.set(&[classic], first.clone());
         }
-        if claims.iter().any(|claim| Some(claim) != first) {
-            writer.ignored(&at.key(list), "only the first claim is read");
-        }
     }
-    let is_set = |name: &str| {
-        settings.get(name).is_some_and(|value| match value {
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(members) => !members.is_empty(),
-            _ => false,
-        })
-    };
-    for name in JWT_PROTECTIONS.into_iter().filter(|name| is_set(name)) {
-        writer.error(&at.key(name), "is not supported, and the API is not served without it");
-    }
-    if member(settings, "jtiValidation.enabled") == Some(&json!(true)) {
-        writer.error(&at.key("jtiValidation"), "is not supported, and the API is not served without it");
-    }
+    custom_claims(settings, at, writer);
     let mut uris = Vec::new();
     for uri in settings.get("jwksURIs").and_then(Value::as_array).into_iter().flatten() {
         uris.push(json!({
@@ -306,6 +332,31 @@ fn jwt(settings: &Value, at: &JsonPath, writer: &mut Writer) {
         writer.set(&["jwt_jwks_uris"], Value::Array(uris));
     }
     scopes(settings.get("scopes"), "jwt", writer);
+}
+
+fn custom_claims(settings: &Value, at: &JsonPath, writer: &mut Writer) {
+    let at = at.key("customClaimValidation");
+    let rules = match settings.get("customClaimValidation") {
+        None | Some(Value::Null) => return,
+        Some(Value::Object(rules)) => rules,
+        Some(_) => return writer.error(&at, "must be an object"),
+    };
+    writer.origins.add("$.tollgate.jwt.custom_claims".to_owned(), at.to_string());
+    for (claim, rule) in rules {
+        let at = at.key(claim);
+        if !rule.is_object() {
+            writer.error(&at, "must be an object");
+            continue;
+        }
+        if rule.get("type").is_none() {
+            writer.error(&at.key("type"), "is missing");
+        }
+        writer.set(&["tollgate", "jwt", "custom_claims", claim], super::sections::renamed(rule, &CLAIM_RULE));
+        let classic = JsonPath::of("tollgate.jwt.custom_claims").key(claim);
+        for (from, to) in CLAIM_RULE {
+            writer.origins.add(classic.key(to).to_string(), at.key(from).to_string());
+        }
+    }
 }
 
 fn basic(settings: &Value, writer: &mut Writer) {
@@ -390,10 +441,13 @@ fn external_oauth(settings: &Value, writer: &mut Writer) {
 
 fn scopes(scopes: Option<&Value>, method: &str, writer: &mut Writer) {
     let Some(scopes) = scopes else { return };
-    let first_claim = || scopes.get("claims").and_then(Value::as_array).and_then(|claims| claims.first());
-    let claim = scopes.get("claimName").filter(|name| *name != "").or_else(first_claim);
+    let first_claim = scopes.get("claims").and_then(Value::as_array).and_then(|claims| claims.first());
+    let claim = first_claim.or_else(|| scopes.get("claimName").filter(|name| *name != ""));
     if let Some(claim) = claim {
         writer.set(&["scopes", method, "scope_claim_name"], claim.clone());
+    }
+    if let Some(claims) = scopes.get("claims").filter(|_| method == "jwt") {
+        writer.set(&["tollgate", "jwt", "scope_claims"], claims.clone());
     }
     let mapping = map(scopes.get("scopeToPolicyMapping"), "scope", "policyId");
     writer.set(&["scopes", method, "scope_to_policy"], mapping);
@@ -468,13 +522,17 @@ impl Requirements {
         }
         let mut alternatives: Vec<Value> = Vec::new();
         for (names, at) in &self.sets {
+            // Scopes come in addition to the other schemes of a requirement.
             if names.is_empty() {
                 writer.warning(at, "no scheme at all: requests without credentials are rejected all the same");
                 continue;
             }
             let methods: Result<Vec<&str>, String> = names.iter().map(|name| method(document, authentication, name)).collect();
             match methods {
-                Ok(methods) => alternatives.push(json!(methods)),
+                Ok(methods) if methods.iter().all(|method| method.is_empty()) => {
+                    writer.warning(at, "no scheme that verifies a token or key: nobody gets in by this requirement");
+                }
+                Ok(methods) => alternatives.push(methods.into_iter().filter(|method| !method.is_empty()).collect()),
                 Err(why) => writer.warning(at, format!("{why}: nobody gets in by this requirement")),
             }
         }

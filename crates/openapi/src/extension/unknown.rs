@@ -1,73 +1,150 @@
-//! Reports members of the extension that nothing reads, and those that protect something and have no effect.
+//! Reports members of the extension that nothing reads: what protects may lack something that its author wants, so the document is unusable;
+//! anything else is served without it.
 
 use serde_json::Value;
 use tollgate_model::JsonPath;
 
-use super::fields::{FIELDS, OPERATION_FIELDS, OPERATION_READ_ELSEWHERE, READ_ELSEWHERE};
-use super::{EXTENSION, Writer};
+use super::fields::{FIELDS, OPERATION_FIELDS};
+use super::places_read::{self, OPERATION_READ_ELSEWHERE, READ_ELSEWHERE};
+use super::{EXTENSION, Writer, security};
+use crate::document::Document;
 
-/// Members of operations that protect something and have no effect.
-const OPERATION_PROTECTIONS: [&str; 2] = ["scopeCheck", "exchange"];
+const SCHEMES: &str = "server.authentication.securitySchemes";
+const OPERATIONS: &str = "middleware.operations";
 
 /// Sections that only act for the Model Context Protocol.
 const MCP: [&str; 3] = ["mcpTools", "mcpResources", "mcpPrompts"];
 
-pub(super) fn report(extension: &Value, writer: &mut Writer) {
-    let known: Vec<&str> = FIELDS.iter().map(|field| field.0).chain(READ_ELSEWHERE.iter().copied()).collect();
-    below(extension, &JsonPath::root().key(EXTENSION), "", &known, writer);
+/// Sections that decide who may call.
+const PROTECTIONS: [&str; 4] =
+    ["server.authentication", "server.clientCertificates", "server.ipAccessControl", "upstream.certificatePinning"];
+
+/// Middleware of operations that decides who may call, and with what.
+const OPERATION_PROTECTIONS: [&str; 9] = [
+    "allow",
+    "block",
+    "ignoreAuthentication",
+    "internal",
+    "validateRequest",
+    "rateLimit",
+    "requestSizeLimit",
+    "scopeCheck",
+    "exchange",
+];
+
+pub(super) fn report(document: &Document, extension: &Value, writer: &mut Writer) {
+    let mut known = places_read::of_fields(FIELDS);
+    known.extend(READ_ELSEWHERE.iter().copied().chain([SCHEMES, OPERATIONS]).map(str::to_owned));
+    known.extend(MCP.map(|section| format!("middleware.{section}")));
+    let at = JsonPath::root().key(EXTENSION);
+    Walk { known: &known, protections: &PROTECTIONS, is_protection: false }.below(extension, &at, "", writer);
+    for section in MCP {
+        let has_members = |value: &Value| value.as_object().is_some_and(|members| !members.is_empty());
+        if extension.get("middleware").and_then(|middleware| middleware.get(section)).is_some_and(has_members) {
+            let message = "the Model Context Protocol is not supported, and the API is not served without its rules";
+            writer.error(&at.key("middleware").key(section), message);
+        }
+    }
+    schemes(document, extension, writer);
+    operations(extension, writer);
 }
 
-fn below(value: &Value, at: &JsonPath, dotted: &str, known: &[&str], writer: &mut Writer) {
-    let Value::Object(members) = value else { return };
-    for (name, member) in members.iter().filter(|(_, member)| !member.is_null()) {
-        let at = at.key(name);
-        let dotted = if dotted.is_empty() { name.clone() } else { format!("{dotted}.{name}") };
-        if dotted == "middleware.operations" {
-            operations(member, &at, writer);
-        } else if MCP.iter().any(|section| dotted == format!("middleware.{section}")) {
-            if member.as_object().is_some_and(|members| !members.is_empty()) {
-                writer.error(&at, "the Model Context Protocol is not supported, and the API is not served without its rules");
+/// The members that a place may have, and what to make of others.
+struct Walk<'k> {
+    known: &'k [String],
+    /// Places below which an unknown member makes the document unusable.
+    protections: &'k [&'k str],
+    /// Whether everything here is such a place.
+    is_protection: bool,
+}
+
+impl Walk<'_> {
+    fn below(&self, value: &Value, at: &JsonPath, dotted: &str, writer: &mut Writer) {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members.iter().filter(|(_, member)| !member.is_null()) {
+                    self.member(member, &at.key(name), dotted, name, writer);
+                }
             }
-        } else if known.contains(&dotted.as_str()) {
-            continue;
-        } else if known.iter().any(|known| known.strip_prefix(&dotted).is_some_and(|rest| rest.starts_with('.'))) {
-            match member {
-                Value::Object(_) => below(member, &at, &dotted, known, writer),
-                _ => writer.error(&at, "must be an object"),
+            Value::Array(items) => {
+                let dotted = format!("{dotted}[]");
+                for (index, item) in items.iter().enumerate() {
+                    match item {
+                        Value::Object(_) => self.below(item, &at.index(index), &dotted, writer),
+                        _ => writer.error(&at.index(index), "must be an object"),
+                    }
+                }
             }
+            _ => {}
+        }
+    }
+
+    fn member(&self, member: &Value, at: &JsonPath, dotted: &str, name: &str, writer: &mut Writer) {
+        let below = |name: &str| if dotted.is_empty() { name.to_owned() } else { format!("{dotted}.{name}") };
+        let (named, any) = (below(name), below("*"));
+        let leads =
+            |place: &str| self.known.iter().any(|known| known.strip_prefix(place).is_some_and(|rest| rest.starts_with(['.', '['])));
+        if self.known.contains(&named) {
+            return;
+        }
+        let Some(place) = [named.clone(), any].into_iter().find(|place| leads(place)) else {
+            return self.unknown(at, &named, writer);
+        };
+        let is_list = self.known.iter().any(|known| known.strip_prefix(&place).is_some_and(|rest| rest.starts_with('[')));
+        match (member, is_list) {
+            (Value::Object(_), false) | (Value::Array(_), true) => self.below(member, at, &place, writer),
+            (_, false) => writer.error(at, "must be an object"),
+            (_, true) => writer.error(at, "must be a list"),
+        }
+    }
+
+    fn unknown(&self, at: &JsonPath, dotted: &str, writer: &mut Writer) {
+        let is_below =
+            |section: &&str| dotted.strip_prefix(*section).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        if self.is_protection || self.protections.iter().any(is_below) {
+            writer.error(at, "unknown field: what it should protect is not protected");
         } else {
-            writer.ignored(&at, "unknown field");
+            writer.ignored(at, "unknown field");
         }
     }
 }
 
-fn operations(operations: &Value, at: &JsonPath, writer: &mut Writer) {
-    let Value::Object(operations) = operations else { return };
-    for (id, operation) in operations {
-        let at = at.key(id);
-        let Value::Object(members) = operation else {
+fn schemes(document: &Document, extension: &Value, writer: &mut Writer) {
+    let at = SCHEMES.split('.').fold(JsonPath::root().key(EXTENSION), |at, key| at.key(key));
+    let schemes = match crate::places::member(extension, SCHEMES) {
+        None | Some(Value::Null) => return,
+        Some(Value::Object(schemes)) => schemes,
+        Some(_) => return writer.error(&at, "must be an object"),
+    };
+    for (name, settings) in schemes.iter().filter(|(_, settings)| !settings.is_null()) {
+        let at = at.key(name);
+        if !settings.is_object() {
             writer.error(&at, "must be an object");
             continue;
-        };
-        for (name, member) in members.iter().filter(|(_, member)| !member.is_null()) {
-            let at = at.key(name);
-            if OPERATION_PROTECTIONS.contains(&name.as_str()) {
-                writer.error(&at, "is not supported, and the API is not served without it");
-                continue;
-            }
-            if OPERATION_READ_ELSEWHERE.contains(&name.as_str()) {
-                continue;
-            }
-            let Some(middleware) = OPERATION_FIELDS.iter().find(|field| field.name == name) else {
-                writer.ignored(&at, "unknown field");
-                continue;
-            };
-            let elsewhere = OPERATION_READ_ELSEWHERE.iter().filter_map(|place| place.strip_prefix(name)?.strip_prefix('.'));
-            let known: Vec<&str> = middleware.members.iter().map(|field| field.0).chain(elsewhere).collect();
-            match member {
-                Value::Object(_) => below(member, &at, "", &known, writer),
-                _ => writer.error(&at, "must be an object"),
-            }
+        }
+        let own = security::members_of_scheme(document, name, settings);
+        let known: Vec<String> = places_read::SOURCES.iter().copied().chain(own).map(str::to_owned).collect();
+        Walk { known: &known, protections: &[], is_protection: true }.below(settings, &at, "", writer);
+    }
+}
+
+fn operations(extension: &Value, writer: &mut Writer) {
+    let at = OPERATIONS.split('.').fold(JsonPath::root().key(EXTENSION), |at, key| at.key(key));
+    let Some(Value::Object(operations)) = crate::places::member(extension, OPERATIONS) else { return };
+    let mut known: Vec<String> = OPERATION_READ_ELSEWHERE.iter().map(|place| (*place).to_owned()).collect();
+    for middleware in OPERATION_FIELDS {
+        known.extend(places_read::of_fields(middleware.members).into_iter().map(|place| format!("{}.{place}", middleware.name)));
+    }
+    let walk = Walk { known: &known, protections: &OPERATION_PROTECTIONS, is_protection: false };
+    for (id, operation) in operations {
+        let at = at.key(id);
+        if !operation.is_object() {
+            writer.error(&at, "must be an object");
+            continue;
+        }
+        walk.below(operation, &at, "", writer);
+        if crate::places::member(operation, "exchange.enabled") == Some(&Value::Bool(true)) {
+            writer.error(&at.key("exchange"), "is not supported, and the API is not served without it");
         }
     }
 }

@@ -108,14 +108,14 @@ impl Claims {
         }
     }
 
-    /// The user of the token: the claim that the definition names, else `sub`. `Err` is the message for the client.
-    pub(crate) fn identity(&self, base_field: &str) -> Result<&str, String> {
-        if !base_field.is_empty() {
+    /// The user of the token: the first of the claims that the definition names, else `sub`. `Err` is the message for the client.
+    pub(crate) fn identity(&self, base_fields: &[String]) -> Result<&str, String> {
+        for base_field in base_fields {
             if let Some(text) = self.text(base_field) {
                 return Ok(text);
             }
             if self.called(base_field).any(|value| value == "") {
-                return Err(format!("found an empty user ID in predefined base field claim {base_field}"));
+                return Err(format!("found an empty user ID in predefined base claim, claim: {base_field}"));
             }
         }
         match self.0.get("sub") {

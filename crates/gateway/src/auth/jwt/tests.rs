@@ -279,20 +279,25 @@ fn identities_are_found_in_the_named_claim_else_in_sub() {
         (json!({"sub": "s", "user": "u"}), "user", Ok("u")),
         (json!({"sub": "s"}), "user", Ok("s")),
         (json!({"sub": "s", "user": 7}), "user", Ok("s")),
-        (json!({"sub": "s", "user": ""}), "user", Err("found an empty user ID in predefined base field claim user")),
+        (json!({"sub": "s", "user": ""}), "user", Err("found an empty user ID in predefined base claim, claim: user")),
         (json!({"sub": ""}), "", Err("found an empty user ID in sub claim")),
         (json!({"sub": 7}), "", Err("no suitable claims for user ID were found")),
         (json!({}), "user", Err("no suitable claims for user ID were found")),
         (json!({"sub": "s", "act": {"or": {"id": "n"}}}), "act.or.id", Ok("n")),
         (json!({"sub": "s", "act.id": "plain", "act": {"id": "n"}}), "act.id", Ok("plain")),
-        (json!({"sub": "s", "act": {"id": ""}}), "act.id", Err("found an empty user ID in predefined base field claim act.id")),
+        (json!({"sub": "s", "act": {"id": ""}}), "act.id", Err("found an empty user ID in predefined base claim, claim: act.id")),
         (json!({"sub": "s", "act": "x"}), "act.id", Ok("s")),
         (json!({"sub": "s"}), ".", Ok("s")),
     ];
     for (value, field, expect) in cases {
         let claims = claims(value);
-        assert_eq!(claims.identity(field), expect.map_err(str::to_owned));
+        let fields: Vec<String> = Some(field).filter(|field| !field.is_empty()).map(str::to_owned).into_iter().collect();
+        assert_eq!(claims.identity(&fields), expect.map_err(str::to_owned));
     }
+    let several = ["mail".to_owned(), "user".to_owned()];
+    assert_eq!(claims(json!({"sub": "s", "user": "u"})).identity(&several), Ok("u"));
+    assert_eq!(claims(json!({"sub": "s", "user": "u", "mail": "m"})).identity(&several), Ok("m"));
+    assert_eq!(claims(json!({"sub": "s"})).identity(&several), Ok("s"));
 }
 
 /// What Tyk 5.14.0 makes of each claim (`getScopeFromClaim`); a claim with any scope, even an empty one, replaces the default policies.
@@ -349,7 +354,10 @@ fn mutated_tokens_never_panic() {
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if let Some(token) = JwtToken::parse(&text) {
-            let _ = (token.kid(), token.claims().map(|claims| (claims.identity("x").is_ok(), claims.scopes("a.b").len())));
+            let _ = (
+                token.kid(),
+                token.claims().map(|claims| (claims.identity(&["x".to_owned()]).is_ok(), claims.scopes("a.b").len())),
+            );
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::base::pattern::PatternRules;
 use crate::data::endpoints::{EndpointMatcher, PatternBuilder};
-use crate::data::middleware::{AUTH, Context, FOR_STRANGERS, Maker, Middleware, MiddlewareSource, POST_AUTH, PRE_AUTH, dry_run};
+use crate::data::middleware::{
+    AUTH, Context, FOR_STRANGERS, Maker, Middleware, MiddlewareSource, POST_AUTH, PRE_AUTH, challenged, dry_run,
+};
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
 /// The chain and the matcher of all its endpoint patterns; `None` if a part is unusable.
@@ -36,7 +38,8 @@ fn compile_list(
     let patterns = PatternBuilder::new(rules, context.registry.patterns.clone());
     let mut source = MiddlewareSource { definition, version_name, info, patterns, context, auth: AUTH };
     let made: Vec<_> = lists.iter().copied().flatten().filter_map(|make| make(&mut source)).collect();
-    let chain = made.into_iter().map(|middleware| dry_run(middleware, &definition.tollgate.dry_run)).collect();
+    let chain = made.into_iter().map(|middleware| dry_run(middleware, &definition.tollgate.dry_run));
+    let chain = chain.map(|middleware| challenged(middleware, definition)).collect();
     let matcher = source.patterns.build();
     if context.errors() > before {
         return None;

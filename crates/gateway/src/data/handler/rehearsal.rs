@@ -172,7 +172,9 @@ impl RehearsalRun {
         if identifies && let Some(step) = self.recorded_caller(name, exchange) {
             return step;
         }
-        if ASKING.contains(&name) {
+        // A recorded caller has no token whose scopes are known.
+        let lacks_scopes = name == "ScopeChecks" && exchange.granted_scopes.is_none();
+        if lacks_scopes || ASKING.contains(&name) {
             self.parts.borrow_mut().undecided = Some(name);
             return Step::Refuse(refusal::FORWARD_AUTH_FAILED);
         }

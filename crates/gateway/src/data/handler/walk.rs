@@ -198,6 +198,7 @@ impl GatewayHandler {
             keys: &arrival.core.shared.keys,
             key: None,
             claims: None,
+            granted_scopes: None,
             token: None,
             trace: arrival.trace,
             api_rate: None,

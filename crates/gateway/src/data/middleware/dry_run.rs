@@ -26,7 +26,7 @@ fn kind_of(name: &str) -> Option<DryRunKind> {
         "ValidateJson" | "ValidateRequest" | "GraphqlCheck" => Some(DryRunKind::Validation),
         "CircuitBreak" => Some(DryRunKind::CircuitBreakers),
         // What a key may do can't be known without one.
-        "KeyStateCheck" | "AccessRights" => Some(DryRunKind::Authentication),
+        "KeyStateCheck" | "AccessRights" | "ScopeChecks" => Some(DryRunKind::Authentication),
         name => (ChainPhase::of(name) == ChainPhase::Auth).then_some(DryRunKind::Authentication),
     }
 }

@@ -5,6 +5,7 @@
 
 use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
+use crate::auth::jwt::GrantedScopes;
 use crate::base::answers::{GRACE, QuestionState};
 use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
@@ -20,7 +21,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
-use tollgate_model::api::{AuthMethod, Introspection};
+use tollgate_model::api::{AuthMethod, Introspection, ScopeCheck};
 use tollgate_model::session::AccessRight;
 
 /// Deadline of a call; no request is held longer.
@@ -41,12 +42,16 @@ pub(super) struct IntrospectionAuth {
     auth_client: Arc<AuthHttpClient>,
     tls: TlsRules,
     gives_session: bool,
+    /// The scopes that later steps check.
+    granted: Option<ScopeCheck>,
     verified: TwoGenerationCache<IntrospectedToken>,
     serial: u64,
 }
 
 struct IntrospectedToken {
     identity: Identity,
+    /// Its scopes, if later steps check them.
+    scopes: Option<Arc<GrantedScopes>>,
     until_unix_s: u64,
 }
 
@@ -77,6 +82,7 @@ impl IntrospectionAuth {
             auth_client,
             tls,
             gives_session: definition.takes_session_of(AuthMethod::ExternalOAuth),
+            granted: definition.tollgate.scope_check.clone(),
             verified: TwoGenerationCache::new(VERIFIED_MAX),
             serial: source.context.registry.new_serial(),
         }))
@@ -142,11 +148,14 @@ impl IntrospectionAuth {
         let subject = field.and_then(text).or_else(|| text("sub"))?;
         let remembered = if self.rules.cache.timeout > 0 { self.rules.cache.timeout as u64 } else { REMEMBERED_S };
         let until_unix_s = ends.min(exchange.unix_s.saturating_add(remembered));
-        Some(IntrospectedToken { identity: Identity::with_right(exchange.keys, &self.org_id, subject, &self.right), until_unix_s })
+        let scopes = GrantedScopes::of(self.granted.as_ref(), |name| said.get(name));
+        let identity = Identity::with_right(exchange.keys, &self.org_id, subject, &self.right);
+        Some(IntrospectedToken { identity, scopes, until_unix_s })
     }
 
     fn let_in(&self, exchange: &mut Exchange<'_>, admission: &IntrospectedToken) -> Step {
         let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(EXTERNAL_REFUSED) };
+        exchange.grant(admission.scopes.as_ref(), self.gives_session);
         if self.gives_session {
             exchange.key = Some(key);
         }

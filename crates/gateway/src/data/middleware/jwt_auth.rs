@@ -144,6 +144,7 @@ impl JwtAuth {
             return Err(refusal::JWT_REFUSED.into());
         }
         let validity = claims.validity(exchange.unix_s, &self.times).map_err(time_refusal)?;
+        self.grants.check(&token, &claims)?;
         self.grants.ask_for_keys(&token, &claims, exchange).map_err(TokenStop::Step)?;
         Ok(self.grants.admission(&token, &claims, validity, generation, exchange)?)
     }
@@ -207,6 +208,7 @@ impl JwtAuth {
         if admission.claims.is_some() {
             exchange.claims.clone_from(&admission.claims);
         }
+        exchange.grant(admission.scopes.as_ref(), self.gives_session);
         if self.gives_session {
             if self.keeps_token {
                 exchange.token = Some(admission.name().into());

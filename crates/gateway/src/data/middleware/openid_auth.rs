@@ -6,7 +6,7 @@
 use super::Middleware;
 use crate::auth::identity::{self, Identity};
 use crate::auth::jwt::{
-    AlgorithmFamily, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, JwtToken, KeySet, KeySource, SetRules,
+    AlgorithmFamily, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, GrantedScopes, JwtToken, KeySet, KeySource, SetRules,
     SigningAlgorithm, TimeChecks, Validity,
 };
 use crate::base::answers::GRACE;
@@ -23,7 +23,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_engine::Work;
-use tollgate_model::api::{AuthMethod, ScopeClaim};
+use tollgate_model::api::{AuthMethod, ScopeCheck, ScopeClaim};
 
 /// Capacity of the cache of valid tokens, in each of its two generations.
 const VERIFIED_MAX: usize = 32_768;
@@ -39,6 +39,8 @@ pub(super) struct OpenIdAuth {
     /// Whether the same user of two clients counts as two users.
     segregates: bool,
     gives_session: bool,
+    /// The scopes that later steps check.
+    granted: Option<ScopeCheck>,
     verified: TwoGenerationCache<AdmittedIdentity>,
     serial: u64,
 }
@@ -53,6 +55,8 @@ struct OpenidProvider {
 struct AdmittedIdentity {
     identity: Identity,
     claims: Option<Arc<ClaimTexts>>,
+    /// Its scopes, if later steps check them.
+    scopes: Option<Arc<GrantedScopes>>,
     validity: Validity,
     generation: u64,
 }
@@ -92,6 +96,7 @@ impl OpenIdAuth {
             claims: ClaimNames::used_in(definition),
             segregates: definition.openid_options.segregate_by_client,
             gives_session: definition.takes_session_of(AuthMethod::OpenId),
+            granted: definition.tollgate.scope_check.clone(),
             verified: TwoGenerationCache::new(VERIFIED_MAX),
             serial: source.context.registry.new_serial(),
         }))
@@ -141,7 +146,8 @@ impl OpenIdAuth {
         let alias = format!("{client}:{user}");
         let (keys, unix_s) = (exchange.keys, exchange.unix_s);
         let identity = Identity::with_policies(keys, &self.org_id, &subject, alias, policies, Some(ends), unix_s);
-        Ok(AdmittedIdentity { identity, claims: self.claims.texts(&token, &claims), validity, generation })
+        let scopes = GrantedScopes::of(self.granted.as_ref(), |name| claims.0.get(name));
+        Ok(AdmittedIdentity { identity, claims: self.claims.texts(&token, &claims), scopes, validity, generation })
     }
 
     /// The policies of the token's scopes if scopes are mapped to policies, else its client's policy.
@@ -165,6 +171,7 @@ impl OpenIdAuth {
         if admission.claims.is_some() {
             exchange.claims.clone_from(&admission.claims);
         }
+        exchange.grant(admission.scopes.as_ref(), self.gives_session);
         if self.gives_session {
             exchange.key = Some(key);
         }

@@ -28,7 +28,7 @@ fn check_endpoints(paths: &ExtendedPaths, at: &JsonPath, findings: &mut Findings
     let lists = endpoints! { ignored white_list black_list mock_response hard_timeouts size_limits method_transforms
     url_rewrites transform_headers transform_response_headers circuit_breakers internal do_not_track_endpoints
     track_endpoints rate_limit validate_json transform transform_response transform_jq transform_jq_response advance_cache_config operation_validations
-    operation_mocks virtual_endpoints persist_graphql };
+    operation_mocks operation_scopes virtual_endpoints persist_graphql };
     for (list, endpoints) in lists {
         for (index, (path, method)) in endpoints.into_iter().enumerate() {
             let at = at.key(if list == "virtual_endpoints" { "virtual" } else { list }).index(index);

@@ -1,13 +1,13 @@
 //! Sessions for valid tokens: a key's session, or one per identity that is made from policies.
 
 use crate::auth::identity::{Identity, is_usable};
-use crate::auth::jwt::{ClaimNames, ClaimTexts, Claims, JwtToken, Validity};
+use crate::auth::jwt::{ClaimChecks, ClaimNames, ClaimTexts, Claims, GrantedScopes, JwtToken, Validity};
 use crate::auth::keys::HeldKey;
 use crate::base::digest::Digest;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use std::sync::Arc;
-use tollgate_model::api::{ApiDefinition, ScopeClaim};
+use tollgate_model::api::{ApiDefinition, ScopeCheck, ScopeClaim};
 use tollgate_model::key as key_format;
 
 /// Rules that turn claims into sessions.
@@ -16,11 +16,16 @@ pub(super) struct ClaimRules {
     /// Whether each token belongs to a key that has its secret.
     by_key: bool,
     skip_kid: bool,
-    identity_field: String,
-    policy_field: String,
+    identity_fields: Vec<String>,
+    policy_fields: Vec<String>,
     client_field: String,
     default_policies: Vec<String>,
     scopes: ScopeClaim,
+    /// Claims with scopes; the first one that a token has counts.
+    scope_claims: Vec<String>,
+    checks: ClaimChecks,
+    /// The scopes that later steps check.
+    granted: Option<ScopeCheck>,
     claims: ClaimNames,
     /// Names of all claims that are used.
     wanted: Vec<String>,
@@ -31,6 +36,8 @@ pub(super) struct AdmittedToken {
     holder: Holder,
     /// The claims that variables use.
     pub claims: Option<Arc<ClaimTexts>>,
+    /// Its scopes, if later steps check them.
+    pub scopes: Option<Arc<GrantedScopes>>,
     validity: Validity,
     generation: u64,
 }
@@ -60,8 +67,13 @@ impl AdmittedToken {
 impl ClaimRules {
     pub(super) fn new(definition: &ApiDefinition, by_key: bool) -> Self {
         let (scopes, claims) = (definition.jwt_scopes(), ClaimNames::used_in(definition));
-        let fields = [&definition.jwt_identity_base_field, &definition.jwt_policy_field_name, &definition.jwt_client_base_field];
-        let named = fields.into_iter().map(String::as_str).chain([scopes.claim()]).chain(claims.iter());
+        let checks = ClaimChecks::new(&definition.tollgate.jwt);
+        let granted = definition.tollgate.scope_check.clone();
+        let (identity_fields, policy_fields) = (definition.jwt_subject_claims(), definition.jwt_policy_claims());
+        let scope_claims = definition.jwt_scope_claims();
+        let fields = identity_fields.iter().chain(&policy_fields).chain(&scope_claims).chain([&definition.jwt_client_base_field]);
+        let named = fields.map(String::as_str).chain(claims.iter()).chain(checks.names());
+        let named = named.chain(granted.iter().flat_map(ScopeCheck::claims));
         // A name with dots may lead into an object.
         let named = named.flat_map(|name| [Some(name), name.split('.').next()]).flatten();
         let mut wanted: Vec<String> = ["sub", "exp", "iat", "nbf"].into_iter().chain(named).map(str::to_owned).collect();
@@ -71,11 +83,14 @@ impl ClaimRules {
             org_id: definition.org_id.clone(),
             by_key,
             skip_kid: definition.jwt_skip_kid,
-            identity_field: definition.jwt_identity_base_field.clone(),
-            policy_field: definition.jwt_policy_field_name.clone(),
+            identity_fields,
+            policy_fields,
             client_field: definition.jwt_client_base_field.clone(),
             default_policies: definition.jwt_default_policies.clone(),
             scopes,
+            scope_claims,
+            checks,
+            granted,
             claims,
             wanted,
         }
@@ -89,12 +104,12 @@ impl ClaimRules {
     /// Name of the key that a token belongs to: its `kid`, else the identity in its claims.
     fn key_name<'t>(&self, token: &'t JwtToken<'_>, claims: &'t Claims) -> Option<&'t str> {
         let kid = token.kid().filter(|_| !self.skip_kid);
-        kid.or_else(|| claims.identity(&self.identity_field).ok())
+        kid.or_else(|| claims.identity(&self.identity_fields).ok())
     }
 
     /// The client whose key provides the token's policy, if the definition uses one.
     fn client<'c>(&self, claims: &'c Claims) -> Option<&'c str> {
-        let field = Some(&self.client_field).filter(|field| self.policy_field.is_empty() && !field.is_empty())?;
+        let field = Some(&self.client_field).filter(|field| self.policy_fields.is_empty() && !field.is_empty())?;
         claims.text(field)
     }
 
@@ -108,6 +123,13 @@ impl ClaimRules {
     pub(super) fn own_secret(&self, token: &JwtToken<'_>, claims: &Claims, exchange: &Exchange<'_>) -> Option<String> {
         let key = exchange.known_key(self.key_name(token, claims)?, &self.org_id)?;
         Some(key.session.jwt_data.secret.clone()).filter(|secret| !secret.is_empty())
+    }
+
+    /// Checks what the definition asks of the claims of a valid token.
+    pub(super) fn check(&self, token: &JwtToken<'_>, claims: &Claims) -> Result<(), Refusal> {
+        let kid = token.kid().filter(|_| !self.skip_kid);
+        let subject = || kid.map_or_else(|| claims.identity(&self.identity_fields), Ok);
+        self.checks.check(claims, subject).map_err(refusal::jwt_claims)
     }
 
     /// Makes the admission of a token with a valid signature and validity period.
@@ -126,11 +148,12 @@ impl ClaimRules {
         } else {
             self.identity(claims, exchange)?
         };
-        Ok(AdmittedToken { holder, claims: self.claims.texts(token, claims), validity, generation })
+        let scopes = GrantedScopes::of(self.granted.as_ref(), |name| claims.0.get(name));
+        Ok(AdmittedToken { holder, claims: self.claims.texts(token, claims), scopes, validity, generation })
     }
 
     fn identity(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<Holder, Refusal> {
-        let name = claims.identity(&self.identity_field).map_err(refusal::jwt_identity)?;
+        let name = claims.identity(&self.identity_fields).map_err(refusal::jwt_identity)?;
         let (policies, client) = self.policies(claims, exchange)?;
         let (keys, ends) = (exchange.keys, claims.expires_unix_s());
         let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.unix_s);
@@ -140,8 +163,8 @@ impl ClaimRules {
     /// The policies of a token, and the key that the first one comes from, if any.
     fn policies(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<(Vec<String>, Option<String>), Refusal> {
         let client = self.client(claims);
-        let base = if !self.policy_field.is_empty() {
-            claims.text(&self.policy_field).map(str::to_owned)
+        let base = if !self.policy_fields.is_empty() {
+            self.policy_fields.iter().find_map(|field| claims.text(field)).map(str::to_owned)
         } else {
             client.and_then(|client| self.policy_of_client(client, exchange))
         };
@@ -163,9 +186,15 @@ impl ClaimRules {
         Ok((policies, client.filter(|_| !is_default).map(str::to_owned)))
     }
 
+    /// The scopes in the first of the definition's claims that the token has.
+    fn scopes_of<'c>(&self, claims: &'c Claims) -> Vec<&'c str> {
+        let named = self.scope_claims.iter().find(|name| claims.called(name).next().is_some());
+        named.map(|name| claims.scopes(name)).unwrap_or_default()
+    }
+
     /// Adds the policies of a token's scopes. They replace default policies, but not the token's own.
     fn add_policies_of_scopes(&self, claims: &Claims, is_default: bool, policies: &mut Vec<String>) -> Result<(), Refusal> {
-        let scopes = claims.scopes(self.scopes.claim());
+        let scopes = self.scopes_of(claims);
         if scopes.is_empty() {
             return if policies.is_empty() { Err(refusal::JWT_NO_SCOPE) } else { Ok(()) };
         }

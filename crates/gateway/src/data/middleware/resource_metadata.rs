@@ -1,0 +1,144 @@
+//! Where clients learn which server issues tokens for an API (RFC 9728). Reads `tollgate.protected_resource`. The document is served without
+//! authentication, and refused credentials get a challenge that leads to it.
+
+use super::{ChainPhase, Middleware, MiddlewareSource};
+use crate::data::exchange::{Exchange, Step};
+use crate::data::header_change::HeaderChange;
+use crate::data::header_names::HeaderNames;
+use crate::data::refusal::Refusal;
+use crate::data::template::ValueTemplate;
+use crate::observe::LimitFact;
+use serde_json::{Map, Value, json};
+use tollgate_model::api::{ApiDefinition, ProtectedResource};
+
+/// The path of an API's document.
+#[derive(Clone)]
+pub(super) struct MetadataPlace(String);
+
+pub(super) struct ResourceMetadata {
+    place: MetadataPlace,
+    resource: ValueTemplate,
+    rules: ProtectedResource,
+}
+
+impl MetadataPlace {
+    pub(super) fn of(definition: &ApiDefinition) -> Option<Self> {
+        let rules = definition.tollgate.protected_resource.as_ref()?;
+        let listen_path = definition.proxy.listen_path.trim_end_matches('/');
+        Some(MetadataPlace(format!("{listen_path}/{}", rules.well_known_path().trim_matches('/'))))
+    }
+
+    /// Its URL, as the client reaches the gateway.
+    pub(super) fn url(&self, exchange: &Exchange<'_>) -> String {
+        let told = exchange.request.headers.get("x-forwarded-proto").filter(|value| [&b"http"[..], b"https"].contains(value));
+        let scheme = match (told, exchange.tls) {
+            (Some(b"https"), _) | (None, Some(_)) => "https",
+            _ => "http",
+        };
+        format!("{scheme}://{}{}", String::from_utf8_lossy(exchange.request.authority), self.0)
+    }
+}
+
+impl ResourceMetadata {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let rules = source.definition.tollgate.protected_resource.clone()?;
+        let place = MetadataPlace::of(source.definition)?;
+        let resource = ValueTemplate::new(&rules.resource, source.variable_scope());
+        Some(Box::new(ResourceMetadata { place, resource, rules }))
+    }
+
+    fn document(&self, exchange: &Exchange<'_>) -> String {
+        let mut document = Map::new();
+        document.insert("resource".to_owned(), json!(self.resource.render(exchange)));
+        let lists =
+            [("authorization_servers", &self.rules.authorization_servers), ("scopes_supported", &self.rules.scopes_supported)];
+        for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            document.insert(name.to_owned(), json!(list));
+        }
+        if self.rules.tells_bearer_methods {
+            document.insert("bearer_methods_supported".to_owned(), json!(["header"]));
+        }
+        format!("{}\n", Value::Object(document))
+    }
+}
+
+impl Middleware for ResourceMetadata {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.resource.header_names(names);
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.method != "GET" || exchange.full_path != self.place.0 {
+            return Step::Next;
+        }
+        let document = self.document(exchange);
+        exchange.outgoing.status = 200;
+        exchange.outgoing.body.extend_from_slice(document.as_bytes());
+        exchange.outgoing.edits.add("Content-Type", b"application/json");
+        Step::Reply
+    }
+}
+
+/// A step whose refusals lead to the metadata.
+struct Challenged {
+    step: Box<dyn Middleware>,
+    place: MetadataPlace,
+}
+
+/// The step itself, or one that adds the challenge to what it refuses.
+pub(crate) fn challenged(step: Box<dyn Middleware>, definition: &ApiDefinition) -> Box<dyn Middleware> {
+    match MetadataPlace::of(definition) {
+        Some(place) if ChainPhase::of(step.name()) == ChainPhase::Auth => Box::new(Challenged { step, place }),
+        _ => step,
+    }
+}
+
+impl Middleware for Challenged {
+    fn name(&self) -> &'static str {
+        self.step.name()
+    }
+
+    fn forget_key_sets(&self) {
+        self.step.forget_key_sets();
+    }
+
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.step.header_names(names);
+    }
+
+    fn limit_of(&self, exchange: &Exchange<'_>, refusal: &Refusal) -> Option<LimitFact> {
+        self.step.limit_of(exchange, refusal)
+    }
+
+    fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
+        self.step.cache_key(exchange)
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let step = self.step.on_request(exchange);
+        // A valid token without a policy would not be better for another one of the same server.
+        if let Step::Refuse(refusal) = &step
+            && matches!(refusal.status, 400 | 401 | 403)
+            && !matches!(refusal.cause, "jwt_no_policy" | "jwt_no_identity")
+            && !exchange.response_changes.iter().any(|change| change.name().eq_ignore_ascii_case("www-authenticate"))
+        {
+            let value = format!("Bearer realm=\"tyk\", resource_metadata={}", quoted(&self.place.url(exchange)));
+            exchange.response_changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
+        }
+        step
+    }
+}
+
+/// A quoted string of a challenge.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars().filter(|c| !c.is_control()) {
+        if matches!(c, '"' | '\\') {
+            quoted.push('\\');
+        }
+        quoted.push(c);
+    }
+    quoted.push('"');
+    quoted
+}

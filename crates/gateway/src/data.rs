@@ -27,6 +27,7 @@ pub(crate) mod header_names;
 pub(crate) mod host_events;
 pub(crate) mod ip_networks;
 pub(crate) mod middleware;
+pub(crate) mod offload;
 pub(crate) mod plugins;
 pub(crate) mod pool_hedging;
 pub(crate) mod pool_name;

@@ -21,6 +21,8 @@ const STEPS_MAX: usize = 20;
 /// # Errors
 /// What serde_json says, or where the document is nested too deep.
 pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
+    // Editors of some systems put a byte-order mark first.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     match serde_json::from_slice(text) {
         Err(error) if is_too_deep(&error) => {
             let mut parser = serde_json::Deserializer::from_slice(text);

@@ -257,7 +257,7 @@ impl KeepsUnknown for Policy {
 }
 
 fn json(text: &[u8], file: Option<&Path>) -> Result<Value, Vec<Problem>> {
-    serde_json::from_slice(text)
+    serde_json::from_slice(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text))
         .map_err(|error| vec![Problem::new(Level::Error, "", format!("not valid JSON: {error}")).within(file)])
 }
 

@@ -6,16 +6,14 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 use tollgate_model::{JsonPath, Level, Problem, json_document};
 
+use tollgate_schema::{DEPTH_MAX, Dialect, SchemaCompiler};
+
 use crate::places::at_pointer;
 
 mod references;
 
 /// Methods of a path item, in the order of the specification.
 pub(crate) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
-
-/// Maximum nesting of a document: two hundred schemas in each other have twice as many levels. Deeper documents would need a deep stack wherever
-/// they are walked.
-pub(crate) const DEPTH_MAX: usize = 500;
 
 /// Version of the specification that a document follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +65,8 @@ pub fn read_text(text: &[u8]) -> Result<Value, String> {
     }
     let text = std::str::from_utf8(text).map_err(|error| format!("not UTF-8: {error}"))?;
     let limits = serde_saphyr::options! {
+        // YAML 1.2: `no`, `on` and `y` are texts.
+        strict_booleans: true,
         budget: serde_saphyr::budget! {
             max_depth: YAML_DEPTH_MAX,
             flow_nesting_limit: YAML_DEPTH_MAX,
@@ -90,6 +90,19 @@ impl Document {
         let operations = operations(&root, &mut problems);
         let document = Document { root, version, operations };
         if problems.iter().any(Problem::is_error) { Err(problems) } else { Ok((document, problems)) }
+    }
+
+    /// A compiler for its schemas.
+    pub(crate) fn schemas(&self) -> SchemaCompiler<'_> {
+        SchemaCompiler::new(&self.root, self.dialect())
+    }
+
+    /// What its schemas mean.
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.version {
+            Version::V3_0 => Dialect::OpenApi3_0,
+            Version::V3_1 => Dialect::OpenApi3_1,
+        }
     }
 
     /// The operation with an id.

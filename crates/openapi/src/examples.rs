@@ -8,10 +8,13 @@ use tollgate_model::{JsonPath, Level, Problem};
 
 use crate::document::{Document, METHODS};
 use crate::request::{essence, is_json};
-use crate::schema::{SchemaCompiler, SchemaExample, SchemaId, Side};
+use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaExample, SchemaId, Side};
 
 /// Maximum problems of one document: an author repairs the first ones first.
 const PROBLEMS_MAX: usize = 50;
+
+/// Work for one example: a document with hostile schemas must still load.
+const EXAMPLE_BUDGET: Budget = Budget::brief();
 
 /// What is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +27,12 @@ pub struct ExampleKinds {
 
 /// The examples that do not fit, each at its place.
 pub fn check_examples(document: &Document, kinds: ExampleKinds, level: Level) -> Vec<Problem> {
-    let mut walk =
-        ExampleWalk { document, compiler: SchemaCompiler::with_examples(document), values: Vec::new(), seen: HashSet::new() };
+    let mut walk = ExampleWalk {
+        document,
+        compiler: SchemaCompiler::with_examples(&document.root, document.dialect()),
+        values: Vec::new(),
+        seen: HashSet::new(),
+    };
     walk.components();
     walk.paths();
     let ExampleWalk { mut compiler, mut values, .. } = walk;
@@ -41,7 +48,9 @@ pub fn check_examples(document: &Document, kinds: ExampleKinds, level: Level) ->
     let mut problems = Vec::new();
     let mut more = 0;
     for example in values.iter().filter(|example| if example.is_default { kinds.defaults } else { kinds.examples }) {
-        let Err(mismatch) = schemas.check(example.schema, example.value, example.side) else { continue };
+        let Err(mismatch) = schemas.check(example.schema, &JsonTree::of(example.value), example.side, EXAMPLE_BUDGET) else {
+            continue;
+        };
         if problems.len() < PROBLEMS_MAX {
             let message = format!("does not fit its schema: {mismatch}");
             problems.push(Problem::new(level, example.at.to_string(), message));

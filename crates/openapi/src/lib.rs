@@ -18,7 +18,6 @@ mod places;
 mod request;
 mod request_parts;
 mod response;
-mod schema;
 mod swagger;
 
 pub use convert::{ConvertedDefinition, to_classic, to_openapi};
@@ -29,6 +28,6 @@ pub use import::{ImportOptions, apply as apply_import};
 pub use mock::{MockSelection, Mocked, Mocks};
 pub use request::{OperationRules, RulesCompiler, query as form_pairs};
 pub use request_parts::{HeaderLookup, RequestMismatch, RequestParts};
-pub use response::{ResponseCheck, ResponseCompiler, ResponseRules};
-pub use schema::{Mismatch, SchemaCheck, Side};
+pub use response::{ResponseCheck, ResponseCompiler, ResponseRules, UnfitBody};
 pub use swagger::{ConvertedSwagger, convert_swagger, is_swagger};
+pub use tollgate_schema::{Budget, Mismatch, Side};

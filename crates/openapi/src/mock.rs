@@ -8,8 +8,12 @@ use serde_json::{Map, Value, json};
 use crate::document::{Document, Operation};
 use crate::request::{essence, is_json};
 
-/// Maximum nesting of a made example: a recursive schema ends there.
-const DEPTH_MAX: usize = 12;
+/// Nestings of a made example, the deepest first: a recursive schema ends there, and a schema that would make too many parts is tried with the next.
+/// What may be absent is left out below.
+const DEPTHS: [usize; 7] = [12, 8, 6, 4, 3, 2, 1];
+
+/// Maximum parts of a made example, counted while it is made: references on each of several levels multiply. About 50 KiB of text.
+const PARTS_MAX: usize = 2_000;
 
 /// Maximum bytes of a made example.
 const EXAMPLE_BYTES_MAX: usize = 1 << 20;
@@ -76,7 +80,7 @@ impl Mocks {
             let mut headers: Vec<(String, String)> = members("headers")
                 .filter_map(|(name, header)| {
                     let header = document.resolve(header)?;
-                    let value = header.get("example").cloned().or_else(|| made(document, header.get("schema")?, 0))?;
+                    let value = header.get("example").cloned().or_else(|| made(document, header.get("schema")?))?;
                     Some((name.clone(), plain(&value)))
                 })
                 .collect();
@@ -144,7 +148,7 @@ impl MockedMedia {
         named.sort_by_key(|(name, _)| *name);
         let first = own.or_else(|| named.first().map(|(_, value)| *value));
         let made = match (first, media.get("schema")) {
-            (None, Some(schema)) => made(document, schema, 0).unwrap_or_default(),
+            (None, Some(schema)) => made(document, schema).unwrap_or_default(),
             _ => Value::Null,
         };
         let content_type = concrete(written, first.unwrap_or(&made));
@@ -196,75 +200,130 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An example of a schema: its own, else one that fits it. `None` where that would be nested too deep: a part that may be absent is left out there, and what
-/// needs the part can't be made either.
-pub(crate) fn made(document: &Document, schema: &Value, depth: usize) -> Option<Value> {
-    let schema = document.resolve(schema).filter(|_| depth < DEPTH_MAX)?;
-    if let Some(own) = schema.get("example").or_else(|| schema.get("examples").and_then(|examples| examples.get(0))) {
-        return Some(own.clone());
+/// An example of a schema. `None` if none can be made within the limits.
+fn made(document: &Document, schema: &Value) -> Option<Value> {
+    DEPTHS.iter().find_map(|depth_max| {
+        let mut maker = ExampleMaker { document, depth_max: *depth_max, parts_left: PARTS_MAX, is_full: false };
+        let made = maker.made(schema, 0);
+        (!maker.is_full).then_some(made)
+    })?
+}
+
+/// What makes one example.
+struct ExampleMaker<'d> {
+    document: &'d Document,
+    depth_max: usize,
+    parts_left: usize,
+    /// There was no room for a part.
+    is_full: bool,
+}
+
+/// The parts of a value: its values, and a share of their texts.
+fn parts(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(parts).sum::<usize>(),
+        Value::Object(members) => 1 + members.values().map(parts).sum::<usize>(),
+        value => 1 + value.as_str().map_or(0, |text| text.len() / 64),
     }
-    for keyword in ["const", "default"] {
-        if let Some(value) = schema.get(keyword) {
-            return Some(value.clone());
+}
+
+impl ExampleMaker<'_> {
+    /// Takes room for some parts; false if there is none.
+    fn spend(&mut self, parts: usize) -> bool {
+        self.is_full |= parts > self.parts_left;
+        self.parts_left = self.parts_left.saturating_sub(parts);
+        !self.is_full
+    }
+
+    /// A value that the document has. One that is an example as a whole is as large as its author made it.
+    fn copied(&mut self, value: &Value) -> Option<Value> {
+        let is_whole = self.parts_left + 1 == PARTS_MAX;
+        (is_whole || self.spend(parts(value))).then(|| value.clone())
+    }
+
+    /// An example of a schema: its own, else one that fits it. `None` where that would be nested too deep: a part that may be absent is left out there, and what
+    /// needs the part can't be made either.
+    fn made(&mut self, schema: &Value, depth: usize) -> Option<Value> {
+        let document = self.document;
+        let schema = document.resolve(schema).filter(|_| depth < self.depth_max && self.spend(1))?;
+        if let Some(own) = schema.get("example").or_else(|| schema.get("examples").and_then(|examples| examples.get(0))) {
+            return self.copied(own);
         }
-    }
-    if let Some(first) = schema.get("enum").and_then(|values| values.get(0)) {
-        return Some(first.clone());
-    }
-    let kinds = match schema.get("type") {
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
-        other => other.and_then(Value::as_str),
-    };
-    let combined = |keyword: &str| schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut members = Map::new();
-    for part in combined("allOf") {
-        match made(document, part, depth + 1)? {
-            Value::Object(part) => members.extend(part),
-            Value::Null => {}
-            other if kinds.is_none() => return Some(other),
-            _ => {}
-        }
-    }
-    if let Some(first) = combined("oneOf").first().or_else(|| combined("anyOf").first()) {
-        match made(document, first, depth + 1)? {
-            Value::Object(part) => members.extend(part),
-            other if kinds.is_none() => return Some(other),
-            _ => {}
-        }
-    }
-    let is_object = kinds == Some("object") || schema.get("properties").is_some() || !members.is_empty();
-    Some(match kinds {
-        Some("array") => {
-            let is_bounded = schema.get("maxItems").and_then(Value::as_u64) == Some(0);
-            let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or_default();
-            match schema.get("items").filter(|_| !is_bounded).map(|items| made(document, items, depth + 1)) {
-                Some(None) if least > 0 => return None,
-                None | Some(None | Some(Value::Null)) => json!([]),
-                Some(Some(item)) => Value::Array(vec![item; least.clamp(1, 16) as usize]),
+        for keyword in ["const", "default"] {
+            if let Some(value) = schema.get(keyword) {
+                return self.copied(value);
             }
         }
-        Some("string") => json!(text(schema)),
-        Some("integer" | "number") => number(schema, kinds == Some("integer")),
-        Some("boolean") => json!(true),
-        _ if is_object => {
-            let required: Vec<&str> =
-                schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-            for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                if document.resolve(property).is_some_and(|property| property.get("writeOnly") == Some(&json!(true))) {
-                    continue;
-                }
-                let is_required = required.contains(&name.as_str());
-                match made(document, property, depth + 1) {
-                    None if is_required => return None,
-                    None => {}
-                    Some(Value::Null) if !is_required => {}
-                    Some(value) => drop(members.insert(name.clone(), value)),
+        if let Some(first) = schema.get("enum").and_then(|values| values.get(0)) {
+            return self.copied(first);
+        }
+        let kinds = match schema.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null"),
+            other => other.and_then(Value::as_str),
+        };
+        let combined = |keyword: &str| schema.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let mut members = Map::new();
+        for part in combined("allOf") {
+            match self.made(part, depth + 1)? {
+                Value::Object(part) => members.extend(part),
+                Value::Null => {}
+                other if kinds.is_none() => return Some(other),
+                _ => {}
+            }
+        }
+        if let Some(first) = combined("oneOf").first().or_else(|| combined("anyOf").first()) {
+            match self.made(first, depth + 1)? {
+                Value::Object(part) => members.extend(part),
+                other if kinds.is_none() => return Some(other),
+                _ => {}
+            }
+        }
+        let is_object = kinds == Some("object") || schema.get("properties").is_some() || !members.is_empty();
+        Some(match kinds {
+            Some("array") => {
+                let is_bounded = schema.get("maxItems").and_then(Value::as_u64) == Some(0);
+                let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or_default();
+                match schema.get("items").filter(|_| !is_bounded).map(|items| self.made(items, depth + 1)) {
+                    Some(None) if least > 0 => return None,
+                    None | Some(None | Some(Value::Null)) => json!([]),
+                    Some(Some(item)) => {
+                        let count = least.clamp(1, 16) as usize;
+                        if !self.spend((count - 1).saturating_mul(parts(&item))) {
+                            return None;
+                        }
+                        Value::Array(vec![item; count])
+                    }
                 }
             }
-            Value::Object(members)
-        }
-        _ => Value::Null,
-    })
+            Some("string") => {
+                let text = text(schema);
+                if !self.spend(text.len() / 64) {
+                    return None;
+                }
+                json!(text)
+            }
+            Some("integer" | "number") => number(schema, kinds == Some("integer")),
+            Some("boolean") => json!(true),
+            _ if is_object => {
+                let required: Vec<&str> =
+                    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+                for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                    if document.resolve(property).is_some_and(|property| property.get("writeOnly") == Some(&json!(true))) {
+                        continue;
+                    }
+                    let is_required = required.contains(&name.as_str());
+                    match self.made(property, depth + 1) {
+                        None if is_required => return None,
+                        None => {}
+                        Some(Value::Null) if !is_required => {}
+                        Some(value) => drop(members.insert(name.clone(), value)),
+                    }
+                }
+                Value::Object(members)
+            }
+            _ => Value::Null,
+        })
+    }
 }
 
 fn text(schema: &Value) -> String {

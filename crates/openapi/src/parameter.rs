@@ -7,7 +7,7 @@ use tollgate_model::JsonPath;
 
 use crate::document::Document;
 use crate::request_parts::{RequestMismatch, WrittenParameters};
-use crate::schema::{SchemaCompiler, SchemaId, Schemas, Shape, Side};
+use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaId, Schemas, Shape, Side};
 
 /// Maximum members of a decoded object or list: a head of 64 KiB has no more.
 const ITEMS_MAX: usize = 65_536;
@@ -115,9 +115,9 @@ impl Parameter {
             Some(Value::Null) => Ok(()),
             Some(Value::String(text)) if text.is_empty() && self.allows_empty => Ok(()),
             Some(value) => match self.schema {
-                Some(schema) => {
-                    schemas.check(schema, &value, Side::Request).map_err(|mismatch| self.mismatch(mismatch.to_string()))
-                }
+                Some(schema) => schemas
+                    .check(schema, &JsonTree::of(&value), Side::Request, Budget::brief())
+                    .map_err(|mismatch| self.mismatch(mismatch.to_string())),
                 None => Ok(()),
             },
         }

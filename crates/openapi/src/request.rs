@@ -12,7 +12,7 @@ use crate::multipart;
 use crate::parameter::Parameter;
 use crate::parameter_path::ParameterPath;
 use crate::request_parts::{RequestMismatch, RequestParts, WrittenParameters};
-use crate::schema::{SchemaCompiler, SchemaId, Schemas, Shape, Side};
+use tollgate_schema::{Budget, JsonTree, Mismatch, SchemaCompiler, SchemaId, Schemas, Shape, Side, Streamed};
 
 /// Compiles operations of one document; they share their schemas.
 pub struct RulesCompiler<'d> {
@@ -45,7 +45,7 @@ struct BodyRules {
 impl<'d> RulesCompiler<'d> {
     /// A compiler for a document.
     pub fn new(document: &'d Document) -> Self {
-        RulesCompiler { document, compiler: SchemaCompiler::new(document), rules: Vec::new() }
+        RulesCompiler { document, compiler: document.schemas(), rules: Vec::new() }
     }
 
     /// Compiles an operation, and returns its index in the result of [`RulesCompiler::finish`].
@@ -112,34 +112,39 @@ impl OperationRules {
     }
 
     /// Checks the body.
-    pub fn check_body(&self, content_type: &str, body: &[u8]) -> Result<(), RequestMismatch> {
+    pub fn check_body(&self, content_type: &str, body: &[u8], budget: Budget) -> Result<(), RequestMismatch> {
         let Some(rules) = &self.rules.body else { return Ok(()) };
-        rules
-            .check(content_type, body, &self.schemas)
-            .map_err(|reason| RequestMismatch::new(format!("request body has an error: {reason}")))
+        rules.check(content_type, body, &self.schemas, budget).map_err(|why| match why {
+            BodyMismatch::Reason(reason) => RequestMismatch::new(format!("request body has an error: {reason}")),
+            BodyMismatch::TooMuchWork => RequestMismatch::too_much_work("request body takes too long to validate".to_owned()),
+        })
     }
 }
 
 impl BodyRules {
-    fn check(&self, content_type: &str, body: &[u8], schemas: &Schemas) -> Result<(), String> {
+    fn check(&self, content_type: &str, body: &[u8], schemas: &Schemas, budget: Budget) -> Result<(), BodyMismatch> {
         if body.is_empty() {
-            return if self.required { Err("value is required but missing".to_owned()) } else { Ok(()) };
+            return if self.required { Err("value is required but missing".to_owned().into()) } else { Ok(()) };
         }
         if self.content.is_empty() {
             return Ok(());
         }
         let Some(schema) = self.media(content_type) else {
-            return Err(format!("header Content-Type has unexpected value {content_type:?}"));
+            return Err(format!("header Content-Type has unexpected value {content_type:?}").into());
         };
         let Some(schema) = schema else { return Ok(()) };
-        if is_json(essence(content_type)) && schemas.fits_json(schema, body, Side::Request) {
-            return Ok(());
+        let undecoded = |why: String| format!("failed to decode request body: {why}");
+        if is_json(essence(content_type)) {
+            match schemas.fits_json(schema, body, Side::Request, budget) {
+                Streamed::Fits => return Ok(()),
+                Streamed::TooMuchWork => return Err(BodyMismatch::TooMuchWork),
+                Streamed::Unfit => {}
+            }
+            let value = JsonTree::read(body).map_err(|error| undecoded(error.to_string()))?;
+            return check_value(schema, &value, schemas, budget);
         }
-        let value = decoded(content_type, body, schema, schemas).map_err(|why| format!("failed to decode request body: {why}"))?;
-        schemas.check(schema, &value, Side::Request).map_err(|mismatch| {
-            let name = schemas.name(schema);
-            format!("doesn't match schema{}{name}: {mismatch}", if name.is_empty() { "" } else { " " })
-        })
+        let value = decoded(content_type, body, schema, schemas).map_err(undecoded)?;
+        check_value(schema, &JsonTree::of(&value), schemas, budget)
     }
 
     /// The schema of a content type: of the whole type first, then of the type without parameters, then of ranges.
@@ -160,6 +165,29 @@ impl BodyRules {
     }
 }
 
+/// Why a body does not fit.
+enum BodyMismatch {
+    Reason(String),
+    /// It may fit, and finding out would take too much work.
+    TooMuchWork,
+}
+
+impl From<String> for BodyMismatch {
+    fn from(reason: String) -> Self {
+        BodyMismatch::Reason(reason)
+    }
+}
+
+fn check_value(schema: SchemaId, value: &JsonTree<'_>, schemas: &Schemas, budget: Budget) -> Result<(), BodyMismatch> {
+    schemas.check(schema, value, Side::Request, budget).map_err(|mismatch: Mismatch| {
+        if mismatch.is_exhausted() {
+            return BodyMismatch::TooMuchWork;
+        }
+        let name = schemas.name(schema);
+        format!("doesn't match schema{}{name}: {mismatch}", if name.is_empty() { "" } else { " " }).into()
+    })
+}
+
 /// A content type without its parameters.
 pub(crate) fn essence(content_type: &str) -> &str {
     content_type.split(';').next().unwrap_or_default().trim()
@@ -174,7 +202,6 @@ pub(crate) fn is_json(essence: &str) -> bool {
 fn decoded(content_type: &str, body: &[u8], schema: SchemaId, schemas: &Schemas) -> Result<Value, String> {
     let kind = essence(content_type).to_ascii_lowercase();
     match kind.as_str() {
-        kind if is_json(kind) => serde_json::from_slice(body).map_err(|error| error.to_string()),
         "application/x-www-form-urlencoded" => {
             let text = std::str::from_utf8(body).map_err(|_| "not UTF-8".to_owned())?;
             form(query(text), schema, schemas)

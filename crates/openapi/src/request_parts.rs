@@ -24,16 +24,29 @@ pub(crate) struct WrittenParameters<'r> {
 
 /// What does not fit in a request, in words for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestMismatch(String);
+pub struct RequestMismatch {
+    reason: String,
+    is_exhausted: bool,
+}
 
 impl RequestMismatch {
     pub(crate) fn new(reason: String) -> Self {
-        RequestMismatch(reason)
+        RequestMismatch { reason, is_exhausted: false }
+    }
+
+    /// The request may fit, and finding out would take too much work.
+    pub(crate) fn too_much_work(reason: String) -> Self {
+        RequestMismatch { reason, is_exhausted: true }
+    }
+
+    /// Whether the request may fit, and finding out would take too much work.
+    pub fn is_exhausted(&self) -> bool {
+        self.is_exhausted
     }
 }
 
 impl std::fmt::Display for RequestMismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.reason)
     }
 }

@@ -8,7 +8,7 @@ use tollgate_model::{JsonPath, Problem};
 
 use crate::document::{Document, Operation};
 use crate::request::{essence, is_json};
-use crate::schema::{SchemaCompiler, SchemaId, Schemas, Side};
+use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaId, Schemas, Side, Streamed};
 
 /// Compiles the responses of operations of one document; they share their schemas.
 pub struct ResponseCompiler<'d> {
@@ -57,10 +57,39 @@ pub struct ResponseCheck {
     body: Option<SchemaId>,
 }
 
+/// Why a body does not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfitBody {
+    why: String,
+    is_exhausted: bool,
+}
+
+impl UnfitBody {
+    /// A reason.
+    pub fn new(why: String) -> Self {
+        UnfitBody { why, is_exhausted: false }
+    }
+
+    fn too_much_work() -> Self {
+        UnfitBody { why: "response body takes too long to validate".to_owned(), is_exhausted: true }
+    }
+
+    /// Whether it may fit, and finding out would take too much work.
+    pub fn is_exhausted(&self) -> bool {
+        self.is_exhausted
+    }
+}
+
+impl std::fmt::Display for UnfitBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
 impl<'d> ResponseCompiler<'d> {
     /// A compiler for a document.
     pub fn new(document: &'d Document) -> Self {
-        ResponseCompiler { document, compiler: SchemaCompiler::new(document), rules: Vec::new() }
+        ResponseCompiler { document, compiler: document.schemas(), rules: Vec::new() }
     }
 
     /// Compiles an operation, and returns its index in the result of [`ResponseCompiler::finish`].
@@ -166,17 +195,20 @@ impl ResponseCheck {
     }
 
     /// Checks a body.
-    pub fn check_body(&self, body: &[u8]) -> Result<(), String> {
+    pub fn check_body(&self, body: &[u8], budget: Budget) -> Result<(), UnfitBody> {
         let Some(schema) = self.body else { return Ok(()) };
         let schemas = &self.schemas;
-        if schemas.fits_json(schema, body, Side::Response) {
-            return Ok(());
+        match schemas.fits_json(schema, body, Side::Response, budget) {
+            Streamed::Fits => return Ok(()),
+            Streamed::TooMuchWork => return Err(UnfitBody::too_much_work()),
+            Streamed::Unfit => {}
         }
-        let value: Value = serde_json::from_slice(body).map_err(|error| format!("response body is not valid JSON: {error}"))?;
-        schemas.check(schema, &value, Side::Response).map_err(|mismatch| {
+        let value = JsonTree::read(body).map_err(|error| UnfitBody::new(format!("response body is not valid JSON: {error}")))?;
+        schemas.check(schema, &value, Side::Response, budget).map_err(|mismatch| {
             let name = schemas.name(schema);
             let space = if name.is_empty() { "" } else { " " };
-            format!("response body doesn't match schema{space}{name}: {mismatch}")
+            let why = format!("response body doesn't match schema{space}{name}: {mismatch}");
+            UnfitBody { why, is_exhausted: mismatch.is_exhausted() }
         })
     }
 }
@@ -202,7 +234,9 @@ impl DescribedHeader {
             (None, _) | (_, None) => Ok(()),
             (Some(text), Some(schema)) => {
                 let value = schemas.decode(schema, &text).map_err(about)?;
-                schemas.check(schema, &value, Side::Response).map_err(|mismatch| about(mismatch.to_string()))
+                schemas
+                    .check(schema, &JsonTree::of(&value), Side::Response, Budget::of_body(text.len()))
+                    .map_err(|mismatch| about(mismatch.to_string()))
             }
         }
     }

@@ -1,12 +1,12 @@
 use super::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn mismatches(schema_text: &str, document: &str) -> String {
     let validator = BodyValidator::compile(&serde_json::from_str(schema_text).unwrap()).unwrap();
-    let told = match validator.check(document.as_bytes()) {
+    let told = match validator.check(document.as_bytes(), Budget::of_body(document.len())) {
         Ok(()) => String::new(),
         Err(InvalidBody::Mismatches(told)) => told,
-        Err(InvalidBody::NotJson(error)) => panic!("{error}"),
+        Err(other) => panic!("{other:?}"),
     };
     let mut told: Vec<_> = told.split("; ").collect();
     told.sort_unstable();
@@ -96,7 +96,7 @@ fn a_schema_that_is_none_is_told() {
 fn a_pattern_takes_linear_time() {
     let validator = BodyValidator::compile(&json!({"pattern": "^(a+)+$"})).unwrap();
     let hostile = Value::from(format!("{}b", "a".repeat(100_000))).to_string();
-    assert!(validator.check(hostile.as_bytes()).is_err());
+    assert!(validator.check(hostile.as_bytes(), Budget::of_body(hostile.len())).is_err());
 }
 
 #[test]
@@ -105,7 +105,9 @@ fn what_is_told_is_bounded() {
     let many = Value::Array(vec![json!(1); 100_000]);
     let wide = Value::Object((0..10_000).map(|index| (format!("{index}").repeat(100), json!(1))).collect());
     for document in [many, wide] {
-        let Err(InvalidBody::Mismatches(told)) = validator.check(document.to_string().as_bytes()) else { panic!("mismatches") };
+        let Err(InvalidBody::Mismatches(told)) = validator.check(document.to_string().as_bytes(), Budget::of_body(2 << 20)) else {
+            panic!("mismatches")
+        };
         assert!(told.len() < 10_000);
     }
 }
@@ -114,7 +116,158 @@ fn what_is_told_is_bounded() {
 fn what_is_not_json_is_told() {
     for schema in [json!({}), json!({"not": {"type": "null"}})] {
         let validator = BodyValidator::compile(&schema).unwrap();
-        let Err(InvalidBody::NotJson(error)) = validator.check(b"{\"a\":1,}") else { panic!("no JSON") };
+        let Err(InvalidBody::NotJson(error)) = validator.check(b"{\"a\":1,}", Budget::brief()) else { panic!("no JSON") };
         assert_eq!(error.to_string(), "trailing comma at line 1 column 8");
+    }
+}
+
+/// A union of node types that refer back: alternatives to the power of the depth, if each says what is wrong below it.
+fn tree_of_types(types: usize, keyword: &str) -> Value {
+    let alternatives: Vec<Value> = (0..types)
+        .map(
+            |number| json!({"properties": {"child": {"$ref": "#"}, "type": {"const": format!("t{number}")}}, "required": ["type"]}),
+        )
+        .collect();
+    json!({keyword: alternatives})
+}
+
+#[test]
+fn alternatives_that_refer_back_take_work_that_grows_with_the_body_only() {
+    for keyword in ["oneOf", "anyOf"] {
+        let validator = BodyValidator::compile(&tree_of_types(20, keyword)).unwrap();
+        for (leaf, is_valid) in [(json!({"type": "t3"}), true), (json!({"type": "none"}), false), (json!(5), keyword == "anyOf")] {
+            let body = (0..30).fold(leaf, |child, level| json!({"type": format!("t{}", level % 20), "child": child})).to_string();
+            let checked = validator.check(body.as_bytes(), Budget::brief());
+            match checked {
+                Ok(()) => assert!(is_valid, "{body}"),
+                Err(InvalidBody::Mismatches(told)) => {
+                    assert!(!is_valid, "{body} {told}");
+                    assert!(told.contains("child.child.child: ") || told.contains("child.type: "), "{told}");
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+/// Each multiplies the work of one level by that of the next.
+#[test]
+fn no_keyword_makes_work_that_grows_exponentially() {
+    let doubled = |wrap: &dyn Fn(Value, Value) -> Value| {
+        let mut definitions = serde_json::Map::new();
+        for level in 0..40 {
+            let next = || json!({"$ref": format!("#/definitions/d{}", level + 1)});
+            definitions.insert(format!("d{level}"), wrap(next(), next()));
+        }
+        definitions.insert("d40".to_owned(), json!({"type": "string"}));
+        json!({"$schema": "https://json-schema.org/draft/2019-09/schema", "$ref": "#/definitions/d0", "definitions": definitions})
+    };
+    let object = (0..45).fold(json!("x"), |child, _| json!({"a": child}));
+    let list = (0..45).fold(json!("x"), |child, _| json!([child]));
+    let cases: [(&str, Box<dyn Fn(Value, Value) -> Value>); 11] = [
+        ("allOf", Box::new(|one, other| json!({"allOf": [one, other]}))),
+        ("anyOf", Box::new(|one, other| json!({"anyOf": [{"allOf": [one, false]}, other]}))),
+        ("not", Box::new(|one, other| json!({"not": one, "if": other}))),
+        ("if", Box::new(|one, other| json!({"if": one, "then": other}))),
+        ("items", Box::new(|one, other| json!({"items": one, "contains": other}))),
+        ("properties", Box::new(|one, other| json!({"properties": {"a": one}, "patternProperties": {"a": other}}))),
+        ("additionalProperties", Box::new(|one, other| json!({"additionalProperties": one, "patternProperties": {"a": other}}))),
+        (
+            "propertyNames",
+            Box::new(|one, other| json!({"propertyNames": {"anyOf": [{"type": "string"}, one]}, "properties": {"a": other}})),
+        ),
+        ("dependentSchemas", Box::new(|one, other| json!({"dependentSchemas": {"a": one}, "properties": {"a": other}}))),
+        ("unevaluatedProperties", Box::new(|one, other| json!({"anyOf": [one], "unevaluatedProperties": other}))),
+        ("unevaluatedItems", Box::new(|one, other| json!({"anyOf": [one], "unevaluatedItems": other}))),
+    ];
+    for (keyword, wrap) in cases {
+        let validator = BodyValidator::compile(&doubled(&*wrap)).unwrap();
+        for body in [&object, &list, &json!("x"), &json!(1)] {
+            let checked = validator.check(body.to_string().as_bytes(), Budget::brief());
+            assert!(!matches!(checked, Err(InvalidBody::TooMuchWork)), "{keyword} {body}");
+        }
+    }
+}
+
+#[test]
+fn lists_are_compared_in_time_that_grows_with_their_length() {
+    let unique = BodyValidator::compile(&json!({"uniqueItems": true})).unwrap();
+    let allowed: Vec<Value> = (0..10_000).map(|number| json!({"a": number, "b": [number]})).collect();
+    let listed = BodyValidator::compile(&json!({"items": {"enum": allowed}})).unwrap();
+    let items: Vec<Value> = (0..10_000).map(|number| json!({"b": [number], "a": number})).collect();
+    let body = Value::from(items).to_string();
+    for validator in [unique, listed] {
+        assert!(validator.check(body.as_bytes(), Budget::of_body(body.len())).is_ok());
+    }
+}
+
+#[test]
+fn values_are_equal_whatever_they_are_written_like() {
+    for (schema, body, is_valid) in [
+        (r#"{"const": {"a": 1, "b": [2]}}"#, r#"{"b": [2.0], "a": 1e0}"#, true),
+        (r#"{"enum": [{"a": 1, "b": 2}]}"#, r#"{"b": 2, "a": 1}"#, true),
+        (r#"{"enum": [[1, 2]]}"#, r#"[2, 1]"#, false),
+        (r#"{"enum": [0]}"#, r#"-0.0"#, true),
+        (r#"{"enum": [0]}"#, r#"false"#, false),
+        (r#"{"enum": [9007199254740993]}"#, r#"9007199254740992.0"#, false),
+        (r#"{"enum": [18446744073709551615]}"#, r#"18446744073709551615"#, true),
+        (r#"{"uniqueItems": true}"#, r#"[{"a": 1, "b": 2}, {"b": 2, "a": 1}]"#, false),
+        (r#"{"uniqueItems": true}"#, r#"[1, 1.0]"#, false),
+        (r#"{"uniqueItems": true}"#, r#"[1, true, "1", [1], {"a": 1}, null]"#, true),
+        (r#"{"uniqueItems": true}"#, r#"[[{"a": [1.0]}], [{"a": [1]}]]"#, false),
+        (r#"{"multipleOf": 1.5}"#, r#"-4.5"#, true),
+        (r#"{"multipleOf": 0.01}"#, r#"4.35"#, true),
+        (r#"{"multipleOf": 0.0001}"#, r#"0.00751"#, false),
+        (r#"{"multipleOf": 0.123456789}"#, r#"1e308"#, false),
+        (r#"{"multipleOf": 1e-8}"#, r#"12391239123"#, true),
+        (r#"{"multipleOf": 2}"#, r#"18446744073709551614"#, true),
+        (r#"{"minimum": 9007199254740993}"#, r#"9007199254740992"#, false),
+        (r#"{"exclusiveMaximum": 1}"#, r#"0.999999"#, true),
+    ] {
+        assert_eq!(mismatches(schema, body).is_empty(), is_valid, "{schema} {body}");
+    }
+}
+
+#[test]
+fn a_budget_that_is_used_up_is_no_verdict() {
+    let validator = BodyValidator::compile(&json!({"items": {"oneOf": [{"type": "string"}, {"type": "integer"}]}})).unwrap();
+    let body = format!("[{}]", vec!["1"; 100_000].join(","));
+    assert!(matches!(validator.check(body.as_bytes(), Budget::brief()), Err(InvalidBody::TooMuchWork)));
+    assert!(validator.check(body.as_bytes(), Budget::of_body(body.len())).is_ok());
+    let endless =
+        BodyValidator::compile(&json!({"$ref": "#/definitions/a", "definitions": {"a": {"allOf": [{"$ref": "#/definitions/a"}]}}}));
+    assert!(matches!(endless.unwrap().check(b"1", Budget::of_body(1)), Err(InvalidBody::TooMuchWork)));
+}
+
+#[test]
+fn references_lead_to_places_names_and_addresses_of_the_document() {
+    for (schema, fits, unfit) in [
+        (
+            r##"{"$id": "http://x/root.json", "definitions": {"A": {"$id": "a.json", "type": "integer"}}, "properties": {"p": {"$ref": "a.json"}}}"##,
+            r#"{"p": 1}"#,
+            r#"{"p": "x"}"#,
+        ),
+        (r##"{"definitions": {"A": {"$id": "#a", "type": "integer"}}, "items": {"$ref": "#a"}}"##, "[1]", r#"["x"]"#),
+        (
+            r##"{"$id": "http://x/", "items": {"$id": "y/", "items": {"$ref": "z.json"}, "definitions": {"z": {"$id": "z.json", "type": "integer"}}}}"##,
+            "[[1]]",
+            r#"[["x"]]"#,
+        ),
+        (r##"{"properties": {"$ref": {"type": "string"}}}"##, r#"{"$ref": "a"}"#, r#"{"$ref": 1}"#),
+        (r##"{"$ref": "http://json-schema.org/draft-07/schema#"}"##, r#"{"minLength": 1}"#, r#"{"minLength": -1}"#),
+        (r##"{"items": {"$ref": "#/definitions/a%25~1"}, "definitions": {"a%/": {"type": "integer"}}}"##, "[1]", r#"["x"]"#),
+        (
+            r##"{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"a": {"$anchor": "n", "type": "integer"}}, "items": {"$ref": "#n"}}"##,
+            "[1]",
+            r#"["x"]"#,
+        ),
+        (
+            r##"{"$schema": "http://json-schema.org/draft-04/schema#", "id": "http://x/", "definitions": {"a": {"id": "b", "type": "integer"}}, "items": {"$ref": "http://x/b"}}"##,
+            "[1]",
+            r#"["x"]"#,
+        ),
+    ] {
+        assert_eq!(mismatches(schema, fits), "", "{schema}");
+        assert_ne!(mismatches(schema, unfit), "", "{schema}");
     }
 }

@@ -162,6 +162,7 @@ catalogue! {
     LENGTH_REQUIRED = 411, "length_required", "Content length is required for this request";
     REQUEST_TOO_LARGE = 400, "request_too_large", "Request is too large";
     BODIES_FULL = 503, "bodies_full", "Too many bodies are being read";
+    BODY_WORK_BUSY = 503, "body_work_busy", "Too many bodies wait to be processed";
     CODING_UNKNOWN = 415, "coding_unknown", "Content-Encoding is not supported";
     CODING_MALFORMED = 400, "coding_malformed", "Body does not fit its Content-Encoding";
     RESPONSE_TOO_LARGE = 500, "response_too_large", "Response body too large";

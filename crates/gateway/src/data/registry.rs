@@ -16,6 +16,7 @@ use crate::data::api_call::ApiCallQueue;
 use crate::data::breaker::{Breaker, BreakerPlace};
 use crate::data::found_target::FoundTarget;
 use crate::data::graphql::{GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, GraphqlThreads};
+use crate::data::offload::BodyThreads;
 use crate::data::pool_hedging::PoolHedging;
 use crate::data::pool_name::PoolName;
 use crate::data::second_tier::SecondTier;
@@ -67,6 +68,8 @@ pub(crate) struct Registry {
     pub passwords: StartedOnce<Passwords>,
     /// The threads that check long GraphQL documents.
     pub graphql_threads: Arc<StartedOnce<GraphqlThreads>>,
+    /// The threads for work on large bodies.
+    pub body_threads: Arc<StartedOnce<BodyThreads>>,
     graphql: Interned<GraphqlKey, GraphqlApi>,
     /// The last definition that was wrong, which all versions of its API ask for.
     graphql_failed: Mutex<Option<(GraphqlKey, Vec<GraphqlProblem>)>>,
@@ -163,6 +166,7 @@ impl Registry {
             oauth_clients: self.oauth_clients.clone(),
             certificates: self.certificates.clone(),
             graphql_threads: self.graphql_threads.clone(),
+            body_threads: self.body_threads.clone(),
             ..Registry::default()
         }
     }

@@ -92,3 +92,32 @@ fn a_request_whose_body_is_read_counts_once() {
     let statuses: Vec<_> = (0..4).map(|_| post(&gateway, "{}").0).collect();
     assert_eq!(statuses, [200, 200, 200, 429]);
 }
+
+#[test]
+fn large_bodies_are_judged_elsewhere_with_the_same_verdicts() {
+    let upstream = Upstream::ok();
+    let alternatives = json!({"items": {"oneOf": [{"type": "string"}, {"type": "integer"}]}});
+    let gateway = Gateway::start(json!({}), [validated(&upstream, json!({"schema": alternatives}))]);
+    let list = |last: &str| format!("[{}{last}]", "1,".repeat(100_000));
+    assert_eq!(post(&gateway, &list("2")).0, 200);
+    assert_eq!(upstream.last().text(), list("2"));
+    let (status, text) = post(&gateway, &list("true"));
+    assert!(status == 422 && text.contains("100000: Must validate one and only one schema (oneOf)"), "{text}");
+    let (status, text) = post(&gateway, &list(""));
+    assert!(status == 400 && text.contains("JSON parsing error: trailing comma"), "{text}");
+    assert_eq!(upstream.requests(), 1);
+}
+
+/// Node types that refer back to their union, and an invalid leaf: alternatives to the power of the depth, if each said what is wrong below it.
+#[test]
+fn a_tree_of_node_types_with_an_invalid_leaf_is_refused_at_once() {
+    let upstream = Upstream::ok();
+    let node = |kind: &str| json!({"properties": {"child": {"$ref": "#"}, "type": {"const": kind}}, "required": ["type"]});
+    let union = json!({"oneOf": ["a", "b", "c", "d", "e"].map(node)});
+    let gateway = Gateway::start(json!({}), [validated(&upstream, json!({"schema": union}))]);
+    let tree =
+        |leaf: &str| (0..40).fold(format!("{{\"type\":\"{leaf}\"}}"), |child, _| format!("{{\"child\":{child},\"type\":\"c\"}}"));
+    assert_eq!(post(&gateway, &tree("e")).0, 200);
+    let (status, text) = post(&gateway, &tree("none"));
+    assert!(status == 422 && text.contains("child.type"), "{text}");
+}

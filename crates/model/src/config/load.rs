@@ -114,10 +114,13 @@ fn read(path: &Path) -> Result<Value, String> {
         return Err(format!("larger than {FILE_BYTES_MAX} bytes"));
     }
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))?;
-    if is_yaml(path, &text) {
-        serde_saphyr::from_str(&text).map_err(|error| format!("not valid YAML: {error}"))
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if is_yaml(path, text) {
+        // YAML 1.2: `no`, `on` and `y` are texts.
+        let options = serde_saphyr::options! { strict_booleans: true };
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| format!("not valid YAML: {error}"))
     } else {
-        serde_json::from_str(&text).map_err(|error| format!("not valid JSON: {error}"))
+        serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))
     }
 }
 

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 use tollgate_model::{JsonPath, Level, Problem};
 
-use super::DEPTH_MAX;
+use tollgate_schema::DEPTH_MAX;
+
 use crate::places::at_pointer;
 
 /// Maximum problems about references: a document that refers to another file does so everywhere.

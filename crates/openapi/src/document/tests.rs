@@ -132,3 +132,13 @@ fn yaml_may_be_deep_and_large() {
     let large = (0..400_000).map(|number| format!("k{number}: {number}\n")).collect::<String>();
     assert_eq!(read_text(large.as_bytes()).unwrap().as_object().map(|members| members.len()), Some(400_000));
 }
+
+#[test]
+fn yaml_is_that_of_1_2() {
+    let text = "\u{feff}a: [NO, no, y, n, Y, on, off, Yes]\nb: [true, false]\ny: 1\nc: [null, ~]\nd: 'true'\n";
+    let read = read_text(text.as_bytes()).unwrap();
+    let expect = serde_json::json!({
+        "a": ["NO", "no", "y", "n", "Y", "on", "off", "Yes"], "b": [true, false], "y": 1, "c": [null, null], "d": "true",
+    });
+    assert_eq!(read, expect);
+}

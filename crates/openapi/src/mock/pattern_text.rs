@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::schema::{compile_pattern, translated_pattern};
+use tollgate_schema::{compile_pattern, translated_pattern};
 
 /// Maximum characters of a text; patterns may repeat their parts any number of times.
 const CHARS_MAX: usize = 1_000;

@@ -102,3 +102,26 @@ fn what_needs_itself_is_left_out_where_it_may_be() {
     let mocks = Mocks::new(&document, &document.operations[0]);
     assert_eq!(ask(&mocks, &[]).map(|(_, _, body)| body), Ok("{\"n\":0,\"list\":[]}".to_owned()));
 }
+
+/// References on each of several levels multiply, and so do lists with a minimum length in each other.
+#[test]
+fn an_example_that_would_be_too_large_is_made_less_deep() {
+    let mut schemas = serde_json::Map::new();
+    for level in 0..30 {
+        let next = json!({"$ref": format!("#/components/schemas/L{}", level + 1)});
+        let properties: serde_json::Map<String, Value> = (0..10).map(|number| (format!("p{number}"), next.clone())).collect();
+        schemas.insert(format!("L{level}"), json!({"type": "object", "properties": properties}));
+    }
+    schemas.insert("L30".to_owned(), json!({"type": "string"}));
+    let lists = (0..11).fold(json!({"type": "integer"}), |items, _| json!({"type": "array", "minItems": 16, "items": items}));
+    schemas.insert("Lists".to_owned(), json!({"type": "object", "properties": {"a": {"type": "string"}, "b": lists}}));
+    let root = json!({"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": {}, "components": {"schemas": schemas}});
+    let document = Document::new(root).unwrap().0;
+    let of = |name: &str| made(&document, &json!({"$ref": format!("#/components/schemas/{name}")})).unwrap();
+    let wide = of("L0");
+    assert_eq!(wide.as_object().map(Map::len), Some(10));
+    assert!(parts(&wide) > 100 && parts(&wide) <= PARTS_MAX, "{}", parts(&wide));
+    let lists = of("Lists");
+    assert_eq!(lists.get("a"), Some(&json!("string")));
+    assert!(parts(&lists) <= PARTS_MAX);
+}

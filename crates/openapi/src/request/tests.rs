@@ -16,7 +16,9 @@ fn check(operation: Value, path: &str, query_text: &str, headers: &[(&str, &str)
     let find =
         |name: &str| headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| Cow::Borrowed(*value));
     let parts = RequestParts { path, query: query_text, header: &find };
-    let checked = rules.check_parameters(&parts).and_then(|()| rules.check_body(content.0, content.1.as_bytes()));
+    let checked = rules
+        .check_parameters(&parts)
+        .and_then(|()| rules.check_body(content.0, content.1.as_bytes(), Budget::of_body(content.1.len())));
     checked.map_or_else(|mismatch| mismatch.to_string(), |()| String::new())
 }
 

@@ -30,7 +30,9 @@ fn verdict(rules: &ResponseRules, status: u16, headers: &[(&str, &str)], body: &
     let header =
         |name: &str| headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| (*value).to_owned());
     match rules.check_head(status, must, &header)? {
-        Some(check) if check.reads_body() => check.check_body(body.as_bytes()),
+        Some(check) if check.reads_body() => {
+            check.check_body(body.as_bytes(), Budget::of_body(body.len())).map_err(|why| why.to_string())
+        }
         _ => Ok(()),
     }
 }

@@ -8,7 +8,8 @@ fn owned(tree: &JsonTree<'_>) -> Value {
         JsonTree::Null => Value::Null,
         JsonTree::Bool(truth) => Value::Bool(*truth),
         JsonTree::Number(number) => Value::Number(number.clone()),
-        JsonTree::Text(text) => Value::from(text.as_ref()),
+        JsonTree::Text(text) => Value::from(*text),
+        JsonTree::Unescaped(text) => Value::from(text.as_ref()),
         JsonTree::Items(items) => items.iter().map(owned).collect(),
         JsonTree::Members(members) => {
             let before = members.len();

@@ -2,26 +2,34 @@
 //! every mismatch, and 400 `JSON parsing error: …` for a body that is not JSON. An entry without a schema refuses with 500, as in Tyk.
 //!
 //! A request is held until its body has arrived; a body that is too large gets 400, and a compressed one is decompressed. The schema is
-//! compiled when the definition is loaded.
+//! compiled when the definition is loaded. What takes more than a brief budget runs on another thread; a body that takes more than the budget
+//! of its size is refused like one that does not match.
 
 use super::{Middleware, MiddlewareSource};
+use crate::base::answers::{GRACE, QuestionState};
+use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::parse_error;
+use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal::{self, RefusalText};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use std::sync::Arc;
+use tollgate_engine::Pending;
 use tollgate_model::api::BodySchema;
-use tollgate_schema::{BodyValidator, InvalidBody};
+use tollgate_schema::{BodyValidator, Budget, InvalidBody};
 
 pub(super) struct ValidateJson {
     by_endpoint: EndpointList<Schema>,
+    threads: Arc<StartedOnce<BodyThreads>>,
+    serial: u64,
 }
 
 struct Schema {
     /// `None` when the entry has no schema.
-    validator: Option<Box<BodyValidator>>,
+    validator: Option<Arc<BodyValidator>>,
     /// Status of a refusal.
     status: u16,
 }
@@ -30,7 +38,11 @@ impl ValidateJson {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let entries = &source.info.extended_paths.validate_json;
         let by_endpoint = source.checked_endpoints("validate_json", entries, |_, entry| Schema::new(entry));
-        if by_endpoint.is_empty() { None } else { Some(Box::new(ValidateJson { by_endpoint })) }
+        if by_endpoint.is_empty() {
+            return None;
+        }
+        let (threads, serial) = (source.context.registry.body_threads.clone(), source.context.registry.new_serial());
+        Some(Box::new(ValidateJson { by_endpoint, threads, serial }))
     }
 }
 
@@ -43,7 +55,7 @@ impl Schema {
             None if entry.schema_b64.is_empty() => ("schema", None),
             None => ("schema_b64", Some(decoded(&entry.schema_b64).map_err(|why| ("schema_b64", why))?)),
         };
-        let validator = document.map(|document| BodyValidator::compile(&document).map(Box::new).map_err(|why| (field, why)));
+        let validator = document.map(|document| BodyValidator::compile(&document).map(Arc::new).map_err(|why| (field, why)));
         Ok(Schema { validator: validator.transpose()?, status })
     }
 }
@@ -60,13 +72,42 @@ impl Middleware for ValidateJson {
         if let Err(step) = exchange.read_body() {
             return step;
         }
+        let number = self.serial | (exchange.level as u64) << 56;
         let body = exchange.body();
-        match validator.check(body) {
-            Ok(()) => Step::Next,
-            Err(InvalidBody::NotJson(error)) => {
-                refused(400, "body_not_json", format!("JSON parsing error: {}", parse_error(body, &error)))
+        if body.len() <= HERE_BYTES_MAX && !exchange.answers.has(number) {
+            match validator.check(body, Budget::brief()) {
+                Ok(()) => return Step::Next,
+                Err(InvalidBody::TooMuchWork) => {}
+                Err(why) => return schema.refuse(body, &why),
             }
-            Err(InvalidBody::Mismatches(mismatches)) => refused(schema.status, "body_invalid", mismatches),
+        }
+        let job = (!exchange.answers.has(number)).then(|| (validator.clone(), body.to_vec()));
+        let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
+        let begin = || match job {
+            Some((validator, body)) => threads.run(move || Arc::new(validator.check(&body, Budget::of_body(body.len())))),
+            None => Pending::pair().1,
+        };
+        match exchange.answers.ask(number, begin) {
+            QuestionState::Hold(work) => Step::Await(work, OFFLOAD_TIME_MAX + GRACE),
+            QuestionState::Lost => Step::Refuse(refusal::BODY_WORK_BUSY),
+            QuestionState::Done(checked) => match &*checked {
+                Ok(()) => Step::Next,
+                Err(why) => schema.refuse(exchange.body(), why),
+            },
+        }
+    }
+}
+
+impl Schema {
+    fn refuse(&self, body: &[u8], why: &InvalidBody) -> Step {
+        match why {
+            InvalidBody::NotJson(error) => {
+                refused(400, "body_not_json", format!("JSON parsing error: {}", parse_error(body, error)))
+            }
+            InvalidBody::Mismatches(mismatches) => refused(self.status, "body_invalid", mismatches.clone()),
+            InvalidBody::TooMuchWork => {
+                refused(self.status, "body_too_much_work", "the body takes too long to validate".to_owned())
+            }
         }
     }
 }

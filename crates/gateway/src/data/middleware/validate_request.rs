@@ -2,19 +2,26 @@
 //! `operation_validations`, which only documents write. The client sees 422, or the
 //! operation's `errorResponseCode`, with the first thing that does not fit and its place.
 //!
-//! Parameters are checked before the body is read. A request is held until its body has arrived, if the operation describes one.
+//! Parameters are checked before the body is read. A request is held until its body has arrived, if the operation describes one. What takes more
+//! than a brief budget runs on another thread; what takes more than the budget of the body's size is refused like what does not fit.
 
 use super::{Middleware, MiddlewareSource};
+use crate::base::answers::{GRACE, QuestionState};
+use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::refusal::RefusalText;
+use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
+use crate::data::refusal::{self, RefusalText};
 use std::borrow::Cow;
 use std::sync::Arc;
+use tollgate_engine::Pending;
 use tollgate_http::KnownHeader;
-use tollgate_openapi::{OperationRules, RequestParts, RulesCompiler};
+use tollgate_openapi::{Budget, OperationRules, RequestMismatch, RequestParts, RulesCompiler};
 
 pub(super) struct ValidateRequest {
     by_endpoint: EndpointList<Validated>,
+    threads: Arc<StartedOnce<BodyThreads>>,
+    serial: u64,
 }
 
 /// The rules of an operation; `None` if its requests are not validated.
@@ -50,7 +57,8 @@ impl ValidateRequest {
             let status = if entry.error_response_code == 0 { 422 } else { entry.error_response_code };
             Some(Validated { rules, status })
         });
-        Some(Box::new(ValidateRequest { by_endpoint }))
+        let (threads, serial) = (source.context.registry.body_threads.clone(), source.context.registry.new_serial());
+        Some(Box::new(ValidateRequest { by_endpoint, threads, serial }))
     }
 }
 
@@ -65,7 +73,7 @@ impl Middleware for ValidateRequest {
             rules.check_parameters(&parts)
         };
         if let Err(mismatch) = mismatch {
-            return refused(validated.status, mismatch.to_string());
+            return refused(validated.status, &mismatch);
         }
         if !rules.reads_body() {
             return Step::Next;
@@ -74,9 +82,27 @@ impl Middleware for ValidateRequest {
             return step;
         }
         let kind = exchange.request.headers.known(KnownHeader::ContentType).unwrap_or_default();
-        match rules.check_body(&String::from_utf8_lossy(kind), exchange.body()) {
-            Ok(()) => Step::Next,
-            Err(mismatch) => refused(validated.status, mismatch.to_string()),
+        let kind = String::from_utf8_lossy(kind);
+        let number = self.serial | (exchange.level as u64) << 56;
+        let body = exchange.body();
+        if body.len() <= HERE_BYTES_MAX && !exchange.answers.has(number) {
+            match rules.check_body(&kind, body, Budget::brief()) {
+                Ok(()) => return Step::Next,
+                Err(mismatch) if mismatch.is_exhausted() => {}
+                Err(mismatch) => return refused(validated.status, &mismatch),
+            }
+        }
+        let job = (!exchange.answers.has(number)).then(|| (rules.clone(), kind.into_owned(), body.to_vec()));
+        let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
+        let begin = || match job {
+            Some((rules, kind, body)) => threads.run(move || rules.check_body(&kind, &body, Budget::of_body(body.len()))),
+            None => Pending::pair().1,
+        };
+        match exchange.answers.ask(number, begin) {
+            QuestionState::Hold(work) => Step::Await(work, OFFLOAD_TIME_MAX + GRACE),
+            QuestionState::Lost => Step::Refuse(refusal::BODY_WORK_BUSY),
+            QuestionState::Done(Ok(())) => Step::Next,
+            QuestionState::Done(Err(mismatch)) => refused(validated.status, &mismatch),
         }
     }
 }
@@ -89,7 +115,8 @@ fn joined<'x>(exchange: &'x Exchange<'_>, name: &str) -> Option<Cow<'x, str>> {
     Some(lines.fold(first, |joined, (_, value)| Cow::Owned(format!("{joined}{separator}{}", String::from_utf8_lossy(value)))))
 }
 
-fn refused(status: u16, message: String) -> Step {
-    let message = format!("request validation error: {message}");
-    Step::Refuse(RefusalText { status, cause: "request_invalid", message: message.into(), id: None }.into())
+fn refused(status: u16, mismatch: &RequestMismatch) -> Step {
+    let cause = if mismatch.is_exhausted() { "request_too_much_work" } else { "request_invalid" };
+    let message = format!("request validation error: {mismatch}");
+    Step::Refuse(RefusalText { status, cause, message: message.into(), id: None }.into())
 }

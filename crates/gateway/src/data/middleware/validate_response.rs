@@ -6,15 +6,18 @@
 //! is held until it is complete; bodies in other forms than JSON pass as they come.
 
 use super::{Middleware, MiddlewareSource};
+use crate::base::answers::GRACE;
+use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::{Unopened, WholeBody};
+use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal::{Refusal, RefusalText};
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use crate::observe::Meter;
 use std::sync::Arc;
-use tollgate_engine::KeptBody;
-use tollgate_openapi::{ResponseCheck, ResponseCompiler, ResponseRules};
+use tollgate_engine::{KeptBody, Pending};
+use tollgate_openapi::{Budget, ResponseCheck, ResponseCompiler, ResponseRules, UnfitBody};
 
 /// Cause of the refusal and of the dry run.
 const CAUSE: &str = "response_invalid";
@@ -32,6 +35,7 @@ struct ValidationTerms {
     status: u16,
     must_be_described: bool,
     meter: Arc<Meter>,
+    threads: Arc<StartedOnce<BodyThreads>>,
 }
 
 /// The check of one response.
@@ -41,6 +45,8 @@ struct ResponseValidation {
     reader: WholeBody,
     counting_core: Option<usize>,
     body: Option<ResponseCheck>,
+    /// What another thread finds of a large body.
+    asked: Option<Pending<Result<(), UnfitBody>>>,
 }
 
 impl ValidateResponse {
@@ -81,6 +87,7 @@ impl ValidateResponse {
             status: if written.error_response_code == 0 { 500 } else { written.error_response_code },
             must_be_described: written.described_statuses_only,
             meter: source.context.registry.meters.get(&source.definition.api_id),
+            threads: source.context.registry.body_threads.clone(),
         };
         Some(Box::new(ValidateResponse { by_endpoint, terms: Arc::new(terms) }))
     }
@@ -101,6 +108,7 @@ impl Middleware for ValidateResponse {
             reader: WholeBody::new(exchange),
             counting_core: exchange.counting_core,
             body: None,
+            asked: None,
         };
         exchange.response_chain.push(step);
         Step::Next
@@ -128,22 +136,47 @@ impl ResponseStep for ResponseValidation {
     }
 
     fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
+        if let Some(asked) = self.asked.take() {
+            let lost = || Err(UnfitBody::new("the threads for bodies are busy".to_owned()));
+            return self.decide(head, asked.get().unwrap_or_else(lost));
+        }
         let Some(check) = self.body.take() else { return ResponseAction::Pass };
         let fits = match self.reader.opened(head, body) {
-            Ok(body) => check.check_body(&body),
+            Ok(body) => {
+                let here = (body.len() <= HERE_BYTES_MAX).then(|| check.check_body(&body, Budget::brief()));
+                match here.filter(|fits| !fits.as_ref().is_err_and(UnfitBody::is_exhausted)) {
+                    Some(fits) => fits,
+                    None => return self.ask(head, check, body.to_vec()),
+                }
+            }
             // Without a check, nothing passes but in dry run.
             Err(Unopened::Refused(refusal)) if !self.terms.dry_run => return ResponseAction::Refuse(refusal),
-            Err(Unopened::Refused(refusal)) => Err(refusal.message.text().to_owned()),
-            Err(Unopened::Unreadable(why)) => Err(why),
+            Err(Unopened::Refused(refusal)) => Err(UnfitBody::new(refusal.message.text().to_owned())),
+            Err(Unopened::Unreadable(why)) => Err(UnfitBody::new(why)),
         };
-        match fits {
-            Ok(()) => ResponseAction::Pass,
-            Err(why) => self.unfit(head, &why),
-        }
+        self.decide(head, fits)
     }
 }
 
 impl ResponseValidation {
+    /// Holds the response while another thread checks its body.
+    fn ask(&mut self, head: &mut ResponseHead<'_>, check: ResponseCheck, body: Vec<u8>) -> ResponseAction {
+        let Some(threads) = self.terms.threads.get() else {
+            return self.unfit(head, "there are no threads to check its body");
+        };
+        let asked = threads.run(move || check.check_body(&body, Budget::of_body(body.len())));
+        let work = asked.work();
+        self.asked = Some(asked);
+        ResponseAction::Await(work, OFFLOAD_TIME_MAX + GRACE)
+    }
+
+    fn decide(&self, head: &mut ResponseHead<'_>, fits: Result<(), UnfitBody>) -> ResponseAction {
+        match fits {
+            Ok(()) => ResponseAction::Pass,
+            Err(why) => self.unfit(head, &why.to_string()),
+        }
+    }
+
     #[cold]
     fn unfit(&self, head: &mut ResponseHead<'_>, why: &str) -> ResponseAction {
         let terms = &*self.terms;

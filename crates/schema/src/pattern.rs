@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// Compiles a pattern. `Err` says why it cannot be used.
-pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
+pub fn compile(pattern: &str) -> Result<Regex, String> {
     let written = translated(pattern);
     RegexBuilder::new(&written).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => format!("takes more than {} KiB when compiled", PATTERN_BYTES_MAX >> 10),
@@ -19,8 +19,14 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
     })
 }
 
+/// Whether a text is a pattern, whatever time it takes to match.
+pub(crate) fn is_pattern(text: &str) -> bool {
+    // Look-around and back-references are patterns too.
+    regex_syntax::parse(&translated(text)).is_ok() || text.contains("(?=") || text.contains("(?!") || text.contains("(?<")
+}
+
 /// The pattern with the escapes and classes that ECMA-262 writes differently.
-pub(crate) fn translated(pattern: &str) -> String {
+pub fn translated(pattern: &str) -> String {
     let mut written = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars().peekable();
     let mut in_class = false;

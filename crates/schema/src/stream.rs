@@ -5,11 +5,12 @@
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Number, Value};
+use serde_json::Number;
 
-use super::check::{CheckRun, Side};
-use super::property_table::{PropertyTable, REQUIRED_MAX};
-use super::{Check, Node, SchemaId, Schemas, Types};
+use crate::nodes::{Check, Node, RequiredName, SchemaId, SchemaParts, Schemas, Side, Types};
+use crate::property_table::{PropertyTable, REQUIRED_MAX};
+use crate::run::{Budget, CheckRun};
+use crate::tree::JsonTree;
 
 /// Maximum schemas that the quick form applies to one value at once: references and `allOf` add up.
 const PARTS_MAX: usize = 6;
@@ -17,15 +18,15 @@ const PARTS_MAX: usize = 6;
 /// Maximum references and members of `allOf` that are followed for the parts of one schema.
 const FOLLOWED_MAX: u32 = 32;
 
-/// The schemas of which one consists, without its references and `allOf`.
-#[derive(Debug, Default)]
-pub(super) enum SchemaParts {
-    /// Only the complete form knows it.
-    #[default]
-    Whole,
-    /// The schema alone.
-    Itself,
-    These(Box<[SchemaId]>),
+/// What the quick form finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streamed {
+    /// It is JSON that fits.
+    Fits,
+    /// It may not fit, or may not be JSON.
+    Unfit,
+    /// The budget was not enough.
+    TooMuchWork,
 }
 
 /// Schemas that all apply to one value.
@@ -58,24 +59,29 @@ impl SchemaSet {
 }
 
 impl Schemas {
-    /// Whether the quick form finds that a text is JSON that fits.
-    pub(crate) fn fits_json(&self, schema: SchemaId, text: &[u8], side: Side) -> bool {
+    /// What the quick form finds of a text.
+    pub fn fits_json(&self, schema: SchemaId, text: &[u8], side: Side, budget: Budget) -> Streamed {
         // Checked once for all strings.
-        let Ok(text) = std::str::from_utf8(text) else { return false };
-        let mut run = CheckRun::quiet(self, side);
+        let Ok(text) = std::str::from_utf8(text) else { return Streamed::Unfit };
+        let mut run = CheckRun::new(self, side, budget);
         let mut document = serde_json::Deserializer::from_str(text);
         let streamed = StreamedValue { run: &mut run, set: SchemaSet::of(schema), depth: 0 };
-        streamed.deserialize(&mut document).is_ok() && document.end().is_ok()
+        match streamed.deserialize(&mut document).is_ok() && document.end().is_ok() {
+            true => Streamed::Fits,
+            false if run.is_exhausted => Streamed::TooMuchWork,
+            false => Streamed::Unfit,
+        }
     }
 
     /// Whether the quick form finds that a string fits.
-    pub(crate) fn fits_text(&self, schema: SchemaId, text: &str, side: Side) -> bool {
-        let run = CheckRun::quiet(self, side);
+    pub fn fits_text(&self, schema: SchemaId, text: &str, side: Side) -> bool {
+        let run = CheckRun::new(self, side, Budget::brief());
         self.parts(&SchemaSet::of(schema)).is_some_and(|parts| run.text_fits(&parts, text))
     }
 
     /// Completes the quick form of all schemas.
-    pub(super) fn complete(&mut self) {
+    pub(crate) fn complete(&mut self) {
+        self.note_shared();
         for index in 0..self.nodes.len() {
             self.complete_table(index);
         }
@@ -97,7 +103,7 @@ impl Schemas {
     fn complete_table(&mut self, index: usize) {
         let Some(node) = self.nodes.get_mut(index) else { return };
         let mut checks = std::mem::take(&mut node.checks);
-        let required = checks.iter().find_map(|check| match check {
+        let required: Option<Vec<RequiredName>> = checks.iter().find_map(|check| match check {
             Check::Required(names) => Some(names.clone()),
             _ => None,
         });
@@ -110,6 +116,7 @@ impl Schemas {
                 properties.named.complete(sides, required.as_deref().unwrap_or_default());
             }
         }
+        note_sides(&mut checks);
         if let Some(node) = self.nodes.get_mut(index) {
             node.checks = checks;
         }
@@ -156,6 +163,30 @@ impl Schemas {
     }
 }
 
+/// Notes which required properties only one side may send.
+fn note_sides(checks: &mut [Check]) {
+    let mut sides = Vec::new();
+    for (place, check) in checks.iter().enumerate() {
+        let Check::Required(names) = check else { continue };
+        let table = checks.iter().find_map(|check| match check {
+            Check::Properties(properties) => Some(&properties.named),
+            _ => None,
+        });
+        let of = |name: &RequiredName| {
+            let property = table.and_then(|table| table.find(&name.name, 0)).map(|(_, property)| property);
+            property.map_or((false, false), |property| (property.read_only, property.write_only))
+        };
+        sides = names.iter().map(|name| (place, of(name))).collect();
+    }
+    for (number, (place, (read_only, write_only))) in sides.into_iter().enumerate() {
+        if let Some(Check::Required(names)) = checks.get_mut(place)
+            && let Some(name) = names.get_mut(number)
+        {
+            (name.read_only, name.write_only) = (read_only, write_only);
+        }
+    }
+}
+
 fn is_streamed(check: &Check) -> bool {
     match check {
         Check::Never
@@ -172,8 +203,7 @@ fn is_streamed(check: &Check) -> bool {
         | Check::DependentSchemas(_)
         | Check::UnevaluatedProperties(_)
         | Check::UnevaluatedItems(_) => false,
-        Check::Enum(values) => values.iter().all(is_scalar),
-        Check::Const(value) => is_scalar(value),
+        Check::Enum(values) | Check::Const(values) => values.are_scalars(),
         Check::Required(names) => names.len() <= REQUIRED_MAX,
         Check::Properties(properties) => properties.patterns.is_empty(),
         Check::Reference(_)
@@ -189,44 +219,43 @@ fn is_streamed(check: &Check) -> bool {
         | Check::Format(_)
         | Check::MinItems(_)
         | Check::MaxItems(_)
+        | Check::NoMoreItems(_)
         | Check::Items { .. } => true,
     }
 }
 
-fn is_scalar(value: &Value) -> bool {
-    !(value.is_array() || value.is_object())
-}
-
 impl<'s> CheckRun<'s> {
-    fn quiet(schemas: &'s Schemas, side: Side) -> Self {
-        CheckRun { schemas, side, work: 0, quiet: 1 }
-    }
-
     fn nodes(&self, parts: &SchemaSet) -> impl Iterator<Item = &'s Node> + use<'s> {
         let (schemas, parts) = (self.schemas, *parts);
         parts.ids.into_iter().take(parts.count).filter_map(|id| schemas.node(id))
     }
 
     fn text_fits(&self, parts: &SchemaSet, text: &str) -> bool {
-        self.nodes(parts).all(|node| {
-            node.types.allow(Types::STRING)
-                && node.checks.iter().all(|check| match check {
-                    Check::Enum(values) => values.iter().any(|allowed| allowed.as_str() == Some(text)),
-                    Check::Const(allowed) => allowed.as_str() == Some(text),
-                    check => self.text(check, text).is_ok(),
-                })
-        })
+        self.nodes(parts)
+            .all(|node| node.types.allow(Types::STRING) && node.checks.iter().all(|check| CheckRun::single_text_fits(check, text)))
     }
 
-    /// A boolean or a number.
-    fn scalar_fits(&mut self, parts: &SchemaSet, value: &Value) -> bool {
-        self.nodes(parts).all(|node| {
-            node.types.accepts(value)
-                && node.checks.iter().all(|check| match check {
-                    Check::Reference(_) | Check::AllOf(_) => true,
-                    check => self.one(check, value, 0).is_ok(),
-                })
-        })
+    fn number_fits(&self, parts: &SchemaSet, number: &Number) -> bool {
+        let value = JsonTree::Number(number.clone());
+        self.nodes(parts)
+            .all(|node| node.types.accepts(&value) && node.checks.iter().all(|check| CheckRun::single_number_fits(check, number)))
+    }
+
+    fn bool_fits(&self, parts: &SchemaSet, truth: bool) -> bool {
+        let value = JsonTree::Bool(truth);
+        let allows = |check: &Check| match check {
+            Check::Enum(allowed) | Check::Const(allowed) => allowed.has(&value),
+            _ => true,
+        };
+        self.nodes(parts).all(|node| node.types.accepts(&value) && node.checks.iter().all(allows))
+    }
+
+    /// Whether a value fits all schemas of a set.
+    fn tree_fits(&mut self, set: &SchemaSet, value: &JsonTree<'_>, depth: u32) -> bool {
+        let fits = set.as_slice().iter().all(|schema| self.fits(*schema, value, depth) == Ok(true));
+        // The value's addresses are free from here on.
+        self.forget();
+        fits
     }
 }
 
@@ -249,11 +278,14 @@ impl<'de> DeserializeSeed<'de> for StreamedValue<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, document: D) -> Result<(), D::Error> {
+        if self.run.spend(1 + self.set.count as u64).is_err() {
+            return Err(unfit());
+        }
         match self.run.schemas.parts(&self.set) {
             Some(parts) => document.deserialize_any(PartsVisitor { run: self.run, set: self.set, parts, depth: self.depth }),
             None => {
-                let value: Value = serde::Deserialize::deserialize(document)?;
-                only_if(self.set.as_slice().iter().all(|schema| self.run.check(*schema, &value, self.depth).is_ok()))
+                let value: JsonTree<'de> = serde::Deserialize::deserialize(document)?;
+                only_if(self.run.tree_fits(&self.set, &value, self.depth))
             }
         }
     }
@@ -275,29 +307,32 @@ impl<'de> Visitor<'de> for PartsVisitor<'_, '_> {
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
         // Whether null is allowed depends on the schema as a whole.
-        only_if(self.set.as_slice().iter().all(|schema| self.run.check(*schema, &Value::Null, self.depth).is_ok()))
+        only_if(self.run.tree_fits(&self.set, &JsonTree::Null, self.depth))
     }
 
     fn visit_bool<E: Error>(self, truth: bool) -> Result<(), E> {
-        only_if(self.run.scalar_fits(&self.parts, &Value::Bool(truth)))
+        only_if(self.run.bool_fits(&self.parts, truth))
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
-        only_if(self.run.scalar_fits(&self.parts, &Value::Number(number.into())))
+        only_if(self.run.number_fits(&self.parts, &number.into()))
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
-        only_if(self.run.scalar_fits(&self.parts, &Value::Number(number.into())))
+        only_if(self.run.number_fits(&self.parts, &number.into()))
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
         match Number::from_f64(number) {
-            Some(number) => only_if(self.run.scalar_fits(&self.parts, &Value::Number(number))),
+            Some(number) => only_if(self.run.number_fits(&self.parts, &number)),
             None => Err(unfit()),
         }
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        if self.run.spend(text.len() as u64 / 16).is_err() {
+            return Err(unfit());
+        }
         only_if(self.run.text_fits(&self.parts, text))
     }
 
@@ -317,7 +352,7 @@ impl<'de> Visitor<'de> for PartsVisitor<'_, '_> {
         let count = count as u64;
         let fits = |check: &Check| match check {
             Check::MinItems(least) => count >= *least,
-            Check::MaxItems(most) => count <= *most,
+            Check::MaxItems(most) | Check::NoMoreItems(most) => count <= *most,
             _ => true,
         };
         only_if(self.run.nodes(&self.parts).all(|node| node.checks.iter().all(fits)))

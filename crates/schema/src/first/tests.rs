@@ -1,14 +1,37 @@
 use serde_json::json;
+use tollgate_model::Problem;
 
 use super::*;
+use crate::compile::SchemaCompiler;
+use crate::dialect::Dialect;
+use crate::pattern;
+
+/// The schema `A` of a document.
+pub(crate) struct CompiledSchema {
+    pub(crate) schemas: Schemas,
+    pub(crate) root: SchemaId,
+}
+
+impl CompiledSchema {
+    pub(crate) fn check(&self, value: &Value, side: Side) -> Result<(), Mismatch> {
+        self.schemas.check(self.root, &JsonTree::of(value), side, Budget::of_body(0))
+    }
+}
+
+pub(crate) fn compiled(version: &str, root: &Value) -> Result<CompiledSchema, Vec<Problem>> {
+    let dialect = if version.starts_with("3.0") { Dialect::OpenApi3_0 } else { Dialect::OpenApi3_1 };
+    let mut compiler = SchemaCompiler::new(root, dialect);
+    let root = compiler.at("#/components/schemas/A");
+    let (schemas, problems) = compiler.finish();
+    if problems.is_empty() { Ok(CompiledSchema { schemas, root }) } else { Err(problems) }
+}
 
 fn check(version: &str, schema: Value, value: Value, expect: &str) {
     let root = json!({"openapi": version, "components": {"schemas": {"A": schema, "Node": {
         "type": "object", "properties": {"next": {"$ref": "#/components/schemas/Node"}, "name": {"type": "string"}}, "required": ["name"],
     }, "Cat": {"type": "object", "properties": {"kind": {"type": "string"}, "lives": {"type": "integer"}}, "required": ["lives"]},
     "Dog": {"type": "object", "properties": {"kind": {"type": "string"}}}}}});
-    let document = Document::new(root).unwrap().0;
-    let schema = SchemaCheck::new(&document, "#/components/schemas/A").unwrap();
+    let schema = compiled(version, &root).unwrap();
     let found = schema.check(&value, Side::Request).map_or_else(|mismatch| mismatch.to_string(), |()| String::new());
     assert_eq!(found, expect, "{value} in {version}");
 }
@@ -147,9 +170,8 @@ fn problems_of_schemas_have_their_places() {
     let root = json!({"openapi": "3.1.0", "components": {"schemas": {"A": {
         "type": "text", "minLength": -1, "pattern": "(?=x)", "properties": {"a": 5}, "allOf": {}, "required": "a",
     }}}});
-    let document = Document::new(root).unwrap().0;
-    let problems: Vec<String> =
-        SchemaCheck::new(&document, "#/components/schemas/A").unwrap_err().iter().map(|problem| problem.path.clone()).collect();
+    let Err(problems) = compiled("3.1.0", &root) else { panic!("problems") };
+    let problems: Vec<String> = problems.iter().map(|problem| problem.path.clone()).collect();
     let places = ["type", "allOf", "minLength", "pattern", "properties.a", "required"]
         .map(|place| format!("$.components.schemas.A.{place}"));
     assert_eq!(problems, places);
@@ -174,9 +196,6 @@ fn recursion_and_alternatives_have_a_bound() {
         "3.0.3",
         json!({"$ref": "#/components/schemas/Node"}),
         deep,
-        &format!(
-            "Error at \"{}\": validation takes too long: the value is nested too deep or matches too many alternatives",
-            "/next".repeat(256),
-        ),
+        "validation takes too long: the value is nested too deep or matches too many alternatives",
     );
 }

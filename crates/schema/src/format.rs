@@ -4,6 +4,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::Number;
 
+use crate::dialect::Dialect;
+use crate::pattern;
+
 /// A format that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -18,11 +21,30 @@ pub(crate) enum Format {
     Uri,
     Int32,
     Int64,
+    Time,
+    IdnEmail,
+    UriReference,
+    Iri,
+    IriReference,
+    UriTemplate,
+    JsonPointer,
+    Regex,
 }
 
 impl Format {
-    pub(crate) fn named(name: &str) -> Option<Format> {
+    /// The format of a name; those that Tyk's validator of a dialect does not know restrict nothing.
+    pub(crate) fn named(name: &str, dialect: Dialect) -> Option<Format> {
+        let is_draft = dialect.is_draft();
         Some(match name {
+            "byte" | "int32" | "int64" if is_draft => return None,
+            "time" if is_draft => Format::Time,
+            "idn-email" if is_draft => Format::IdnEmail,
+            "uri-reference" if is_draft => Format::UriReference,
+            "iri" if is_draft => Format::Iri,
+            "iri-reference" if is_draft => Format::IriReference,
+            "uri-template" if is_draft => Format::UriTemplate,
+            "json-pointer" if is_draft => Format::JsonPointer,
+            "regex" if is_draft => Format::Regex,
             "date" => Format::Date,
             "date-time" => Format::DateTime,
             "byte" => Format::Byte,
@@ -51,6 +73,14 @@ impl Format {
             Format::Uri => "uri",
             Format::Int32 => "int32",
             Format::Int64 => "int64",
+            Format::Time => "time",
+            Format::IdnEmail => "idn-email",
+            Format::UriReference => "uri-reference",
+            Format::Iri => "iri",
+            Format::IriReference => "iri-reference",
+            Format::UriTemplate => "uri-template",
+            Format::JsonPointer => "json-pointer",
+            Format::Regex => "regex",
         }
     }
 
@@ -69,6 +99,14 @@ impl Format {
             Format::Hostname => is_hostname(text),
             Format::Uri => is_uri(text),
             Format::Int32 | Format::Int64 => true,
+            Format::Time => is_time(text),
+            Format::IdnEmail => is_email(text),
+            Format::UriReference => is_uri_text(text),
+            Format::Iri => has_scheme(text) && !text.contains(is_no_iri),
+            Format::IriReference => !text.contains(is_no_iri),
+            Format::UriTemplate => is_uri_template(text),
+            Format::JsonPointer => is_json_pointer(text),
+            Format::Regex => pattern::is_pattern(text),
         }
     }
 
@@ -119,9 +157,12 @@ fn is_date(text: &str) -> bool {
 }
 
 fn is_date_time(text: &str) -> bool {
+    date(text).and_then(|rest| rest.strip_prefix(['T', 't'])).is_some_and(is_time)
+}
+
+fn is_time(text: &str) -> bool {
     let time = || {
-        let rest = date(text)?.strip_prefix(['T', 't'])?;
-        let (hour, rest) = digits(rest, 2)?;
+        let (hour, rest) = digits(text, 2)?;
         let (minute, rest) = digits(rest.strip_prefix(':')?, 2)?;
         let (second, rest) = digits(rest.strip_prefix(':')?, 2)?;
         let rest = match rest.strip_prefix('.') {
@@ -167,10 +208,36 @@ fn is_hostname(text: &str) -> bool {
 }
 
 fn is_uri(text: &str) -> bool {
+    has_scheme(text) && is_uri_text(text)
+}
+
+fn has_scheme(text: &str) -> bool {
     let scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     };
     text.split_once(':').is_some_and(|(before, _)| scheme(before))
-        && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"{}|\\^`".contains(&byte))
+}
+
+fn is_uri_text(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"{}|\\^`".contains(&byte))
+}
+
+fn is_no_iri(c: char) -> bool {
+    c.is_control() || c == ' ' || "<>\"{}|\\^`".contains(c)
+}
+
+/// Braces in pairs and not in each other.
+fn is_uri_template(text: &str) -> bool {
+    let mut is_open = false;
+    text.chars().all(|c| match c {
+        '{' => !std::mem::replace(&mut is_open, true),
+        '}' => std::mem::replace(&mut is_open, false),
+        _ => true,
+    }) && !is_open
+}
+
+fn is_json_pointer(text: &str) -> bool {
+    let is_escaped = |after: &str| after.starts_with(['0', '1']);
+    (text.is_empty() || text.starts_with('/')) && text.split('~').skip(1).all(is_escaped)
 }

@@ -3,44 +3,61 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use tollgate_model::{JsonPath, Level, Problem};
 
-use super::format::Format;
-use super::property_table::PropertyTable;
-use super::{Check, Discriminator, Node, PatternCheck, Properties, SchemaId, Schemas, Types, pattern};
-use crate::document::{DEPTH_MAX, Document, Version};
-use crate::places::at_pointer;
+use crate::addresses::{Addresses, Placed};
+use crate::dialect::Dialect;
+use crate::equal::AllowedValues;
+use crate::format::Format;
+use crate::nodes::{Check, Discriminator, Node, PatternCheck, Properties, RequiredName, SchemaId, Schemas, Types};
+use crate::pattern;
+use crate::pointer::at_pointer;
+use crate::property_table::PropertyTable;
+
+/// Maximum nesting of a document: two hundred schemas in each other have twice as many levels. Deeper documents would need a deep stack wherever
+/// they are walked.
+pub const DEPTH_MAX: usize = 500;
 
 /// Maximum schemas of one document: a few hundred bytes each, and real documents of 10 MB have fewer.
 const SCHEMAS_MAX: usize = 1_000_000;
 
 /// Compiles schemas, and remembers which places it has compiled.
-pub(crate) struct SchemaCompiler<'d> {
-    document: &'d Document,
+pub struct SchemaCompiler<'d> {
+    root: &'d Value,
+    dialect: Dialect,
+    /// Where schemas are by their addresses, in the drafts of JSON Schema. OpenAPI's documents refer by places and names.
+    addresses: Option<Addresses<'d>>,
     nodes: Vec<Node>,
     by_place: HashMap<*const Value, SchemaId>,
     /// Schemas behind references, which are compiled after the schema that refers to them: a chain of references needs no deep stack.
     referred: Vec<(SchemaId, &'d Value, JsonPath)>,
     patterns: HashMap<&'d str, Option<Arc<PatternCheck>>>,
-    anchors: Option<HashMap<&'d str, (&'d Value, JsonPath)>>,
+    anchors: Option<HashMap<&'d str, Placed<'d>>>,
     /// Examples in schemas, if somebody wants them.
     examples: Option<Vec<SchemaExample<'d>>>,
     problems: Vec<Problem>,
 }
 
 /// A value that a schema has for itself.
-pub(crate) struct SchemaExample<'d> {
-    pub(crate) schema: SchemaId,
-    pub(crate) value: &'d Value,
-    pub(crate) at: JsonPath,
-    pub(crate) is_default: bool,
+pub struct SchemaExample<'d> {
+    /// The schema.
+    pub schema: SchemaId,
+    /// The value.
+    pub value: &'d Value,
+    /// Its place.
+    pub at: JsonPath,
+    /// Whether it is the schema's default.
+    pub is_default: bool,
 }
 
 impl<'d> SchemaCompiler<'d> {
-    pub(crate) fn new(document: &'d Document) -> Self {
+    /// A compiler for schemas of an OpenAPI document.
+    pub fn new(root: &'d Value, dialect: Dialect) -> Self {
         SchemaCompiler {
-            document,
+            root,
+            dialect,
+            addresses: None,
             nodes: Vec::new(),
             by_place: HashMap::new(),
             referred: Vec::new(),
@@ -52,25 +69,31 @@ impl<'d> SchemaCompiler<'d> {
     }
 
     /// A compiler that also collects the examples and defaults of the schemas.
-    pub(crate) fn with_examples(document: &'d Document) -> Self {
-        SchemaCompiler { examples: Some(Vec::new()), ..SchemaCompiler::new(document) }
+    pub fn with_examples(root: &'d Value, dialect: Dialect) -> Self {
+        SchemaCompiler { examples: Some(Vec::new()), ..SchemaCompiler::new(root, dialect) }
+    }
+
+    /// A compiler for a schema that is a document, which may refer to others.
+    pub fn of_draft(root: &'d Value, others: &'d [Value], dialect: Dialect) -> Self {
+        let addresses = Addresses::of(root, others, dialect);
+        SchemaCompiler { addresses: Some(addresses), ..SchemaCompiler::new(root, dialect) }
     }
 
     /// Takes what was collected.
-    pub(crate) fn take_examples(&mut self) -> Vec<SchemaExample<'d>> {
+    pub fn take_examples(&mut self) -> Vec<SchemaExample<'d>> {
         self.examples.take().unwrap_or_default()
     }
 
     /// The compiled schemas, and their problems.
-    pub(crate) fn finish(self) -> (Schemas, Vec<Problem>) {
-        let mut schemas = Schemas { nodes: self.nodes };
+    pub fn finish(self) -> (Schemas, Vec<Problem>) {
+        let mut schemas = Schemas { nodes: self.nodes, contains_evaluates: self.dialect != Dialect::Draft2019 };
         schemas.complete();
         (schemas, self.problems)
     }
 
     /// The schema at a JSON pointer.
-    pub(crate) fn at(&mut self, pointer: &str) -> SchemaId {
-        match at_pointer(&self.document.root, pointer) {
+    pub fn at(&mut self, pointer: &str) -> SchemaId {
+        match at_pointer(self.root, pointer) {
             Some((schema, at)) => self.schema(schema, &at),
             None => {
                 self.error(&JsonPath::root(), format!("{pointer} is not in this document"));
@@ -80,7 +103,7 @@ impl<'d> SchemaCompiler<'d> {
     }
 
     /// The schema at a place of the document.
-    pub(crate) fn schema(&mut self, schema: &'d Value, at: &JsonPath) -> SchemaId {
+    pub fn schema(&mut self, schema: &'d Value, at: &JsonPath) -> SchemaId {
         let id = self.nested(schema, at, 0);
         while let Some((id, schema, at)) = self.referred.pop() {
             self.fill(id, schema, &at, 0);
@@ -127,7 +150,7 @@ impl<'d> SchemaCompiler<'d> {
             Value::Bool(false) => Node { checks: vec![Check::Never], ..Node::default() },
             Value::Object(members) => {
                 self.collect_examples(id, members, at);
-                self.node(members, at, depth)
+                self.node(schema, members, at, depth)
             }
             _ => {
                 self.error(at, "must be a schema");
@@ -140,7 +163,7 @@ impl<'d> SchemaCompiler<'d> {
     }
 
     fn collect_examples(&mut self, schema: SchemaId, members: &'d Map<String, Value>, at: &JsonPath) {
-        let is_3_0 = self.document.version == Version::V3_0;
+        let is_3_0 = self.dialect.is_3_0();
         // In 3.0, nothing beside a reference counts, and schemas have no list of examples.
         let Some(examples) = self.examples.as_mut().filter(|_| !(is_3_0 && members.contains_key("$ref"))) else { return };
         for (name, is_default) in [("example", false), ("default", true)] {
@@ -164,42 +187,45 @@ impl<'d> SchemaCompiler<'d> {
         self.push(Node { checks: vec![Check::Never], ..Node::default() })
     }
 
-    fn node(&mut self, members: &'d Map<String, Value>, at: &JsonPath, depth: usize) -> Node {
-        let is_3_0 = self.document.version == Version::V3_0;
-        let mut node = Node { null_is_extra: is_3_0, ..Node::default() };
-        if let Some(reference) = members.get("$ref").or_else(|| members.get("$dynamicRef")).and_then(Value::as_str) {
+    fn node(&mut self, schema: &'d Value, members: &'d Map<String, Value>, at: &JsonPath, depth: usize) -> Node {
+        let dialect = self.dialect;
+        let mut node = Node { null_is_extra: dialect.is_3_0(), ..Node::default() };
+        let dynamic = ["$dynamicRef", "$recursiveRef"].into_iter().find_map(|keyword| members.get(keyword)?.as_str());
+        let dynamic = dynamic.filter(|_| dialect.has_draft_2019());
+        for reference in members.get("$ref").and_then(Value::as_str).into_iter().chain(dynamic) {
             node.name = reference.to_owned();
             node.null_is_extra = false;
-            match self.target(reference) {
+            match self.target(schema, reference) {
                 Some((target, place)) => node.checks.push(Check::Reference(self.referred(target, place))),
                 None => self.error(&at.key("$ref"), format!("{reference} is not in this document")),
             }
-            // In 3.0, nothing beside a reference counts.
-            if is_3_0 {
+            if dialect.references_stand_alone() {
                 return node;
             }
-        } else {
+        }
+        if node.checks.is_empty() {
             node.name = members.get("title").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
         }
         let flag = |name: &str| members.get(name) == Some(&Value::Bool(true));
-        node.nullable = is_3_0 && flag("nullable");
-        node.read_only = flag("readOnly");
-        node.write_only = flag("writeOnly");
+        node.nullable = dialect.is_3_0() && flag("nullable");
+        node.read_only = !dialect.is_draft() && flag("readOnly");
+        node.write_only = !dialect.is_draft() && flag("writeOnly");
         self.types(members, at, &mut node);
-        let mut keywords = Keywords { compiler: self, members, at, depth, checks: Vec::new() };
+        let mut keywords = Keywords { compiler: self, members, at, depth, dialect, checks: Vec::new() };
         keywords.combinations();
         keywords.values();
-        keywords.numbers(is_3_0);
+        keywords.numbers();
         keywords.texts();
-        keywords.lists(is_3_0);
-        keywords.objects(is_3_0);
+        keywords.lists();
+        keywords.objects();
         node.checks.append(&mut keywords.checks);
         node
     }
 
     fn types(&mut self, members: &Map<String, Value>, at: &JsonPath, node: &mut Node) {
         let names: Vec<&Value> = match members.get("type") {
-            None | Some(Value::Null) => return,
+            None => return,
+            Some(Value::Null) if !self.dialect.is_draft() => return,
             Some(Value::Array(names)) => names.iter().collect(),
             Some(name) => vec![name],
         };
@@ -214,15 +240,18 @@ impl<'d> SchemaCompiler<'d> {
         }
     }
 
-    /// The schema that a reference leads to.
-    fn target(&mut self, reference: &str) -> Option<(&'d Value, JsonPath)> {
-        let document = self.document;
+    /// The schema that a reference in a schema leads to.
+    fn target(&mut self, from: &'d Value, reference: &str) -> Option<Placed<'d>> {
+        if let Some(addresses) = &self.addresses {
+            return addresses.target(std::ptr::from_ref(from), reference);
+        }
+        let root = self.root;
         if reference.starts_with("#/") || reference == "#" {
-            return at_pointer(&document.root, reference);
+            return at_pointer(root, reference);
         }
         let anchors = self.anchors.get_or_insert_with(|| {
             let mut anchors = HashMap::new();
-            collect_anchors(&document.root, &JsonPath::root(), 0, &mut anchors);
+            collect_anchors(root, &JsonPath::root(), 0, &mut anchors);
             anchors
         });
         anchors.get(reference.strip_prefix('#')?).cloned()
@@ -248,7 +277,7 @@ impl<'d> SchemaCompiler<'d> {
     }
 }
 
-fn collect_anchors<'d>(value: &'d Value, at: &JsonPath, depth: usize, anchors: &mut HashMap<&'d str, (&'d Value, JsonPath)>) {
+fn collect_anchors<'d>(value: &'d Value, at: &JsonPath, depth: usize, anchors: &mut HashMap<&'d str, Placed<'d>>) {
     match value {
         Value::Object(members) if depth <= DEPTH_MAX => {
             for keyword in ["$anchor", "$dynamicAnchor"] {
@@ -271,6 +300,7 @@ struct Keywords<'c, 'd> {
     members: &'d Map<String, Value>,
     at: &'c JsonPath,
     depth: usize,
+    dialect: Dialect,
     checks: Vec<Check>,
 }
 
@@ -304,9 +334,9 @@ impl<'d> Keywords<'_, 'd> {
         }
     }
 
-    fn number(&mut self, keyword: &str) -> Option<f64> {
+    fn number(&mut self, keyword: &str) -> Option<Number> {
         match self.members.get(keyword)? {
-            Value::Number(number) => number.as_f64(),
+            Value::Number(number) => Some(number.clone()),
             _ => {
                 self.compiler.error(&self.at.key(keyword), "must be a number");
                 None
@@ -315,7 +345,7 @@ impl<'d> Keywords<'_, 'd> {
     }
 
     fn count(&mut self, keyword: &str) -> Option<u64> {
-        let number = self.number(keyword)?;
+        let number = self.number(keyword)?.as_f64()?;
         if number >= 0.0 && number.fract() == 0.0 {
             return Some(number as u64);
         }
@@ -323,9 +353,9 @@ impl<'d> Keywords<'_, 'd> {
         None
     }
 
-    fn names(&mut self, keyword: &str) -> Option<Vec<String>> {
+    fn names(&mut self, keyword: &str) -> Option<Vec<RequiredName>> {
         let value = self.members.get(keyword)?;
-        let names = value.as_array().and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+        let names = value.as_array().and_then(|names| names.iter().map(|name| name.as_str().map(RequiredName::of)).collect());
         if names.is_none() {
             self.compiler.error(&self.at.key(keyword), "must be a list of names");
         }
@@ -351,13 +381,18 @@ impl<'d> Keywords<'_, 'd> {
         }
         let all = self.list("allOf").filter(|schemas| !schemas.is_empty()).map(Check::AllOf);
         self.add(all);
-        if let Some(condition) = self.schema("if") {
+        if self.dialect.has_conditions()
+            && let Some(condition) = self.schema("if")
+        {
             let (then, otherwise) = (self.schema("then"), self.schema("else"));
             self.checks.push(Check::If { condition, then, otherwise });
         }
     }
 
-    fn discriminator(&self, schemas: &[SchemaId], keyword: &str) -> Option<Discriminator> {
+    fn discriminator(&self, schemas: &[SchemaId], keyword: &str) -> Option<Box<Discriminator>> {
+        if self.dialect.is_draft() {
+            return None;
+        }
         let written = self.members.get("discriminator")?;
         let property = written.get("propertyName")?.as_str()?.to_owned();
         let items = self.members.get(keyword)?.as_array()?;
@@ -378,35 +413,42 @@ impl<'d> Keywords<'_, 'd> {
                 None => drop(mapping.remove(value)),
             }
         }
-        Some(Discriminator { property, mapping, is_closed: listed.is_some_and(|listed| !listed.is_empty()) })
+        Some(Box::new(Discriminator { property, mapping, is_closed: listed.is_some_and(|listed| !listed.is_empty()) }))
     }
 
     fn values(&mut self) {
-        if let Some(Value::Array(values)) = self.members.get("enum") {
-            self.checks.push(Check::Enum(values.clone()));
+        let allowed = |values: &[Value]| Box::new(AllowedValues::new(values));
+        match self.members.get("enum") {
+            Some(Value::Array(values)) => self.checks.push(Check::Enum(allowed(values))),
+            Some(_) if self.dialect.is_draft() => self.compiler.error(&self.at.key("enum"), "must be a list of values"),
+            _ => {}
         }
-        if let Some(value) = self.members.get("const").filter(|_| self.compiler.document.version == Version::V3_1) {
-            self.checks.push(Check::Const(value.clone()));
+        if let Some(value) = self.members.get("const").filter(|_| self.dialect.has_draft_6()) {
+            self.checks.push(Check::Const(allowed(std::slice::from_ref(value))));
         }
     }
 
-    fn numbers(&mut self, is_3_0: bool) {
-        let flag = |keyword: &str| self.members.get(keyword) == Some(&Value::Bool(true));
-        let (above, below) = (is_3_0 && flag("exclusiveMinimum"), is_3_0 && flag("exclusiveMaximum"));
+    fn numbers(&mut self) {
+        let dialect = self.dialect;
+        let flag = |keyword: &str| dialect.has_exclusive_flags() && self.members.get(keyword) == Some(&Value::Bool(true));
+        let (above, below) = (flag("exclusiveMinimum"), flag("exclusiveMaximum"));
         let minimum =
             self.number("minimum").map(|bound| if above { Check::ExclusiveMinimum(bound) } else { Check::Minimum(bound) });
         let maximum =
             self.number("maximum").map(|bound| if below { Check::ExclusiveMaximum(bound) } else { Check::Maximum(bound) });
-        if !is_3_0 {
-            let bound = self.number("exclusiveMinimum").map(Check::ExclusiveMinimum);
-            self.add(bound);
-            let bound = self.number("exclusiveMaximum").map(Check::ExclusiveMaximum);
-            self.add(bound);
+        for (keyword, check) in
+            [("exclusiveMinimum", Check::ExclusiveMinimum as fn(Number) -> Check), ("exclusiveMaximum", Check::ExclusiveMaximum)]
+        {
+            let is_flag = dialect.has_exclusive_flags() && self.members.get(keyword).is_some_and(Value::is_boolean);
+            if dialect.has_exclusive_bounds() && !is_flag {
+                let bound = self.number(keyword).map(check);
+                self.add(bound);
+            }
         }
         self.add(minimum);
         self.add(maximum);
         match self.number("multipleOf") {
-            Some(step) if step > 0.0 => self.checks.push(Check::MultipleOf(step)),
+            Some(step) if step.as_f64().is_some_and(|step| step > 0.0) => self.checks.push(Check::MultipleOf(step)),
             Some(_) => self.compiler.error(&self.at.key("multipleOf"), "must be more than 0"),
             None => {}
         }
@@ -421,11 +463,12 @@ impl<'d> Keywords<'_, 'd> {
             let pattern = self.compiler.pattern(written, &self.at.key("pattern"));
             self.add(pattern.map(Check::Pattern));
         }
-        let format = self.members.get("format").and_then(Value::as_str).and_then(Format::named);
+        let format = self.members.get("format").and_then(Value::as_str);
+        let format = format.and_then(|name| Format::named(name, self.dialect));
         self.add(format.map(Check::Format));
     }
 
-    fn lists(&mut self, is_3_0: bool) {
+    fn lists(&mut self) {
         let least = self.count("minItems").filter(|least| *least > 0).map(Check::MinItems);
         self.add(least);
         let most = self.count("maxItems").map(Check::MaxItems);
@@ -433,24 +476,44 @@ impl<'d> Keywords<'_, 'd> {
         if self.members.get("uniqueItems") == Some(&Value::Bool(true)) {
             self.checks.push(Check::UniqueItems);
         }
-        let first = if is_3_0 { Vec::new() } else { self.list("prefixItems").unwrap_or_default() };
+        self.items();
+        if self.dialect.has_draft_6()
+            && let Some(schema) = self.schema("contains")
+        {
+            let has_counts = self.dialect.has_draft_2019();
+            let least = if has_counts { self.count("minContains") } else { None }.unwrap_or(1);
+            let most = if has_counts { self.count("maxContains") } else { None };
+            self.checks.push(Check::Contains { schema, least, most });
+        }
+        if self.dialect.has_draft_2019() {
+            let rest = self.schema("unevaluatedItems").map(Check::UnevaluatedItems);
+            self.add(rest);
+        }
+    }
+
+    fn items(&mut self) {
+        let has_prefix = self.dialect.has_prefix_items();
+        if self.dialect.is_draft() && !has_prefix && self.members.get("items").is_some_and(Value::is_array) {
+            let first = self.list("items").unwrap_or_default();
+            let rest = match self.members.get("additionalItems") {
+                Some(Value::Bool(false)) => {
+                    self.checks.push(Check::NoMoreItems(first.len() as u64));
+                    None
+                }
+                _ => self.schema("additionalItems"),
+            };
+            self.checks.push(Check::Items { first, rest });
+            return;
+        }
+        let first = if has_prefix { self.list("prefixItems").unwrap_or_default() } else { Vec::new() };
         let rest = self.schema("items");
         if rest.is_some() || !first.is_empty() {
             self.checks.push(Check::Items { first, rest });
         }
-        if is_3_0 {
-            return;
-        }
-        if let Some(schema) = self.schema("contains") {
-            let least = self.count("minContains").unwrap_or(1);
-            let most = self.count("maxContains");
-            self.checks.push(Check::Contains { schema, least, most });
-        }
-        let rest = self.schema("unevaluatedItems").map(Check::UnevaluatedItems);
-        self.add(rest);
     }
 
-    fn objects(&mut self, is_3_0: bool) {
+    fn objects(&mut self) {
+        let is_3_0 = self.dialect.is_3_0();
         let least = self.count("minProperties").filter(|least| *least > 0).map(Check::MinProperties);
         self.add(least);
         let most = self.count("maxProperties").map(Check::MaxProperties);
@@ -463,8 +526,10 @@ impl<'d> Keywords<'_, 'd> {
                 let pattern = self.compiler.pattern(written, &at.key(written));
                 properties.patterns.extend(pattern.map(|pattern| (pattern, schema)));
             }
-            let names = self.schema("propertyNames").map(Check::PropertyNames);
-            self.add(names);
+            if self.dialect.has_draft_6() {
+                let names = self.schema("propertyNames").map(Check::PropertyNames);
+                self.add(names);
+            }
         }
         match self.members.get("additionalProperties") {
             Some(Value::Bool(false)) => properties.closed = true,
@@ -480,14 +545,33 @@ impl<'d> Keywords<'_, 'd> {
         }
         let required = self.names("required").filter(|names| !names.is_empty()).map(Check::Required);
         self.add(required);
-        if is_3_0 {
-            return;
+        if self.dialect.is_draft() {
+            self.dependencies();
         }
+        if self.dialect.has_draft_2019() {
+            self.dependent();
+        }
+    }
+
+    /// `dependencies` of the drafts: names, or a schema.
+    fn dependencies(&mut self) {
+        let Some(Value::Object(dependent)) = self.members.get("dependencies") else { return };
+        let at = self.at.key("dependencies");
+        let (mut names, mut schemas) = (Vec::new(), Vec::new());
+        for (name, value) in dependent {
+            match value {
+                Value::Array(_) => names.push((name.clone(), required_names(value))),
+                schema => schemas.push((name.clone(), self.compiler.nested(schema, &at.key(name), self.depth + 1))),
+            }
+        }
+        self.add(Some(names).filter(|names| !names.is_empty()).map(Check::DependentRequired));
+        self.add(Some(schemas).filter(|schemas| !schemas.is_empty()).map(Check::DependentSchemas));
+    }
+
+    fn dependent(&mut self) {
         if let Some(Value::Object(dependent)) = self.members.get("dependentRequired") {
-            let names =
-                |value: &Value| value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-            self.checks
-                .push(Check::DependentRequired(dependent.iter().map(|(name, others)| (name.clone(), names(others))).collect()));
+            let names = dependent.iter().map(|(name, others)| (name.clone(), required_names(others)));
+            self.checks.push(Check::DependentRequired(names.collect()));
         }
         let dependent = self.map("dependentSchemas");
         if !dependent.is_empty() {
@@ -495,5 +579,15 @@ impl<'d> Keywords<'_, 'd> {
         }
         let rest = self.schema("unevaluatedProperties").map(Check::UnevaluatedProperties);
         self.add(rest);
+    }
+}
+
+fn required_names(value: &Value) -> Vec<RequiredName> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(RequiredName::of).collect()
+}
+
+impl RequiredName {
+    fn of(name: &str) -> Self {
+        RequiredName { name: name.to_owned(), read_only: false, write_only: false }
     }
 }

@@ -1,12 +1,11 @@
 use proptest::prelude::*;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::document::Document;
-use crate::schema::SchemaCheck;
+use crate::first::tests::{CompiledSchema, compiled as compiled_document};
 
 /// The schema as `A`, beside one that contains itself, one without own keywords, and one whose properties have sides.
-fn compiled(version: &str, schema: &Value) -> Option<SchemaCheck> {
+fn compiled(version: &str, schema: &Value) -> Option<CompiledSchema> {
     let root = json!({"openapi": version, "components": {"schemas": {
         "A": schema,
         "Node": {"type": "object", "properties": {"a": {"$ref": "#/components/schemas/Node"}, "b": {"type": "string"}}, "required": ["b"]},
@@ -15,14 +14,19 @@ fn compiled(version: &str, schema: &Value) -> Option<SchemaCheck> {
             "properties": {"a": {"type": "integer", "readOnly": true}, "b": {"writeOnly": true}, "c": {}}, "required": ["a", "b", "c"],
         },
     }}});
-    let (document, _) = Document::new(root).ok()?;
-    SchemaCheck::new(&document, "#/components/schemas/A").ok()
+    compiled_document(version, &root).ok()
 }
 
 /// Whether the quick form finds that a value fits, and whether the complete form does.
-fn both(compiled: &SchemaCheck, text: &str, side: Side) -> (bool, bool) {
-    let quick = compiled.schemas.fits_json(compiled.root, text.as_bytes(), side);
-    let complete = serde_json::from_str(text).is_ok_and(|value| compiled.schemas.check(compiled.root, &value, side).is_ok());
+fn both(compiled: &CompiledSchema, text: &str, side: Side) -> (bool, bool) {
+    let quick = compiled.schemas.fits_json(compiled.root, text.as_bytes(), side, Budget::of_body(0)) == Streamed::Fits;
+    let complete = serde_json::from_str(text).is_ok_and(|value| compiled.check(&value, side).is_ok());
+    // What is told and what is decided are the same.
+    if let Ok(tree) = JsonTree::read(text.as_bytes()) {
+        let fits = CheckRun::new(&compiled.schemas, side, Budget::of_body(0)).fits(compiled.root, &tree, 0);
+        // A schema that applies itself to the same value ends by its depth.
+        assert!(fits.is_err() || fits == Ok(complete), "{text}");
+    }
     (quick, complete)
 }
 

@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::SchemaId;
-use super::check::Side;
+use crate::nodes::{RequiredName, SchemaId, Side};
 
 /// Up to so many names are compared one by one; above, a hash finds them.
 const COMPARED_MAX: usize = 8;
 
 /// Maximum required properties of a table: one bit each. A schema with more is checked without the table's bits.
-pub(super) const REQUIRED_MAX: usize = 64;
+pub(crate) const REQUIRED_MAX: usize = 64;
 
 /// The properties of a schema, in the order in which it names them.
 #[derive(Debug, Default)]
-pub(super) struct PropertyTable {
+pub(crate) struct PropertyTable {
     list: Vec<NamedProperty>,
     /// Index of each property, if there are many.
     places: HashMap<Box<str>, usize>,
@@ -23,18 +22,18 @@ pub(super) struct PropertyTable {
 
 /// One property.
 #[derive(Debug)]
-pub(super) struct NamedProperty {
+pub(crate) struct NamedProperty {
     name: Box<str>,
     /// `None` for one that is only required.
-    pub(super) schema: Option<SchemaId>,
+    pub(crate) schema: Option<SchemaId>,
     /// Its bit if it is required, else 0.
-    pub(super) bit: u64,
-    pub(super) read_only: bool,
-    pub(super) write_only: bool,
+    pub(crate) bit: u64,
+    pub(crate) read_only: bool,
+    pub(crate) write_only: bool,
 }
 
 impl PropertyTable {
-    pub(super) fn new<'n>(named: impl IntoIterator<Item = (&'n String, SchemaId)>) -> Self {
+    pub(crate) fn new<'n>(named: impl IntoIterator<Item = (&'n String, SchemaId)>) -> Self {
         let mut table = PropertyTable::default();
         named.into_iter().for_each(|(name, schema)| table.push(name, Some(schema)));
         table
@@ -50,17 +49,21 @@ impl PropertyTable {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = SchemaId> + use<'_> {
+        self.list.iter().filter_map(|property| property.schema)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// The schema of a property that has one.
-    pub(super) fn get(&self, name: &str) -> Option<SchemaId> {
+    pub(crate) fn get(&self, name: &str) -> Option<SchemaId> {
         self.find(name, 0)?.1.schema
     }
 
     /// A property and its index. Values often have the order of their schema, so that it is the expected one.
-    pub(super) fn find(&self, name: &str, expected: usize) -> Option<(usize, &NamedProperty)> {
+    pub(crate) fn find(&self, name: &str, expected: usize) -> Option<(usize, &NamedProperty)> {
         if let Some(property) = self.list.get(expected).filter(|property| *property.name == *name) {
             return Some((expected, property));
         }
@@ -72,7 +75,7 @@ impl PropertyTable {
     }
 
     /// The bits of the properties that must be in a message.
-    pub(super) fn required(&self, side: Side) -> u64 {
+    pub(crate) fn required(&self, side: Side) -> u64 {
         let [request, response] = self.required;
         match side {
             Side::Request => request,
@@ -82,11 +85,11 @@ impl PropertyTable {
     }
 
     /// Notes which properties only one side may send, and which are required.
-    pub(super) fn complete(&mut self, sides: impl Fn(SchemaId) -> (bool, bool), required: &[String]) {
+    pub(crate) fn complete(&mut self, sides: impl Fn(SchemaId) -> (bool, bool), required: &[RequiredName]) {
         for property in &mut self.list {
             (property.read_only, property.write_only) = property.schema.map(&sides).unwrap_or_default();
         }
-        for (number, name) in required.iter().enumerate().take(REQUIRED_MAX) {
+        for (number, RequiredName { name, .. }) in required.iter().enumerate().take(REQUIRED_MAX) {
             if self.find(name, 0).is_none() {
                 self.push(name, None);
             }

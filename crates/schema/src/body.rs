@@ -1,0 +1,67 @@
+//! JSON bodies against schemas of JSON Schema, with mismatches in the words of Tyk's validator.
+
+use serde_json::Value;
+
+use crate::compile::SchemaCompiler;
+use crate::dialect::Dialect;
+use crate::metaschema::metaschemas_of;
+use crate::mismatch;
+use crate::nodes::{SchemaId, Schemas, Side};
+use crate::run::{Budget, Exhausted};
+use crate::stream::Streamed;
+use crate::tree::JsonTree;
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct BodyValidator {
+    schemas: Schemas,
+    root: SchemaId,
+}
+
+/// Why a body does not pass.
+#[derive(Debug)]
+pub enum InvalidBody {
+    /// It is not JSON.
+    NotJson(serde_json::Error),
+    /// All mismatches, joined by `; `.
+    Mismatches(String),
+    /// The budget was not enough to find out.
+    TooMuchWork,
+}
+
+impl BodyValidator {
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// What is wrong with the schema.
+    pub fn compile(document: &Value) -> Result<Self, String> {
+        let told = |why: String| format!("not a valid schema: {why}");
+        let dialect = Dialect::named(document).map_err(told)?;
+        let others = metaschemas_of(document);
+        let mut compiler = SchemaCompiler::of_draft(document, &others, dialect);
+        let root = compiler.at("#");
+        let (schemas, problems) = compiler.finish();
+        match problems.into_iter().find(|problem| problem.is_error()) {
+            Some(problem) => Err(told(format!("{}: {}", problem.path, problem.message))),
+            None => Ok(BodyValidator { schemas, root }),
+        }
+    }
+
+    /// Checks a body.
+    ///
+    /// # Errors
+    /// Why it does not pass.
+    pub fn check(&self, body: &[u8], budget: Budget) -> Result<(), InvalidBody> {
+        match self.schemas.fits_json(self.root, body, Side::Example, budget) {
+            Streamed::Fits => return Ok(()),
+            Streamed::TooMuchWork => return Err(InvalidBody::TooMuchWork),
+            Streamed::Unfit => {}
+        }
+        let document = JsonTree::read(body).map_err(InvalidBody::NotJson)?;
+        match mismatch::all(&self.schemas, self.root, &document, budget) {
+            Ok(None) => Ok(()),
+            Ok(Some(told)) => Err(InvalidBody::Mismatches(told)),
+            Err(Exhausted) => Err(InvalidBody::TooMuchWork),
+        }
+    }
+}

@@ -13,10 +13,11 @@ use crate::data::exchange::{Exchange, Step};
 use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal::{self, RefusalText};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_engine::Pending;
 use tollgate_http::KnownHeader;
-use tollgate_openapi::{Budget, OperationRules, RequestMismatch, RequestParts, RulesCompiler};
+use tollgate_openapi::{Budget, Operation, OperationRules, RequestMismatch, RequestParts, RulesCompiler};
 
 pub(super) struct ValidateRequest {
     by_endpoint: EndpointList<Validated>,
@@ -41,11 +42,17 @@ impl ValidateRequest {
             return None;
         };
         let mut compiler = RulesCompiler::new(&document);
-        let find = |path: &str, method: &str| document.operations.iter().find(|o| o.path == path && o.method == method);
+        let by_place: HashMap<(&str, &str), &Operation> =
+            document.operations.iter().map(|operation| ((operation.path.as_str(), operation.method.as_str()), operation)).collect();
         // The rules of each entry by its index.
         let added: Vec<Option<usize>> = entries
             .iter()
-            .map(|entry| find(&entry.path, &entry.method).filter(|_| entry.enabled).map(|operation| compiler.add(operation)))
+            .map(|entry| {
+                by_place
+                    .get(&(entry.path.as_str(), entry.method.as_str()))
+                    .filter(|_| entry.enabled)
+                    .map(|found| compiler.add(found))
+            })
             .collect();
         let (rules, problems) = compiler.finish();
         for problem in problems {

@@ -10,22 +10,9 @@ use crate::equal::AllowedValues;
 use crate::format::Format;
 use crate::number::is_integer;
 use crate::property_table::PropertyTable;
+pub(crate) use crate::property_table::RequiredName;
+pub use crate::property_table::{SchemaId, Side};
 use crate::tree::JsonTree;
-
-/// Which message a value is part of: properties may be allowed in only one of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// A request: `readOnly` properties are not allowed.
-    Request,
-    /// A response: `writeOnly` properties are not allowed.
-    Response,
-    /// An example of either: all properties are allowed, and those of one side may be missing.
-    Example,
-}
-
-/// The number of a compiled schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct SchemaId(pub(crate) u32);
 
 /// Compiled schemas. What is not compiled when they are made cannot be added later.
 #[derive(Debug, Default)]
@@ -168,15 +155,6 @@ pub(crate) enum Check {
     DependentSchemas(Vec<(String, SchemaId)>),
     UnevaluatedProperties(SchemaId),
     UnevaluatedItems(SchemaId),
-}
-
-/// The name of a member that must be there.
-#[derive(Debug, Clone)]
-pub(crate) struct RequiredName {
-    pub(crate) name: String,
-    /// Only this side's messages may have it, so that it is not missing in the other's.
-    pub(crate) read_only: bool,
-    pub(crate) write_only: bool,
 }
 
 #[derive(Debug, Default)]

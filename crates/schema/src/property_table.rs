@@ -2,7 +2,29 @@
 
 use std::collections::HashMap;
 
-use crate::nodes::{RequiredName, SchemaId, Side};
+/// Which message a value is part of: properties may be allowed in only one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// A request: `readOnly` properties are not allowed.
+    Request,
+    /// A response: `writeOnly` properties are not allowed.
+    Response,
+    /// An example of either: all properties are allowed, and those of one side may be missing.
+    Example,
+}
+
+/// The number of a compiled schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SchemaId(pub(crate) u32);
+
+/// The name of a member that must be there.
+#[derive(Debug, Clone)]
+pub(crate) struct RequiredName {
+    pub(crate) name: String,
+    /// Only this side's messages may have it, so that it is not missing in the other's.
+    pub(crate) read_only: bool,
+    pub(crate) write_only: bool,
+}
 
 /// Up to so many names are compared one by one; above, a hash finds them.
 const COMPARED_MAX: usize = 8;

@@ -164,7 +164,8 @@ fn no_keyword_makes_work_that_grows_exponentially() {
     };
     let object = (0..45).fold(json!("x"), |child, _| json!({"a": child}));
     let list = (0..45).fold(json!("x"), |child, _| json!([child]));
-    let cases: [(&str, Box<dyn Fn(Value, Value) -> Value>); 11] = [
+    type MadeSchema = Box<dyn Fn(Value, Value) -> Value>;
+    let cases: [(&str, MadeSchema); 11] = [
         ("allOf", Box::new(|one, other| json!({"allOf": [one, other]}))),
         ("anyOf", Box::new(|one, other| json!({"anyOf": [{"allOf": [one, false]}, other]}))),
         ("not", Box::new(|one, other| json!({"not": one, "if": other}))),

@@ -61,7 +61,10 @@ fn mocks(gateway: &Gateway, id: &str) -> MockCounts {
         counts.answered += 1;
         let header = |name: &str| answer.header(name).map(str::to_owned);
         let fits = match rules.check_head(answer.status, true, &header) {
-            Ok(Some(check)) if check.reads_body() => check.check_body(answer.text().as_bytes()),
+            Ok(Some(check)) if check.reads_body() => {
+                let budget = tollgate_openapi::Budget::of_body(answer.text().len());
+                check.check_body(answer.text().as_bytes(), budget).map_err(|unfit| unfit.to_string())
+            }
             Ok(_) => Ok(()),
             Err(why) => Err(why),
         };

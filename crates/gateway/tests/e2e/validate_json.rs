@@ -113,7 +113,8 @@ fn large_bodies_are_judged_elsewhere_with_the_same_verdicts() {
 fn a_tree_of_node_types_with_an_invalid_leaf_is_refused_at_once() {
     let upstream = Upstream::ok();
     let node = |kind: &str| json!({"properties": {"child": {"$ref": "#"}, "type": {"const": kind}}, "required": ["type"]});
-    let union = json!({"oneOf": ["a", "b", "c", "d", "e"].map(node)});
+    let nodes = ["a", "b", "c", "d", "e"].map(node);
+    let union = json!({"oneOf": nodes});
     let gateway = Gateway::start(json!({}), [validated(&upstream, json!({"schema": union}))]);
     let tree =
         |leaf: &str| (0..40).fold(format!("{{\"type\":\"{leaf}\"}}"), |child, _| format!("{{\"child\":{child},\"type\":\"c\"}}"));

@@ -69,7 +69,9 @@ pub(crate) fn is_integer(number: &Number) -> bool {
 
 /// Whether a number is a multiple of a step, which is more than 0.
 pub(crate) fn is_multiple(value: &Number, step: &Number) -> bool {
-    if let (Exact::Whole(value), Exact::Whole(step)) = (Exact::of(value), Exact::of(step)) {
+    // A float of many digits is not exactly what was written; the shortest text that is read as it is closer.
+    let whole = |number: &Number| number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+    if let (Some(value), Some(step)) = (whole(value), whole(step)) {
         return step != 0 && value % step == 0;
     }
     let (value, step) = (Decimal::of(value), Decimal::of(step));

@@ -91,7 +91,9 @@ fn the_check_says_what_the_loader_says() {
     assert!(files.len() > 40, "{}", files.len());
     files.extend(broken().into_iter().map(|(name, value)| (format!("broken-{name}.json"), value.to_string().into_bytes())));
     // Together they have problems that none has alone.
-    files.push(("together-1.json".to_owned(), api("one", "/same/", TARGET).0.to_string().into_bytes()));
+    for (name, id) in [("together-1", "one"), ("together-3", "three")] {
+        files.push((format!("{name}.json"), api(id, "/same/", TARGET).0.to_string().into_bytes()));
+    }
     files.push(("together-2.json".to_owned(), api("same", "/other/", TARGET).0.to_string().into_bytes()));
     for (name, text) in &files {
         gateway.write_file(name, text);

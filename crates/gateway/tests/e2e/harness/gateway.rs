@@ -81,7 +81,7 @@ impl Setup {
             "secret": SECRET,
             "app_path": apps,
             // Tests name files of other folders of theirs.
-            "file": {"base_path": std::env::temp_dir()},
+            "file": {"base_path": "/"},
             "tollgate": {"data_dir": dir.path().join("data"), "threads": 2}
         });
         merge(&mut conf, &self.conf);

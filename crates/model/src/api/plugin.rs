@@ -110,6 +110,18 @@ pub struct ExtractorConfig {
     pub xpath_expression: String,
 }
 
+impl RecordPluginEntry {
+    /// Its file, if it has one.
+    pub fn file(&self) -> Option<&str> {
+        Some(self.entry.path.as_str()).filter(|path| has_files(&self.driver) && !path.is_empty())
+    }
+}
+
+/// Whether plugins of a driver are files that the gateway reads.
+fn has_files(driver: &str) -> bool {
+    driver != "grpc" && SUPPORTED_DRIVERS.contains(&driver)
+}
+
 impl CustomMiddleware {
     /// The driver's name.
     pub fn driver(&self) -> &str {
@@ -128,7 +140,7 @@ impl CustomMiddleware {
 
     /// The files of all hooks, with the JSON paths of their names in a definition.
     pub fn files(&self) -> Vec<(String, &str)> {
-        if self.driver() == "grpc" {
+        if !has_files(self.driver()) {
             return Vec::new();
         }
         let each = |(name, hooks): (&'static str, &[PluginEntry])| {

@@ -28,7 +28,8 @@ pub(super) fn check(definition: &ApiDefinition, directory: &Path, context: &mut 
             false => note(at, files.admit(Path::new(name)).map(drop)),
         }
     }
-    let record_plugin = definition.record_plugin().map(|declared| (declared.place.to_owned(), declared.entry.path));
+    let record_plugin = definition.record_plugin();
+    let record_plugin = record_plugin.iter().filter_map(|declared| Some((declared.place.to_owned(), declared.file()?.to_owned())));
     let hooks = definition.custom_middleware.files().into_iter().map(|(at, file)| (at, file.to_owned()));
     for (at, file) in hooks.chain(record_plugin) {
         // Drivers look in the working directory or in the directory of plugins.

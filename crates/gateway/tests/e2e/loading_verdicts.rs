@@ -64,7 +64,7 @@ fn broken() -> Vec<(&'static str, Value)> {
         ("exported", json!({"api_definition": plain("exported").0})),
         ("exported-list", json!({"apis": [{"api_definition": plain("exported-list").0}]})),
         ("configuration", json!({"listen_port": 8080, "secret": "s"})),
-        ("protection", plain("protection").set("custom_plugin_auth_enabled", true).0),
+        ("protection", plain("protection").set("custom_middleware", json!({"driver": "python", "pre": [{"name": "f"}]})).0),
         ("document", json!({"openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "paths": {}})),
     ]
 }

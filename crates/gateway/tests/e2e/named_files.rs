@@ -55,7 +55,9 @@ fn an_editor_cannot_read_the_gateways_files_through_a_definition() {
         }
     }
     for path in [&canary, &link, "/etc/hostname", "/no/such/file"] {
-        for (what, definition) in naming(&upstream, path) {
+        // Without the ending .js, a plugin for records is one in Go, and nothing reads it.
+        let is_read = |what: &str| what != "record script" || path.ends_with(".js");
+        for (what, definition) in naming(&upstream, path).into_iter().filter(|(what, _)| is_read(what)) {
             let answer = put(definition);
             assert!(answer.status == 400 && answer.text().contains(OUTSIDE), "{what} {path}: {answer}");
         }

@@ -21,8 +21,6 @@ CONFIGURATION_ARGS ?=
 SMUGGLING_ARGS ?=
 FUZZ_SECONDS ?= 20
 STRUCTURE_ARGS ?=
-# A macro declares these modules, so cargo fmt does not find them.
-MIDDLEWARES := $(wildcard crates/gateway/src/data/middleware/*.rs)
 
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
@@ -62,14 +60,13 @@ test-deps:
 
 check: ## check formatting, borders, lints and licences; must pass before a commit, like the tests
 	cargo fmt --all --check
-	rustfmt --check $(MIDDLEWARES)
+
 	scripts/structure.py --check
 	cargo clippy --workspace --all-targets --profile $(PROFILE) -- -D warnings
 	scripts/deny.sh
 
 fmt: ## format the Rust code
 	cargo fmt --all
-	rustfmt $(MIDDLEWARES)
 
 bench-build:
 	@scripts/test-deps.sh bench

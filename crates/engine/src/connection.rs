@@ -23,7 +23,7 @@ use crate::pace::Looks;
 use crate::peers::{CountedConnection, Entry, HandedConnection};
 use crate::pipe::Pipe;
 use crate::pool::PoolSlot;
-use crate::service::{Capture, ClientInfo, Forward, Handler, Outgoing, Verdict, Work};
+use crate::service::{Capture, ClientInfo, Forward, Handler, HoldUntil, NotKept, Outgoing, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use crate::turn::{DIAL_BYTES, SharedTurn, Turn};
@@ -93,6 +93,8 @@ enum Stage {
     Pause(u64, Option<Work>),
     /// Reading the body of a request, whose bytes are in `input`.
     Collect(Box<Collected>),
+    /// A held request, whose bytes are in `input`, goes on: with its body, if that is what it has waited for.
+    Resume(Option<Result<Vec<u8>, NotKept>>),
     /// Waiting for a new upstream connection.
     Dial(Dial),
     /// Relaying request and response.
@@ -247,8 +249,9 @@ impl Connection {
             ready!(match &mut self.stage {
                 Stage::Head { .. } => self.poll_head(cx, buffers),
                 Stage::Pause(_, None) => self.poll_pause(cx, buffers),
-                Stage::Pause(_, Some(work)) => work.as_mut().poll(cx).map(|()| self.enter(Stage::Head { unread: true })),
+                Stage::Pause(_, Some(work)) => work.as_mut().poll(cx).map(|()| self.enter(Stage::Resume(None))),
                 Stage::Collect(_) => self.poll_collect(cx, buffers),
+                Stage::Resume(_) => self.poll_resume(cx, buffers),
                 Stage::Dial(_) => self.poll_dial(cx, buffers),
                 Stage::Relay => self.poll_relay(cx, buffers),
                 Stage::Sourced(_) => self.poll_sourced(cx),
@@ -401,16 +404,64 @@ impl Connection {
             Err(Malformed::Connect) => return self.refuse_head(cx, bytes, 501, out),
             Err(_) => return self.refuse_head(cx, bytes, 400, out),
         };
+        self.exchange.begin(request);
+        outgoing.clear();
+        let now = self.begin_decision();
+        let verdict = self.handler.on_request(request, now, outgoing);
+        self.follow(cx, bytes, request, verdict, out, outgoing)
+    }
+
+    /// Continues with a held request.
+    fn poll_resume(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
+        if !self.to_client.is_empty() && ready!(self.to_client.poll_flush(cx, &mut self.client)).is_err() {
+            self.enter(Stage::Closed);
+            return Poll::Ready(());
+        }
+        let Stage::Resume(body) = &mut self.stage else { return Poll::Ready(()) };
+        let body = body.take();
+        self.stage = Stage::Head { unread: false };
+        let mut input = std::mem::take(&mut self.input);
+        let Buffers { out, outgoing, lines, .. } = buffers;
+        // The same bytes were parsed before, so this cannot fail.
+        let begun = match Request::parse(&input, lines) {
+            Ok(Some(request)) => {
+                self.exchange.begin(&request);
+                outgoing.clear();
+                let now = self.begin_decision();
+                let verdict = self.handler.on_resume(&request, body, now, outgoing);
+                self.follow(cx, &input, &request, verdict, out, outgoing)
+            }
+            _ => self.refuse_head(cx, &input, 400, out),
+        };
+        if let Begun::Used(used) = begun {
+            input.drain(..used);
+        }
+        self.keep_input(input);
+        Poll::Ready(())
+    }
+
+    /// Takes the time of a decision about a request.
+    fn begin_decision(&mut self) -> MonoTime {
         let now = MonoTime::now();
         self.core.deadlines.set_now(now);
         self.since_ms = self.core.deadlines.now_ms();
-        self.exchange.begin(request);
-        outgoing.clear();
-        let verdict = self.handler.on_request(request, now, outgoing);
+        now
+    }
+
+    /// Does what the handler has decided about the request at the start of `bytes`.
+    fn follow(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        request: &Request<'_>,
+        verdict: Verdict,
+        out: &mut Vec<u8>,
+        outgoing: &mut Outgoing,
+    ) -> Begun {
         let verdict = match verdict {
-            Verdict::Wait(time) => return self.pause(time, None),
-            Verdict::Await(work, time) => return self.pause(time, Some(work)),
-            Verdict::Read(bytes_max) => return self.collect(cx, request, bytes_max),
+            Verdict::Hold(HoldUntil::Time(time)) => return self.pause(time, None),
+            Verdict::Hold(HoldUntil::Done(work, time_max)) => return self.pause(time_max, Some(work)),
+            Verdict::Hold(HoldUntil::Body(bytes_max)) => return self.collect(cx, request, bytes_max),
             Verdict::Reply => None,
             Verdict::Forward(forward) => Some(forward),
         };
@@ -764,7 +815,7 @@ impl Connection {
             Stage::Drain(_) => DRAIN_MS,
             Stage::Linger(_) => LINGER_MS,
             // A dial has its own time limit.
-            Stage::Dial(_) | Stage::Http2(_) | Stage::Closed => return NEVER,
+            Stage::Dial(_) | Stage::Http2(_) | Stage::Resume(_) | Stage::Closed => return NEVER,
         };
         self.since_ms.saturating_add(wait_ms).min(self.pace_end_ms())
     }
@@ -799,7 +850,7 @@ impl Connection {
                     self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
                 }
             }
-            Stage::Pause(..) => self.enter(Stage::Head { unread: true }),
+            Stage::Pause(..) => self.enter(Stage::Resume(None)),
             // The relay sees that the time of the work is over.
             Stage::Relay if self.kept_works() => {}
             Stage::Relay if self.exchange.response_body.is_none() => {
@@ -826,7 +877,7 @@ impl Connection {
                 self.input = Vec::new();
                 self.refuse_head(cx, &[], 408, &mut buffers.out);
             }
-            Stage::Dial(_) => {}
+            Stage::Dial(_) | Stage::Resume(_) => {}
             Stage::Head { .. } => {
                 self.client.say_goodbye(cx);
                 self.enter(Stage::Closed);

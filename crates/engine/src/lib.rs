@@ -61,7 +61,7 @@ pub use pending::{Completer, Pending};
 pub use resolver::{SrvRecord, SrvResolver};
 pub use server_name::accepting_ports;
 pub use service::{
-    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, HedgeEnd,
+    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, HedgeEnd, HoldUntil,
     KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget,
     Service, ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, TunnelInspector, Verdict, Work,
 };

@@ -129,8 +129,17 @@ pub trait Handler {
     /// status and body.
     fn on_request(&mut self, request: &Request<'_>, now: MonoTime, outgoing: &mut Outgoing) -> Verdict;
 
-    /// Receives the whole decoded body of the request after a verdict of `Read`. [`Handler::on_request`] is called next.
-    fn on_body(&mut self, body: Result<Vec<u8>, NotKept>);
+    /// Goes on with a request after a verdict of `Hold`: what it has waited for is there, or the time for it is over. `request` is the same head
+    /// again, and `outgoing` is empty. `body` is the whole decoded body after [`HoldUntil::Body`].
+    fn on_resume(
+        &mut self,
+        request: &Request<'_>,
+        _body: Option<Result<Vec<u8>, NotKept>>,
+        now: MonoTime,
+        outgoing: &mut Outgoing,
+    ) -> Verdict {
+        self.on_request(request, now, outgoing)
+    }
 
     /// The upstream of the current exchange. Called when a new connection is needed.
     fn target(&self) -> Option<Arc<Target>>;
@@ -180,12 +189,18 @@ pub enum Verdict {
     Forward(Forward),
     /// The gateway responds itself.
     Reply,
-    /// Hold the request and ask again after this time. It waits for nothing else, and no more is read from its client.
-    Wait(Duration),
-    /// Hold the request and ask again when the work is done, at the latest after this time.
-    Await(Work, Duration),
-    /// Hold the request until its body of at most this many bytes is complete, pass the body to the handler and ask again.
-    Read(usize),
+    /// Hold the request, and then go on with it: see [`Handler::on_resume`].
+    Hold(HoldUntil),
+}
+
+/// What a held request waits for.
+pub enum HoldUntil {
+    /// This time is over.
+    Time(Duration),
+    /// The work is done, or this time is over.
+    Done(Work, Duration),
+    /// Its body of at most this many bytes is complete.
+    Body(usize),
 }
 
 /// Decision about a response. A response that switches protocols passes, whatever the verdict.

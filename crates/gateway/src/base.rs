@@ -1,7 +1,6 @@
 //! What the rest stands on: patterns, encodings, TLS, calls to other servers, messages between gateways, the clock. Nothing here knows an API,
 //! a key or a request.
 
-pub(crate) mod answers;
 pub(crate) mod auth_http_client;
 pub(crate) mod bundle_store;
 pub(crate) mod bus;

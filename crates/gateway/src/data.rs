@@ -51,3 +51,4 @@ pub(crate) mod target_watch;
 pub(crate) mod template;
 pub(crate) mod upstream;
 pub(crate) mod url;
+pub(crate) mod version_terms;

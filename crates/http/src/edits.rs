@@ -5,7 +5,7 @@ use crate::headers::{Headers, KnownHeader};
 
 /// Lines to remove and lines to add. Later edits see earlier ones: a removed line stays removed, and an added line can be removed
 /// again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderEdits {
     pub(crate) dropped: u128,
     /// Whole lines, each ending in CRLF.
@@ -95,12 +95,16 @@ impl HeaderEdits {
     pub(crate) fn each_line_without(&self, headers: &Headers<'_>, dropped: u128, visit: &mut dyn FnMut(&str, &[u8])) {
         let lines = headers.iter().enumerate();
         lines.filter(|(index, _)| dropped >> index & 1 == 0).for_each(|(_, (name, value))| visit(name, value));
-        for line in self.added.split(|byte| *byte == b'\n') {
-            let mut parts = line.splitn(2, |byte| *byte == b':');
-            if let (Some(name), Some(value)) = (parts.next().and_then(|name| std::str::from_utf8(name).ok()), parts.next()) {
-                visit(name, value.trim_ascii());
-            }
-        }
+        self.added_lines().for_each(|(name, value)| visit(name, value));
+    }
+
+    /// Name and value of each added line.
+    pub(crate) fn added_lines(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.added.split(|byte| *byte == b'\n').filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            let (name, value) = line.split_at_checked(colon)?;
+            Some((std::str::from_utf8(name).ok()?, value.get(1..)?.trim_ascii()))
+        })
     }
 
     /// Appends the header lines that a message with these headers has after the edits, each with its CRLF: those of the message that were not
@@ -111,37 +115,6 @@ impl HeaderEdits {
             [name.as_bytes(), b": ", value, b"\r\n"].iter().for_each(|part| out.extend_from_slice(part));
         }
         out.extend_from_slice(&self.added);
-    }
-
-    /// Marks the hop-by-hop lines of `changed`, which was parsed from what [`HeaderEdits::write_lines`] wrote of `original`: its Connection line
-    /// does not concern lines that were added.
-    pub fn mark_hops(&self, original: &Headers<'_>, changed: &mut Headers<'_>) {
-        let stays = (0..original.len()).filter(|index| self.dropped >> index & 1 == 0);
-        let hops = stays.enumerate().filter(|(_, index)| original.hop >> index & 1 == 1);
-        changed.hop = hops.fold(0, |hops, (place, _)| hops | 1 << place);
-    }
-
-    /// Combines edits of a message with edits of what they made of it. `headers` are those of the message; `later` belong to the lines that
-    /// [`HeaderEdits::write_lines`] wrote.
-    pub fn followed_by(&mut self, headers: &Headers<'_>, later: &HeaderEdits) {
-        let mut place = 0;
-        let mut is_dropped = || {
-            place += 1;
-            place <= u128::BITS && later.dropped >> (place - 1) & 1 != 0
-        };
-        let mut dropped = self.dropped;
-        for index in (0..headers.len()).filter(|index| self.dropped >> index & 1 == 0) {
-            if is_dropped() {
-                dropped |= 1 << index;
-            }
-        }
-        self.dropped = dropped;
-        let mut added = Vec::with_capacity(self.added.len() + later.added.len());
-        for line in self.added.split_inclusive(|byte| *byte == b'\n').filter(|_| !is_dropped()) {
-            added.extend_from_slice(line);
-        }
-        added.extend_from_slice(&later.added);
-        self.added = added;
     }
 
     /// Whether a line with this name is added.

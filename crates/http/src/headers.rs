@@ -39,7 +39,7 @@ pub enum KnownHeader {
 
 /// The kind of a name; `None` if it is not a token. Frequent names are listed even if no one looks them up.
 #[inline(always)]
-fn classify(name: &[u8]) -> Option<KnownHeader> {
+pub(crate) fn classify(name: &[u8]) -> Option<KnownHeader> {
     Some(match name.len() {
         2 if is(name, b"te") => KnownHeader::Te,
         4 if is(name, b"host") => KnownHeader::Host,

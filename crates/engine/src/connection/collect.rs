@@ -155,14 +155,13 @@ impl Connection {
         }
     }
 
-    /// Passes the body to the handler, which then decides about the request again.
+    /// The request goes on with its body, or without it.
     fn collected(&mut self, body: Result<Vec<u8>, NotKept>) -> Poll<()> {
-        self.handler.on_body(body);
         self.exchange.upload = Default::default();
         if let Stage::Collect(collected) = std::mem::replace(&mut self.stage, Stage::Closed) {
             self.exchange.room = Some(collected.room);
         }
-        self.enter(Stage::Head { unread: true });
+        self.enter(Stage::Resume(Some(body)));
         Poll::Ready(())
     }
 }

@@ -61,7 +61,7 @@ pub(crate) use key_expiry::forgotten_at;
 pub(crate) use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
 pub(crate) use listing::ListedKey;
 pub(crate) use policies::Policies;
-pub(crate) use presented::Presented;
+pub(crate) use presented::{AskedKeys, Presented};
 pub(crate) use rehearsed::stand_in;
 pub(crate) use shared::SharedKeys;
 pub(crate) use terms::KeyTerms;

@@ -37,6 +37,11 @@ impl<'a> Path<'a> {
         Path { raw: Cow::Borrowed(path), decoded: Cow::Borrowed(path) }
     }
 
+    /// The same path, which borrows nothing.
+    pub(crate) fn into_owned(self) -> Path<'static> {
+        Path { raw: Cow::Owned(self.raw.into_owned()), decoded: Cow::Owned(self.decoded.into_owned()) }
+    }
+
     /// Decodes a raw path; `None` when it contains an invalid escape.
     #[inline]
     pub(crate) fn new(raw: Cow<'a, str>) -> Option<Self> {

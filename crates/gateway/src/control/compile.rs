@@ -25,8 +25,11 @@ use crate::data::registry::Registry;
 use crate::data::route::{Router, RouterBuilder, check_host, check_listen_path, listen_path_weight, normal_domain};
 use crate::data::scripts::ApiEventScripts;
 use crate::data::settings::Settings;
-use crate::data::snapshot::{CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions};
+use crate::data::snapshot::{
+    ApiVersion, CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions,
+};
 use crate::data::stream_rules::StreamRules;
+use crate::data::version_terms::VersionTerms;
 use crate::observe::events::{EventScripts, HandlerSources};
 use crate::observe::{ApiMetadata, RecordHook};
 use std::collections::{BTreeMap, HashSet};
@@ -198,8 +201,12 @@ fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Op
         let version = version::compile(definition, &info.name, info, context)?;
         return Some(Versions::One { version, expires: expiry_of(&definition.expiration) });
     }
-    let versions: Vec<_> =
+    let compiled: Vec<_> =
         data.versions.iter().filter_map(|(name, info)| version::compile(definition, name, info, context)).collect();
+    let versions = compiled
+        .into_iter()
+        .map(|version| ApiVersion { terms: VersionTerms { is_chosen: true, ..version.terms }, ..version })
+        .collect();
     Some(Versions::Many { selector: selector(definition, context)?, versions })
 }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tollgate_balance::{Backoff, BudgetRules, Choice, Nanos, TargetHealth, TryResult, hash_bytes, mix};
 use tollgate_engine::{Fault, FaultKind, HedgeEnd, KeepForResend, Resend, TryEnd};
-use tollgate_http::{KnownHeader, Request};
+use tollgate_http::{HeadView, KnownHeader};
 use tollgate_model::api::RetryCause;
 
 /// The rules of a version.
@@ -133,19 +133,19 @@ impl BalancedUpstreams {
 
     /// Chooses the target of a request and counts the request there.
     pub(crate) fn choose(&self, exchange: &mut Exchange<'_>) -> Result<Box<TargetTry>, Refusal> {
-        let now = nanos(exchange.now);
-        let random = exchange.request_id.0 as u64;
-        let (pool, list, index, key) = match self.stuck_to(exchange.request, now) {
+        let now = nanos(exchange.arrival.now);
+        let random = exchange.arrival.request_id.0 as u64;
+        let (pool, list, index, key) = match self.stuck_to(exchange.received(), now) {
             Some((pool, list, index)) => (pool, list, index, None),
             None => {
-                let pool = self.pool_of(exchange.request, random);
+                let pool = self.pool_of(exchange.received(), random);
                 let list = pool.targets.load_full();
                 let key = self.key(exchange);
                 let index = match list.candidates.pick(key, &[], mix(random), now) {
                     Choice::Target(index) | Choice::LastResort(index) => index,
                     Choice::AllDown => return Err(refusal::ALL_HOSTS_DOWN),
                 };
-                self.stick(list.targets.get(index), exchange.upstream_changes);
+                self.stick(list.targets.get(index), &mut exchange.response.upstream_changes);
                 (pool, list, index, key)
             }
         };
@@ -177,7 +177,7 @@ impl BalancedUpstreams {
             may_repeat,
             preserves_host: exchange.api.preserve_host && !exchange.request.authority.is_empty(),
             rest,
-            first_byte_ms: self.first_byte_ms(exchange.first_byte_ms),
+            first_byte_ms: self.first_byte_ms(exchange.decisions.first_byte_ms),
         };
         taken.begin();
         Ok(Box::new(taken))
@@ -204,9 +204,9 @@ impl BalancedUpstreams {
     }
 
     /// The available target that the request's cookie names.
-    fn stuck_to(&self, request: &Request<'_>, now: Nanos) -> Option<(&Arc<TargetPool>, Arc<TargetList>, usize)> {
+    fn stuck_to(&self, received: HeadView<'_>, now: Nanos) -> Option<(&Arc<TargetPool>, Arc<TargetList>, usize)> {
         let sticky = self.sticky.as_ref()?;
-        let id = cookie_value(request, &sticky.name)?;
+        let id = cookie_value(received, &sticky.name)?;
         self.pools().find_map(|pool| {
             let list = pool.targets.load_full();
             let index = list.targets.iter().position(|target| *target.sticky_id == *id)?;
@@ -224,23 +224,23 @@ impl BalancedUpstreams {
         }
     }
 
-    fn pool_of(&self, request: &Request<'_>, random: u64) -> &Arc<TargetPool> {
+    fn pool_of(&self, received: HeadView<'_>, random: u64) -> &Arc<TargetPool> {
         if self.split.is_empty() {
             return &self.pool;
         }
-        let assigned = self.split.iter().find(|part| part.is_named_by(request));
+        let assigned = self.split.iter().find(|part| part.is_named_by(received));
         assigned.or_else(|| self.split.iter().find(|part| random < part.until)).map_or(&self.pool, |part| &part.pool)
     }
 
     fn key(&self, exchange: &Exchange<'_>) -> Option<u64> {
         match &self.hashed {
             HashedValue::Nothing => None,
-            HashedValue::Address => Some(match exchange.client_ip {
+            HashedValue::Address => Some(match exchange.arrival.client_ip {
                 IpAddr::V4(address) => hash_bytes(&address.octets()),
                 IpAddr::V6(address) => hash_bytes(&address.octets()),
             }),
-            HashedValue::Header(name) => exchange.request.headers.get(name).map(hash_bytes),
-            HashedValue::Cookie(name) => cookie_value(exchange.request, name).map(|value| hash_bytes(value.as_bytes())),
+            HashedValue::Header(name) => exchange.received().get(name).map(hash_bytes),
+            HashedValue::Cookie(name) => cookie_value(exchange.received(), name).map(|value| hash_bytes(value.as_bytes())),
             HashedValue::Path => Some(hash_bytes(exchange.url.path.decoded.as_bytes())),
         }
     }
@@ -261,17 +261,15 @@ impl CompiledHedge {
 }
 
 impl CompiledPart {
-    fn is_named_by(&self, request: &Request<'_>) -> bool {
+    fn is_named_by(&self, received: HeadView<'_>) -> bool {
         let matches = |wanted: &str, value: &[u8]| wanted.is_empty() || wanted.as_bytes() == value;
-        let by_header = self
-            .header
-            .as_ref()
-            .is_some_and(|(name, wanted)| request.headers.get(name).is_some_and(|value| matches(wanted, value)));
+        let by_header =
+            self.header.as_ref().is_some_and(|(name, wanted)| received.get(name).is_some_and(|value| matches(wanted, value)));
         by_header
             || self
                 .cookie
                 .as_ref()
-                .is_some_and(|(name, wanted)| cookie_value(request, name).is_some_and(|value| matches(wanted, value.as_bytes())))
+                .is_some_and(|(name, wanted)| cookie_value(received, name).is_some_and(|value| matches(wanted, value.as_bytes())))
     }
 }
 
@@ -473,7 +471,7 @@ pub(crate) fn nanos(time: Duration) -> Nanos {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn cookie_value<'r>(request: &Request<'r>, name: &str) -> Option<&'r str> {
-    let headers = request.headers.known(KnownHeader::Cookie)?;
+fn cookie_value<'r>(received: HeadView<'r>, name: &str) -> Option<&'r str> {
+    let headers = received.known(KnownHeader::Cookie)?;
     cookie(std::str::from_utf8(headers).ok()?, name)
 }

@@ -54,7 +54,7 @@ impl BodySource for StoredBodySource {
 /// a rewrite names an upstream, its URL comes first. `None` if the request goes to another API.
 pub(crate) fn target(exchange: &Exchange<'_>) -> Option<Vec<u8>> {
     let mut target = Vec::new();
-    match &exchange.redirected {
+    match &exchange.decisions.redirected {
         Some(Redirect::Loop(_)) => return None,
         Some(Redirect::Upstream(upstream)) => {
             let scheme = if upstream.target.tls.is_some() { "https://" } else { "http://" };
@@ -91,7 +91,7 @@ pub(crate) struct RequestLines<'a> {
 
 impl<'a> RequestLines<'a> {
     pub(crate) fn new(exchange: &'a Exchange<'_>) -> Self {
-        let client = exchange.forwarded_for.map(|address| address.to_string());
+        let client = (!exchange.version.keeps_forwarded_for).then(|| exchange.arrival.peer.ip().to_string());
         RequestLines { request: exchange.request, edits: &exchange.outgoing.edits, client }
     }
 
@@ -121,5 +121,5 @@ pub(crate) fn preserved_host(exchange: &Exchange<'_>) -> Option<Vec<u8>> {
 
 /// Whether the upstream receives a body: the client's, or what the chain has made of it.
 pub(crate) fn has_body(exchange: &Exchange<'_>) -> bool {
-    exchange.new_body.as_ref().map_or(exchange.request.body != Body::None, |body| !body.is_empty())
+    exchange.body.new.as_ref().map_or(exchange.request.body != Body::None, |body| !body.is_empty())
 }

@@ -64,7 +64,7 @@ impl CredentialPlaces {
     }
 
     fn in_header<'a>(&self, exchange: &Exchange<'a>) -> Option<&'a [u8]> {
-        let headers = &exchange.request.headers;
+        let headers = exchange.received();
         match self.header.as_ref()? {
             Header::Usual => headers.known(KnownHeader::Authorization),
             Header::Named(name) => headers.get(name),
@@ -74,7 +74,7 @@ impl CredentialPlaces {
     fn beside_header<'a>(&self, exchange: &Exchange<'a>) -> Option<Cow<'a, str>> {
         let in_cookie = || {
             let name = self.cookie.as_ref()?;
-            let line = std::str::from_utf8(exchange.request.headers.known(KnownHeader::Cookie)?).ok()?;
+            let line = std::str::from_utf8(exchange.received().known(KnownHeader::Cookie)?).ok()?;
             cookie(line, name).filter(|found| !found.is_empty()).map(Cow::Borrowed)
         };
         let in_query = || {

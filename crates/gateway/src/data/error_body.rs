@@ -2,7 +2,7 @@
 
 use crate::data::error_templates::{ErrorData, ErrorTemplates};
 use crate::data::refusal::is_plain;
-use tollgate_http::{KnownHeader, Request};
+use tollgate_http::{HeadView, KnownHeader};
 
 /// The form of an error's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ impl<'a> ErrorForm<'a> {
 }
 
 /// The request's content type if it is one of XML's.
-pub(crate) fn xml_type(request: &Request<'_>) -> Option<Box<str>> {
-    let value = std::str::from_utf8(request.headers.known(KnownHeader::ContentType)?).ok()?;
+pub(crate) fn xml_type(received: HeadView<'_>) -> Option<Box<str>> {
+    let value = std::str::from_utf8(received.known(KnownHeader::ContentType)?).ok()?;
     let essence = value.split(';').next().unwrap_or_default().trim();
     let is_xml = ["application/xml", "text/xml", "application/soap+xml"].iter().any(|xml| essence.eq_ignore_ascii_case(xml));
     is_xml.then(|| value.into())

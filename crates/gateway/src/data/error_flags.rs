@@ -1,6 +1,6 @@
-//! Tyk's classes of errors: the flags by which `error_overrides` tells them apart, and the words that the access log has for them.
+//! Tyk's classes of errors of upstreams and clients: the flags by which `error_overrides` tells them apart, and the words that the access log
+//! has for them. Those of refusals are in the catalogue.
 
-use crate::data::refusal::{BASIC_BODY_PASSWORD, BASIC_BODY_USER, BASIC_ENCODING, BASIC_VALUES, Refusal};
 use crate::observe::error_class::{ErrorClass, PROXY, UPSTREAM};
 use rustix::io::Errno;
 use tollgate_engine::{Fault, FaultKind, FaultReason};
@@ -12,78 +12,8 @@ macro_rules! class {
     };
 }
 
-const TOKEN: &str = "AuthKey";
-const JWT: &str = "JWTMiddleware";
-const BASIC: &str = "BasicAuthKeyIsValid";
-const OAUTH: &str = "Oauth2KeyExists";
-const LIMITS: &str = "RateLimitAndQuotaCheck";
-const SIZE: &str = "RequestSizeLimitMiddleware";
-const SCHEMA: &str = "ValidateJSON";
-const DOCUMENT: &str = "ValidateRequest";
-
 /// The class of upstreams' responses of 5xx.
 pub(crate) const UPSTREAM_5XX: Option<&ErrorClass> = class!("URS", "upstream_response_5xx", UPSTREAM);
-
-/// The class of a refusal; none for one that Tyk does not classify. `middleware` is the one that refused, empty if it does not matter which.
-pub(crate) fn of_refusal(refusal: &Refusal, middleware: &str) -> Option<&'static ErrorClass> {
-    match refusal.cause {
-        "auth_missing" => of_missing_credentials(middleware),
-        "key_unknown" => class!("AKI", "auth_key_not_found", TOKEN),
-        "key_certificate_unknown" => class!("AKI", "auth_cert_not_found", TOKEN),
-        "key_certificate_missing" => class!("CRQ", "auth_cert_required", TOKEN),
-        "key_certificate_mismatch" => class!("CMM", "auth_cert_mismatch", TOKEN),
-        "key_certificate_expired" => class!("TKE", "auth_cert_expired", TOKEN),
-        "oauth_key_unknown" => class!("AKI", "oauth_key_not_found", OAUTH),
-        "oauth_malformed" => class!("IHD", "oauth_field_malformed", OAUTH),
-        "oauth_client_gone" => class!("EAD", "oauth_client_deleted", OAUTH),
-        "jwt_expired" => class!("TKE", "jwt_token_expired", JWT),
-        "jwt_not_yet" | "jwt_claims" => class!("TCV", "jwt_claims_invalid", JWT),
-        "jwt_refused" => class!("TKI", "jwt_token_invalid", JWT),
-        "jwt_method" => class!("TKI", "jwt_unexpected_signing_method", JWT),
-        "basic_malformed" => of_malformed_basic(refusal),
-        "key_rate_limit" => class!("RLT", "session_rate_limited", LIMITS),
-        "api_rate_limit" => class!("RLT", "api_rate_limited", "RateLimitForAPI"),
-        "quota_exceeded" => class!("QEX", "quota_exceeded", LIMITS),
-        "length_required" => class!("CLM", "content_length_missing", SIZE),
-        "request_too_large" => class!("BTL", "body_too_large", SIZE),
-        "body_not_json" => class!("BIV", "json_parse_error", SCHEMA),
-        "body_invalid" => class!("BIV", "schema_validation_failed", SCHEMA),
-        "request_invalid" => class!("BIV", "schema_validation_failed", DOCUMENT),
-        "breaker_open" => class!("CBO", "circuit_breaker_open", PROXY),
-        "all_hosts_down" => class!("NHU", "no_healthy_upstreams", PROXY),
-        _ => None,
-    }
-}
-
-/// The flags by which a rule may name a refusal.
-pub(crate) fn flags_of_refusal(refusal: &Refusal) -> [&'static str; 2] {
-    match of_refusal(refusal, "") {
-        // In Tyk a server of its own answers then, so that rules see the 503 of an upstream.
-        Some(class) if class.flag == "NHU" => ["URS", ""],
-        Some(class) => [class.flag, ""],
-        None => [""; 2],
-    }
-}
-
-fn of_missing_credentials(middleware: &str) -> Option<&'static ErrorClass> {
-    match middleware {
-        "JwtAuth" => class!("AMF", "jwt_field_missing", JWT),
-        "BasicAuthCheck" => class!("AMF", "basic_auth_field_missing", BASIC),
-        "OAuthToken" => class!("AMF", "oauth_field_missing", OAUTH),
-        "OpenIdAuth" | "PluginAuth" | "IntrospectionAuth" => None,
-        _ => class!("AMF", "auth_field_missing", TOKEN),
-    }
-}
-
-fn of_malformed_basic(refusal: &Refusal) -> Option<&'static ErrorClass> {
-    match refusal {
-        refusal if *refusal == BASIC_BODY_USER => class!("BIV", "basic_auth_body_username_missing", BASIC),
-        refusal if *refusal == BASIC_BODY_PASSWORD => class!("BIV", "basic_auth_body_password_missing", BASIC),
-        refusal if *refusal == BASIC_ENCODING => class!("IHD", "basic_auth_encoding_invalid", BASIC),
-        refusal if *refusal == BASIC_VALUES => class!("IHD", "basic_auth_values_malformed", BASIC),
-        _ => class!("IHD", "basic_auth_header_malformed", BASIC),
-    }
-}
 
 /// The class of a fault; none for one that is neither the upstream's nor the client's end.
 pub(crate) fn of_fault(fault: &Fault) -> Option<&'static ErrorClass> {

@@ -1,156 +1,103 @@
-//! One request in the chain: its data, the decisions so far, and the pending changes to the response.
+//! One request in the chain of an API, in parts: as it came, who calls, the decisions so far, and what is wanted of its response.
 
+mod arrival;
+mod attempt;
 mod body;
-mod graphql;
+mod caller;
+mod decisions;
+mod hold;
+mod middleware;
+mod notes;
+mod received;
+mod response;
 
-use crate::auth::jwt::{ClaimTexts, GrantedScopes};
-use crate::auth::keys::{CountedRequest, HeldKey, Key, Keys, Presented, SessionLimits};
-use crate::base::answers::{Answers, RequestSlot};
-use crate::base::request_id::RequestId;
-use crate::base::tls::CallerTls;
+pub(crate) use arrival::Arrival;
+pub(crate) use attempt::AuthAttempt;
+pub(crate) use body::RequestBody;
+pub(crate) use caller::KnownCaller;
+pub(crate) use decisions::{Decisions, Redirect, Track};
+pub(crate) use hold::{Awaited, Continuation, GRACE, Hold};
+pub(crate) use middleware::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
+pub(crate) use notes::{Notes, ResponseView};
+pub(crate) use received::{ShownEdits, ShownHead};
+pub(crate) use response::WantedResponse;
+
+use crate::auth::keys::{HeldKey, Key, Presented, SessionLimits};
 use crate::data::api::Api;
-use crate::data::breaker::Passage;
 use crate::data::endpoints::Hits;
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
-use crate::data::response_chain::ResponseChain;
-use crate::data::settings::Settings;
-use crate::data::upstream::Upstream;
 use crate::data::url::Url;
-use crate::observe::trace::RequestTrace;
-use serde_json::{Map, Value as Json};
+use crate::data::version_terms::VersionTerms;
 use std::borrow::Cow;
-use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
-use tollgate_cache::{CachedResponse, LineBlock};
-use tollgate_engine::Pending;
-use tollgate_engine::{Outgoing, Work};
-use tollgate_http::Request;
+use tollgate_cache::CachedResponse;
+use tollgate_engine::{HoldUntil, Outgoing, Pending, Work};
+use tollgate_http::{HeadView, Request};
 use tollgate_limit::WaitPolicy;
 
-/// The number under which a request keeps the variables that middlewares set.
-const VARIABLES: u64 = RequestSlot::Variables.number();
-
-/// A request, and the state that the chain adds to it.
+/// A request, and what the chain adds to it.
 pub(crate) struct Exchange<'a> {
+    /// The request as its client sent it.
     pub request: &'a Request<'a>,
-    pub settings: &'a Settings,
+    /// Its head as middlewares read it.
+    pub head: ShownHead<'a>,
+    pub arrival: &'a Arrival<'a>,
     pub api: &'a Api,
-    /// Name of the version, if requests can choose among several.
-    pub version: Option<&'a str>,
-    /// The client's address: the connection's, or the one that a trusted proxy reports.
-    pub client_ip: IpAddr,
-    /// The connection's address, which the upstream finds at the end of `X-Forwarded-For`; `None` if that stays as it is.
-    pub forwarded_for: Option<IpAddr>,
-    /// Data of the client's TLS handshake, if it uses TLS.
-    pub tls: Option<&'a CallerTls>,
-    /// Time since the gateway started, for limits.
-    pub now: Duration,
-    /// Wall-clock time in Unix seconds.
-    pub unix_s: u64,
-    pub keys: &'a Keys,
-    /// The key that authenticated the request.
-    pub key: Option<HeldKey>,
-    /// The claims of its token that variables use.
-    pub claims: Option<Arc<ClaimTexts>>,
-    /// The scopes of its verified token, if the API checks them.
-    pub granted_scopes: Option<Arc<GrantedScopes>>,
-    /// The text of the key that authenticated the request, if a variable uses it.
-    pub token: Option<Box<str>>,
-    /// The trace of the request, if requests are traced.
-    pub trace: Option<RequestTrace>,
-    /// Limit, remaining requests and reset time of the API's own rate limit, if variables may use them.
-    pub api_rate: Option<[i64; 3]>,
-    /// The core that handles the request.
-    pub core: usize,
-    /// The core that handles the request, if requests are counted.
-    pub counting_core: Option<usize>,
-    /// Answers to middlewares' questions from the time when the request was held.
-    pub answers: &'a mut Answers,
-    /// How often the request was held and retried.
-    pub tries: u32,
-    /// Complete header lines about limits, for the response.
-    pub limit_lines: &'a mut Vec<u8>,
-    /// Random id of this request; the same wherever it is used.
-    pub request_id: RequestId,
-    /// The decoded path in the client's request, for `$tyk_context.path`.
-    pub full_path: &'a str,
+    /// The version of the API.
+    pub version: &'a VersionTerms,
+    /// The endpoint patterns that the path matches.
+    pub hits: &'a mut Hits,
     /// The current method.
     pub method: Cow<'a, str>,
     /// The current path and query, including the listen path.
     pub url: Url<'a>,
-    /// The endpoint patterns that the path matches.
-    pub hits: &'a Hits,
-    /// Whether the endpoint needs no authentication.
-    pub ignored: bool,
-    /// Whether the request is recorded, and how.
-    pub track: Track,
-    /// Number of APIs that have looped the request to this one.
-    pub level: usize,
-    /// Whether limits count the request; a loop may switch this off.
-    pub check_limits: bool,
-    /// The counts of the key's limits for this request.
-    pub counted: CountedRequest,
-    /// Whether the answer is a cached response.
-    pub from_cache: bool,
-    /// Whether a reply of the gateway is recorded like a response.
-    pub records_reply: bool,
-    /// Lines of the stored response that no change of the version replaces.
-    pub last_lines: LineBlock,
-    /// Whether the request has conditions that are not the client's.
-    pub is_conditional: bool,
-    /// Target of a rewrite, in place of the API's target.
-    pub redirected: Option<Redirect>,
-    pub first_byte_ms: Option<u64>,
-    /// The breaker that is told the outcome of the request.
-    pub breaker: Option<Passage>,
+    pub body: &'a mut RequestBody,
+    pub caller: &'a mut KnownCaller,
+    pub decisions: &'a mut Decisions,
+    pub notes: &'a mut Notes,
+    /// What is wanted of the response.
+    pub response: &'a mut WantedResponse,
+    /// The request as it will leave, or the reply.
     pub outgoing: &'a mut Outgoing,
-    /// Changes to the response's headers, beyond the version's own.
-    pub response_changes: &'a mut Vec<HeaderChange>,
-    /// The same, but only for responses of upstreams: the gateway's own errors do not get these changes.
-    pub upstream_changes: &'a mut Vec<HeaderChange>,
-    /// Middlewares that process the response.
-    pub response_chain: &'a mut ResponseChain,
-    /// The body that replaces the request's own.
-    pub new_body: Option<Vec<u8>>,
-    /// The `meta_data` that plugins have given to the caller's session.
-    pub changed_meta_data: Option<Box<Map<String, Json>>>,
 }
 
-/// Whether a request is recorded, and under which name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Track {
-    /// As the API is configured.
-    #[default]
-    Default,
-    Never,
-    /// Recorded under a pattern.
-    As(Arc<str>),
+/// The parts of a request's state that last as long as the request. The memory is reused from request to request.
+#[derive(Default)]
+pub(crate) struct RequestState {
+    pub hits: Hits,
+    pub body: RequestBody,
+    pub caller: KnownCaller,
+    pub decisions: Decisions,
+    pub notes: Notes,
+    pub response: WantedResponse,
 }
 
-/// The target that a rewrite selected.
-#[derive(Clone)]
-pub(crate) enum Redirect {
-    /// Another upstream.
-    Upstream(Arc<Upstream>),
-    /// Another API, by id or name.
-    Loop(String),
+impl RequestState {
+    /// Starts the chain of another API, to which the request has looped.
+    pub(crate) fn begin_chain(&mut self, skips_limits: bool) {
+        self.caller = KnownCaller::default();
+        self.decisions = Decisions { is_looped: true, skips_limits, ..Decisions::default() };
+        // As in Tyk, only the middlewares of the API that calls the upstream process the response.
+        self.response.chain.clear();
+    }
+
+    /// Forgets everything, because the request has ended.
+    pub(crate) fn clear(&mut self) {
+        self.caller = KnownCaller::default();
+        self.decisions = Decisions::default();
+        self.body = RequestBody::default();
+        self.notes = Notes::default();
+        self.response.clear();
+    }
 }
 
 /// The chain's next step after a middleware.
 pub(crate) enum Step {
     /// Continues with the next middleware.
     Next,
-    /// Holds the request for this long and restarts the chain.
-    Wait(Duration),
-    /// Holds the request until the work is done, at most this long, and restarts the chain.
-    Await(Work, Duration),
-    /// Holds the request until its body has been read, of at most this many bytes, and restarts the chain: see [`Answers::body`].
-    Read(usize),
-    /// Continues with the next middleware, and from now on `request` has the headers that `outgoing.edits` have made, and `hits` are those
-    /// of the current path.
-    Reread,
+    /// Holds the request, and then goes on with this middleware.
+    Hold(Box<Hold>),
     /// Ends with a refusal.
     Refuse(Refusal),
     /// Ends with the reply in `outgoing`.
@@ -180,39 +127,30 @@ impl SubstituteResponse {
     }
 }
 
-impl Step {
-    /// Instead of just continuing, shows the changed request to later middlewares.
-    pub(crate) fn then_reread(self) -> Step {
-        if matches!(self, Step::Next) { Step::Reread } else { self }
-    }
-}
-
 impl<'a> Exchange<'a> {
-    /// Variables that middlewares have set beside those that every request has.
-    pub(crate) fn variables(&self) -> Option<&Map<String, Json>> {
-        self.answers.get(VARIABLES)
+    /// The header lines of the request as the client and plugins have made them.
+    #[inline]
+    pub(crate) fn received(&self) -> HeadView<'a> {
+        self.head.lines()
     }
 
-    /// Sets variables, in place of others of their names.
-    pub(crate) fn set_variables(&mut self, variables: Map<String, Json>) {
-        let mut all = self.variables().cloned().unwrap_or_default();
-        all.extend(variables);
-        self.answers.put(VARIABLES, all);
+    /// Shows the request as it is now to all later middlewares: its header lines, and the endpoints of its path.
+    pub(crate) fn show_changes(&mut self) {
+        self.head.show(Some(self.outgoing.edits.clone()));
+        self.find_endpoints();
     }
 
-    /// Forgets all that a method of authentication has decided about the caller. Each field that such a method sets is here.
-    pub(crate) fn forget_caller(&mut self) {
-        self.key = None;
-        self.claims = None;
-        self.token = None;
-        self.granted_scopes = None;
-        self.changed_meta_data = None;
+    /// Matches the path after the listen path; where access depends on it, also the complete path.
+    pub(crate) fn find_endpoints(&mut self) {
+        if !self.version.matcher.is_empty() {
+            let whole = (self.url.listen_bytes > 0).then_some(self.url.path.decoded.as_ref());
+            self.version.matcher.find(&self.url.path_behind_listen(), whole, self.hits);
+        }
     }
 
-    /// The `meta_data` of the caller's session, as plugins have changed it.
-    pub(crate) fn meta_data(&self) -> Option<&Map<String, Json>> {
-        let key = self.key.as_ref()?;
-        Some(self.changed_meta_data.as_deref().unwrap_or(&key.session.meta_data))
+    /// Name of the version, if requests can choose among several.
+    pub(crate) fn version_name(&self) -> Option<&'a str> {
+        self.version.is_chosen.then_some(self.version.name.as_str())
     }
 
     /// The current query, without `?`.
@@ -220,33 +158,25 @@ impl<'a> Exchange<'a> {
         self.url.query.as_deref()
     }
 
-    /// Notes the scopes of a verified token. Those of the token that gives the session count before others.
-    pub(crate) fn grant(&mut self, scopes: Option<&Arc<GrantedScopes>>, gives_session: bool) {
-        if let Some(scopes) = scopes
-            && (gives_session || self.granted_scopes.is_none())
-        {
-            self.granted_scopes = Some(scopes.clone());
-        }
-    }
-
     /// The decoded path after the listen path, with a leading slash.
     pub(crate) fn path_behind_listen(&self) -> Cow<'_, str> {
         self.url.path_behind_listen()
     }
 
-    /// Looks up a presented key that [`Keys::find`] did not find. Asks the shared store, if there is one, and holds the request meanwhile.
+    /// Looks up a presented key that [`Keys::find`](crate::auth::keys::Keys::find) did not find. Asks the shared store, if there is one, and holds
+    /// the request meanwhile.
     pub(crate) fn ask_for_key(&mut self, token: &str, org: &str) -> Result<Option<HeldKey>, Step> {
-        match self.keys.look_up(token, org, self.answers) {
+        match self.arrival.keys.look_up(token, org, &mut self.notes.asked_keys) {
             Presented::Known(key) => Ok(Some(key)),
             Presented::Unknown => Ok(None),
             Presented::Unanswered => Err(Step::Refuse(refusal::STORE_SILENT)),
-            Presented::Asked(work, time_max) => Err(Step::Await(work, time_max)),
+            Presented::Asked(work, time_max) => Err(Step::again(HoldUntil::Done(work, time_max + GRACE))),
         }
     }
 
     /// The key with this name, from memory or from the store.
     pub(crate) fn key_or_ask(&mut self, name: &str, org: &str) -> Result<Option<HeldKey>, Step> {
-        match self.keys.find(name, org) {
+        match self.arrival.keys.find(name, org) {
             Some(key) => Ok(Some(key)),
             None => self.ask_for_key(name, org),
         }
@@ -254,7 +184,7 @@ impl<'a> Exchange<'a> {
 
     /// The key with this name, from memory or from the store's answer to this request.
     pub(crate) fn known_key(&self, name: &str, org: &str) -> Option<HeldKey> {
-        self.keys.find(name, org).or_else(|| self.keys.answered_key(name, org, self.answers))
+        self.arrival.keys.find(name, org).or_else(|| self.arrival.keys.answered_key(name, org, &self.notes.asked_keys))
     }
 
     /// The limits of a key for this request.
@@ -264,72 +194,57 @@ impl<'a> Exchange<'a> {
 
     /// Size, remainder and renewal time of the key's quota.
     pub(crate) fn quota_figures(&self) -> Option<[i64; 3]> {
-        let (max, view) = self.limits_of(self.key.as_ref()?).quota(self.unix_s)?;
+        let (max, view) = self.limits_of(self.caller.key.as_ref()?).quota(self.arrival.unix_s)?;
         Some([max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()])
     }
 
     /// Requests, remainder and reset time of the last checked rate limit: the API's, else the key's.
     pub(crate) fn rate_figures(&self) -> Option<[i64; 3]> {
         let of_key = || {
-            let (rule, room, full) = self.limits_of(self.key.as_ref()?).rooms(self.now).next()?;
+            let (rule, room, full) = self.limits_of(self.caller.key.as_ref()?).rooms(self.arrival.now).next()?;
             Some([rule.requests as i64, room as i64, self.reset_after(full)])
         };
-        self.api_rate.or_else(of_key)
+        self.decisions.api_rate.or_else(of_key)
     }
 
     /// The time after a duration, in Unix seconds.
     pub(crate) fn reset_after(&self, time: Duration) -> i64 {
-        i64::try_from(self.unix_s.saturating_add(time.as_secs())).unwrap_or_default()
+        i64::try_from(self.arrival.unix_s.saturating_add(time.as_secs())).unwrap_or_default()
     }
 
     /// Whether the request may be held until the shared store answers about limits.
     pub(crate) fn patience(&self) -> WaitPolicy {
-        let held = self.answers.held_for_limits(self.now);
-        let is_over = self.keys.shared_keys().is_some_and(|shared| held >= shared.limits.answer_time_max());
+        let held = self.notes.held_for_limits(self.arrival.now);
+        let is_over = self.arrival.keys.shared_keys().is_some_and(|shared| held >= shared.limits.answer_time_max());
         if is_over { WaitPolicy::IsOver } else { WaitPolicy::Waits }
     }
 
     /// Holds the request until there is an answer about its limits. All holds together last no longer than one answer may take.
     pub(crate) fn hold_for_limits(&mut self, pending: Option<Pending<()>>) -> Step {
-        self.answers.hold_for_limits(self.now);
-        let held = self.answers.held_for_limits(self.now);
-        let time_max = self.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.limits.answer_time_max());
+        let now = self.arrival.now;
+        self.notes.limits_since.get_or_insert(now);
+        let held = self.notes.held_for_limits(now);
+        let time_max = self.arrival.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.limits.answer_time_max());
         // `None` when the answer has arrived meanwhile.
         let work: Work = pending.map_or_else(|| Box::pin(std::future::ready(())) as Work, |answer| answer.work());
-        Step::Await(work, time_max.saturating_sub(held))
-    }
-
-    /// Notes that the request has passed these limits, except for a refusal that only dry run prevented. The limits count the request once,
-    /// even if it is held later and retried. `limits` is identified by its address.
-    pub(crate) fn pass<T>(&mut self, limits: &T, would_refuse: Option<Refusal>) {
-        match would_refuse {
-            None => self.answers.put(passed_at(limits, self.level), ()),
-            Some(refusal) => self.answers.put(passed_at(limits, self.level), refusal),
-        }
-    }
-
-    /// Whether the request passed these limits before it was held. Reports their dry-run refusal again.
-    pub(crate) fn has_passed<T>(&mut self, limits: &T) -> bool {
-        let place = passed_at(limits, self.level);
-        if let Some(refusal) = self.answers.get::<Refusal>(place).cloned() {
-            self.tell_dry_run(&refusal);
-            return true;
-        }
-        self.answers.get::<()>(place).is_some()
+        Step::again(HoldUntil::Done(work, time_max.saturating_sub(held)))
     }
 
     /// Counts a refusal that only dry run prevented, and tells the client.
     pub(crate) fn report_dry_run(&mut self, refusal: &Refusal) {
         let cause = refusal.cause;
-        if let Some(cells) = self.counting_core.and_then(|core| self.api.meter.core(core)) {
+        if let Some(cells) = self.arrival.counting_core.and_then(|core| self.api.meter.core(core)) {
             cells.dry_run(cause);
         }
-        self.tell_dry_run(refusal);
+        self.response.changes.push(HeaderChange::Add("Tollgate-Dry-Run".into(), cause.as_bytes().to_vec()));
     }
 
-    fn tell_dry_run(&mut self, refusal: &Refusal) {
-        let cause = refusal.cause;
-        self.response_changes.push(HeaderChange::Add("Tollgate-Dry-Run".into(), cause.as_bytes().to_vec()));
+    /// Starts a reply of the gateway. Nothing that was meant for the upstream is in it.
+    pub(crate) fn begin_reply(&mut self, status: u16) -> &mut Outgoing {
+        self.outgoing.edits.clear();
+        self.outgoing.body.clear();
+        self.outgoing.status = status;
+        self.outgoing
     }
 
     /// The current path and query.
@@ -339,10 +254,4 @@ impl<'a> Exchange<'a> {
             None => self.url.path.raw.clone().into_owned(),
         }
     }
-}
-
-/// The number under which a request stores that it has passed some limits at a level. It differs from the small serial numbers of
-/// middlewares, and the level is in bits that no address uses.
-fn passed_at<T>(limits: &T, level: usize) -> u64 {
-    std::ptr::from_ref(limits).addr() as u64 | (level as u64) << 56
 }

@@ -1,9 +1,11 @@
 //! The gateway's interface to the engine: one service per core, and per connection a handler that takes requests through their chains.
 
-mod arrival;
 mod batch;
 mod called;
+mod context;
+mod finish;
 mod forward;
+mod held;
 mod in_flight;
 mod mirror;
 mod observed;
@@ -13,33 +15,31 @@ mod record_builder;
 mod rehearsal;
 mod reply;
 mod revalidation;
+mod running_batch;
 mod select;
-mod steps;
 mod stream;
 mod tries;
 mod walk;
 
-use crate::base::answers::Answers;
 use crate::base::clock::{self, TimeOfDay};
 use crate::base::path::{self, Path};
 use crate::base::request_id::RequestId;
 use crate::base::tls::CallerTls;
 use crate::data::control_caller::ControlCaller;
-use crate::data::endpoints::Hits;
 use crate::data::error_body::xml_type;
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::Middleware;
+use crate::data::exchange::{Arrival, Continuation, Exchange, RequestState, Step};
 use crate::data::gateway_state::GatewayState;
-use crate::data::header_change::HeaderChange;
 use crate::data::header_names::is_same_name;
-use crate::data::middleware::Middleware;
 use crate::data::refusal::{self, Refusal};
-use crate::data::response_chain::ResponseChain;
-use crate::data::snapshot::{CoreSnapshot, NO_QUOTA_LINES};
+use crate::data::snapshot::CoreSnapshot;
 use crate::data::url::Url;
 use crate::observe::logs::EVERY;
 use crate::observe::trace::{RequestTrace, TraceId};
-use crate::observe::{Recorder, RequestRecord, RequestTap};
-use arrival::RequestContext;
+use crate::observe::{Recorder, RequestRecord, RequestTap, StepTime};
+use context::RequestContext;
+use finish::ResponseMaker;
+use held::{HeldAt, HeldRequest};
 use in_flight::{Chosen, InFlight, VersionPlace};
 use probed::{Probe, ProbedHandler};
 use rehearsal::RehearsalRun;
@@ -50,12 +50,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use steps::Steps;
 use tollgate_engine::{
     ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, HedgeEnd, KeptBody, MonoTime, NotKept, Outgoing, OwnRequests,
     Resend, ResponseVerdict, Retarget, Service, StreamHandler, Target, TryEnd, Verdict,
 };
-use tollgate_http::{HeaderEdits, Headers, KnownHeader, Request, Response};
+use tollgate_http::{HeadView, HeaderEdits, Headers, Request, Response};
 use tracing::field::DisplayValue;
 
 pub(crate) use rehearsal::{RecordedCaller, RecordedRequest, Rehearsal, RehearsedDecision, RehearsedVerdict, auth_digest};
@@ -150,24 +149,26 @@ impl CoreService {
         chains & self.sampling.mask.get() == self.sampling.place.get()
     }
 
-    /// Runs a middleware's step and times it.
+    /// Runs a middleware's step, or what is `left` of it, and times it.
     #[cold]
-    fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
+    fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>, left: Option<Continuation>) -> Step {
         if let Some(run) = &self.rehearsal {
-            return run.step(middleware, exchange);
+            return run.step(middleware, exchange, left);
         }
+        let is_resumed = left.is_some();
         let start = MonoTime::now();
-        let step = middleware.on_request(exchange);
+        let step = left.unwrap_or(Continuation::Again).go_on(middleware, exchange);
         let ns = MonoTime::now().ns_since(start);
+        let name = middleware.about().name;
         if let Some(totals) = self.shared.observer.totals(self.index) {
-            totals.middleware_samples.add(middleware.name());
-            totals.middleware_ns.add_many(middleware.name(), ns);
+            totals.middleware_samples.add(name);
+            totals.middleware_ns.add_many(name, ns);
         }
-        if let Some(cells) = exchange.counting_core.and_then(|core| exchange.api.meter.core(core)) {
-            cells.timed(middleware.name(), ns);
+        if let Some(cells) = exchange.arrival.counting_core.and_then(|core| exchange.api.meter.core(core)) {
+            cells.timed(name, ns);
         }
         if let Some(probe) = &*self.probed.borrow() {
-            probe.note_step(middleware.name(), &exchange.api.id, ns, &step);
+            probe.note_step(name, &exchange.api.id, ns, &step, is_resumed);
         }
         step
     }
@@ -269,26 +270,14 @@ struct GatewayHandler {
     record: Option<Box<RequestRecord>>,
     /// Id of the current request.
     request_id: Option<Box<str>>,
-    /// Endpoint patterns that the current path matches.
-    hits: Hits,
-    /// Changes to the response's headers, beyond the version's own.
-    changes: Vec<HeaderChange>,
-    /// The same, but only for responses of upstreams.
-    upstream_changes: Vec<HeaderChange>,
-    /// Middlewares that process the response.
-    response_chain: ResponseChain,
-    /// Complete header lines about limits, for the response.
-    limit_lines: Vec<u8>,
-    /// How often the current request was held and retried.
-    tries: u32,
-    /// Arrival time of the current request, if it was held.
-    began: Option<MonoTime>,
+    /// What the chains add to the current request.
+    state: RequestState,
+    /// What is left of the current request, if it is held.
+    held: Option<Box<HeldRequest>>,
     /// Last API and version that the current request reached.
     place: VersionPlace,
-    /// Answers to the current request's questions from the time when it was held.
-    answers: Answers,
-    /// Middlewares of the current request, if they are traced.
-    steps: Steps,
+    /// Middlewares of the current request and their times, if they are traced.
+    steps: Vec<StepTime>,
     /// The exchange that was forwarded to an upstream; `None` for one with the control plane.
     in_flight: Option<InFlight>,
     /// Why the last refused request was refused.
@@ -312,16 +301,10 @@ impl GatewayHandler {
             request_id: None,
             tls: client.tls.as_deref().map(|tls| Rc::new(CallerTls::new(tls))),
             trace: None,
-            hits: Hits::default(),
-            changes: Vec::new(),
-            upstream_changes: Vec::new(),
-            response_chain: ResponseChain::default(),
-            limit_lines: Vec::new(),
-            tries: 0,
-            began: None,
+            state: RequestState::default(),
+            held: None,
             place: VersionPlace::default(),
-            answers: Answers::default(),
-            steps: Steps::default(),
+            steps: Vec::new(),
             in_flight: None,
             cause: None,
         }
@@ -336,13 +319,11 @@ impl Handler for GatewayHandler {
         let totals = core.shared.observer.totals(core.index);
         let client_ip = settings.client_ip(self.peer.ip(), request);
         if let Some(rates) = &core.shared.address_rates
-            // A request that was held has been counted already.
-            && self.began.is_none()
             && !settings.is_proxy(client_ip, self.peer.ip())
             && let Err(wait) = rates.admit(client_ip, now.since(core.shared.start))
         {
             totals.iter().for_each(|totals| totals.too_many.add(1));
-            reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, xml_type(request).as_deref(), &[]);
+            reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, xml_type(HeadView::new(&request.headers)).as_deref());
             let seconds = wait.as_millis().div_ceil(1000).max(1);
             outgoing.edits.add("Retry-After", seconds.to_string().as_bytes());
             return Verdict::Reply;
@@ -395,53 +376,47 @@ impl Handler for GatewayHandler {
         {
             self.trace = Some(tracer.place(&request.headers, core.next_id().0, core.next_id().0));
         }
-        let arrival = RequestContext {
+        let full_path = url.path.decoded.clone();
+        let context = RequestContext {
             core: &core,
             request,
-            full_path: url.path.decoded.clone(),
-            client_ip,
-            began: self.began.unwrap_or(now),
-            peer: self.peer,
-            http2: self.http2,
-            tls: tls.as_deref(),
-            trace: self.trace,
-            now,
-            request_id: core.next_id(),
+            arrival: Arrival { full_path: &full_path, ..self.arrival(&core, tls.as_deref(), client_ip, now, now, core.next_id()) },
         };
         if settings.request_id {
-            self.request_id = Some(record_builder::request_id(&arrival));
+            self.request_id = Some(record_builder::request_id(&context));
         }
-        match self.walk(&arrival, &snapshot, found.api, url, outgoing) {
-            Ok(Verdict::Reply) => {
-                self.label_reply(&arrival, outgoing);
-                self.count_reply(&arrival, &snapshot, outgoing, None);
-                Verdict::Reply
-            }
-            Ok(verdict @ (Verdict::Wait(_) | Verdict::Await(..) | Verdict::Read(_))) => {
-                self.began = Some(arrival.began);
-                verdict
-            }
-            Ok(verdict) => {
-                self.count_begin();
-                self.label_request(&arrival, outgoing);
-                verdict
-            }
-            Err(refusal) => {
-                self.cause = Some(refusal.cause);
-                tracing::debug!(cause = refusal.cause, path = request.path(), trace_id = self.trace_id(), "request refused");
-                let rules = snapshot.apis.get(self.place.api).and_then(|api| api.error_overrides.as_deref());
-                let xml = xml_type(request);
-                reply::refuse_by_rules(outgoing, settings, rules, (&refusal, None), xml.as_deref(), &self.changes);
-                outgoing.edits.add_lines(&self.limit_lines);
-                self.label_reply(&arrival, outgoing);
-                self.count_reply(&arrival, &snapshot, outgoing, Some(refusal.cause));
-                Verdict::Reply
-            }
-        }
+        let result = self.walk(&context, &snapshot, found.api, url, outgoing);
+        self.end_chains(&context, &snapshot, result, outgoing)
     }
 
-    fn on_body(&mut self, body: Result<Vec<u8>, NotKept>) {
-        self.answers.put_body(body);
+    fn on_resume(
+        &mut self,
+        request: &Request<'_>,
+        body: Option<Result<Vec<u8>, NotKept>>,
+        now: MonoTime,
+        outgoing: &mut Outgoing,
+    ) -> Verdict {
+        let Some(held) = self.held.take() else { return self.on_request(request, now, outgoing) };
+        let HeldRequest { snapshot, began, request_id, client_ip, full_path, outgoing: written, at } = *held;
+        *outgoing = written;
+        if let Some(body) = body {
+            self.state.body.sent = Some(body);
+        }
+        let (core, tls) = (self.core.clone(), self.tls.clone());
+        let context = RequestContext {
+            core: &core,
+            request,
+            arrival: Arrival { full_path: &full_path, ..self.arrival(&core, tls.as_deref(), client_ip, began, now, request_id) },
+        };
+        let result = match at {
+            HeldAt::Chain(held) => self.resume_chain(&context, &snapshot, *held, outgoing),
+            HeldAt::BatchBody(url) => self.batch(&context, &snapshot, url, outgoing),
+            HeldAt::Batch(running) => {
+                running.answer(outgoing);
+                Ok(Verdict::Reply)
+            }
+        };
+        self.end_chains(&context, &snapshot, result, outgoing)
     }
 
     fn target(&self) -> Option<Arc<Target>> {
@@ -472,20 +447,20 @@ impl Handler for GatewayHandler {
             in_flight.upstream_status = response.status;
             in_flight.record(&self.core.shared, response.status >= 500);
         }
-        if self.response_chain.is_empty() || response.status == 101 {
+        if self.state.response.chain.is_empty() || response.status == 101 {
             return self.end_response(ResponseVerdict::Pass, response, outgoing);
         }
-        let verdict = self.response_chain.on_head(response, outgoing);
+        let verdict = self.state.response.chain.on_head(response, outgoing);
         self.end_chained(verdict, response, outgoing)
     }
 
     fn on_response_body(&mut self, response: &Response<'_>, body: KeptBody<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
-        let verdict = self.response_chain.on_body(response, body, outgoing);
+        let verdict = self.state.response.chain.on_body(response, body, outgoing);
         self.end_chained(verdict, response, outgoing)
     }
 
     fn on_response_bytes(&mut self, bytes: &[u8], is_end: bool) {
-        self.response_chain.on_bytes(bytes, is_end);
+        self.state.response.chain.on_bytes(bytes, is_end);
     }
 
     fn passes_request_trailer(&self, name: &str) -> bool {
@@ -499,20 +474,18 @@ impl Handler for GatewayHandler {
         let is_own = (settings.request_id && is_same_name(name, "X-Request-Id"))
             || (settings.server_timing && is_same_name(name, "Server-Timing"));
         let of_version = self.in_flight.as_ref().and_then(InFlight::version).map_or(&[][..], |version| &version.response_changes);
-        !is_own
-            && !of_version.iter().chain(&self.changes).chain(&self.upstream_changes).any(|change| is_same_name(change.name(), name))
+        !is_own && !of_version.iter().chain(self.state.response.all_changes()).any(|change| is_same_name(change.name(), name))
     }
 
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
         self.note_try_fault(fault.kind);
-        if self.response_chain.is_empty() || !self.response_chain.on_fault(fault.kind, outgoing) {
+        if self.state.response.chain.is_empty() || !self.state.response.chain.on_fault(fault.kind, outgoing) {
             self.answer_fault(fault, outgoing);
         } else if outgoing.sourced.is_some() {
             self.note_fault(fault);
-            self.complete_stored(outgoing);
-        }
-        if let Some(id) = &self.request_id {
-            outgoing.edits.add("X-Request-Id", id.as_bytes());
+            self.finish_in_flight(ResponseMaker::Store, None, &mut outgoing.edits);
+        } else {
+            self.label_in_flight(&mut outgoing.edits);
         }
         if let Some(in_flight) = &mut self.in_flight {
             in_flight.fail(fault.kind, outgoing.status);
@@ -526,13 +499,9 @@ impl Handler for GatewayHandler {
         }
         self.request_id = None;
         self.trace = None;
-        self.changes.clear();
-        self.upstream_changes.clear();
-        self.response_chain.clear();
-        self.tries = 0;
-        self.answers.clear();
+        self.state.clear();
+        self.held = None;
         self.steps.clear();
-        self.began = None;
     }
 }
 
@@ -561,19 +530,87 @@ fn ends_here(request: &Request<'_>, outgoing: &mut Outgoing) -> bool {
 }
 
 impl GatewayHandler {
+    /// What is known of a request on arrival, except for its path.
+    #[inline]
+    fn arrival<'a>(
+        &self,
+        core: &'a CoreService,
+        tls: Option<&'a CallerTls>,
+        client_ip: IpAddr,
+        began: MonoTime,
+        now: MonoTime,
+        request_id: RequestId,
+    ) -> Arrival<'a> {
+        Arrival {
+            settings: &core.shared.settings,
+            keys: &core.shared.keys,
+            client_ip,
+            peer: self.peer,
+            http2: self.http2,
+            tls,
+            trace: self.trace,
+            request_id,
+            full_path: "",
+            began,
+            now: now.since(core.shared.start),
+            unix_s: core.time_of_day.unix_s(now),
+            core: core.index,
+            counting_core: core.shared.observer.metrics.then_some(core.index),
+        }
+    }
+
+    /// Does what the chains have decided.
+    fn end_chains(
+        &mut self,
+        context: &RequestContext<'_>,
+        snapshot: &Rc<CoreSnapshot>,
+        result: Result<Verdict, Refusal>,
+        outgoing: &mut Outgoing,
+    ) -> Verdict {
+        let began = context.arrival.began;
+        match result {
+            Ok(Verdict::Reply) => {
+                let version = snapshot.apis.get(self.place.api).and_then(|api| self.place.version(api));
+                let maker = if self.state.decisions.is_stored { ResponseMaker::Store } else { ResponseMaker::Middleware };
+                self.finish(maker, version, began, None, &mut outgoing.edits);
+                self.count_reply(context, snapshot, outgoing, None);
+                Verdict::Reply
+            }
+            Ok(Verdict::Hold(until)) => Verdict::Hold(until),
+            Ok(verdict) => {
+                self.count_begin();
+                self.label_request(context, outgoing);
+                verdict
+            }
+            Err(refusal) => {
+                self.cause = Some(refusal.cause);
+                let path = context.request.path();
+                tracing::debug!(cause = refusal.cause, path, trace_id = self.trace_id(), "request refused");
+                let settings = &context.core.shared.settings;
+                let rules = snapshot.apis.get(self.place.api).and_then(|api| api.error_overrides.as_deref());
+                let xml = xml_type(HeadView::new(&context.request.headers));
+                let rule = reply::refuse_by_rules(outgoing, settings, rules, (&refusal, None), xml.as_deref());
+                self.finish(ResponseMaker::Refusal, None, began, None, &mut outgoing.edits);
+                rule.iter().for_each(|rule| reply::set_headers(outgoing, rule));
+                self.count_reply(context, snapshot, outgoing, Some(refusal.cause));
+                Verdict::Reply
+            }
+        }
+    }
+
     /// Finishes a response after its steps.
     #[inline]
     fn end_response(&mut self, verdict: ResponseVerdict, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         match verdict {
             ResponseVerdict::Keep(_) | ResponseVerdict::Await | ResponseVerdict::Again => return verdict,
             ResponseVerdict::Reply | ResponseVerdict::Detach => {
-                self.end_replaced(&response.headers, outgoing);
+                self.end_replaced(outgoing);
                 return verdict;
             }
             ResponseVerdict::Rewrite | ResponseVerdict::Watch => self.note_status(outgoing.status),
             ResponseVerdict::Pass => {}
         }
-        self.edit_response(&response.headers, &mut outgoing.edits);
+        self.finish_in_flight(ResponseMaker::Upstream, Some(&response.headers), &mut outgoing.edits);
         verdict
     }
 
@@ -581,63 +618,41 @@ impl GatewayHandler {
     fn end_chained(&mut self, verdict: ResponseVerdict, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         let verdict = self.end_response(verdict, response, outgoing);
         if matches!(verdict, ResponseVerdict::Pass | ResponseVerdict::Watch | ResponseVerdict::Rewrite) {
-            self.response_chain.set_last_headers(&response.headers, &mut outgoing.edits);
+            self.state.response.chain.set_last_headers(&response.headers, &mut outgoing.edits);
         }
         verdict
     }
 
-    /// Applies the header changes of the version and of this request.
-    #[inline]
-    fn edit_response(&mut self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
-        self.label_response(headers, edits);
-        let Some(version) = self.in_flight.as_ref().and_then(InFlight::version) else { return };
-        if version.replaces_rate_limit {
-            edits.remove_known(headers, KnownHeader::RateLimit);
-            edits.add_lines(if self.limit_lines.is_empty() { NO_QUOTA_LINES } else { &self.limit_lines });
-        } else if !self.limit_lines.is_empty() {
-            edits.remove_known(headers, KnownHeader::RateLimit);
-            edits.remove(headers, "ratelimit");
-            edits.remove(headers, "ratelimit-policy");
-            edits.add_lines(&self.limit_lines);
-        }
-        edits.add_lines(&version.response_lines);
-        for change in version.response_changes.iter().chain(&self.changes).chain(&self.upstream_changes) {
-            change.apply(headers, edits);
+    /// Adds the last lines to the response of the exchange that was forwarded.
+    #[inline(always)]
+    fn finish_in_flight(&self, maker: ResponseMaker, headers: Option<&Headers<'_>>, edits: &mut HeaderEdits) {
+        if let Some(in_flight) = &self.in_flight {
+            self.finish(maker, in_flight.version(), in_flight.began, headers, edits);
         }
     }
 
     /// Replaces the response by a step's reply or refusal.
     #[cold]
-    fn end_replaced(&mut self, headers: &Headers<'_>, outgoing: &mut Outgoing) {
+    fn end_replaced(&mut self, outgoing: &mut Outgoing) {
         if outgoing.sourced.is_some() {
-            self.label_response(headers, &mut outgoing.edits);
-            self.complete_stored(outgoing);
-            return self.note_status(outgoing.status);
-        }
-        if let Some(refusal) = self.response_chain.take_refusal() {
-            let settings = &self.core.shared.settings;
-            let in_flight = self.in_flight.as_ref();
-            let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
+            self.finish_in_flight(ResponseMaker::Store, None, &mut outgoing.edits);
+        } else if let Some(refusal) = self.state.response.chain.take_refusal() {
             tracing::debug!(cause = refusal.cause, trace_id = self.trace_id(), "response refused");
-            let rules = in_flight.and_then(InFlight::error_overrides);
-            reply::refuse_by_rules(outgoing, settings, rules, (&refusal, None), xml, &self.changes);
+            self.refuse_in_flight(ResponseMaker::StepRefusal, (&refusal, None), outgoing);
         } else {
-            let changes = self.changes.iter().chain(&self.upstream_changes);
-            changes.for_each(|change| change.apply_to_reply(&mut outgoing.edits));
-        }
-        outgoing.edits.add_lines(&self.limit_lines);
-        if let Some(id) = &self.request_id {
-            outgoing.edits.add("X-Request-Id", id.as_bytes());
+            self.finish_in_flight(ResponseMaker::Step, None, &mut outgoing.edits);
         }
         self.note_status(outgoing.status);
     }
 
-    /// Completes a cached response like an upstream's response.
-    fn complete_stored(&self, outgoing: &mut Outgoing) {
-        if let Some(version) = self.in_flight.as_ref().and_then(InFlight::version) {
-            let changes = self.changes.iter().chain(&self.upstream_changes);
-            reply::complete_stored(&mut outgoing.edits, version, &self.limit_lines, changes);
-        }
+    /// Answers with a refusal in the place of an upstream's response.
+    fn refuse_in_flight(&self, maker: ResponseMaker, refused: (&Refusal, Option<&Fault>), outgoing: &mut Outgoing) {
+        let in_flight = self.in_flight.as_ref();
+        let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
+        let rules = in_flight.and_then(InFlight::error_overrides);
+        let rule = reply::refuse_by_rules(outgoing, &self.core.shared.settings, rules, refused, xml);
+        self.finish_in_flight(maker, None, &mut outgoing.edits);
+        rule.iter().for_each(|rule| reply::set_headers(outgoing, rule));
     }
 
     /// Notes the status that the client receives, if it differs from the upstream's.
@@ -647,24 +662,29 @@ impl GatewayHandler {
         }
     }
 
-    fn answer_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
+    fn answer_fault(&self, fault: &Fault, outgoing: &mut Outgoing) {
         let settings = &self.core.shared.settings;
-        let refusal = match fault.kind {
-            FaultKind::BodyTooLarge => return reply::plain(outgoing, settings, 413, "Request Entity Too Large"),
-            FaultKind::ClientTimeout => return reply::plain(outgoing, settings, 408, "Request Timeout"),
-            FaultKind::BodyMalformed(_) => return reply::plain(outgoing, settings, 400, "Bad Request"),
-            FaultKind::TooManyTunnels => return reply::plain(outgoing, settings, 503, "Too Many Connections"),
+        let (status, text) = match fault.kind {
+            FaultKind::BodyTooLarge => (413, "Request Entity Too Large"),
+            FaultKind::ClientTimeout => (408, "Request Timeout"),
+            FaultKind::BodyMalformed(_) => (400, "Bad Request"),
+            FaultKind::TooManyTunnels => (503, "Too Many Connections"),
             // The client is gone.
             FaultKind::ClientGone => return,
-            kind => refusal::of_upstream(kind).unwrap_or(refusal::UPSTREAM_FAILED),
+            kind => {
+                let refusal = refusal::of_upstream(kind).unwrap_or(refusal::UPSTREAM_FAILED);
+                self.note_fault(fault);
+                return self.refuse_in_flight(ResponseMaker::Fault, (&refusal, Some(fault)), outgoing);
+            }
         };
-        self.note_fault(fault);
-        let in_flight = self.in_flight.as_ref();
-        let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
-        let rules = in_flight.and_then(InFlight::error_overrides);
-        reply::refuse_by_rules(outgoing, settings, rules, (&refusal, Some(fault)), xml, &self.changes);
-        if let Some(version) = in_flight.and_then(InFlight::version) {
-            outgoing.edits.add_lines(&version.response_lines);
+        reply::plain(outgoing, settings, status, text);
+        self.label_in_flight(&mut outgoing.edits);
+    }
+
+    /// Adds id and times to a reply that gets nothing else.
+    fn label_in_flight(&self, edits: &mut HeaderEdits) {
+        if let Some(in_flight) = &self.in_flight {
+            self.label(in_flight.began, None, edits);
         }
     }
 
@@ -689,7 +709,7 @@ impl GatewayHandler {
         if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk"))
             && let Err(refusal) = callers.check(self.tls.as_deref(), clock::unix_s()).map_err(Refusal::from)
         {
-            reply::refuse(outgoing, &shared.settings, &refusal, None, &[]);
+            reply::refuse(outgoing, &shared.settings, &refusal, None);
             return Verdict::Reply;
         }
         let caller =

@@ -1,204 +1,200 @@
 //! The steps between a request and its upstream. A middleware is a plain, synchronous function of the exchange, compiled for one version of
 //! one API; an unused one is not in the chain. To add one: a file here, and a line in its place below.
 
+mod access;
+mod access_rights;
+mod any_auth;
+mod api_rate_limit;
+mod basic_auth;
 mod bodies;
+mod certificate_check;
+mod circuit_break;
+mod cross_origin;
 mod dry_run;
+mod endpoint_timeout;
+mod forward_auth;
+mod graphql_check;
+mod graphql_playground;
 mod header_plan;
+mod introspection_auth;
+mod ip_lists;
+mod jwt_auth;
+mod key_limits;
+mod key_state;
 mod limit_headers;
+mod limits_report;
+mod oauth_token;
+mod openid_auth;
+mod operation_mock;
+mod org_limits;
+mod override_errors;
+mod persist_graphql;
+mod plugin_auth;
+mod plugin_hooks;
+mod read_form;
+mod refused_plugins;
+mod request_headers;
+mod request_signing;
+mod request_size;
+mod resource_metadata;
+mod response_cache;
+mod response_headers;
+mod response_hooks;
+mod reverse_headers;
+mod rewrite_url;
+mod scope_check;
+mod shared_cache;
+mod signature_auth;
 mod source;
+mod strip_auth;
+mod token_auth;
+mod track;
+mod track_changed;
+mod transform_jq;
+mod transform_jq_response;
+mod transform_method;
+mod transform_request;
+mod transform_response;
+mod unsupported_auth;
+mod upstream_credentials;
+mod validate_json;
+mod validate_request;
+mod validate_response;
+mod virtual_endpoint;
 
 pub(crate) use dry_run::dry_run;
 pub(crate) use resource_metadata::challenged;
-pub(crate) use source::{Context, Maker, MiddlewareSource};
+pub(crate) use source::{Context, MiddlewareSource};
 
-use crate::data::exchange::{Exchange, Step};
-use crate::data::header_names::HeaderNames;
-use crate::data::refusal::Refusal;
-use crate::observe::LimitFact;
-use serde::Serialize;
-use utoipa::ToSchema;
+use source::Maker;
 
-/// Each line names a file and its middlewares; each list runs in this order.
-macro_rules! middlewares {
-    ($($(#[$about:meta])* $list:ident { $($file:ident: $($middleware:ident),+;)+ })+) => {
-        $($(mod $file;)+)+
-        $($(#[$about])* pub(crate) const $list: &[Maker] = &[$($($file::$middleware::compile),+),+];)+
+use crate::data::exchange::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
+use plugin_hooks::PluginHooks;
 
-        /// The name of the list that a middleware is in; empty for an unknown one.
-        fn list_of(middleware: &str) -> &'static str {
-            $(if [$($(stringify!($middleware)),+),+].contains(&middleware) {
-                return stringify!($list);
-            })+
-            ""
-        }
-    };
-}
+/// A middleware in its place: what it is, and how it is compiled.
+pub(crate) struct ListedMiddleware(&'static AboutMiddleware, Maker);
 
-middlewares! {
-    /// Runs before the caller is identified.
-    PRE_AUTH {
-        // Nothing is served without the plugins that an API asks for.
-        refused_plugins: RefusedPlugins;
-        // The endpoint's kind decides whether anything else matters: closed, open to all, or answered here.
-        access: AccessCheck;
-        // Requests that must not be recorded are excluded, whatever happens next.
-        track: TrackEndpoint;
-        // Runs before everything that may refuse, so that a browser can read refusals.
-        cross_origin: CrossOrigin;
-        // A page for people, which needs no key, as in Tyk.
-        graphql_playground: GraphqlPlaygroundPage;
-        // Plugins may change what everything after them checks.
-        pre_hooks: PreHooks;
-        // The cheapest reason to reject comes first.
-        ip_lists: IpAllow, IpBlock;
-        // A client without the right certificate uses up no limits.
-        certificate_check: CertificateCheck;
-        // The organisation's limits apply to all requests to its APIs, including those without a key.
-        org_limits: OrgLimits;
-        request_size: RequestSize;
-        // Clients without a token ask where to get one.
-        resource_metadata: ResourceMetadata;
-    }
-
-    /// Identifies the caller: all of these must succeed, or all of one alternative.
-    AUTH {
-        unsupported_auth: UnsupportedAuth;
-        any_auth: AnyAuth;
-        oauth_token: OAuthToken;
-        introspection_auth: IntrospectionAuth;
-        basic_auth: BasicAuthCheck;
-        signature_auth: SignatureAuth;
-        jwt_auth: JwtAuth;
-        openid_auth: OpenIdAuth;
-        forward_auth: ForwardAuthCheck;
-        plugin_auth: PluginAuth;
-        token_auth: TokenAuth;
-    }
-
-    /// Runs only after authentication.
-    POST_AUTH {
-        // Plugins see the key and may change what rights and limits apply to.
-        post_key_auth_hooks: PostKeyAuthHooks;
-        // Plugins may have changed the endpoint.
-        track_changed: TrackChanged;
-        // The upstream must not see the key.
-        strip_auth: StripAuth;
-        // The key's state comes before its rights, and its rights before its limits: a refused request counts nothing.
-        key_state: KeyStateCheck;
-        access_rights: AccessRights;
-        // Asking for the limits must not use them up.
-        limits_report: LimitsReport;
-        key_limits: KeyLimits;
-        // A token without the scopes has used up its limits, as in Tyk.
-        scope_check: ScopeChecks;
-        // Counts only requests that have passed everything before it.
-        api_rate_limit: ApiRateLimit;
-        // Later steps may use variables that are fields of a form.
-        read_form: ReadForm;
-        // A caller over a limit does not make the gateway read a body.
-        validate_json: ValidateJson;
-        validate_request: ValidateRequest;
-        // The request becomes a GraphQL operation, which is checked like those of clients.
-        persist_graphql: PersistGraphql;
-        graphql_check: GraphqlCheck;
-        // Validation sees the body that the client sent.
-        transform_request: TransformRequest;
-        transform_jq: TransformJq;
-        // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
-        request_headers: RequestHeaders;
-        rewrite_url: RewriteUrl;
-        transform_method: TransformMethod;
-        // The gateway's own credentials replace what any step before has set.
-        upstream_credentials: UpstreamCredentials;
-        // A mock answers what a changed request would have asked, after authentication and limits.
-        operation_mock: OperationMocks;
-        // Changes to the response.
-        transform_response: TransformResponse;
-        transform_jq_response: TransformJqResponse;
-        response_headers: ResponseHeaders;
-        reverse_headers: ReverseHeaders;
-        // Plugins see the response as all other changes have made it.
-        response_hooks: ResponseHooks;
-        // The document describes what clients get. What does not fit is not stored, and rules for errors see its refusal.
-        validate_response: ValidateResponse;
-        // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
-        override_errors: OverrideErrors;
-        // The cache sees the request that the upstream would receive.
-        post_hooks_before_cache: PostHooksBeforeCache;
-        // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
-        response_cache: ResponseCache;
-        shared_cache: SharedCacheLookup;
-        // Has counted for every limit, and may go on to the upstream.
-        virtual_endpoint: VirtualEndpoints;
-        // Settings of the call to the upstream.
-        endpoint_timeout: EndpointTimeout;
-        circuit_break: CircuitBreak;
-        // Signs the request as all steps before have made it.
-        request_signing: RequestSigning;
-        // The last word about the request, as in Tyk, unless there is a cache.
-        post_hooks: PostHooks;
+impl ListedMiddleware {
+    /// The middleware for a definition; `None` when that does not use it.
+    pub(crate) fn compile(&self, source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let made = (self.1)(source)?;
+        debug_assert_eq!(made.about().name, self.0.name, "a middleware is listed under another name");
+        Some(made)
     }
 }
 
-/// Middlewares in front of the endpoints that issue tokens.
-pub(crate) const FOR_STRANGERS: &[Maker] = &[
-    cross_origin::CrossOrigin::compile,
-    ip_lists::IpAllow::compile,
-    ip_lists::IpBlock::compile,
-    certificate_check::CertificateCheck::compile,
+/// Runs before the caller is identified.
+pub(crate) const PRE_AUTH: &[ListedMiddleware] = &[
+    // Nothing is served without the plugins that an API asks for.
+    ListedMiddleware(&refused_plugins::ABOUT, refused_plugins::RefusedPlugins::compile),
+    // The endpoint's kind decides whether anything else matters: closed, open to all, or answered here.
+    ListedMiddleware(&access::ABOUT, access::AccessCheck::compile),
+    // Requests that must not be recorded are excluded, whatever happens next.
+    ListedMiddleware(&track::ABOUT, track::TrackEndpoint::compile),
+    // Runs before everything that may refuse, so that a browser can read refusals.
+    ListedMiddleware(&cross_origin::ABOUT, cross_origin::CrossOrigin::compile),
+    // A page for people, which needs no key, as in Tyk.
+    ListedMiddleware(&graphql_playground::ABOUT, graphql_playground::GraphqlPlaygroundPage::compile),
+    // Plugins may change what everything after them checks.
+    ListedMiddleware(&plugin_hooks::PRE, PluginHooks::pre),
+    // The cheapest reason to reject comes first.
+    ListedMiddleware(&ip_lists::ALLOW, ip_lists::IpAllow::compile),
+    ListedMiddleware(&ip_lists::BLOCK, ip_lists::IpBlock::compile),
+    // A client without the right certificate uses up no limits.
+    ListedMiddleware(&certificate_check::ABOUT, certificate_check::CertificateCheck::compile),
+    // The organisation's limits apply to all requests to its APIs, including those without a key.
+    ListedMiddleware(&org_limits::ABOUT, org_limits::OrgLimits::compile),
+    ListedMiddleware(&request_size::ABOUT, request_size::RequestSize::compile),
+    // Clients without a token ask where to get one.
+    ListedMiddleware(&resource_metadata::ABOUT, resource_metadata::ResourceMetadata::compile),
 ];
 
-/// Part of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ChainPhase {
-    /// Before the caller is identified.
-    PreAuth,
-    /// Identifies the caller.
-    Auth,
-    /// After authentication.
-    PostAuth,
-}
+/// Identifies the caller: all of these must succeed, or all of one alternative.
+pub(crate) const AUTH: &[ListedMiddleware] = &[
+    ListedMiddleware(&unsupported_auth::ABOUT, unsupported_auth::UnsupportedAuth::compile),
+    ListedMiddleware(&any_auth::ABOUT, any_auth::AnyAuth::compile),
+    ListedMiddleware(&oauth_token::ABOUT, oauth_token::OAuthToken::compile),
+    ListedMiddleware(&introspection_auth::ABOUT, introspection_auth::IntrospectionAuth::compile),
+    ListedMiddleware(&basic_auth::ABOUT, basic_auth::BasicAuthCheck::compile),
+    ListedMiddleware(&signature_auth::ABOUT, signature_auth::SignatureAuth::compile),
+    ListedMiddleware(&jwt_auth::ABOUT, jwt_auth::JwtAuth::compile),
+    ListedMiddleware(&openid_auth::ABOUT, openid_auth::OpenIdAuth::compile),
+    ListedMiddleware(&forward_auth::ABOUT, forward_auth::ForwardAuthCheck::compile),
+    ListedMiddleware(&plugin_auth::ABOUT, plugin_auth::PluginAuth::compile),
+    ListedMiddleware(&token_auth::ABOUT, token_auth::TokenAuth::compile),
+];
 
-impl ChainPhase {
-    /// The part that a middleware belongs to.
-    pub(crate) fn of(middleware: &str) -> Self {
-        match list_of(middleware) {
-            "PRE_AUTH" => ChainPhase::PreAuth,
-            "AUTH" => ChainPhase::Auth,
-            _ => ChainPhase::PostAuth,
-        }
-    }
-}
+/// Runs only after authentication.
+pub(crate) const POST_AUTH: &[ListedMiddleware] = &[
+    // Plugins see the key and may change what rights and limits apply to.
+    ListedMiddleware(&plugin_hooks::POST_KEY_AUTH, PluginHooks::post_key_auth),
+    // Plugins may have changed the endpoint.
+    ListedMiddleware(&track_changed::ABOUT, track_changed::TrackChanged::compile),
+    // The upstream must not see the key.
+    ListedMiddleware(&strip_auth::ABOUT, strip_auth::StripAuth::compile),
+    // The key's state comes before its rights, and its rights before its limits: a refused request counts nothing.
+    ListedMiddleware(&key_state::ABOUT, key_state::KeyStateCheck::compile),
+    ListedMiddleware(&access_rights::ABOUT, access_rights::AccessRights::compile),
+    // Asking for the limits must not use them up.
+    ListedMiddleware(&limits_report::ABOUT, limits_report::LimitsReport::compile),
+    ListedMiddleware(&key_limits::ABOUT, key_limits::KeyLimits::compile),
+    // A token without the scopes has used up its limits, as in Tyk.
+    ListedMiddleware(&scope_check::ABOUT, scope_check::ScopeChecks::compile),
+    // Counts only requests that have passed everything before it.
+    ListedMiddleware(&api_rate_limit::ABOUT, api_rate_limit::ApiRateLimit::compile),
+    // Later steps may use variables that are fields of a form.
+    ListedMiddleware(&read_form::ABOUT, read_form::ReadForm::compile),
+    // A caller over a limit does not make the gateway read a body.
+    ListedMiddleware(&validate_json::ABOUT, validate_json::ValidateJson::compile),
+    ListedMiddleware(&validate_request::ABOUT, validate_request::ValidateRequest::compile),
+    // The request becomes a GraphQL operation, which is checked like those of clients.
+    ListedMiddleware(&persist_graphql::ABOUT, persist_graphql::PersistGraphql::compile),
+    ListedMiddleware(&graphql_check::ABOUT, graphql_check::GraphqlCheck::compile),
+    // Validation sees the body that the client sent.
+    ListedMiddleware(&transform_request::ABOUT, transform_request::TransformRequest::compile),
+    ListedMiddleware(&transform_jq::ABOUT, transform_jq::TransformJq::compile),
+    // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
+    ListedMiddleware(&request_headers::ABOUT, request_headers::RequestHeaders::compile),
+    ListedMiddleware(&rewrite_url::ABOUT, rewrite_url::RewriteUrl::compile),
+    ListedMiddleware(&transform_method::ABOUT, transform_method::TransformMethod::compile),
+    // The gateway's own credentials replace what any step before has set.
+    ListedMiddleware(&upstream_credentials::ABOUT, upstream_credentials::UpstreamCredentials::compile),
+    // A mock answers what a changed request would have asked, after authentication and limits.
+    ListedMiddleware(&operation_mock::ABOUT, operation_mock::OperationMocks::compile),
+    // Changes to the response.
+    ListedMiddleware(&transform_response::ABOUT, transform_response::TransformResponse::compile),
+    ListedMiddleware(&transform_jq_response::ABOUT, transform_jq_response::TransformJqResponse::compile),
+    ListedMiddleware(&response_headers::ABOUT, response_headers::ResponseHeaders::compile),
+    ListedMiddleware(&reverse_headers::ABOUT, reverse_headers::ReverseHeaders::compile),
+    // Plugins see the response as all other changes have made it.
+    ListedMiddleware(&response_hooks::ABOUT, response_hooks::ResponseHooks::compile),
+    // The document describes what clients get. What does not fit is not stored, and rules for errors see its refusal.
+    ListedMiddleware(&validate_response::ABOUT, validate_response::ValidateResponse::compile),
+    // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
+    ListedMiddleware(&override_errors::ABOUT, override_errors::OverrideErrors::compile),
+    // The cache sees the request that the upstream would receive.
+    ListedMiddleware(&plugin_hooks::POST, PluginHooks::post_before_cache),
+    // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
+    ListedMiddleware(&response_cache::ABOUT, response_cache::ResponseCache::compile),
+    ListedMiddleware(&shared_cache::ABOUT, shared_cache::SharedCacheLookup::compile),
+    // Has counted for every limit, and may go on to the upstream.
+    ListedMiddleware(&virtual_endpoint::ABOUT, virtual_endpoint::VirtualEndpoints::compile),
+    // Settings of the call to the upstream.
+    ListedMiddleware(&endpoint_timeout::ABOUT, endpoint_timeout::EndpointTimeout::compile),
+    ListedMiddleware(&circuit_break::ABOUT, circuit_break::CircuitBreak::compile),
+    // Signs the request as all steps before have made it.
+    ListedMiddleware(&request_signing::ABOUT, request_signing::RequestSigning::compile),
+    // The last word about the request, as in Tyk, unless there is a cache.
+    ListedMiddleware(&plugin_hooks::POST, PluginHooks::post),
+];
 
-/// One step of a chain.
-pub(crate) trait Middleware: Send + Sync {
-    /// Name in metrics: the name of its type.
-    fn name(&self) -> &'static str {
-        std::any::type_name::<Self>().rsplit("::").next().unwrap_or_default()
-    }
+/// Middlewares in front of the endpoints that issue tokens.
+pub(crate) const FOR_STRANGERS: &[ListedMiddleware] = &[
+    ListedMiddleware(&cross_origin::ABOUT, cross_origin::CrossOrigin::compile),
+    ListedMiddleware(&ip_lists::ALLOW, ip_lists::IpAllow::compile),
+    ListedMiddleware(&ip_lists::BLOCK, ip_lists::IpBlock::compile),
+    ListedMiddleware(&certificate_check::ABOUT, certificate_check::CertificateCheck::compile),
+];
 
-    /// Drops the public keys that it fetched; the next request that needs one waits for it.
-    fn forget_key_sets(&self) {}
-
-    /// Adds the request headers that it sets, removes or reads, except for the places of credentials.
-    fn header_names(&self, _: &mut HeaderNames) {}
-
-    /// The limit behind one of its refusals, for people who look. Called right after the refusal, for few of them.
-    fn limit_of(&self, _: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
-        None
-    }
-
-    /// The key under which it would look for a stored response, without the definition's part; `None` if it would not look for one.
-    fn cache_key(&self, _: &mut Exchange<'_>) -> Option<String> {
-        None
-    }
-
-    /// Whether it only prepares the processing of the response, which is due even if a middleware before it has answered the request.
-    fn is_for_responses(&self) -> bool {
-        false
-    }
-
-    /// Checks and changes a request, and lets it pass or not.
-    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step;
-}
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ mod meta_data;
 mod request;
 mod response;
 
-pub(crate) use hooks::{ApiHooks, HookList, PluginsOfApi};
+pub(crate) use hooks::{ApiHooks, HookList, HookOutcome, PluginsOfApi, StartedCall};
 pub(crate) use meta_data::{MetaDataWriter, session_of};
 pub(crate) use request::{plugin_headers, plugin_request};
 pub(crate) use response::{HookedResponse, show_request};

@@ -45,17 +45,8 @@ pub(crate) struct Registry {
     pub meters: Meters,
     /// Patterns of endpoints and access rights.
     pub patterns: Arc<PatternPool>,
-    targets: Interned<TargetKey, Target>,
-    limits: Interned<String, Limiter>,
+    kept: KeptState,
     shared_limits: OnceLock<Arc<SharedLimits>>,
-    breakers: Interned<BreakerPlace, Breaker>,
-    turns: Interned<String, AtomicUsize>,
-    target_healths: Interned<(PoolName, String), TargetHealth>,
-    retry_budgets: Interned<(String, String), RetryBudget>,
-    discovered: Interned<PoolName, ArcSwap<Vec<FoundTarget>>>,
-    stream_meters: Interned<String, StreamMeter>,
-    hedgings: Interned<PoolName, PoolHedging>,
-    key_sets: Interned<(String, SetRules), KeySet>,
     /// HTTP client for calls to other servers.
     pub auth_client: Arc<LazyAuthHttpClient>,
     /// The threads that run scripts.
@@ -70,7 +61,6 @@ pub(crate) struct Registry {
     pub graphql_threads: Arc<StartedOnce<GraphqlThreads>>,
     /// The threads for work on large bodies.
     pub body_threads: Arc<StartedOnce<BodyThreads>>,
-    graphql: Interned<GraphqlKey, GraphqlApi>,
     /// The last definition that was wrong, which all versions of its API ask for.
     graphql_failed: Mutex<Option<(GraphqlKey, Vec<GraphqlProblem>)>>,
     /// The threads and connections of data graphs.
@@ -83,17 +73,33 @@ pub(crate) struct Registry {
     pub oauth_clients: Arc<OauthClients>,
     /// Certificates by file or identifier.
     pub certificates: Arc<Library>,
-    client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
     next_serial: AtomicU64,
     /// The response cache, made when the first API uses it.
     cache: OnceLock<Arc<Cache>>,
-    api_caches: Interned<String, ApiCache>,
     second_tier: OnceLock<Arc<SecondTier>>,
-    hook_meters: Interned<HookPlace, HookMeter>,
     /// What runs plugins.
     pub plugins: OnceLock<PluginDrivers>,
     /// Their bundles.
     pub bundles: OnceLock<Arc<BundleStore>>,
+}
+
+/// What APIs share by name, and what a new snapshot takes over from the one before.
+#[derive(Default)]
+struct KeptState {
+    targets: Interned<TargetKey, Target>,
+    limits: Interned<String, Limiter>,
+    breakers: Interned<BreakerPlace, Breaker>,
+    turns: Interned<String, AtomicUsize>,
+    target_healths: Interned<(PoolName, String), TargetHealth>,
+    retry_budgets: Interned<(String, String), RetryBudget>,
+    discovered: Interned<PoolName, ArcSwap<Vec<FoundTarget>>>,
+    stream_meters: Interned<String, StreamMeter>,
+    hedgings: Interned<PoolName, PoolHedging>,
+    key_sets: Interned<(String, SetRules), KeySet>,
+    graphql: Interned<GraphqlKey, GraphqlApi>,
+    api_caches: Interned<String, ApiCache>,
+    hook_meters: Interned<HookPlace, HookMeter>,
+    client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
 }
 
 /// An API, and what its schema and limits are made of.
@@ -195,7 +201,7 @@ impl Registry {
             Some(name) => Some(TargetTls { config: self.client_config(rules)?, name }),
             None => None,
         };
-        Ok(self.targets.get_or(key, || Target { serial: self.new_serial(), address, proxy, tls, http2 }))
+        Ok(self.kept.targets.get_or(key, || Target { serial: self.new_serial(), address, proxy, tls, http2 }))
     }
 
     /// A serial number that no target has had before.
@@ -211,71 +217,71 @@ impl Registry {
     /// The counter of a limit; with a shared store, gateways count together.
     pub(crate) fn limit(&self, name: String, algorithm: LimitAlgorithm) -> Arc<Limiter> {
         let shared = self.shared_limits.get().map(|limits| limits.rate(&format!("api.{name}"), algorithm));
-        self.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
+        self.kept.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
     }
 
     /// The breaker of an endpoint.
     pub(crate) fn breaker(&self, place: BreakerPlace) -> Arc<Breaker> {
-        self.breakers.get_or(place.clone(), || Breaker::new(place))
+        self.kept.breakers.get_or(place.clone(), || Breaker::new(place))
     }
 
     /// All breakers, sorted by place.
     pub(crate) fn all_breakers(&self) -> Vec<Arc<Breaker>> {
-        let mut breakers = self.breakers.all();
+        let mut breakers = self.kept.breakers.all();
         breakers.sort_by(|a, b| a.place.cmp(&b.place));
         breakers
     }
 
     /// The counters of a hook.
     pub(crate) fn hook_meter(&self, api: &str, kind: HookKind, name: &str) -> Arc<HookMeter> {
-        self.hook_meters.get_or((api.to_owned(), kind.field(), name.to_owned()), HookMeter::default)
+        self.kept.hook_meters.get_or((api.to_owned(), kind.field(), name.to_owned()), HookMeter::default)
     }
 
     /// The counters of a plugin that changes analytics records.
     pub(crate) fn record_hook_meter(&self, api: &str, name: &str) -> Arc<HookMeter> {
-        self.hook_meters.get_or((api.to_owned(), "traffic_logs", name.to_owned()), HookMeter::default)
+        self.kept.hook_meters.get_or((api.to_owned(), "traffic_logs", name.to_owned()), HookMeter::default)
     }
 
     /// The counters of all hooks, sorted by place.
     pub(crate) fn all_hook_meters(&self) -> Vec<(HookPlace, Arc<HookMeter>)> {
-        let mut meters = self.hook_meters.entries();
+        let mut meters = self.kept.hook_meters.entries();
         meters.sort_by(|(a, _), (b, _)| a.cmp(b));
         meters
     }
 
     /// Round-robin position in a list of targets.
     pub(crate) fn turn(&self, name: String) -> Arc<AtomicUsize> {
-        self.turns.get_or(name, AtomicUsize::default)
+        self.kept.turns.get_or(name, AtomicUsize::default)
     }
 
     /// The health of a target in a pool.
     pub(crate) fn target_health(&self, pool: &PoolName, url: &str) -> Arc<TargetHealth> {
-        self.target_healths.get_or((pool.clone(), url.to_owned()), TargetHealth::default)
+        self.kept.target_healths.get_or((pool.clone(), url.to_owned()), TargetHealth::default)
     }
 
     /// The retry budget of a pool's version.
     pub(crate) fn retry_budget(&self, pool: &PoolName) -> Arc<RetryBudget> {
-        self.retry_budgets.get_or((pool.api.clone(), pool.version.clone()), RetryBudget::default)
+        self.kept.retry_budgets.get_or((pool.api.clone(), pool.version.clone()), RetryBudget::default)
     }
 
     /// The last good list of targets that was discovered for a pool; empty if there was none.
     pub(crate) fn discovered(&self, pool: &PoolName) -> Arc<ArcSwap<Vec<FoundTarget>>> {
-        self.discovered.get_or(pool.clone(), ArcSwap::default)
+        self.kept.discovered.get_or(pool.clone(), ArcSwap::default)
     }
 
     /// The state of a pool's hedging.
     pub(crate) fn hedging(&self, pool: &PoolName) -> Arc<PoolHedging> {
-        self.hedgings.get_or(pool.clone(), PoolHedging::default)
+        self.kept.hedgings.get_or(pool.clone(), PoolHedging::default)
     }
 
     /// The counters of an API's connections.
     pub(crate) fn stream_meter(&self, api: &str) -> Arc<StreamMeter> {
-        self.stream_meters.get_or(api.to_owned(), StreamMeter::default)
+        self.kept.stream_meters.get_or(api.to_owned(), StreamMeter::default)
     }
 
     /// The key set at a URL.
     pub(crate) fn key_set(&self, url: &str, rules: &SetRules) -> Result<Arc<KeySet>, String> {
-        self.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.auth_client))
+        self.kept.key_sets.get_or_try((url.to_owned(), rules.clone()), || KeySet::new(url, rules, &self.auth_client))
     }
 
     /// What GraphQL requests to an API are checked against. A schema that a reload leaves as it was is not compiled again, and the documents
@@ -293,7 +299,7 @@ impl Registry {
         {
             return Err(problems.clone());
         }
-        let made = self.graphql.get_or_try(key.clone(), make);
+        let made = self.kept.graphql.get_or_try(key.clone(), make);
         *failed = made.as_ref().err().map(|problems| (key, problems.clone()));
         made
     }
@@ -304,7 +310,7 @@ impl Registry {
     /// The system has no randomness.
     pub(crate) fn api_cache(&self, api: &str, limits: CacheMemory) -> Result<Arc<ApiCache>, String> {
         let cache = self.cache(limits)?;
-        self.api_caches.get_or_replace(api.to_owned(), |known| match known {
+        self.kept.api_caches.get_or_replace(api.to_owned(), |known| match known {
             Some(known) => Ok(known),
             None => cache.api(api, ApiCacheSettings::default()).map_err(|error| error.to_string()),
         })
@@ -321,7 +327,7 @@ impl Registry {
         settings: ApiCacheSettings,
     ) -> Result<Arc<ApiCache>, String> {
         let cache = self.cache(limits)?;
-        self.api_caches.get_or_replace(api.to_owned(), |known| match known {
+        self.kept.api_caches.get_or_replace(api.to_owned(), |known| match known {
             Some(known) if *known.settings() == settings => Ok(known),
             Some(known) => known.with_settings(settings).map_err(|error| error.to_string()),
             None => cache.api(api, settings).map_err(|error| error.to_string()),
@@ -348,7 +354,7 @@ impl Registry {
 
     /// The response caches of all APIs, and the memory that they use together.
     pub(crate) fn api_caches(&self) -> (Vec<Arc<ApiCache>>, u64) {
-        (self.api_caches.all(), self.cache.get().map_or(0, |cache| cache.bytes_used()))
+        (self.kept.api_caches.all(), self.cache.get().map_or(0, |cache| cache.bytes_used()))
     }
 
     /// Purges stored responses in memory, including those in flight, even if the API is not served now.
@@ -356,7 +362,7 @@ impl Registry {
         let Some(cache) = self.cache.get() else { return };
         let caches = match &purge.api {
             Some(api) => cache.api(api, ApiCacheSettings::default()).into_iter().collect(),
-            None => self.api_caches.all(),
+            None => self.kept.api_caches.all(),
         };
         let scope = &purge.scope;
         let kind = if scope.soft { Purge::Soft } else { Purge::Hard };
@@ -382,23 +388,43 @@ impl Registry {
 
     /// Drops all unused entries.
     pub(crate) fn purge(&self) {
-        self.targets.purge();
-        self.limits.purge();
-        self.breakers.purge();
-        self.turns.purge();
-        self.target_healths.purge();
-        self.retry_budgets.purge();
-        self.discovered.purge();
-        self.stream_meters.purge();
-        self.hook_meters.purge();
-        self.hedgings.purge();
-        self.key_sets.purge();
+        // Each is named, so that none can be missed.
+        let KeptState {
+            targets,
+            limits,
+            breakers,
+            turns,
+            target_healths,
+            retry_budgets,
+            discovered,
+            stream_meters,
+            hedgings,
+            key_sets,
+            graphql,
+            api_caches,
+            hook_meters,
+            client_configs,
+        } = &self.kept;
+        targets.purge();
+        limits.purge();
+        breakers.purge();
+        turns.purge();
+        target_healths.purge();
+        retry_budgets.purge();
+        discovered.purge();
+        stream_meters.purge();
+        hedgings.purge();
+        key_sets.purge();
+        graphql.purge();
+        api_caches.purge();
+        hook_meters.purge();
         self.patterns.purge();
-        self.api_caches.purge();
+        let mut configs = client_configs.lock().unwrap_or_else(PoisonError::into_inner);
+        configs.retain(|_, config| Arc::strong_count(config) > 1);
     }
 
     fn client_config(&self, rules: &TlsRules) -> Result<Arc<rustls::ClientConfig>, String> {
-        let mut configs = self.client_configs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut configs = self.kept.client_configs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(config) = configs.get(rules) {
             return Ok(config.clone());
         }

@@ -52,8 +52,6 @@ pub(crate) struct Settings {
     pub patterns: PatternRules,
     /// Algorithm that counts rates.
     pub limiter: LimitAlgorithm,
-    /// Whether other gateways share the limits' counters.
-    pub shares_limits: bool,
     /// Whether the limits of organisations' sessions are enforced.
     pub enforce_org_quotas: bool,
     /// Whether only organisations with an API have sessions.
@@ -220,7 +218,6 @@ impl Settings {
             strict_routes: http.enable_strict_routes,
             patterns: PatternRules::new(config),
             limiter: LimitAlgorithm::of(config),
-            shares_limits: config.storage.is_redis(),
             enforce_org_quotas: config.enforce_org_quotas,
             suppress_default_org_store: config.suppress_default_org_store,
             custom_domains: config.enable_custom_domains,
@@ -324,7 +321,6 @@ impl Settings {
             request_id: false,
             server_timing: false,
             logs_not_found: false,
-            shares_limits: false,
             ..self.clone()
         }
     }

@@ -3,15 +3,15 @@
 use crate::auth::oauth::Rules;
 use crate::data::api::Api;
 use crate::data::balanced::BalancedUpstreams;
-use crate::data::endpoints::EndpointMatcher;
+use crate::data::exchange::Middleware;
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
-use crate::data::middleware::Middleware;
 use crate::data::port::{PortTerms, SnapshotPort};
 use crate::data::route::{Found, Router};
 use crate::data::target_pool::TargetPool;
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
+use crate::data::version_terms::VersionTerms;
 use regex::Regex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -112,9 +112,8 @@ pub(crate) enum Expiry {
 
 /// One version of an API: a chain and its upstreams.
 pub(crate) struct ApiVersion {
-    pub name: String,
+    pub terms: VersionTerms,
     pub expires: Expiry,
-    pub matcher: EndpointMatcher,
     pub chain: Vec<Box<dyn Middleware>>,
     pub upstreams: Upstreams,
     pub first_byte_ms: Option<u64>,
@@ -126,8 +125,6 @@ pub(crate) struct ApiVersion {
     pub response_changes: Vec<HeaderChange>,
     /// Request headers that its chain sets, removes or reads.
     pub header_names: HeaderNames,
-    /// Whether X-Forwarded-For stays unchanged.
-    pub keeps_forwarded_for: bool,
 }
 
 /// Limit lines of a response without a key, and so without a quota.

@@ -13,6 +13,17 @@ pub(crate) struct Url<'a> {
 }
 
 impl Url<'_> {
+    /// The URL of an exchange whose own has moved on.
+    pub(crate) fn nowhere() -> Self {
+        Url { path: Path::plain("/"), listen_bytes: 0, query: None }
+    }
+
+    /// The same URL, which borrows nothing.
+    pub(crate) fn into_owned(self) -> Url<'static> {
+        let Url { path, listen_bytes, query } = self;
+        Url { path: path.into_owned(), listen_bytes, query: query.map(|query| Cow::Owned(query.into_owned())) }
+    }
+
     /// The decoded path after the listen path, with a leading slash.
     pub(crate) fn path_behind_listen(&self) -> Cow<'_, str> {
         let from = |at: usize| self.path.decoded.get(at..).filter(|path| path.starts_with('/'));

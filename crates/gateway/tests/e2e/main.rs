@@ -68,6 +68,7 @@ mod graphql_sockets;
 mod guides;
 mod headers;
 mod hedging;
+mod held_requests;
 mod http2;
 mod http2_floods;
 mod http2_frames;

@@ -9,8 +9,8 @@ use crate::mono_time::{MonoTime, virtual_time};
 use crate::peers::CoreBalancer;
 use crate::resolver::Resolver;
 use crate::service::{
-    BodyCut, BodySink, BodySource, ClientInfo, DetachedExchange, Ended, Forward, Handler, KeepForResend, KeptBody, NotKept,
-    Outgoing, Resend, ResponseVerdict, Retarget, Service, SourcedBody, TryEnd, Verdict,
+    BodyCut, BodySink, BodySource, ClientInfo, DetachedExchange, Ended, Forward, Handler, HoldUntil, KeepForResend, KeptBody,
+    NotKept, Outgoing, Resend, ResponseVerdict, Retarget, Service, SourcedBody, TryEnd, Verdict,
 };
 use crate::stats::CoreStats;
 use crate::stream::Stream;
@@ -448,12 +448,13 @@ impl Handler for ScriptedHandler {
                 return Verdict::Reply;
             }
             "again" => outgoing.edits.add("If-None-Match", b"\"one\""),
-            "wait" if is_new => return Verdict::Wait(Duration::from_millis(number)),
+            "wait" if is_new => return Verdict::Hold(HoldUntil::Time(Duration::from_millis(number))),
             "work" if is_new => {
                 let stage = self.all.stage.clone();
-                return Verdict::Await(Box::pin(async move { stage.work.notified().await }), Duration::from_secs(5));
+                let work = Box::pin(async move { stage.work.notified().await });
+                return Verdict::Hold(HoldUntil::Done(work, Duration::from_secs(5)));
             }
-            "read" if is_new => return Verdict::Read(number as usize),
+            "read" if is_new => return Verdict::Hold(HoldUntil::Body(number as usize)),
             "read" if matches!(self.body, Some(Err(_))) => return reply(outgoing, 413, "too large"),
             _ => {}
         }
@@ -480,8 +481,15 @@ impl Handler for ScriptedHandler {
         })
     }
 
-    fn on_body(&mut self, body: Result<Vec<u8>, NotKept>) {
-        self.body = Some(body);
+    fn on_resume(
+        &mut self,
+        request: &Request<'_>,
+        body: Option<Result<Vec<u8>, NotKept>>,
+        now: MonoTime,
+        outgoing: &mut Outgoing,
+    ) -> Verdict {
+        self.body = body;
+        self.on_request(request, now, outgoing)
     }
 
     fn target(&self) -> Option<Arc<Target>> {

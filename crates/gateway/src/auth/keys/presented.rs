@@ -3,7 +3,6 @@
 use super::lookup::{Candidate, Looked};
 use super::shared::SharedKeys;
 use super::{Digest, HeldKey, Keys};
-use crate::base::answers::{Answers, GRACE};
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
@@ -25,6 +24,10 @@ pub(crate) enum Presented {
     /// The look-up is in flight: the request is held for it, at most this long.
     Asked(Work, Duration),
 }
+
+/// The keys that one request has asked the shared store for.
+#[derive(Default)]
+pub(crate) struct AskedKeys(Vec<(Digest, Pending<Looked>)>);
 
 impl SharedKeys {
     /// Reads the first of these sessions that exists, as the store has it now.
@@ -106,12 +109,12 @@ impl SharedKeys {
 
 impl Keys {
     /// Looks up a presented key that is not in memory, in the shared store if there is one.
-    pub(crate) fn look_up(&self, token: &str, org: &str, answers: &mut Answers) -> Presented {
+    pub(crate) fn look_up(&self, token: &str, org: &str, asked_keys: &mut AskedKeys) -> Presented {
         let Some(shared) = self.shared.as_ref().filter(|_| token.len() >= self.rules.token_bytes_min) else {
             return Presented::Unknown;
         };
         let asked = asked(token, org);
-        if let Some(answered) = self.answered(shared, &asked, token, org, answers) {
+        if let Some(answered) = self.answered(shared, &asked, token, org, asked_keys) {
             return answered;
         }
         if shared.is_unknown(&asked) {
@@ -120,23 +123,23 @@ impl Keys {
         match shared.ask(asked, self.candidates(token, org), self.former_candidates(token, org)) {
             Some(answer) => {
                 let work = answer.work();
-                answers.put(serial(&asked), (asked, answer));
-                Presented::Asked(work, shared.lookups.time_max + GRACE)
+                asked_keys.0.push((asked, answer));
+                Presented::Asked(work, shared.lookups.time_max)
             }
             None => self.last_known(shared, token, org),
         }
     }
 
     /// The key from a look-up that the request waited for, if it was found.
-    pub(crate) fn answered_key(&self, token: &str, org: &str, answers: &Answers) -> Option<HeldKey> {
-        match self.answered(self.shared.as_ref()?, &asked(token, org), token, org, answers)? {
+    pub(crate) fn answered_key(&self, token: &str, org: &str, asked_keys: &AskedKeys) -> Option<HeldKey> {
+        match self.answered(self.shared.as_ref()?, &asked(token, org), token, org, asked_keys)? {
             Presented::Known(key) => Some(key),
             _ => None,
         }
     }
 
-    fn answered(&self, shared: &SharedKeys, asked: &Digest, token: &str, org: &str, answers: &Answers) -> Option<Presented> {
-        let (_, answer) = answers.get::<(Digest, Pending<Looked>)>(serial(asked)).filter(|(of, _)| of == asked)?;
+    fn answered(&self, shared: &SharedKeys, asked: &Digest, token: &str, org: &str, asked_keys: &AskedKeys) -> Option<Presented> {
+        let (_, answer) = asked_keys.0.iter().find(|(of, _)| of == asked)?;
         Some(match answer.get() {
             Some(Looked::Found(entry)) => {
                 let digest = key_format::digest(&entry.shown());
@@ -179,9 +182,4 @@ impl Keys {
 /// Identifies a look-up of a presented text.
 fn asked(token: &str, org: &str) -> Digest {
     key_format::digest(&format!("{org}\0{token}"))
-}
-
-/// The number under which a request keeps the look-up; the top bit keeps it apart from the small serial numbers of middlewares.
-fn serial(asked: &Digest) -> u64 {
-    asked.first_chunk::<8>().map_or(u64::MAX, |first| u64::from_le_bytes(*first) | 1 << 63)
 }

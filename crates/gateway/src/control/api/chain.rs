@@ -4,7 +4,7 @@ use super::Control;
 use super::answer::{ControlAnswer, no_such_api, ok};
 use super::failures::NoSuchApi;
 use super::parameters::ApiId;
-use crate::data::middleware::{ChainPhase, Middleware};
+use crate::data::exchange::{ChainPhase, Middleware};
 use crate::report::middleware_times;
 use axum::extract::{Path, State};
 use serde::Serialize;
@@ -64,16 +64,16 @@ pub(super) async fn chain(State(control): State<Arc<Control>>, Path(ApiId { id }
     let Some(api) = snapshot.api(&id) else { return no_such_api() };
     let times = middleware_times(&control.shared);
     let step = |middleware: &dyn Middleware, times: &BTreeMap<&'static str, (u64, u64)>| {
-        let name = middleware.name();
-        let (samples, ns) = times.get(name).copied().unwrap_or_default();
-        ChainStep { name, phase: ChainPhase::of(name), samples, mean_ns: ns.checked_div(samples) }
+        let about = middleware.about();
+        let (samples, ns) = times.get(about.name).copied().unwrap_or_default();
+        ChainStep { name: about.name, phase: about.phase, samples, mean_ns: ns.checked_div(samples) }
     };
     let versions: Vec<VersionChain> = api
         .versions
         .all()
         .iter()
         .map(|version| VersionChain {
-            name: version.name.clone(),
+            name: version.terms.name.clone(),
             middlewares: version.chain.iter().map(|middleware| step(middleware.as_ref(), &times)).collect(),
         })
         .collect();

@@ -3,8 +3,9 @@
 
 use crate::base::pattern::PatternRules;
 use crate::data::endpoints::{EndpointMatcher, PatternBuilder};
+use crate::data::exchange::Middleware;
 use crate::data::middleware::{
-    AUTH, Context, FOR_STRANGERS, Maker, Middleware, MiddlewareSource, POST_AUTH, PRE_AUTH, challenged, dry_run,
+    AUTH, Context, FOR_STRANGERS, ListedMiddleware, MiddlewareSource, POST_AUTH, PRE_AUTH, challenged, dry_run,
 };
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 
@@ -26,7 +27,7 @@ pub(super) fn compile_for_strangers(definition: &ApiDefinition, context: &mut Co
 type Compiled = (Vec<Box<dyn Middleware>>, EndpointMatcher);
 
 fn compile_list(
-    lists: &[&[Maker]],
+    lists: &[&[ListedMiddleware]],
     definition: &ApiDefinition,
     version_name: &str,
     info: &VersionInfo,
@@ -37,7 +38,7 @@ fn compile_list(
     let before = context.errors();
     let patterns = PatternBuilder::new(rules, context.registry.patterns.clone());
     let mut source = MiddlewareSource { definition, version_name, info, patterns, context, auth: AUTH };
-    let made: Vec<_> = lists.iter().copied().flatten().filter_map(|make| make(&mut source)).collect();
+    let made: Vec<_> = lists.iter().copied().flatten().filter_map(|listed| listed.compile(&mut source)).collect();
     let chain = made.into_iter().map(|middleware| dry_run(middleware, &definition.tollgate.dry_run));
     let chain = chain.map(|middleware| challenged(middleware, definition)).collect();
     let matcher = source.patterns.build();

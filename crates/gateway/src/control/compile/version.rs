@@ -1,13 +1,15 @@
 //! Compiles one version: its chain, its upstreams, and changes to its responses.
 
 use super::{balancing, chain, expiry_of};
+use crate::data::exchange::Middleware;
 use crate::data::graphql::{GraphServer, GraphTerms, GraphqlApi, GraphqlSource};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
-use crate::data::middleware::{Context, Middleware};
+use crate::data::middleware::Context;
 use crate::data::snapshot::{ApiVersion, Expiry, Upstreams};
 use crate::data::template::{ValueTemplate, VariableScope};
 use crate::data::upstream::{Upstream, split_url};
+use crate::data::version_terms::VersionTerms;
 use std::sync::Arc;
 use tollgate_http::is_value;
 use tollgate_model::api::{ApiDefinition, VersionInfo};
@@ -21,9 +23,8 @@ pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo
     let removes_forwarded_for =
         !info.global_headers_disabled && info.global_headers_remove.iter().any(|name| name.eq_ignore_ascii_case("x-forwarded-for"));
     Some(ApiVersion {
-        name: name.to_owned(),
+        terms: VersionTerms { name: name.to_owned(), is_chosen: false, matcher, keeps_forwarded_for: removes_forwarded_for },
         expires,
-        matcher,
         header_names: header_names(definition, &chain),
         chain,
         upstreams: upstreams?,
@@ -31,7 +32,6 @@ pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo
         response_lines: response_lines(expiry_of(&definition.expiration), expires),
         replaces_rate_limit: context.settings.reports_quotas && context.settings.tyk_limit_headers,
         response_changes: response_changes(info, &context.settings.secrets),
-        keeps_forwarded_for: removes_forwarded_for,
     })
 }
 
@@ -39,9 +39,8 @@ pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo
 pub(super) fn compile_provider(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiVersion> {
     let (chain, matcher) = chain::compile_for_strangers(definition, context)?;
     Some(ApiVersion {
-        name: String::new(),
+        terms: VersionTerms { name: String::new(), is_chosen: false, matcher, keeps_forwarded_for: false },
         expires: Expiry::Never,
-        matcher,
         header_names: header_names(definition, &chain),
         chain,
         upstreams: Upstreams::Control,
@@ -49,7 +48,6 @@ pub(super) fn compile_provider(definition: &ApiDefinition, context: &mut Context
         response_lines: Vec::new(),
         replaces_rate_limit: false,
         response_changes: Vec::new(),
-        keeps_forwarded_for: false,
     })
 }
 

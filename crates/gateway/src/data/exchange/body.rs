@@ -1,35 +1,46 @@
 //! The request body as middlewares read and replace it: complete, without its content coding, limited by the settings.
 
 use super::{Exchange, Step};
-use crate::base::answers::RequestSlot;
 use crate::base::coding::{OpenError, open};
 use crate::data::refusal;
-use tollgate_engine::NotKept;
+use tollgate_engine::{HoldUntil, NotKept};
 use tollgate_http::{Body, KnownHeader};
 
-/// The number under which a request stores its body without the content coding.
-const OPENED: u64 = RequestSlot::OpenedBody.number();
+/// The body of one request.
+#[derive(Default)]
+pub(crate) struct RequestBody {
+    /// As it came, if it was asked for and has arrived, or why there is none.
+    pub sent: Option<Result<Vec<u8>, NotKept>>,
+    /// The same without its content coding.
+    opened: Option<Vec<u8>>,
+    /// What replaces it.
+    pub new: Option<Vec<u8>>,
+}
+
+impl RequestBody {
+    /// The body as it came.
+    fn whole(&self) -> Option<&[u8]> {
+        self.sent.as_ref()?.as_ref().ok().map(Vec::as_slice)
+    }
+}
 
 impl Exchange<'_> {
     /// Ensures that [`Exchange::body`] is available; `Err` is the step that holds or refuses the request.
     pub(crate) fn read_body(&mut self) -> Result<(), Step> {
-        self.read_body_up_to(self.settings.body_bytes_max)
+        self.read_body_up_to(self.arrival.settings.body_bytes_max)
     }
 
     /// Like [`Exchange::read_body`], for a body of at most `bytes_max`.
     pub(crate) fn read_body_up_to(&mut self, bytes_max: usize) -> Result<(), Step> {
-        if self.new_body.is_some() {
+        if self.body.new.is_some() {
             return Ok(());
         }
         self.keep_body(bytes_max)?;
-        let Some(Ok(raw)) = self.answers.body() else { return Ok(()) };
-        let Some(codings) = self.request.headers.get("content-encoding") else { return Ok(()) };
-        if self.answers.get::<Vec<u8>>(OPENED).is_some() {
-            return Ok(());
-        }
+        let Some(raw) = self.body.whole().filter(|_| self.body.opened.is_none()) else { return Ok(()) };
+        let Some(codings) = self.received().get("content-encoding") else { return Ok(()) };
         match open(codings, raw, bytes_max) {
             Ok(opened) => {
-                self.answers.put(OPENED, opened);
+                self.body.opened = Some(opened);
                 Ok(())
             }
             Err(OpenError::TooLarge) => Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
@@ -40,23 +51,23 @@ impl Exchange<'_> {
 
     /// The body that [`Exchange::read_body`] has read, without content coding and with the changes of earlier middlewares.
     pub(crate) fn body(&self) -> &[u8] {
-        self.new_body.as_deref().or_else(|| self.sent_body()).unwrap_or_default()
+        self.body.new.as_deref().or_else(|| self.sent_body()).unwrap_or_default()
     }
 
     /// Ensures that [`Exchange::body_in_coding`] is available; `Err` is the step that holds or refuses the request.
     pub(crate) fn keep_body(&self, bytes_max: usize) -> Result<(), Step> {
-        match self.answers.body() {
+        match &self.body.sent {
             Some(Ok(_)) => Ok(()),
             Some(Err(NotKept::TooLarge)) => Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
             Some(Err(NotKept::NoRoom)) => Err(Step::Refuse(refusal::BODIES_FULL)),
-            None if self.new_body.is_some() || self.request.body == Body::None => Ok(()),
-            None => Err(Step::Read(bytes_max)),
+            None if self.body.new.is_some() || self.request.body == Body::None => Ok(()),
+            None => Err(Step::again(HoldUntil::Body(bytes_max))),
         }
     }
 
     /// The body that [`Exchange::keep_body`] has read, in the content coding of the request, with the changes of earlier middlewares.
     pub(crate) fn body_in_coding(&self) -> &[u8] {
-        self.new_body.as_deref().or_else(|| self.answers.body().and_then(Result::ok)).unwrap_or_default()
+        self.body.new.as_deref().or_else(|| self.body.whole()).unwrap_or_default()
     }
 
     /// The form that the client sent, if its body has been read and is a form.
@@ -67,15 +78,14 @@ impl Exchange<'_> {
 
     /// Whether the head declares the body as a form.
     pub(crate) fn announces_form(&self) -> bool {
-        let kind = self.request.headers.known(KnownHeader::ContentType).unwrap_or_default();
+        let kind = self.received().known(KnownHeader::ContentType).unwrap_or_default();
         let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         essence.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
     }
 
     /// The client's own body without content coding, if it has been read.
     fn sent_body(&self) -> Option<&[u8]> {
-        let opened = self.answers.get::<Vec<u8>>(OPENED).map(Vec::as_slice);
-        opened.or_else(|| self.answers.body().and_then(Result::ok))
+        self.body.opened.as_deref().or_else(|| self.body.whole())
     }
 
     /// Whether the response has no content because either side uses HEAD.
@@ -92,6 +102,6 @@ impl Exchange<'_> {
 
     /// Replaces the request's body, which has been read.
     pub(crate) fn replace_body(&mut self, body: Vec<u8>) {
-        self.new_body = Some(body);
+        self.body.new = Some(body);
     }
 }

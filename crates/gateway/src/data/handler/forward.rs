@@ -28,18 +28,18 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
         upstream.host.as_bytes()
     };
     outgoing.host.extend_from_slice(host);
-    outgoing.keep_forwarded_for = version.keeps_forwarded_for;
-    if let Some(body) = exchange.new_body.take() {
+    outgoing.keep_forwarded_for = version.terms.keeps_forwarded_for;
+    if let Some(body) = exchange.body.new.take() {
         replace_body(exchange.request, body, outgoing);
     }
     Forward {
         target_serial: upstream.target.serial,
-        first_byte_ms: exchange.first_byte_ms,
-        body_bytes_max: exchange.settings.request_body_bytes_max,
-        upgrade: exchange.settings.websockets,
-        timed: exchange.counting_core.is_some(),
+        first_byte_ms: exchange.decisions.first_byte_ms,
+        body_bytes_max: exchange.arrival.settings.request_body_bytes_max,
+        upgrade: exchange.arrival.settings.websockets,
+        timed: exchange.arrival.counting_core.is_some(),
         capture_bytes_max: 0,
-        is_conditional: exchange.is_conditional,
+        is_conditional: exchange.decisions.is_conditional,
         resend: None,
         copy: None,
     }
@@ -71,7 +71,7 @@ pub(super) fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64)
         first_byte_ms: None,
         body_bytes_max: Some(PROVIDER_BODY_BYTES_MAX),
         upgrade: false,
-        timed: exchange.counting_core.is_some(),
+        timed: exchange.arrival.counting_core.is_some(),
         capture_bytes_max: 0,
         is_conditional: false,
         resend: None,

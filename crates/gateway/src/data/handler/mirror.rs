@@ -3,7 +3,7 @@
 use crate::data::balanced::Mirror;
 use std::sync::Arc;
 use tollgate_engine::{
-    Ended, Fault, Forward, Handler, KeepForResend, KeptBody, MonoTime, NotKept, Outgoing, ResponseVerdict, Target, Verdict,
+    Ended, Fault, Forward, Handler, KeepForResend, KeptBody, MonoTime, Outgoing, ResponseVerdict, Target, Verdict,
 };
 use tollgate_http::{Request, Response};
 
@@ -43,8 +43,6 @@ impl Handler for MirroredRequest {
             copy: None,
         })
     }
-
-    fn on_body(&mut self, _: Result<Vec<u8>, NotKept>) {}
 
     fn target(&self) -> Option<Arc<Target>> {
         Some(self.target.clone())

@@ -1,7 +1,7 @@
 //! Counts and records a request when it has ended.
 
 use super::GatewayHandler;
-use super::arrival::RequestContext;
+use super::context::RequestContext;
 use super::in_flight::{InFlight, VersionPlace};
 use super::own_response;
 use crate::data::error_flags;
@@ -10,16 +10,14 @@ use crate::data::snapshot::CoreSnapshot;
 use crate::observe::meter::METHODS;
 use crate::observe::{Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
 use std::rc::Rc;
-use std::time::Duration;
 use tollgate_engine::{Ended, Fault, FaultKind, MonoTime, Outgoing, Times};
-use tollgate_http::{HeaderEdits, Headers};
 
 impl GatewayHandler {
     /// Counts a request that the gateway answered itself.
     #[inline]
     pub(super) fn count_reply(
         &mut self,
-        arrival: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         snapshot: &Rc<CoreSnapshot>,
         outgoing: &mut Outgoing,
         cause: Option<&'static str>,
@@ -27,7 +25,7 @@ impl GatewayHandler {
         let mut record = self.record.take();
         if let Some(record) = record.as_mut().filter(|record| record.is_detailed()) {
             record.own_response =
-                own_response::recorded(outgoing, self.core.captured_bytes(record), arrival.request.method == "HEAD");
+                own_response::recorded(outgoing, self.core.captured_bytes(record), context.request.method == "HEAD");
         }
         let cells = self.cells(snapshot, self.place);
         if cells.is_none() && record.is_none() {
@@ -36,8 +34,8 @@ impl GatewayHandler {
         let now = MonoTime::now();
         let tally = Tally {
             status: outgoing.status,
-            method: method_number(arrival.request.method),
-            total_ns: now.ns_since(arrival.began),
+            method: method_number(context.request.method),
+            total_ns: now.ns_since(context.arrival.began),
             upstream_ns: None,
             request_bytes: 0,
             response_bytes: outgoing.sourced.as_ref().map_or(outgoing.body.len() as u64, |sourced| sourced.len.unwrap_or(0)),
@@ -155,7 +153,8 @@ impl GatewayHandler {
         record.upstream_ns = tally.upstream_ns.unwrap_or_default();
         record.request_bytes = tally.request_bytes;
         record.response_bytes = tally.response_bytes;
-        self.steps.swap(&mut record.steps);
+        std::mem::swap(&mut self.steps, &mut record.steps);
+        self.steps.clear();
         if let Some(id) = &self.request_id {
             record.write(Text::RequestId, id.as_bytes());
         }
@@ -172,42 +171,17 @@ impl GatewayHandler {
 
     /// Adds the request id to a forwarded request, and notes the time if the client is told it.
     #[inline]
-    pub(super) fn label_request(&mut self, arrival: &RequestContext<'_>, outgoing: &mut Outgoing) {
+    pub(super) fn label_request(&mut self, context: &RequestContext<'_>, outgoing: &mut Outgoing) {
         if let Some(id) = &self.request_id {
-            outgoing.edits.set(&arrival.request.headers, "X-Request-Id", id.as_bytes());
+            outgoing.edits.set(&context.request.headers, "X-Request-Id", id.as_bytes());
         }
         if let (Some(tracer), Some(trace)) = (&self.core.shared.settings.tracer, &self.trace) {
-            tracer.pass_on(trace, &arrival.request.headers, &mut outgoing.edits);
+            tracer.pass_on(trace, &context.request.headers, &mut outgoing.edits);
         }
         if self.core.shared.settings.server_timing
             && let Some(in_flight) = &mut self.in_flight
         {
             in_flight.sent = Some(MonoTime::now());
-        }
-    }
-
-    /// Adds the request id to a response, and the time that gateway and upstream took so far.
-    #[inline]
-    pub(super) fn label_response(&self, headers: &Headers<'_>, edits: &mut HeaderEdits) {
-        if let Some(id) = &self.request_id {
-            edits.set(headers, "X-Request-Id", id.as_bytes());
-        }
-        if let Some(in_flight) = &self.in_flight
-            && let Some(sent) = in_flight.sent
-        {
-            let (own, upstream) = (sent.since(in_flight.began), sent.elapsed());
-            edits.add("Server-Timing", format!("gw;dur={:.3}, upstream;dur={:.3}", ms(own), ms(upstream)).as_bytes());
-        }
-    }
-
-    /// Like [`GatewayHandler::label_response`], for a reply of the gateway itself.
-    #[inline]
-    pub(super) fn label_reply(&self, arrival: &RequestContext<'_>, outgoing: &mut Outgoing) {
-        if let Some(id) = &self.request_id {
-            outgoing.edits.add("X-Request-Id", id.as_bytes());
-        }
-        if self.core.shared.settings.server_timing {
-            outgoing.edits.add("Server-Timing", format!("gw;dur={:.3}", ms(arrival.began.elapsed())).as_bytes());
         }
     }
 
@@ -218,10 +192,6 @@ impl GatewayHandler {
         }
         snapshot.apis.get(place.api)?.meter.core(self.core.index)
     }
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1_000.0
 }
 
 /// Time from sending the request to its answer: to the head if everything arrived with it, else to the end.

@@ -1,7 +1,6 @@
 //! A response that the gateway makes in the upstream's place, of a virtual endpoint for instance: its response steps process it like an
-//! upstream's. While one of them waits, the request is held, and its chain starts over when the step goes on.
+//! upstream's. While one of them waits, the request is held.
 
-use crate::base::answers::RequestSlot;
 use crate::data::exchange::{Exchange, SubstituteResponse};
 use crate::data::plugins::show_request;
 use crate::data::refusal::{self, Refusal};
@@ -14,66 +13,80 @@ use tollgate_engine::{BodyCut, BodySource, KeptBody, Outgoing, ResponseVerdict, 
 use tollgate_http::{HeaderEdits, HeaderStorage, Response};
 use tollgate_model::is_framing_header;
 
-/// The number under which a request keeps the response of which a step waits.
-const HELD: u64 = RequestSlot::HeldResponse.number();
-
 /// A response, and the steps that are to process it.
-struct HeldResponse {
+pub(super) struct HeldResponse {
     chain: ResponseChain,
     head: Vec<u8>,
     body: Vec<u8>,
+    /// Whether it tells the caller about limits.
+    pub tells_limits: bool,
 }
 
-/// Processes the response, and fills `outgoing` with what has become of it; `Some` is what a step waits for.
-pub(super) fn process(exchange: &mut Exchange<'_>, response: SubstituteResponse) -> Result<Option<(Work, Duration)>, Refusal> {
-    let waited = exchange.answers.take::<HeldResponse>(HELD);
-    if exchange.response_chain.is_empty() {
+/// What has become of a response.
+pub(super) enum Processed {
+    /// It is in `outgoing`.
+    Done,
+    /// A step waits for this work, at most this long.
+    Waits(Work, Duration, Box<HeldResponse>),
+}
+
+/// Processes a response, and fills `outgoing` with what becomes of it.
+pub(super) fn process(exchange: &mut Exchange<'_>, response: SubstituteResponse) -> Result<Processed, Refusal> {
+    if exchange.response.chain.is_empty() {
         fill(exchange.outgoing, response);
-        return Ok(None);
+        return Ok(Processed::Done);
     }
-    let has_waited = waited.is_some();
-    let mut held = waited.unwrap_or_else(|| {
-        show_request(exchange, None);
-        HeldResponse { chain: std::mem::take(exchange.response_chain), head: head_of(&response), body: response.body }
-    });
-    let mut storage = HeaderStorage::new();
-    let Ok(Some(parsed)) = Response::parse(&held.head, exchange.method == "HEAD", &mut storage) else {
-        return Err(refusal::PLUGIN_FAILED);
-    };
-    let outgoing = &mut *exchange.outgoing;
-    outgoing.edits.clear();
-    let verdict = match has_waited {
-        true => held.chain.on_body(&parsed, KeptBody::Whole(&held.body), outgoing),
-        false => held.chain.on_whole(&parsed, &held.body, outgoing),
-    };
-    match verdict {
-        ResponseVerdict::Await => {
-            let work = outgoing.work.take();
-            exchange.answers.put(HELD, held);
-            return Ok(work);
+    show_request(exchange, None);
+    let (chain, head) = (std::mem::take(&mut exchange.response.chain), head_of(&response));
+    let held = HeldResponse { chain, head, body: response.body, tells_limits: response.tells_limits };
+    held.decide(exchange, |chain, parsed, body, outgoing| chain.on_whole(parsed, body, outgoing))
+}
+
+/// Goes on with a response of which a step has waited.
+pub(super) fn go_on(exchange: &mut Exchange<'_>, held: HeldResponse) -> Result<Processed, Refusal> {
+    held.decide(exchange, |chain, parsed, body, outgoing| chain.on_body(parsed, KeptBody::Whole(body), outgoing))
+}
+
+impl HeldResponse {
+    fn decide(
+        mut self,
+        exchange: &mut Exchange<'_>,
+        ask: impl FnOnce(&mut ResponseChain, &Response<'_>, &[u8], &mut Outgoing) -> ResponseVerdict,
+    ) -> Result<Processed, Refusal> {
+        let mut storage = HeaderStorage::new();
+        let Ok(Some(parsed)) = Response::parse(&self.head, exchange.method == "HEAD", &mut storage) else {
+            return Err(refusal::PLUGIN_FAILED);
+        };
+        let outgoing = &mut *exchange.outgoing;
+        outgoing.edits.clear();
+        match ask(&mut self.chain, &parsed, &self.body, outgoing) {
+            ResponseVerdict::Await => {
+                let (work, time_max) = outgoing.work.take().ok_or(refusal::PLUGIN_FAILED)?;
+                return Ok(Processed::Waits(work, time_max, Box::new(self)));
+            }
+            // A step has filled `outgoing`.
+            ResponseVerdict::Reply | ResponseVerdict::Detach => {
+                outgoing.sink = None;
+                return self.chain.take_refusal().map_or(Ok(Processed::Done), Err);
+            }
+            ResponseVerdict::Rewrite => {}
+            ResponseVerdict::Pass | ResponseVerdict::Watch | ResponseVerdict::Keep(_) | ResponseVerdict::Again => {
+                self.chain.on_bytes(&self.body, true);
+                outgoing.body.clone_from(&self.body);
+            }
         }
-        // A step has filled `outgoing`.
-        ResponseVerdict::Reply | ResponseVerdict::Detach => {
-            outgoing.sink = None;
-            return held.chain.take_refusal().map_or(Ok(None), Err);
+        if outgoing.status == 0 {
+            outgoing.status = parsed.status;
         }
-        ResponseVerdict::Rewrite => {}
-        ResponseVerdict::Pass | ResponseVerdict::Watch | ResponseVerdict::Keep(_) | ResponseVerdict::Again => {
-            held.chain.on_bytes(&held.body, true);
-            outgoing.body = held.body;
-        }
+        let mut lines = HeaderEdits::default();
+        outgoing.edits.each_line(&parsed.headers, &mut |name, value| {
+            if !is_framing_header(name) {
+                lines.add(name, value);
+            }
+        });
+        outgoing.edits = lines;
+        Ok(Processed::Done)
     }
-    if outgoing.status == 0 {
-        outgoing.status = parsed.status;
-    }
-    let mut lines = HeaderEdits::default();
-    outgoing.edits.each_line(&parsed.headers, &mut |name, value| {
-        if !is_framing_header(name) {
-            lines.add(name, value);
-        }
-    });
-    outgoing.edits = lines;
-    Ok(None)
 }
 
 fn fill(outgoing: &mut Outgoing, response: SubstituteResponse) {

@@ -25,8 +25,6 @@ use tollgate_http::{Body, Request, RequestHead, Response, write_request};
 #[derive(Default)]
 pub(super) struct Probe {
     report: RefCell<ProbeReport>,
-    /// Number of steps of the chain's current run. A request that was held runs its chain again.
-    walked: Cell<usize>,
     /// Since when it is held.
     held: Cell<Option<MonoTime>>,
     sent: Cell<Option<MonoTime>>,
@@ -74,43 +72,34 @@ async fn run(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, ticket: u
 }
 
 impl Probe {
-    /// Begins a run of the chain. A step that held the request gets the time until now.
-    fn begin_run(&self) {
-        self.walked.set(0);
-        if let Some(since) = self.held.take()
-            && let Some(step) = self.report.borrow_mut().steps.last_mut()
-        {
-            step.held += since.elapsed();
-        }
-    }
-
-    /// Notes a middleware's step.
+    /// Notes a middleware's step. `is_resumed`: the same one has held the request before.
     #[cold]
-    pub(super) fn note_step(&self, middleware: &'static str, api: &str, ns: u64, step: &Step) {
-        let place = self.walked.get();
-        self.walked.set(place + 1);
+    pub(super) fn note_step(&self, middleware: &'static str, api: &str, ns: u64, step: &Step, is_resumed: bool) {
         let (decision, cause, message) = match step {
-            Step::Next | Step::Reread => (ProbeDecision::Next, "", String::new()),
+            Step::Next => (ProbeDecision::Next, "", String::new()),
             Step::Refuse(refusal) => (ProbeDecision::Refuse, refusal.cause, refusal.message.text().to_owned()),
             Step::Reply | Step::Respond(_) | Step::Revalidate(_) => (ProbeDecision::Reply, "", String::new()),
-            Step::Wait(_) | Step::Await(..) | Step::Read(_) => {
-                self.held.set(Some(MonoTime::now()));
-                (ProbeDecision::Held, "", String::new())
-            }
+            Step::Hold(_) => (ProbeDecision::Held, "", String::new()),
         };
+        let held = self.held.take().filter(|_| is_resumed).map_or(Duration::ZERO, |since| since.elapsed());
         let mut report = self.report.borrow_mut();
         let report = &mut *report;
-        match report.steps.get_mut(place) {
-            Some(known) if known.middleware == middleware && known.api == api => {
+        let is_full = report.steps.len() >= STEPS_MAX;
+        let is_same = |known: &&mut ProbeStep| is_resumed && known.middleware == middleware && known.api == api;
+        match report.steps.last_mut().filter(is_same) {
+            Some(known) => {
                 known.ns += ns;
+                known.held += held;
                 (known.decision, known.cause, known.message) = (decision, cause, message);
             }
-            _ if place >= STEPS_MAX => report.steps_left_out += 1,
-            _ => {
-                report.steps.truncate(place);
+            None if is_full => report.steps_left_out += 1,
+            None => {
                 let api = api.to_owned();
-                report.steps.push(ProbeStep { middleware, api, decision, ns, held: Duration::ZERO, cause, message });
+                report.steps.push(ProbeStep { middleware, api, decision, ns, held, cause, message });
             }
+        }
+        if matches!(step, Step::Hold(_)) {
+            self.held.set(Some(MonoTime::now()));
         }
     }
 
@@ -130,6 +119,26 @@ pub(super) struct ProbedHandler {
 impl ProbedHandler {
     pub(super) fn new(inner: GatewayHandler, probe: Rc<Probe>) -> Self {
         ProbedHandler { inner, probe }
+    }
+
+    /// Watches a decision.
+    fn watch(
+        &mut self,
+        request: &Request<'_>,
+        outgoing: &mut Outgoing,
+        decide: impl FnOnce(&mut GatewayHandler, &mut Outgoing) -> Verdict,
+    ) -> Verdict {
+        let core = self.inner.core.clone();
+        *core.probed.borrow_mut() = Some(self.probe.clone());
+        core.sampling.take_all();
+        let verdict = decide(&mut self.inner, outgoing);
+        core.sampling.reset(core.shared.observer.metrics);
+        *core.probed.borrow_mut() = None;
+        self.note_api(request);
+        if matches!(verdict, Verdict::Forward(_)) {
+            self.note_forward(request, outgoing);
+        }
+        verdict
     }
 
     /// Notes the API that the request reached: the last of a loop, else the one that its path belongs to.
@@ -207,22 +216,17 @@ impl ProbedHandler {
 
 impl Handler for ProbedHandler {
     fn on_request(&mut self, request: &Request<'_>, now: MonoTime, outgoing: &mut Outgoing) -> Verdict {
-        let core = self.inner.core.clone();
-        self.probe.begin_run();
-        *core.probed.borrow_mut() = Some(self.probe.clone());
-        core.sampling.take_all();
-        let verdict = self.inner.on_request(request, now, outgoing);
-        core.sampling.reset(core.shared.observer.metrics);
-        *core.probed.borrow_mut() = None;
-        self.note_api(request);
-        if matches!(verdict, Verdict::Forward(_)) {
-            self.note_forward(request, outgoing);
-        }
-        verdict
+        self.watch(request, outgoing, |handler, outgoing| handler.on_request(request, now, outgoing))
     }
 
-    fn on_body(&mut self, body: Result<Vec<u8>, NotKept>) {
-        self.inner.on_body(body);
+    fn on_resume(
+        &mut self,
+        request: &Request<'_>,
+        body: Option<Result<Vec<u8>, NotKept>>,
+        now: MonoTime,
+        outgoing: &mut Outgoing,
+    ) -> Verdict {
+        self.watch(request, outgoing, |handler, outgoing| handler.on_resume(request, body, now, outgoing))
     }
 
     fn target(&self) -> Option<Arc<Target>> {

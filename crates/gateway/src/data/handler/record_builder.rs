@@ -1,13 +1,12 @@
 //! The parts of a record that are known before the request ends; they are written while the request is available.
 
 use super::CoreService;
-use super::arrival::RequestContext;
+use super::context::RequestContext;
 use crate::auth::keys::HeldKey;
 use crate::base::secret_name;
 use crate::data::api::Api;
-use crate::data::error_flags;
+use crate::data::exchange::Middleware;
 use crate::data::exchange::{Exchange, Track};
-use crate::data::middleware::Middleware;
 use crate::data::refusal::Refusal;
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
@@ -36,85 +35,86 @@ struct RecordSource<'s, 'e> {
 
 impl<'s, 'e> From<&'s Exchange<'e>> for RecordSource<'s, 'e> {
     fn from(exchange: &'s Exchange<'e>) -> Self {
-        RecordSource { api: exchange.api, url: &exchange.url, version: exchange.version, exchange: Some(exchange) }
+        RecordSource { api: exchange.api, url: &exchange.url, version: exchange.version_name(), exchange: Some(exchange) }
     }
 }
 
 /// Starts the record of a request that is refused outside of any chain.
 #[cold]
-pub(super) fn build_unwalked_record(arrival: &RequestContext<'_>, request: &UnwalkedRequest<'_>) -> Option<Box<RequestRecord>> {
-    let is_watched = arrival.core.tap.is_watched();
-    if arrival.core.recorder.is_none() && !is_watched {
+pub(super) fn build_unwalked_record(context: &RequestContext<'_>, request: &UnwalkedRequest<'_>) -> Option<Box<RequestRecord>> {
+    let is_watched = context.core.tap.is_watched();
+    if context.core.recorder.is_none() && !is_watched {
         return None;
     }
     let UnwalkedRequest { api, url, version } = *request;
-    fill_record(arrival, &RecordSource { api, url, version, exchange: None }, "", is_watched)
+    fill_record(context, &RecordSource { api, url, version, exchange: None }, "", is_watched)
 }
 
 /// Starts the record of a request; `None` when it is not recorded. `host` is the upstream's.
 #[inline]
-pub(super) fn build_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
-    let is_watched = arrival.core.tap.is_watched();
-    if arrival.core.recorder.is_none() && !is_watched {
+pub(super) fn build_record(context: &RequestContext<'_>, exchange: &Exchange<'_>, host: &str) -> Option<Box<RequestRecord>> {
+    let is_watched = context.core.tap.is_watched();
+    if context.core.recorder.is_none() && !is_watched {
         return None;
     }
-    fill_record(arrival, &exchange.into(), host, is_watched)
+    fill_record(context, &exchange.into(), host, is_watched)
 }
 
 /// The same for a request that a middleware rejects: some are recorded for people who look, even if no others are.
 pub(super) fn build_refusal_record(
-    arrival: &RequestContext<'_>,
+    context: &RequestContext<'_>,
     exchange: &Exchange<'_>,
     middleware: &dyn Middleware,
     refusal: &Refusal,
 ) -> Option<Box<RequestRecord>> {
-    let tracked = !exchange.api.facts.do_not_track && exchange.track != Track::Never;
-    if !tracked || !arrival.core.tap.keeps_refusal(exchange.unix_s) {
-        let mut record = build_record(arrival, exchange, "")?;
-        record.class = error_flags::of_refusal(refusal, middleware.name());
+    let tracked = !exchange.api.facts.do_not_track && exchange.decisions.track != Track::Never;
+    if !tracked || !context.core.tap.keeps_refusal(exchange.arrival.unix_s) {
+        let mut record = build_record(context, exchange, "")?;
+        record.class = refusal.facts.class;
         return Some(record);
     }
-    let mut record = fill_record(arrival, &exchange.into(), "", true)?;
-    record.class = error_flags::of_refusal(refusal, middleware.name());
-    record.tapped = arrival.core.tap.is_watched();
-    let (name, message) = (middleware.name(), refusal.message.text().to_owned());
+    let mut record = fill_record(context, &exchange.into(), "", true)?;
+    record.class = refusal.facts.class;
+    record.tapped = context.core.tap.is_watched();
+    let (name, message) = (middleware.about().name, refusal.message.text().to_owned());
     record.refusal = Some(Box::new(RefusalNote { middleware: name, message, limit: middleware.limit_of(exchange, refusal) }));
     Some(record)
 }
 
 /// Builds the record if somebody wants it. `is_wanted`: because somebody looks.
 fn fill_record(
-    arrival: &RequestContext<'_>,
+    context: &RequestContext<'_>,
     source: &RecordSource<'_, '_>,
     host: &str,
     is_wanted: bool,
 ) -> Option<Box<RequestRecord>> {
-    let recorder = arrival.core.recorder.as_ref();
-    let recording = arrival.core.shared.observer.recording.as_ref().filter(|_| recorder.is_some());
+    let recorder = context.core.recorder.as_ref();
+    let recording = context.core.shared.observer.recording.as_ref().filter(|_| recorder.is_some());
     let facts = &source.api.facts;
-    let key = source.exchange.and_then(|exchange| exchange.key.as_ref());
-    let track = source.exchange.map_or(&Track::Default, |exchange| &exchange.track);
+    let key = source.exchange.and_then(|exchange| exchange.caller.key.as_ref());
+    let track = source.exchange.map_or(&Track::Default, |exchange| &exchange.decisions.track);
     let tracked = !facts.do_not_track && *track != Track::Never;
-    let is_ignored = |recording: &Recording| !recording.ignored.is_empty() && recording.ignored.contains(&arrival.client_ip);
+    let is_ignored =
+        |recording: &Recording| !recording.ignored.is_empty() && recording.ignored.contains(&context.arrival.client_ip);
     let analytics = tracked && recording.is_some_and(|recording| recording.analytics && !is_ignored(recording));
     let logged = tracked && recording.is_some_and(|recording| recording.access_log);
     let tapped = is_wanted && tracked;
-    if !analytics && !logged && !tapped && !arrival.trace.is_some_and(|trace| trace.taken && recording.is_some()) {
+    if !analytics && !logged && !tapped && !context.arrival.trace.is_some_and(|trace| trace.taken && recording.is_some()) {
         return None;
     }
     let only_sums = !tapped && facts.record_hook.is_none() && recording.is_some_and(|recording| recording.only_sums);
-    let request = arrival.request;
-    let mut record = recorder.map_or_else(|| arrival.core.tap.blank(), Recorder::blank);
+    let request = context.request;
+    let mut record = recorder.map_or_else(|| context.core.tap.blank(), Recorder::blank);
     record.tapped = tapped;
     record.key = key.map(HeldKey::to_arc);
-    record.client_ip = arrival.client_ip;
-    record.from_cache = source.exchange.is_some_and(|exchange| exchange.from_cache);
-    record.peer = arrival.peer;
-    record.request_id = arrival.request_id.0;
+    record.client_ip = context.arrival.client_ip;
+    record.from_cache = source.exchange.is_some_and(|exchange| exchange.decisions.from_cache);
+    record.peer = context.arrival.peer;
+    record.request_id = context.arrival.request_id.0;
     record.http10 = request.version == Version::Http10;
-    record.http2 = arrival.http2;
-    record.secure = arrival.tls.is_some();
-    record.trace = arrival.trace;
+    record.http2 = context.arrival.http2;
+    record.secure = context.arrival.tls.is_some();
+    record.trace = context.arrival.trace;
     record.analytics = analytics;
     record.logged = logged;
     record.content_length = match request.body {
@@ -128,7 +128,7 @@ fn fill_record(
         record.write(Text::UpstreamHost, host.as_bytes());
         record.write(Text::UserAgent, request.headers.known(KnownHeader::UserAgent).unwrap_or_default());
     }
-    if tapped && arrival.core.tap.is_sampled() {
+    if tapped && context.core.tap.is_sampled() {
         write_live_head(&mut record, request);
     }
     if let Some(name) = source.version {
@@ -146,7 +146,7 @@ fn fill_record(
         record.write(Text::OriginalPath, request.path().as_bytes());
     }
     if analytics {
-        record.graphql = source.exchange.and_then(Exchange::noted_graphql);
+        record.graphql = source.exchange.and_then(|exchange| exchange.notes.graphql.take());
     }
     if analytics || logged {
         record.write_path(source.api.stripped(source.url));
@@ -173,11 +173,11 @@ pub(super) fn note_upstream(record: &mut RequestRecord, upstream: &Upstream, tar
 }
 
 /// Starts a record for traces and for people who look, of a request that the gateway answers itself.
-pub(super) fn build_trace_record(arrival: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
-    if !arrival.trace.is_some_and(|trace| trace.taken) && !arrival.core.tap.is_watched() {
+pub(super) fn build_trace_record(context: &RequestContext<'_>, exchange: &Exchange<'_>) -> Option<Box<RequestRecord>> {
+    if !context.arrival.trace.is_some_and(|trace| trace.taken) && !context.core.tap.is_watched() {
         return None;
     }
-    let mut record = build_record(arrival, exchange, "")?;
+    let mut record = build_record(context, exchange, "")?;
     (record.analytics, record.logged) = (false, false);
     Some(record)
 }
@@ -222,11 +222,11 @@ pub(super) fn build_unrouted(core: &CoreService, request: &Request<'_>, client_i
 }
 
 /// The request id: the client's own if it is valid, else a new one.
-pub(super) fn request_id(arrival: &RequestContext<'_>) -> Box<str> {
-    let given = arrival.request.headers.get("x-request-id").and_then(|value| std::str::from_utf8(value).ok());
+pub(super) fn request_id(context: &RequestContext<'_>) -> Box<str> {
+    let given = context.request.headers.get("x-request-id").and_then(|value| std::str::from_utf8(value).ok());
     let is_fit = |id: &&str| (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic());
     match given.filter(is_fit) {
         Some(id) => id.into(),
-        None => arrival.request_id.to_string().into(),
+        None => context.arrival.request_id.to_string().into(),
     }
 }

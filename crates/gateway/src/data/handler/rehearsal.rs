@@ -10,9 +10,9 @@ use super::in_flight::VersionPlace;
 use super::{CoreService, GatewayHandler};
 use crate::auth::keys::stand_in;
 use crate::data::api::Api;
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
+use crate::data::exchange::{Continuation, Exchange, Step};
 use crate::data::gateway_state::GatewayState;
-use crate::data::middleware::{ChainPhase, Middleware};
 use crate::data::refusal;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
@@ -21,7 +21,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::{ClientInfo, Handler, MonoTime, Outgoing, Verdict};
+use tollgate_engine::{ClientInfo, Handler, HoldUntil, MonoTime, Outgoing, Verdict};
 use tollgate_http::{HeaderStorage, Request};
 use verdict::VerdictParts;
 
@@ -70,14 +70,6 @@ pub(super) struct RehearsalRun {
     auth_digests: RefCell<HashMap<usize, u64>>,
 }
 
-/// Middlewares that decide by what other servers or plugins say.
-const ASKING: [&str; 7] =
-    ["ForwardAuthCheck", "IntrospectionAuth", "AnyAuth", "PluginAuth", "PreHooks", "PostKeyAuthHooks", "PostHooks"];
-/// Middlewares that need other servers or the clock, and don't decide whether a request passes.
-const PASSED: [&str; 2] = ["UpstreamCredentials", "RequestSigning"];
-/// Middlewares whose stored responses depend on traffic that is not rehearsed.
-const CACHING: [&str; 2] = ["ResponseCache", "SharedCacheLookup"];
-
 impl Rehearsal {
     /// `state` is made by [`GatewayState::rehearsal`].
     pub(crate) fn new(state: Arc<GatewayState>) -> Self {
@@ -120,23 +112,20 @@ impl Rehearsal {
         };
         let mut handler = GatewayHandler::new(self.core.clone(), &client);
         handler.place = VersionPlace { api: usize::MAX, version: 0 };
-        if let Some(body) = recorded.body {
-            handler.on_body(Ok(body.to_vec()));
-        }
+        handler.state.body.sent = recorded.body.map(|body| Ok(body.to_vec()));
         self.run.caller.replace(recorded.caller.cloned());
         self.run.has_body.set(recorded.body.is_some());
         self.core.random.set(SEED);
         let mut now = self.time_of(recorded.unix_ms);
+        self.run.parts.take();
+        let mut outgoing = Outgoing::default();
+        let mut verdict = handler.on_request(&request, now, &mut outgoing);
         for _ in 0..TRIES_MAX {
-            self.run.parts.take();
-            let mut outgoing = Outgoing::default();
-            match handler.on_request(&request, now, &mut outgoing) {
-                Verdict::Wait(time) => now = now + time,
-                verdict => {
-                    let parts = self.run.parts.take();
-                    return Some(parts.verdict(&verdict, &handler, &request, &outgoing));
-                }
-            }
+            let Verdict::Hold(HoldUntil::Time(time)) = verdict else {
+                return Some(self.run.parts.take().verdict(&verdict, &handler, &request, &outgoing));
+            };
+            now = now + time;
+            verdict = handler.on_resume(&request, None, now, &mut outgoing);
         }
         Some(RehearsedVerdict::undecided("KeyLimits"))
     }
@@ -165,61 +154,67 @@ impl Rehearsal {
 }
 
 impl RehearsalRun {
-    /// Runs a middleware as far as it decides by what is here.
-    pub(super) fn step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>) -> Step {
-        let name = middleware.name();
-        let identifies = name == "CertificateCheck" || ChainPhase::of(name) == ChainPhase::Auth;
-        if identifies && let Some(step) = self.recorded_caller(name, exchange) {
+    /// Runs a middleware, or what is `left` of its step, as far as it decides by what is here.
+    pub(super) fn step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>, left: Option<Continuation>) -> Step {
+        let about = middleware.about();
+        let identifies = about.rehearsed == Rehearsed::Recorded || about.phase == ChainPhase::Auth;
+        if identifies && let Some(step) = self.recorded_caller(about, exchange) {
             return step;
         }
-        // A recorded caller has no token whose scopes are known.
-        let lacks_scopes = name == "ScopeChecks" && exchange.granted_scopes.is_none();
-        if lacks_scopes || ASKING.contains(&name) {
-            self.parts.borrow_mut().undecided = Some(name);
-            return Step::Refuse(refusal::FORWARD_AUTH_FAILED);
+        match about.rehearsed {
+            Rehearsed::Runs | Rehearsed::RunsOn | Rehearsed::Recorded => {}
+            // A recorded caller has no token whose scopes are known.
+            Rehearsed::NeedsScopes if exchange.caller.granted_scopes.is_some() => {}
+            Rehearsed::NeedsScopes | Rehearsed::Asks => {
+                self.parts.borrow_mut().undecided = Some(about.name);
+                return Step::Refuse(refusal::FORWARD_AUTH_FAILED);
+            }
+            Rehearsed::Passes => return Step::Next,
+            Rehearsed::CacheKey => {
+                self.parts.borrow_mut().cache_key = middleware.cache_key(exchange);
+                return Step::Next;
+            }
         }
-        if PASSED.contains(&name) {
-            return Step::Next;
-        }
-        if CACHING.contains(&name) {
-            self.parts.borrow_mut().cache_key = middleware.cache_key(exchange);
-            return Step::Next;
-        }
-        let mut step = middleware.on_request(exchange);
-        if name == "AccessRights" && matches!(step, Step::Await(..)) {
-            // It waits once for patterns that others compile, and compiles them itself then.
-            step = middleware.on_request(exchange);
+        let mut step = left.unwrap_or(Continuation::Again).go_on(middleware, exchange);
+        if let (Step::Hold(hold), Rehearsed::RunsOn) = (&step, about.rehearsed)
+            && matches!(hold.until, HoldUntil::Done(..))
+            && let Step::Hold(hold) = step
+        {
+            step = hold.then.go_on(middleware, exchange);
         }
         let mut parts = self.parts.borrow_mut();
         match &step {
-            Step::Read(_) if !self.has_body.get() => {
-                parts.unread.push(name);
-                return Step::Next;
-            }
-            Step::Await(..) => parts.undecided = Some(name),
-            Step::Refuse(refusal) => parts.refused = Some((name, refusal.clone())),
-            Step::Reply | Step::Revalidate(_) => parts.replied = name,
+            Step::Hold(hold) => match hold.until {
+                HoldUntil::Body(_) if !self.has_body.get() => {
+                    parts.unread.push(about.name);
+                    return Step::Next;
+                }
+                HoldUntil::Done(..) => parts.undecided = Some(about.name),
+                HoldUntil::Body(_) | HoldUntil::Time(_) => {}
+            },
+            Step::Refuse(refusal) => parts.refused = Some((about.name, refusal.clone())),
+            Step::Reply | Step::Revalidate(_) => parts.replied = about.name,
             Step::Respond(_) => {
-                parts.replied = name;
+                parts.replied = about.name;
                 // Plugins for responses are not called.
                 return Step::Reply;
             }
-            Step::Next | Step::Reread | Step::Wait(_) | Step::Read(_) => {}
+            Step::Next => {}
         }
         step
     }
 
     /// Takes the recorded caller in place of an identification that would find the same one; `None` if the middleware must decide.
-    fn recorded_caller(&self, name: &'static str, exchange: &mut Exchange<'_>) -> Option<Step> {
+    fn recorded_caller(&self, about: &AboutMiddleware, exchange: &mut Exchange<'_>) -> Option<Step> {
         let caller = self.caller.borrow();
         let caller = caller.as_ref()?;
         if caller.auth != self.auth_digest(exchange.api) {
             return None;
         }
-        if name != "CertificateCheck" && !exchange.ignored {
+        if about.phase == ChainPhase::Auth && !exchange.decisions.ignored {
             let org = exchange.api.facts.org_id.as_str();
-            exchange.key = exchange.keys.find(&stand_in(&caller.shown), org);
-            if exchange.key.is_none() {
+            exchange.caller.key = exchange.arrival.keys.find(&stand_in(&caller.shown), org);
+            if exchange.caller.key.is_none() {
                 self.parts.borrow_mut().undecided = Some("unknown key");
                 return Some(Step::Refuse(refusal::KEY_DISALLOWED));
             }

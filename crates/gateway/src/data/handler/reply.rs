@@ -3,32 +3,23 @@
 use crate::data::error_body::{ErrorForm, write_problem};
 use crate::data::error_flags;
 use crate::data::error_overrides::{CompiledOverrides, MadeBody, OverrideRule};
-use crate::data::header_change::HeaderChange;
-use crate::data::refusal::Refusal;
+use crate::data::refusal::{ALL_HOSTS_DOWN, NOT_JSON, Refusal, RefusalTopic};
 use crate::data::settings::Settings;
-use crate::data::snapshot::{ApiVersion, NO_QUOTA_LINES};
 use tollgate_engine::{Fault, Outgoing};
-use tollgate_http::HeaderEdits;
 
-/// Writes a refusal as JSON, or as XML when the request was XML. `changes` are the response's pending header changes.
-pub(super) fn refuse(
-    outgoing: &mut Outgoing,
-    settings: &Settings,
-    refusal: &Refusal,
-    xml_type: Option<&str>,
-    changes: &[HeaderChange],
-) {
+/// Writes a refusal as JSON, or as XML when the request was XML.
+pub(super) fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, xml_type: Option<&str>) {
     let (status, message, json) = settings.worded(refusal);
-    if refusal.cause == "all_hosts_down" && !settings.problem_details {
+    if *refusal == ALL_HOSTS_DOWN && !settings.problem_details {
         // Tyk has no template for it.
         return plain(outgoing, settings, status, &format!("{message}\n"));
     }
     if let Some(document) = refusal.message.document() {
-        start(outgoing, settings, status, document.content_type, changes);
+        start(outgoing, settings, status, document.content_type);
         return outgoing.body.extend_from_slice(&document.body);
     }
     let form = ErrorForm::new(xml_type, settings.problem_details);
-    start(outgoing, settings, status, form.content_type(), changes);
+    start(outgoing, settings, status, form.content_type());
     let has_template = settings.error_templates.find(status, xml_type.is_some()).is_some();
     match form {
         ErrorForm::Json if !json.is_empty() && !has_template => outgoing.body.extend_from_slice(json.as_bytes()),
@@ -36,64 +27,69 @@ pub(super) fn refuse(
     }
 }
 
-/// The same for an API with `error_overrides`. `fault` is the I/O error that the refusal reports, if any.
-pub(super) fn refuse_by_rules(
+/// The same for an API with `error_overrides`. `fault` is the I/O error that the refusal reports, if any. Returns the rule whose headers go onto
+/// the finished reply.
+pub(super) fn refuse_by_rules<'r>(
     outgoing: &mut Outgoing,
     settings: &Settings,
-    rules: Option<&CompiledOverrides>,
+    rules: Option<&'r CompiledOverrides>,
     (refusal, fault): (&Refusal, Option<&Fault>),
     xml_type: Option<&str>,
-    changes: &[HeaderChange],
-) {
-    let Some(rules) = rules else { return refuse(outgoing, settings, refusal, xml_type, changes) };
+) -> Option<&'r OverrideRule> {
+    let written = |outgoing: &mut Outgoing| {
+        refuse(outgoing, settings, refusal, xml_type);
+        None
+    };
+    let Some(rules) = rules else { return written(outgoing) };
     let (status, message, _) = settings.worded(refusal);
-    let flags = fault.map_or_else(|| error_flags::flags_of_refusal(refusal), error_flags::flags_of_fault);
+    let flags = fault.map_or_else(|| [refusal.facts.flag, ""], error_flags::flags_of_fault);
     let Some(rule) = rules.for_refusal(status, message, &flags) else {
-        return refuse(outgoing, settings, refusal, xml_type, changes);
+        return written(outgoing);
     };
     let status = rule.status(status);
     let form = ErrorForm::new(xml_type, settings.problem_details);
     let (content_type, message) = match rule.body(form, status, invalid_params(refusal)) {
         MadeBody::Made(content_type, body) => {
-            start(outgoing, settings, status, content_type, changes);
+            start(outgoing, settings, status, content_type);
             outgoing.body.extend_from_slice(&body);
-            return set_headers(outgoing, rule);
+            return Some(rule);
         }
         MadeBody::Message(own) => (form.content_type(), own),
         MadeBody::Kept => match refusal.message.document() {
             None => (form.content_type(), message),
             Some(document) => {
-                start(outgoing, settings, status, document.content_type, changes);
+                start(outgoing, settings, status, document.content_type);
                 outgoing.body.extend_from_slice(&document.body);
-                return set_headers(outgoing, rule);
+                return Some(rule);
             }
         },
     };
-    start(outgoing, settings, status, content_type, changes);
+    start(outgoing, settings, status, content_type);
     form.write(&settings.error_templates, (status, status), message, is_limit(refusal), &mut outgoing.body);
-    set_headers(outgoing, rule);
+    Some(rule)
 }
 
-fn set_headers(outgoing: &mut Outgoing, rule: &OverrideRule) {
+/// Adds the headers of a rule to a finished reply.
+pub(super) fn set_headers(outgoing: &mut Outgoing, rule: &OverrideRule) {
     rule.headers().for_each(|(name, value)| outgoing.edits.set_added(name, value));
 }
 
 /// The validation errors of the request body, for templates.
 fn invalid_params(refusal: &Refusal) -> &str {
     let message = refusal.message.text();
-    match refusal.cause {
-        "body_not_json" => message.strip_prefix("JSON parsing error: ").unwrap_or(message),
-        "body_invalid" => message,
-        _ => "",
+    match refusal.facts.topic {
+        RefusalTopic::BodyNotJson => message.strip_prefix(NOT_JSON).unwrap_or(message),
+        RefusalTopic::BodyInvalid => message,
+        RefusalTopic::Other | RefusalTopic::Limit | RefusalTopic::NoRights => "",
     }
 }
 
 fn is_limit(refusal: &Refusal) -> bool {
-    matches!(refusal.cause, "key_rate_limit" | "api_rate_limit" | "address_rate_limit" | "quota_exceeded")
+    refusal.facts.topic == RefusalTopic::Limit
 }
 
 /// Writes everything but the body of a refusal.
-fn start(outgoing: &mut Outgoing, settings: &Settings, status: u16, content_type: &str, changes: &[HeaderChange]) {
+fn start(outgoing: &mut Outgoing, settings: &Settings, status: u16, content_type: &str) {
     outgoing.edits.clear();
     outgoing.body.clear();
     outgoing.status = status;
@@ -109,29 +105,7 @@ fn start(outgoing: &mut Outgoing, settings: &Settings, status: u16, content_type
             }
         }
     }
-    changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
     outgoing.close |= settings.close_connections;
-}
-
-/// Completes a cached response like an upstream's response: limits, lines and changes of this request.
-pub(super) fn complete_stored<'c>(
-    edits: &mut HeaderEdits,
-    version: &'c ApiVersion,
-    limit_lines: &[u8],
-    changes: impl Iterator<Item = &'c HeaderChange>,
-) {
-    if version.replaces_rate_limit || !limit_lines.is_empty() {
-        for name in ["X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"] {
-            edits.remove_added(name);
-        }
-        if !limit_lines.is_empty() {
-            edits.remove_added("RateLimit");
-            edits.remove_added("RateLimit-Policy");
-        }
-        edits.add_lines(if limit_lines.is_empty() { NO_QUOTA_LINES } else { limit_lines });
-    }
-    edits.add_lines(&version.response_lines);
-    version.response_changes.iter().chain(changes).for_each(|change| change.apply_to_stored(edits));
 }
 
 /// Replies in plain text, for cases where Tyk has no other form, or as a problem document.

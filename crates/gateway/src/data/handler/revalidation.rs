@@ -8,7 +8,7 @@ use crate::data::upstream::Upstream;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tollgate_engine::{
-    DetachedExchange, Ended, Fault, Forward, Handler, KeptBody, MonoTime, NotKept, Outgoing, ResponseVerdict, Target, Verdict,
+    DetachedExchange, Ended, Fault, Forward, Handler, KeptBody, MonoTime, Outgoing, ResponseVerdict, Target, Verdict,
 };
 use tollgate_http::{Request, RequestHead, Response, write_request};
 
@@ -40,7 +40,7 @@ pub(super) fn detached(exchange: &mut Exchange<'_>, version: &ApiVersion, upstre
         api: exchange.api.id.clone(),
         target: upstream.target.clone(),
         forward: Some(Forward { upgrade: false, timed: false, ..forward }),
-        response_chain: std::mem::take(exchange.response_chain),
+        response_chain: std::mem::take(&mut exchange.response.chain),
     };
     DetachedExchange { head: bytes, handler: Box::new(handler) }
 }
@@ -59,8 +59,6 @@ impl Handler for Revalidation {
             }
         }
     }
-
-    fn on_body(&mut self, _: Result<Vec<u8>, NotKept>) {}
 
     fn target(&self) -> Option<Arc<Target>> {
         Some(self.target.clone())

@@ -1,6 +1,6 @@
 //! Selects the API version of a request.
 
-use super::arrival::RequestContext;
+use super::context::RequestContext;
 use super::in_flight::VersionPlace;
 use crate::base::form::{parameter, without_parameter};
 use crate::base::path::Path;
@@ -16,7 +16,7 @@ use tollgate_http::HeaderEdits;
 /// A request whose version is selected, and what the selection changes of it.
 pub(super) struct SelectedRequest<'r, 'u> {
     pub url: &'r mut Url<'u>,
-    pub arrival: &'r RequestContext<'u>,
+    pub context: &'r RequestContext<'u>,
     pub changes: &'r mut Vec<HeaderChange>,
     pub edits: &'r mut HeaderEdits,
     /// Receives the name of the version, for the record of a request that is refused.
@@ -31,7 +31,7 @@ pub(super) fn version(
     index: usize,
     request: SelectedRequest<'_, '_>,
 ) -> Result<VersionPlace, Refusal> {
-    let SelectedRequest { url, arrival, changes, edits, asked } = request;
+    let SelectedRequest { url, context, changes, edits, asked } = request;
     match &api.versions {
         Versions::One { expires, .. } => {
             if expires.has_passed_lazily() {
@@ -42,8 +42,8 @@ pub(super) fn version(
         Versions::Unclear { any_default: true } => Err(refusal::VERSION_AMBIGUOUS),
         Versions::Unclear { any_default: false } => Err(refusal::VERSION_NO_DEFAULT),
         Versions::Many { selector, versions } => {
-            let name = selector.name(url, arrival, changes, edits)?;
-            let place = |name: &str| versions.iter().position(|version| version.name == name);
+            let name = selector.name(url, context, changes, edits)?;
+            let place = |name: &str| versions.iter().position(|version| version.terms.name == name);
             let fallback = || place(&selector.default).filter(|_| selector.fallback_to_default);
             let Some(version) = place(&name).or_else(fallback) else {
                 *asked = Some(name);
@@ -56,7 +56,7 @@ pub(super) fn version(
             Ok(VersionPlace { api: index, version })
         }
         Versions::Apis { selector, apis, own_name, .. } => {
-            let name = selector.name(url, arrival, changes, edits)?;
+            let name = selector.name(url, context, changes, edits)?;
             let own = |name: &str| (name == own_name || name == "self").then_some(index);
             let find = |name: &str| own(name).or_else(|| apis.get(name).and_then(|id| snapshot.api_by_id(id)));
             let fallback = || find(&selector.default).filter(|_| selector.fallback_to_default);
@@ -70,8 +70,8 @@ pub(super) fn version(
 }
 
 /// Tells the client which version it gets, in the header that the operator configured.
-fn echo_default(name: &str, arrival: &RequestContext<'_>, changes: &mut Vec<HeaderChange>) {
-    let header = &arrival.core.shared.settings.version_header;
+fn echo_default(name: &str, context: &RequestContext<'_>, changes: &mut Vec<HeaderChange>) {
+    let header = &context.core.shared.settings.version_header;
     if !header.is_empty() {
         changes.push(HeaderChange::Set(header.as_str().into(), name.as_bytes().to_vec()));
     }
@@ -82,27 +82,27 @@ impl CompiledVersionSelector {
     fn name(
         &self,
         url: &mut Url<'_>,
-        arrival: &RequestContext<'_>,
+        context: &RequestContext<'_>,
         changes: &mut Vec<HeaderChange>,
         edits: &mut HeaderEdits,
     ) -> Result<String, Refusal> {
-        match self.asked(url, arrival, edits) {
+        match self.asked(url, context, edits) {
             Some(name) => Ok(name),
             None if self.default.is_empty() => Err(refusal::VERSION_MISSING),
             None => {
-                echo_default(&self.default, arrival, changes);
+                echo_default(&self.default, context, changes);
                 Ok(self.default.clone())
             }
         }
     }
 
     /// The version that a request names.
-    fn asked(&self, url: &mut Url<'_>, arrival: &RequestContext<'_>, edits: &mut HeaderEdits) -> Option<String> {
+    fn asked(&self, url: &mut Url<'_>, context: &RequestContext<'_>, edits: &mut HeaderEdits) -> Option<String> {
         let name = match &self.location {
             LocatedVersion::Header(header) => {
-                let value = arrival.request.headers.get(header)?;
+                let value = context.request.headers.get(header)?;
                 if self.strip {
-                    edits.remove(&arrival.request.headers, header);
+                    edits.remove(&context.request.headers, header);
                 }
                 String::from_utf8_lossy(value).into_owned()
             }

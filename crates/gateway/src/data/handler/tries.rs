@@ -16,7 +16,9 @@ impl GatewayHandler {
         let in_flight = self.in_flight.as_mut()?;
         let mut taken = std::mem::replace(&mut in_flight.chosen, Chosen::Control);
         let resend = match (&mut taken, rules(in_flight)) {
-            (Chosen::Balanced(taken), Some(rules)) => taken.next(ended, rules, retarget, (now, random), &mut self.upstream_changes),
+            (Chosen::Balanced(taken), Some(rules)) => {
+                taken.next(ended, rules, retarget, (now, random), &mut self.state.response.upstream_changes)
+            }
             _ => None,
         };
         in_flight.chosen = taken;

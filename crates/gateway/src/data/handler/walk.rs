@@ -1,33 +1,28 @@
 //! Processes one request: version, chain, and target; loops from API to API as rewrites demand.
 
-use super::arrival::RequestContext;
 use super::batch::is_batch;
+use super::context::RequestContext;
+use super::held::{HeldAt, HeldChain, HeldRequest, RestOfChain, Resumption};
 use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
 use super::record_builder::UnwalkedRequest;
-use super::steps::Steps;
-use super::{GatewayHandler, forward, mirror, own_response, record_builder, reply, revalidation, select};
-use crate::auth::keys::CountedRequest;
+use super::{GatewayHandler, forward, mirror, own_response, record_builder, revalidation, select};
 use crate::base::form::parameter;
 use crate::data::breaker::Passage;
 use crate::data::caching;
-use crate::data::endpoints::Hits;
 use crate::data::error_body::xml_type;
-use crate::data::error_flags;
-use crate::data::exchange::{Exchange, Redirect, Step, Track};
-use crate::data::middleware::Middleware;
+use crate::data::exchange::Middleware;
+use crate::data::exchange::{Exchange, Hold, Redirect, ShownEdits, ShownHead, Step};
 use crate::data::plugins::show_request;
 use crate::data::refusal::{self, Refusal};
 use crate::data::refusal_events::{tell_refusal, tell_refused_version};
-use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
+use crate::data::snapshot::{ApiVersion, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
-use crate::observe::{RequestRecord, method_number};
+use crate::observe::{RequestRecord, StepTime, method_number};
 use std::borrow::Cow;
 use std::rc::Rc;
-use std::time::Duration;
-use tollgate_cache::LineBlock;
-use tollgate_engine::{MonoTime, Outgoing, Verdict, Work};
-use tollgate_http::{HeaderStorage, Request};
+use tollgate_engine::{HoldUntil, MonoTime, Outgoing, Verdict};
+use tollgate_http::{HeadView, HeaderEdits};
 
 /// Most loops from API to API per request, as in Tyk.
 const LOOPS_MAX: usize = 5;
@@ -37,9 +32,19 @@ struct ApiTurn<'a> {
     api: usize,
     url: Url<'a>,
     method: Cow<'a, str>,
-    check_limits: bool,
-    /// The body that replaces the request's own.
-    body: Option<Vec<u8>>,
+    skips_limits: bool,
+}
+
+/// A request in the chain of one version.
+struct ChainRun<'a> {
+    place: VersionPlace,
+    /// The versions that looped it to this one.
+    looped_through: Vec<VersionPlace>,
+    method: Cow<'a, str>,
+    url: Url<'a>,
+    /// The edits that were shown to middlewares before it was held.
+    shown: Option<HeaderEdits>,
+    rest: RestOfChain,
 }
 
 /// Where a chain leads.
@@ -49,198 +54,236 @@ enum Destination {
     Loop(String),
 }
 
+/// Result of a chain that did not refuse.
+enum Run {
+    Reply,
+    Hold(HoldUntil, Box<HeldChain>),
+    Forward(Verdict, Chosen, Option<Passage>),
+    Loop { name: String, url: Url<'static>, method: String },
+}
+
+/// What follows a chain.
+enum AfterChain {
+    Verdict(Verdict),
+    Loop(ApiTurn<'static>, Vec<VersionPlace>),
+}
+
 impl GatewayHandler {
     /// Runs the chains and fills `outgoing`.
     pub(super) fn walk<'a>(
         &mut self,
-        arrival: &RequestContext<'a>,
+        context: &RequestContext<'a>,
         snapshot: &Rc<CoreSnapshot>,
         api: usize,
         url: Url<'a>,
         outgoing: &mut Outgoing,
     ) -> Result<Verdict, Refusal> {
-        let mut turn = ApiTurn { api, url, method: Cow::Borrowed(arrival.request.method), check_limits: true, body: None };
-        let mut looped_through = Vec::new();
-        self.changes.clear();
-        self.upstream_changes.clear();
-        self.limit_lines.clear();
-        self.steps.start();
-        for level in 0..=LOOPS_MAX {
+        let turn = ApiTurn { api, url, method: Cow::Borrowed(context.request.method), skips_limits: false };
+        self.take_turns(context, snapshot, turn, Vec::new(), outgoing)
+    }
+
+    /// Goes on with a chain that was held.
+    pub(super) fn resume_chain(
+        &mut self,
+        context: &RequestContext<'_>,
+        snapshot: &Rc<CoreSnapshot>,
+        held: HeldChain,
+        outgoing: &mut Outgoing,
+    ) -> Result<Verdict, Refusal> {
+        let HeldChain { place, looped_through, method, url, shown, rest } = held;
+        let run = ChainRun { place, looped_through, method, url, shown, rest };
+        match self.run(context, snapshot, run, outgoing)? {
+            AfterChain::Verdict(verdict) => Ok(verdict),
+            AfterChain::Loop(turn, looped_through) => {
+                self.state.begin_chain(turn.skips_limits);
+                self.take_turns(context, snapshot, turn, looped_through, outgoing)
+            }
+        }
+    }
+
+    /// Takes the turn of one API after the other, as long as they loop the request.
+    fn take_turns<'a>(
+        &mut self,
+        context: &RequestContext<'a>,
+        snapshot: &Rc<CoreSnapshot>,
+        mut turn: ApiTurn<'a>,
+        mut looped_through: Vec<VersionPlace>,
+        outgoing: &mut Outgoing,
+    ) -> Result<Verdict, Refusal> {
+        while looped_through.len() <= LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
             self.place = VersionPlace { api: turn.api, version: 0 };
-            if level == 0 && api.batches && is_batch(&turn.url) {
-                return self.batch(arrival, &turn.url, outgoing);
+            let is_first = looped_through.is_empty();
+            if is_first && api.batches && is_batch(&turn.url) {
+                return self.batch(context, snapshot, turn.url, outgoing);
             }
-            let is_for_provider = level == 0 && api.provider.is_some() && ProviderEndpoints::endpoint(&turn.url).is_some();
-            let selected = match is_for_provider {
+            let is_for_provider = is_first && api.provider.is_some() && ProviderEndpoints::endpoint(&turn.url).is_some();
+            let place = match is_for_provider {
                 // Token requests do not name a version.
                 true => VersionPlace { api: turn.api, version: PROVIDER },
-                false => {
-                    let mut asked = None;
-                    let request = select::SelectedRequest {
-                        url: &mut turn.url,
-                        arrival,
-                        changes: &mut self.changes,
-                        edits: &mut outgoing.edits,
-                        asked: &mut asked,
-                    };
-                    let selected = select::version(snapshot, api, turn.api, request);
-                    if let (Err(refusal), Some(events)) = (&selected, &api.events)
-                        // As in Tyk, which has no event if versions are APIs of their own.
-                        && !matches!(api.versions, Versions::Apis { .. })
-                    {
-                        tell_refused_version(
-                            events,
-                            arrival.request,
-                            arrival.client_ip,
-                            &turn.url.path.decoded,
-                            &api.facts,
-                            refusal,
-                        );
-                    }
-                    match selected {
-                        Ok(selected) => selected,
-                        Err(refusal) => {
-                            let version = asked.as_deref();
-                            let unwalked = UnwalkedRequest { api, url: &turn.url, version };
-                            self.record = record_builder::build_unwalked_record(arrival, &unwalked);
-                            return Err(refusal);
-                        }
-                    }
-                }
+                false => self.select(context, snapshot, &mut turn, outgoing)?,
             };
-            let Some(api) = snapshot.apis.get(selected.api) else { break };
-            let Some(version) = selected.version(api) else { break };
-            self.place = selected;
-            // As in Tyk, only the middlewares of the API that calls the upstream process the response.
-            self.response_chain.clear();
-            let run = self.run(arrival, api, version, turn, level, outgoing);
-            // As in Tyk, which announces the version's expiry except when the version itself refuses.
-            if run.as_ref().is_err_and(|refusal| *refusal != refusal::FORBIDDEN_ENDPOINT) {
-                self.limit_lines.extend_from_slice(&version.response_lines);
-            }
-            match run? {
-                Run::Reply => {
-                    self.changes.iter().for_each(|change| change.apply_to_reply(&mut outgoing.edits));
-                    outgoing.close |= arrival.core.shared.settings.close_connections;
-                    return Ok(Verdict::Reply);
-                }
-                Run::Wait(time) => {
-                    self.tries += 1;
-                    return Ok(Verdict::Wait(time));
-                }
-                Run::Await(work, time_max) => return Ok(Verdict::Await(work, time_max)),
-                Run::Read(bytes_max) => return Ok(Verdict::Read(bytes_max)),
-                Run::Forward(verdict, chosen, breaker) => {
-                    self.in_flight = Some(InFlight {
-                        snapshot: snapshot.clone(),
-                        place: selected,
-                        looped_through,
-                        chosen,
-                        breaker,
-                        xml_type: xml_type(arrival.request),
-                        began: arrival.began,
-                        sent: None,
-                        method: method_number(arrival.request.method),
-                        status: 0,
-                        upstream_status: 0,
-                        failed: None,
-                    });
-                    return Ok(verdict);
-                }
-                Run::Loop { name, url, method, body } => {
-                    looped_through.push(selected);
-                    let Some(target) = loop_target(snapshot, selected, &name) else {
-                        let unwalked = UnwalkedRequest { api, url: &url, version: None };
-                        self.record = record_builder::build_unwalked_record(arrival, &unwalked);
-                        return Err(refusal::LOOP_TARGET_UNKNOWN);
-                    };
-                    turn = ApiTurn { body, ..loop_turn(snapshot, target, url, method) };
+            let ApiTurn { url, method, .. } = turn;
+            let run = ChainRun { place, looped_through, method, url, shown: None, rest: RestOfChain::whole() };
+            match self.run(context, snapshot, run, outgoing)? {
+                AfterChain::Verdict(verdict) => return Ok(verdict),
+                AfterChain::Loop(next, through) => {
+                    self.state.begin_chain(next.skips_limits);
+                    (turn, looped_through) = (next, through);
                 }
             }
         }
         if let Some(api) = snapshot.apis.get(turn.api) {
             let unwalked = UnwalkedRequest { api, url: &turn.url, version: None };
-            self.record = record_builder::build_unwalked_record(arrival, &unwalked);
+            self.record = record_builder::build_unwalked_record(context, &unwalked);
         }
         Err(refusal::LOOP_TOO_DEEP)
     }
 
-    /// Runs one chain.
+    /// Selects the version for a turn.
+    #[inline]
+    fn select<'a>(
+        &mut self,
+        context: &RequestContext<'a>,
+        snapshot: &CoreSnapshot,
+        turn: &mut ApiTurn<'a>,
+        outgoing: &mut Outgoing,
+    ) -> Result<VersionPlace, Refusal> {
+        let Some(api) = snapshot.apis.get(turn.api) else { return Err(refusal::LOOP_TARGET_UNKNOWN) };
+        let mut asked = None;
+        let request = select::SelectedRequest {
+            url: &mut turn.url,
+            context,
+            changes: &mut self.state.response.changes,
+            edits: &mut outgoing.edits,
+            asked: &mut asked,
+        };
+        let selected = select::version(snapshot, api, turn.api, request);
+        if let Err(refusal) = &selected {
+            // As in Tyk, which has no event if versions are APIs of their own.
+            if let Some(events) = api.events.as_ref().filter(|_| !matches!(api.versions, Versions::Apis { .. })) {
+                let (request, client_ip) = (context.request, context.arrival.client_ip);
+                tell_refused_version(events, request, client_ip, &turn.url.path.decoded, &api.facts, refusal);
+            }
+            let unwalked = UnwalkedRequest { api, url: &turn.url, version: asked.as_deref() };
+            self.record = record_builder::build_unwalked_record(context, &unwalked);
+        }
+        selected
+    }
+
+    /// Runs one chain, or what is left of it, and does what follows.
     fn run<'a>(
         &mut self,
-        arrival: &RequestContext<'a>,
-        api: &CompiledApi,
-        version: &ApiVersion,
-        turn: ApiTurn<'a>,
-        level: usize,
+        context: &RequestContext<'a>,
+        snapshot: &Rc<CoreSnapshot>,
+        run: ChainRun<'a>,
         outgoing: &mut Outgoing,
-    ) -> Result<Run, Refusal> {
-        if !version.matcher.is_empty() {
-            find_endpoints(version, &turn.url, &mut self.hits);
-        }
-        let settings = &arrival.core.shared.settings;
-        let exchange = Exchange {
-            request: arrival.request,
-            settings,
+    ) -> Result<AfterChain, Refusal> {
+        let ChainRun { place, looped_through, method, url, shown, rest } = run;
+        let api = snapshot.apis.get(place.api).ok_or(refusal::LOOP_TOO_DEEP)?;
+        let version = place.version(api).ok_or(refusal::LOOP_TOO_DEEP)?;
+        self.place = place;
+        let shown_edits = ShownEdits::default();
+        let state = &mut self.state;
+        let mut exchange = Exchange {
+            request: context.request,
+            head: ShownHead::new(&context.request.headers, &shown_edits),
+            arrival: &context.arrival,
             api,
-            version: matches!(api.versions, Versions::Many { .. }).then_some(version.name.as_str()),
-            client_ip: arrival.client_ip,
-            forwarded_for: (!version.keeps_forwarded_for).then(|| arrival.peer.ip()),
-            tls: arrival.tls,
-            now: arrival.now.since(arrival.core.shared.start),
-            request_id: arrival.request_id,
-            full_path: &arrival.full_path,
-            method: turn.method,
-            url: turn.url,
-            hits: &self.hits,
-            unix_s: arrival.core.time_of_day.unix_s(arrival.now),
-            keys: &arrival.core.shared.keys,
-            key: None,
-            claims: None,
-            granted_scopes: None,
-            token: None,
-            trace: arrival.trace,
-            api_rate: None,
-            core: arrival.core.index,
-            counting_core: arrival.core.shared.observer.metrics.then_some(arrival.core.index),
-            answers: &mut self.answers,
-            tries: self.tries,
-            limit_lines: &mut self.limit_lines,
-            ignored: false,
-            track: Track::Default,
-            level,
-            check_limits: turn.check_limits,
-            counted: CountedRequest::default(),
-            from_cache: false,
-            records_reply: false,
-            last_lines: LineBlock::default(),
-            is_conditional: false,
-            redirected: None,
-            first_byte_ms: version.first_byte_ms,
-            breaker: None,
+            version: &version.terms,
+            hits: &mut state.hits,
+            method,
+            url,
+            body: &mut state.body,
+            caller: &mut state.caller,
+            decisions: &mut state.decisions,
+            notes: &mut state.notes,
+            response: &mut state.response,
             outgoing,
-            response_changes: &mut self.changes,
-            upstream_changes: &mut self.upstream_changes,
-            response_chain: &mut self.response_chain,
-            new_body: turn.body,
-            changed_meta_data: None,
         };
-        // With `options_passthrough` the upstream answers preflight requests: they bypass the chain.
-        let chain = if api.options_passthrough && exchange.method == "OPTIONS" { &[] } else { version.chain.as_slice() };
-        let walk = ChainWalk {
-            arrival,
+        if shown.is_some() {
+            exchange.head.show(shown);
+        }
+        if let Resumption::Next = rest.resumed {
+            exchange.decisions.first_byte_ms = version.first_byte_ms;
+            exchange.find_endpoints();
+        }
+        let chain = ChainWalk {
+            context,
             version,
-            sampled: arrival.core.is_sampled(),
-            traced: api.facts.detailed_tracing && arrival.trace.is_some_and(|trace| trace.taken),
+            sampled: context.core.is_sampled(),
+            traced: api.facts.detailed_tracing && context.arrival.trace.is_some_and(|trace| trace.taken),
         };
-        walk.run(exchange, chain, &mut self.steps, &mut self.record)
+        let run = chain.run(&mut exchange, rest, &mut self.steps, &mut self.record);
+        // As in Tyk, which announces the version's expiry except when the version itself refuses.
+        if run.as_ref().is_err_and(|refusal| *refusal != refusal::FORBIDDEN_ENDPOINT) {
+            self.state.response.limit_lines.extend_from_slice(&version.response_lines);
+        }
+        match run? {
+            Run::Reply => {
+                outgoing.close |= context.core.shared.settings.close_connections;
+                Ok(AfterChain::Verdict(Verdict::Reply))
+            }
+            Run::Hold(until, held) => {
+                let held = HeldChain { place, looped_through, ..*held };
+                Ok(AfterChain::Verdict(self.hold(context, snapshot, until, HeldAt::Chain(Box::new(held)), outgoing)))
+            }
+            Run::Forward(verdict, chosen, breaker) => {
+                self.in_flight = Some(InFlight {
+                    snapshot: snapshot.clone(),
+                    place,
+                    looped_through,
+                    chosen,
+                    breaker,
+                    xml_type: xml_type(HeadView::new(&context.request.headers)),
+                    began: context.arrival.began,
+                    sent: None,
+                    method: method_number(context.request.method),
+                    status: 0,
+                    upstream_status: 0,
+                    failed: None,
+                });
+                Ok(AfterChain::Verdict(verdict))
+            }
+            Run::Loop { name, url, method } => {
+                let Some(target) = loop_target(snapshot, place, &name) else {
+                    let unwalked = UnwalkedRequest { api, url: &url, version: None };
+                    self.record = record_builder::build_unwalked_record(context, &unwalked);
+                    return Err(refusal::LOOP_TARGET_UNKNOWN);
+                };
+                let mut looped_through = looped_through;
+                looped_through.push(place);
+                Ok(AfterChain::Loop(loop_turn(snapshot, target, url, method), looped_through))
+            }
+        }
+    }
+
+    /// Holds a request.
+    #[cold]
+    pub(super) fn hold(
+        &mut self,
+        context: &RequestContext<'_>,
+        snapshot: &Rc<CoreSnapshot>,
+        until: HoldUntil,
+        at: HeldAt,
+        outgoing: &mut Outgoing,
+    ) -> Verdict {
+        self.held = Some(Box::new(HeldRequest {
+            snapshot: snapshot.clone(),
+            began: context.arrival.began,
+            request_id: context.arrival.request_id,
+            client_ip: context.arrival.client_ip,
+            full_path: context.arrival.full_path.to_owned(),
+            outgoing: std::mem::take(outgoing),
+            at,
+        }));
+        Verdict::Hold(until)
     }
 }
 
 /// The part of a walk that is the same for all middlewares of a chain.
-struct ChainWalk<'w> {
-    arrival: &'w RequestContext<'w>,
+struct ChainWalk<'w, 'a> {
+    context: &'w RequestContext<'a>,
     version: &'w ApiVersion,
     /// Whether the middlewares are timed for metrics.
     sampled: bool,
@@ -248,121 +291,190 @@ struct ChainWalk<'w> {
     traced: bool,
 }
 
-impl ChainWalk<'_> {
-    /// Runs the rest of a chain.
+impl ChainWalk<'_, '_> {
+    /// Runs what is left of a chain.
     fn run(
         &self,
-        mut exchange: Exchange<'_>,
-        chain: &[Box<dyn Middleware>],
-        steps: &mut Steps,
+        exchange: &mut Exchange<'_>,
+        mut rest: RestOfChain,
+        steps: &mut Vec<StepTime>,
         record: &mut Option<Box<RequestRecord>>,
     ) -> Result<Run, Refusal> {
-        let ChainWalk { arrival, version, .. } = self;
-        let mut rest = chain.iter();
-        let mut own = None;
-        while let Some(middleware) = rest.next() {
-            if own.is_some() && !middleware.is_for_responses() {
+        let mut chain = self.version.chain.as_slice();
+        match std::mem::replace(&mut rest.resumed, Resumption::Next) {
+            Resumption::Next => {
+                // With `options_passthrough` the upstream answers preflight requests: they bypass the chain.
+                if exchange.api.options_passthrough && exchange.method == "OPTIONS" {
+                    chain = &[];
+                }
+            }
+            Resumption::Response(held) => {
+                let tells_limits = held.tells_limits;
+                let processed = own_response::go_on(exchange, *held);
+                return self.respond(exchange, processed, tells_limits, record);
+            }
+            Resumption::Held(then) => {
+                let held_by = rest.next.checked_sub(1).and_then(|held| chain.get(held));
+                let middleware = held_by.ok_or(refusal::UPSTREAM_FAILED)?;
+                let step = match self.sampled {
+                    true => self.context.core.timed_step(middleware.as_ref(), exchange, Some(then)),
+                    false => then.go_on(middleware.as_ref(), exchange),
+                };
+                if let Some(held) = steps.last_mut().filter(|_| self.traced) {
+                    held.took_ns = MonoTime::now().ns_since(self.context.arrival.began).saturating_sub(held.after_ns);
+                }
+                if let Some(run) = self.follow(step, middleware.as_ref(), exchange, &mut rest, record)? {
+                    return Ok(run);
+                }
+            }
+        }
+        while let Some(middleware) = chain.get(rest.next) {
+            rest.next += 1;
+            if rest.own.is_some() && !middleware.is_for_responses() {
                 continue;
             }
             let began = self.traced.then(MonoTime::now);
-            let step = if self.sampled {
-                arrival.core.timed_step(middleware.as_ref(), &mut exchange)
-            } else {
-                middleware.on_request(&mut exchange)
+            let step = match self.sampled {
+                true => self.context.core.timed_step(middleware.as_ref(), exchange, None),
+                false => middleware.on_request(exchange),
             };
             if let Some(began) = began {
-                steps.end(middleware.name(), arrival.began, began, MonoTime::now());
+                let (after_ns, took_ns) = (began.ns_since(self.context.arrival.began), MonoTime::now().ns_since(began));
+                steps.push(StepTime { middleware: middleware.about().name, after_ns, took_ns });
             }
-            match step {
-                Step::Next => {}
-                Step::Reread => return self.reread(exchange, rest.as_slice(), steps, record),
-                Step::Refuse(refusal) => {
-                    if let Some(events) = &exchange.api.events {
-                        tell_refusal(events, &exchange, exchange.key.as_deref(), middleware.name(), &refusal);
-                    }
-                    *record = record_builder::build_refusal_record(arrival, &exchange, middleware.as_ref(), &refusal);
-                    return Err(refusal);
-                }
-                Step::Reply => {
-                    *record = if exchange.records_reply {
-                        record_builder::build_record(arrival, &exchange, "")
-                    } else if exchange.from_cache {
-                        complete_stored(&mut exchange, version);
-                        record_builder::build_record(arrival, &exchange, "")
-                    } else {
-                        record_builder::build_trace_record(arrival, &exchange)
-                    };
-                    return Ok(Run::Reply);
-                }
-                Step::Respond(response) => own = Some(response),
-                Step::Revalidate(answer) => {
-                    let detached = match destination(&mut exchange, version)? {
-                        Destination::Upstream(chosen) => {
-                            let upstream = upstream_of(&chosen, version)?;
-                            show_request(&exchange, Some(upstream));
-                            Some(revalidation::detached(&mut exchange, version, upstream, arrival.peer.ip()))
-                        }
-                        Destination::Control | Destination::Loop(_) => None,
-                    };
-                    caching::serve(exchange.outgoing, &answer);
-                    if let Some(sourced) = &mut exchange.outgoing.sourced {
-                        sourced.detached = detached;
-                    }
-                    exchange.from_cache = true;
-                    complete_stored(&mut exchange, version);
-                    *record = record_builder::build_record(arrival, &exchange, "");
-                    return Ok(Run::Reply);
-                }
-                Step::Wait(time) => return Ok(Run::Wait(time)),
-                Step::Await(work, time_max) => return Ok(Run::Await(work, time_max)),
-                Step::Read(bytes_max) => return Ok(Run::Read(bytes_max)),
+            if let Step::Next = step {
+                continue;
+            }
+            if let Some(run) = self.follow(step, middleware.as_ref(), exchange, &mut rest, record)? {
+                return Ok(run);
             }
         }
-        if let Some(response) = own {
-            let tells_limits = response.tells_limits;
-            let processed = own_response::process(&mut exchange, *response);
-            if let Some((work, time_max)) = self.noted(processed, &exchange, record)? {
-                return Ok(Run::Await(work, time_max));
+        match rest.own.take() {
+            Some(response) => {
+                let tells_limits = response.tells_limits;
+                let processed = own_response::process(exchange, *response);
+                self.respond(exchange, processed, tells_limits, record)
             }
-            if !tells_limits {
-                exchange.limit_lines.clear();
-            }
-            complete_stored(&mut exchange, version);
-            *record = record_builder::build_record(arrival, &exchange, "");
-            return Ok(Run::Reply);
+            None => self.leave(exchange, record),
         }
-        let destination = destination(&mut exchange, version);
-        match self.noted(destination, &exchange, record)? {
+    }
+
+    /// Does what a middleware wants; `None` if the chain goes on.
+    fn follow(
+        &self,
+        step: Step,
+        middleware: &dyn Middleware,
+        exchange: &mut Exchange<'_>,
+        rest: &mut RestOfChain,
+        record: &mut Option<Box<RequestRecord>>,
+    ) -> Result<Option<Run>, Refusal> {
+        let ChainWalk { context, version, .. } = self;
+        match step {
+            Step::Next => Ok(None),
+            Step::Refuse(refusal) => {
+                if let Some(events) = &exchange.api.events {
+                    tell_refusal(events, exchange, exchange.caller.key.as_deref(), &refusal);
+                }
+                *record = record_builder::build_refusal_record(context, exchange, middleware, &refusal);
+                Err(refusal)
+            }
+            Step::Reply => {
+                *record = if exchange.decisions.records_reply {
+                    record_builder::build_record(context, exchange, "")
+                } else if exchange.decisions.from_cache {
+                    exchange.decisions.is_stored = true;
+                    record_builder::build_record(context, exchange, "")
+                } else {
+                    record_builder::build_trace_record(context, exchange)
+                };
+                Ok(Some(Run::Reply))
+            }
+            Step::Respond(response) => {
+                rest.own = Some(response);
+                Ok(None)
+            }
+            Step::Revalidate(answer) => {
+                let detached = match destination(exchange, version)? {
+                    Destination::Upstream(chosen) => {
+                        let upstream = upstream_of(&chosen, version)?;
+                        show_request(exchange, Some(upstream));
+                        Some(revalidation::detached(exchange, version, upstream, context.arrival.peer.ip()))
+                    }
+                    Destination::Control | Destination::Loop(_) => None,
+                };
+                caching::serve(exchange.outgoing, &answer);
+                if let Some(sourced) = &mut exchange.outgoing.sourced {
+                    sourced.detached = detached;
+                }
+                exchange.decisions.from_cache = true;
+                exchange.decisions.is_stored = true;
+                *record = record_builder::build_record(context, exchange, "");
+                Ok(Some(Run::Reply))
+            }
+            Step::Hold(hold) => {
+                let Hold { until, then } = *hold;
+                let (next, own) = (rest.next, rest.own.take());
+                Ok(Some(held_run(exchange, until, RestOfChain { next, own, resumed: Resumption::Held(then) })))
+            }
+        }
+    }
+
+    /// Ends a chain with a response that the gateway has made, when the steps for responses have processed it.
+    fn respond(
+        &self,
+        exchange: &mut Exchange<'_>,
+        processed: Result<own_response::Processed, Refusal>,
+        tells_limits: bool,
+        record: &mut Option<Box<RequestRecord>>,
+    ) -> Result<Run, Refusal> {
+        if let own_response::Processed::Waits(work, time_max, held) = self.noted(processed, exchange, record)? {
+            let rest = RestOfChain { resumed: Resumption::Response(held), ..RestOfChain::whole() };
+            return Ok(held_run(exchange, HoldUntil::Done(work, time_max), rest));
+        }
+        if !tells_limits {
+            exchange.response.limit_lines.clear();
+        }
+        exchange.decisions.is_stored = true;
+        *record = record_builder::build_record(self.context, exchange, "");
+        Ok(Run::Reply)
+    }
+
+    /// Ends a chain that every middleware has let the request pass.
+    fn leave(&self, exchange: &mut Exchange<'_>, record: &mut Option<Box<RequestRecord>>) -> Result<Run, Refusal> {
+        let ChainWalk { context, version, .. } = self;
+        let destination = destination(exchange, version);
+        match self.noted(destination, exchange, record)? {
             Destination::Control => {
                 // Not recorded: bodies contain secrets, and it is not a call of the API.
-                let forward = forward::fill_for_provider(&mut exchange, arrival.core.shared.control.serial);
+                let forward = forward::fill_for_provider(exchange, context.core.shared.control.serial);
                 Ok(Run::Forward(Verdict::Forward(forward), Chosen::Control, None))
             }
             Destination::Upstream(chosen) => {
                 let upstream = upstream_of(&chosen, version)?;
-                if !exchange.response_chain.is_empty() {
-                    show_request(&exchange, Some(upstream));
+                if !exchange.response.chain.is_empty() {
+                    show_request(exchange, Some(upstream));
                 }
-                let mut forward = forward::fill(&mut exchange, version, upstream);
+                let mut forward = forward::fill(exchange, version, upstream);
                 if let (Chosen::Balanced(taken), Upstreams::Balanced(rules)) = (&chosen, &version.upstreams) {
                     forward.first_byte_ms = taken.time();
                     forward.resend = rules.keeps(taken);
-                    if let Some(mirror) = rules.mirror.as_ref().filter(|mirror| mirror.takes(arrival.core.next_id().0 as u64)) {
+                    if let Some(mirror) = rules.mirror.as_ref().filter(|mirror| mirror.takes(context.core.next_id().0 as u64)) {
                         mirror::add(mirror, &exchange.api.id, &mut forward);
                     }
                 }
-                *record = record_builder::build_record(arrival, &exchange, &upstream.host);
+                *record = record_builder::build_record(context, exchange, &upstream.host);
                 if let Some(record) = record.as_mut() {
                     record_builder::note_upstream(record, upstream, &exchange.outgoing.target);
                     forward.timed = true;
-                    forward.capture_bytes_max = arrival.core.captured_bytes(record);
+                    forward.capture_bytes_max = context.core.captured_bytes(record);
                 }
                 let verdict = Verdict::Forward(forward);
-                Ok(Run::Forward(verdict, chosen, exchange.breaker))
+                Ok(Run::Forward(verdict, chosen, exchange.decisions.breaker.take()))
             }
             Destination::Loop(name) => {
-                let url = forward::loop_url(&exchange);
-                Ok(Run::Loop { name, url, method: exchange.method.into_owned(), body: exchange.new_body })
+                let url = forward::loop_url(exchange);
+                let method = std::mem::take(&mut exchange.method).into_owned();
+                Ok(Run::Loop { name, url, method })
             }
         }
     }
@@ -376,62 +488,26 @@ impl ChainWalk<'_> {
         record: &mut Option<Box<RequestRecord>>,
     ) -> Result<T, Refusal> {
         if let Err(refusal) = &result {
-            *record = record_builder::build_record(self.arrival, exchange, "");
-            record.iter_mut().for_each(|record| record.class = error_flags::of_refusal(refusal, ""));
+            *record = record_builder::build_record(self.context, exchange, "");
+            record.iter_mut().for_each(|record| record.class = refusal.facts.class);
         }
         result
     }
-
-    /// Runs the rest of a chain on the request as its edits have made it.
-    #[cold]
-    fn reread(
-        &self,
-        exchange: Exchange<'_>,
-        rest: &[Box<dyn Middleware>],
-        steps: &mut Steps,
-        record: &mut Option<Box<RequestRecord>>,
-    ) -> Result<Run, Refusal> {
-        let original = exchange.request;
-        let outgoing = exchange.outgoing;
-        let mut base = std::mem::take(&mut outgoing.edits);
-        let (mut head, mut lines) = (Vec::new(), HeaderStorage::new());
-        original.write_first_line(&mut head);
-        base.write_lines(&original.headers, &mut head);
-        head.extend_from_slice(b"\r\n");
-        // A plugin may have added more lines than a head can have.
-        let Ok(Some(mut request)) = Request::parse(&head, &mut lines) else { return Err(refusal::PLUGIN_FAILED) };
-        base.mark_hops(&original.headers, &mut request.headers);
-        let mut hits = Hits::default();
-        if !self.version.matcher.is_empty() {
-            find_endpoints(self.version, &exchange.url, &mut hits);
-        }
-        let reread = Exchange { request: &request, hits: &hits, outgoing: &mut *outgoing, ..exchange };
-        let run = self.run(reread, rest, steps, record);
-        if let Ok(Run::Forward(..) | Run::Loop { .. }) = &run {
-            base.followed_by(&original.headers, &outgoing.edits);
-            outgoing.edits = base;
-        }
-        run
-    }
 }
 
-/// Result of a chain that did not refuse.
-enum Run {
-    Reply,
-    Wait(Duration),
-    Await(Work, Duration),
-    Read(usize),
-    Forward(Verdict, Chosen, Option<Passage>),
-    Loop { name: String, url: Url<'static>, method: String, body: Option<Vec<u8>> },
-}
-
-/// Completes a cached response like an upstream's response.
-fn complete_stored(exchange: &mut Exchange<'_>, version: &ApiVersion) {
-    let changes = exchange.response_changes.iter().chain(exchange.upstream_changes.iter());
-    reply::complete_stored(&mut exchange.outgoing.edits, version, exchange.limit_lines, changes);
-    exchange.last_lines.iter().for_each(|(name, value)| exchange.outgoing.edits.set_added(name, value));
-    exchange.response_changes.clear();
-    exchange.upstream_changes.clear();
+/// The chain as it is when a middleware holds its request.
+#[cold]
+fn held_run(exchange: &mut Exchange<'_>, until: HoldUntil, rest: RestOfChain) -> Run {
+    let url = std::mem::replace(&mut exchange.url, Url::nowhere()).into_owned();
+    let held = HeldChain {
+        place: VersionPlace::default(),
+        looped_through: Vec::new(),
+        method: Cow::Owned(std::mem::take(&mut exchange.method).into_owned()),
+        url,
+        shown: exchange.head.lines().edits().cloned(),
+        rest,
+    };
+    Run::Hold(until, Box::new(held))
 }
 
 #[inline]
@@ -445,7 +521,7 @@ fn upstream_of<'u>(chosen: &'u Chosen, version: &'u ApiVersion) -> Result<&'u Up
 }
 
 fn destination(exchange: &mut Exchange<'_>, version: &ApiVersion) -> Result<Destination, Refusal> {
-    match exchange.redirected.take() {
+    match exchange.decisions.redirected.take() {
         Some(Redirect::Upstream(upstream)) => Ok(Destination::Upstream(Chosen::Named(upstream))),
         Some(Redirect::Loop(name)) => Ok(Destination::Loop(name)),
         None => match &version.upstreams {
@@ -469,20 +545,14 @@ fn loop_target(snapshot: &Snapshot, from: VersionPlace, name: &str) -> Option<us
 fn loop_turn(snapshot: &Snapshot, api: usize, url: Url<'static>, method: String) -> ApiTurn<'static> {
     let asked = |name: &str| url.query.as_deref().and_then(|query| parameter(query, name)).filter(|value| !value.is_empty());
     let method = Cow::Owned(asked("method").map_or(method, |method| method.to_ascii_uppercase()));
-    let check_limits = asked("check_limits").is_some_and(|value| value == "true");
+    let skips_limits = asked("check_limits").is_none_or(|value| value != "true");
     let listen_path = snapshot.apis.get(api).map_or("", |api| api.listen_path.as_str());
     let listen_bytes = if url.path.decoded.starts_with(listen_path) { listen_path.len() } else { 0 };
     let query = url.query.map(|query| without_controls(&query)).filter(|query| !query.is_empty()).map(Cow::Owned);
-    ApiTurn { api, url: Url { path: url.path, listen_bytes, query }, method, check_limits, body: None }
+    ApiTurn { api, url: Url { path: url.path, listen_bytes, query }, method, skips_limits }
 }
 
 fn without_controls(query: &str) -> String {
     let is_control = |pair: &&str| !["method=", "loop_limit=", "check_limits="].iter().any(|name| pair.starts_with(name));
     query.split('&').filter(is_control).collect::<Vec<_>>().join("&")
-}
-
-/// Matches the path after the listen path; where access depends on it, also the complete path.
-fn find_endpoints(version: &ApiVersion, url: &Url<'_>, hits: &mut Hits) {
-    let whole = (url.listen_bytes > 0).then_some(url.path.decoded.as_ref());
-    version.matcher.find(&url.path_behind_listen(), whole, hits);
 }

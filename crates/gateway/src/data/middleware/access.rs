@@ -2,8 +2,8 @@
 //! `paths`. The client sees the mock, or 403 `Requested endpoint is forbidden`. Does not use the store. Runs before authentication, so
 //! mocks and ignored endpoints are open to everyone.
 
-use super::Middleware;
 use super::cross_origin::preflight_method;
+use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
@@ -124,26 +124,32 @@ fn sniffed_type(body: &str) -> &'static str {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "AccessCheck", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for AccessCheck {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if self.skips_preflights && preflight_method(exchange).is_some() {
             return Step::Next;
         }
         let method = exchange.method.as_ref();
         let is_internal = self.internal.find_access(exchange.hits, method).is_some();
-        if is_internal && exchange.level == 0 {
+        if is_internal && !exchange.decisions.is_looped {
             return Step::Refuse(refusal::FORBIDDEN_ENDPOINT);
         }
         match self.rules.find_access(exchange.hits, method) {
             Some(Rule::Reply(mock)) => {
-                let outgoing = &mut exchange.outgoing;
-                outgoing.status = mock.status;
+                let outgoing = exchange.begin_reply(mock.status);
                 outgoing.body.extend_from_slice(mock.body.as_bytes());
                 mock.headers.iter().for_each(|(name, value)| outgoing.edits.add(name, value.as_bytes()));
                 Step::Reply
             }
             Some(Rule::Ignore) => {
-                exchange.ignored = true;
+                exchange.decisions.ignored = true;
                 Step::Next
             }
             Some(Rule::Refuse) => Step::Refuse(refusal::FORBIDDEN_ENDPOINT),

@@ -1,12 +1,13 @@
 //! Checks whether the key may call this API, version and endpoint. Reads the session's `access_rights`. The client sees 403 `Access to this
 //! API has been disallowed` or `Access to this resource has been disallowed`; in dry run a header says so instead.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::keys::Permission;
-use crate::base::answers::{GRACE, QuestionState};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use std::time::Duration;
+use tollgate_engine::Pending;
+use tollgate_model::api::DryRunKind;
 
 /// How long a request waits for the compile thread before it compiles the patterns itself. Fifty patterns take a millisecond.
 const COMPILE_TIME_MAX: Duration = Duration::from_secs(1);
@@ -14,33 +15,38 @@ const COMPILE_TIME_MAX: Duration = Duration::from_secs(1);
 pub(super) struct AccessRights {
     /// Whether patterns are also tried on the path after the listen path.
     prefix_matching: bool,
-    serial: u64,
 }
 
 impl AccessRights {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let prefix_matching = source.context.settings.patterns.prefix;
-        let serial = source.context.registry.new_serial();
-        (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching, serial }) as Box<dyn Middleware>)
+        (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching }) as Box<dyn Middleware>)
     }
 
-    /// The step that waits for a key's patterns that no request has used yet. A request waits once: it compiles any remaining ones itself.
-    fn unprepared(&self, exchange: &mut Exchange<'_>) -> Option<Step> {
-        let Permission::Right(right) = exchange.key.as_ref()?.right(&exchange.api.id) else { return None };
-        let list = right.unprepared()?;
-        match exchange.answers.ask(self.serial, || exchange.keys.patterns().prepare(list)) {
-            QuestionState::Hold(work) => Some(Step::Await(work, COMPILE_TIME_MAX + GRACE)),
-            QuestionState::Done(()) | QuestionState::Lost => None,
+    /// The answer about a key's patterns that no request has used yet.
+    fn unprepared(exchange: &Exchange<'_>) -> Option<Pending<()>> {
+        let Permission::Right(right) = exchange.caller.key.as_ref()?.right(&exchange.api.id) else { return None };
+        Some(exchange.arrival.keys.patterns().prepare(right.unprepared()?))
+    }
+
+    fn check(&self, exchange: &mut Exchange<'_>) -> Step {
+        match self.refusal(exchange) {
+            None => Step::Next,
+            Some(refusal) if exchange.caller.key.as_ref().is_some_and(|key| key.dry_run.access) => {
+                exchange.report_dry_run(&refusal);
+                Step::Next
+            }
+            Some(refusal) => Step::Refuse(refusal),
         }
     }
 
     fn refusal(&self, exchange: &Exchange<'_>) -> Option<Refusal> {
-        let right = match exchange.key.as_ref()?.right(&exchange.api.id) {
+        let right = match exchange.caller.key.as_ref()?.right(&exchange.api.id) {
             Permission::Everything => return None,
             Permission::Nothing => return Some(refusal::API_DISALLOWED),
             Permission::Right(right) => right,
         };
-        if exchange.version.is_some_and(|name| !right.has_version(name)) {
+        if exchange.version_name().is_some_and(|name| !right.has_version(name)) {
             return Some(refusal::API_DISALLOWED);
         }
         if right.has_all_endpoints() {
@@ -55,18 +61,23 @@ impl AccessRights {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "AccessRights",
+    phase: ChainPhase::PostAuth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::RunsOn,
+};
+
 impl Middleware for AccessRights {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if let Some(step) = self.unprepared(exchange) {
-            return step;
-        }
-        match self.refusal(exchange) {
-            None => Step::Next,
-            Some(refusal) if exchange.key.as_ref().is_some_and(|key| key.dry_run.access) => {
-                exchange.report_dry_run(&refusal);
-                Step::Next
-            }
-            Some(refusal) => Step::Refuse(refusal),
+        match Self::unprepared(exchange) {
+            // A request waits once: it compiles any remaining ones itself.
+            Some(prepared) => Step::ask(self, prepared, COMPILE_TIME_MAX, |this, exchange, _| this.check(exchange)),
+            None => self.check(exchange),
         }
     }
 }

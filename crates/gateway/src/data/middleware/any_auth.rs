@@ -4,13 +4,14 @@
 //! credentials, else of the first; for the security requirements of an OpenAPI document it is that of the last one, as in Tyk. Changes of a
 //! failed alternative to the request are undone.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::credentials::{CredentialForm, CredentialPlaces};
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::{AuthAttempt, Continuation, Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::{self, Refusal};
 use tollgate_http::HeaderEdits;
+use tollgate_model::api::DryRunKind;
 use tollgate_model::api::{ApiDefinition, AuthMethod};
 
 pub(super) struct AnyAuth {
@@ -36,7 +37,13 @@ struct Method {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit(CredentialForm, CredentialForm);
 
-/// How an alternative failed.
+/// How an alternative failed, and which changes to the response it wanted.
+struct FailedAlternative {
+    index: usize,
+    failure: AlternativeFailure,
+    changes: Vec<HeaderChange>,
+}
+
 enum AlternativeFailure {
     Refusal(Refusal),
     /// Another service's own answer.
@@ -45,6 +52,15 @@ enum AlternativeFailure {
         edits: HeaderEdits,
         body: Vec<u8>,
     },
+}
+
+/// The alternatives that were tried, and where to go on.
+struct Trial<'a> {
+    before: AuthAttempt<'a>,
+    failed: Vec<FailedAlternative>,
+    /// The current alternative, and its current step.
+    alternative: usize,
+    step: usize,
 }
 
 impl AnyAuth {
@@ -60,7 +76,18 @@ impl AnyAuth {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "AnyAuth",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Asks,
+};
+
 impl Middleware for AnyAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn forget_key_sets(&self) {
         self.alternatives.iter().flat_map(|alternative| &alternative.steps).for_each(|step| step.forget_key_sets());
     }
@@ -70,23 +97,30 @@ impl Middleware for AnyAuth {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
-        let before = exchange.outgoing.edits.clone();
-        let changes_before = exchange.response_changes.len();
-        let mut failures = Vec::new();
-        for alternative in &self.alternatives {
-            let failure = match alternative.on_request(exchange) {
-                step @ (Step::Next
-                | Step::Reread
-                | Step::Wait(_)
-                | Step::Await(..)
-                | Step::Read(_)
-                | Step::Respond(_)
-                | Step::Revalidate(_)) => {
-                    return step;
+        let trial = Trial { before: exchange.attempt(), failed: Vec::new(), alternative: 0, step: 0 };
+        self.go_on(trial, None, exchange)
+    }
+}
+
+impl AnyAuth {
+    /// Tries the alternatives that are left. `resumed` is what has become of the step that has held the request.
+    fn go_on<'a>(&self, mut trial: Trial<'a>, mut resumed: Option<Step>, exchange: &mut Exchange<'a>) -> Step {
+        while let Some(alternative) = self.alternatives.get(trial.alternative) {
+            let Some(method) = alternative.steps.get(trial.step) else { return Step::Next };
+            let failure = match resumed.take().unwrap_or_else(|| method.on_request(exchange)) {
+                Step::Next => {
+                    trial.step += 1;
+                    continue;
                 }
+                Step::Hold(hold) => {
+                    let Trial { before, failed, alternative, step } = trial;
+                    let trial = Trial { before: before.into_owned(), failed, alternative, step };
+                    return hold.within(self, |this, then, exchange| this.resume(trial, then, exchange));
+                }
+                step @ (Step::Respond(_) | Step::Revalidate(_)) => return step,
                 Step::Refuse(refusal) => AlternativeFailure::Refusal(refusal),
                 Step::Reply => AlternativeFailure::Reply {
                     status: exchange.outgoing.status,
@@ -94,19 +128,30 @@ impl Middleware for AnyAuth {
                     body: std::mem::take(&mut exchange.outgoing.body),
                 },
             };
-            exchange.forget_caller();
-            exchange.outgoing.status = 0;
-            exchange.outgoing.edits.clone_from(&before);
-            let changes: Vec<HeaderChange> = exchange.response_changes.drain(changes_before..).collect();
-            failures.push((alternative, failure, changes));
+            let changes = exchange.drop_attempt(&trial.before);
+            trial.failed.push(FailedAlternative { index: trial.alternative, failure, changes });
+            trial.alternative += 1;
+            trial.step = 0;
         }
+        self.refuse(trial.failed, exchange)
+    }
+
+    fn resume(&self, trial: Trial<'static>, then: Continuation, exchange: &mut Exchange<'_>) -> Step {
+        let method = self.alternatives.get(trial.alternative).and_then(|alternative| alternative.steps.get(trial.step));
+        let resumed = method.map(|method| then.go_on(&**method, exchange));
+        self.go_on(trial, resumed, exchange)
+    }
+
+    /// Answers as the alternative does that best matches the request's credentials.
+    fn refuse(&self, mut failed: Vec<FailedAlternative>, exchange: &mut Exchange<'_>) -> Step {
+        let fit = |failed: &FailedAlternative| self.alternatives.get(failed.index).map(|alternative| alternative.fit(exchange));
         let best = match self.last_answers {
-            true => failures.pop(),
+            true => failed.pop(),
             // Among equals `max_by_key` returns the last, so the order is reversed.
-            false => failures.into_iter().rev().max_by_key(|(alternative, ..)| alternative.fit(exchange)),
+            false => failed.into_iter().rev().max_by_key(fit),
         };
-        let Some((_, failure, changes)) = best else { return Step::Refuse(refusal::AUTH_MISSING) };
-        exchange.response_changes.extend(changes);
+        let Some(FailedAlternative { failure, changes, .. }) = best else { return Step::Refuse(refusal::AUTH_MISSING) };
+        exchange.response.changes.extend(changes);
         match failure {
             AlternativeFailure::Refusal(refusal) => Step::Refuse(refusal),
             AlternativeFailure::Reply { status, edits, body } => {
@@ -120,19 +165,6 @@ impl Middleware for AnyAuth {
 }
 
 impl Alternative {
-    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let mut end = Step::Next;
-        for step in &self.steps {
-            match step.on_request(exchange) {
-                Step::Next => {}
-                // The other methods must accept the request too.
-                Step::Reread => end = Step::Reread,
-                other => return other,
-            }
-        }
-        end
-    }
-
     fn fit(&self, exchange: &Exchange<'_>) -> Fit {
         let forms = || self.methods.iter().map(|method| method.form(exchange));
         Fit(forms().min().unwrap_or_default(), forms().max().unwrap_or_default())
@@ -152,10 +184,10 @@ impl Method {
     /// How well the request's value matches this method.
     fn form(&self, exchange: &Exchange<'_>) -> CredentialForm {
         if self.method == AuthMethod::Forward {
-            let is_there = self.headers.iter().any(|name| exchange.request.headers.get(name).is_some());
+            let is_there = self.headers.iter().any(|name| exchange.received().get(name).is_some());
             return if is_there { CredentialForm::Any } else { CredentialForm::Missing };
         }
-        let has_certificate = || self.places.use_certificate() && exchange.tls.is_some_and(|tls| tls.certificate.is_some());
+        let has_certificate = || self.places.use_certificate() && exchange.arrival.tls.is_some_and(|tls| tls.certificate.is_some());
         match self.places.find(exchange) {
             Some(value) => CredentialForm::of(&value, self.method),
             None if self.method == AuthMethod::Token && has_certificate() => CredentialForm::Any,

@@ -1,7 +1,7 @@
 //! Limits that all callers of an API share. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429 `API Rate
 //! Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
 
-use super::{Middleware, key_limits};
+use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed, key_limits};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
@@ -16,8 +16,6 @@ pub(super) struct ApiRateLimit {
     by_endpoint: EndpointList<Limit>,
     /// Whether variables may use the remaining requests.
     has_variables: bool,
-    /// Whether a request that has passed may come again, because a later step may hold it.
-    may_come_again: bool,
 }
 
 struct Limit {
@@ -46,8 +44,8 @@ impl ApiRateLimit {
         if global.is_none() && by_endpoint.is_empty() {
             return None;
         }
-        let (has_variables, may_come_again) = (definition.enable_context_vars, source.may_hold_after_limits());
-        Some(Box::new(ApiRateLimit { global, by_endpoint, has_variables, may_come_again }))
+        let has_variables = definition.enable_context_vars;
+        Some(Box::new(ApiRateLimit { global, by_endpoint, has_variables }))
     }
 }
 
@@ -72,35 +70,39 @@ impl ApiRateLimit {
     /// Notes the remaining requests for variables.
     fn note_room(&self, exchange: &mut Exchange<'_>, limit: &Limit) {
         if self.has_variables {
-            let (room, full) = limit.counter.room(limit.rate, exchange.now);
-            exchange.api_rate = Some([limit.requests as i64, room as i64, exchange.reset_after(full)]);
+            let (room, full) = limit.counter.room(limit.rate, exchange.arrival.now);
+            exchange.decisions.api_rate = Some([limit.requests as i64, room as i64, exchange.reset_after(full)]);
         }
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "ApiRateLimit", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for ApiRateLimit {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn limit_of(&self, exchange: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
         let limit = endpoint.or(self.global.as_ref())?;
         let of = if endpoint.is_some() { "endpoint" } else { "api" };
-        let (room, wait) = (limit.counter.room(limit.rate, exchange.now).0, limit.counter.wait(limit.rate, exchange.now));
+        let (room, wait) =
+            (limit.counter.room(limit.rate, exchange.arrival.now).0, limit.counter.wait(limit.rate, exchange.arrival.now));
         Some(key_limits::rate_fact(exchange, of.to_owned(), (limit.requests, limit.seconds), room, wait))
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if !exchange.check_limits {
+        if exchange.decisions.skips_limits {
             return Step::Next;
         }
         // An endpoint's limit replaces the API's.
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
         let Some(limit) = endpoint.or(self.global.as_ref()) else { return Step::Next };
-        if self.may_come_again && exchange.has_passed(limit) {
-            self.note_room(exchange, limit);
-            return Step::Next;
-        }
         let admitted = match limit.counter.shared() {
-            None => limit.counter.admit(limit.rate, exchange.now).is_ok(),
-            Some(shared) => match shared.admit(limit.rate, exchange.now, exchange.patience(), limit.on_store_failure) {
+            None => limit.counter.admit(limit.rate, exchange.arrival.now).is_ok(),
+            Some(shared) => match shared.admit(limit.rate, exchange.arrival.now, exchange.patience(), limit.on_store_failure) {
                 LimitDecision::Asked => return exchange.hold_for_limits(shared.pending()),
                 LimitDecision::Silent => {
                     key_limits::take_back(exchange);
@@ -116,9 +118,6 @@ impl Middleware for ApiRateLimit {
         self.note_room(exchange, limit);
         let would_refuse = (!admitted).then_some(refusal::API_RATE_LIMIT);
         would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
-        if self.may_come_again {
-            exchange.pass(limit, would_refuse);
-        }
         Step::Next
     }
 }

@@ -7,10 +7,9 @@
 
 mod body;
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::keys::HeldKey;
 use crate::auth::passwords::{CHECK_TIME_MAX, PasswordWaiter, Passwords, PendingChecks, StoredPassword};
-use crate::base::answers::GRACE;
 use crate::base::digest::Digest;
 use crate::base::two_generation_cache::TwoGenerationCache;
 use crate::data::credentials::CredentialPlaces;
@@ -24,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
 use tollgate_model::api::AuthMethod;
+use tollgate_model::api::DryRunKind;
 use tollgate_model::session::BasicAuthData;
 
 /// Capacity of the cache of correct passwords, in each of its two generations.
@@ -52,7 +52,17 @@ pub(super) struct BasicAuthCheck {
     remembered: Option<Duration>,
     /// Key of the digests, so that they reveal nothing about passwords.
     secret: [u8; 32],
-    serial: u64,
+}
+
+/// A login whose password is to be checked.
+struct Login {
+    user: String,
+    /// The user's key, if there is such a user.
+    key: Option<HeldKey>,
+    /// Digest of the credentials as they were presented.
+    presented: Digest,
+    /// Digest of user, stored and presented password.
+    digest: Digest,
 }
 
 /// A correct password in the cache.
@@ -62,12 +72,6 @@ struct VerifiedPassword {
     places: Box<[Digest]>,
     /// Stored password that it was compared with.
     stored: BasicAuthData,
-}
-
-/// Result of the check that a request was held for.
-struct PasswordVerdict {
-    digest: Digest,
-    answer: Arc<Pending<bool>>,
 }
 
 impl BasicAuthCheck {
@@ -98,46 +102,73 @@ impl BasicAuthCheck {
             pending: PendingChecks::default(),
             remembered: (!basic.disable_caching).then(|| seconds.map_or(REMEMBERED, Duration::from_secs)),
             secret,
-            serial: source.context.registry.new_serial(),
         }))
     }
 
     fn refuse(&self, exchange: &mut Exchange<'_>, refusal: Refusal) -> Step {
         if refusal.status == 401 {
             let challenge = HeaderChange::Set("WWW-Authenticate".into(), self.challenge.as_bytes().to_vec());
-            exchange.response_changes.push(challenge);
+            exchange.response.changes.push(challenge);
         }
         if refusal.status == 503 {
-            exchange.response_changes.push(HeaderChange::Set("Retry-After".into(), RETRY_AFTER_S.to_vec()));
+            exchange.response.changes.push(HeaderChange::Set("Retry-After".into(), RETRY_AFTER_S.to_vec()));
         }
         Step::Refuse(refusal)
     }
 
     fn let_in(&self, exchange: &mut Exchange<'_>, key: HeldKey) -> Step {
         if self.gives_session {
-            exchange.key = Some(key);
+            exchange.caller.key = Some(key);
         }
         Step::Next
     }
 
     /// Starts a check or joins the one in flight, and holds the request.
-    fn check(&self, exchange: &mut Exchange<'_>, digest: Digest, stored: StoredPassword, password: Vec<u8>) -> Step {
-        let asker = PasswordWaiter::at(exchange.client_ip);
+    fn check(&self, exchange: &mut Exchange<'_>, stored: StoredPassword, password: Vec<u8>, login: Login) -> Step {
+        let asker = PasswordWaiter::at(exchange.arrival.client_ip);
         let start = || {
             // A check may have ended since the cache was read.
-            if self.wrong.get(&digest).is_some() {
+            if self.wrong.get(&login.digest).is_some() {
                 let (completer, answer) = Pending::pair();
                 completer.complete(false);
                 return Some(answer);
             }
             self.passwords.check(asker, stored, password)
         };
-        let Some(answer) = self.pending.join_or(digest, start) else {
+        let Some(answer) = self.pending.join_or(login.digest, start) else {
             return self.refuse(exchange, refusal::AUTH_BUSY);
         };
-        let work = answer.work();
-        exchange.answers.put(self.serial, PasswordVerdict { digest, answer });
-        Step::Await(work, CHECK_TIME_MAX + GRACE)
+        Step::ask(self, Pending::clone(&answer), CHECK_TIME_MAX, |this, exchange, is_right| {
+            // Until now others could join.
+            drop(answer);
+            match is_right {
+                Some(is_right) => {
+                    let name = exchange.arrival.keys.rules.text_of(&login.user, &this.org_id);
+                    let now = exchange.known_key(&name, &this.org_id);
+                    // The key may have gone meanwhile, or have another password.
+                    let is_same = |was: &HeldKey| now.is_some_and(|now| now.session.basic_auth_data == was.session.basic_auth_data);
+                    let is_right = is_right && login.key.as_ref().is_some_and(is_same);
+                    this.judge(exchange, is_right, login)
+                }
+                // The deadline has passed, or other requests have displaced the check.
+                None => this.refuse(exchange, refusal::AUTH_BUSY),
+            }
+        })
+    }
+
+    /// Admits a login whose password is right.
+    fn judge(&self, exchange: &mut Exchange<'_>, is_right: bool, login: Login) -> Step {
+        let Some(key) = login.key.filter(|_| is_right) else {
+            self.wrong.put(login.digest, Arc::new(()));
+            return self.refuse(exchange, refusal::BASIC_REFUSED);
+        };
+        if self.remembered.is_some() {
+            let keys = exchange.arrival.keys;
+            let places = keys.places(&keys.rules.text_of(&login.user, &self.org_id), &self.org_id).into();
+            let right = VerifiedPassword { since: exchange.arrival.now, places, stored: key.session.basic_auth_data.clone() };
+            self.right.put(login.presented, Arc::new(right));
+        }
+        self.let_in(exchange, key)
     }
 
     /// Cache key of these texts together.
@@ -170,15 +201,27 @@ fn credentials(value: &str) -> Result<(String, Vec<u8>), Refusal> {
     Ok((user, password.get(1..).unwrap_or_default().to_vec()))
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "BasicAuthCheck",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for BasicAuthCheck {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
         let value = self.places.find(exchange);
         let header = value.as_ref().map(|value| self.digest(&[value.as_bytes()]));
-        if let Some(right) = header.as_ref().and_then(|header| self.remembered(header, exchange.now))
-            && let Some(key) = exchange.keys.find_in(&right.places).filter(|key| key.session.basic_auth_data == right.stored)
+        if let Some(right) = header.as_ref().and_then(|header| self.remembered(header, exchange.arrival.now))
+            && let Some(key) =
+                exchange.arrival.keys.find_in(&right.places).filter(|key| key.session.basic_auth_data == right.stored)
         {
             drop(value);
             return self.let_in(exchange, key);
@@ -195,7 +238,7 @@ impl Middleware for BasicAuthCheck {
                 Err(step) => return step,
             },
         };
-        let key = match exchange.key_or_ask(&exchange.keys.rules.text_of(&user, &self.org_id), &self.org_id) {
+        let key = match exchange.key_or_ask(&exchange.arrival.keys.rules.text_of(&user, &self.org_id), &self.org_id) {
             Ok(key) => key,
             Err(step) => return step,
         };
@@ -203,35 +246,19 @@ impl Middleware for BasicAuthCheck {
         let stored = found.as_ref().map_or_else(StoredPassword::nobodys, |(stored, _)| stored.clone());
         let digest = self.digest(&[user.as_bytes(), stored.text().as_bytes(), &password]);
         let key = found.map(|(_, key)| key);
-        let remembered = self.remembered(&presented, exchange.now);
+        let remembered = self.remembered(&presented, exchange.arrival.now);
         let key = match (key, remembered) {
             // Reached when the credentials were in the body, or the key had to be looked up.
             (Some(key), Some(right)) if key.session.basic_auth_data == right.stored => return self.let_in(exchange, key),
             (key, _) => key,
         };
-        let is_right = match exchange.answers.get::<PasswordVerdict>(self.serial) {
-            Some(told) if told.digest == digest => match told.answer.get() {
-                Some(is_right) => is_right,
-                // The deadline has passed, or other requests have displaced the check.
-                None => return self.refuse(exchange, refusal::AUTH_BUSY),
-            },
-            _ if self.wrong.get(&digest).is_some() => return self.refuse(exchange, refusal::BASIC_REFUSED),
-            _ if stored.is_slow() => return self.check(exchange, digest, stored, password),
-            _ => stored.is(&password),
-        };
-        match key.filter(|_| is_right) {
-            Some(key) => {
-                if self.remembered.is_some() {
-                    let places = exchange.keys.places(&exchange.keys.rules.text_of(&user, &self.org_id), &self.org_id).into();
-                    let right = VerifiedPassword { since: exchange.now, places, stored: key.session.basic_auth_data.clone() };
-                    self.right.put(presented, Arc::new(right));
-                }
-                self.let_in(exchange, key)
-            }
-            None => {
-                self.wrong.put(digest, Arc::new(()));
-                self.refuse(exchange, refusal::BASIC_REFUSED)
-            }
+        if self.wrong.get(&digest).is_some() {
+            return self.refuse(exchange, refusal::BASIC_REFUSED);
+        }
+        let login = Login { user, key, presented, digest };
+        match stored.is_slow() {
+            true => self.check(exchange, stored, password, login),
+            false => self.judge(exchange, stored.is(&password), login),
         }
     }
 }

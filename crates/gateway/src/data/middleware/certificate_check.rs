@@ -2,10 +2,11 @@
 //! client sees 403: `TLS not enabled`, `Client TLS certificate is required`, `Certificate has expired` or `Certificate with SHA256 … not
 //! allowed`. Does not use the store: the certificates are in memory.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::clock;
 use crate::base::tls::AllowList;
 use crate::data::exchange::{Exchange, Step};
+use tollgate_model::api::DryRunKind;
 
 pub(super) struct CertificateCheck(AllowList);
 
@@ -20,12 +21,23 @@ impl CertificateCheck {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "CertificateCheck",
+    phase: ChainPhase::PreAuth,
+    dry_run: Some(DryRunKind::Certificates),
+    rehearsed: Rehearsed::Recorded,
+};
+
 impl Middleware for CertificateCheck {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
-        match self.0.check(exchange.tls, clock::unix_s()) {
+        match self.0.check(exchange.arrival.tls, clock::unix_s()) {
             Ok(()) => Step::Next,
             Err(disallowed) => Step::Refuse(disallowed.into()),
         }

@@ -1,7 +1,7 @@
 //! Cross-origin resource sharing. Reads `CORS`. The client sees 204 for a preflight request, and `Access-Control-*` headers on responses to
 //! an allowed origin; the upstream's own are removed. Does not use the store.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl CrossOrigin {
     fn actual(&self, exchange: &Exchange<'_>) -> Vec<HeaderChange> {
         let mut changes: Vec<HeaderChange> = self.own.iter().cloned().map(HeaderChange::Remove).collect();
         changes.push(HeaderChange::Add("Vary".into(), b"Origin".to_vec()));
-        let origin = exchange.request.headers.known(KnownHeader::Origin).unwrap_or_default();
+        let origin = exchange.received().known(KnownHeader::Origin).unwrap_or_default();
         if origin.is_empty() || !self.origins.allow(origin) || !self.allows_method(&exchange.method) {
             return changes;
         }
@@ -157,28 +157,35 @@ pub(super) fn preflight_method<'a>(exchange: &Exchange<'a>) -> Option<&'a str> {
     if exchange.method != "OPTIONS" {
         return None;
     }
-    let asked = exchange.request.headers.get("access-control-request-method")?;
+    let asked = exchange.received().get("access-control-request-method")?;
     std::str::from_utf8(asked).ok().filter(|method| !method.is_empty())
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "CrossOrigin", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for CrossOrigin {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(asked_method) = preflight_method(exchange) else {
             let changes = self.actual(exchange);
-            exchange.response_changes.extend(changes);
+            exchange.response.changes.extend(changes);
             if exchange.method != "OPTIONS" || self.passthrough {
                 return Step::Next;
             }
             // The gateway answers every OPTIONS request for the upstream.
-            exchange.outgoing.status = 200;
+            exchange.begin_reply(200);
             return Step::Reply;
         };
         let changes = self.preflight(exchange, asked_method);
-        exchange.response_changes.extend(changes);
+        exchange.response.changes.extend(changes);
         if self.passthrough {
             return Step::Next;
         }
-        exchange.outgoing.status = 204;
+        exchange.begin_reply(204);
         Step::Reply
     }
 }

@@ -4,9 +4,8 @@
 //! service fails or times out, the client sees 503: an outage admits nobody. The request is held meanwhile. With a cache time, an admission
 //! counts for all requests that would have asked the same.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::identity::{self, Identity};
-use crate::base::answers::{GRACE, QuestionState};
 use crate::base::auth_http_client::{AuthHttpClient, Call, CallReply};
 use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::TwoGenerationCache;
@@ -19,6 +18,7 @@ use hyper::body::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
+use tollgate_model::api::DryRunKind;
 use tollgate_model::api::{AuthMethod, ForwardAuth as Rules};
 use tollgate_model::session::AccessRight;
 
@@ -38,7 +38,6 @@ pub(super) struct ForwardAuthCheck {
     right: Arc<AccessRight>,
     gives_session: bool,
     admitted: TwoGenerationCache<Admitted>,
-    serial: u64,
 }
 
 /// The service's answer; `None` when the call failed.
@@ -74,7 +73,6 @@ impl ForwardAuthCheck {
             gives_session: definition.takes_session_of(AuthMethod::Forward),
             rules,
             admitted: TwoGenerationCache::new(REMEMBERED_MAX),
-            serial: source.context.registry.new_serial(),
         }))
     }
 
@@ -89,14 +87,13 @@ impl ForwardAuthCheck {
         };
         for name in &self.rules.request_headers {
             if let Ok(header) = HeaderName::from_bytes(name.as_bytes()) {
-                let lines = request.headers.iter().filter(|(line, _)| line.eq_ignore_ascii_case(name));
-                lines.for_each(|(_, value)| add(header.clone(), value));
+                exchange.received().all(name).for_each(|value| add(header.clone(), value));
             }
         }
         add(HeaderName::from_static("x-forwarded-method"), request.method.as_bytes());
         add(HeaderName::from_static("x-forwarded-host"), request.authority);
         add(HeaderName::from_static("x-forwarded-uri"), request.target.as_bytes());
-        add(HeaderName::from_static("x-forwarded-for"), exchange.client_ip.to_string().as_bytes());
+        add(HeaderName::from_static("x-forwarded-for"), exchange.arrival.client_ip.to_string().as_bytes());
         headers
     }
 
@@ -146,17 +143,17 @@ impl ForwardAuthCheck {
             // An unnamed caller has no limits of its own.
             None => return Step::Refuse(FORWARD_AUTH_FAILED),
         };
-        let (keys, org_id, policies) = (exchange.keys, &self.org_id, &self.rules.policies);
+        let (keys, org_id, policies) = (exchange.arrival.keys, &self.org_id, &self.rules.policies);
         let identity = if policies.is_empty() {
             Identity::with_right(keys, org_id, subject, &self.right)
         } else if identity::is_usable(policies, org_id, keys) {
-            Identity::with_policies(keys, org_id, subject, subject.to_owned(), policies.clone(), None, exchange.unix_s)
+            Identity::with_policies(keys, org_id, subject, subject.to_owned(), policies.clone(), None, exchange.arrival.unix_s)
         } else {
             return Step::Refuse(crate::data::refusal::JWT_NO_POLICY);
         };
         match identity.key(keys, org_id) {
             Some(key) => {
-                exchange.key = Some(key);
+                exchange.caller.key = Some(key);
                 Step::Next
             }
             None => Step::Refuse(FORWARD_AUTH_FAILED),
@@ -166,10 +163,7 @@ impl ForwardAuthCheck {
 
 /// Sends the service's answer to the client.
 fn refuse(exchange: &mut Exchange<'_>, reply: &CallReply) -> Step {
-    let outgoing = &mut exchange.outgoing;
-    // Pending changes to the request must not appear in the answer.
-    outgoing.edits.clear();
-    outgoing.status = reply.status.as_u16();
+    let outgoing = exchange.begin_reply(reply.status.as_u16());
     for name in REFUSAL_HEADERS {
         for value in reply.headers.get_all(&name) {
             outgoing.edits.add(name.as_str(), value.as_bytes());
@@ -189,13 +183,24 @@ fn digest_of(headers: &HeaderMap) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "ForwardAuthCheck",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Asks,
+};
+
 impl Middleware for ForwardAuthCheck {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         self.rules.request_headers.iter().chain(&self.rules.response_headers).for_each(|name| names.add(name));
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
         let headers = self.headers(exchange);
@@ -203,19 +208,23 @@ impl Middleware for ForwardAuthCheck {
         let digest = digest_of(&headers);
         if !remembered.is_zero()
             && let Some(known) = self.admitted.get(&digest)
-            && exchange.now.saturating_sub(known.since) < remembered
+            && exchange.arrival.now.saturating_sub(known.since) < remembered
         {
             return self.let_in(exchange, &known.reply);
         }
-        let said = match exchange.answers.ask(self.serial, || self.ask(headers)) {
-            QuestionState::Done(said) => said,
-            QuestionState::Lost => None,
-            QuestionState::Hold(work) => return Step::Await(work, self.time_max() + GRACE),
-        };
+        Step::ask(self, self.ask(headers), self.time_max(), move |this, exchange, said| {
+            this.judge(exchange, digest, said.flatten())
+        })
+    }
+}
+
+impl ForwardAuthCheck {
+    /// Does what the service says; `None` if it says nothing.
+    fn judge(&self, exchange: &mut Exchange<'_>, digest: [u8; 32], said: Option<Arc<CallReply>>) -> Step {
         match said {
             Some(reply) if reply.status.is_success() => {
-                if !remembered.is_zero() {
-                    self.admitted.put(digest, Arc::new(Admitted { reply: reply.clone(), since: exchange.now }));
+                if self.rules.cache_ttl_s > 0 {
+                    self.admitted.put(digest, Arc::new(Admitted { reply: reply.clone(), since: exchange.arrival.now }));
                 }
                 self.let_in(exchange, &reply)
             }

@@ -10,14 +10,12 @@ mod outcome;
 mod queries;
 mod upgrade;
 
-use super::{Middleware, MiddlewareSource};
-use crate::base::answers::GRACE;
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::form::{decode_form, encode_form, pairs};
 use crate::base::started_once::StartedOnce;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::graphql::{
-    CHECK_TIME_MAX, CheckedTexts, ExecutedGraph, GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, GraphqlThreads,
-    TOLD_HEADER, ToldFacts,
+    CHECK_TIME_MAX, ExecutedGraph, GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, GraphqlThreads, TOLD_HEADER, ToldFacts,
 };
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
@@ -25,11 +23,11 @@ use crate::data::refusal;
 use crate::data::template::ValueTemplate;
 use headers::{ErrorExtensions, UpstreamHeaders};
 use outcome::{BodyKind, GraphqlOutcome, body_kind, content_type_of};
-use queries::{GraphqlQueries, PassedQueries};
+use queries::{AskedTexts, GraphqlQueries, PassedQueries};
 use std::sync::Arc;
-use tollgate_engine::Pending;
 use tollgate_graphql::{RequestFault, is_request_parameter, parse_body, parse_pairs};
 use tollgate_http::Body;
+use tollgate_model::api::DryRunKind;
 use tollgate_model::api::GraphqlStatuses;
 
 /// Bytes of unknown documents that a data thread checks itself. They take it about as long as handing them to another thread and back.
@@ -46,7 +44,6 @@ pub(super) struct GraphqlCheck {
     texts: Vec<(ValueTemplate, String)>,
     /// Whether errors of the upstream become GraphQL errors.
     forwards_errors: bool,
-    serial: u64,
 }
 
 /// How requests are read.
@@ -94,14 +91,13 @@ impl GraphqlCheck {
             headers: UpstreamHeaders::new(&graphql.proxy, source.variable_scope()),
             texts: texts.into_iter().map(|text| (ValueTemplate::new(&text, source.variable_scope()), text)).collect(),
             forwards_errors: graphql.proxy.use_response_extensions.on_error_forwarding,
-            serial: source.context.registry.new_serial(),
             api,
         }))
     }
 
     /// Reads the request and decides about it.
-    fn decide(&self, exchange: &Exchange<'_>, kind: BodyKind) -> Result<PassedQueries, GraphqlOutcome> {
-        let queries = GraphqlQueries { check: self, exchange, is_get: kind == BodyKind::None };
+    fn decide(&self, exchange: &Exchange<'_>, kind: BodyKind, asked: AskedTexts) -> Result<PassedQueries, GraphqlOutcome> {
+        let queries = GraphqlQueries { check: self, exchange, is_get: kind == BodyKind::None, asked };
         match kind {
             BodyKind::None => {
                 if exchange.query().is_some_and(|query| !is_plain(query)) {
@@ -133,30 +129,20 @@ impl GraphqlCheck {
     }
 
     /// Holds the request until its documents have been checked.
-    fn ask(&self, exchange: &mut Exchange<'_>, texts: Vec<String>) -> Step {
-        let Some(asked) = self.threads.get().and_then(|threads| threads.check(&self.api, texts)) else {
-            return Step::Refuse(refusal::GRAPHQL_BUSY);
-        };
-        let work = asked.work();
-        exchange.answers.put(self.number(exchange), asked);
-        Step::Await(work, CHECK_TIME_MAX + GRACE)
-    }
-
-    /// Where the request keeps what was found out about its documents. A request that loops to this API asks again.
-    fn number(&self, exchange: &Exchange<'_>) -> u64 {
-        self.serial | (exchange.level as u64) << 56
-    }
-
-    /// What the threads found out; `None` if they were not asked.
-    fn asked(&self, exchange: &Exchange<'_>) -> Option<Option<CheckedTexts>> {
-        Some(exchange.answers.get::<Pending<CheckedTexts>>(self.number(exchange))?.get())
+    fn ask(&self, texts: Vec<String>) -> Step {
+        match self.threads.get().and_then(|threads| threads.check(&self.api, texts)) {
+            Some(asked) => Step::ask(self, asked, CHECK_TIME_MAX, |this, exchange, known| {
+                this.check(exchange, known.map_or(AskedTexts::Lost, AskedTexts::Known))
+            }),
+            None => Step::Refuse(refusal::GRAPHQL_BUSY),
+        }
     }
 
     /// Tells the server of the data graph what it needs to know, in the place of whatever the client has sent there.
     fn tell_facts(&self, exchange: &mut Exchange<'_>) {
         let told = ToldFacts {
             texts: self.texts.iter().map(|(template, text)| (text.clone(), template.render(exchange))).collect(),
-            rights: exchange.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default(),
+            rights: exchange.caller.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default(),
             is_closed: self.rules.is_closed,
         };
         exchange.outgoing.edits.set(&exchange.request.headers, TOLD_HEADER, told.to_header().as_bytes());
@@ -174,7 +160,7 @@ impl GraphqlCheck {
         if let Some(body) = passed.body {
             exchange.replace_body(body);
         }
-        exchange.note_graphql(passed.facts);
+        exchange.notes.note_graphql(passed.facts);
         self.headers.apply(exchange);
         if self.api.executed.is_some() {
             self.tell_facts(exchange);
@@ -209,7 +195,18 @@ fn is_plain(query: &str) -> bool {
     !query.contains(';') && query.split(['&', '=']).all(|part| decode_form(part).is_some())
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "GraphqlCheck",
+    phase: ChainPhase::PostAuth,
+    dry_run: Some(DryRunKind::Validation),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for GraphqlCheck {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         ["Content-Type", "Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions", TOLD_HEADER]
             .iter()
@@ -219,6 +216,13 @@ impl Middleware for GraphqlCheck {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        self.check(exchange, AskedTexts::NotYet)
+    }
+}
+
+impl GraphqlCheck {
+    /// Decides about a request, with what is known of its documents.
+    fn check(&self, exchange: &mut Exchange<'_>, asked: AskedTexts) -> Step {
         // Only what cannot be anything else is taken for a handshake: a server that ignores it must find no query.
         let is_websocket = exchange.request.upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket"));
         if is_websocket && exchange.method == "GET" && exchange.request.body == Body::None {
@@ -231,7 +235,7 @@ impl Middleware for GraphqlCheck {
                 if has_query(exchange) {
                     return Step::Refuse(refusal::GRAPHQL_TWO_PLACES);
                 }
-                if exchange.request.body == Body::None && exchange.new_body.is_none() {
+                if exchange.request.body == Body::None && exchange.body.new.is_none() {
                     return Step::Refuse(refusal::GRAPHQL_EMPTY);
                 }
                 match body_kind(content_type_of(exchange), self.rules.simple_types) {
@@ -245,22 +249,20 @@ impl Middleware for GraphqlCheck {
         {
             return step;
         }
-        match self.decide(exchange, kind) {
+        match self.decide(exchange, kind, asked) {
             Ok(passed) => self.pass(exchange, passed),
-            Err(GraphqlOutcome::Ask(texts)) => self.ask(exchange, texts),
+            Err(GraphqlOutcome::Ask(texts)) => self.ask(texts),
             Err(GraphqlOutcome::Reply { content_type, body, facts }) => {
-                exchange.note_graphql(facts);
-                exchange.records_reply = true;
-                let outgoing = &mut *exchange.outgoing;
-                outgoing.edits.clear();
-                outgoing.status = 200;
+                exchange.notes.note_graphql(facts);
+                exchange.decisions.records_reply = true;
+                let outgoing = exchange.begin_reply(200);
                 outgoing.edits.add("Content-Type", content_type.as_bytes());
                 outgoing.body.extend_from_slice(&body);
                 Step::Reply
             }
             Err(GraphqlOutcome::Refuse(refusal)) => {
                 if refusal.status == 405 {
-                    exchange.response_changes.push(HeaderChange::Add("Allow".into(), b"POST".to_vec()));
+                    exchange.response.changes.push(HeaderChange::Add("Allow".into(), b"POST".to_vec()));
                 }
                 Step::Refuse(refusal)
             }

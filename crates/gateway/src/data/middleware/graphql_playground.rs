@@ -1,7 +1,7 @@
 //! A page on which people try queries. Reads `graphql.playground`. Served at its path behind the listen path, without authentication, as in
 //! Tyk; queries from the page are requests like all others. The page loads nothing from elsewhere.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::exchange::{Exchange, Step};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -43,12 +43,19 @@ impl GraphqlPlaygroundPage {
 
     /// Whether a browser asks for a page at the path of the queries themselves.
     fn is_for_people(exchange: &Exchange<'_>) -> bool {
-        let accept = exchange.request.headers.get("accept").unwrap_or_default();
+        let accept = exchange.received().get("accept").unwrap_or_default();
         exchange.query().is_none() && accept.windows(b"text/html".len()).any(|part| part.eq_ignore_ascii_case(b"text/html"))
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "GraphqlPlaygroundPage", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for GraphqlPlaygroundPage {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.method != "GET" || exchange.request.upgrade.is_some() {
             return Step::Next;
@@ -57,8 +64,7 @@ impl Middleware for GraphqlPlaygroundPage {
         if !is_here || self.path.is_empty() && !Self::is_for_people(exchange) {
             return Step::Next;
         }
-        let outgoing = &mut *exchange.outgoing;
-        outgoing.status = 200;
+        let outgoing = exchange.begin_reply(200);
         outgoing.body.extend_from_slice(self.page.as_bytes());
         outgoing.edits.add("Content-Type", b"text/html; charset=utf-8");
         outgoing.edits.add("Content-Security-Policy", self.policy.as_bytes());

@@ -3,10 +3,9 @@
 //! server can't be asked: an outage admits nobody. The request is held during the call, for five seconds at most. With the cache enabled, a
 //! valid token is cached until it expires, for the configured time at most.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::identity::{self, Identity};
 use crate::auth::jwt::GrantedScopes;
-use crate::base::answers::{GRACE, QuestionState};
 use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
 use crate::base::service_kind::ServiceKind;
@@ -21,6 +20,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
+use tollgate_model::api::DryRunKind;
 use tollgate_model::api::{AuthMethod, Introspection, ScopeCheck};
 use tollgate_model::session::AccessRight;
 
@@ -45,7 +45,6 @@ pub(super) struct IntrospectionAuth {
     /// The scopes that later steps check.
     granted: Option<ScopeCheck>,
     verified: TwoGenerationCache<IntrospectedToken>,
-    serial: u64,
 }
 
 struct IntrospectedToken {
@@ -84,7 +83,6 @@ impl IntrospectionAuth {
             gives_session: definition.takes_session_of(AuthMethod::ExternalOAuth),
             granted: definition.tollgate.scope_check.clone(),
             verified: TwoGenerationCache::new(VERIFIED_MAX),
-            serial: source.context.registry.new_serial(),
         }))
     }
 
@@ -140,54 +138,62 @@ impl IntrospectionAuth {
             Some(time) => time.as_f64().filter(|time| *time >= 0.0)? as u64,
         };
         let starts = said.get("nbf").and_then(Value::as_f64).unwrap_or_default();
-        if exchange.unix_s >= ends || starts > exchange.unix_s as f64 {
+        if exchange.arrival.unix_s >= ends || starts > exchange.arrival.unix_s as f64 {
             return None;
         }
         let text = |name: &str| said.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let field = Some(self.rules.identity_base_field.as_str()).filter(|field| !field.is_empty());
         let subject = field.and_then(text).or_else(|| text("sub"))?;
         let remembered = if self.rules.cache.timeout > 0 { self.rules.cache.timeout as u64 } else { REMEMBERED_S };
-        let until_unix_s = ends.min(exchange.unix_s.saturating_add(remembered));
+        let until_unix_s = ends.min(exchange.arrival.unix_s.saturating_add(remembered));
         let scopes = GrantedScopes::of(self.granted.as_ref(), |name| said.get(name));
-        let identity = Identity::with_right(exchange.keys, &self.org_id, subject, &self.right);
+        let identity = Identity::with_right(exchange.arrival.keys, &self.org_id, subject, &self.right);
         Some(IntrospectedToken { identity, scopes, until_unix_s })
     }
 
     fn let_in(&self, exchange: &mut Exchange<'_>, admission: &IntrospectedToken) -> Step {
-        let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(EXTERNAL_REFUSED) };
-        exchange.grant(admission.scopes.as_ref(), self.gives_session);
+        let Some(key) = admission.identity.key(exchange.arrival.keys, &self.org_id) else { return Step::Refuse(EXTERNAL_REFUSED) };
+        exchange.caller.grant(admission.scopes.as_ref(), self.gives_session);
         if self.gives_session {
-            exchange.key = Some(key);
+            exchange.caller.key = Some(key);
         }
         Step::Next
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "IntrospectionAuth",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Asks,
+};
+
 impl Middleware for IntrospectionAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
         let Some(token) = self.places.find(exchange) else { return Step::Refuse(EXTERNAL_MISSING) };
         let digest = digest_of(token.as_bytes());
         if let Some(known) = self.verified.get(&digest) {
-            if exchange.unix_s < known.until_unix_s {
+            if exchange.arrival.unix_s < known.until_unix_s {
                 return self.let_in(exchange, &known);
             }
             self.verified.remove(&digest);
         }
-        let said = match exchange.answers.ask(self.serial, || self.ask(&token)) {
-            QuestionState::Done(said) => said,
-            QuestionState::Lost => None,
-            QuestionState::Hold(work) => return Step::Await(work, ASK_TIME_MAX + GRACE),
-        };
-        let Some(admission) = said.and_then(|said| self.admission(&said, exchange)) else {
-            return Step::Refuse(EXTERNAL_REFUSED);
-        };
-        let step = self.let_in(exchange, &admission);
-        if self.rules.cache.enabled {
-            self.verified.put(digest, Arc::new(admission));
-        }
-        step
+        Step::ask(self, self.ask(&token), ASK_TIME_MAX, move |this, exchange, said| {
+            let Some(admission) = said.flatten().and_then(|said| this.admission(&said, exchange)) else {
+                return Step::Refuse(EXTERNAL_REFUSED);
+            };
+            let step = this.let_in(exchange, &admission);
+            if this.rules.cache.enabled {
+                this.verified.put(digest, Arc::new(admission));
+            }
+            step
+        })
     }
 }

@@ -5,24 +5,25 @@
 
 mod admission;
 
-use super::Middleware;
+use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
 use crate::auth::jwt::{
     AlgorithmFamily, Checked, FETCH_TIME_MAX, JwtToken, KeySet, KeySource, SetRules, SigningAlgorithm, TimeChecks, TimeFault,
     VerifyKey,
 };
-use crate::base::answers::GRACE;
 use crate::base::service_kind::ServiceKind;
 use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::{Exchange, GRACE, Step};
 use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal::{self, Refusal};
 use crate::data::template::uses_token;
 use admission::{AdmittedToken, ClaimRules};
 use std::sync::Arc;
+use tollgate_engine::HoldUntil;
 use tollgate_engine::Work;
 use tollgate_model::api::AuthMethod;
+use tollgate_model::api::DryRunKind;
 
 /// Capacity of the cache of valid tokens, in each of its two generations. An entry takes some 400 bytes, plus the claims that variables
 /// use.
@@ -39,7 +40,6 @@ pub(super) struct JwtAuth {
     /// Whether a variable uses the key.
     keeps_token: bool,
     verified: TwoGenerationCache<AdmittedToken>,
-    serial: u64,
 }
 
 /// Why a token does not admit its request, or not yet.
@@ -87,7 +87,6 @@ impl JwtAuth {
             gives_session: definition.takes_session_of(AuthMethod::Jwt),
             keeps_token: uses_token(definition),
             verified: TwoGenerationCache::new(VERIFIED_MAX),
-            serial: source.context.registry.new_serial(),
         }))
     }
 
@@ -102,15 +101,21 @@ impl JwtAuth {
     /// Changes whenever anything outside the token changes that its admission depends on.
     fn generation(&self, exchange: &Exchange<'_>) -> u64 {
         let of_sets = self.sets().iter().map(|set| {
-            set.keep_young(exchange.now);
+            set.keep_young(exchange.arrival.now);
             set.generation()
         });
         // Each of them only grows, so the sum never repeats.
-        exchange.keys.generation() + of_sets.sum::<u64>()
+        exchange.arrival.keys.generation() + of_sets.sum::<u64>()
     }
 
     /// Checks a token that is not in the cache.
-    fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<AdmittedToken, TokenStop> {
+    fn verify(
+        &self,
+        text: &str,
+        generation: u64,
+        may_fetch: bool,
+        exchange: &mut Exchange<'_>,
+    ) -> Result<AdmittedToken, TokenStop> {
         let token = JwtToken::parse(text).ok_or(refusal::JWT_REFUSED)?;
         let algorithm = self.algorithm(&token)?;
         // Without one key for all tokens, the claims name the key: they are read before and trusted after the check.
@@ -120,12 +125,10 @@ impl JwtAuth {
             KeySource::Fixed(key) => key.verifies(&token, algorithm),
             KeySource::Sets(sets) => {
                 let kid = token.kid().ok_or(refusal::JWT_REFUSED)?;
-                let may_fetch = exchange.answers.get::<()>(self.serial).is_none();
-                match KeySource::check(sets, kid, exchange.now, may_fetch, |key| key.verifies(&token, algorithm)) {
+                match KeySource::check(sets, kid, exchange.arrival.now, may_fetch, |key| key.verifies(&token, algorithm)) {
                     Checked::Good => true,
                     Checked::Bad => false,
                     Checked::Coming(all) => {
-                        exchange.answers.put(self.serial, ());
                         return Err(TokenStop::Hold(Box::pin(async move {
                             for one in all {
                                 one.wait().await;
@@ -143,7 +146,7 @@ impl JwtAuth {
         if !is_good {
             return Err(refusal::JWT_REFUSED.into());
         }
-        let validity = claims.validity(exchange.unix_s, &self.times).map_err(time_refusal)?;
+        let validity = claims.validity(exchange.arrival.unix_s, &self.times).map_err(time_refusal)?;
         self.grants.check(&token, &claims)?;
         self.grants.ask_for_keys(&token, &claims, exchange).map_err(TokenStop::Step)?;
         Ok(self.grants.admission(&token, &claims, validity, generation, exchange)?)
@@ -169,20 +172,35 @@ fn time_refusal(fault: TimeFault) -> Refusal {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "JwtAuth",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for JwtAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn forget_key_sets(&self) {
         self.sets().iter().for_each(|set| set.forget());
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
-            return Step::Next;
-        }
+        if exchange.decisions.ignored { Step::Next } else { self.check(exchange, true) }
+    }
+}
+
+impl JwtAuth {
+    /// Checks the token. `may_fetch`: key sets that are not there may be fetched, while the request is held.
+    fn check(&self, exchange: &mut Exchange<'_>, may_fetch: bool) -> Step {
         let Some(text) = self.places.find_bytes(exchange) else { return Step::Refuse(refusal::JWT_MISSING) };
         let digest = digest_of(&text);
         let generation = self.generation(exchange);
         if let Some(known) = self.verified.get(&digest) {
-            if known.holds(generation, exchange.unix_s)
+            if known.holds(generation, exchange.arrival.unix_s)
                 && let Some(key) = self.grants.key(&known, exchange)
             {
                 return self.let_in(exchange, key, &known);
@@ -190,30 +208,31 @@ impl Middleware for JwtAuth {
             self.verified.remove(&digest);
         }
         let Ok(text) = std::str::from_utf8(&text) else { return Step::Refuse(refusal::JWT_REFUSED) };
-        let admission = match self.verify(text, generation, exchange) {
+        let admission = match self.verify(text, generation, may_fetch, exchange) {
             Ok(admission) => admission,
             Err(TokenStop::Refuse(refusal)) => return Step::Refuse(refusal),
             Err(TokenStop::Step(step)) => return step,
-            Err(TokenStop::Hold(work)) => return Step::Await(work, FETCH_TIME_MAX + GRACE),
+            Err(TokenStop::Hold(work)) => {
+                let until = HoldUntil::Done(work, FETCH_TIME_MAX + GRACE);
+                return Step::hold(self, until, |this, exchange| this.check(exchange, false));
+            }
         };
         let Some(key) = self.grants.key(&admission, exchange) else { return Step::Refuse(refusal::JWT_REFUSED) };
         let admission = Arc::new(admission);
         self.verified.put(digest, admission.clone());
         self.let_in(exchange, key, &admission)
     }
-}
 
-impl JwtAuth {
     fn let_in(&self, exchange: &mut Exchange<'_>, key: crate::auth::keys::HeldKey, admission: &AdmittedToken) -> Step {
         if admission.claims.is_some() {
-            exchange.claims.clone_from(&admission.claims);
+            exchange.caller.claims.clone_from(&admission.claims);
         }
-        exchange.grant(admission.scopes.as_ref(), self.gives_session);
+        exchange.caller.grant(admission.scopes.as_ref(), self.gives_session);
         if self.gives_session {
             if self.keeps_token {
-                exchange.token = Some(admission.name().into());
+                exchange.caller.token = Some(admission.name().into());
             }
-            exchange.key = Some(key);
+            exchange.caller.key = Some(key);
         }
         Step::Next
     }

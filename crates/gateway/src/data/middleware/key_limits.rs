@@ -3,7 +3,7 @@
 //! under limits that gateways share is held until the store answers. A refused request counts nothing. In dry run a header says what would
 //! have been refused.
 
-use super::{Middleware, limit_headers};
+use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed, limit_headers};
 use crate::auth::keys::{Checks, CountedRequest, Key, LimitRejection};
 use crate::data::events::key_places;
 use crate::data::exchange::{Exchange, Step};
@@ -14,12 +14,11 @@ use crate::data::refusal_events::{sent_key, tell_refusal, tell_smoothing};
 use crate::observe::LimitFact;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_engine::HoldUntil;
 use tollgate_model::api::AuthConfig;
 
 pub(super) struct KeyLimits {
     checks: Checks,
-    /// Whether a request that has passed may come again, because a later step may hold it.
-    may_come_again: bool,
     monitor: Option<MonitoredKeys>,
 }
 
@@ -37,28 +36,34 @@ impl KeyLimits {
         let on_store_failure = definition.tollgate.on_store_failure;
         let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota, on_store_failure };
         let applies = !definition.use_keyless && (checks.rates || checks.quota);
-        let may_come_again = source.may_hold_after_limits();
         let monitor = source.context.settings.quota_monitor.as_ref().filter(|monitor| monitor.watches_keys && checks.quota);
         let monitor = monitor.map(|monitor| MonitoredKeys {
             monitor: monitor.clone(),
             places: key_places(definition),
             org: definition.org_id.clone(),
         });
-        applies.then(|| Box::new(KeyLimits { checks, may_come_again, monitor }) as Box<dyn Middleware>)
+        applies.then(|| Box::new(KeyLimits { checks, monitor }) as Box<dyn Middleware>)
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "KeyLimits", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for KeyLimits {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         // Taken out and put back: a reference count would touch memory that all cores share.
-        let Some(key) = exchange.key.take() else { return Step::Next };
-        let step = if exchange.check_limits { self.check(exchange, &key) } else { Step::Next };
-        exchange.key = Some(key);
+        let Some(key) = exchange.caller.key.take() else { return Step::Next };
+        let step = if !exchange.decisions.skips_limits { self.check(exchange, &key) } else { Step::Next };
+        exchange.caller.key = Some(key);
         step
     }
 
     fn limit_of(&self, exchange: &Exchange<'_>, refusal: &Refusal) -> Option<LimitFact> {
-        let key = exchange.key.as_deref()?;
+        let key = exchange.caller.key.as_deref()?;
         limit_fact(exchange, key, "key", *refusal == refusal::QUOTA_EXCEEDED)
     }
 }
@@ -68,7 +73,7 @@ pub(super) fn limit_fact(exchange: &Exchange<'_>, key: &Key, of: &str, is_quota:
     let limits = exchange.limits_of(key);
     let of = of.to_owned();
     if is_quota {
-        let (max, view) = limits.quota(exchange.unix_s)?;
+        let (max, view) = limits.quota(exchange.arrival.unix_s)?;
         let renewal_s = u64::try_from(key.session.quota_renewal_rate).ok().filter(|seconds| *seconds > 0);
         return Some(LimitFact {
             what: "quota".to_owned(),
@@ -79,7 +84,7 @@ pub(super) fn limit_fact(exchange: &Exchange<'_>, key: &Key, of: &str, is_quota:
             retry_unix_s: renewal_s.map(|_| view.renews_unix_s),
         });
     }
-    let (rule, room, wait) = limits.tightest(exchange.now)?;
+    let (rule, room, wait) = limits.tightest(exchange.arrival.now)?;
     Some(rate_fact(exchange, of, (rule.requests, rule.window_s), room, wait))
 }
 
@@ -98,59 +103,52 @@ pub(super) fn rate_fact(
         max: requests as u64,
         per_s: Some(window_s.ceil() as u64),
         left: i64::try_from(room).unwrap_or(i64::MAX),
-        retry_unix_s: Some(exchange.unix_s + wait_s),
+        retry_unix_s: Some(exchange.arrival.unix_s + wait_s),
     }
 }
 
 impl KeyLimits {
     fn check(&self, exchange: &mut Exchange<'_>, key: &Key) -> Step {
         let limits = exchange.limits_of(key);
-        if self.may_come_again && exchange.has_passed(self) {
-            exchange.counted = CountedRequest::of(self.checks, None);
-            limit_headers::write(exchange, key, limits, None);
-            return Step::Next;
-        }
         let admitted = match limits.throttle {
-            // As in Tyk, which waits once more after the last try, and then refuses. Another API has its own tries.
-            Some((_, tries)) if exchange.tries > tries && exchange.level == 0 => {
-                let wait = limits.tightest(exchange.now).map(|(_, _, wait)| wait);
+            // As in Tyk, which waits once more after the last try, and then refuses.
+            Some((_, tries)) if exchange.decisions.throttled > tries => {
+                let wait = limits.tightest(exchange.arrival.now).map(|(_, _, wait)| wait);
                 Err(LimitRejection::Rate(wait.unwrap_or_default()))
             }
-            _ => limits.admit(exchange.now, exchange.unix_s, self.checks, key.dry_run, exchange.patience()),
+            _ => limits.admit(exchange.arrival.now, exchange.arrival.unix_s, self.checks, key.dry_run, exchange.patience()),
         };
         if admitted != Err(LimitRejection::Asked)
-            && let Some(change) = limits.smooth(exchange.now)
+            && let Some(change) = limits.smooth(exchange.arrival.now)
             && let Some(events) = &exchange.api.events
         {
             tell_smoothing(events, exchange, key, change);
         }
         match admitted {
             Ok(would_refuse) => {
-                exchange.counted = CountedRequest::of(self.checks, would_refuse);
+                exchange.decisions.counted = CountedRequest::of(self.checks, would_refuse);
                 let would_refuse = would_refuse.map(refusal_of);
                 would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
-                if self.may_come_again {
-                    exchange.pass(self, would_refuse);
-                }
                 limit_headers::write(exchange, key, limits, None);
                 if let Some(MonitoredKeys { monitor, places, org }) = &self.monitor {
                     let shown = || sent_key(places.as_deref(), org, exchange, Some(key));
-                    monitor.look(key, &key.session.org_id, limits, exchange.unix_s, shown);
+                    monitor.look(key, &key.session.org_id, limits, exchange.arrival.unix_s, shown);
                 }
                 Step::Next
             }
             Err(LimitRejection::Asked) => exchange.hold_for_limits(limits.pending()),
             Err(rejection) => {
                 if let (LimitRejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
-                    && exchange.tries <= tries
+                    && exchange.decisions.throttled <= tries
                 {
                     // As in Tyk, which reports a throttled request once, before it waits.
-                    if exchange.tries == 0
+                    if exchange.decisions.throttled == 0
                         && let Some(events) = &exchange.api.events
                     {
-                        tell_refusal(events, exchange, Some(key), self.name(), &refusal::KEY_RATE_LIMIT);
+                        tell_refusal(events, exchange, Some(key), &refusal::KEY_RATE_LIMIT);
                     }
-                    return Step::Wait(interval);
+                    exchange.decisions.throttled += 1;
+                    return Step::again(HoldUntil::Time(interval));
                 }
                 limit_headers::write(exchange, key, limits, Some(rejection));
                 Step::Refuse(refusal_of(rejection))
@@ -161,13 +159,13 @@ impl KeyLimits {
 
 /// Takes back the counts of a request that is refused after its key's limits have passed it.
 pub(super) fn take_back(exchange: &mut Exchange<'_>) {
-    let Some(key) = exchange.key.take() else { return };
+    let Some(key) = exchange.caller.key.take() else { return };
     let limits = exchange.limits_of(&key);
-    limits.take_back(exchange.now, exchange.unix_s, exchange.counted);
-    if exchange.counted != CountedRequest::default() {
+    limits.take_back(exchange.arrival.now, exchange.arrival.unix_s, exchange.decisions.counted);
+    if exchange.decisions.counted != CountedRequest::default() {
         limit_headers::write(exchange, &key, limits, None);
     }
-    exchange.key = Some(key);
+    exchange.caller.key = Some(key);
 }
 
 fn refusal_of(rejection: LimitRejection) -> Refusal {

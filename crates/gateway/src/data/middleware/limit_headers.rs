@@ -6,8 +6,8 @@ use std::io::Write;
 
 /// Writes the lines for a request that passed or was refused. In Tyk's default mode a refusal has no `X-Ratelimit-*`.
 pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits, refused: Option<LimitRejection>) {
-    exchange.limit_lines.clear();
-    let settings = exchange.settings;
+    exchange.response.limit_lines.clear();
+    let settings = exchange.arrival.settings;
     if settings.tyk_limit_headers && !(settings.reports_quotas && refused.is_some()) {
         write_tyk(exchange, key, limits);
     }
@@ -19,17 +19,17 @@ pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimi
 
 /// Writes the quota, or with `rate_limits` the first rate.
 fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
-    let (limit, remaining, reset) = if exchange.settings.reports_quotas {
-        match limits.quota(exchange.unix_s) {
+    let (limit, remaining, reset) = if exchange.arrival.settings.reports_quotas {
+        match limits.quota(exchange.arrival.unix_s) {
             Some((max, view)) => (max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()),
             None => (key.session.quota_max, key.session.quota_remaining, key.session.quota_renews),
         }
     } else {
-        let Some((rule, room, full)) = limits.rooms(exchange.now).next() else { return };
-        (rule.requests as i64, room as i64, (exchange.unix_s + full.as_secs()) as i64)
+        let Some((rule, room, full)) = limits.rooms(exchange.arrival.now).next() else { return };
+        (rule.requests as i64, room as i64, (exchange.arrival.unix_s + full.as_secs()) as i64)
     };
     // Every response to a key has these lines; the formatting machinery would cost three times as much.
-    let lines = &mut *exchange.limit_lines;
+    let lines = &mut exchange.response.limit_lines;
     for (name, number) in [("X-Ratelimit-Limit: ", limit), ("X-Ratelimit-Remaining: ", remaining), ("X-Ratelimit-Reset: ", reset)] {
         lines.extend_from_slice(name.as_bytes());
         lines.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
@@ -40,12 +40,12 @@ fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
 /// Writes every rate and the quota as in draft-ietf-httpapi-ratelimit-headers: `q` requests in `w` seconds; `r` remain, and the limit is
 /// completely free again in `t` seconds.
 fn write_ietf(exchange: &mut Exchange<'_>, limits: &SessionLimits) {
-    let (now, unix_s) = (exchange.now, exchange.unix_s);
+    let (now, unix_s) = (exchange.arrival.now, exchange.arrival.unix_s);
     let quota = limits.quota(unix_s);
     if quota.is_none() && limits.rooms(now).next().is_none() {
         return;
     }
-    let lines = &mut *exchange.limit_lines;
+    let lines = &mut exchange.response.limit_lines;
     let mut separator = "RateLimit-Policy: ";
     for (rule, _, _) in limits.rooms(now) {
         let (requests, window_s) = (rule.requests.ceil() as u64, rule.window_s.ceil() as u64);
@@ -75,11 +75,11 @@ fn write_retry(exchange: &mut Exchange<'_>, limits: &SessionLimits, refused: Opt
     let wait_s = match refused {
         Some(LimitRejection::Rate(wait)) => Some(wait.as_secs_f64().ceil() as u64),
         Some(LimitRejection::Quota) => {
-            limits.quota(exchange.unix_s).map(|(_, view)| view.renews_unix_s.saturating_sub(exchange.unix_s))
+            limits.quota(exchange.arrival.unix_s).map(|(_, view)| view.renews_unix_s.saturating_sub(exchange.arrival.unix_s))
         }
         Some(LimitRejection::Asked | LimitRejection::Silent) | None => None,
     };
     if let Some(wait_s) = wait_s.filter(|wait_s| *wait_s < u64::from(u32::MAX)) {
-        let _ = write!(exchange.limit_lines, "Retry-After: {}\r\n", wait_s.max(1));
+        let _ = write!(exchange.response.limit_lines, "Retry-After: {}\r\n", wait_s.max(1));
     }
 }

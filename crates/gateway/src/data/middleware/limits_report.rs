@@ -1,6 +1,6 @@
 //! `GET {listen_path}/tyk/rate-limits/`: a caller's own limits and remaining quota, as JSON. Counts nothing.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::exchange::{Exchange, Step};
 use serde_json::json;
 
@@ -12,26 +12,31 @@ impl LimitsReport {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "LimitsReport", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for LimitsReport {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let is_asked = exchange.method == "GET" && exchange.path_behind_listen().trim_end_matches('/') == "/tyk/rate-limits";
-        let Some(key) = exchange.key.as_ref().filter(|_| is_asked) else { return Step::Next };
+        let Some(key) = exchange.caller.key.as_ref().filter(|_| is_asked) else { return Step::Next };
         let limits = key.limits(&exchange.api.id);
-        let (max, remaining, renews) = match limits.quota(exchange.unix_s) {
+        let (max, remaining, renews) = match limits.quota(exchange.arrival.unix_s) {
             Some((max, view)) => (max, view.remaining, view.renews_unix_s),
             None => {
                 (key.session.quota_max, key.session.quota_remaining, u64::try_from(key.session.quota_renews).unwrap_or_default())
             }
         };
-        let rate = limits.rooms(exchange.now).next();
+        let rate = limits.rooms(exchange.arrival.now).next();
         let (requests, per) = rate.map_or((0.0, 0.0), |(rule, _, _)| (rule.requests, rule.window_s));
         let report = json!({
             "quota": { "quota_max": max, "quota_remaining": remaining, "quota_renews": renews },
             "rate_limit": { "requests": number(requests), "per_unit": number(per) },
         });
-        let outgoing = &mut exchange.outgoing;
-        outgoing.status = 200;
-        outgoing.edits.clear();
+        let outgoing = exchange.begin_reply(200);
         outgoing.edits.add_lines(b"Content-Type: application/json\r\n");
         outgoing.body.extend_from_slice(report.to_string().as_bytes());
         outgoing.body.push(b'\n');

@@ -3,23 +3,22 @@
 //! 400 `Authorization field missing` or `Bearer token malformed`, 403 `Key not authorised` for an unknown or revoked token, and `Key not
 //! authorised. OAuth client access was revoked` for a removed client. When a shared store does not answer about either: 503.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::keys::HeldKey;
 use crate::auth::oauth::{ANSWER_TIME_MAX, ApiClients, Presence};
-use crate::base::answers::{GRACE, QuestionState};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
 use std::sync::Arc;
 use tollgate_model::api::AuthMethod;
+use tollgate_model::api::DryRunKind;
 
 pub(super) struct OAuthToken {
     places: CredentialPlaces,
     org_id: String,
     clients: Arc<ApiClients>,
     gives_session: bool,
-    serial: u64,
 }
 
 impl OAuthToken {
@@ -34,7 +33,6 @@ impl OAuthToken {
             org_id: definition.org_id.clone(),
             clients: registry.oauth_clients.of(&definition.api_id),
             gives_session: definition.takes_session_of(AuthMethod::OAuth),
-            serial: registry.new_serial(),
         }))
     }
 
@@ -50,60 +48,77 @@ impl OAuthToken {
             // Places other than the header have no scheme (RFC 6750, section 2.3).
             None => value.as_ref(),
         };
-        if let Some(key) = exchange.keys.find(token, &self.org_id) {
+        if let Some(key) = exchange.arrival.keys.find(token, &self.org_id) {
             return Ok(key);
         }
         exchange.ask_for_key(token, &self.org_id)?.ok_or(Step::Refuse(refusal::OAUTH_KEY_UNKNOWN))
     }
 
-    /// Returns the key if its client exists.
-    fn checked(&self, key: HeldKey, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
+    /// Admits the key if its client exists.
+    fn check(&self, key: HeldKey, exchange: &mut Exchange<'_>) -> Step {
         let client = key.session.oauth_client_id.as_str();
-        let is_there = match self.clients.presence(client, exchange.unix_s) {
-            Presence::There => Some(true),
-            Presence::Gone => Some(false),
-            Presence::Unknown => match exchange.answers.ask(self.serial, || self.clients.ask(client)) {
-                QuestionState::Done(is_there) => is_there,
-                QuestionState::Lost => None,
-                QuestionState::Hold(work) => return Err(Step::Await(work, ANSWER_TIME_MAX + GRACE)),
-            },
-        };
-        match is_there {
-            Some(true) => Ok(key),
-            Some(false) => Err(Step::Refuse(refusal::OAUTH_CLIENT_GONE)),
-            None => Err(Step::Refuse(refusal::STORE_SILENT)),
+        match self.clients.presence(client, exchange.arrival.unix_s) {
+            Presence::There => self.judge(key, Some(true), exchange),
+            Presence::Gone => self.judge(key, Some(false), exchange),
+            Presence::Unknown => {
+                let asked = self.clients.ask(client);
+                Step::ask(self, asked, ANSWER_TIME_MAX, |this, exchange, is_there| this.judge(key, is_there.flatten(), exchange))
+            }
         }
     }
+
+    /// Does what is due when the key's client is there, or not; `None` if nobody knows.
+    fn judge(&self, key: HeldKey, is_there: Option<bool>, exchange: &mut Exchange<'_>) -> Step {
+        match is_there {
+            Some(true) => {
+                if self.gives_session {
+                    exchange.caller.key = Some(key);
+                }
+                Step::Next
+            }
+            Some(false) => refuse(refusal::OAUTH_CLIENT_GONE, exchange),
+            None => Step::Refuse(refusal::STORE_SILENT),
+        }
+    }
+}
+
+/// Refuses the request with a challenge.
+fn refuse(refusal: Refusal, exchange: &mut Exchange<'_>) -> Step {
+    if refusal != refusal::STORE_SILENT {
+        let value = challenge(&refusal).as_bytes().to_vec();
+        exchange.response.changes.push(HeaderChange::Set("WWW-Authenticate".into(), value));
+    }
+    Step::Refuse(refusal)
 }
 
 /// The `WWW-Authenticate` challenge of a refusal (RFC 6750, section 3).
 fn challenge(refusal: &Refusal) -> &'static str {
-    match refusal.cause {
-        "auth_missing" => "Bearer",
-        "oauth_malformed" => "Bearer error=\"invalid_request\"",
+    match refusal {
+        refusal if *refusal == refusal::OAUTH_MISSING => "Bearer",
+        refusal if *refusal == refusal::OAUTH_MALFORMED => "Bearer error=\"invalid_request\"",
         _ => "Bearer error=\"invalid_token\"",
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "OAuthToken",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for OAuthToken {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
-        match self.key(exchange).and_then(|key| self.checked(key, exchange)) {
-            Ok(key) => {
-                if self.gives_session {
-                    exchange.key = Some(key);
-                }
-                Step::Next
-            }
-            Err(Step::Refuse(refusal)) => {
-                if refusal != refusal::STORE_SILENT {
-                    let value = challenge(&refusal).as_bytes().to_vec();
-                    exchange.response_changes.push(HeaderChange::Set("WWW-Authenticate".into(), value));
-                }
-                Step::Refuse(refusal)
-            }
+        match self.key(exchange) {
+            Ok(key) => self.check(key, exchange),
+            Err(Step::Refuse(refusal)) => refuse(refusal, exchange),
             Err(step) => step,
         }
     }

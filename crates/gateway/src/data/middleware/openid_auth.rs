@@ -3,18 +3,17 @@
 //! it must have an expiry time. The client sees 401 `Authorization field missing` or `Key not authorised`. Tokens are cached and keys
 //! fetched as for JSON Web Tokens.
 
-use super::Middleware;
+use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
 use crate::auth::identity::{self, Identity};
 use crate::auth::jwt::{
     AlgorithmFamily, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, GrantedScopes, JwtToken, KeySet, KeySource, SetRules,
     SigningAlgorithm, TimeChecks, Validity,
 };
-use crate::base::answers::GRACE;
 use crate::base::service_kind::ServiceKind;
 use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::{Exchange, GRACE, Step};
 use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal::{OPENID_MISSING, OPENID_REFUSED};
 use base64::Engine as _;
@@ -22,7 +21,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tollgate_engine::HoldUntil;
 use tollgate_engine::Work;
+use tollgate_model::api::DryRunKind;
 use tollgate_model::api::{AuthMethod, ScopeCheck, ScopeClaim};
 
 /// Capacity of the cache of valid tokens, in each of its two generations.
@@ -42,7 +43,6 @@ pub(super) struct OpenIdAuth {
     /// The scopes that later steps check.
     granted: Option<ScopeCheck>,
     verified: TwoGenerationCache<AdmittedIdentity>,
-    serial: u64,
 }
 
 struct OpenidProvider {
@@ -98,20 +98,25 @@ impl OpenIdAuth {
             gives_session: definition.takes_session_of(AuthMethod::OpenId),
             granted: definition.tollgate.scope_check.clone(),
             verified: TwoGenerationCache::new(VERIFIED_MAX),
-            serial: source.context.registry.new_serial(),
         }))
     }
 
     /// Changes when the policies or a key set change.
     fn generation(&self, exchange: &Exchange<'_>) -> u64 {
         let of_sets = self.providers.iter().flat_map(|provider| &provider.keys).map(|set| {
-            set.keep_young(exchange.now);
+            set.keep_young(exchange.arrival.now);
             set.generation()
         });
-        exchange.keys.generation() + of_sets.sum::<u64>()
+        exchange.arrival.keys.generation() + of_sets.sum::<u64>()
     }
 
-    fn verify(&self, text: &str, generation: u64, exchange: &mut Exchange<'_>) -> Result<AdmittedIdentity, IdentityStop> {
+    fn verify(
+        &self,
+        text: &str,
+        generation: u64,
+        may_fetch: bool,
+        exchange: &mut Exchange<'_>,
+    ) -> Result<AdmittedIdentity, IdentityStop> {
         let token = JwtToken::parse(text).ok_or(IdentityStop::Refuse)?;
         let algorithm =
             token.algorithm().and_then(SigningAlgorithm::named).filter(|algorithm| algorithm.family != AlgorithmFamily::Hmac);
@@ -119,13 +124,11 @@ impl OpenIdAuth {
         let claims = token.claims().ok_or(IdentityStop::Refuse)?;
         let issuer = claims.text("iss").ok_or(IdentityStop::Refuse)?;
         let provider = self.providers.iter().find(|provider| provider.issuer == issuer).ok_or(IdentityStop::Refuse)?;
-        let may_fetch = exchange.answers.get::<()>(self.serial).is_none();
         let kid = token.kid().unwrap_or_default();
-        match KeySource::check(&provider.keys, kid, exchange.now, may_fetch, |key| key.verifies(&token, algorithm)) {
+        match KeySource::check(&provider.keys, kid, exchange.arrival.now, may_fetch, |key| key.verifies(&token, algorithm)) {
             Checked::Good => {}
             Checked::Bad => return Err(IdentityStop::Refuse),
             Checked::Coming(all) => {
-                exchange.answers.put(self.serial, ());
                 return Err(IdentityStop::Hold(Box::pin(async move {
                     for one in all {
                         one.wait().await;
@@ -134,17 +137,17 @@ impl OpenIdAuth {
             }
         }
         let checks = TimeChecks { expires_skew: Some(SKEW_S), issued_skew: Some(SKEW_S), not_before_skew: Some(SKEW_S) };
-        let validity = claims.validity(exchange.unix_s, &checks).map_err(|_| IdentityStop::Refuse)?;
+        let validity = claims.validity(exchange.arrival.unix_s, &checks).map_err(|_| IdentityStop::Refuse)?;
         let ends = claims.expires_unix_s().ok_or(IdentityStop::Refuse)?;
         let (client, policy) = client_of(&claims, &provider.clients).ok_or(IdentityStop::Refuse)?;
         let user = claims.text("sub").ok_or(IdentityStop::Refuse)?;
         let policies = self.policies(&claims, policy);
-        if !identity::is_usable(&policies, &self.org_id, exchange.keys) {
+        if !identity::is_usable(&policies, &self.org_id, exchange.arrival.keys) {
             return Err(IdentityStop::Refuse);
         }
         let subject = if self.segregates { format!("{client}{user}") } else { user.to_owned() };
         let alias = format!("{client}:{user}");
-        let (keys, unix_s) = (exchange.keys, exchange.unix_s);
+        let (keys, unix_s) = (exchange.arrival.keys, exchange.arrival.unix_s);
         let identity = Identity::with_policies(keys, &self.org_id, &subject, alias, policies, Some(ends), unix_s);
         let scopes = GrantedScopes::of(self.granted.as_ref(), |name| claims.0.get(name));
         Ok(AdmittedIdentity { identity, claims: self.claims.texts(&token, &claims), scopes, validity, generation })
@@ -167,13 +170,13 @@ impl OpenIdAuth {
     }
 
     fn let_in(&self, exchange: &mut Exchange<'_>, admission: &AdmittedIdentity) -> Step {
-        let Some(key) = admission.identity.key(exchange.keys, &self.org_id) else { return Step::Refuse(OPENID_REFUSED) };
+        let Some(key) = admission.identity.key(exchange.arrival.keys, &self.org_id) else { return Step::Refuse(OPENID_REFUSED) };
         if admission.claims.is_some() {
-            exchange.claims.clone_from(&admission.claims);
+            exchange.caller.claims.clone_from(&admission.claims);
         }
-        exchange.grant(admission.scopes.as_ref(), self.gives_session);
+        exchange.caller.grant(admission.scopes.as_ref(), self.gives_session);
         if self.gives_session {
-            exchange.key = Some(key);
+            exchange.caller.key = Some(key);
         }
         Step::Next
     }
@@ -194,25 +197,40 @@ fn client_of<'c>(claims: &'c Claims, clients: &'c BTreeMap<String, String>) -> O
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "OpenIdAuth",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for OpenIdAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn forget_key_sets(&self) {
         self.providers.iter().flat_map(|provider| &provider.keys).for_each(|set| set.forget());
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
-            return Step::Next;
-        }
+        if exchange.decisions.ignored { Step::Next } else { self.check(exchange, true) }
+    }
+}
+
+impl OpenIdAuth {
+    /// Checks the token. `may_fetch`: a key set that is not there may be fetched, while the request is held.
+    fn check(&self, exchange: &mut Exchange<'_>, may_fetch: bool) -> Step {
         let Some(text) = self.places.find(exchange) else { return Step::Refuse(OPENID_MISSING) };
         let digest = digest_of(text.as_bytes());
         let generation = self.generation(exchange);
         if let Some(known) = self.verified.get(&digest) {
-            if known.generation == generation && known.validity.contains(exchange.unix_s) {
+            if known.generation == generation && known.validity.contains(exchange.arrival.unix_s) {
                 return self.let_in(exchange, &known);
             }
             self.verified.remove(&digest);
         }
-        match self.verify(&text, generation, exchange) {
+        match self.verify(&text, generation, may_fetch, exchange) {
             Ok(admission) => {
                 let step = self.let_in(exchange, &admission);
                 self.verified.put(digest, Arc::new(admission));
@@ -220,7 +238,10 @@ impl Middleware for OpenIdAuth {
             }
             Err(IdentityStop::Refuse) => Step::Refuse(OPENID_REFUSED),
             // Discovery and key set are two calls.
-            Err(IdentityStop::Hold(work)) => Step::Await(work, FETCH_TIME_MAX * 2 + GRACE),
+            Err(IdentityStop::Hold(work)) => {
+                let until = HoldUntil::Done(work, FETCH_TIME_MAX * 2 + GRACE);
+                Step::hold(self, until, |this, exchange| this.check(exchange, false))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
 
 use super::key_limits::limit_fact;
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::keys::{Checks, Key, LimitRejection};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::quota_monitor::QuotaMonitor;
@@ -34,27 +34,29 @@ impl OrgLimits {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "OrgLimits", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for OrgLimits {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn limit_of(&self, exchange: &Exchange<'_>, refusal: &Refusal) -> Option<LimitFact> {
         let is_quota = *refusal == refusal::ORG_QUOTA;
         let is_limit = is_quota || *refusal == refusal::ORG_RATE_LIMIT;
         let fact = |org: &Key| limit_fact(exchange, org, "org", is_quota);
-        exchange.keys.with_org(&self.org_id, |org| is_limit.then(|| fact(org)).flatten())?
+        exchange.arrival.keys.with_org(&self.org_id, |org| is_limit.then(|| fact(org)).flatten())?
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if !exchange.check_limits || exchange.has_passed(self) {
+        if exchange.decisions.skips_limits {
             return Step::Next;
         }
-        match exchange.keys.with_org(&self.org_id, |org| self.outcome(org, exchange)) {
-            None => Step::Next,
-            Some(OrgVerdict::Pass) => {
-                exchange.pass(self, None);
-                Step::Next
-            }
+        match exchange.arrival.keys.with_org(&self.org_id, |org| self.outcome(org, exchange)) {
+            None | Some(OrgVerdict::Pass) => Step::Next,
             Some(OrgVerdict::WouldRefuse(refusal)) => {
                 exchange.report_dry_run(&refusal);
-                exchange.pass(self, Some(refusal));
                 Step::Next
             }
             Some(OrgVerdict::Refuse(refusal)) => Step::Refuse(refusal),
@@ -69,10 +71,12 @@ impl OrgLimits {
             return OrgVerdict::Refuse(refusal::ORG_DISABLED);
         }
         let limits = exchange.limits_of(org);
-        match limits.admit(exchange.now, exchange.unix_s, Checks::ALL, org.dry_run, exchange.patience()) {
+        match limits.admit(exchange.arrival.now, exchange.arrival.unix_s, Checks::ALL, org.dry_run, exchange.patience()) {
             Ok(None) => {
                 // As in Tyk, the event names the organisation and no key.
-                self.monitor.iter().for_each(|monitor| monitor.look(org, &self.org_id, limits, exchange.unix_s, String::new));
+                self.monitor
+                    .iter()
+                    .for_each(|monitor| monitor.look(org, &self.org_id, limits, exchange.arrival.unix_s, String::new));
                 OrgVerdict::Pass
             }
             Err(LimitRejection::Asked) => OrgVerdict::Hold(limits.pending()),

@@ -6,15 +6,16 @@
 mod caller_id;
 mod xml_path;
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
-use crate::data::plugins::HookList;
+use crate::data::plugins::{HookList, HookOutcome, StartedCall};
 use crate::data::refusal;
 use caller_id::CallerId;
 use md5::{Digest as _, Md5};
 use tollgate_model::api::AuthMethod;
-use tollgate_plugin::{HookAnswer, HookKind, SessionChange};
+use tollgate_model::api::DryRunKind;
+use tollgate_plugin::{HookAnswer, HookFault, HookKind, SessionChange};
 
 pub(super) struct PluginAuth {
     hooks: HookList,
@@ -54,18 +55,18 @@ impl PluginAuth {
             exchange.read_body()?;
         }
         let id = extractor.find(exchange).ok_or(Step::Refuse(refusal::PLUGIN_AUTH_FIELD))?;
-        Ok(Some(exchange.keys.generate(&self.org_id, Md5::digest(id.as_bytes()).into())))
+        Ok(Some(exchange.arrival.keys.generate(&self.org_id, Md5::digest(id.as_bytes()).into())))
     }
 
     /// Whether the session of a known caller is still good.
     fn knows(&self, name: &str, exchange: &mut Exchange<'_>) -> bool {
-        let Some(key) = exchange.keys.vouched(name) else { return false };
-        if i64::try_from(exchange.unix_s).unwrap_or(i64::MAX) >= key.session.id_extractor_deadline {
+        let Some(key) = exchange.arrival.keys.vouched(name) else { return false };
+        if i64::try_from(exchange.arrival.unix_s).unwrap_or(i64::MAX) >= key.session.id_extractor_deadline {
             return false;
         }
         if self.gives_session {
-            exchange.key = Some(key);
-            exchange.token = Some(name.into());
+            exchange.caller.key = Some(key);
+            exchange.caller.token = Some(name.into());
         }
         true
     }
@@ -78,11 +79,11 @@ impl PluginAuth {
         let mut session = session.clone();
         session.org_id.clone_from(&self.org_id);
         let name = name.unwrap_or_else(|| answer.token.clone());
-        match exchange.keys.vouch(&name, &session) {
+        match exchange.arrival.keys.vouch(&name, &session) {
             Some(key) => {
                 if self.gives_session {
-                    exchange.key = Some(key);
-                    exchange.token = Some(name.into());
+                    exchange.caller.key = Some(key);
+                    exchange.caller.token = Some(name.into());
                 }
                 Step::Next
             }
@@ -91,13 +92,24 @@ impl PluginAuth {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "PluginAuth",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Asks,
+};
+
 impl Middleware for PluginAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         names.add_all();
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
         let name = match self.extracted(exchange) {
@@ -107,22 +119,35 @@ impl Middleware for PluginAuth {
         if name.as_deref().is_some_and(|name| self.knows(name, exchange)) {
             return Step::Next;
         }
-        if let Err(step) = exchange.keep_body(exchange.settings.body_bytes_max) {
+        if let Err(step) = exchange.keep_body(exchange.arrival.settings.body_bytes_max) {
             return step;
         }
         let Some(hook) = self.hooks.hooks.first() else { return Step::Refuse(refusal::PLUGIN_AUTH_FAILED) };
-        let outcome = match self.hooks.ask(hook, exchange) {
-            Ok(outcome) => outcome,
-            Err(step) => return step,
-        };
+        match self.hooks.call(hook, exchange) {
+            StartedCall::Ended(outcome) => self.judge(name, *outcome, exchange),
+            StartedCall::Waits(until, answer) => Step::hold(self, until, |this: &Self, exchange| {
+                let hook = this.hooks.hooks.first();
+                let outcome = hook.map_or(Err(HookFault::Timeout), |hook| this.hooks.outcome(hook, answer));
+                this.judge(name, outcome, exchange)
+            }),
+        }
+    }
+}
+
+impl PluginAuth {
+    /// Does what the plugin has answered.
+    fn judge(&self, name: Option<String>, outcome: HookOutcome, exchange: &mut Exchange<'_>) -> Step {
         // An outage admits nobody, even if other hooks may be left out.
-        let Ok(answer) = &*outcome else { return Step::Refuse(refusal::PLUGIN_AUTH_FAILED) };
-        if let Err(step) = self.hooks.apply(hook, answer, exchange) {
+        let (Ok(answer), Some(hook)) = (outcome, self.hooks.hooks.first()) else {
+            return Step::Refuse(refusal::PLUGIN_AUTH_FAILED);
+        };
+        if let Err(step) = self.hooks.apply(hook, &answer, exchange) {
             return step;
         }
-        match self.admit(name, answer, exchange) {
-            Step::Next => Step::Reread,
-            step => step,
+        let step = self.admit(name, &answer, exchange);
+        if matches!(step, Step::Next) {
+            exchange.show_changes();
         }
+        step
     }
 }

@@ -2,7 +2,7 @@
 //! `hmac_allowed_algorithms`. The signature replaces what the client sent in its header. As in Tyk, the signed path is the one behind the listen
 //! path, or that of a rewritten URL. If the certificate of an RSA key is missing, the client sees 500 `Certificate not found`.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::tls::CertificateSlot;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::HeaderNames;
@@ -131,7 +131,7 @@ impl RequestSigning {
         }
         if needs_date && !names.iter().any(|name| name == "date") {
             if edits.current(&request.headers, "Date").is_none() {
-                let now = UNIX_EPOCH + Duration::from_secs(exchange.unix_s);
+                let now = UNIX_EPOCH + Duration::from_secs(exchange.arrival.unix_s);
                 edits.set(&request.headers, "Date", httpdate::fmt_http_date(now).as_bytes());
             }
             names.push("date".to_owned());
@@ -189,14 +189,21 @@ impl RequestSigning {
 
 /// Path and query as they are signed.
 fn signed_target(exchange: &Exchange<'_>, text: &mut Vec<u8>) {
-    let (path, query) = match &exchange.redirected {
+    let (path, query) = match &exchange.decisions.redirected {
         Some(Redirect::Upstream(upstream)) => (upstream.path.as_str(), upstream.query.as_str()),
         Some(Redirect::Loop(_)) | None => ("", ""),
     };
     write_target(exchange.api, &exchange.url, path, query, text);
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "RequestSigning", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Passes };
+
 impl Middleware for RequestSigning {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         if self.names.is_empty() {
             return names.add_all();

@@ -1,11 +1,11 @@
 //! Where clients learn which server issues tokens for an API (RFC 9728). Reads `tollgate.protected_resource`. The document is served without
 //! authentication, and refused credentials get a challenge that leads to it.
 
-use super::{ChainPhase, Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
-use crate::data::refusal::Refusal;
+use crate::data::refusal::{Refusal, RefusalTopic};
 use crate::data::template::ValueTemplate;
 use crate::observe::LimitFact;
 use serde_json::{Map, Value, json};
@@ -30,8 +30,8 @@ impl MetadataPlace {
 
     /// Its URL, as the client reaches the gateway.
     pub(super) fn url(&self, exchange: &Exchange<'_>) -> String {
-        let told = exchange.request.headers.get("x-forwarded-proto").filter(|value| [&b"http"[..], b"https"].contains(value));
-        let scheme = match (told, exchange.tls) {
+        let told = exchange.received().get("x-forwarded-proto").filter(|value| [&b"http"[..], b"https"].contains(value));
+        let scheme = match (told, exchange.arrival.tls) {
             (Some(b"https"), _) | (None, Some(_)) => "https",
             _ => "http",
         };
@@ -62,19 +62,26 @@ impl ResourceMetadata {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "ResourceMetadata", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for ResourceMetadata {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         self.resource.header_names(names);
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.method != "GET" || exchange.full_path != self.place.0 {
+        if exchange.method != "GET" || exchange.arrival.full_path != self.place.0 {
             return Step::Next;
         }
         let document = self.document(exchange);
-        exchange.outgoing.status = 200;
-        exchange.outgoing.body.extend_from_slice(document.as_bytes());
-        exchange.outgoing.edits.add("Content-Type", b"application/json");
+        let outgoing = exchange.begin_reply(200);
+        outgoing.body.extend_from_slice(document.as_bytes());
+        outgoing.edits.add("Content-Type", b"application/json");
         Step::Reply
     }
 }
@@ -88,14 +95,14 @@ struct Challenged {
 /// The step itself, or one that adds the challenge to what it refuses.
 pub(crate) fn challenged(step: Box<dyn Middleware>, definition: &ApiDefinition) -> Box<dyn Middleware> {
     match MetadataPlace::of(definition) {
-        Some(place) if ChainPhase::of(step.name()) == ChainPhase::Auth => Box::new(Challenged { step, place }),
+        Some(place) if step.about().phase == ChainPhase::Auth => Box::new(Challenged { step, place }),
         _ => step,
     }
 }
 
 impl Middleware for Challenged {
-    fn name(&self) -> &'static str {
-        self.step.name()
+    fn about(&self) -> &'static AboutMiddleware {
+        self.step.about()
     }
 
     fn forget_key_sets(&self) {
@@ -116,14 +123,27 @@ impl Middleware for Challenged {
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let step = self.step.on_request(exchange);
+        self.challenge(step, exchange)
+    }
+}
+
+impl Challenged {
+    /// Adds the challenge to a refusal.
+    fn challenge(&self, step: Step, exchange: &mut Exchange<'_>) -> Step {
+        if let Step::Hold(hold) = step {
+            return hold.within(self, |this, then, exchange| {
+                let step = then.go_on(&*this.step, exchange);
+                this.challenge(step, exchange)
+            });
+        }
         // A valid token without a policy would not be better for another one of the same server.
         if let Step::Refuse(refusal) = &step
             && matches!(refusal.status, 400 | 401 | 403)
-            && !matches!(refusal.cause, "jwt_no_policy" | "jwt_no_identity")
-            && !exchange.response_changes.iter().any(|change| change.name().eq_ignore_ascii_case("www-authenticate"))
+            && refusal.facts.topic != RefusalTopic::NoRights
+            && !exchange.response.changes.iter().any(|change| change.name().eq_ignore_ascii_case("www-authenticate"))
         {
             let value = format!("Bearer realm=\"tyk\", resource_metadata={}", quoted(&self.place.url(exchange)));
-            exchange.response_changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
+            exchange.response.changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
         }
         step
     }

@@ -6,19 +6,20 @@
 
 mod tier;
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::clock;
 use crate::base::re2;
 use crate::data::caching::{self, RequestLines, ResponseLines};
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::{Exchange, GRACE, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use tier::{Tier, TierPlace};
+use tier::{Tier, TierPlace, TierQuestion};
 use tollgate_cache::{ApiCache, BodyWriter, Decision, Fill, Filled, TykRequest, TykRules, header_values, is_safe_method};
+use tollgate_engine::HoldUntil;
 use tollgate_model::api::CachedEndpoint;
 use tollgate_model::hexadecimal;
 
@@ -111,9 +112,9 @@ impl ResponseCache {
         if has_other_body || changes_head || exchange.request.upgrade.is_some() {
             return Ok(None);
         }
-        let caller = match &exchange.key {
+        let caller = match &exchange.caller.key {
             Some(key) if !key.shown.is_empty() => Ok(&*key.shown),
-            None if self.is_keyless || exchange.ignored => Err(exchange.client_ip),
+            None if self.is_keyless || exchange.decisions.ignored => Err(exchange.arrival.client_ip),
             // A caller who is authenticated by something other than a key.
             _ => return Ok(None),
         };
@@ -142,12 +143,15 @@ impl ResponseCache {
         let place = self.tier.as_ref().and_then(|tier| tier.place(exchange, &self.cache, &values(), body_part));
         if let (Some(tier), Some(place), false) = (&self.tier, &place, has_asked) {
             match tier.ask(exchange, place, fill) {
-                Ok(step) => return step,
+                Ok(question) => {
+                    let until = HoldUntil::Done(question.work(), tier.time_max() + GRACE);
+                    return Step::hold(self, until, |this, exchange| this.look_up(exchange, Some(question)));
+                }
                 Err(unasked) => fill = unasked,
             }
         }
         let is_head = exchange.method == "HEAD";
-        exchange.response_chain.push(StoringByTyk { fill: Some(fill), writer: None, is_head, place });
+        exchange.response.chain.push(StoringByTyk { fill: Some(fill), writer: None, is_head, place });
         Step::Next
     }
 }
@@ -177,7 +181,14 @@ impl EndpointRules {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "ResponseCache", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::CacheKey };
+
 impl Middleware for ResponseCache {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
         let (_, body_part) = self.rules_for(exchange)?;
         let target = caching::target(exchange)?;
@@ -191,6 +202,13 @@ impl Middleware for ResponseCache {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        self.look_up(exchange, None)
+    }
+}
+
+impl ResponseCache {
+    /// Decides about a request. `question` is what it has asked the second tier.
+    fn look_up(&self, exchange: &mut Exchange<'_>, question: Option<TierQuestion>) -> Step {
         let Some((rules, body_part)) = self.rules_for(exchange) else { return Step::Next };
         let Some(target) = caching::target(exchange) else { return Step::Next };
         let key = match self.key(exchange, &target, body_part) {
@@ -198,7 +216,6 @@ impl Middleware for ResponseCache {
             Ok(None) => return Step::Next,
             Err(step) => return step,
         };
-        let question = self.tier.as_ref().and_then(|tier| tier.question(exchange));
         let has_asked = question.is_some();
         let has = RequestLines::new(exchange).first("If-None-Match");
         let request = TykRequest { key: &key, method: &exchange.method, target: &target, if_none_match: has.as_deref(), rules };
@@ -210,8 +227,8 @@ impl Middleware for ResponseCache {
         match decision {
             Decision::Serve(answer) => {
                 caching::serve(exchange.outgoing, &answer);
-                exchange.from_cache = true;
-                exchange.last_lines = answer.last_lines().clone();
+                exchange.decisions.from_cache = true;
+                exchange.response.last_lines = answer.last_lines().clone();
                 Step::Reply
             }
             Decision::Fetch(fill) => self.fetch(exchange, fill, body_part, has_asked),

@@ -1,7 +1,7 @@
 //! The upstream's URL in response headers, such as `Location`, becomes the gateway's. Reads `header_transform` in `response_processors`. The
 //! client sees URLs that it can use. Makes no calls.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;
@@ -89,7 +89,14 @@ fn parts(url: &str) -> Option<(&str, &str, &str)> {
     (!scheme.is_empty() && !host.is_empty()).then_some((scheme, host, path))
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "ReverseHeaders", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for ReverseHeaders {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn is_for_responses(&self) -> bool {
         true
     }
@@ -97,7 +104,7 @@ impl Middleware for ReverseHeaders {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let path = exchange.api.stripped(&exchange.url).to_owned();
         let path = if path.starts_with('/') { path } else { format!("/{path}") };
-        exchange.response_chain.push(ReverseStep { rules: self.rules.clone(), path });
+        exchange.response.chain.push(ReverseStep { rules: self.rules.clone(), path });
         Step::Next
     }
 }

@@ -4,7 +4,7 @@
 mod rewritten_url;
 mod trigger;
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::path::Path;
 use crate::base::pattern::GroupExpression;
 use crate::base::re2;
@@ -125,7 +125,14 @@ impl Rewrite {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "RewriteUrl", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for RewriteUrl {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         self.by_endpoint.values().for_each(|rewrite| rewrite.header_names(names));
     }
@@ -140,18 +147,18 @@ impl Middleware for RewriteUrl {
         let mut captured = Captured::new(&self.wanted);
         let url = rewrite.result(exchange, &mut captured);
         if let Some(variables) = captured.into_variables() {
-            exchange.set_variables(variables);
+            exchange.notes.set_variables(variables);
         }
         let Some(url) = url else { return Step::Next };
         let (path, query) = match split_url(&url) {
             None => url.split_once('?').map_or((url.as_str(), None), |(path, query)| (path, Some(query))),
             Some(parts) if parts.scheme == "tyk" => {
-                exchange.redirected = Some(Redirect::Loop(parts.authority.to_owned()));
+                exchange.decisions.redirected = Some(Redirect::Loop(parts.authority.to_owned()));
                 (parts.path, Some(parts.query).filter(|query| !query.is_empty()))
             }
             Some(parts) => {
                 match rewrite.upstream(&format!("{}://{}", parts.scheme, parts.authority)) {
-                    Ok(upstream) => exchange.redirected = Some(Redirect::Upstream(upstream)),
+                    Ok(upstream) => exchange.decisions.redirected = Some(Redirect::Upstream(upstream)),
                     Err(error) => {
                         tracing::warn!(api = exchange.api.id, %error, "a rewrite led to an unusable URL");
                         return Step::Refuse(refusal::UPSTREAM_FAILED);
@@ -165,7 +172,7 @@ impl Middleware for RewriteUrl {
         let Some(path) = Path::new(rooted.into()) else { return Step::Refuse(refusal::UPSTREAM_FAILED) };
         // The listen path is stripped only if the new path still has it.
         let listen_path = exchange.url.path.decoded.get(..exchange.url.listen_bytes).unwrap_or_default();
-        if !path.decoded.starts_with(listen_path) || matches!(exchange.redirected, Some(Redirect::Upstream(_))) {
+        if !path.decoded.starts_with(listen_path) || matches!(exchange.decisions.redirected, Some(Redirect::Upstream(_))) {
             exchange.url.listen_bytes = 0;
         }
         exchange.url.path = path;

@@ -3,13 +3,14 @@
 //! token, each with a challenge (RFC 6750) that leads to the resource's metadata, if the API has it.
 
 use super::resource_metadata::{MetadataPlace, quoted};
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::jwt::GrantedScopes;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, RefusalMessage, RefusalText};
 use serde_json::json;
+use tollgate_model::api::DryRunKind;
 
 /// Sets of scopes, of which one is enough; none at all require nothing.
 struct Alternatives(Vec<Vec<String>>);
@@ -39,7 +40,7 @@ impl ScopeChecks {
         if let Some(place) = &self.metadata {
             value.push_str(&format!(", resource_metadata={}", quoted(&place.url(exchange))));
         }
-        exchange.response_changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
+        exchange.response.changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
     }
 }
 
@@ -57,18 +58,29 @@ impl Alternatives {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "ScopeChecks",
+    phase: ChainPhase::PostAuth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::NeedsScopes,
+};
+
 impl Middleware for ScopeChecks {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         static NONE: Alternatives = Alternatives(Vec::new());
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
         let own = self.by_operation.find(exchange.hits, &exchange.method).unwrap_or(&NONE);
         if own.is_vacuous() && self.of_api.is_vacuous() {
             return Step::Next;
         }
-        let Some(granted) = exchange.granted_scopes.clone() else {
-            let has_token = exchange.request.headers.get("authorization").is_some_and(|value| !value.trim_ascii().is_empty());
+        let Some(granted) = exchange.caller.granted_scopes.clone() else {
+            let has_token = exchange.received().get("authorization").is_some_and(|value| !value.trim_ascii().is_empty());
             let (description, refusal) = match has_token {
                 false => ("missing bearer token", refusal::SCOPE_TOKEN_MISSING),
                 true => ("token is not a parseable JWT", refusal::SCOPE_TOKEN_UNVERIFIED),
@@ -90,6 +102,6 @@ impl Middleware for ScopeChecks {
         let description = format!("token does not satisfy required scopes: {cited}");
         let body = json!({"error": "insufficient_scope", "error_description": description, "scope": cited}).to_string();
         let message = RefusalMessage::with_document(description, "application/json", body.into_bytes());
-        Step::Refuse(RefusalText { status: 403, cause: "insufficient_scope", message, id: None }.into())
+        Step::Refuse(RefusalText::new(403, "insufficient_scope", message).into())
     }
 }

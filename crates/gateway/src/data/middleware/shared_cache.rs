@@ -8,7 +8,7 @@ mod key;
 mod overflow;
 mod steps;
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::clock;
 use crate::data::caching::{self, RequestLines};
 use crate::data::exchange::{Exchange, Step};
@@ -22,7 +22,7 @@ use std::task::Poll;
 use std::time::Duration;
 use steps::{Bypassed, FetchedResponse, LOOKUP_FAILED};
 use tollgate_cache::{ANSWERED_HERE, ApiCache, ApiCacheSettings, CacheRequest, Decision, Fill, Follower, header_values};
-use tollgate_engine::Work;
+use tollgate_engine::{HoldUntil, Work};
 use tollgate_model::api::SharedCache as Rules;
 use tollgate_model::hexadecimal;
 
@@ -36,7 +36,6 @@ pub(super) struct SharedCacheLookup {
     is_keyless: bool,
     wait_ms_max: u64,
     body_bytes_max: usize,
-    serial: u64,
 }
 
 impl SharedCacheLookup {
@@ -60,7 +59,6 @@ impl SharedCacheLookup {
             is_keyless: definition.use_keyless,
             wait_ms_max: rules.wait_ms_max,
             body_bytes_max: usize::try_from(memory.body_bytes_max).unwrap_or(usize::MAX),
-            serial: source.context.registry.new_serial(),
         }))
     }
 
@@ -72,8 +70,8 @@ impl SharedCacheLookup {
             return None;
         }
         // Whether the API knows the caller.
-        let is_known = !self.is_keyless && !exchange.ignored;
-        let caller = match &exchange.key {
+        let is_known = !self.is_keyless && !exchange.decisions.ignored;
+        let caller = match &exchange.caller.key {
             _ if !self.by_caller || !is_known => None,
             Some(key) if !key.shown.is_empty() => Some(key.shown.as_bytes().to_vec()),
             _ => return None,
@@ -103,21 +101,23 @@ impl SharedCacheLookup {
         ANSWERED_HERE.iter().for_each(|name| edits.remove(headers, name));
         for (name, value) in fill.conditions() {
             edits.add(name, &value);
-            exchange.is_conditional = true;
+            exchange.decisions.is_conditional = true;
         }
-        exchange.response_chain.push(FetchedResponse::new(fill, self.body_bytes_max));
+        exchange.response.chain.push(FetchedResponse::new(fill, self.body_bytes_max));
     }
 
     /// Holds the request until the response to another request arrives.
-    fn wait(&self, exchange: &mut Exchange<'_>, follower: Follower, now_ms: u64) -> Step {
+    fn wait(&self, follower: Follower, now_ms: u64) -> Step {
         let left_ms = follower.deadline_ms().saturating_sub(now_ms).min(self.wait_ms_max);
         let follower = Rc::new(follower);
-        exchange.answers.put(self.serial, follower.clone());
-        let work: Work = Box::pin(std::future::poll_fn(move |cx| match follower.is_ready(cx.waker()) {
+        let followed = follower.clone();
+        let work: Work = Box::pin(std::future::poll_fn(move |cx| match followed.is_ready(cx.waker()) {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }));
-        Step::Await(work, Duration::from_millis(left_ms.saturating_add(1)))
+        let until = HoldUntil::Done(work, Duration::from_millis(left_ms.saturating_add(1)));
+        // The work that shared it has ended.
+        Step::hold(self, until, |this, exchange| this.look_up(exchange, Rc::into_inner(follower)))
     }
 }
 
@@ -130,7 +130,14 @@ fn settings(rules: &Rules) -> ApiCacheSettings {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "SharedCacheLookup", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::CacheKey };
+
 impl Middleware for SharedCacheLookup {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
         let key = self.key(exchange, &RequestLines::new(exchange))?;
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
@@ -144,8 +151,13 @@ impl Middleware for SharedCacheLookup {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        // The work that shared it has ended.
-        let follower = exchange.answers.take::<Rc<Follower>>(self.serial).and_then(Rc::into_inner);
+        self.look_up(exchange, None)
+    }
+}
+
+impl SharedCacheLookup {
+    /// Decides about a request, which may have followed another one.
+    fn look_up(&self, exchange: &mut Exchange<'_>, follower: Option<Follower>) -> Step {
         let now_ms = clock::unix_ms();
         let lines = RequestLines::new(exchange);
         let Some(key) = self.key(exchange, &lines) else { return Step::Next };
@@ -153,7 +165,7 @@ impl Middleware for SharedCacheLookup {
         match decision {
             Decision::Serve(answer) => {
                 caching::serve(exchange.outgoing, &answer);
-                exchange.from_cache = true;
+                exchange.decisions.from_cache = true;
                 Step::Reply
             }
             Decision::Revalidate(answer, fill) => {
@@ -164,10 +176,10 @@ impl Middleware for SharedCacheLookup {
                 self.fetch(exchange, fill);
                 Step::Next
             }
-            Decision::Wait(follower) => self.wait(exchange, follower, now_ms),
+            Decision::Wait(follower) => self.wait(follower, now_ms),
             Decision::Bypass(status) => {
                 let step = Bypassed::new(&self.cache, &self.origin, key, &exchange.method, &lines, status);
-                exchange.response_chain.push(step);
+                exchange.response.chain.push(step);
                 Step::Next
             }
             Decision::Refuse => Step::Refuse(refusal::NOT_CACHED),

@@ -6,7 +6,7 @@
 mod fields;
 mod public_keys;
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::keys::{HeldKey, Key};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
@@ -18,6 +18,7 @@ use fields::SignatureFields;
 use public_keys::PublicKeys;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::api::AuthMethod;
+use tollgate_model::api::DryRunKind;
 
 /// How a signature is made.
 #[derive(Clone, Copy)]
@@ -82,7 +83,7 @@ impl SignatureAuth {
         let key = exchange.key_or_ask(&fields.key_id, &self.org_id)?;
         let key = key.filter(|key| self.has_signed(exchange, key, &fields, algorithm)).ok_or(REFUSED)?;
         if self.keeps_token && self.gives_session {
-            exchange.token = Some(fields.key_id.as_str().into());
+            exchange.caller.token = Some(fields.key_id.as_str().into());
         }
         Ok(key)
     }
@@ -91,7 +92,7 @@ impl SignatureAuth {
     fn has_signed(&self, exchange: &Exchange<'_>, key: &Key, fields: &SignatureFields, algorithm: SigningMethod) -> bool {
         let session = &key.session;
         // Tyk signs only the path, the draft path and query.
-        let tyks = exchange.full_path;
+        let tyks = exchange.arrival.full_path;
         let drafts = Some(exchange.request.target).filter(|target| *target != tyks);
         let targets = std::iter::once(tyks).chain(drafts);
         let mut messages = targets.filter_map(|target| signed_text(exchange, &fields.headers, target));
@@ -103,7 +104,7 @@ impl SignatureAuth {
             }
             SigningMethod::Rsa => {
                 let id = Some(&session.rsa_certificate_id).filter(|_| session.enable_http_signature_validation);
-                let Some(public) = id.and_then(|id| self.public_keys.get(id, exchange.unix_s)) else { return false };
+                let Some(public) = id.and_then(|id| self.public_keys.get(id, exchange.arrival.unix_s)) else { return false };
                 messages.any(|message| public.has_signed(message.as_bytes(), &fields.signature))
             }
         }
@@ -123,7 +124,7 @@ impl SignatureAuth {
         let Some((name, date)) = date(exchange) else { return false };
         let is_signed = fields.headers.iter().any(|header| header == "date" || header == name);
         let Some(date) = parse_date(date) else { return false };
-        let now = UNIX_EPOCH + Duration::from_secs(exchange.unix_s);
+        let now = UNIX_EPOCH + Duration::from_secs(exchange.arrival.unix_s);
         let apart = now.duration_since(date).or_else(|_| date.duration_since(now)).unwrap_or(Duration::MAX);
         is_signed && apart <= skew
     }
@@ -132,7 +133,7 @@ impl SignatureAuth {
 /// Name and value of the date header: clients that can't set `Date` send another.
 fn date<'e>(exchange: &'e Exchange<'_>) -> Option<(&'static str, &'e str)> {
     ["x-aux-date", "date"].into_iter().find_map(|name| {
-        let value = std::str::from_utf8(exchange.request.headers.get(name)?).ok()?.trim();
+        let value = std::str::from_utf8(exchange.received().get(name)?).ok()?.trim();
         (!value.is_empty()).then_some((name, value))
     })
 }
@@ -157,7 +158,7 @@ fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Optio
             "host" => format!("host: {}", std::str::from_utf8(exchange.request.authority).ok()?),
             // Every line with the name is signed: otherwise anyone could add one.
             name => {
-                let lines = exchange.request.headers.iter().filter(|(line, _)| line.eq_ignore_ascii_case(name));
+                let lines = exchange.received().iter().filter(|(line, _)| line.eq_ignore_ascii_case(name));
                 let values = lines.map(|(_, value)| std::str::from_utf8(value).map(str::trim)).collect::<Result<Vec<_>, _>>();
                 format!("{name}: {}", values.ok()?.join(", "))
             }
@@ -166,14 +167,25 @@ fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Optio
     Some(lines.join("\n"))
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "SignatureAuth",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for SignatureAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     /// Adds all names: the client chooses which headers its signature covers.
     fn header_names(&self, names: &mut HeaderNames) {
         names.add_all();
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
         let key = match self.signer(exchange) {
@@ -181,7 +193,7 @@ impl Middleware for SignatureAuth {
             Err(step) => return step,
         };
         if self.gives_session {
-            exchange.key = Some(key);
+            exchange.caller.key = Some(key);
         }
         Step::Next
     }

@@ -1,6 +1,6 @@
 //! The input for compiling a middleware: the definition and its surroundings.
 
-use super::Middleware;
+use super::{ListedMiddleware, Middleware};
 use crate::base::tls::TlsSettings;
 use crate::data::endpoints::{EndpointList, PatternBuilder};
 use crate::data::plugins::{HookList, PluginsOfApi};
@@ -22,7 +22,7 @@ pub(crate) struct MiddlewareSource<'a, 'c> {
     pub patterns: PatternBuilder,
     pub context: &'a mut Context<'c>,
     /// The middlewares that identify the caller.
-    pub auth: &'static [Maker],
+    pub auth: &'static [ListedMiddleware],
 }
 
 /// Compiles a middleware; `None` when the definition does not use it.
@@ -74,7 +74,7 @@ impl MiddlewareSource<'_, '_> {
             context: self.context,
             auth,
         };
-        auth.iter().filter_map(|make| make(&mut source)).collect()
+        auth.iter().filter_map(|listed| listed.compile(&mut source)).collect()
     }
 
     /// Compiles one list of `extended_paths`, without disabled entries and those for which `make` returns `None`.
@@ -131,43 +131,6 @@ impl MiddlewareSource<'_, '_> {
         self.context.error(format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}"), message);
     }
 
-    /// Whether a request may be held after limits have passed it: for limits that gateways share, for its body, or by an API that it loops
-    /// to. It then runs the chain again.
-    pub(crate) fn may_hold_after_limits(&self) -> bool {
-        let is_elsewhere = |url: &str| ["/", "http://", "https://"].iter().any(|start| url.starts_with(start));
-        // A variable may have any value.
-        let is_sent_on = |url: &str| !is_elsewhere(url) && (url.contains("tyk:") || url.contains('$'));
-        let target = match self.info.override_target.as_str() {
-            "" => self.definition.proxy.targets(self.definition.target_scheme()),
-            target => vec![target.to_owned()],
-        };
-        let rewrites = self.info.extended_paths.url_rewrites.iter();
-        let mut rewritten = rewrites.flat_map(|entry| {
-            let triggered = entry.triggers.iter().map(|trigger| trigger.rewrite_to.as_str());
-            triggered.chain([entry.rewrite_to.as_str()])
-        });
-        let paths = &self.info.extended_paths;
-        let mut triggers = paths.url_rewrites.iter().flat_map(|entry| &entry.triggers);
-        let caches_bodies = self.definition.cache_options.enable_cache && !paths.advance_cache_config.is_empty();
-        let reads_bodies = caches_bodies
-            || !paths.validate_json.is_empty()
-            || !paths.operation_validations.is_empty()
-            || !paths.persist_graphql.is_empty()
-            || self.definition.graphql.enabled
-            || !paths.transform.is_empty()
-            || !paths.transform_jq.is_empty()
-            || triggers.any(|trigger| !trigger.options.payload_matches.match_rx.is_empty())
-            || self.uses_forms();
-        let waits_for_others = self.definition.tollgate.cache.is_some();
-        self.context.settings.shares_limits
-            || reads_bodies
-            || (self.definition.upstream_auth.enabled && self.definition.upstream_auth.oauth.enabled)
-            || waits_for_others
-            || self.definition.has_late_hooks()
-            || target.iter().any(|url| is_sent_on(url))
-            || rewritten.any(is_sent_on)
-    }
-
     /// Whether variables or filters of the definition may refer to fields of a form.
     pub(crate) fn uses_forms(&self) -> bool {
         self.definition.enable_context_vars && self.definition.raw.to_string().contains("tyk_context.request_data")
@@ -176,13 +139,7 @@ impl MiddlewareSource<'_, '_> {
     /// The hooks of one kind that are in effect; `None` without any.
     pub(crate) fn hooks(&self, kind: HookKind, entries: &[PluginEntry]) -> Option<HookList> {
         let (registry, api) = (self.context.registry, &self.definition.api_id);
-        HookList::new(
-            &self.context.plugins,
-            kind,
-            entries,
-            || registry.new_serial(),
-            |kind, name| registry.hook_meter(api, kind, name),
-        )
+        HookList::new(&self.context.plugins, kind, entries, |kind, name| registry.hook_meter(api, kind, name))
     }
 
     /// A name for state that survives reloads: of this version, or of one of its endpoints.

@@ -1,6 +1,6 @@
 //! Removes keys and tokens from the request to the upstream. Reads `strip_auth_data`. Invisible to the client.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::form::without_parameter;
 use crate::data::exchange::{Exchange, Step};
 use tollgate_http::KnownHeader;
@@ -25,9 +25,16 @@ impl StripAuth {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "StripAuth", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for StripAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let headers = &exchange.request.headers;
+        let (headers, received) = (&exchange.request.headers, exchange.received());
         let edits = &mut exchange.outgoing.edits;
         for name in self.places.iter().filter_map(AuthConfig::header) {
             edits.remove(headers, name);
@@ -35,7 +42,7 @@ impl Middleware for StripAuth {
         let cookies: Vec<&str> = self.places.iter().filter_map(AuthConfig::cookie).collect();
         let is_other = |pair: &&str| pair.split_once('=').is_none_or(|(key, _)| !cookies.contains(&key.trim()));
         // A client may send several lines, of which the credential is read from the first; servers may read it from any.
-        let lines = || headers.all_known(KnownHeader::Cookie).map(String::from_utf8_lossy);
+        let lines = || received.all_known(KnownHeader::Cookie).map(String::from_utf8_lossy);
         if !cookies.is_empty() && lines().any(|line| !line.split(';').all(|pair| is_other(&pair))) {
             let rest = lines().map(|line| line.split(';').filter(is_other).map(str::trim).collect::<Vec<_>>().join("; "));
             let rest = rest.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");

@@ -6,7 +6,7 @@
 
 mod key_signature;
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::auth::keys::{HeldKey, Key};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
@@ -14,6 +14,7 @@ use crate::data::refusal::{self, Refusal};
 use crate::data::template::uses_token;
 use key_signature::KeySignature;
 use tollgate_model::api::AuthMethod;
+use tollgate_model::api::DryRunKind;
 
 pub(super) struct TokenAuth {
     places: CredentialPlaces,
@@ -51,12 +52,12 @@ impl TokenAuth {
 impl TokenAuth {
     /// Finds the key of a client certificate when the request has no key.
     fn key_of_certificate(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
-        let certificate = exchange.tls.and_then(|tls| tls.certificate.as_ref()).filter(|_| self.use_certificate);
+        let certificate = exchange.arrival.tls.and_then(|tls| tls.certificate.as_ref()).filter(|_| self.use_certificate);
         let Some(certificate) = certificate else { return Err(Step::Refuse(refusal::AUTH_MISSING)) };
-        if certificate.facts.has_expired(exchange.unix_s) {
+        if certificate.facts.has_expired(exchange.arrival.unix_s) {
             return Err(Step::Refuse(refusal::KEY_CERTIFICATE_EXPIRED));
         }
-        let text = exchange.keys.rules.text_of(&certificate.facts.fingerprint, &self.org_id);
+        let text = exchange.arrival.keys.rules.text_of(&certificate.facts.fingerprint, &self.org_id);
         let key = exchange.key_or_ask(&text, &self.org_id)?;
         let bound = key.filter(|key| key.is_bound_to(&certificate.facts.fingerprint));
         let key = bound.ok_or(Step::Refuse(refusal::KEY_CERTIFICATE_UNKNOWN))?;
@@ -69,19 +70,19 @@ impl TokenAuth {
 
     fn keep(&self, token: &str, exchange: &mut Exchange<'_>) {
         if self.keeps_token && self.gives_session {
-            exchange.token = Some(exchange.keys.written(token, &self.org_id).into());
+            exchange.caller.token = Some(exchange.arrival.keys.written(token, &self.org_id).into());
         }
     }
 
     /// Checks the certificates that a key is bound to, even if the API asks for none: the name of such a key is derived from the
     /// certificate and is not secret.
     fn check_binding(&self, key: &Key, exchange: &Exchange<'_>) -> Result<(), Refusal> {
-        let Some(certificate) = exchange.tls.and_then(|tls| tls.certificate.as_ref()) else {
-            let is_good_alone = exchange.settings.keys_without_certificate;
+        let Some(certificate) = exchange.arrival.tls.and_then(|tls| tls.certificate.as_ref()) else {
+            let is_good_alone = exchange.arrival.settings.keys_without_certificate;
             return if is_good_alone { Ok(()) } else { Err(refusal::KEY_CERTIFICATE_MISSING) };
         };
         match key.is_bound_to(&certificate.facts.fingerprint) {
-            true if certificate.facts.has_expired(exchange.unix_s) => Err(refusal::KEY_CERTIFICATE_EXPIRED),
+            true if certificate.facts.has_expired(exchange.arrival.unix_s) => Err(refusal::KEY_CERTIFICATE_EXPIRED),
             true => Ok(()),
             false => Err(refusal::KEY_CERTIFICATE_MISMATCH),
         }
@@ -89,7 +90,7 @@ impl TokenAuth {
 
     fn key(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let Some(token) = self.places.find(exchange) else { return self.key_of_certificate(exchange) };
-        let known = match exchange.keys.find(&token, &self.org_id) {
+        let known = match exchange.arrival.keys.find(&token, &self.org_id) {
             Some(key) => Some(key),
             None => exchange.ask_for_key(&token, &self.org_id)?,
         };
@@ -105,15 +106,26 @@ impl TokenAuth {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "TokenAuth",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for TokenAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored {
+        if exchange.decisions.ignored {
             return Step::Next;
         }
         match self.key(exchange) {
             Ok(key) => {
                 if self.gives_session {
-                    exchange.key = Some(key);
+                    exchange.caller.key = Some(key);
                 }
                 Step::Next
             }

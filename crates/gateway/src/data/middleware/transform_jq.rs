@@ -2,12 +2,12 @@
 //! set, and `tyk_context` are variables for the middlewares behind. A body that is no JSON, or that the filter fails for, gets 415, as in Tyk;
 //! a filter that reaches a limit gets 500. Filters are compiled when the definition is loaded.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::bodies::{BodyFilterError, CompiledBodyFilter};
-use crate::data::refusal::RefusalText;
+use crate::data::refusal::{self, RefusalText};
 use tollgate_jq::JqValue;
 
 pub(super) struct TransformJq {
@@ -22,7 +22,14 @@ impl TransformJq {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "TransformJq", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for TransformJq {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         // The filter decides for each request which headers it sets.
         names.add_all();
@@ -36,7 +43,7 @@ impl Middleware for TransformJq {
         let context = filter.context(exchange);
         let input = CompiledBodyFilter::parse(exchange.body())
             .map(|body| JqValue::object([("body", body.unwrap_or_default()), ("_tyk_context", context)]));
-        let made = input.and_then(|input| filter.apply(input, exchange.unix_s, exchange.settings.body_bytes_max));
+        let made = input.and_then(|input| filter.apply(input, exchange.arrival.unix_s, exchange.arrival.settings.body_bytes_max));
         let made = match made {
             Ok(made) => made,
             Err(error) => return refused(exchange, error),
@@ -45,7 +52,7 @@ impl Middleware for TransformJq {
             exchange.outgoing.edits.set(&exchange.request.headers, name, value);
         }
         if filter.sets_context() && !made.context.is_empty() {
-            exchange.set_variables(made.context);
+            exchange.notes.set_variables(made.context);
         }
         exchange.replace_body(made.body);
         Step::Next
@@ -56,10 +63,9 @@ fn refused(exchange: &Exchange<'_>, error: BodyFilterError) -> Step {
     if !matches!(error, BodyFilterError::NotJson(_)) {
         tracing::warn!(api = exchange.api.id, %error, "a request's body was not transformed");
     }
-    let (status, cause, message) = match error {
-        BodyFilterError::NotJson(message) => (415, "body_not_json", message),
-        BodyFilterError::Failed(message) => (415, "body_not_filtered", message),
-        BodyFilterError::Limit(message) => (500, "filter_limit", message),
-    };
-    Step::Refuse(RefusalText { status, cause, message: message.into(), id: None }.into())
+    Step::Refuse(match error {
+        BodyFilterError::NotJson(message) => refusal::body_not_json(415, message),
+        BodyFilterError::Failed(message) => RefusalText::new(415, "body_not_filtered", message).into(),
+        BodyFilterError::Limit(message) => RefusalText::new(500, "filter_limit", message).into(),
+    })
 }

@@ -2,7 +2,7 @@
 //! `response_body_transform_jq`, as in Tyk. The client sees the `body` of what the filter makes, and its `rewrite_headers`. A response that is
 //! no JSON, or that the filter fails for, is refused with 500; one that is too large with `Response body too large`.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::canonical_name;
@@ -47,7 +47,14 @@ impl TransformJqResponse {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "TransformJqResponse", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for TransformJqResponse {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn is_for_responses(&self) -> bool {
         true
     }
@@ -58,9 +65,9 @@ impl Middleware for TransformJqResponse {
             filter: filter.clone(),
             context: filter.context(exchange),
             replacement: BodyReplacement::new(exchange),
-            unix_s: exchange.unix_s,
+            unix_s: exchange.arrival.unix_s,
         };
-        exchange.response_chain.push(step);
+        exchange.response.chain.push(step);
         Step::Next
     }
 }

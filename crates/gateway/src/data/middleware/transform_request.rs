@@ -1,7 +1,7 @@
 //! Transforms request bodies by a template. Reads `transform`. The upstream sees the rendered body; a body without the configured format
 //! passes unchanged, as in Tyk. Templates are parsed when the definition is loaded.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::CompiledBodyTemplate;
@@ -19,7 +19,14 @@ impl TransformRequest {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "TransformRequest", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for TransformRequest {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(template) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         if let Err(step) = exchange.read_body() {

@@ -1,7 +1,7 @@
 //! Transforms response bodies by a template. Reads `transform_response`. The client sees the rendered body; a body without the configured
 //! format counts as empty, as in Tyk. A response that is too large gets 500 `Response body too large`.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::{BodyReplacement, CompiledBodyTemplate, Surroundings, Unopened, rewrite};
@@ -31,7 +31,14 @@ impl TransformResponse {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "TransformResponse", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for TransformResponse {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn is_for_responses(&self) -> bool {
         true
     }
@@ -43,7 +50,7 @@ impl Middleware for TransformResponse {
             surroundings: template.surroundings(exchange),
             replacement: BodyReplacement::new(exchange),
         };
-        exchange.response_chain.push(step);
+        exchange.response.chain.push(step);
         Step::Next
     }
 }

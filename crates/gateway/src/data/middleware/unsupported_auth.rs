@@ -1,9 +1,10 @@
 //! Rejects every request to an API with an unsupported authentication method, because nobody can authenticate. The client sees 403 `Access
 //! to this API has been disallowed`.
 
-use super::{Middleware, MiddlewareSource};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
+use tollgate_model::api::DryRunKind;
 
 pub(super) struct UnsupportedAuth;
 
@@ -14,8 +15,19 @@ impl UnsupportedAuth {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "UnsupportedAuth",
+    phase: ChainPhase::Auth,
+    dry_run: Some(DryRunKind::Authentication),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for UnsupportedAuth {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.ignored { Step::Next } else { Step::Refuse(refusal::KEY_DISALLOWED) }
+        if exchange.decisions.ignored { Step::Next } else { Step::Refuse(refusal::KEY_DISALLOWED) }
     }
 }

@@ -3,8 +3,7 @@
 //! Reads `upstream_auth`. The credentials replace what the client sent in the header. A token is kept until shortly before it expires; the
 //! request that needs a new one is held for it, for five seconds at most. Without a token the client sees 502.
 
-use super::{Middleware, MiddlewareSource};
-use crate::base::answers::{GRACE, QuestionState};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
 use crate::base::service_kind::ServiceKind;
@@ -48,7 +47,6 @@ struct TokenSource {
     call: TokenCall,
     client: Arc<AuthHttpClient>,
     current: Arc<ArcSwapOption<UpstreamToken>>,
-    serial: u64,
 }
 
 /// The question for a token.
@@ -110,7 +108,7 @@ fn credentials(auth: &UpstreamAuth, source: &MiddlewareSource<'_, '_>) -> Result
         uri,
         tls,
     };
-    let token = TokenSource { call, client, current: Arc::default(), serial: source.context.registry.new_serial() };
+    let token = TokenSource { call, client, current: Arc::default() };
     Ok(Some(UpstreamCredentials { header: name(&rules.header.name), source: CredentialSource::Token(Box::new(token)) }))
 }
 
@@ -176,7 +174,14 @@ async fn token(client: &AuthHttpClient, call: TokenCall) -> Result<UpstreamToken
     Ok(UpstreamToken { value: format!("Bearer {text}").into_bytes(), life_s, ends_unix_s: 0 })
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "UpstreamCredentials", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Passes };
+
 impl Middleware for UpstreamCredentials {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn header_names(&self, names: &mut HeaderNames) {
         names.add(&self.header);
     }
@@ -189,20 +194,23 @@ impl Middleware for UpstreamCredentials {
             }
             CredentialSource::Token(source) => source,
         };
-        let current = source.current.load_full().filter(|token| exchange.unix_s < token.ends_unix_s);
-        let token = match current {
-            Some(token) => token,
-            None => match exchange.answers.ask(source.serial, || source.ask()) {
-                QuestionState::Hold(work) => return Step::Await(work, ASK_TIME_MAX + GRACE),
-                QuestionState::Done(None) | QuestionState::Lost => return Step::Refuse(UPSTREAM_CREDENTIALS),
-                QuestionState::Done(Some(fresh)) => {
-                    let ends_unix_s = exchange.unix_s.saturating_add(fresh.life_s.saturating_sub(LAST_S).max(1));
+        match source.current.load_full().filter(|token| exchange.arrival.unix_s < token.ends_unix_s) {
+            Some(token) => self.add(&token, exchange),
+            None => Step::ask(self, source.ask(), ASK_TIME_MAX, |this, exchange, told| match (&this.source, told.flatten()) {
+                (CredentialSource::Token(source), Some(fresh)) => {
+                    let ends_unix_s = exchange.arrival.unix_s.saturating_add(fresh.life_s.saturating_sub(LAST_S).max(1));
                     let token = Arc::new(UpstreamToken { value: fresh.value.clone(), life_s: fresh.life_s, ends_unix_s });
                     source.current.store(Some(token.clone()));
-                    token
+                    this.add(&token, exchange)
                 }
-            },
-        };
+                _ => Step::Refuse(UPSTREAM_CREDENTIALS),
+            }),
+        }
+    }
+}
+
+impl UpstreamCredentials {
+    fn add(&self, token: &UpstreamToken, exchange: &mut Exchange<'_>) -> Step {
         exchange.outgoing.edits.set(&exchange.request.headers, &self.header, &token.value);
         Step::Next
     }

@@ -5,8 +5,7 @@
 //! compiled when the definition is loaded. What takes more than a brief budget runs on another thread; a body that takes more than the budget
 //! of its size is refused like one that does not match.
 
-use super::{Middleware, MiddlewareSource};
-use crate::base::answers::{GRACE, QuestionState};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
@@ -17,14 +16,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::sync::Arc;
-use tollgate_engine::Pending;
 use tollgate_model::api::BodySchema;
+use tollgate_model::api::DryRunKind;
 use tollgate_schema::{BodyValidator, Budget, InvalidBody};
 
 pub(super) struct ValidateJson {
     by_endpoint: EndpointList<Schema>,
     threads: Arc<StartedOnce<BodyThreads>>,
-    serial: u64,
 }
 
 struct Schema {
@@ -41,8 +39,8 @@ impl ValidateJson {
         if by_endpoint.is_empty() {
             return None;
         }
-        let (threads, serial) = (source.context.registry.body_threads.clone(), source.context.registry.new_serial());
-        Some(Box::new(ValidateJson { by_endpoint, threads, serial }))
+        let threads = source.context.registry.body_threads.clone();
+        Some(Box::new(ValidateJson { by_endpoint, threads }))
     }
 }
 
@@ -65,55 +63,58 @@ fn decoded(base64: &str) -> Result<Value, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("not JSON: {error}"))
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "ValidateJson",
+    phase: ChainPhase::PostAuth,
+    dry_run: Some(DryRunKind::Validation),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for ValidateJson {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(schema) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let Some(validator) = &schema.validator else { return Step::Refuse(refusal::SCHEMA_MISSING) };
         if let Err(step) = exchange.read_body() {
             return step;
         }
-        let number = self.serial | (exchange.level as u64) << 56;
         let body = exchange.body();
-        if body.len() <= HERE_BYTES_MAX && !exchange.answers.has(number) {
+        if body.len() <= HERE_BYTES_MAX {
             match validator.check(body, Budget::brief()) {
                 Ok(()) => return Step::Next,
                 Err(InvalidBody::TooMuchWork) => {}
                 Err(why) => return schema.refuse(body, &why),
             }
         }
-        let job = (!exchange.answers.has(number)).then(|| (validator.clone(), body.to_vec()));
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
-        let begin = || match job {
-            Some((validator, body)) => threads.run(move || Arc::new(validator.check(&body, Budget::of_body(body.len())))),
-            None => Pending::pair().1,
-        };
-        match exchange.answers.ask(number, begin) {
-            QuestionState::Hold(work) => Step::Await(work, OFFLOAD_TIME_MAX + GRACE),
-            QuestionState::Lost => Step::Refuse(refusal::BODY_WORK_BUSY),
-            QuestionState::Done(checked) => match &*checked {
-                Ok(()) => Step::Next,
-                Err(why) => schema.refuse(exchange.body(), why),
+        let (validator, body) = (validator.clone(), body.to_vec());
+        let checked = threads.run(move || Arc::new(validator.check(&body, Budget::of_body(body.len()))));
+        Step::ask(self, checked, OFFLOAD_TIME_MAX, |this, exchange, checked| match checked.as_deref() {
+            None => Step::Refuse(refusal::BODY_WORK_BUSY),
+            Some(Ok(())) => Step::Next,
+            Some(Err(why)) => match this.by_endpoint.find(exchange.hits, &exchange.method) {
+                Some(schema) => schema.refuse(exchange.body(), why),
+                None => Step::Next,
             },
-        }
+        })
     }
 }
 
 impl Schema {
     fn refuse(&self, body: &[u8], why: &InvalidBody) -> Step {
-        match why {
+        Step::Refuse(match why {
             InvalidBody::NotJson(error) => {
-                refused(400, "body_not_json", format!("JSON parsing error: {}", parse_error(body, error)))
+                refusal::body_not_json(400, format!("{}{}", refusal::NOT_JSON, parse_error(body, error)))
             }
-            InvalidBody::Mismatches(mismatches) => refused(self.status, "body_invalid", mismatches.clone()),
+            InvalidBody::Mismatches(mismatches) => refusal::body_invalid(self.status, mismatches.clone()),
             InvalidBody::TooMuchWork => {
-                refused(self.status, "body_too_much_work", "the body takes too long to validate".to_owned())
+                RefusalText::new(self.status, "body_too_much_work", "the body takes too long to validate".to_owned()).into()
             }
-        }
+        })
     }
-}
-
-fn refused(status: u16, cause: &'static str, message: String) -> Step {
-    Step::Refuse(RefusalText { status, cause, message: message.into(), id: None }.into())
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@
 //! Parameters are checked before the body is read. A request is held until its body has arrived, if the operation describes one. What takes more
 //! than a brief budget runs on another thread; what takes more than the budget of the body's size is refused like what does not fit.
 
-use super::{Middleware, MiddlewareSource};
-use crate::base::answers::{GRACE, QuestionState};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
@@ -15,14 +14,13 @@ use crate::data::refusal::{self, RefusalText};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tollgate_engine::Pending;
 use tollgate_http::KnownHeader;
+use tollgate_model::api::DryRunKind;
 use tollgate_openapi::{Budget, Operation, OperationRules, RequestMismatch, RequestParts, RulesCompiler};
 
 pub(super) struct ValidateRequest {
     by_endpoint: EndpointList<Validated>,
     threads: Arc<StartedOnce<BodyThreads>>,
-    serial: u64,
 }
 
 /// The rules of an operation; `None` if its requests are not validated.
@@ -64,12 +62,23 @@ impl ValidateRequest {
             let status = if entry.error_response_code == 0 { 422 } else { entry.error_response_code };
             Some(Validated { rules, status })
         });
-        let (threads, serial) = (source.context.registry.body_threads.clone(), source.context.registry.new_serial());
-        Some(Box::new(ValidateRequest { by_endpoint, threads, serial }))
+        let threads = source.context.registry.body_threads.clone();
+        Some(Box::new(ValidateRequest { by_endpoint, threads }))
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
+    name: "ValidateRequest",
+    phase: ChainPhase::PostAuth,
+    dry_run: Some(DryRunKind::Validation),
+    rehearsed: Rehearsed::Runs,
+};
+
 impl Middleware for ValidateRequest {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(validated) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let Some(rules) = &validated.rules else { return Step::Next };
@@ -88,42 +97,39 @@ impl Middleware for ValidateRequest {
         if let Err(step) = exchange.read_body() {
             return step;
         }
-        let kind = exchange.request.headers.known(KnownHeader::ContentType).unwrap_or_default();
+        let kind = exchange.received().known(KnownHeader::ContentType).unwrap_or_default();
         let kind = String::from_utf8_lossy(kind);
-        let number = self.serial | (exchange.level as u64) << 56;
         let body = exchange.body();
-        if body.len() <= HERE_BYTES_MAX && !exchange.answers.has(number) {
+        if body.len() <= HERE_BYTES_MAX {
             match rules.check_body(&kind, body, Budget::brief()) {
                 Ok(()) => return Step::Next,
                 Err(mismatch) if mismatch.is_exhausted() => {}
                 Err(mismatch) => return refused(validated.status, &mismatch),
             }
         }
-        let job = (!exchange.answers.has(number)).then(|| (rules.clone(), kind.into_owned(), body.to_vec()));
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
-        let begin = || match job {
-            Some((rules, kind, body)) => threads.run(move || rules.check_body(&kind, &body, Budget::of_body(body.len()))),
-            None => Pending::pair().1,
-        };
-        match exchange.answers.ask(number, begin) {
-            QuestionState::Hold(work) => Step::Await(work, OFFLOAD_TIME_MAX + GRACE),
-            QuestionState::Lost => Step::Refuse(refusal::BODY_WORK_BUSY),
-            QuestionState::Done(Ok(())) => Step::Next,
-            QuestionState::Done(Err(mismatch)) => refused(validated.status, &mismatch),
-        }
+        let (rules, kind, body, status) = (rules.clone(), kind.into_owned(), body.to_vec(), validated.status);
+        let checked = threads.run(move || rules.check_body(&kind, &body, Budget::of_body(body.len())));
+        Step::ask(self, checked, OFFLOAD_TIME_MAX, move |_, _, checked| match checked {
+            None => Step::Refuse(refusal::BODY_WORK_BUSY),
+            Some(Ok(())) => Step::Next,
+            Some(Err(mismatch)) => refused(status, &mismatch),
+        })
     }
 }
 
 /// All lines of a header as one.
 fn joined<'x>(exchange: &'x Exchange<'_>, name: &str) -> Option<Cow<'x, str>> {
-    let mut lines = exchange.request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+    let mut lines = exchange.received().iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
     let first = String::from_utf8_lossy(lines.next()?.1);
     let separator = if name.eq_ignore_ascii_case("cookie") { "; " } else { "," };
     Some(lines.fold(first, |joined, (_, value)| Cow::Owned(format!("{joined}{separator}{}", String::from_utf8_lossy(value)))))
 }
 
 fn refused(status: u16, mismatch: &RequestMismatch) -> Step {
-    let cause = if mismatch.is_exhausted() { "request_too_much_work" } else { "request_invalid" };
     let message = format!("request validation error: {mismatch}");
-    Step::Refuse(RefusalText { status, cause, message: message.into(), id: None }.into())
+    Step::Refuse(match mismatch.is_exhausted() {
+        true => RefusalText::new(status, "request_too_much_work", message).into(),
+        false => refusal::request_invalid(status, message),
+    })
 }

@@ -5,10 +5,10 @@
 //! Clients see the document's side of the API, so responses are checked as all other steps have changed them. A response whose body must be checked
 //! is held until it is complete; bodies in other forms than JSON pass as they come.
 
-use super::{Middleware, MiddlewareSource};
-use crate::base::answers::GRACE;
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
+use crate::data::exchange::GRACE;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::{Unopened, WholeBody};
 use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
@@ -93,7 +93,14 @@ impl ValidateResponse {
     }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "ValidateResponse", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for ValidateResponse {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn is_for_responses(&self) -> bool {
         true
     }
@@ -106,11 +113,11 @@ impl Middleware for ValidateResponse {
             terms: self.terms.clone(),
             // A part of a document can't be checked.
             reader: WholeBody::new(exchange),
-            counting_core: exchange.counting_core,
+            counting_core: exchange.arrival.counting_core,
             body: None,
             asked: None,
         };
-        exchange.response_chain.push(step);
+        exchange.response.chain.push(step);
         Step::Next
     }
 }
@@ -197,5 +204,5 @@ impl ResponseValidation {
 
 fn refusal(status: u16) -> Refusal {
     let message = "Response does not fit the API's description".to_owned();
-    RefusalText { status, cause: CAUSE, message: message.into(), id: None }.into()
+    RefusalText::new(status, CAUSE, message).into()
 }

@@ -2,12 +2,11 @@
 //! response would get, or 500 when the function fails; with `proxy_on_error` the request goes to the upstream then. The request is held while
 //! the script runs. Not recorded in the cache.
 
-use super::{Middleware, MiddlewareSource};
-use crate::base::answers::{GRACE, QuestionState};
+use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
 use crate::base::form::pairs;
 use crate::base::path::Path as UrlPath;
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::{Exchange, Redirect, Step, SubstituteResponse};
+use crate::data::exchange::{Awaited, Exchange, GRACE, Redirect, Step, SubstituteResponse};
 use crate::data::plugins::{MetaDataWriter, plugin_headers, session_of};
 use crate::data::refusal::VIRTUAL_FAILED;
 use crate::data::script_settings::{ScriptSettings, read_script};
@@ -17,6 +16,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::path::Path;
 use std::pin::Pin;
+use tollgate_engine::HoldUntil;
 use tollgate_http::{is_token, is_value};
 use tollgate_javascript::{
     Argument, Constant, Entry, Handler, ProgramBuilder, ProgramFault, Scope, Script, ScriptCall, ScriptFault, VirtualAnswer,
@@ -36,7 +36,6 @@ pub(super) struct VirtualEndpoints {
     /// The session that functions without `use_session` see.
     no_session: Constant,
     meta_data: MetaDataWriter,
-    serial: u64,
 }
 
 struct Function {
@@ -79,9 +78,8 @@ impl VirtualEndpoints {
             let no_session = builder.constant(&scripts::no_session());
             match scripts::load(builder, source.definition, &settings, source.context.settings, source.context.registry) {
                 Ok(script) => {
-                    let serial = source.context.registry.new_serial();
                     let meta_data = MetaDataWriter::new(source.context.registry);
-                    return Some(Box::new(VirtualEndpoints { by_endpoint, script, config, no_session, meta_data, serial }));
+                    return Some(Box::new(VirtualEndpoints { by_endpoint, script, config, no_session, meta_data }));
                 }
                 Err(fault) => problems.push(place_of(fault, entries)),
             }
@@ -104,17 +102,12 @@ impl VirtualEndpoints {
         Box::pin(async move { called.await.and_then(|text| VirtualAnswer::parse(&text)) })
     }
 
-    /// The number under which a request has the answer. A request that loops to this API asks again.
-    fn number(&self, exchange: &Exchange<'_>) -> u64 {
-        self.serial | (exchange.level as u64) << 56
-    }
-
     /// Stores the session's `meta_data` that the function has returned. As in Tyk, a function that returns none removes all.
     fn keep_meta_data(&self, function: &Function, exchange: &mut Exchange<'_>, answer: &VirtualAnswer) {
         let Some(session) = session_of(exchange).filter(|_| function.use_session) else { return };
         let meta_data = answer.session_meta.clone().unwrap_or_default();
         if session.meta_data != meta_data {
-            self.meta_data.put(exchange, self.number(exchange), meta_data);
+            self.meta_data.put(exchange, meta_data);
         }
     }
 
@@ -206,7 +199,7 @@ fn request_of(exchange: &Exchange<'_>) -> VirtualRequest {
         body: String::from_utf8_lossy(exchange.body()).into_owned(),
         url: exchange.uri(),
         params: params.map(|(name, value)| (name.to_string(), value.to_string())).collect(),
-        scheme: if exchange.tls.is_some() { "https" } else { "http" },
+        scheme: if exchange.arrival.tls.is_some() { "https" } else { "http" },
     }
 }
 
@@ -216,7 +209,7 @@ fn redirect(exchange: &mut Exchange<'_>, target: &str) -> Result<Step, String> {
     let is_sendable = target.bytes().all(|byte| byte > 0x20 && byte != 0x7f);
     let rooted = if parts.path.starts_with('/') { parts.path.to_owned() } else { format!("/{}", parts.path) };
     let path = UrlPath::new(rooted.into()).filter(|_| is_sendable).ok_or_else(|| format!("{target:?} has no valid path"))?;
-    exchange.redirected = Some(Redirect::Loop(parts.authority.to_owned()));
+    exchange.decisions.redirected = Some(Redirect::Loop(parts.authority.to_owned()));
     let listen_path = exchange.url.path.decoded.get(..exchange.url.listen_bytes).unwrap_or_default();
     if !path.decoded.starts_with(listen_path) {
         exchange.url.listen_bytes = 0;
@@ -240,26 +233,31 @@ fn check(answer: &VirtualAnswer) -> Result<u16, String> {
     if bytes > HEADER_BYTES_MAX { Err(format!("the headers have more than {HEADER_BYTES_MAX} bytes")) } else { Ok(status) }
 }
 
+pub(super) const ABOUT: AboutMiddleware =
+    AboutMiddleware { name: "VirtualEndpoints", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
+
 impl Middleware for VirtualEndpoints {
+    fn about(&self) -> &'static AboutMiddleware {
+        &ABOUT
+    }
+
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(function) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         if let Err(step) = exchange.read_body() {
             return step;
         }
-        let serial = self.number(exchange);
-        let asked = (!exchange.answers.has(serial)).then(|| self.ask(function, exchange));
-        let begin = || asked.unwrap_or_else(|| Box::pin(std::future::ready(Err(ScriptFault::Busy))));
-        let outcome = match exchange.answers.ask_here(serial, begin) {
-            QuestionState::Done(outcome) => outcome,
-            QuestionState::Hold(work) => return Step::Await(work, self.script.limits().time_max + GRACE),
-            QuestionState::Lost => return self.fail(function, exchange, "the script did not answer in time"),
-        };
-        match &*outcome {
-            Ok(answer) => {
-                self.keep_meta_data(function, exchange, answer);
-                Self::answer(exchange, answer).unwrap_or_else(|why| self.fail(function, exchange, &why))
+        let (work, answer) = Awaited::new(self.ask(function, exchange));
+        let until = HoldUntil::Done(work, self.script.limits().time_max + GRACE);
+        Step::hold(self, until, |this: &Self, exchange| {
+            let Some(function) = this.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
+            match answer.take() {
+                Some(Ok(answer)) => {
+                    this.keep_meta_data(function, exchange, &answer);
+                    Self::answer(exchange, &answer).unwrap_or_else(|why| this.fail(function, exchange, &why))
+                }
+                Some(Err(fault)) => this.fail(function, exchange, &fault.to_string()),
+                None => this.fail(function, exchange, "the script did not answer in time"),
             }
-            Err(fault) => self.fail(function, exchange, &fault.to_string()),
-        }
+        })
     }
 }

@@ -33,8 +33,8 @@ pub(super) fn apply(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Re
 
 fn apply_body(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Result<(), BadChange> {
     let Some(body) = &changes.body else { return Ok(()) };
-    if body.len() > exchange.settings.body_bytes_max {
-        return Err(BadChange(format!("the body has more than {} bytes", exchange.settings.body_bytes_max)));
+    if body.len() > exchange.arrival.settings.body_bytes_max {
+        return Err(BadChange(format!("the body has more than {} bytes", exchange.arrival.settings.body_bytes_max)));
     }
     if body != exchange.body_in_coding() {
         exchange.replace_body(body.clone());
@@ -87,7 +87,7 @@ fn apply_url(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Result<()
         }
         query = new.query.to_owned();
         if let Some(api) = new.api {
-            exchange.redirected = Some(Redirect::Loop(api.to_owned()));
+            exchange.decisions.redirected = Some(Redirect::Loop(api.to_owned()));
         }
     }
     let base = match changes.query_base {
@@ -142,7 +142,7 @@ impl<'u> NewUrl<'u> {
 fn set_path(raw: &str, exchange: &mut Exchange<'_>) -> Result<(), BadChange> {
     let invalid = || BadChange("the path is invalid".to_owned());
     let decoded = Path::new(Cow::Borrowed(raw)).ok_or_else(invalid)?.decoded.into_owned();
-    let cleaned = if exchange.settings.skip_url_cleaning { None } else { path::clean(&decoded) };
+    let cleaned = if exchange.arrival.settings.skip_url_cleaning { None } else { path::clean(&decoded) };
     let is_plain = cleaned.is_none() && raw.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'#' | b'\\' | b'"'));
     let written = if is_plain { raw.to_owned() } else { path::encode(&cleaned.unwrap_or(decoded)) };
     let path = Path::new(Cow::Owned(written)).ok_or_else(invalid)?;
@@ -187,21 +187,21 @@ fn encoded(parameters: &Parameters) -> String {
 }
 
 /// Ends the request with the response that a hook returned.
-pub(super) fn end(overrides: &ReturnOverrides, exchange: &mut Exchange<'_>) -> Result<Step, BadChange> {
+pub(super) fn end(overrides: &ReturnOverrides, identifies: bool, exchange: &mut Exchange<'_>) -> Result<Step, BadChange> {
     let status = u16::try_from(overrides.status).ok().filter(|status| (200..=599).contains(status));
     let status = status.ok_or_else(|| BadChange(format!("{} is no status of a response", overrides.status)))?;
     check_lines(&overrides.headers)?;
-    if overrides.body.len() > exchange.settings.body_bytes_max {
-        return Err(BadChange(format!("the body has more than {} bytes", exchange.settings.body_bytes_max)));
+    if overrides.body.len() > exchange.arrival.settings.body_bytes_max {
+        return Err(BadChange(format!("the body has more than {} bytes", exchange.arrival.settings.body_bytes_max)));
     }
     let lines = overrides.headers.iter().filter(|(name, _)| !is_framing_header(name));
     if status >= 400 && !overrides.override_error {
         // As in Tyk, the error itself decides about its type.
         for (name, value) in lines.filter(|(name, _)| !name.eq_ignore_ascii_case("content-type")) {
             let change = HeaderChange::Set(canonical_name(name).into(), value.as_bytes().to_vec());
-            exchange.response_changes.push(change);
+            exchange.response.changes.push(change);
         }
-        return Ok(Step::Refuse(refusal::of_plugin(status, overrides.body.clone())));
+        return Ok(Step::Refuse(refusal::of_plugin(status, overrides.body.clone(), identifies)));
     }
     if overrides.is_processed {
         let mut headers: Vec<_> = lines.map(|(name, value)| (canonical_name(name), value.clone().into_bytes())).collect();
@@ -212,19 +212,15 @@ pub(super) fn end(overrides: &ReturnOverrides, exchange: &mut Exchange<'_>) -> R
         let body = if has_body { overrides.body.clone().into_bytes() } else { Vec::new() };
         return Ok(Step::Respond(Box::new(SubstituteResponse::of_script(status, headers, body))));
     }
-    let outgoing = &mut *exchange.outgoing;
-    // Changes of the request must not appear in the response.
-    outgoing.edits.clear();
-    outgoing.status = status;
+    let outgoing = exchange.begin_reply(status);
     lines.for_each(|(name, value)| outgoing.edits.add(&canonical_name(name), value.as_bytes()));
-    outgoing.body.clear();
     if !matches!(status, 204 | 304) {
         outgoing.body.extend_from_slice(overrides.body.as_bytes());
         if !overrides.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             outgoing.edits.add("Content-Type", sniffed(&overrides.body).as_bytes());
         }
     }
-    exchange.records_reply = true;
+    exchange.decisions.records_reply = true;
     Ok(Step::Reply)
 }
 

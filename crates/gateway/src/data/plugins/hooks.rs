@@ -2,15 +2,12 @@
 
 use super::request::rewritten_url;
 use super::{BadChange, MetaDataWriter, changes, plugin_request, session_of};
-use crate::base::answers::QuestionState;
-use crate::data::exchange::{Exchange, Step};
-use crate::data::refusal;
+use crate::data::exchange::{Awaited, Exchange, Step};
 use crate::observe::{HookMeter, HookResult};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tollgate_engine::MonoTime;
+use tollgate_engine::{HoldUntil, MonoTime};
 use tollgate_model::api::PluginEntry;
 use tollgate_plugin::{
     HookAnswer, HookCall, HookFault, HookFuture, HookKind, LoadedPlugins, PluginApi, PluginRequest, SessionChange,
@@ -48,20 +45,26 @@ pub(crate) struct Hook {
     pub name: Arc<str>,
     index: usize,
     raw_body_only: bool,
-    serial: u64,
     meter: Arc<HookMeter>,
 }
 
 /// What became of a call.
-pub(crate) type HookOutcome = Rc<Result<HookAnswer, HookFault>>;
+pub(crate) type HookOutcome = Result<HookAnswer, HookFault>;
+
+/// A call that has begun.
+pub(crate) enum StartedCall {
+    /// It did not have to wait.
+    Ended(Box<HookOutcome>),
+    /// Its request must be held; then [`HookList::outcome`] has the outcome.
+    Waits(HoldUntil, Awaited<HookOutcome>),
+}
 
 impl HookList {
-    /// The hooks of one kind that are in effect; `None` without any. `serial` numbers them.
+    /// The hooks of one kind that are in effect; `None` without any.
     pub(crate) fn new(
         plugins: &PluginsOfApi,
         kind: HookKind,
         entries: &[PluginEntry],
-        mut serial: impl FnMut() -> u64,
         meter: impl Fn(HookKind, &str) -> Arc<HookMeter>,
     ) -> Option<Self> {
         let PluginsOfApi::Loaded(shared) = plugins else { return None };
@@ -71,44 +74,20 @@ impl HookList {
                 name: entry.name.as_str().into(),
                 index,
                 raw_body_only: entry.raw_body_only,
-                serial: serial(),
                 meter: meter(kind, &entry.name),
             })
             .collect();
         (!hooks.is_empty()).then(|| HookList { shared: shared.clone(), kind, hooks })
     }
 
-    /// Calls the hooks, one after the other; requests with a body are read first, as in Tyk.
-    pub(crate) fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if let Err(step) = exchange.keep_body(exchange.settings.body_bytes_max) {
-            return step;
-        }
-        for hook in &self.hooks {
-            let outcome = match self.ask(hook, exchange) {
-                Ok(outcome) => outcome,
-                Err(step) => return step,
-            };
-            match &*outcome {
-                Ok(answer) => {
-                    if let Err(step) = self.apply(hook, answer, exchange) {
-                        return step;
-                    }
-                }
-                Err(fault) if self.passes(fault) => {}
-                Err(_) => return Step::Refuse(refusal::PLUGIN_FAILED),
-            }
-        }
-        Step::Next
-    }
-
     /// Applies an answer; `Err` ends the request.
     pub(crate) fn apply(&self, hook: &Hook, answer: &HookAnswer, exchange: &mut Exchange<'_>) -> Result<(), Step> {
         let refused = |bad: BadChange| Step::Refuse(bad.refuse(&self.shared.api.id, &hook.name));
         if let SessionChange::MetaData(meta_data) = &answer.session {
-            self.shared.meta_data.put(exchange, number_of(hook, exchange), meta_data.clone());
+            self.shared.meta_data.put(exchange, meta_data.clone());
         }
         if let Some(overrides) = &answer.request.overrides {
-            return Err(changes::end(overrides, exchange).unwrap_or_else(refused));
+            return Err(changes::end(overrides, self.kind == HookKind::AuthCheck, exchange).unwrap_or_else(refused));
         }
         changes::apply(&answer.request, exchange).map_err(refused)
     }
@@ -118,22 +97,24 @@ impl HookList {
         self.shared.is_open && !matches!(fault, HookFault::Failed(_)) && self.shared.plugins.is_loaded()
     }
 
-    /// The outcome of a call for this request; `Err` holds the request for it.
-    pub(crate) fn ask(&self, hook: &Hook, exchange: &mut Exchange<'_>) -> Result<HookOutcome, Step> {
-        let number = number_of(hook, exchange);
-        let mut begun = (!exchange.answers.has(number)).then(|| self.begin(hook, self.call(hook, exchange)));
-        if let Some(outcome) = begun.as_mut().and_then(answer_at_once) {
-            return Ok(exchange.answers.settle_here(number, outcome));
-        }
-        let begin = || begun.unwrap_or_else(|| Box::pin(std::future::ready(Err(HookFault::Timeout))));
-        match exchange.answers.ask_here(number, begin) {
-            QuestionState::Done(outcome) => Ok(outcome),
-            QuestionState::Hold(work) => Err(Step::Await(work, self.shared.time_max)),
-            QuestionState::Lost => {
-                self.note(hook, self.shared.time_max, Some(&HookFault::Timeout));
-                Ok(exchange.answers.settle_here(number, Err(HookFault::Timeout)))
+    /// Calls a hook for this request.
+    pub(crate) fn call(&self, hook: &Hook, exchange: &Exchange<'_>) -> StartedCall {
+        let mut call = self.begin(hook, self.call_for(hook, exchange));
+        match answer_at_once(&mut call) {
+            Some(outcome) => StartedCall::Ended(Box::new(outcome)),
+            None => {
+                let (work, answer) = Awaited::new(call);
+                StartedCall::Waits(HoldUntil::Done(work, self.shared.time_max), answer)
             }
         }
+    }
+
+    /// The outcome of a call that a request was held for.
+    pub(crate) fn outcome(&self, hook: &Hook, answer: Awaited<HookOutcome>) -> HookOutcome {
+        answer.take().unwrap_or_else(|| {
+            self.note(hook, self.shared.time_max, Some(&HookFault::Timeout));
+            Err(HookFault::Timeout)
+        })
     }
 
     /// Starts a call.
@@ -154,15 +135,15 @@ impl HookList {
         note(&hook.meter, &self.shared.api, &hook.name, took, fault);
     }
 
-    fn call(&self, hook: &Hook, exchange: &Exchange<'_>) -> HookCall {
+    fn call_for(&self, hook: &Hook, exchange: &Exchange<'_>) -> HookCall {
         let knows_caller = !matches!(self.kind, HookKind::Pre | HookKind::AuthCheck);
         let mut request = plugin_request(exchange);
         request.absolute_url = rewritten_url(exchange);
         HookCall {
             session: if knows_caller { session_of(exchange) } else { None },
-            token: exchange.token.clone().filter(|_| knows_caller),
-            trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
-            ..self.blank_call(hook, exchange.core, request)
+            token: exchange.caller.token.clone().filter(|_| knows_caller),
+            trace_parent: exchange.arrival.trace.map(|trace| trace.trace_parent()),
+            ..self.blank_call(hook, exchange.arrival.core, request)
         }
     }
 
@@ -183,11 +164,6 @@ impl HookList {
             time_max: self.shared.time_max,
         }
     }
-}
-
-/// The number under which a request has the outcome of a call. An API that a request loops to again calls its hooks again.
-fn number_of(hook: &Hook, exchange: &Exchange<'_>) -> u64 {
-    hook.serial | (exchange.level as u64) << 56
 }
 
 /// The outcome of a call that does not have to wait. Whoever waits polls it again, so that nothing gets lost.

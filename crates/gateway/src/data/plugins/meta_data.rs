@@ -1,16 +1,12 @@
 //! Stores the `meta_data` of sessions that hooks and virtual endpoints have changed, as Tyk does, while their requests go on.
 
 use crate::auth::keys::KeyName;
-use crate::base::answers::RequestSlot;
 use crate::data::exchange::Exchange;
 use crate::data::registry::Registry;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tollgate_model::session::Session;
-
-/// The number under which a request keeps the numbers of the calls whose changes are stored: its chain may run again with their answers.
-const STORED: u64 = RequestSlot::StoredMetaData.number();
 
 /// Changes of one API that wait for the store. A store that is so far behind will not catch up.
 const WAITING_MAX: usize = 1_024;
@@ -26,17 +22,13 @@ impl MetaDataWriter {
         MetaDataWriter { registry: registry.clone(), waiting: Arc::default() }
     }
 
-    /// Changes the `meta_data` of the caller's session: for what is left of the request, and for the requests after it. `call` is the number
-    /// under which the request has the answer.
-    pub(crate) fn put(&self, exchange: &mut Exchange<'_>, call: u64, meta_data: Map<String, Value>) {
-        let Some(key) = exchange.key.as_ref() else { return };
-        let mut stored = exchange.answers.take::<Vec<u64>>(STORED).unwrap_or_default();
-        if !stored.contains(&call) && !exchange.keys.is_rehearsed() {
+    /// Changes the `meta_data` of the caller's session: for what is left of the request, and for the requests after it.
+    pub(crate) fn put(&self, exchange: &mut Exchange<'_>, meta_data: Map<String, Value>) {
+        let Some(key) = exchange.caller.key.as_ref() else { return };
+        if !exchange.arrival.keys.is_rehearsed() {
             self.store(&exchange.api.id, KeyName { digest: key.digest, shown: key.shown.to_string() }, meta_data.clone());
-            stored.push(call);
         }
-        exchange.answers.put(STORED, stored);
-        exchange.changed_meta_data = Some(Box::new(meta_data));
+        exchange.caller.changed_meta_data = Some(Box::new(meta_data));
     }
 
     fn store(&self, api: &str, name: KeyName, meta_data: Map<String, Value>) {
@@ -61,9 +53,9 @@ impl MetaDataWriter {
 
 /// The caller's session as the hooks so far have made it.
 pub(crate) fn session_of(exchange: &Exchange<'_>) -> Option<Box<Session>> {
-    let key = exchange.key.as_ref()?;
-    let mut session = Box::new(key.live_session(key.session.clone(), exchange.unix_s));
-    if let Some(changed) = exchange.changed_meta_data.as_deref() {
+    let key = exchange.caller.key.as_ref()?;
+    let mut session = Box::new(key.live_session(key.session.clone(), exchange.arrival.unix_s));
+    if let Some(changed) = exchange.caller.changed_meta_data.as_deref() {
         session.meta_data.clone_from(changed);
     }
     Some(session)

@@ -15,7 +15,7 @@ pub(crate) fn plugin_request(exchange: &Exchange<'_>) -> PluginRequest {
     let request = exchange.request;
     PluginRequest {
         method: exchange.method.clone().into_owned(),
-        scheme: if exchange.tls.is_some() { "https" } else { "http" },
+        scheme: if exchange.arrival.tls.is_some() { "https" } else { "http" },
         url: exchange.uri(),
         absolute_url: None,
         request_uri: request.target.to_owned(),
@@ -58,7 +58,7 @@ pub(super) fn sent_request(exchange: &Exchange<'_>, upstream: &Upstream) -> Plug
 
 /// The URL that a rewrite has made, if it leads to another server or API.
 pub(super) fn rewritten_url(exchange: &Exchange<'_>) -> Option<String> {
-    Some(match exchange.redirected.as_ref()? {
+    Some(match exchange.decisions.redirected.as_ref()? {
         Redirect::Upstream(upstream) => format!("{}://{}{}", scheme_of(upstream), upstream.host, exchange.uri()),
         Redirect::Loop(api) => format!("tyk://{api}{}", exchange.uri()),
     })

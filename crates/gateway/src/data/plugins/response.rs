@@ -4,8 +4,7 @@ use super::changes::check_lines;
 use super::hooks::{HookList, answer_at_once};
 use super::request::{is_hidden, plugin_request, sent_request, text};
 use super::{BadChange, session_of};
-use crate::base::answers::RequestSlot;
-use crate::data::exchange::Exchange;
+use crate::data::exchange::{Exchange, ResponseView};
 use crate::data::header_names::canonical_name;
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
@@ -16,38 +15,24 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tollgate_engine::KeptBody;
 use tollgate_model::is_framing_header;
-use tollgate_model::session::Session;
-use tollgate_plugin::{HookAnswer, HookFault, PluginRequest, PluginResponse};
+use tollgate_plugin::{HookAnswer, HookFault, PluginResponse};
 
-/// The number under which a request keeps the place of what response hooks see.
-const VIEW: u64 = RequestSlot::ResponseView.number();
-
-/// What response hooks see beside the response: the request as it went to the upstream.
-struct ResponseView {
-    request: PluginRequest,
-    session: Option<Box<Session>>,
-    token: Option<Box<str>>,
-    trace_parent: Option<String>,
-    core: usize,
-}
-
-impl ResponseView {
-    fn of(exchange: &Exchange<'_>, upstream: Option<&Upstream>) -> Self {
-        ResponseView {
-            request: upstream.map_or_else(|| plugin_request(exchange), |upstream| sent_request(exchange, upstream)),
-            session: session_of(exchange),
-            token: exchange.token.clone(),
-            trace_parent: exchange.trace.map(|trace| trace.trace_parent()),
-            core: exchange.core,
-        }
+/// What response hooks will see of this request.
+fn view_of(exchange: &Exchange<'_>, upstream: Option<&Upstream>) -> ResponseView {
+    ResponseView {
+        request: upstream.map_or_else(|| plugin_request(exchange), |upstream| sent_request(exchange, upstream)),
+        session: session_of(exchange),
+        token: exchange.caller.token.clone(),
+        trace_parent: exchange.arrival.trace.map(|trace| trace.trace_parent()),
+        core: exchange.arrival.core,
     }
 }
 
 /// Shows the request to the hooks of its response, at the end of its chain. Without an upstream, the gateway has made the response.
 pub(crate) fn show_request(exchange: &Exchange<'_>, upstream: Option<&Upstream>) {
-    if let Some(view) = exchange.answers.get::<Rc<OnceCell<ResponseView>>>(VIEW) {
-        // Set once: a chain that runs again makes another cell.
-        let _ = view.set(ResponseView::of(exchange, upstream));
+    if let Some(view) = &exchange.notes.response_view {
+        // Set once, at the end of the chain.
+        let _ = view.set(view_of(exchange, upstream));
     }
 }
 
@@ -73,11 +58,11 @@ impl HookedResponse {
     pub(crate) fn new(hooks: &Arc<HookList>, exchange: &mut Exchange<'_>) -> Self {
         exchange.ask_for_whole();
         let view = Rc::new(OnceCell::new());
-        exchange.answers.put(VIEW, view.clone());
+        exchange.notes.response_view = Some(view.clone());
         HookedResponse {
             hooks: hooks.clone(),
             view,
-            bytes_max: exchange.settings.response_bytes_max,
+            bytes_max: exchange.arrival.settings.response_bytes_max,
             response: None,
             done: 0,
             answer: None,

@@ -71,13 +71,13 @@ impl Variable {
 
     /// The variable's value, if it has one.
     pub(super) fn given(&self, exchange: &Exchange<'_>) -> Option<String> {
-        let headers = &exchange.request.headers;
+        let headers = exchange.received();
         match self {
-            Variable::Path => Some(exchange.full_path.to_owned()),
-            Variable::PathParts => Some(path_parts(exchange.full_path)),
-            Variable::RemoteAddress => Some(exchange.client_ip.to_string()),
-            Variable::RequestId => Some(exchange.request_id.to_string()),
-            Variable::TraceId => exchange.trace.map(|trace| trace.id.to_string()),
+            Variable::Path => Some(exchange.arrival.full_path.to_owned()),
+            Variable::PathParts => Some(path_parts(exchange.arrival.full_path)),
+            Variable::RemoteAddress => Some(exchange.arrival.client_ip.to_string()),
+            Variable::RequestId => Some(exchange.arrival.request_id.to_string()),
+            Variable::TraceId => exchange.arrival.trace.map(|trace| trace.id.to_string()),
             Variable::Header(name) => headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned()),
             Variable::Cookie(name) => headers
                 .get("cookie")
@@ -88,12 +88,12 @@ impl Variable {
                 given.find_map(|given| form::first_value(given, |found| is_called(found, name)))
             }
             Variable::Parameters => Some(parameters(exchange.form().into_iter().chain(exchange.query()))),
-            Variable::Claim(name) => exchange.claims.as_ref().and_then(|claims| claims.get(name)).map(str::to_owned),
-            Variable::Token => exchange.token.as_deref().map(str::to_owned),
-            Variable::Meta(name) => exchange.meta_data().and_then(|meta| meta.get(name)).map(value_text),
+            Variable::Claim(name) => exchange.caller.claims.as_ref().and_then(|claims| claims.get(name)).map(str::to_owned),
+            Variable::Token => exchange.caller.token.as_deref().map(str::to_owned),
+            Variable::Meta(name) => exchange.caller.meta_data().and_then(|meta| meta.get(name)).map(value_text),
             Variable::Quota(figure) => exchange.quota_figures().map(|figures| figure.of(figures)),
             Variable::Rate(figure) => exchange.rate_figures().map(|figures| figure.of(figures)),
-            Variable::Set(name) => exchange.variables().and_then(|set| set.get(name)).map(value_text),
+            Variable::Set(name) => exchange.notes.variables.as_deref().and_then(|set| set.get(name)).map(value_text),
             Variable::Nothing => None,
         }
     }

@@ -94,9 +94,9 @@ impl VerdictParts {
         let version = reached.and_then(|api| handler.place.version(api));
         let mut made = RehearsedVerdict {
             api: reached.map(|api| api.id.clone()).unwrap_or_default(),
-            version: version.map(|version| version.name.clone()).unwrap_or_default(),
+            version: version.map(|version| version.terms.name.clone()).unwrap_or_default(),
             cache_key: self.cache_key,
-            would_refuse: handler.changes.iter().filter_map(dry_run_cause).collect(),
+            would_refuse: handler.state.response.changes.iter().filter_map(dry_run_cause).collect(),
             unread: self.unread,
             ..RehearsedVerdict::undecided("")
         };
@@ -125,7 +125,7 @@ impl VerdictParts {
                     digest: reply_digest(request, outgoing),
                 },
             },
-            Verdict::Wait(_) | Verdict::Await(..) | Verdict::Read(_) => RehearsedDecision::Undecided { by: "batch" },
+            Verdict::Hold(_) => RehearsedDecision::Undecided { by: "batch" },
         };
         made
     }
@@ -196,7 +196,7 @@ fn request_lines(handler: &GatewayHandler, request: &Request<'_>, outgoing: &Out
 
 fn response_lines(handler: &GatewayHandler, of_version: &[HeaderChange]) -> String {
     let mut lines = String::new();
-    let changes = of_version.iter().chain(&handler.changes).chain(&handler.upstream_changes);
+    let changes = of_version.iter().chain(handler.state.response.all_changes());
     for change in changes.filter(|change| change.name() != DRY_RUN) {
         let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
         let _ = match change {

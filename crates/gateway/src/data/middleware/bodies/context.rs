@@ -11,7 +11,7 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
     let request = exchange.request;
     let mut context = Map::new();
     let mut headers: Map<String, Value> = Map::new();
-    for (name, value) in request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
+    for (name, value) in exchange.received().iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host")) {
         let value = Value::from(String::from_utf8_lossy(value));
         let name = canonical_name(name);
         let first = format!("headers_{}", name.replace('-', "_"));
@@ -20,7 +20,7 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
     }
     context.insert("headers".to_owned(), headers.into());
     context.insert("headers_Host".to_owned(), String::from_utf8_lossy(request.authority).into());
-    let cookies_of = request.headers.get("cookie").and_then(|value| std::str::from_utf8(value).ok());
+    let cookies_of = exchange.received().get("cookie").and_then(|value| std::str::from_utf8(value).ok());
     for (name, value) in cookies_of.into_iter().flat_map(cookies) {
         context.insert(format!("cookies_{}", name.replace('-', "_")), value.into());
     }
@@ -32,21 +32,21 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
         add(&mut form, name, value);
     }
     context.insert("request_data".to_owned(), form.into());
-    context.insert("path".to_owned(), exchange.full_path.into());
-    context.insert("path_parts".to_owned(), exchange.full_path.split('/').map(Value::from).collect());
-    context.insert("remote_addr".to_owned(), exchange.client_ip.to_string().into());
-    context.insert("request_id".to_owned(), exchange.request_id.to_string().into());
-    if let Some(trace) = exchange.trace {
+    context.insert("path".to_owned(), exchange.arrival.full_path.into());
+    context.insert("path_parts".to_owned(), exchange.arrival.full_path.split('/').map(Value::from).collect());
+    context.insert("remote_addr".to_owned(), exchange.arrival.client_ip.to_string().into());
+    context.insert("request_id".to_owned(), exchange.arrival.request_id.to_string().into());
+    if let Some(trace) = exchange.arrival.trace {
         context.insert("tyk_trace_id".to_owned(), trace.id.to_string().into());
     }
-    if let Some(token) = &exchange.token {
+    if let Some(token) = &exchange.caller.token {
         context.insert("token".to_owned(), (&**token).into());
     }
-    for (name, value) in exchange.claims.iter().flat_map(|claims| claims.iter()) {
+    for (name, value) in exchange.caller.claims.iter().flat_map(|claims| claims.iter()) {
         context.insert(format!("{CLAIM}{name}"), value.into());
     }
     // What a filter has set replaces what is known.
-    for (name, value) in exchange.variables().into_iter().flatten() {
+    for (name, value) in exchange.notes.variables.as_deref().into_iter().flatten() {
         context.insert(name.clone(), value.clone());
     }
     context
@@ -54,7 +54,7 @@ pub(crate) fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
 
 /// Metadata of the key that authenticated the request.
 pub(crate) fn tyk_meta(exchange: &Exchange<'_>) -> Option<Map<String, Value>> {
-    exchange.meta_data().cloned()
+    exchange.caller.meta_data().cloned()
 }
 
 fn add(lists: &mut Map<String, Value>, name: String, value: Value) {

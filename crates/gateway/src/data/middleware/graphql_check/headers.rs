@@ -91,7 +91,7 @@ pub(super) struct ErrorExtensions(BodyReplacement);
 impl ErrorExtensions {
     pub(super) fn add(exchange: &mut Exchange<'_>) {
         let replacement = BodyReplacement::new(exchange);
-        exchange.response_chain.push(ErrorExtensions(replacement));
+        exchange.response.chain.push(ErrorExtensions(replacement));
     }
 }
 

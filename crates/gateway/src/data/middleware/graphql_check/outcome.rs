@@ -49,7 +49,7 @@ pub(super) fn body_kind(content_type: &[u8], simple_types: bool) -> Option<BodyK
 
 /// The content type of the response that the client wants.
 pub(super) fn response_type(exchange: &Exchange<'_>) -> &'static str {
-    let accept = exchange.request.headers.get("accept").and_then(|value| std::str::from_utf8(value).ok());
+    let accept = exchange.received().get("accept").and_then(|value| std::str::from_utf8(value).ok());
     tollgate_graphql::response_type(accept.unwrap_or_default())
 }
 
@@ -63,9 +63,7 @@ impl GraphqlCheck {
             RequestFault::Malformed(why) if response_type(exchange) == GRAPHQL_RESPONSE => {
                 told(exchange, 400, "graphql_malformed", &[GraphqlError::new(why)])
             }
-            RequestFault::Malformed(why) => GraphqlOutcome::Refuse(
-                RefusalText { status: 400, cause: "graphql_malformed", message: why.into(), id: None }.into(),
-            ),
+            RequestFault::Malformed(why) => GraphqlOutcome::Refuse(RefusalText::new(400, "graphql_malformed", why).into()),
         }
     }
 
@@ -80,5 +78,5 @@ impl GraphqlCheck {
 pub(super) fn told(exchange: &Exchange<'_>, status: u16, cause: &'static str, errors: &[GraphqlError]) -> GraphqlOutcome {
     let text = errors.first().map(|error| error.message.clone()).unwrap_or_default();
     let message = RefusalMessage::with_document(text, response_type(exchange), errors_body(errors));
-    GraphqlOutcome::Refuse(RefusalText { status, cause, message, id: None }.into())
+    GraphqlOutcome::Refuse(RefusalText::new(status, cause, message).into())
 }

@@ -3,6 +3,7 @@
 use super::outcome::{GraphqlOutcome, response_type, told};
 use super::{CHECKED_HERE_MAX, GraphqlCheck};
 use crate::data::exchange::Exchange;
+use crate::data::graphql::CheckedTexts;
 use crate::data::refusal;
 use crate::observe::GraphqlFacts;
 use serde_json::Value;
@@ -27,6 +28,15 @@ pub(super) struct GraphqlQueries<'q, 'e> {
     pub check: &'q GraphqlCheck,
     pub exchange: &'q Exchange<'e>,
     pub is_get: bool,
+    pub asked: AskedTexts,
+}
+
+/// What other threads have found out about documents.
+pub(super) enum AskedTexts {
+    NotYet,
+    Known(CheckedTexts),
+    /// There was no answer.
+    Lost,
 }
 
 /// The text of a document: as the client sent it, or as somebody has registered it.
@@ -108,18 +118,17 @@ impl GraphqlQueries<'_, '_> {
     /// What is known about the documents. Short ones that are not known are checked now.
     fn known(&self, texts: &[DocumentText<'_>]) -> Result<Vec<KnownDocument>, GraphqlOutcome> {
         let api = &self.check.api;
-        let asked = self.check.asked(self.exchange);
-        let answered = |text: &str| {
-            let answers = asked.as_ref()?.as_ref()?;
-            answers.iter().find(|(asked, _)| asked == text).map(|(_, known)| known.clone())
+        let answered = |text: &str| match &self.asked {
+            AskedTexts::Known(answers) => answers.iter().find(|(asked, _)| asked == text).map(|(_, known)| known.clone()),
+            AskedTexts::NotYet | AskedTexts::Lost => None,
         };
         let find = |text: &DocumentText<'_>| api.documents.get(text.text()).or_else(|| answered(text.text()));
         let found: Vec<Option<KnownDocument>> = texts.iter().map(find).collect();
         let unknown = || texts.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(text, _)| text.text());
         let is_much = unknown().map(str::len).sum::<usize>() > CHECKED_HERE_MAX;
-        match asked {
-            None if is_much => return Err(GraphqlOutcome::Ask(unknown().map(str::to_owned).collect())),
-            Some(None) if is_much => return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_BUSY)),
+        match self.asked {
+            AskedTexts::NotYet if is_much => return Err(GraphqlOutcome::Ask(unknown().map(str::to_owned).collect())),
+            AskedTexts::Lost if is_much => return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_BUSY)),
             _ => {}
         }
         let all = texts.iter().zip(&found);
@@ -146,7 +155,7 @@ impl GraphqlQueries<'_, '_> {
         if check.rules.is_closed && operation.facts.introspects {
             return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_INTROSPECTION));
         }
-        let Some(key) = &exchange.key else { return Ok(operation) };
+        let Some(key) = &exchange.caller.key else { return Ok(operation) };
         let denied = key.graphql_rights(&exchange.api.id).check(operation, &check.api.schema);
         match denied {
             Ok(()) => Ok(operation),

@@ -13,10 +13,10 @@ const PROTOCOLS: [&str; 2] = ["graphql-transport-ws", "graphql-ws"];
 
 impl GraphqlCheck {
     pub(super) fn upgrade(&self, exchange: &mut Exchange<'_>) -> Step {
-        if !exchange.settings.websockets || !self.rules.websockets {
+        if !exchange.arrival.settings.websockets || !self.rules.websockets {
             return Step::Refuse(refusal::GRAPHQL_NO_WEBSOCKETS);
         }
-        let offered = exchange.request.headers.get("sec-websocket-protocol").and_then(|value| std::str::from_utf8(value).ok());
+        let offered = exchange.received().get("sec-websocket-protocol").and_then(|value| std::str::from_utf8(value).ok());
         let offered = offered.unwrap_or_default().split(',').map(str::trim);
         let protocols: Vec<&str> = offered.filter(|protocol| PROTOCOLS.contains(protocol)).collect();
         if protocols.is_empty() {
@@ -40,7 +40,7 @@ impl GraphqlCheck {
     }
 
     fn inspector(&self, exchange: &Exchange<'_>) -> TunnelInspector {
-        let rights = exchange.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default();
+        let rights = exchange.caller.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default();
         let rights = SocketRights { rights, is_closed: self.rules.is_closed };
         let inspector = SocketInspector { api: self.api.clone(), rights, persists: self.rules.persisted };
         let client = self.graph_client.clone();

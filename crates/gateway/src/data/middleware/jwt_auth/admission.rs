@@ -155,8 +155,8 @@ impl ClaimRules {
     fn identity(&self, claims: &Claims, exchange: &Exchange<'_>) -> Result<Holder, Refusal> {
         let name = claims.identity(&self.identity_fields).map_err(refusal::jwt_identity)?;
         let (policies, client) = self.policies(claims, exchange)?;
-        let (keys, ends) = (exchange.keys, claims.expires_unix_s());
-        let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.unix_s);
+        let (keys, ends) = (exchange.arrival.keys, claims.expires_unix_s());
+        let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.arrival.unix_s);
         Ok(Holder::Identity { identity, client })
     }
 
@@ -170,7 +170,7 @@ impl ClaimRules {
         };
         let is_default = base.is_none();
         let mut policies = base.map_or_else(|| self.default_policies.clone(), |base| vec![base]);
-        let check = |policies: &[String]| match policies.is_empty() || is_usable(policies, &self.org_id, exchange.keys) {
+        let check = |policies: &[String]| match policies.is_empty() || is_usable(policies, &self.org_id, exchange.arrival.keys) {
             true => Ok(()),
             false => Err(refusal::JWT_NO_POLICY),
         };
@@ -227,7 +227,7 @@ impl ClaimRules {
                 if client_policy.is_some_and(|policy| policy.as_ref() != identity.first_policy()) {
                     return None;
                 }
-                identity.key(exchange.keys, &self.org_id)
+                identity.key(exchange.arrival.keys, &self.org_id)
             }
         }
     }

@@ -76,7 +76,7 @@ impl CallerId {
     /// The identity; `None` if the request has none.
     pub(super) fn find(&self, exchange: &Exchange<'_>) -> Option<String> {
         let text: Cow<'_, str> = match &self.source {
-            IdSource::Header(name) => String::from_utf8_lossy(exchange.request.headers.get(name)?),
+            IdSource::Header(name) => String::from_utf8_lossy(exchange.received().get(name)?),
             IdSource::Form(name) => {
                 let fields = exchange.form().into_iter().chain(exchange.query()).flat_map(pairs);
                 let values: Vec<String> = fields.filter(|(known, _)| known == name).map(|(_, value)| value).collect();

@@ -1,16 +1,16 @@
 //! How the response cache uses the second tier: the name of an entry there, the question that holds a request, and what is written.
 
 use super::MiddlewareSource;
-use crate::base::answers::GRACE;
 use crate::base::clock;
 use crate::data::caching;
-use crate::data::exchange::{Exchange, Redirect, Step};
+use crate::data::exchange::{Exchange, Redirect};
 use crate::data::second_tier::{SecondTier, TierEntry};
 use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use std::time::Duration;
 use tollgate_cache::{ApiCache, BodyWriter, Decision, Fill, PurgeMark, TykBody, TykKeyParts, TykPayload, TykRequest};
-use tollgate_engine::Pending;
+use tollgate_engine::{Pending, Work};
 use tollgate_model::hexadecimal;
 
 /// The second tier for one version of an API.
@@ -19,7 +19,6 @@ pub(super) struct Tier {
     api_id: String,
     /// The version of an API with several.
     version: Option<String>,
-    serial: u64,
 }
 
 /// What a request that memory has no answer to has asked the second tier.
@@ -46,13 +45,7 @@ impl Tier {
             shared: registry.second_tier()?.clone(),
             api_id: source.definition.api_id.clone(),
             version: (!versions.not_versioned).then(|| source.version_name.to_owned()),
-            serial: registry.new_serial(),
         })
-    }
-
-    /// The question of a request that was held for it.
-    pub(super) fn question(&self, exchange: &mut Exchange<'_>) -> Option<TierQuestion> {
-        exchange.answers.take(self.serial)
     }
 
     /// The place of the request's response; `None` when Tyk has no name for it.
@@ -63,10 +56,10 @@ impl Tier {
         values: &[(&str, Option<Vec<u8>>)],
         body_part: Option<&Regex>,
     ) -> Option<TierPlace> {
-        let caller = match (&exchange.key, &exchange.token) {
+        let caller = match (&exchange.caller.key, &exchange.caller.token) {
             (Some(_), Some(token)) => token.to_string(),
             (Some(key), None) => key.shown.to_string(),
-            (None, _) => exchange.client_ip.to_string(),
+            (None, _) => exchange.arrival.client_ip.to_string(),
         };
         let mut headers = Vec::with_capacity(values.len());
         for (name, value) in values {
@@ -88,7 +81,7 @@ impl Tier {
     fn distinction(&self, exchange: &Exchange<'_>, values: &[(&str, Option<Vec<u8>>)]) -> String {
         let host = caching::preserved_host(exchange);
         let more: Vec<_> = values.iter().filter(|(_, value)| has_more(value.as_deref())).collect();
-        let upstream = match &exchange.redirected {
+        let upstream = match &exchange.decisions.redirected {
             Some(Redirect::Upstream(upstream)) => Some((&upstream.host, &upstream.path, &upstream.query)),
             _ => None,
         };
@@ -99,13 +92,18 @@ impl Tier {
         format!("-{}", digest.get(..32).unwrap_or_default())
     }
 
-    /// Holds the request for the answer of the second tier; gives `fill` back when that can't be asked.
-    pub(super) fn ask(&self, exchange: &mut Exchange<'_>, place: &TierPlace, fill: Fill) -> Result<Step, Fill> {
+    /// Asks the second tier; gives `fill` back when that can't be asked.
+    pub(super) fn ask(&self, exchange: &Exchange<'_>, place: &TierPlace, fill: Fill) -> Result<TierQuestion, Fill> {
         let mark = place.cache.purge_mark();
-        let Some(pending) = self.shared.read(place.key.clone(), exchange.method == "HEAD") else { return Err(fill) };
-        let work = pending.work();
-        exchange.answers.put(self.serial, TierQuestion { pending, mark, fill });
-        Ok(Step::Await(work, self.shared.answer_time_max + GRACE))
+        match self.shared.read(place.key.clone(), exchange.method == "HEAD") {
+            Some(pending) => Ok(TierQuestion { pending, mark, fill }),
+            None => Err(fill),
+        }
+    }
+
+    /// How long the answer may take.
+    pub(super) fn time_max(&self) -> Duration {
+        self.shared.answer_time_max
     }
 }
 
@@ -120,6 +118,11 @@ fn has_more(values: Option<&[u8]>) -> bool {
 }
 
 impl TierQuestion {
+    /// The wait for the answer.
+    pub(super) fn work(&self) -> Work {
+        self.pending.work()
+    }
+
     /// The decision with the answer.
     pub(super) fn decide(self, cache: &Arc<ApiCache>, request: &TykRequest<'_>, now_ms: u64) -> Decision {
         let payload = self.pending.get().flatten();

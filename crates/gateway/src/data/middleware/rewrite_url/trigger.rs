@@ -153,7 +153,7 @@ impl CompiledTrigger {
 
     fn headers(&self, exchange: &Exchange<'_>, captured: &mut Captured<'_>) -> Option<bool> {
         self.judge(&self.headers, |condition| {
-            let own = exchange.request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(&condition.name));
+            let own = exchange.received().iter().filter(|(name, _)| name.eq_ignore_ascii_case(&condition.name));
             let values = own.enumerate().map(|(index, (_, value))| (index, String::from_utf8_lossy(value)));
             condition.holds_for_list(self.number, values, captured)
         })
@@ -180,7 +180,7 @@ impl CompiledTrigger {
 
     fn meta(&self, exchange: &Exchange<'_>, captured: &mut Captured<'_>) -> Option<bool> {
         self.judge(&self.meta, |condition| {
-            let value = exchange.meta_data().and_then(|meta| meta.get(&condition.name)).and_then(Value::as_str);
+            let value = exchange.caller.meta_data().and_then(|meta| meta.get(&condition.name)).and_then(Value::as_str);
             value.is_some_and(|value| condition.holds(&condition.key(self.number), value, captured))
         })
     }

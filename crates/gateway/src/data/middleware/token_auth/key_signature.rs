@@ -60,12 +60,13 @@ impl KeySignature {
         let algorithm = self.algorithm.ok_or(refusal::KEY_SIGNATURE_ALGORITHM)?;
         let in_query = || parameter(exchange.query()?, self.parameter.as_deref()?).filter(|found| !found.is_empty());
         let in_header = || {
-            let value = exchange.request.headers.get(&self.header).filter(|_| !self.header.is_empty())?;
+            let value = exchange.received().get(&self.header).filter(|_| !self.header.is_empty())?;
             std::str::from_utf8(value).ok().map(str::to_owned)
         };
         let shown = in_query().or_else(in_header).ok_or_else(|| self.refusal.clone())?.to_ascii_lowercase();
         let secret = self.secret.of(exchange, key);
-        let is_right = !secret.is_empty() && self.is(algorithm, &shown, token, &key.session.org_id, &secret, exchange.unix_s);
+        let is_right =
+            !secret.is_empty() && self.is(algorithm, &shown, token, &key.session.org_id, &secret, exchange.arrival.unix_s);
         if is_right { Ok(()) } else { Err(self.refusal.clone()) }
     }
 

@@ -16,14 +16,14 @@ import signal
 import time
 
 import rig as bench
-from attack import control, fairness, http1, http2, outages, patterns, races, scripts, slow
+from attack import bodies, control, fairness, http1, http2, outages, patterns, races, scripts, slow
 from attack.arena import Arena, Settings
 from attack.report import print_comparison, print_header, print_scenario
 from attack.scenario import Scenario, verdict
 from rig import Rig, RigError
 
 SCENARIOS: list[Scenario] = [
-    scenario for group in (http2, http1, slow, patterns, control, races, outages, scripts, fairness) for scenario in group.SCENARIOS
+    scenario for group in (http2, http1, slow, patterns, control, races, outages, scripts, bodies, fairness) for scenario in group.SCENARIOS
 ]
 OPEN_FILES = 20_000
 LATENCY = ("p50", "p99", "latency")  # how such a verdict begins

@@ -147,6 +147,8 @@ impl CommandFailure {
     }
 }
 
+impl std::error::Error for CommandFailure {}
+
 impl fmt::Display for CommandFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -304,6 +306,14 @@ fn configuration(file: Option<&Path>) -> Result<GatewayConfig, CommandFailure> {
         let errors: Vec<String> = problems.iter().filter(|problem| problem.is_error()).map(ToString::to_string).collect();
         CommandFailure::Refused(format!("the configuration is not usable\n{}", errors.join("\n")))
     })
+}
+
+/// The secret in a file, else that of the configuration.
+pub(crate) fn secret_of(file: Option<&Path>, conf: Option<&Path>) -> Result<Option<String>, CommandFailure> {
+    match file {
+        Some(_) => secret(file, &GatewayConfig::default()),
+        None => secret(None, &configuration(conf.map(Path::to_owned).or_else(GatewayConfig::default_file).as_deref())?),
+    }
 }
 
 fn secret(file: Option<&Path>, config: &GatewayConfig) -> Result<Option<String>, CommandFailure> {

@@ -6,13 +6,14 @@ mod sample;
 mod screen;
 mod text;
 
-use crate::ask::TlsOf;
+use crate::ask::{TlsOf, secret_of};
 use crate::visible;
 use clap::{Args, ValueEnum};
 use client::TopClient;
 use sample::{Sample, View};
 use std::error::Error;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Windows that the key `w` switches between.
@@ -24,9 +25,16 @@ pub struct TopOptions {
     /// URL of the control API
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     pub url: String,
-    /// Secret of the control API
-    #[arg(long, value_name = "SECRET", env = "TYK_GW_SECRET", hide_env_values = true)]
+    /// File with the secret, - for standard input [default: TOLLGATE_SECRET, TYK_GW_SECRET, secret of the configuration, else the
+    /// one that the gateway generated in its data directory]
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: Option<PathBuf>,
+    /// The secret itself, which other users of this machine can see: better use --secret-file
+    #[arg(long, value_name = "SECRET", conflicts_with = "secret_file")]
     pub secret: Option<String>,
+    /// The gateway's configuration file, which has its secret
+    #[arg(long, short = 'c', value_name = "FILE")]
+    pub conf: Option<PathBuf>,
     /// Milliseconds between two samples
     #[arg(long, value_name = "MS", default_value_t = 1000)]
     pub interval_ms: u64,
@@ -49,7 +57,10 @@ pub struct TopOptions {
 
 /// Runs until the user ends it.
 pub fn top(options: TopOptions, tls: TlsOf) -> Result<(), Box<dyn Error>> {
-    let secret = options.secret.clone().unwrap_or_default();
+    let secret = match &options.secret {
+        Some(secret) => secret.clone(),
+        None => secret_of(options.secret_file.as_deref(), options.conf.as_deref())?.unwrap_or_default(),
+    };
     let client = TopClient::new(&options.url, secret, tls)?;
     let nodes = if options.all_nodes { "&nodes=all" } else { "" };
     let asked = TopAsked { nodes, by: options.by, window_s: options.window };

@@ -19,6 +19,11 @@ pub struct RenderLimits {
     pub steps_max: usize,
 }
 
+impl RenderLimits {
+    /// For a thread that has other things to do: about a millisecond.
+    pub const BRIEF: RenderLimits = RenderLimits { bytes_max: 256 * 1024, steps_max: 5_000 };
+}
+
 impl Default for RenderLimits {
     /// Bodies of 10 MiB, rendered in a few hundred milliseconds at most.
     fn default() -> Self {

@@ -10,8 +10,11 @@ const WORK: usize = 16 << 20;
 /// Units of work for each unit of weight of the input: a filter may look at everything several times.
 const WORK_FOR_WEIGHT: usize = 16;
 
-/// No run has more, as its core does nothing else meanwhile: one to two seconds.
+/// No run has more: one to two seconds.
 const WORK_MAX: usize = 128 << 20;
+
+/// Units of work of a brief run, whose core does nothing else meanwhile: about a millisecond.
+const WORK_BRIEF: usize = 128 << 10;
 
 /// The name of the function that takes from the budget. No filter can write it.
 pub(crate) const TICK: &str = "\u{1}tick";
@@ -60,8 +63,9 @@ pub(crate) struct WorkBudget;
 
 impl WorkBudget {
     /// For a filter whose input has this weight.
-    pub(crate) fn start(weight: usize) -> Self {
-        LEFT.set(WORK_FOR_WEIGHT.saturating_mul(weight).saturating_add(WORK).min(WORK_MAX));
+    pub(crate) fn start(weight: usize, is_brief: bool) -> Self {
+        let whole = WORK_FOR_WEIGHT.saturating_mul(weight).saturating_add(WORK).min(WORK_MAX);
+        LEFT.set(if is_brief { WORK_BRIEF } else { whole });
         STACK_END.set(stack_position().saturating_sub(STACK_BYTES_MAX));
         REACHED.set(None);
         WorkBudget

@@ -96,8 +96,20 @@ impl JqFilter {
     /// # Errors
     /// It has none, because of an error or of a limit.
     pub fn run(&self, input: JqValue, now: f64) -> Result<JqValue, FilterFailure> {
+        self.output(input, now, false)
+    }
+
+    /// The same if it takes no longer than about a millisecond.
+    ///
+    /// # Errors
+    /// As for [`JqFilter::run`]; a limit is reached much sooner.
+    pub fn run_briefly(&self, input: JqValue, now: f64) -> Result<JqValue, FilterFailure> {
+        self.output(input, now, true)
+    }
+
+    fn output(&self, input: JqValue, now: f64, is_brief: bool) -> Result<JqValue, FilterFailure> {
         if let Some(quick) = &self.quick {
-            let budget = WorkBudget::start(input.weight());
+            let budget = WorkBudget::start(input.weight(), is_brief);
             let output = quick.output(&input);
             let reached = budget::reached();
             drop(budget);
@@ -107,11 +119,11 @@ impl JqFilter {
                 (None, None) => {}
             }
         }
-        self.interpret(input, now)
+        self.interpret(input, now, is_brief)
     }
 
-    pub(crate) fn interpret(&self, input: JqValue, now: f64) -> Result<JqValue, FilterFailure> {
-        let _budget = WorkBudget::start(input.weight());
+    pub(crate) fn interpret(&self, input: JqValue, now: f64, is_brief: bool) -> Result<JqValue, FilterFailure> {
+        let _budget = WorkBudget::start(input.weight(), is_brief);
         let data = RunData { lut: &self.compiled.lut, now };
         // A fault in the interpreter fails one request.
         let first = || self.compiled.id.run((Ctx::<JqRun>::new(data, Vars::default()), input)).next();

@@ -1,6 +1,9 @@
 //! Files that documents may name. Whoever may write a document need not be allowed to read every file that the process can read, so a document
 //! names files only below directories of the gateway configuration, and never the gateway's own data. Symbolic links are followed first.
 
+use std::cell::RefCell;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 /// Why a file is not read. It is the same for files that exist and for others.
@@ -26,6 +29,7 @@ impl ReadableFiles {
     /// # Errors
     /// A document must not name it.
     pub fn admit(&self, path: &Path) -> Result<PathBuf, String> {
+        note(path);
         let real = real(path).filter(|real| self.admits(real));
         real.ok_or_else(|| OUTSIDE.to_owned())
     }
@@ -38,6 +42,64 @@ impl ReadableFiles {
         // The innermost directory decides, so that a folder of scripts may lie in the folder of data.
         self.bases.iter().filter_map(|base| depth_in(base)).max() > depth_in(&self.closed).max(Some(0))
     }
+}
+
+/// A file that a document names, and what it was like when somebody asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NamedFile {
+    path: PathBuf,
+    /// `None` for a file that is not there.
+    state: Option<FileState>,
+}
+
+/// What differs when a file has been changed or replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct FileState {
+    number: (u64, u64),
+    bytes: u64,
+    /// When its content and when anything of it was changed last: seconds and nanoseconds.
+    written: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl NamedFile {
+    fn now(path: &Path) -> Self {
+        let state = fs::metadata(path).ok().map(|file| FileState {
+            number: (file.dev(), file.ino()),
+            bytes: file.size(),
+            written: (file.mtime(), file.mtime_nsec()),
+            changed: (file.ctime(), file.ctime_nsec()),
+        });
+        NamedFile { path: path.to_owned(), state }
+    }
+
+    /// Whether nobody has changed it since.
+    pub fn is_unchanged(&self) -> bool {
+        *self == NamedFile::now(&self.path)
+    }
+}
+
+thread_local! {
+    /// The files that this thread was asked for, while somebody wants to know them.
+    static ASKED: RefCell<Option<Vec<NamedFile>>> = const { RefCell::new(None) };
+}
+
+/// Does work on this thread, and tells which files it was asked for by documents, in whatever way they name them.
+pub fn asked_during<T>(work: impl FnOnce() -> T) -> (T, Vec<NamedFile>) {
+    let before = ASKED.replace(Some(Vec::new()));
+    let done = work();
+    (done, ASKED.replace(before).unwrap_or_default())
+}
+
+/// Notes that a file is about to be read for a document.
+pub fn note(path: &Path) {
+    ASKED.with_borrow_mut(|asked| {
+        if let Some(asked) = asked
+            && !asked.iter().any(|known| known.path == path)
+        {
+            asked.push(NamedFile::now(path));
+        }
+    });
 }
 
 /// The path without symbolic links. Of a path that does not exist, as much is resolved as there is; `None` if the rest goes upwards.

@@ -31,6 +31,7 @@ use tokio::sync::oneshot;
 use tollgate_file_set::{FileChange, FileSet, FileSetFault, Settled};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::policy::Policy;
+use tollgate_model::readable_files::{NamedFile, asked_during};
 use tollgate_model::{Level, Problem};
 
 /// Loads definitions and publishes snapshots, one reload at a time.
@@ -66,6 +67,8 @@ type GoodVersion = (Option<Arc<CompiledApi>>, Option<blake3::Hash>);
 
 struct LoadedFile {
     digest: u64,
+    /// The files that the definition names.
+    named: Vec<NamedFile>,
     /// The last usable version.
     good: Option<Arc<CompiledApi>>,
     /// Digest of its text, which is the same in all processes.
@@ -295,7 +298,7 @@ impl Loader {
             }
             match wanted {
                 WantedFile::Api { file, text } => {
-                    let loaded = self.parse(file, text, self.digest_of(text), GoodVersion::default());
+                    let loaded = self.parse(file, text, GoodVersion::default());
                     errors.extend(loaded.problems.iter().filter(|problem| problem.is_error()).cloned());
                     files.insert(file.path.clone(), Arc::new(loaded));
                     writes.push(FileChange { path: file.path.clone(), content: Some(text.text.clone()) });
@@ -467,7 +470,7 @@ impl Loader {
             Err(error) => {
                 let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))];
                 let (good, good_digest) = last_good();
-                return Arc::new(LoadedFile { digest: 0, good, good_digest, elsewhere: None, problems });
+                return Arc::new(LoadedFile { digest: 0, named: Vec::new(), good, good_digest, elsewhere: None, problems });
             }
         };
         self.load_text(file, &text, known)
@@ -475,27 +478,31 @@ impl Loader {
 
     /// What tells whether a definition must be compiled again. A secret that has changed may be in any of them, and so may a bundle that has
     /// come.
-    fn digest_of(&self, text: &DefinitionText) -> u64 {
+    fn digest_of(&self, text: &DefinitionText, named: &[NamedFile]) -> u64 {
         let generation = self.shared.settings.secrets.remote.as_ref().map(|secrets| secrets.generation());
         let bundles = self.shared.registry.bundles.get().map(|bundles| bundles.generation());
-        self.digests.hash_one((text, generation, bundles))
+        self.digests.hash_one((text, generation, bundles, named))
     }
 
     /// The same for a text that has been read.
     fn load_text(&self, file: &ApiFile, text: &DefinitionText, known: Option<&Arc<LoadedFile>>) -> Arc<LoadedFile> {
-        let digest = self.digest_of(text);
-        match known {
-            Some(known) if known.digest == digest => known.clone(),
-            _ => {
+        let is_same = |known: &&Arc<LoadedFile>| {
+            known.digest == self.digest_of(text, &known.named) && known.named.iter().all(NamedFile::is_unchanged)
+        };
+        match known.filter(is_same) {
+            Some(known) => known.clone(),
+            None => {
                 let last_good = known.map(|known| (known.good.clone(), known.good_digest)).unwrap_or_default();
-                Arc::new(self.parse(file, text, digest, last_good))
+                Arc::new(self.parse(file, text, last_good))
             }
         }
     }
 
-    fn parse(&self, file: &ApiFile, text: &DefinitionText, digest: u64, (last_good, last_digest): GoodVersion) -> LoadedFile {
+    fn parse(&self, file: &ApiFile, text: &DefinitionText, (last_good, last_digest): GoodVersion) -> LoadedFile {
         let path = file.path.as_path();
-        match self.api(text, Some(file)) {
+        let (compiled, named) = asked_during(|| self.api(text, Some(file)));
+        let digest = self.digest_of(text, &named);
+        match compiled {
             Ok((api, mut problems)) => {
                 let is_own = self.shared.settings.has_tag_of(&api.tags);
                 let api = Arc::new(api);
@@ -504,12 +511,12 @@ impl Loader {
                     let message = "belongs to another segment: none of its tags stands in db_app_conf_options.tags; not served";
                     problems.push(Problem::new(Level::Note, "$.tags", message).within(Some(path)));
                 }
-                LoadedFile { digest, good, good_digest: Some(text.digest()), elsewhere, problems }
+                LoadedFile { digest, named, good, good_digest: Some(text.digest()), elsewhere, problems }
             }
             Err(mut problems) => {
                 let message = if last_good.is_some() { "the last good version stays in service" } else { "this API is left out" };
                 problems.push(Problem::new(Level::Warning, "", message).within(Some(path)));
-                LoadedFile { digest, good: last_good, good_digest: last_digest, elsewhere: None, problems }
+                LoadedFile { digest, named, good: last_good, good_digest: last_digest, elsewhere: None, problems }
             }
         }
     }

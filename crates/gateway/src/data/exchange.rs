@@ -17,7 +17,7 @@ pub(crate) use body::RequestBody;
 pub(crate) use caller::KnownCaller;
 pub(crate) use decisions::{Decisions, Redirect, Track};
 pub(crate) use hold::{Awaited, Continuation, GRACE, Hold};
-pub(crate) use middleware::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
+pub(crate) use middleware::{AboutMiddleware, ChainLink, ChainPhase, Middleware, Rehearsed};
 pub(crate) use notes::{Notes, ResponseView};
 pub(crate) use received::{ShownEdits, ShownHead};
 pub(crate) use response::WantedResponse;

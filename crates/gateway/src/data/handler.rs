@@ -27,8 +27,7 @@ use crate::base::request_id::RequestId;
 use crate::base::tls::CallerTls;
 use crate::data::control_caller::ControlCaller;
 use crate::data::error_body::xml_type;
-use crate::data::exchange::Middleware;
-use crate::data::exchange::{Arrival, Continuation, Exchange, RequestState, Step};
+use crate::data::exchange::{Arrival, ChainLink, Continuation, Exchange, RequestState, Step};
 use crate::data::gateway_state::GatewayState;
 use crate::data::header_names::is_same_name;
 use crate::data::refusal::{self, Refusal};
@@ -151,15 +150,15 @@ impl CoreService {
 
     /// Runs a middleware's step, or what is `left` of it, and times it.
     #[cold]
-    fn timed_step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>, left: Option<Continuation>) -> Step {
+    fn timed_step(&self, link: &ChainLink, exchange: &mut Exchange<'_>, left: Option<Continuation>) -> Step {
         if let Some(run) = &self.rehearsal {
-            return run.step(middleware, exchange, left);
+            return run.step(link, exchange, left);
         }
         let is_resumed = left.is_some();
         let start = MonoTime::now();
-        let step = left.unwrap_or(Continuation::Again).go_on(middleware, exchange);
+        let step = left.unwrap_or(Continuation::Again).go_on(link.middleware.as_ref(), exchange);
         let ns = MonoTime::now().ns_since(start);
-        let name = middleware.about().name;
+        let name = link.about.name;
         if let Some(totals) = self.shared.observer.totals(self.index) {
             totals.middleware_samples.add(name);
             totals.middleware_ns.add_many(name, ns);
@@ -544,6 +543,7 @@ impl GatewayHandler {
         Arrival {
             settings: &core.shared.settings,
             keys: &core.shared.keys,
+            body_threads: &core.shared.registry.body_threads,
             client_ip,
             peer: self.peer,
             http2: self.http2,

@@ -68,132 +68,146 @@ pub(crate) use source::{Context, MiddlewareSource};
 
 use source::Maker;
 
-use crate::data::exchange::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
+use crate::data::exchange::Rehearsed::{Asks, CacheKey, NeedsScopes, Passes, Recorded, Runs, RunsOn};
+use crate::data::exchange::{AboutMiddleware, ChainLink, ChainPhase, Middleware, Rehearsed};
 use plugin_hooks::PluginHooks;
+use tollgate_model::api::DryRunKind;
 
 /// A middleware in its place: what it is, and how it is compiled.
-pub(crate) struct ListedMiddleware(&'static AboutMiddleware, Maker);
+pub(crate) struct ListedMiddleware {
+    about: AboutMiddleware,
+    compile: Maker,
+}
+
+/// `name` is that in metrics, traces and records: operators' dashboards depend on it.
+const fn listed(name: &'static str, rehearsed: Rehearsed, compile: Maker) -> ListedMiddleware {
+    ListedMiddleware { about: AboutMiddleware { name, dry_run: None, rehearsed }, compile }
+}
 
 impl ListedMiddleware {
+    /// The kind of refusals that a dry run of it only counts.
+    const fn dry_run(self, kind: DryRunKind) -> Self {
+        let about = AboutMiddleware { dry_run: Some(kind), ..self.about };
+        ListedMiddleware { about, ..self }
+    }
+
     /// The middleware for a definition; `None` when that does not use it.
-    pub(crate) fn compile(&self, source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let made = (self.1)(source)?;
-        debug_assert_eq!(made.about().name, self.0.name, "a middleware is listed under another name");
-        Some(made)
+    pub(crate) fn compile(&'static self, phase: ChainPhase, source: &mut MiddlewareSource<'_, '_>) -> Option<ChainLink> {
+        Some(ChainLink { about: &self.about, phase, middleware: (self.compile)(source)? })
     }
 }
 
 /// Runs before the caller is identified.
 pub(crate) const PRE_AUTH: &[ListedMiddleware] = &[
     // Nothing is served without the plugins that an API asks for.
-    ListedMiddleware(&refused_plugins::ABOUT, refused_plugins::RefusedPlugins::compile),
+    listed("RefusedPlugins", Runs, refused_plugins::RefusedPlugins::compile),
     // The endpoint's kind decides whether anything else matters: closed, open to all, or answered here.
-    ListedMiddleware(&access::ABOUT, access::AccessCheck::compile),
+    listed("AccessCheck", Runs, access::AccessCheck::compile),
     // Requests that must not be recorded are excluded, whatever happens next.
-    ListedMiddleware(&track::ABOUT, track::TrackEndpoint::compile),
+    listed("TrackEndpoint", Runs, track::TrackEndpoint::compile),
     // Runs before everything that may refuse, so that a browser can read refusals.
-    ListedMiddleware(&cross_origin::ABOUT, cross_origin::CrossOrigin::compile),
+    listed("CrossOrigin", Runs, cross_origin::CrossOrigin::compile),
     // A page for people, which needs no key, as in Tyk.
-    ListedMiddleware(&graphql_playground::ABOUT, graphql_playground::GraphqlPlaygroundPage::compile),
+    listed("GraphqlPlaygroundPage", Runs, graphql_playground::GraphqlPlaygroundPage::compile),
     // Plugins may change what everything after them checks.
-    ListedMiddleware(&plugin_hooks::PRE, PluginHooks::pre),
+    listed("PreHooks", Asks, PluginHooks::pre),
     // The cheapest reason to reject comes first.
-    ListedMiddleware(&ip_lists::ALLOW, ip_lists::IpAllow::compile),
-    ListedMiddleware(&ip_lists::BLOCK, ip_lists::IpBlock::compile),
+    listed("IpAllow", Runs, ip_lists::IpAllow::compile).dry_run(DryRunKind::IpLists),
+    listed("IpBlock", Runs, ip_lists::IpBlock::compile).dry_run(DryRunKind::IpLists),
     // A client without the right certificate uses up no limits.
-    ListedMiddleware(&certificate_check::ABOUT, certificate_check::CertificateCheck::compile),
+    listed("CertificateCheck", Recorded, certificate_check::CertificateCheck::compile).dry_run(DryRunKind::Certificates),
     // The organisation's limits apply to all requests to its APIs, including those without a key.
-    ListedMiddleware(&org_limits::ABOUT, org_limits::OrgLimits::compile),
-    ListedMiddleware(&request_size::ABOUT, request_size::RequestSize::compile),
+    listed("OrgLimits", Runs, org_limits::OrgLimits::compile),
+    listed("RequestSize", Runs, request_size::RequestSize::compile).dry_run(DryRunKind::RequestSize),
     // Clients without a token ask where to get one.
-    ListedMiddleware(&resource_metadata::ABOUT, resource_metadata::ResourceMetadata::compile),
+    listed("ResourceMetadata", Runs, resource_metadata::ResourceMetadata::compile),
 ];
 
 /// Identifies the caller: all of these must succeed, or all of one alternative.
 pub(crate) const AUTH: &[ListedMiddleware] = &[
-    ListedMiddleware(&unsupported_auth::ABOUT, unsupported_auth::UnsupportedAuth::compile),
-    ListedMiddleware(&any_auth::ABOUT, any_auth::AnyAuth::compile),
-    ListedMiddleware(&oauth_token::ABOUT, oauth_token::OAuthToken::compile),
-    ListedMiddleware(&introspection_auth::ABOUT, introspection_auth::IntrospectionAuth::compile),
-    ListedMiddleware(&basic_auth::ABOUT, basic_auth::BasicAuthCheck::compile),
-    ListedMiddleware(&signature_auth::ABOUT, signature_auth::SignatureAuth::compile),
-    ListedMiddleware(&jwt_auth::ABOUT, jwt_auth::JwtAuth::compile),
-    ListedMiddleware(&openid_auth::ABOUT, openid_auth::OpenIdAuth::compile),
-    ListedMiddleware(&forward_auth::ABOUT, forward_auth::ForwardAuthCheck::compile),
-    ListedMiddleware(&plugin_auth::ABOUT, plugin_auth::PluginAuth::compile),
-    ListedMiddleware(&token_auth::ABOUT, token_auth::TokenAuth::compile),
+    listed("UnsupportedAuth", Runs, unsupported_auth::UnsupportedAuth::compile).dry_run(DryRunKind::Authentication),
+    listed("AnyAuth", Asks, any_auth::AnyAuth::compile).dry_run(DryRunKind::Authentication),
+    listed("OAuthToken", Runs, oauth_token::OAuthToken::compile).dry_run(DryRunKind::Authentication),
+    listed("IntrospectionAuth", Asks, introspection_auth::IntrospectionAuth::compile).dry_run(DryRunKind::Authentication),
+    listed("BasicAuthCheck", Runs, basic_auth::BasicAuthCheck::compile).dry_run(DryRunKind::Authentication),
+    listed("SignatureAuth", Runs, signature_auth::SignatureAuth::compile).dry_run(DryRunKind::Authentication),
+    listed("JwtAuth", Runs, jwt_auth::JwtAuth::compile).dry_run(DryRunKind::Authentication),
+    listed("OpenIdAuth", Runs, openid_auth::OpenIdAuth::compile).dry_run(DryRunKind::Authentication),
+    listed("ForwardAuthCheck", Asks, forward_auth::ForwardAuthCheck::compile).dry_run(DryRunKind::Authentication),
+    listed("PluginAuth", Asks, plugin_auth::PluginAuth::compile).dry_run(DryRunKind::Authentication),
+    listed("TokenAuth", Runs, token_auth::TokenAuth::compile).dry_run(DryRunKind::Authentication),
 ];
 
 /// Runs only after authentication.
 pub(crate) const POST_AUTH: &[ListedMiddleware] = &[
     // Plugins see the key and may change what rights and limits apply to.
-    ListedMiddleware(&plugin_hooks::POST_KEY_AUTH, PluginHooks::post_key_auth),
+    listed("PostKeyAuthHooks", Asks, PluginHooks::post_key_auth),
     // Plugins may have changed the endpoint.
-    ListedMiddleware(&track_changed::ABOUT, track_changed::TrackChanged::compile),
+    listed("TrackChanged", Runs, track_changed::TrackChanged::compile),
     // The upstream must not see the key.
-    ListedMiddleware(&strip_auth::ABOUT, strip_auth::StripAuth::compile),
+    listed("StripAuth", Runs, strip_auth::StripAuth::compile),
     // The key's state comes before its rights, and its rights before its limits: a refused request counts nothing.
-    ListedMiddleware(&key_state::ABOUT, key_state::KeyStateCheck::compile),
-    ListedMiddleware(&access_rights::ABOUT, access_rights::AccessRights::compile),
+    listed("KeyStateCheck", Runs, key_state::KeyStateCheck::compile).dry_run(DryRunKind::Authentication),
+    listed("AccessRights", RunsOn, access_rights::AccessRights::compile).dry_run(DryRunKind::Authentication),
     // Asking for the limits must not use them up.
-    ListedMiddleware(&limits_report::ABOUT, limits_report::LimitsReport::compile),
-    ListedMiddleware(&key_limits::ABOUT, key_limits::KeyLimits::compile),
+    listed("LimitsReport", Runs, limits_report::LimitsReport::compile),
+    listed("KeyLimits", Runs, key_limits::KeyLimits::compile),
     // A token without the scopes has used up its limits, as in Tyk.
-    ListedMiddleware(&scope_check::ABOUT, scope_check::ScopeChecks::compile),
+    listed("ScopeChecks", NeedsScopes, scope_check::ScopeChecks::compile).dry_run(DryRunKind::Authentication),
     // Counts only requests that have passed everything before it.
-    ListedMiddleware(&api_rate_limit::ABOUT, api_rate_limit::ApiRateLimit::compile),
+    listed("ApiRateLimit", Runs, api_rate_limit::ApiRateLimit::compile),
     // Later steps may use variables that are fields of a form.
-    ListedMiddleware(&read_form::ABOUT, read_form::ReadForm::compile),
+    listed("ReadForm", Runs, read_form::ReadForm::compile),
     // A caller over a limit does not make the gateway read a body.
-    ListedMiddleware(&validate_json::ABOUT, validate_json::ValidateJson::compile),
-    ListedMiddleware(&validate_request::ABOUT, validate_request::ValidateRequest::compile),
+    listed("ValidateJson", Runs, validate_json::ValidateJson::compile).dry_run(DryRunKind::Validation),
+    listed("ValidateRequest", Runs, validate_request::ValidateRequest::compile).dry_run(DryRunKind::Validation),
     // The request becomes a GraphQL operation, which is checked like those of clients.
-    ListedMiddleware(&persist_graphql::ABOUT, persist_graphql::PersistGraphql::compile),
-    ListedMiddleware(&graphql_check::ABOUT, graphql_check::GraphqlCheck::compile),
+    listed("PersistGraphql", Runs, persist_graphql::PersistGraphql::compile),
+    listed("GraphqlCheck", Runs, graphql_check::GraphqlCheck::compile).dry_run(DryRunKind::Validation),
     // Validation sees the body that the client sent.
-    ListedMiddleware(&transform_request::ABOUT, transform_request::TransformRequest::compile),
-    ListedMiddleware(&transform_jq::ABOUT, transform_jq::TransformJq::compile),
+    listed("TransformRequest", Runs, transform_request::TransformRequest::compile),
+    listed("TransformJq", Runs, transform_jq::TransformJq::compile),
     // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
-    ListedMiddleware(&request_headers::ABOUT, request_headers::RequestHeaders::compile),
-    ListedMiddleware(&rewrite_url::ABOUT, rewrite_url::RewriteUrl::compile),
-    ListedMiddleware(&transform_method::ABOUT, transform_method::TransformMethod::compile),
+    listed("RequestHeaders", Runs, request_headers::RequestHeaders::compile),
+    listed("RewriteUrl", Runs, rewrite_url::RewriteUrl::compile),
+    listed("TransformMethod", Runs, transform_method::TransformMethod::compile),
     // The gateway's own credentials replace what any step before has set.
-    ListedMiddleware(&upstream_credentials::ABOUT, upstream_credentials::UpstreamCredentials::compile),
+    listed("UpstreamCredentials", Passes, upstream_credentials::UpstreamCredentials::compile),
     // A mock answers what a changed request would have asked, after authentication and limits.
-    ListedMiddleware(&operation_mock::ABOUT, operation_mock::OperationMocks::compile),
+    listed("OperationMocks", Runs, operation_mock::OperationMocks::compile),
     // Changes to the response.
-    ListedMiddleware(&transform_response::ABOUT, transform_response::TransformResponse::compile),
-    ListedMiddleware(&transform_jq_response::ABOUT, transform_jq_response::TransformJqResponse::compile),
-    ListedMiddleware(&response_headers::ABOUT, response_headers::ResponseHeaders::compile),
-    ListedMiddleware(&reverse_headers::ABOUT, reverse_headers::ReverseHeaders::compile),
+    listed("TransformResponse", Runs, transform_response::TransformResponse::compile),
+    listed("TransformJqResponse", Runs, transform_jq_response::TransformJqResponse::compile),
+    listed("ResponseHeaders", Runs, response_headers::ResponseHeaders::compile),
+    listed("ReverseHeaders", Runs, reverse_headers::ReverseHeaders::compile),
     // Plugins see the response as all other changes have made it.
-    ListedMiddleware(&response_hooks::ABOUT, response_hooks::ResponseHooks::compile),
+    listed("ResponseHooks", Runs, response_hooks::ResponseHooks::compile),
     // The document describes what clients get. What does not fit is not stored, and rules for errors see its refusal.
-    ListedMiddleware(&validate_response::ABOUT, validate_response::ValidateResponse::compile),
+    listed("ValidateResponse", Runs, validate_response::ValidateResponse::compile),
     // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
-    ListedMiddleware(&override_errors::ABOUT, override_errors::OverrideErrors::compile),
+    listed("OverrideErrors", Runs, override_errors::OverrideErrors::compile),
     // The cache sees the request that the upstream would receive.
-    ListedMiddleware(&plugin_hooks::POST, PluginHooks::post_before_cache),
+    listed("PostHooks", Asks, PluginHooks::post_before_cache),
     // A cache hit has counted for every limit; the cache stores what clients receive; and it serves while the breaker is open.
-    ListedMiddleware(&response_cache::ABOUT, response_cache::ResponseCache::compile),
-    ListedMiddleware(&shared_cache::ABOUT, shared_cache::SharedCacheLookup::compile),
+    listed("ResponseCache", CacheKey, response_cache::ResponseCache::compile),
+    listed("SharedCacheLookup", CacheKey, shared_cache::SharedCacheLookup::compile),
     // Has counted for every limit, and may go on to the upstream.
-    ListedMiddleware(&virtual_endpoint::ABOUT, virtual_endpoint::VirtualEndpoints::compile),
+    listed("VirtualEndpoints", Runs, virtual_endpoint::VirtualEndpoints::compile),
     // Settings of the call to the upstream.
-    ListedMiddleware(&endpoint_timeout::ABOUT, endpoint_timeout::EndpointTimeout::compile),
-    ListedMiddleware(&circuit_break::ABOUT, circuit_break::CircuitBreak::compile),
+    listed("EndpointTimeout", Runs, endpoint_timeout::EndpointTimeout::compile),
+    listed("CircuitBreak", Runs, circuit_break::CircuitBreak::compile).dry_run(DryRunKind::CircuitBreakers),
     // Signs the request as all steps before have made it.
-    ListedMiddleware(&request_signing::ABOUT, request_signing::RequestSigning::compile),
+    listed("RequestSigning", Passes, request_signing::RequestSigning::compile),
     // The last word about the request, as in Tyk, unless there is a cache.
-    ListedMiddleware(&plugin_hooks::POST, PluginHooks::post),
+    listed("PostHooks", Asks, PluginHooks::post),
 ];
 
 /// Middlewares in front of the endpoints that issue tokens.
 pub(crate) const FOR_STRANGERS: &[ListedMiddleware] = &[
-    ListedMiddleware(&cross_origin::ABOUT, cross_origin::CrossOrigin::compile),
-    ListedMiddleware(&ip_lists::ALLOW, ip_lists::IpAllow::compile),
-    ListedMiddleware(&ip_lists::BLOCK, ip_lists::IpBlock::compile),
-    ListedMiddleware(&certificate_check::ABOUT, certificate_check::CertificateCheck::compile),
+    listed("CrossOrigin", Runs, cross_origin::CrossOrigin::compile),
+    listed("IpAllow", Runs, ip_lists::IpAllow::compile).dry_run(DryRunKind::IpLists),
+    listed("IpBlock", Runs, ip_lists::IpBlock::compile).dry_run(DryRunKind::IpLists),
+    listed("CertificateCheck", Recorded, certificate_check::CertificateCheck::compile).dry_run(DryRunKind::Certificates),
 ];
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tokio::sync::oneshot;
 
 /// Bodies of up to this size are worked on where they arrive, if a brief budget is enough.
 pub(crate) const HERE_BYTES_MAX: usize = 16 << 10;
@@ -39,18 +39,21 @@ impl ThreadGroup for BodyThreads {
 }
 
 impl BodyThreads {
-    /// Queues work. Without room in the queue, no answer comes, and the wait for it ends at once.
-    pub(crate) fn run<T: Send + Sync + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Pending<T> {
-        let (completer, answer) = Pending::pair();
+    /// Queues work, and waits for what it makes. Without room in the queue there is nothing, at once.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> impl Future<Output = Option<T>> + 'static {
+        let (sender, made) = oneshot::channel();
         let job = move || {
             // The request may have gone meanwhile.
-            if completer.is_awaited() {
-                completer.complete(job());
+            if !sender.is_closed() {
+                let _ = sender.send(job());
             }
         };
-        // A job that is not taken is dropped with its completer.
+        // A job that is not taken is dropped with its sender.
         let _ = self.0.try_send(Box::new(job));
-        answer
+        async move { made.await.ok() }
     }
 }
 

@@ -48,6 +48,7 @@ impl ScriptSettings {
 
 /// Reads a script's file.
 pub(crate) fn read_script(path: &Path) -> Result<String, String> {
+    tollgate_model::readable_files::note(path);
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
     let bytes = std::fs::metadata(path).map_err(told)?.len();
     if bytes > FILE_BYTES_MAX {

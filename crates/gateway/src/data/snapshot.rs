@@ -3,7 +3,7 @@
 use crate::auth::oauth::Rules;
 use crate::data::api::Api;
 use crate::data::balanced::BalancedUpstreams;
-use crate::data::exchange::Middleware;
+use crate::data::exchange::ChainLink;
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::port::{PortTerms, SnapshotPort};
@@ -114,7 +114,7 @@ pub(crate) enum Expiry {
 pub(crate) struct ApiVersion {
     pub terms: VersionTerms,
     pub expires: Expiry,
-    pub chain: Vec<Box<dyn Middleware>>,
+    pub chain: Vec<ChainLink>,
     pub upstreams: Upstreams,
     pub first_byte_ms: Option<u64>,
     /// Complete header lines for every response.
@@ -193,7 +193,7 @@ impl Versions {
 impl CompiledApi {
     /// Drops the public keys that were fetched for this API.
     pub(crate) fn forget_key_sets(&self) {
-        self.versions.all().iter().flat_map(|version| &version.chain).for_each(|middleware| middleware.forget_key_sets());
+        self.versions.all().iter().flat_map(|version| &version.chain).for_each(|link| link.middleware.forget_key_sets());
     }
 }
 

@@ -1,5 +1,5 @@
 //! While a GraphQL API gets queries that are made to be expensive, they are refused before any fetch, and another API is served about as fast
-//! as without them. Every query is a new text, so that none is known from an earlier one.
+//! as without them (see `make attack`). Every query is a new text, so that none is known from an earlier one.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Which files documents may name: those below directories of the configuration. Nobody who may write a document reads others through it.
 
 use crate::console::user;
-use crate::harness::{Definition, Gateway, Upstream, api};
+use crate::harness::{Definition, Gateway, Upstream, api, request};
 use crate::keys::keyed;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -190,4 +190,57 @@ fn put(document: &mut Value, field: &[String], text: &Value) {
         (name, _) => name.to_owned(),
     };
     put(&mut document[&name], rest, text);
+}
+
+#[test]
+fn a_reload_takes_the_files_of_a_definition_as_they_are_now() {
+    let upstream = Upstream::ok();
+    let files = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(files.path().join(name), text).unwrap();
+    let path = |name: &str| files.path().join(name).display().to_string();
+    let script = |word: &str| {
+        format!(
+            "function f(request, session, config) {{ return TykJsResponse({{Body: '{word}', Code: 200}}, session.meta_data); }}"
+        )
+    };
+    write("template", "one");
+    write("virtual.js", &script("one"));
+    write("secret", "one");
+    let template = json!({"template_mode": "file", "template_source": path("template"), "input_type": "json"});
+    let definition = base(&upstream)
+        .list("transform", json!([{"path": "/template", "method": "POST", "template_data": template}]))
+        .list(
+            "virtual",
+            json!([{"path": "/virtual", "method": "GET", "response_function_name": "f", "function_source_type": "file",
+                "function_source_uri": path("virtual.js")}]),
+        )
+        .version("global_headers", json!({"X-Secret": "file://secret"}));
+    let conf = json!({"file": {"base_path": files.path()}, "enable_jsvm": true, "template_path": files.path()});
+    let gateway = Gateway::start(conf, [definition]);
+    let seen = || {
+        assert_eq!(gateway.send(request("POST", "/a/template", &[], "{}")).status, 200);
+        let last = upstream.last();
+        [last.text(), gateway.get("/a/virtual").text(), last.header("x-secret").unwrap_or_default().to_owned()]
+    };
+    assert_eq!(seen(), ["one", "one", "one"]);
+    write("template", "two");
+    gateway.reload();
+    assert_eq!(seen(), ["two", "one", "one"]);
+    write("virtual.js", &script("two"));
+    write("secret", "two");
+    gateway.reload();
+    assert_eq!(seen(), ["two", "two", "two"]);
+
+    // A broken one is reported, and the last good version stays.
+    write("virtual.js", "function f( {");
+    gateway.reload();
+    assert!(gateway.log().contains("function_source_uri"), "{}", gateway.log());
+    assert_eq!(seen(), ["two", "two", "two"]);
+    std::fs::remove_file(files.path().join("virtual.js")).unwrap();
+    gateway.reload();
+    assert!(gateway.log().contains("No such file"), "{}", gateway.log());
+    assert_eq!(seen(), ["two", "two", "two"]);
+    write("virtual.js", &script("three"));
+    gateway.reload();
+    assert_eq!(seen(), ["two", "three", "two"]);
 }

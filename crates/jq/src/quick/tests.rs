@@ -10,7 +10,7 @@ fn both(filter: &str, input: &str) -> (Option<Option<String>>, Result<String, Fi
     let filter = JqFilter::compile(filter).unwrap_or_else(|error| panic!("{filter}: {error}"));
     let input = JqValue::read(input.as_bytes()).unwrap().unwrap_or_default();
     let quick = filter.quick.as_ref().map(|quick| quick.output(&input).map(|value| value.to_json()));
-    (quick, filter.interpret(input, NOW).map(|value| value.to_json()))
+    (quick, filter.interpret(input, NOW, false).map(|value| value.to_json()))
 }
 
 #[test]

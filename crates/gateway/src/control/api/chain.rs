@@ -4,7 +4,7 @@ use super::Control;
 use super::answer::{ControlAnswer, no_such_api, ok};
 use super::failures::NoSuchApi;
 use super::parameters::ApiId;
-use crate::data::exchange::{ChainPhase, Middleware};
+use crate::data::exchange::{ChainLink, ChainPhase};
 use crate::report::middleware_times;
 use axum::extract::{Path, State};
 use serde::Serialize;
@@ -63,10 +63,10 @@ pub(super) async fn chain(State(control): State<Arc<Control>>, Path(ApiId { id }
     let snapshot = control.shared.current.load_full();
     let Some(api) = snapshot.api(&id) else { return no_such_api() };
     let times = middleware_times(&control.shared);
-    let step = |middleware: &dyn Middleware, times: &BTreeMap<&'static str, (u64, u64)>| {
-        let about = middleware.about();
+    let step = |link: &ChainLink, times: &BTreeMap<&'static str, (u64, u64)>| {
+        let about = link.about;
         let (samples, ns) = times.get(about.name).copied().unwrap_or_default();
-        ChainStep { name: about.name, phase: about.phase, samples, mean_ns: ns.checked_div(samples) }
+        ChainStep { name: about.name, phase: link.phase, samples, mean_ns: ns.checked_div(samples) }
     };
     let versions: Vec<VersionChain> = api
         .versions
@@ -74,7 +74,7 @@ pub(super) async fn chain(State(control): State<Arc<Control>>, Path(ApiId { id }
         .iter()
         .map(|version| VersionChain {
             name: version.terms.name.clone(),
-            middlewares: version.chain.iter().map(|middleware| step(middleware.as_ref(), &times)).collect(),
+            middlewares: version.chain.iter().map(|link| step(link, &times)).collect(),
         })
         .collect();
     ok(ChainAnswer {

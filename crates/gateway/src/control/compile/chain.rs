@@ -3,7 +3,7 @@
 
 use crate::base::pattern::PatternRules;
 use crate::data::endpoints::{EndpointMatcher, PatternBuilder};
-use crate::data::exchange::Middleware;
+use crate::data::exchange::{ChainLink, ChainPhase};
 use crate::data::middleware::{
     AUTH, Context, FOR_STRANGERS, ListedMiddleware, MiddlewareSource, POST_AUTH, PRE_AUTH, challenged, dry_run,
 };
@@ -16,18 +16,24 @@ pub(super) fn compile(
     info: &VersionInfo,
     context: &mut Context<'_>,
 ) -> Option<Compiled> {
-    compile_list(&[PRE_AUTH, AUTH, POST_AUTH], definition, version_name, info, context)
+    compile_list(
+        &[(ChainPhase::PreAuth, PRE_AUTH), (ChainPhase::Auth, AUTH), (ChainPhase::PostAuth, POST_AUTH)],
+        definition,
+        version_name,
+        info,
+        context,
+    )
 }
 
 /// The chain for the endpoints of the OAuth 2.0 provider.
 pub(super) fn compile_for_strangers(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Compiled> {
-    compile_list(&[FOR_STRANGERS], definition, "", &VersionInfo::default(), context)
+    compile_list(&[(ChainPhase::PreAuth, FOR_STRANGERS)], definition, "", &VersionInfo::default(), context)
 }
 
-type Compiled = (Vec<Box<dyn Middleware>>, EndpointMatcher);
+type Compiled = (Vec<ChainLink>, EndpointMatcher);
 
 fn compile_list(
-    lists: &[&[ListedMiddleware]],
+    lists: &[(ChainPhase, &'static [ListedMiddleware])],
     definition: &ApiDefinition,
     version_name: &str,
     info: &VersionInfo,
@@ -38,9 +44,10 @@ fn compile_list(
     let before = context.errors();
     let patterns = PatternBuilder::new(rules, context.registry.patterns.clone());
     let mut source = MiddlewareSource { definition, version_name, info, patterns, context, auth: AUTH };
-    let made: Vec<_> = lists.iter().copied().flatten().filter_map(|listed| listed.compile(&mut source)).collect();
-    let chain = made.into_iter().map(|middleware| dry_run(middleware, &definition.tollgate.dry_run));
-    let chain = chain.map(|middleware| challenged(middleware, definition)).collect();
+    let listed = lists.iter().flat_map(|(phase, list)| list.iter().map(|listed| (*phase, listed)));
+    let made: Vec<_> = listed.filter_map(|(phase, listed)| listed.compile(phase, &mut source)).collect();
+    let chain = made.into_iter().map(|link| dry_run(link, &definition.tollgate.dry_run));
+    let chain = chain.map(|link| challenged(link, definition)).collect();
     let matcher = source.patterns.build();
     if context.errors() > before {
         return None;

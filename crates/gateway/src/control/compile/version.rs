@@ -1,7 +1,7 @@
 //! Compiles one version: its chain, its upstreams, and changes to its responses.
 
 use super::{balancing, chain, expiry_of};
-use crate::data::exchange::Middleware;
+use crate::data::exchange::ChainLink;
 use crate::data::graphql::{GraphServer, GraphTerms, GraphqlApi, GraphqlSource};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
@@ -71,6 +71,11 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
     let tls = context.upstream_tls(definition);
     let mut list = Vec::new();
     for (index, url) in urls.iter().enumerate() {
+        if has_user(url) {
+            let place = if urls.len() == 1 { "$.proxy.target_url".to_owned() } else { format!("$.proxy.target_list[{index}]") };
+            context
+                .warning(place, "has a user or password, which is not sent, as in Tyk: use upstream_auth.basic_auth or a header");
+        }
         match Upstream::new(url, &tls, context.registry) {
             Ok(upstream) => list.push(upstream),
             Err(error) if urls.len() == 1 => context.error("$.proxy.target_url", error),
@@ -82,6 +87,12 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
         1 => list.pop().map(Upstreams::One),
         _ => Some(Upstreams::Many { list, turn: context.registry.turn(format!("{}/{}", definition.api_id, info.name)) }),
     }
+}
+
+/// Whether a URL has user information before its host.
+fn has_user(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }
 
 /// The upstream that executes the queries of a GraphQL API.
@@ -113,13 +124,13 @@ fn first_byte_ms(info: &VersionInfo) -> Option<u64> {
     applies.then_some((info.global_enforce_timeout * 1000.0) as u64)
 }
 
-fn header_names(definition: &ApiDefinition, chain: &[Box<dyn Middleware>]) -> HeaderNames {
+fn header_names(definition: &ApiDefinition, chain: &[ChainLink]) -> HeaderNames {
     let mut names = HeaderNames::default();
     if !definition.tollgate.forward_request_trailers {
         names.add_all();
         return names;
     }
-    chain.iter().for_each(|middleware| middleware.header_names(&mut names));
+    chain.iter().for_each(|link| link.middleware.header_names(&mut names));
     for method in definition.auth_methods() {
         let places = definition.places(method);
         places.header().into_iter().chain([places.signature.header.as_str()]).for_each(|name| names.add(name));

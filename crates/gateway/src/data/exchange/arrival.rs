@@ -2,7 +2,9 @@
 
 use crate::auth::keys::Keys;
 use crate::base::request_id::RequestId;
+use crate::base::started_once::StartedOnce;
 use crate::base::tls::CallerTls;
+use crate::data::offload::BodyThreads;
 use crate::data::settings::Settings;
 use crate::observe::trace::RequestTrace;
 use std::net::{IpAddr, SocketAddr};
@@ -13,6 +15,8 @@ use tollgate_engine::MonoTime;
 pub(crate) struct Arrival<'a> {
     pub settings: &'a Settings,
     pub keys: &'a Keys,
+    /// The threads for work on large bodies.
+    pub body_threads: &'a StartedOnce<BodyThreads>,
     /// The client's address: the connection's, or the one that a trusted proxy reports.
     pub client_ip: IpAddr,
     /// Address of the connection's other end.

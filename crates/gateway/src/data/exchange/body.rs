@@ -1,10 +1,14 @@
 //! The request body as middlewares read and replace it: complete, without its content coding, limited by the settings.
 
-use super::{Exchange, Step};
+use super::{Awaited, Exchange, GRACE, Step};
 use crate::base::coding::{OpenError, open};
+use crate::data::offload::{HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal;
 use tollgate_engine::{HoldUntil, NotKept};
 use tollgate_http::{Body, KnownHeader};
+
+/// A body without its content coding, or why there is none.
+type OpenedBody = Result<Vec<u8>, OpenError>;
 
 /// The body of one request.
 #[derive(Default)]
@@ -13,6 +17,8 @@ pub(crate) struct RequestBody {
     pub sent: Option<Result<Vec<u8>, NotKept>>,
     /// The same without its content coding.
     opened: Option<Vec<u8>>,
+    /// Where it will be, while another thread opens it.
+    opening: Option<Awaited<Option<OpenedBody>>>,
     /// What replaces it.
     pub new: Option<Vec<u8>>,
 }
@@ -36,9 +42,18 @@ impl Exchange<'_> {
             return Ok(());
         }
         self.keep_body(bytes_max)?;
+        let opening = self.body.opening.take();
         let Some(raw) = self.body.whole().filter(|_| self.body.opened.is_none()) else { return Ok(()) };
         let Some(codings) = self.received().get("content-encoding") else { return Ok(()) };
-        match open(codings, raw, bytes_max) {
+        let opened = match opening {
+            Some(opened) => opened.take().flatten().ok_or(Step::Refuse(refusal::BODY_WORK_BUSY))?,
+            // A small body may be opened to a large one.
+            None => match open(codings, raw, bytes_max.min(HERE_BYTES_MAX)) {
+                Err(OpenError::TooLarge) if bytes_max > HERE_BYTES_MAX => return Err(self.open_elsewhere(codings, bytes_max)),
+                opened => opened,
+            },
+        };
+        match opened {
             Ok(opened) => {
                 self.body.opened = Some(opened);
                 Ok(())
@@ -47,6 +62,15 @@ impl Exchange<'_> {
             Err(OpenError::Unknown) => Err(Step::Refuse(refusal::CODING_UNKNOWN)),
             Err(OpenError::Malformed) => Err(Step::Refuse(refusal::CODING_MALFORMED)),
         }
+    }
+
+    /// Holds the request while another thread opens its body.
+    fn open_elsewhere(&mut self, codings: &[u8], bytes_max: usize) -> Step {
+        let Some(threads) = self.arrival.body_threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
+        let (codings, raw) = (codings.to_vec(), self.body.whole().unwrap_or_default().to_vec());
+        let (work, opened) = Awaited::new(threads.run(move || open(&codings, &raw, bytes_max)));
+        self.body.opening = Some(opened);
+        Step::again(HoldUntil::Done(work, OFFLOAD_TIME_MAX + GRACE))
     }
 
     /// The body that [`Exchange::read_body`] has read, without content coding and with the changes of earlier middlewares.

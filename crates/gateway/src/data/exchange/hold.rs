@@ -59,6 +59,20 @@ impl Step {
     }
 }
 
+impl Step {
+    /// Holds the request for work that takes at most `time_max`; `then` gets `None` if it is not done.
+    pub(crate) fn work<M: Middleware, T: 'static>(
+        middleware: &M,
+        work: impl Future<Output = Option<T>> + 'static,
+        time_max: Duration,
+        then: impl FnOnce(&M, &mut Exchange<'_>, Option<T>) -> Step + 'static,
+    ) -> Step {
+        let (work, made) = Awaited::new(work);
+        let until = HoldUntil::Done(work, time_max + GRACE);
+        Step::hold(middleware, until, |middleware, exchange| then(middleware, exchange, made.take().flatten()))
+    }
+}
+
 impl Hold {
     /// The same for a middleware within which another one has held the request.
     pub(crate) fn within<M: Middleware>(

@@ -23,10 +23,8 @@ pub(crate) enum ChainPhase {
 
 /// What a middleware is, for those who do not know its type.
 pub(crate) struct AboutMiddleware {
-    /// Its name in metrics, traces and records: operators' dashboards depend on it.
+    /// Its name in metrics, traces and records.
     pub name: &'static str,
-    /// The list that it is in.
-    pub phase: ChainPhase,
     /// The kind of refusals that a dry run of this middleware only counts.
     pub dry_run: Option<DryRunKind>,
     /// Its part when a request is only rehearsed.
@@ -52,11 +50,15 @@ pub(crate) enum Rehearsed {
     CacheKey,
 }
 
+/// A middleware in the chain of an API.
+pub(crate) struct ChainLink {
+    pub about: &'static AboutMiddleware,
+    pub phase: ChainPhase,
+    pub middleware: Box<dyn Middleware>,
+}
+
 /// One step of a chain.
 pub(crate) trait Middleware: Any + Send + Sync {
-    /// What it is.
-    fn about(&self) -> &'static AboutMiddleware;
-
     /// Drops the public keys that it fetched; the next request that needs one waits for it.
     fn forget_key_sets(&self) {}
 

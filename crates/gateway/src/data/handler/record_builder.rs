@@ -5,8 +5,7 @@ use super::context::RequestContext;
 use crate::auth::keys::HeldKey;
 use crate::base::secret_name;
 use crate::data::api::Api;
-use crate::data::exchange::Middleware;
-use crate::data::exchange::{Exchange, Track};
+use crate::data::exchange::{ChainLink, Exchange, Track};
 use crate::data::refusal::Refusal;
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
@@ -64,7 +63,7 @@ pub(super) fn build_record(context: &RequestContext<'_>, exchange: &Exchange<'_>
 pub(super) fn build_refusal_record(
     context: &RequestContext<'_>,
     exchange: &Exchange<'_>,
-    middleware: &dyn Middleware,
+    link: &ChainLink,
     refusal: &Refusal,
 ) -> Option<Box<RequestRecord>> {
     let tracked = !exchange.api.facts.do_not_track && exchange.decisions.track != Track::Never;
@@ -76,8 +75,8 @@ pub(super) fn build_refusal_record(
     let mut record = fill_record(context, &exchange.into(), "", true)?;
     record.class = refusal.facts.class;
     record.tapped = context.core.tap.is_watched();
-    let (name, message) = (middleware.about().name, refusal.message.text().to_owned());
-    record.refusal = Some(Box::new(RefusalNote { middleware: name, message, limit: middleware.limit_of(exchange, refusal) }));
+    let (name, message) = (link.about.name, refusal.message.text().to_owned());
+    record.refusal = Some(Box::new(RefusalNote { middleware: name, message, limit: link.middleware.limit_of(exchange, refusal) }));
     Some(record)
 }
 

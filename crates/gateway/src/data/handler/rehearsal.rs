@@ -10,8 +10,7 @@ use super::in_flight::VersionPlace;
 use super::{CoreService, GatewayHandler};
 use crate::auth::keys::stand_in;
 use crate::data::api::Api;
-use crate::data::exchange::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
-use crate::data::exchange::{Continuation, Exchange, Step};
+use crate::data::exchange::{ChainLink, ChainPhase, Continuation, Exchange, Rehearsed, Step};
 use crate::data::gateway_state::GatewayState;
 use crate::data::refusal;
 use serde_json::Value;
@@ -155,10 +154,10 @@ impl Rehearsal {
 
 impl RehearsalRun {
     /// Runs a middleware, or what is `left` of its step, as far as it decides by what is here.
-    pub(super) fn step(&self, middleware: &dyn Middleware, exchange: &mut Exchange<'_>, left: Option<Continuation>) -> Step {
-        let about = middleware.about();
-        let identifies = about.rehearsed == Rehearsed::Recorded || about.phase == ChainPhase::Auth;
-        if identifies && let Some(step) = self.recorded_caller(about, exchange) {
+    pub(super) fn step(&self, link: &ChainLink, exchange: &mut Exchange<'_>, left: Option<Continuation>) -> Step {
+        let (about, middleware) = (link.about, link.middleware.as_ref());
+        let identifies = about.rehearsed == Rehearsed::Recorded || link.phase == ChainPhase::Auth;
+        if identifies && let Some(step) = self.recorded_caller(link.phase, exchange) {
             return step;
         }
         match about.rehearsed {
@@ -205,13 +204,13 @@ impl RehearsalRun {
     }
 
     /// Takes the recorded caller in place of an identification that would find the same one; `None` if the middleware must decide.
-    fn recorded_caller(&self, about: &AboutMiddleware, exchange: &mut Exchange<'_>) -> Option<Step> {
+    fn recorded_caller(&self, phase: ChainPhase, exchange: &mut Exchange<'_>) -> Option<Step> {
         let caller = self.caller.borrow();
         let caller = caller.as_ref()?;
         if caller.auth != self.auth_digest(exchange.api) {
             return None;
         }
-        if about.phase == ChainPhase::Auth && !exchange.decisions.ignored {
+        if phase == ChainPhase::Auth && !exchange.decisions.ignored {
             let org = exchange.api.facts.org_id.as_str();
             exchange.caller.key = exchange.arrival.keys.find(&stand_in(&caller.shown), org);
             if exchange.caller.key.is_none() {

@@ -10,8 +10,7 @@ use crate::base::form::parameter;
 use crate::data::breaker::Passage;
 use crate::data::caching;
 use crate::data::error_body::xml_type;
-use crate::data::exchange::Middleware;
-use crate::data::exchange::{Exchange, Hold, Redirect, ShownEdits, ShownHead, Step};
+use crate::data::exchange::{ChainLink, Exchange, Hold, Redirect, ShownEdits, ShownHead, Step};
 use crate::data::plugins::show_request;
 use crate::data::refusal::{self, Refusal};
 use crate::data::refusal_events::{tell_refusal, tell_refused_version};
@@ -315,37 +314,37 @@ impl ChainWalk<'_, '_> {
             }
             Resumption::Held(then) => {
                 let held_by = rest.next.checked_sub(1).and_then(|held| chain.get(held));
-                let middleware = held_by.ok_or(refusal::UPSTREAM_FAILED)?;
+                let link = held_by.ok_or(refusal::UPSTREAM_FAILED)?;
                 let step = match self.sampled {
-                    true => self.context.core.timed_step(middleware.as_ref(), exchange, Some(then)),
-                    false => then.go_on(middleware.as_ref(), exchange),
+                    true => self.context.core.timed_step(link, exchange, Some(then)),
+                    false => then.go_on(link.middleware.as_ref(), exchange),
                 };
                 if let Some(held) = steps.last_mut().filter(|_| self.traced) {
                     held.took_ns = MonoTime::now().ns_since(self.context.arrival.began).saturating_sub(held.after_ns);
                 }
-                if let Some(run) = self.follow(step, middleware.as_ref(), exchange, &mut rest, record)? {
+                if let Some(run) = self.follow(step, link, exchange, &mut rest, record)? {
                     return Ok(run);
                 }
             }
         }
-        while let Some(middleware) = chain.get(rest.next) {
+        while let Some(link) = chain.get(rest.next) {
             rest.next += 1;
-            if rest.own.is_some() && !middleware.is_for_responses() {
+            if rest.own.is_some() && !link.middleware.is_for_responses() {
                 continue;
             }
             let began = self.traced.then(MonoTime::now);
             let step = match self.sampled {
-                true => self.context.core.timed_step(middleware.as_ref(), exchange, None),
-                false => middleware.on_request(exchange),
+                true => self.context.core.timed_step(link, exchange, None),
+                false => link.middleware.on_request(exchange),
             };
             if let Some(began) = began {
                 let (after_ns, took_ns) = (began.ns_since(self.context.arrival.began), MonoTime::now().ns_since(began));
-                steps.push(StepTime { middleware: middleware.about().name, after_ns, took_ns });
+                steps.push(StepTime { middleware: link.about.name, after_ns, took_ns });
             }
             if let Step::Next = step {
                 continue;
             }
-            if let Some(run) = self.follow(step, middleware.as_ref(), exchange, &mut rest, record)? {
+            if let Some(run) = self.follow(step, link, exchange, &mut rest, record)? {
                 return Ok(run);
             }
         }
@@ -363,7 +362,7 @@ impl ChainWalk<'_, '_> {
     fn follow(
         &self,
         step: Step,
-        middleware: &dyn Middleware,
+        link: &ChainLink,
         exchange: &mut Exchange<'_>,
         rest: &mut RestOfChain,
         record: &mut Option<Box<RequestRecord>>,
@@ -375,7 +374,7 @@ impl ChainWalk<'_, '_> {
                 if let Some(events) = &exchange.api.events {
                     tell_refusal(events, exchange, exchange.caller.key.as_deref(), &refusal);
                 }
-                *record = record_builder::build_refusal_record(context, exchange, middleware, &refusal);
+                *record = record_builder::build_refusal_record(context, exchange, link, &refusal);
                 Err(refusal)
             }
             Step::Reply => {

@@ -2,8 +2,8 @@
 //! `paths`. The client sees the mock, or 403 `Requested endpoint is forbidden`. Does not use the store. Runs before authentication, so
 //! mocks and ignored endpoints are open to everyone.
 
+use super::Middleware;
 use super::cross_origin::preflight_method;
-use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
@@ -124,14 +124,7 @@ fn sniffed_type(body: &str) -> &'static str {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "AccessCheck", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for AccessCheck {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if self.skips_preflights && preflight_method(exchange).is_some() {
             return Step::Next;

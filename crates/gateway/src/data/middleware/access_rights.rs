@@ -1,13 +1,12 @@
 //! Checks whether the key may call this API, version and endpoint. Reads the session's `access_rights`. The client sees 403 `Access to this
 //! API has been disallowed` or `Access to this resource has been disallowed`; in dry run a header says so instead.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::Permission;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use std::time::Duration;
 use tollgate_engine::Pending;
-use tollgate_model::api::DryRunKind;
 
 /// How long a request waits for the compile thread before it compiles the patterns itself. Fifty patterns take a millisecond.
 const COMPILE_TIME_MAX: Duration = Duration::from_secs(1);
@@ -61,18 +60,7 @@ impl AccessRights {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "AccessRights",
-    phase: ChainPhase::PostAuth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::RunsOn,
-};
-
 impl Middleware for AccessRights {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         match Self::unprepared(exchange) {
             // A request waits once: it compiles any remaining ones itself.

@@ -4,14 +4,13 @@
 //! credentials, else of the first; for the security requirements of an OpenAPI document it is that of the last one, as in Tyk. Changes of a
 //! failed alternative to the request are undone.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::credentials::{CredentialForm, CredentialPlaces};
 use crate::data::exchange::{AuthAttempt, Continuation, Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::{self, Refusal};
 use tollgate_http::HeaderEdits;
-use tollgate_model::api::DryRunKind;
 use tollgate_model::api::{ApiDefinition, AuthMethod};
 
 pub(super) struct AnyAuth {
@@ -76,18 +75,7 @@ impl AnyAuth {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "AnyAuth",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Asks,
-};
-
 impl Middleware for AnyAuth {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn forget_key_sets(&self) {
         self.alternatives.iter().flat_map(|alternative| &alternative.steps).for_each(|step| step.forget_key_sets());
     }

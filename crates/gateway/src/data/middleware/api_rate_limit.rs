@@ -1,7 +1,7 @@
 //! Limits that all callers of an API share. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429 `API Rate
 //! Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed, key_limits};
+use super::{Middleware, key_limits};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
@@ -76,14 +76,7 @@ impl ApiRateLimit {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "ApiRateLimit", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for ApiRateLimit {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn limit_of(&self, exchange: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
         let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
         let limit = endpoint.or(self.global.as_ref())?;

@@ -7,7 +7,7 @@
 
 mod body;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::HeldKey;
 use crate::auth::passwords::{CHECK_TIME_MAX, PasswordWaiter, Passwords, PendingChecks, StoredPassword};
 use crate::base::digest::Digest;
@@ -23,7 +23,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
 use tollgate_model::api::AuthMethod;
-use tollgate_model::api::DryRunKind;
 use tollgate_model::session::BasicAuthData;
 
 /// Capacity of the cache of correct passwords, in each of its two generations.
@@ -201,18 +200,7 @@ fn credentials(value: &str) -> Result<(String, Vec<u8>), Refusal> {
     Ok((user, password.get(1..).unwrap_or_default().to_vec()))
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "BasicAuthCheck",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for BasicAuthCheck {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.decisions.ignored {
             return Step::Next;

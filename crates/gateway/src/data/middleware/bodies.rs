@@ -8,7 +8,7 @@ mod response_body;
 pub(super) use body_filter::{BodyFilterError, CompiledBodyFilter, FilteredBody};
 pub(super) use body_template::{CompiledBodyTemplate, Surroundings};
 pub(super) use context::{tyk_context, tyk_meta};
-pub(super) use response_body::{BodyReplacement, Unopened, WholeBody, rewrite};
+pub(super) use response_body::{BodyMaker, BodyReplacement, MadeBody, Unopened, WholeBody};
 
 /// Go's words for a body that ends too early, and where anything else is wrong.
 pub(super) fn parse_error(body: &[u8], error: &serde_json::Error) -> String {

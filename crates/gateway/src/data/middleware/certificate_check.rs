@@ -2,11 +2,10 @@
 //! client sees 403: `TLS not enabled`, `Client TLS certificate is required`, `Certificate has expired` or `Certificate with SHA256 … not
 //! allowed`. Does not use the store: the certificates are in memory.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
 use crate::base::tls::AllowList;
 use crate::data::exchange::{Exchange, Step};
-use tollgate_model::api::DryRunKind;
 
 pub(super) struct CertificateCheck(AllowList);
 
@@ -21,18 +20,7 @@ impl CertificateCheck {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "CertificateCheck",
-    phase: ChainPhase::PreAuth,
-    dry_run: Some(DryRunKind::Certificates),
-    rehearsed: Rehearsed::Recorded,
-};
-
 impl Middleware for CertificateCheck {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.decisions.ignored {
             return Step::Next;

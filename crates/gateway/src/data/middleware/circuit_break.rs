@@ -1,14 +1,13 @@
 //! Circuit breaker of an upstream endpoint. Reads `circuit_breakers`. The client sees 503 `Service temporarily unavailable.` while the
 //! breaker is open. The state is per process.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::breaker::{Breaker, BreakerPlace, BreakerRule};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_model::api::DryRunKind;
 
 pub(super) struct CircuitBreak {
     by_endpoint: EndpointList<(BreakerRule, Arc<Breaker>)>,
@@ -35,18 +34,7 @@ impl CircuitBreak {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "CircuitBreak",
-    phase: ChainPhase::PostAuth,
-    dry_run: Some(DryRunKind::CircuitBreakers),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for CircuitBreak {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some((rule, breaker)) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let Some(passage) = breaker.admit(rule, exchange.arrival.now) else { return Step::Refuse(refusal::BREAKER_OPEN) };

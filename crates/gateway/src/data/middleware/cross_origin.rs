@@ -1,7 +1,7 @@
 //! Cross-origin resource sharing. Reads `CORS`. The client sees 204 for a preflight request, and `Access-Control-*` headers on responses to
 //! an allowed origin; the upstream's own are removed. Does not use the store.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use std::sync::Arc;
@@ -161,14 +161,7 @@ pub(super) fn preflight_method<'a>(exchange: &Exchange<'a>) -> Option<&'a str> {
     std::str::from_utf8(asked).ok().filter(|method| !method.is_empty())
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "CrossOrigin", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for CrossOrigin {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(asked_method) = preflight_method(exchange) else {
             let changes = self.actual(exchange);

@@ -1,8 +1,8 @@
 //! Dry run of middlewares that refuse. Reads `tollgate.dry_run`: the kinds of refusals that are only counted and told in the response header
 //! `Tollgate-Dry-Run`. Limits have a dry run of their own.
 
-use super::{AboutMiddleware, Middleware};
-use crate::data::exchange::{Exchange, Step};
+use super::Middleware;
+use crate::data::exchange::{ChainLink, Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::{self, Refusal};
 use crate::observe::LimitFact;
@@ -11,10 +11,10 @@ use tollgate_model::api::DryRunKind;
 struct DryRun(Box<dyn Middleware>);
 
 /// The middleware itself, or one that lets pass what it would refuse.
-pub(crate) fn dry_run(middleware: Box<dyn Middleware>, kinds: &[DryRunKind]) -> Box<dyn Middleware> {
-    match middleware.about().dry_run {
-        Some(kind) if kinds.contains(&kind) => Box::new(DryRun(middleware)),
-        _ => middleware,
+pub(crate) fn dry_run(link: ChainLink, kinds: &[DryRunKind]) -> ChainLink {
+    match link.about.dry_run {
+        Some(kind) if kinds.contains(&kind) => ChainLink { middleware: Box::new(DryRun(link.middleware)), ..link },
+        _ => link,
     }
 }
 
@@ -38,10 +38,6 @@ impl DryRun {
 }
 
 impl Middleware for DryRun {
-    fn about(&self) -> &'static AboutMiddleware {
-        self.0.about()
-    }
-
     fn forget_key_sets(&self) {
         self.0.forget_key_sets();
     }

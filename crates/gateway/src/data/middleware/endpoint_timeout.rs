@@ -1,7 +1,7 @@
 //! Upstream timeout of an endpoint. Reads `hard_timeouts`. The client sees 504 `Upstream service reached hard timeout.` Does not use the
 //! store.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 
@@ -17,14 +17,7 @@ impl EndpointTimeout {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "EndpointTimeout", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for EndpointTimeout {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if let Some(limit_ms) = self.by_endpoint.find(exchange.hits, &exchange.method) {
             exchange.decisions.first_byte_ms = Some(*limit_ms);

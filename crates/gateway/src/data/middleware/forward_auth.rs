@@ -4,7 +4,7 @@
 //! service fails or times out, the client sees 503: an outage admits nobody. The request is held meanwhile. With a cache time, an admission
 //! counts for all requests that would have asked the same.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
 use crate::base::auth_http_client::{AuthHttpClient, Call, CallReply};
 use crate::base::tls::TlsRules;
@@ -18,7 +18,6 @@ use hyper::body::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
-use tollgate_model::api::DryRunKind;
 use tollgate_model::api::{AuthMethod, ForwardAuth as Rules};
 use tollgate_model::session::AccessRight;
 
@@ -183,18 +182,7 @@ fn digest_of(headers: &HeaderMap) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "ForwardAuthCheck",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Asks,
-};
-
 impl Middleware for ForwardAuthCheck {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         self.rules.request_headers.iter().chain(&self.rules.response_headers).for_each(|name| names.add(name));
     }

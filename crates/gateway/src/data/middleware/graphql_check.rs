@@ -10,7 +10,7 @@ mod outcome;
 mod queries;
 mod upgrade;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::form::{decode_form, encode_form, pairs};
 use crate::base::started_once::StartedOnce;
 use crate::data::exchange::{Exchange, Step};
@@ -19,6 +19,8 @@ use crate::data::graphql::{
 };
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
+use crate::data::middleware::bodies::BodyReplacement;
+use crate::data::offload::BodyThreads;
 use crate::data::refusal;
 use crate::data::template::ValueTemplate;
 use headers::{ErrorExtensions, UpstreamHeaders};
@@ -27,7 +29,6 @@ use queries::{AskedTexts, GraphqlQueries, PassedQueries};
 use std::sync::Arc;
 use tollgate_graphql::{RequestFault, is_request_parameter, parse_body, parse_pairs};
 use tollgate_http::Body;
-use tollgate_model::api::DryRunKind;
 use tollgate_model::api::GraphqlStatuses;
 
 /// Bytes of unknown documents that a data thread checks itself. They take it about as long as handing them to another thread and back.
@@ -36,6 +37,7 @@ const CHECKED_HERE_MAX: usize = 1_024;
 pub(super) struct GraphqlCheck {
     api: Arc<GraphqlApi>,
     threads: Arc<StartedOnce<GraphqlThreads>>,
+    body_threads: Arc<StartedOnce<BodyThreads>>,
     /// Whose threads inspect WebSockets.
     graph_client: Arc<GraphClient>,
     rules: CheckRules,
@@ -79,6 +81,7 @@ impl GraphqlCheck {
         let texts = api.executed.as_ref().map(ExecutedGraph::texts_with_variables).unwrap_or_default();
         Some(Box::new(GraphqlCheck {
             threads: source.context.registry.graphql_threads.clone(),
+            body_threads: source.context.registry.body_threads.clone(),
             graph_client: source.context.registry.graph_client.clone(),
             rules: CheckRules {
                 batch_max: if rules.batch_requests_max == 0 { 10 } else { rules.batch_requests_max },
@@ -166,7 +169,8 @@ impl GraphqlCheck {
             self.tell_facts(exchange);
         }
         if self.forwards_errors {
-            ErrorExtensions::add(exchange);
+            let step = BodyReplacement::new(exchange, &self.body_threads, ErrorExtensions);
+            exchange.response.chain.push(step);
         }
         Step::Next
     }
@@ -195,18 +199,7 @@ fn is_plain(query: &str) -> bool {
     !query.contains(';') && query.split(['&', '=']).all(|part| decode_form(part).is_some())
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "GraphqlCheck",
-    phase: ChainPhase::PostAuth,
-    dry_run: Some(DryRunKind::Validation),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for GraphqlCheck {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         ["Content-Type", "Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions", TOLD_HEADER]
             .iter()

@@ -1,7 +1,7 @@
 //! A page on which people try queries. Reads `graphql.playground`. Served at its path behind the listen path, without authentication, as in
 //! Tyk; queries from the page are requests like all others. The page loads nothing from elsewhere.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -48,14 +48,7 @@ impl GraphqlPlaygroundPage {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "GraphqlPlaygroundPage", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for GraphqlPlaygroundPage {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.method != "GET" || exchange.request.upgrade.is_some() {
             return Step::Next;

@@ -3,7 +3,7 @@
 //! server can't be asked: an outage admits nobody. The request is held during the call, for five seconds at most. With the cache enabled, a
 //! valid token is cached until it expires, for the configured time at most.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
 use crate::auth::jwt::GrantedScopes;
 use crate::base::auth_http_client::{AuthHttpClient, Call};
@@ -20,7 +20,6 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::Pending;
-use tollgate_model::api::DryRunKind;
 use tollgate_model::api::{AuthMethod, Introspection, ScopeCheck};
 use tollgate_model::session::AccessRight;
 
@@ -161,18 +160,7 @@ impl IntrospectionAuth {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "IntrospectionAuth",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Asks,
-};
-
 impl Middleware for IntrospectionAuth {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.decisions.ignored {
             return Step::Next;

@@ -1,11 +1,10 @@
 //! Access by client address. Reads `allowed_ips` and `blacklisted_ips`. The client sees 403 `access from this IP has been disallowed`. Does
 //! not use the store. The address is the connection's, unless a trusted proxy reports another.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::ip_networks::IpNetworks;
 use crate::data::refusal;
-use tollgate_model::api::DryRunKind;
 
 pub(super) struct IpAllow(IpNetworks);
 pub(super) struct IpBlock(IpNetworks);
@@ -22,27 +21,13 @@ impl IpBlock {
     }
 }
 
-pub(super) const ALLOW: AboutMiddleware =
-    AboutMiddleware { name: "IpAllow", phase: ChainPhase::PreAuth, dry_run: Some(DryRunKind::IpLists), rehearsed: Rehearsed::Runs };
-
 impl Middleware for IpAllow {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ALLOW
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if self.0.contains(exchange.arrival.client_ip) { Step::Next } else { Step::Refuse(refusal::IP_DISALLOWED) }
     }
 }
 
-pub(super) const BLOCK: AboutMiddleware =
-    AboutMiddleware { name: "IpBlock", phase: ChainPhase::PreAuth, dry_run: Some(DryRunKind::IpLists), rehearsed: Rehearsed::Runs };
-
 impl Middleware for IpBlock {
-    fn about(&self) -> &'static AboutMiddleware {
-        &BLOCK
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if self.0.contains(exchange.arrival.client_ip) { Step::Refuse(refusal::IP_DISALLOWED) } else { Step::Next }
     }

@@ -5,7 +5,7 @@
 
 mod admission;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
+use super::Middleware;
 use crate::auth::jwt::{
     AlgorithmFamily, Checked, FETCH_TIME_MAX, JwtToken, KeySet, KeySource, SetRules, SigningAlgorithm, TimeChecks, TimeFault,
     VerifyKey,
@@ -23,7 +23,6 @@ use std::sync::Arc;
 use tollgate_engine::HoldUntil;
 use tollgate_engine::Work;
 use tollgate_model::api::AuthMethod;
-use tollgate_model::api::DryRunKind;
 
 /// Capacity of the cache of valid tokens, in each of its two generations. An entry takes some 400 bytes, plus the claims that variables
 /// use.
@@ -172,18 +171,7 @@ fn time_refusal(fault: TimeFault) -> Refusal {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "JwtAuth",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for JwtAuth {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn forget_key_sets(&self) {
         self.sets().iter().for_each(|set| set.forget());
     }

@@ -3,7 +3,7 @@
 //! under limits that gateways share is held until the store answers. A refused request counts nothing. In dry run a header says what would
 //! have been refused.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed, limit_headers};
+use super::{Middleware, limit_headers};
 use crate::auth::keys::{Checks, CountedRequest, Key, LimitRejection};
 use crate::data::events::key_places;
 use crate::data::exchange::{Exchange, Step};
@@ -46,14 +46,7 @@ impl KeyLimits {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "KeyLimits", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for KeyLimits {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         // Taken out and put back: a reference count would touch memory that all cores share.
         let Some(key) = exchange.caller.key.take() else { return Step::Next };

@@ -1,11 +1,10 @@
 //! Checks whether the request has a session, and whether it is usable. The client sees 400 `Session state is missing or unset! ...` when no
 //! authentication method provided one, 403 `Key is inactive, please renew` or 401 `Key has expired, please renew`.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::KeyState as State;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
-use tollgate_model::api::DryRunKind;
 
 pub(super) struct KeyStateCheck;
 
@@ -15,18 +14,7 @@ impl KeyStateCheck {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "KeyStateCheck",
-    phase: ChainPhase::PostAuth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for KeyStateCheck {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(key) = &exchange.caller.key else {
             return if exchange.decisions.ignored { Step::Next } else { Step::Refuse(refusal::SESSION_MISSING) };

@@ -1,6 +1,6 @@
 //! `GET {listen_path}/tyk/rate-limits/`: a caller's own limits and remaining quota, as JSON. Counts nothing.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use serde_json::json;
 
@@ -12,14 +12,7 @@ impl LimitsReport {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "LimitsReport", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for LimitsReport {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let is_asked = exchange.method == "GET" && exchange.path_behind_listen().trim_end_matches('/') == "/tyk/rate-limits";
         let Some(key) = exchange.caller.key.as_ref().filter(|_| is_asked) else { return Step::Next };

@@ -3,7 +3,7 @@
 //! 400 `Authorization field missing` or `Bearer token malformed`, 403 `Key not authorised` for an unknown or revoked token, and `Key not
 //! authorised. OAuth client access was revoked` for a removed client. When a shared store does not answer about either: 503.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::HeldKey;
 use crate::auth::oauth::{ANSWER_TIME_MAX, ApiClients, Presence};
 use crate::data::credentials::CredentialPlaces;
@@ -12,7 +12,6 @@ use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, Refusal};
 use std::sync::Arc;
 use tollgate_model::api::AuthMethod;
-use tollgate_model::api::DryRunKind;
 
 pub(super) struct OAuthToken {
     places: CredentialPlaces,
@@ -100,18 +99,7 @@ fn challenge(refusal: &Refusal) -> &'static str {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "OAuthToken",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for OAuthToken {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.decisions.ignored {
             return Step::Next;

@@ -3,7 +3,7 @@
 //! it must have an expiry time. The client sees 401 `Authorization field missing` or `Key not authorised`. Tokens are cached and keys
 //! fetched as for JSON Web Tokens.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
+use super::Middleware;
 use crate::auth::identity::{self, Identity};
 use crate::auth::jwt::{
     AlgorithmFamily, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, GrantedScopes, JwtToken, KeySet, KeySource, SetRules,
@@ -23,7 +23,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_engine::HoldUntil;
 use tollgate_engine::Work;
-use tollgate_model::api::DryRunKind;
 use tollgate_model::api::{AuthMethod, ScopeCheck, ScopeClaim};
 
 /// Capacity of the cache of valid tokens, in each of its two generations.
@@ -197,18 +196,7 @@ fn client_of<'c>(claims: &'c Claims, clients: &'c BTreeMap<String, String>) -> O
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "OpenIdAuth",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for OpenIdAuth {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn forget_key_sets(&self) {
         self.providers.iter().flat_map(|provider| &provider.keys).for_each(|set| set.forget());
     }

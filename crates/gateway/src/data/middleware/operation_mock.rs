@@ -2,7 +2,7 @@
 //! or the document's examples, selected by `X-Tyk-Accept-Example-Code`, `X-Tyk-Accept-Example-Name` and `Accept`. Runs after authentication and
 //! limits, unlike `mock_response`. An example that does not exist is 500 with what is missing, as in Tyk.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step, SubstituteResponse};
 use crate::data::refusal::RefusalText;
@@ -54,14 +54,7 @@ fn selection(entry: &OperationMock) -> MockSelection {
     MockSelection { code: examples.code, content_type: examples.content_type.clone(), example_name: examples.example_name.clone() }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "OperationMocks", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for OperationMocks {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         match self.by_endpoint.find(exchange.hits, &exchange.method) {
             None | Some(Answer::None) => Step::Next,

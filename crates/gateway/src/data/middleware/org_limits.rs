@@ -2,7 +2,7 @@
 //! without a session is not limited. The client sees 403 in Tyk's words: the organisation is disabled, or over its rate or its quota.
 
 use super::key_limits::limit_fact;
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::{Checks, Key, LimitRejection};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::quota_monitor::QuotaMonitor;
@@ -34,14 +34,7 @@ impl OrgLimits {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "OrgLimits", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for OrgLimits {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn limit_of(&self, exchange: &Exchange<'_>, refusal: &Refusal) -> Option<LimitFact> {
         let is_quota = *refusal == refusal::ORG_QUOTA;
         let is_limit = is_quota || *refusal == refusal::ORG_RATE_LIMIT;

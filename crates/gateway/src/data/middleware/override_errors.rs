@@ -4,7 +4,7 @@
 //! Rules see how a body begins, without its content coding. A body that cannot be kept because others take the memory is refused: a rule may
 //! be there to hide it.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::coding::open_beginning;
 use crate::data::error_body::{ErrorForm, xml_type};
 use crate::data::error_overrides::{BODY_BYTES_MAX, CompiledOverrides, FoundRule, MadeBody, OverrideRule};
@@ -46,14 +46,7 @@ impl OverrideErrors {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "OverrideErrors", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for OverrideErrors {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if let Some(rules) = &exchange.api.error_overrides {
             exchange.response.chain.push(OverrideStep {

@@ -2,7 +2,7 @@
 //! operation and variables; the client's body is not sent on. Values of variables may contain `$path.name`, the segment that `{name}` of the
 //! entry's path matches, and context variables; unlike in Tyk, whatever a client writes there stays inside its text.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::path::Path;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
@@ -98,14 +98,7 @@ impl VariableTemplate {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "PersistGraphql", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for PersistGraphql {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         names.add("Content-Type");
         // Variables may use any.

@@ -6,7 +6,7 @@
 mod caller_id;
 mod xml_path;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::plugins::{HookList, HookOutcome, StartedCall};
@@ -14,7 +14,6 @@ use crate::data::refusal;
 use caller_id::CallerId;
 use md5::{Digest as _, Md5};
 use tollgate_model::api::AuthMethod;
-use tollgate_model::api::DryRunKind;
 use tollgate_plugin::{HookAnswer, HookFault, HookKind, SessionChange};
 
 pub(super) struct PluginAuth {
@@ -92,18 +91,7 @@ impl PluginAuth {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "PluginAuth",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Asks,
-};
-
 impl Middleware for PluginAuth {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         names.add_all();
     }

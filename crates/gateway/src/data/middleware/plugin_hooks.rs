@@ -5,7 +5,7 @@
 //! with a cache calls them before it looks for a stored response, unlike Tyk: the cache must know the request that the upstream would receive, or
 //! a response to what a plugin has made of one request would answer another.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::plugins::{HookList, HookOutcome, StartedCall};
@@ -13,22 +13,11 @@ use crate::data::refusal;
 use tollgate_model::api::PluginEntry;
 use tollgate_plugin::HookKind;
 
-pub(super) struct PluginHooks {
-    list: HookList,
-    about: &'static AboutMiddleware,
-}
-
-pub(super) const PRE: AboutMiddleware = about("PreHooks", ChainPhase::PreAuth);
-pub(super) const POST_KEY_AUTH: AboutMiddleware = about("PostKeyAuthHooks", ChainPhase::PostAuth);
-pub(super) const POST: AboutMiddleware = about("PostHooks", ChainPhase::PostAuth);
-
-const fn about(name: &'static str, phase: ChainPhase) -> AboutMiddleware {
-    AboutMiddleware { name, phase, dry_run: None, rehearsed: Rehearsed::Asks }
-}
+pub(super) struct PluginHooks(HookList);
 
 impl PluginHooks {
     pub(super) fn pre(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        PluginHooks::compile(source, HookKind::Pre, &source.definition.custom_middleware.pre, &PRE)
+        PluginHooks::compile(source, HookKind::Pre, &source.definition.custom_middleware.pre)
     }
 
     pub(super) fn post_key_auth(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
@@ -36,7 +25,7 @@ impl PluginHooks {
         if source.definition.use_keyless {
             return None;
         }
-        PluginHooks::compile(source, HookKind::PostKeyAuth, &source.definition.custom_middleware.post_key_auth, &POST_KEY_AUTH)
+        PluginHooks::compile(source, HookKind::PostKeyAuth, &source.definition.custom_middleware.post_key_auth)
     }
 
     /// At the end of the chain, just before the request goes to its upstream.
@@ -50,28 +39,22 @@ impl PluginHooks {
     }
 
     fn of_post(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        PluginHooks::compile(source, HookKind::Post, &source.definition.custom_middleware.post, &POST)
+        PluginHooks::compile(source, HookKind::Post, &source.definition.custom_middleware.post)
     }
 
-    fn compile(
-        source: &MiddlewareSource<'_, '_>,
-        kind: HookKind,
-        entries: &[PluginEntry],
-        about: &'static AboutMiddleware,
-    ) -> Option<Box<dyn Middleware>> {
-        let list = source.hooks(kind, entries)?;
-        Some(Box::new(PluginHooks { list, about }))
+    fn compile(source: &MiddlewareSource<'_, '_>, kind: HookKind, entries: &[PluginEntry]) -> Option<Box<dyn Middleware>> {
+        Some(Box::new(PluginHooks(source.hooks(kind, entries)?)))
     }
 
     /// Calls the hooks from this one on, one after the other.
     fn call_from(&self, first: usize, exchange: &mut Exchange<'_>) -> Step {
-        for (index, hook) in self.list.hooks.iter().enumerate().skip(first) {
-            let outcome = match self.list.call(hook, exchange) {
+        for (index, hook) in self.0.hooks.iter().enumerate().skip(first) {
+            let outcome = match self.0.call(hook, exchange) {
                 StartedCall::Ended(outcome) => *outcome,
                 StartedCall::Waits(until, answer) => {
                     return Step::hold(self, until, move |this: &Self, exchange| {
-                        let Some(hook) = this.list.hooks.get(index) else { return Step::Next };
-                        let outcome = this.list.outcome(hook, answer);
+                        let Some(hook) = this.0.hooks.get(index) else { return Step::Next };
+                        let outcome = this.0.outcome(hook, answer);
                         this.apply(index, outcome, exchange).unwrap_or_else(|| this.call_from(index + 1, exchange))
                     });
                 }
@@ -80,7 +63,7 @@ impl PluginHooks {
                 return end;
             }
         }
-        if self.list.kind != HookKind::Post {
+        if self.0.kind != HookKind::Post {
             exchange.show_changes();
         }
         Step::Next
@@ -89,8 +72,8 @@ impl PluginHooks {
     /// Does what a hook has answered; `Some` if that ends the request.
     fn apply(&self, index: usize, outcome: HookOutcome, exchange: &mut Exchange<'_>) -> Option<Step> {
         match outcome {
-            Ok(answer) => self.list.apply(self.list.hooks.get(index)?, &answer, exchange).err(),
-            Err(fault) if self.list.passes(&fault) => None,
+            Ok(answer) => self.0.apply(self.0.hooks.get(index)?, &answer, exchange).err(),
+            Err(fault) if self.0.passes(&fault) => None,
             Err(_) => Some(Step::Refuse(refusal::PLUGIN_FAILED)),
         }
     }
@@ -101,10 +84,6 @@ fn has_cache(source: &MiddlewareSource<'_, '_>) -> bool {
 }
 
 impl Middleware for PluginHooks {
-    fn about(&self) -> &'static AboutMiddleware {
-        self.about
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         names.add_all();
     }

@@ -2,7 +2,7 @@
 //! `enable_context_vars`. Only a form body is read, and only if the definition uses such a variable. Its fields come before those of the
 //! query, as in Go.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 
 pub(super) struct ReadForm;
@@ -13,14 +13,7 @@ impl ReadForm {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "ReadForm", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for ReadForm {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if !exchange.announces_form() {
             return Step::Next;

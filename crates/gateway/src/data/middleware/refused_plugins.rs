@@ -1,7 +1,7 @@
 //! Refuses every request to an API whose plugins can't be loaded, because it must not be served without them. The client sees 500 `Middleware
 //! error`; the problem is reported when the definition is loaded.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::plugins::PluginsOfApi;
 use crate::data::refusal;
@@ -15,14 +15,7 @@ impl RefusedPlugins {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "RefusedPlugins", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for RefusedPlugins {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, _: &mut Exchange<'_>) -> Step {
         Step::Refuse(refusal::PLUGIN_FAILED)
     }

@@ -1,8 +1,8 @@
 //! Header changes to the request for the upstream. Reads `global_headers`, `global_headers_remove` and `transform_headers`. Invisible to
 //! the client. Does not use the store.
 
+use super::Middleware;
 use super::header_plan::HeaderPlan;
-use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
@@ -28,14 +28,7 @@ impl RequestHeaders {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "RequestHeaders", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for RequestHeaders {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         for plan in self.global.iter().chain(self.by_endpoint.values()) {
             plan.changed_names(names);

@@ -2,7 +2,7 @@
 //! `hmac_allowed_algorithms`. The signature replaces what the client sent in its header. As in Tyk, the signed path is the one behind the listen
 //! path, or that of a rewritten URL. If the certificate of an RSA key is missing, the client sees 500 `Certificate not found`.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::tls::CertificateSlot;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::HeaderNames;
@@ -196,14 +196,7 @@ fn signed_target(exchange: &Exchange<'_>, text: &mut Vec<u8>) {
     write_target(exchange.api, &exchange.url, path, query, text);
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "RequestSigning", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Passes };
-
 impl Middleware for RequestSigning {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         if self.names.is_empty() {
             return names.add_all();

@@ -1,12 +1,11 @@
 //! Maximum size of a request's body. Reads `global_size_limit` and `size_limits`. The client sees 411 `Content length is required for this
 //! request` or 400 `Request is too large`. Does not use the store.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
 use tollgate_http::{Body, KnownHeader};
-use tollgate_model::api::DryRunKind;
 
 pub(super) struct RequestSize {
     global: Option<u64>,
@@ -24,18 +23,7 @@ impl RequestSize {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "RequestSize",
-    phase: ChainPhase::PreAuth,
-    dry_run: Some(DryRunKind::RequestSize),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for RequestSize {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if matches!(exchange.method.as_ref(), "GET" | "DELETE" | "TRACE" | "OPTIONS" | "HEAD") {
             return Step::Next;

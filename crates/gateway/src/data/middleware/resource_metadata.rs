@@ -1,7 +1,7 @@
 //! Where clients learn which server issues tokens for an API (RFC 9728). Reads `tollgate.protected_resource`. The document is served without
 //! authentication, and refused credentials get a challenge that leads to it.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{ChainLink, ChainPhase, Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
@@ -62,14 +62,7 @@ impl ResourceMetadata {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "ResourceMetadata", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for ResourceMetadata {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         self.resource.header_names(names);
     }
@@ -92,19 +85,17 @@ struct Challenged {
     place: MetadataPlace,
 }
 
-/// The step itself, or one that adds the challenge to what it refuses.
-pub(crate) fn challenged(step: Box<dyn Middleware>, definition: &ApiDefinition) -> Box<dyn Middleware> {
+/// The middleware itself, or one that adds the challenge to what it refuses.
+pub(crate) fn challenged(link: ChainLink, definition: &ApiDefinition) -> ChainLink {
     match MetadataPlace::of(definition) {
-        Some(place) if step.about().phase == ChainPhase::Auth => Box::new(Challenged { step, place }),
-        _ => step,
+        Some(place) if link.phase == ChainPhase::Auth => {
+            ChainLink { middleware: Box::new(Challenged { step: link.middleware, place }), ..link }
+        }
+        _ => link,
     }
 }
 
 impl Middleware for Challenged {
-    fn about(&self) -> &'static AboutMiddleware {
-        self.step.about()
-    }
-
     fn forget_key_sets(&self) {
         self.step.forget_key_sets();
     }

@@ -6,7 +6,7 @@
 
 mod tier;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
 use crate::base::re2;
 use crate::data::caching::{self, RequestLines, ResponseLines};
@@ -181,14 +181,7 @@ impl EndpointRules {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "ResponseCache", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::CacheKey };
-
 impl Middleware for ResponseCache {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
         let (_, body_part) = self.rules_for(exchange)?;
         let target = caching::target(exchange)?;

@@ -2,8 +2,8 @@
 //! `response_processors`, and values of `global_response_headers`
 //! with variables. The client sees the changed response. Does not use the store.
 
+use super::Middleware;
 use super::header_plan::HeaderPlan;
-use super::{AboutMiddleware, ChainPhase, Middleware, Rehearsed};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
@@ -42,14 +42,7 @@ impl ResponseHeaders {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "ResponseHeaders", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for ResponseHeaders {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn is_for_responses(&self) -> bool {
         true
     }

@@ -1,7 +1,7 @@
 //! Plugins for responses of upstreams. Reads `custom_middleware.response`. A response is read whole, shown to the plugins one after the other
 //! and goes on as they have made it; when a plugin fails, the client sees 500 `Middleware error`.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::plugins::{HookList, HookedResponse};
 use std::sync::Arc;
@@ -16,14 +16,7 @@ impl ResponseHooks {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "ResponseHooks", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for ResponseHooks {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn is_for_responses(&self) -> bool {
         true
     }

@@ -1,7 +1,7 @@
 //! The upstream's URL in response headers, such as `Location`, becomes the gateway's. Reads `header_transform` in `response_processors`. The
 //! client sees URLs that it can use. Makes no calls.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::sync::Arc;
@@ -89,14 +89,7 @@ fn parts(url: &str) -> Option<(&str, &str, &str)> {
     (!scheme.is_empty() && !host.is_empty()).then_some((scheme, host, path))
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "ReverseHeaders", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for ReverseHeaders {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn is_for_responses(&self) -> bool {
         true
     }

@@ -4,7 +4,7 @@
 mod rewritten_url;
 mod trigger;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::path::Path;
 use crate::base::pattern::GroupExpression;
 use crate::base::re2;
@@ -125,14 +125,7 @@ impl Rewrite {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "RewriteUrl", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for RewriteUrl {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         self.by_endpoint.values().for_each(|rewrite| rewrite.header_names(names));
     }

@@ -3,14 +3,13 @@
 //! token, each with a challenge (RFC 6750) that leads to the resource's metadata, if the API has it.
 
 use super::resource_metadata::{MetadataPlace, quoted};
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::jwt::GrantedScopes;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_change::HeaderChange;
 use crate::data::refusal::{self, RefusalMessage, RefusalText};
 use serde_json::json;
-use tollgate_model::api::DryRunKind;
 
 /// Sets of scopes, of which one is enough; none at all require nothing.
 struct Alternatives(Vec<Vec<String>>);
@@ -58,18 +57,7 @@ impl Alternatives {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "ScopeChecks",
-    phase: ChainPhase::PostAuth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::NeedsScopes,
-};
-
 impl Middleware for ScopeChecks {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         static NONE: Alternatives = Alternatives(Vec::new());
         if exchange.decisions.ignored {

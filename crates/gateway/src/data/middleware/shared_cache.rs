@@ -8,7 +8,7 @@ mod key;
 mod overflow;
 mod steps;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::clock;
 use crate::data::caching::{self, RequestLines};
 use crate::data::exchange::{Exchange, Step};
@@ -130,14 +130,7 @@ fn settings(rules: &Rules) -> ApiCacheSettings {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "SharedCacheLookup", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::CacheKey };
-
 impl Middleware for SharedCacheLookup {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
         let key = self.key(exchange, &RequestLines::new(exchange))?;
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();

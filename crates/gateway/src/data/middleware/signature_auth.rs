@@ -6,7 +6,7 @@
 mod fields;
 mod public_keys;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::{HeldKey, Key};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
@@ -18,7 +18,6 @@ use fields::SignatureFields;
 use public_keys::PublicKeys;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::api::AuthMethod;
-use tollgate_model::api::DryRunKind;
 
 /// How a signature is made.
 #[derive(Clone, Copy)]
@@ -167,18 +166,7 @@ fn signed_text(exchange: &Exchange<'_>, names: &[String], target: &str) -> Optio
     Some(lines.join("\n"))
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "SignatureAuth",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for SignatureAuth {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     /// Adds all names: the client chooses which headers its signature covers.
     fn header_names(&self, names: &mut HeaderNames) {
         names.add_all();

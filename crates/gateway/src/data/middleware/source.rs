@@ -1,6 +1,6 @@
 //! The input for compiling a middleware: the definition and its surroundings.
 
-use super::{ListedMiddleware, Middleware};
+use super::{ChainPhase, ListedMiddleware, Middleware};
 use crate::base::tls::TlsSettings;
 use crate::data::endpoints::{EndpointList, PatternBuilder};
 use crate::data::plugins::{HookList, PluginsOfApi};
@@ -74,7 +74,7 @@ impl MiddlewareSource<'_, '_> {
             context: self.context,
             auth,
         };
-        auth.iter().filter_map(|listed| listed.compile(&mut source)).collect()
+        auth.iter().filter_map(|listed| Some(listed.compile(ChainPhase::Auth, &mut source)?.middleware)).collect()
     }
 
     /// Compiles one list of `extended_paths`, without disabled entries and those for which `make` returns `None`.

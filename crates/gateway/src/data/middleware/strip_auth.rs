@@ -1,6 +1,6 @@
 //! Removes keys and tokens from the request to the upstream. Reads `strip_auth_data`. Invisible to the client.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::form::without_parameter;
 use crate::data::exchange::{Exchange, Step};
 use tollgate_http::KnownHeader;
@@ -25,14 +25,7 @@ impl StripAuth {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "StripAuth", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for StripAuth {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let (headers, received) = (&exchange.request.headers, exchange.received());
         let edits = &mut exchange.outgoing.edits;

@@ -6,7 +6,7 @@
 
 mod key_signature;
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::auth::keys::{HeldKey, Key};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
@@ -14,7 +14,6 @@ use crate::data::refusal::{self, Refusal};
 use crate::data::template::uses_token;
 use key_signature::KeySignature;
 use tollgate_model::api::AuthMethod;
-use tollgate_model::api::DryRunKind;
 
 pub(super) struct TokenAuth {
     places: CredentialPlaces,
@@ -106,18 +105,7 @@ impl TokenAuth {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "TokenAuth",
-    phase: ChainPhase::Auth,
-    dry_run: Some(DryRunKind::Authentication),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for TokenAuth {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if exchange.decisions.ignored {
             return Step::Next;

@@ -1,7 +1,7 @@
 //! Endpoints that are recorded, and their names in records. Reads `do_not_track_endpoints` and `track_endpoints`. Invisible to the client;
 //! analytics name a tracked endpoint by its pattern.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step, Track};
 use std::sync::Arc;
@@ -21,14 +21,7 @@ impl TrackEndpoint {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "TrackEndpoint", phase: ChainPhase::PreAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for TrackEndpoint {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         if self.never.find_for_any(exchange.hits, &exchange.method).is_some() {
             exchange.decisions.track = Track::Never;

@@ -2,7 +2,7 @@
 //! plugins does not use it. A request that is refused before counts as its first path says.
 
 use super::track::TrackEndpoint;
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::exchange::{Exchange, Step, Track};
 use crate::data::plugins::PluginsOfApi;
 
@@ -17,14 +17,7 @@ impl TrackChanged {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "TrackChanged", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for TrackChanged {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         exchange.decisions.track = Track::Default;
         self.0.on_request(exchange)

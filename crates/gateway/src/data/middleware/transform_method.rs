@@ -1,7 +1,7 @@
 //! Changes the method for the upstream. Reads `method_transforms`. Invisible to the client, except for 405 `Method not allowed` when the
 //! new method is not a standard one. Does not use the store.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal;
@@ -22,14 +22,7 @@ impl TransformMethod {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "TransformMethod", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for TransformMethod {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         match self.by_endpoint.find(exchange.hits, &exchange.method) {
             None => Step::Next,

@@ -3,7 +3,7 @@
 //! Reads `upstream_auth`. The credentials replace what the client sent in the header. A token is kept until shortly before it expires; the
 //! request that needs a new one is held for it, for five seconds at most. Without a token the client sees 502.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
 use crate::base::service_kind::ServiceKind;
@@ -174,14 +174,7 @@ async fn token(client: &AuthHttpClient, call: TokenCall) -> Result<UpstreamToken
     Ok(UpstreamToken { value: format!("Bearer {text}").into_bytes(), life_s, ends_unix_s: 0 })
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "UpstreamCredentials", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Passes };
-
 impl Middleware for UpstreamCredentials {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn header_names(&self, names: &mut HeaderNames) {
         names.add(&self.header);
     }

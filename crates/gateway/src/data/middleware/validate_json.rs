@@ -5,7 +5,7 @@
 //! compiled when the definition is loaded. What takes more than a brief budget runs on another thread; a body that takes more than the budget
 //! of its size is refused like one that does not match.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
@@ -17,7 +17,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::sync::Arc;
 use tollgate_model::api::BodySchema;
-use tollgate_model::api::DryRunKind;
 use tollgate_schema::{BodyValidator, Budget, InvalidBody};
 
 pub(super) struct ValidateJson {
@@ -63,18 +62,7 @@ fn decoded(base64: &str) -> Result<Value, String> {
     serde_json::from_slice(&bytes).map_err(|error| format!("not JSON: {error}"))
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "ValidateJson",
-    phase: ChainPhase::PostAuth,
-    dry_run: Some(DryRunKind::Validation),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for ValidateJson {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(schema) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let Some(validator) = &schema.validator else { return Step::Refuse(refusal::SCHEMA_MISSING) };
@@ -91,12 +79,12 @@ impl Middleware for ValidateJson {
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
         let (validator, body) = (validator.clone(), body.to_vec());
-        let checked = threads.run(move || Arc::new(validator.check(&body, Budget::of_body(body.len()))));
-        Step::ask(self, checked, OFFLOAD_TIME_MAX, |this, exchange, checked| match checked.as_deref() {
+        let checked = threads.run(move || validator.check(&body, Budget::of_body(body.len())));
+        Step::work(self, checked, OFFLOAD_TIME_MAX, |this, exchange, checked| match checked {
             None => Step::Refuse(refusal::BODY_WORK_BUSY),
             Some(Ok(())) => Step::Next,
             Some(Err(why)) => match this.by_endpoint.find(exchange.hits, &exchange.method) {
-                Some(schema) => schema.refuse(exchange.body(), why),
+                Some(schema) => schema.refuse(exchange.body(), &why),
                 None => Step::Next,
             },
         })

@@ -5,7 +5,7 @@
 //! Parameters are checked before the body is read. A request is held until its body has arrived, if the operation describes one. What takes more
 //! than a brief budget runs on another thread; what takes more than the budget of the body's size is refused like what does not fit.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
@@ -15,7 +15,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_http::KnownHeader;
-use tollgate_model::api::DryRunKind;
 use tollgate_openapi::{Budget, Operation, OperationRules, RequestMismatch, RequestParts, RulesCompiler};
 
 pub(super) struct ValidateRequest {
@@ -67,18 +66,7 @@ impl ValidateRequest {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware = AboutMiddleware {
-    name: "ValidateRequest",
-    phase: ChainPhase::PostAuth,
-    dry_run: Some(DryRunKind::Validation),
-    rehearsed: Rehearsed::Runs,
-};
-
 impl Middleware for ValidateRequest {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(validated) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         let Some(rules) = &validated.rules else { return Step::Next };
@@ -110,7 +98,7 @@ impl Middleware for ValidateRequest {
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
         let (rules, kind, body, status) = (rules.clone(), kind.into_owned(), body.to_vec(), validated.status);
         let checked = threads.run(move || rules.check_body(&kind, &body, Budget::of_body(body.len())));
-        Step::ask(self, checked, OFFLOAD_TIME_MAX, move |_, _, checked| match checked {
+        Step::work(self, checked, OFFLOAD_TIME_MAX, move |_, _, checked| match checked {
             None => Step::Refuse(refusal::BODY_WORK_BUSY),
             Some(Ok(())) => Step::Next,
             Some(Err(mismatch)) => refused(status, &mismatch),

@@ -5,18 +5,17 @@
 //! Clients see the document's side of the API, so responses are checked as all other steps have changed them. A response whose body must be checked
 //! is held until it is complete; bodies in other forms than JSON pass as they come.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
-use crate::data::exchange::GRACE;
-use crate::data::exchange::{Exchange, Step};
+use crate::data::exchange::{Awaited, Exchange, GRACE, Step};
 use crate::data::middleware::bodies::{Unopened, WholeBody};
 use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal::{Refusal, RefusalText};
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use crate::observe::Meter;
 use std::sync::Arc;
-use tollgate_engine::{KeptBody, Pending};
+use tollgate_engine::KeptBody;
 use tollgate_openapi::{Budget, ResponseCheck, ResponseCompiler, ResponseRules, UnfitBody};
 
 /// Cause of the refusal and of the dry run.
@@ -46,7 +45,7 @@ struct ResponseValidation {
     counting_core: Option<usize>,
     body: Option<ResponseCheck>,
     /// What another thread finds of a large body.
-    asked: Option<Pending<Result<(), UnfitBody>>>,
+    asked: Option<Awaited<Option<Result<(), UnfitBody>>>>,
 }
 
 impl ValidateResponse {
@@ -93,14 +92,7 @@ impl ValidateResponse {
     }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "ValidateResponse", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for ValidateResponse {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn is_for_responses(&self) -> bool {
         true
     }
@@ -145,7 +137,7 @@ impl ResponseStep for ResponseValidation {
     fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
         if let Some(asked) = self.asked.take() {
             let lost = || Err(UnfitBody::new("the threads for bodies are busy".to_owned()));
-            return self.decide(head, asked.get().unwrap_or_else(lost));
+            return self.decide(head, asked.take().flatten().unwrap_or_else(lost));
         }
         let Some(check) = self.body.take() else { return ResponseAction::Pass };
         let fits = match self.reader.opened(head, body) {
@@ -171,8 +163,7 @@ impl ResponseValidation {
         let Some(threads) = self.terms.threads.get() else {
             return self.unfit(head, "there are no threads to check its body");
         };
-        let asked = threads.run(move || check.check_body(&body, Budget::of_body(body.len())));
-        let work = asked.work();
+        let (work, asked) = Awaited::new(threads.run(move || check.check_body(&body, Budget::of_body(body.len()))));
         self.asked = Some(asked);
         ResponseAction::Await(work, OFFLOAD_TIME_MAX + GRACE)
     }

@@ -2,7 +2,7 @@
 //! response would get, or 500 when the function fails; with `proxy_on_error` the request goes to the upstream then. The request is held while
 //! the script runs. Not recorded in the cache.
 
-use super::{AboutMiddleware, ChainPhase, Middleware, MiddlewareSource, Rehearsed};
+use super::{Middleware, MiddlewareSource};
 use crate::base::form::pairs;
 use crate::base::path::Path as UrlPath;
 use crate::data::endpoints::EndpointList;
@@ -233,14 +233,7 @@ fn check(answer: &VirtualAnswer) -> Result<u16, String> {
     if bytes > HEADER_BYTES_MAX { Err(format!("the headers have more than {HEADER_BYTES_MAX} bytes")) } else { Ok(status) }
 }
 
-pub(super) const ABOUT: AboutMiddleware =
-    AboutMiddleware { name: "VirtualEndpoints", phase: ChainPhase::PostAuth, dry_run: None, rehearsed: Rehearsed::Runs };
-
 impl Middleware for VirtualEndpoints {
-    fn about(&self) -> &'static AboutMiddleware {
-        &ABOUT
-    }
-
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let Some(function) = self.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
         if let Err(step) = exchange.read_body() {

@@ -1,5 +1,5 @@
 //! A body transform by a jq filter: what the filter sees, and what its result says of the message. Reads the `filter` of `transform_jq` and
-//! `transform_jq_response`. Filters run on the core of their request, within the limits of `tollgate_jq`.
+//! `transform_jq_response`.
 
 use super::parse_error;
 use crate::data::exchange::Exchange;
@@ -65,9 +65,8 @@ impl CompiledBodyFilter {
     }
 
     /// What the filter sees of the request beside a body; nothing without context variables, as in Tyk.
-    pub(crate) fn context(&self, exchange: &Exchange<'_>) -> JqValue {
-        let context = if self.context { super::tyk_context(exchange) } else { Map::new() };
-        JqValue::from(&Json::Object(context))
+    pub(crate) fn context(&self, exchange: &Exchange<'_>) -> Json {
+        Json::Object(if self.context { super::tyk_context(exchange) } else { Map::new() })
     }
 
     /// The filter's variables act.
@@ -80,9 +79,17 @@ impl CompiledBodyFilter {
         JqValue::read(body).map_err(|error| BodyFilterError::NotJson(parse_error(body, &error)))
     }
 
-    /// What the filter makes of an input, with a body of at most so many bytes.
-    pub(crate) fn apply(&self, input: JqValue, unix_s: u64, bytes_max: usize) -> Result<FilteredBody, BodyFilterError> {
-        let made = self.filter.run(input, unix_s as f64).map_err(|failure| match failure {
+    /// What the filter makes of an input, with a body of at most so many bytes. `is_brief`: within about a millisecond.
+    pub(crate) fn apply(
+        &self,
+        input: JqValue,
+        unix_s: u64,
+        bytes_max: usize,
+        is_brief: bool,
+    ) -> Result<FilteredBody, BodyFilterError> {
+        let now = unix_s as f64;
+        let made = if is_brief { self.filter.run_briefly(input, now) } else { self.filter.run(input, now) };
+        let made = made.map_err(|failure| match failure {
             FilterFailure::Limit(limit) => BodyFilterError::Limit(limit.to_string()),
             failure => BodyFilterError::Failed(format!("Error while applying JQ transformation: {failure}")),
         })?;

@@ -7,7 +7,7 @@ use crate::data::middleware::MiddlewareSource;
 use crate::data::template::{ValueTemplate as Variables, split_at_variable};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use std::fs;
 use tollgate_gotemplate::{RenderLimits, Template, Value};
 use tollgate_model::api::TemplateData;
@@ -40,8 +40,8 @@ enum TemplateInput {
 /// Data that a template sees besides the body, captured while the request is available.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
-    meta: Option<Value>,
-    context: Option<Value>,
+    meta: Option<Json>,
+    context: Option<Json>,
 }
 
 impl CompiledBodyTemplate {
@@ -97,8 +97,7 @@ impl CompiledBodyTemplate {
     pub(crate) fn surroundings(&self, exchange: &Exchange<'_>) -> Surroundings {
         let meta = if self.enable_session { super::tyk_meta(exchange) } else { None };
         let context = self.context.then(|| super::tyk_context(exchange));
-        let value = |members: Map<String, Json>| Value::from_json(&Json::Object(members));
-        Surroundings { meta: meta.map(value), context: context.map(value) }
+        Surroundings { meta: meta.map(Json::Object), context: context.map(Json::Object) }
     }
 
     /// Parses a body into a map. `Err` says why it does not have the configured format.
@@ -127,13 +126,13 @@ impl CompiledBodyTemplate {
     }
 
     /// Renders the new body.
-    pub(crate) fn render(&self, document: &Value, surroundings: &Surroundings) -> Result<String, String> {
+    pub(crate) fn render(&self, document: &Value, surroundings: &Surroundings, limits: RenderLimits) -> Result<String, String> {
         for (name, value) in [("_tyk_meta", &surroundings.meta), ("_tyk_context", &surroundings.context)] {
             if let Some(value) = value {
-                document.set_member(name, value.clone());
+                document.set_member(name, Value::from_json(value));
             }
         }
-        self.template.render(document, RenderLimits::default(), &GatewayTemplateHost).map_err(|error| error.to_string())
+        self.template.render(document, limits, &GatewayTemplateHost).map_err(|error| error.to_string())
     }
 
     /// Replaces the request's variables in a rendered text.

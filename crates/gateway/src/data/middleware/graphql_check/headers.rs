@@ -3,12 +3,11 @@
 use crate::data::exchange::Exchange;
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
-use crate::data::middleware::bodies::{BodyReplacement, Unopened, rewrite};
-use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use crate::data::middleware::bodies::{BodyMaker, MadeBody};
+use crate::data::response_chain::ResponseHead;
 use crate::data::template::{ValueTemplate, VariableScope};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tollgate_engine::KeptBody;
 use tollgate_http::is_value;
 use tollgate_model::api::GraphqlProxy;
 use tollgate_model::is_framing_header;
@@ -86,35 +85,24 @@ impl UpstreamHeaders {
 }
 
 /// Makes GraphQL responses of errors that are none: their body becomes the extensions of an error.
-pub(super) struct ErrorExtensions(BodyReplacement);
+pub(super) struct ErrorExtensions;
 
-impl ErrorExtensions {
-    pub(super) fn add(exchange: &mut Exchange<'_>) {
-        let replacement = BodyReplacement::new(exchange);
-        exchange.response.chain.push(ErrorExtensions(replacement));
-    }
-}
-
-impl ResponseStep for ErrorExtensions {
-    fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
-        if head.status() < 400 { ResponseAction::Pass } else { self.0.on_head(head) }
+impl BodyMaker for ErrorExtensions {
+    fn applies(&self, head: &ResponseHead<'_>) -> bool {
+        head.status() >= 400
     }
 
-    fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
-        let body = match self.0.opened(head, body) {
-            Ok(body) => body,
-            Err(Unopened::Refused(refusal)) => return ResponseAction::Refuse(refusal),
-            // Its own form is the best that there is.
-            Err(Unopened::Unreadable(_)) => return ResponseAction::Pass,
-        };
-        let extensions = match serde_json::from_slice::<Value>(&body) {
-            Ok(Value::Object(members)) if members.contains_key("errors") => return rewrite(head, body.into_owned()),
+    fn make(&self, body: Result<&[u8], String>, _: bool) -> Result<Option<MadeBody>, String> {
+        // Its own form is the best that there is.
+        let Ok(body) = body else { return Ok(None) };
+        let extensions = match serde_json::from_slice::<Value>(body) {
+            Ok(Value::Object(members)) if members.contains_key("errors") => return Ok(None),
             Ok(object @ Value::Object(_)) => object,
             Ok(other) => json!({ "body": other }),
-            Err(_) => json!({ "body": String::from_utf8_lossy(&body) }),
+            Err(_) => json!({ "body": String::from_utf8_lossy(body) }),
         };
-        head.set_header("Content-Type", b"application/json");
         let response = json!({"errors": [{"message": UNRESOLVED, "extensions": extensions}]});
-        rewrite(head, response.to_string().into_bytes())
+        let headers = vec![("Content-Type".to_owned(), b"application/json".to_vec())];
+        Ok(Some(MadeBody { body: response.to_string().into_bytes(), headers }))
     }
 }

@@ -1,0 +1,127 @@
+"""Bodies that are work to read: the largest that are allowed, through each transform and validation, trees that a schema reads in many ways,
+and small bodies that open to large ones. Others must not notice. nginx has nothing to compare with."""
+
+from __future__ import annotations
+
+import base64
+import concurrent.futures
+import gzip
+import http.client
+import json
+import time
+
+import rig as bench
+from attack.arena import Arena, Target
+from attack.scenario import Bounds, Scenario, all_of, beside
+from rig import HOST
+
+CLIENTS = 8
+NUMBERS = 1_000_000  # in 2 MB
+TIMEOUT_SECONDS = 60
+GROWTH_MIB_MAX = 1024
+# A page layout: what a node is depends on its type, and nodes contain nodes.
+KINDS = [f"kind-{number}" for number in range(8)]
+TREE = {
+    "$ref": "#/definitions/node",
+    "definitions": {"node": {"oneOf": [
+        {"type": "object", "required": ["type"], "properties": {"type": {"const": kind}, "child": {"$ref": "#/definitions/node"}}} for kind in KINDS
+    ]}},
+}
+UNION = {"type": "array", "items": {"oneOf": [{"type": "integer", "minimum": number} for number in range(20)]}}
+TEMPLATE = "[{{range $index, $item := .array}}{{if $index}},{{end}}{{$item}}{{end}}]"
+
+
+def entry(path: str, **more) -> dict:
+    return {"path": path, "method": "POST", **more}
+
+
+def blob(text: str) -> dict:
+    return {"template_mode": "blob", "template_source": base64.b64encode(text.encode()).decode(), "input_type": "json"}
+
+
+GRAPH = "type Query { me: User list(ids: [Int!]): [User] } type User { id: ID! name: String friends: [User] }"
+QUERIES = {
+    "depth": "{ friends " * 3_000,
+    "aliases": "{ me { " + " ".join(f"a{number}: id" for number in range(3_000)) + " } }",
+    "fragments": "{ me { ...F0 } } " + " ".join(f"fragment F{n} on User {{ {f'...F{n + 1} ' * 3} }}" for n in range(20)) + " fragment F20 on User { id }",
+    "list": "{ list(ids: [" + "1 " * 50_000 + "]) { nothing } }",
+}
+
+
+def options(place: Arena) -> dict:
+    api = bench.api_definition("bodies", "/bodies/", place.attacked.url("/"))
+    api["version_data"]["versions"]["Default"]["extended_paths"] = {
+        "validate_json": [entry("/tree", schema=TREE), entry("/union", schema=UNION), entry("/unique", schema={"uniqueItems": True})],
+        "transform": [entry("/template", template_data=blob(TEMPLATE))],
+        "transform_jq": [entry("/filter", filter="{body: [.body[] | . + 1]}")],
+        "transform_response": [entry("/answer", template_data=blob(TEMPLATE))],
+    }
+    graph = bench.api_definition("graph", "/graph/", place.attacked.url("/"))
+    graph["graphql"] = {"enabled": True, "execution_mode": "proxyOnly", "version": "2", "schema": GRAPH}
+    return {"apis": [api, graph]}
+
+
+def nested(depth: int) -> bytes:
+    """A tree of this depth, whose innermost node has a type that there is not."""
+    tree: dict = {"type": "none"}
+    for level in range(depth):
+        tree = {"type": KINDS[level % len(KINDS)], "child": tree}
+    return json.dumps(tree).encode()
+
+
+def post(port: int, path: str, body: bytes, headers: dict[str, str]) -> str:
+    connection = http.client.HTTPConnection(HOST, port, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.request("POST", path, body, {"Content-Type": "application/json", **headers})
+        response = connection.getresponse()
+        response.read()
+        return str(response.status)
+    except OSError as error:
+        return type(error).__name__
+    finally:
+        connection.close()
+
+
+def attack(path: str, body: bytes, **headers: str):
+    """Clients that send the body again and again."""
+
+    def run(target: Target, seconds: float) -> dict:
+        end = time.monotonic() + seconds
+
+        def client(_: int) -> list[str]:
+            answers = []
+            while time.monotonic() < end:
+                answers.append(post(target.port, path, body, headers))
+            return answers
+
+        with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+            answers = [status for one in pool.map(client, range(CLIENTS)) for status in one]
+        return {"answers": len(answers), "unexpected": sorted(set(answers) - {"200", "400", "413", "422", "503"}), "sent_mib": 1}
+
+    return run
+
+
+def expected(ours: dict, _: dict, __: bool) -> list[str]:
+    unexpected = ours["facts"].get("unexpected")
+    return [] if unexpected == [] else [f"unexpected answers: {unexpected}"]
+
+
+def scenario(name: str, title: str, path: str, body: bytes, **headers: str) -> Scenario:
+    run = beside(attack(path, body, **headers), ("tollgate",), {"tollgate": options})
+    return Scenario("bodies", name, title, run, Bounds(growth_mib_max=GROWTH_MIB_MAX, log_lines_max=100_000, judge=all_of(expected)))
+
+
+LARGE = json.dumps(list(range(NUMBERS)), separators=(",", ":")).encode()
+SCENARIOS = [
+    scenario("tree", "a tree of 40 levels in a union of eight types, with an invalid leaf", "/bodies/tree", nested(40)),
+    scenario("union", "a million numbers through a union of twenty", "/bodies/union", LARGE),
+    scenario("unique", "a million numbers that must differ", "/bodies/unique", LARGE),
+    scenario("template", "a million numbers through a template", "/bodies/template", LARGE),
+    scenario("filter", "a million numbers through a jq filter", "/bodies/filter", LARGE),
+    scenario("opened", "9 MiB of zeros in a few KiB, through a template", "/bodies/template", gzip.compress(b"[" + b"0," * (4 << 20) + b"0]"), **{"Content-Encoding": "gzip"}),
+    scenario("deep", "100,000 levels of lists", "/bodies/union", b"[" * 100_000),
+    *(
+        scenario(f"graphql-{name}", f"GraphQL queries with {name}", "/graph/", json.dumps({"query": text}).encode())
+        for name, text in QUERIES.items()
+    ),
+]

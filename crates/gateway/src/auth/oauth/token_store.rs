@@ -21,6 +21,7 @@ use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
 const KIND: DocumentSpace = DocumentSpace::OAuth;
 
 /// The provider's part of the store.
+#[derive(Clone)]
 pub(crate) struct TokenStore {
     store: Arc<dyn Store>,
     keys: Arc<Keys>,

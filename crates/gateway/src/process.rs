@@ -4,6 +4,7 @@ mod announcement;
 pub(crate) mod bundle_build;
 pub(crate) mod check;
 pub(crate) mod cli;
+mod control_plane;
 mod engine_settings;
 pub(crate) mod handover;
 pub(crate) mod manual;
@@ -16,3 +17,6 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod signals;
 pub(crate) mod storage;
+
+#[cfg(test)]
+mod tests;

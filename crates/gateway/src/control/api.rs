@@ -180,15 +180,7 @@ pub(crate) fn start(
         control.statistics.start(control.shared.clone(), control.nodes.bus.clone());
     }
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
-    let callers = Workers::new(threads.handle().clone(), FILE_BYTES_MAX);
-    let clients = Workers::new(threads.handle().clone(), provider::BODY_BYTES_MAX);
-    let large_callers = Workers::new(threads.handle().clone(), configuration::BODY_BYTES_MAX);
-    let router = router(&control, &names, [callers, large_callers], threads.handle());
-    // Only the data plane can reach this route.
-    let provided = Router::new()
-        .route("/oauth/{api}/{endpoint}", any(provider::answer))
-        .layer(from_fn_with_state(clients, workers::run))
-        .with_state(control.clone());
+    let routes = Routes::new(&control, &names, threads.handle());
     let (stop, stopped) = watch::channel(false);
     let (all_stored, ended) = oneshot::channel();
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
@@ -224,15 +216,49 @@ pub(crate) fn start(
                 tokio::spawn(port.serve(scraped, proxies.clone(), ports.closed.clone()));
             }
             if let Some(port) = ports.own {
-                tokio::spawn(port.serve(router.clone(), proxies.clone(), ports.closed.clone()));
+                tokio::spawn(port.serve(routes.public.clone(), proxies.clone(), ports.closed.clone()));
             }
             // Shutdown waits for the own ports, but not for this loop.
             drop(ports.closed);
-            serve(router.merge(provided), pairs).await;
+            routes.serve(pairs).await;
         });
         threads.shutdown_background();
     })?;
     Ok(StoreQueues { stop, ended })
+}
+
+/// All endpoints.
+pub(crate) struct Routes {
+    /// Those that are also on the control API's own port.
+    public: Router,
+    /// Those that only the data plane can reach.
+    of_data_plane: Router,
+}
+
+impl Routes {
+    /// `names` are the paths of the health and readiness endpoints; `threads` answer.
+    pub(crate) fn new(control: &Arc<Control>, names: &[String; 2], threads: &Handle) -> Self {
+        let callers = Workers::new(threads.clone(), FILE_BYTES_MAX);
+        let clients = Workers::new(threads.clone(), provider::BODY_BYTES_MAX);
+        let large_callers = Workers::new(threads.clone(), configuration::BODY_BYTES_MAX);
+        let public = router(control, names, [callers, large_callers], threads);
+        let of_data_plane = Router::new()
+            .route("/oauth/{api}/{endpoint}", any(provider::answer))
+            .layer(from_fn_with_state(clients, workers::run))
+            .with_state(control.clone());
+        Routes { public, of_data_plane }
+    }
+
+    /// Serves the requests of the data plane.
+    pub(crate) async fn serve(self, mut pairs: SocketPairs) {
+        let router = self.public.merge(self.of_data_plane);
+        while let Some(pair) = pairs.0.recv().await {
+            match tokio::net::UnixStream::from_std(pair) {
+                Ok(stream) => spawn(&router, stream, None, None),
+                Err(error) => tracing::error!(%error, "a request for the control API was lost"),
+            }
+        }
+    }
 }
 
 /// Loads what other gateways have stored.
@@ -368,15 +394,6 @@ fn router(
     let console = if control.console.is_some() { console::router(control, &guarded, threads) } else { Router::new() };
     // Bodies are read and limited before they arrive here.
     open.merge(console).with_state(control.clone()).merge(guarded).layer(DefaultBodyLimit::disable())
-}
-
-async fn serve(router: Router, mut pairs: SocketPairs) {
-    while let Some(pair) = pairs.0.recv().await {
-        match tokio::net::UnixStream::from_std(pair) {
-            Ok(stream) => spawn(&router, stream, None, None),
-            Err(error) => tracing::error!(%error, "a request for the control API was lost"),
-        }
-    }
 }
 
 /// Serves a connection. On an own port, whose `peer` is known, it ends with its current request once the port is closed, and keeps `held`

@@ -74,6 +74,12 @@ pub(crate) struct LogFigures {
 }
 
 impl LogFigures {
+    /// Figures of lines that nobody writes.
+    #[cfg(test)]
+    pub(crate) fn of_no_log() -> Arc<Self> {
+        Arc::new(LogFigures { lines: LogLines::new().0, limiter: Mutex::default(), start: MonoTime::now() })
+    }
+
     /// Lines passed to the writer thread.
     pub(crate) fn lines(&self) -> u64 {
         self.lines.taken()

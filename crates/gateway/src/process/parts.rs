@@ -17,7 +17,7 @@ use crate::data::probe::probe_queue;
 use crate::data::registry::Registry;
 use crate::data::second_tier::SecondTier;
 use crate::data::settings::Settings;
-use crate::observe::logs::Log;
+use crate::observe::logs::LogFigures;
 use crate::observe::{Meters, Observer, Recording, UptimeRecords};
 use std::error::Error;
 use std::fs::File;
@@ -49,7 +49,7 @@ impl Parts {
         config: &GatewayConfig,
         settings: Settings,
         recording: Option<Recording>,
-        log: &Log,
+        log_figures: Arc<LogFigures>,
         connector: LocalConnector,
         inherited: &mut Inherited,
     ) -> Result<Self, Box<dyn Error>> {
@@ -60,7 +60,7 @@ impl Parts {
             recording,
             config.opentelemetry.metrics().is_some(),
             config.hash_keys,
-            log.figures.clone(),
+            log_figures,
         ));
         let storage::Opened { store, keys, lock } = storage::open(config, inherited.lock.take(), registry.patterns.clone())?;
         let keys = Arc::new(keys);

@@ -1,25 +1,19 @@
 //! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
 use crate::base::node_bus::NodeBus;
-use crate::base::purge_log::PurgeLog;
-use crate::base::secret::ControlSecret;
 use crate::base::{secret, secret_stores};
-use crate::control::api::{
-    self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, OwnPort, Ports, StoreQueues, WaitingEntries,
-};
+use crate::control::api::{self, OwnPort, Ports, StoreQueues};
 use crate::control::certificate_watch::CertificateWatch;
 use crate::control::loader::Reloads;
-use crate::control::nodes::{Nodes, OwnFigures};
-use crate::control::statistics::Statistics;
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
-use crate::data::registry;
 use crate::data::settings::Settings;
 use crate::observe::Recording;
 use crate::observe::logs::{self, Log, LogFormat, SyslogServer};
 use crate::process::announcement::{ServedAddresses, announce};
 use crate::process::cli::RunOptions;
+use crate::process::control_plane::ControlPlane;
 use crate::process::engine_settings::{address, address_limit, limits, listen, threads};
 use crate::process::handover::{HandoverState, Inherited, Predecessor, Role};
 use crate::process::notify::Notifier;
@@ -30,7 +24,7 @@ use crate::report::{Pusher, StatsdSink};
 use std::error::Error;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +33,7 @@ use tollgate_client::MockOptions;
 use tollgate_engine::{CoreStats, Engine, EngineConfig, ServiceFactory};
 use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
-use tollgate_store::{Question, Redis};
+use tollgate_store::Question;
 
 /// Interval between checks of the certificate files.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
@@ -69,7 +63,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let (connector, control_inbox) = api::socket_pairs();
     let notifier = Arc::new(Notifier::from_environment());
     let recording = Recording::start(&config, threads(&config), log_format(&options, &config))?;
-    let mut parts = Parts::build(&config, settings, recording, &log, connector, &mut inherited)?;
+    let mut parts = Parts::build(&config, settings, recording, log.figures.clone(), connector, &mut inherited)?;
     parts.loader.reload();
     let statsd = statsd_sink(&config, &parts.shared)?;
     let own_ports = OwnPorts::open(&config, &parts, &mut inherited)?;
@@ -247,58 +241,6 @@ impl OwnPorts {
     }
 }
 
-/// The control plane, and what the process keeps of it.
-struct ControlPlane {
-    control: Control,
-    waiting_changes: WaitingEntries,
-    health: Arc<Health>,
-    statistics: Arc<Statistics>,
-    node_bus: Option<Arc<NodeBus>>,
-    purger: Arc<CachePurger>,
-}
-
-impl ControlPlane {
-    fn new(
-        config: &GatewayConfig,
-        parts: &Parts,
-        reloads: &Reloads,
-        addresses: &ServedAddresses,
-        (secret, secret_file): (ControlSecret, Option<PathBuf>),
-    ) -> Self {
-        let Parts { shared, loader, .. } = parts;
-        let redis = shared.keys.shared_keys().map(|keys| keys.redis.clone());
-        let purger = start_purger(config, shared.registry.clone(), redis.clone().or(parts.cache_redis.clone()), &addresses.data);
-        let (health, statistics) = (Arc::new(Health::default()), Statistics::new());
-        let own_figures = OwnFigures::new(config, shared.clone(), statistics.clone(), loader.clone());
-        let node_bus = redis.map(|redis| NodeBus::start(redis, config, shared.observer.node().to_owned(), own_figures.clone()));
-        let address = addresses.control.first().or(addresses.data.first()).copied();
-        let node = node_name(config, address);
-        let (changes, waiting_changes) = ChangeLog::new(node.clone());
-        let console = api::console_is_served(config).then(|| Console::new(ConsoleFacts { node, address, secret_file }));
-        let control = Control {
-            shared: shared.clone(),
-            loader: loader.clone(),
-            reloads: reloads.clone(),
-            files: Default::default(),
-            versions: Default::default(),
-            documents: Default::default(),
-            changes,
-            secret,
-            guesses: Default::default(),
-            console,
-            health: health.clone(),
-            statistics: statistics.clone(),
-            nodes: Nodes { own: own_figures, bus: node_bus.clone() },
-            api_health: ApiHealth::new(config),
-            token_store: parts.token_store.clone(),
-            purger: purger.clone(),
-            notices: Arc::default(),
-            replays: Arc::default(),
-        };
-        ControlPlane { control, waiting_changes, health, statistics, node_bus, purger }
-    }
-}
-
 /// What ends after the data threads, in this order.
 struct Ending {
     pusher: Option<Pusher>,
@@ -408,28 +350,6 @@ fn raise_open_files_limit() {
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
         tracing::warn!(%error, "cannot raise the limit of open files");
     }
-}
-
-/// The name of this gateway among others: its machine and port.
-fn node_name(config: &GatewayConfig, address: Option<SocketAddr>) -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let port = address.map_or(config.listen_port, |address| address.port());
-    format!("{}:{port}", host.trim())
-}
-
-/// Purges stored responses here, and on the other gateways if they share a Redis.
-fn start_purger(
-    config: &GatewayConfig,
-    registry: Arc<registry::Registry>,
-    redis: Option<Arc<Redis>>,
-    addresses: &[SocketAddr],
-) -> Arc<CachePurger> {
-    let purger = CachePurger::new(registry);
-    if let Some(redis) = redis {
-        let name = format!("{} (process {})", node_name(config, addresses.first().copied()), std::process::id());
-        purger.share(PurgeLog::start(redis, config, name, purger.clone()));
-    }
-    purger
 }
 
 /// Starts pushing metrics to a collector, if configured.

@@ -2,56 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Definition, Gateway, Response, Shared, Upstream, api, error_json, request};
+use crate::harness::{Gateway, Shared, Upstream, api, error_json, request};
 
-/// An API that asks for a key.
-pub(crate) fn keyed(id: &str, upstream: &Upstream) -> Definition {
-    api(id, &format!("/{id}/"), &upstream.url()).with_keys()
-}
-
-/// A session that may call the APIs `ids`, with `fields` laid over it.
-pub(crate) fn session_for(ids: &[&str], fields: Value) -> Value {
-    let rights: serde_json::Map<String, Value> =
-        ids.iter().map(|id| ((*id).to_owned(), json!({"api_id": id, "api_name": id, "versions": ["Default"]}))).collect();
-    let mut session = json!({"org_id": "default", "expires": 0, "quota_max": -1, "access_rights": rights});
-    crate::harness::definition::merge(&mut session, &fields);
-    session
-}
-
-/// The same for the API `a`.
-pub(crate) fn session(fields: Value) -> Value {
-    session_for(&["a"], fields)
-}
-
-/// Makes a key with a name of the gateway's.
-pub(crate) fn create(gateway: &Gateway, session: &Value) -> String {
-    let answer = gateway.control("POST", "/tyk/keys/create", &session.to_string());
-    assert_eq!(answer.status, 200, "{answer}");
-    answer.json()["key"].as_str().expect("a key").to_owned()
-}
-
-/// A GET that carries a key where it is looked for by default.
-pub(crate) fn with_key(target: &str, key: &str) -> String {
-    request("GET", target, &[&format!("Authorization: {key}")], "")
-}
-
-pub(crate) fn call(gateway: &Gateway, target: &str, key: &str) -> Response {
-    gateway.send(with_key(target, key))
-}
-
-/// The whole answer of a control call, as its callers compare it.
-pub(crate) fn told(response: &Response) -> (u16, String) {
-    assert_eq!(response.header("content-type"), Some("application/json"), "{response}");
-    (response.status, response.text())
-}
-
-pub(crate) fn refused(message: &str) -> String {
-    format!("{{\"status\":\"error\",\"message\":{}}}\n", json!(message))
-}
-
-pub(crate) fn done(key: &str, action: &str) -> String {
-    format!("{{\"key\":\"{key}\",\"status\":\"ok\",\"action\":\"{action}\"}}\n")
-}
+pub(crate) use crate::harness::keys::{call, create, done, keyed, refused, session, session_for, told, with_key};
 
 pub(crate) fn start(conf: Value) -> (Upstream, Gateway) {
     let upstream = Upstream::ok();

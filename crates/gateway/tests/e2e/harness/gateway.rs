@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::definition::{Definition, merge};
+use super::keys::Served;
 use super::wire::{Connection, Response};
 use super::{PATIENCE, request};
 
@@ -315,6 +316,16 @@ impl Gateway {
 
     pub(crate) fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.pid)).expect("a running process").count()
+    }
+}
+
+impl Served for Gateway {
+    fn answer(&self, request: &[u8]) -> Response {
+        self.send(request)
+    }
+
+    fn control_answer(&self, method: &str, target: &str, body: &str) -> Response {
+        self.control(method, target, body)
     }
 }
 

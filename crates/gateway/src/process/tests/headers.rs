@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Definition, Gateway, Upstream, api, reply, request};
+use super::harness::{Definition, Gateway, Upstream, api, reply, request};
 
 fn a(upstream: &Upstream) -> Definition {
     api("a", "/a/", &upstream.url())

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// A definition without authentication and without versions that forwards `listen_path` to `target`, the prefix cut off.
-pub(crate) fn api(id: &str, listen_path: &str, target: &str) -> Definition {
+pub fn api(id: &str, listen_path: &str, target: &str) -> Definition {
     Definition(json!({
         "name": id,
         "api_id": id,
@@ -22,15 +22,15 @@ pub(crate) fn api(id: &str, listen_path: &str, target: &str) -> Definition {
 
 /// An API definition under construction.
 #[derive(Debug, Clone)]
-pub(crate) struct Definition(pub Value);
+pub struct Definition(pub Value);
 
 impl Definition {
-    pub(crate) fn id(&self) -> &str {
+    pub fn id(&self) -> &str {
         self.0["api_id"].as_str().unwrap_or("unnamed")
     }
 
     /// Sets the value at a `/`-separated path, making the objects on the way.
-    pub(crate) fn set(mut self, path: &str, value: impl Into<Value>) -> Definition {
+    pub fn set(mut self, path: &str, value: impl Into<Value>) -> Definition {
         let mut at = &mut self.0;
         for step in path.split('/') {
             at = &mut at[step];
@@ -40,23 +40,23 @@ impl Definition {
     }
 
     /// Sets a field of the version `Default`.
-    pub(crate) fn version(self, field: &str, value: impl Into<Value>) -> Definition {
+    pub fn version(self, field: &str, value: impl Into<Value>) -> Definition {
         self.set(&format!("version_data/versions/Default/{field}"), value)
     }
 
     /// Sets one list of the version's extended paths.
-    pub(crate) fn list(self, name: &str, entries: Value) -> Definition {
+    pub fn list(self, name: &str, entries: Value) -> Definition {
         self.version(&format!("extended_paths/{name}"), entries)
     }
 
     /// Takes away the key-less switch, so that a key is asked for.
-    pub(crate) fn with_keys(self) -> Definition {
+    pub fn with_keys(self) -> Definition {
         self.set("use_keyless", false)
     }
 }
 
 /// Lays `over` on `base`: objects are merged, everything else is replaced.
-pub(crate) fn merge(base: &mut Value, over: &Value) {
+pub fn merge(base: &mut Value, over: &Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {
             for (key, value) in over {

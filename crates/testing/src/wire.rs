@@ -7,15 +7,15 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Instant;
 
-use super::PATIENCE;
+use crate::PATIENCE;
 
 /// A byte stream: a socket, or TLS over one.
-pub(crate) trait Duplex: Read + Write + Send {}
+pub trait Duplex: Read + Write + Send {}
 impl<T: Read + Write + Send> Duplex for T {}
 
 /// Why a message could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub enum Broken {
     /// The peer closed before the first byte.
     Closed,
     /// The peer closed, or reset, inside the message.
@@ -34,7 +34,7 @@ impl fmt::Display for Broken {
 
 /// First line and header lines, in the order and spelling of the wire.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub struct Head {
     pub first: String,
     pub headers: Vec<(String, String)>,
     pub raw: Vec<u8>,
@@ -42,22 +42,22 @@ pub(crate) struct Head {
 
 impl Head {
     /// The one value of a header; a header that came twice is a failed test.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         let all = self.all(name);
         assert!(all.len() < 2, "{name} came more than once in {self:?}");
         all.first().copied()
     }
 
-    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
+    pub fn all(&self, name: &str) -> Vec<&str> {
         self.headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str()).collect()
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         !self.all(name).is_empty()
     }
 
     /// Header names in the letter case and order of the wire.
-    pub(crate) fn names(&self) -> Vec<&str> {
+    pub fn names(&self) -> Vec<&str> {
         self.headers.iter().map(|(key, _)| key.as_str()).collect()
     }
 
@@ -99,7 +99,7 @@ impl Head {
 
 /// How the end of a body was marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub enum Framing {
     None,
     Length,
     Chunked,
@@ -108,7 +108,7 @@ pub(crate) enum Framing {
 
 /// A body as it was framed, and the trailer lines after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Body {
+pub struct Body {
     pub bytes: Vec<u8>,
     pub trailers: Vec<(String, String)>,
     pub framing: Framing,
@@ -116,7 +116,7 @@ pub(crate) struct Body {
 
 /// A final response, with the interim ones that came before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Response {
+pub struct Response {
     pub version: String,
     pub status: u16,
     pub head: Head,
@@ -127,20 +127,20 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub(crate) fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: not JSON: {self}"))
     }
 
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.head.get(name)
     }
 
     /// Whether the sender said that it closes the connection after this message.
-    pub(crate) fn announces_close(&self) -> bool {
+    pub fn announces_close(&self) -> bool {
         self.head.all("connection").iter().any(|value| value.to_ascii_lowercase().contains("close"))
     }
 }
@@ -152,68 +152,74 @@ impl fmt::Display for Response {
 }
 
 /// One end of a connection, with what was read but not yet used.
-pub(crate) struct Connection {
+pub struct Connection {
     stream: Box<dyn Duplex>,
-    socket: TcpStream,
+    /// `None` for bytes in memory.
+    socket: Option<TcpStream>,
     ahead: Vec<u8>,
 }
 
 impl Connection {
     /// A client's connection to a port of this machine.
-    pub(crate) fn open(port: u16) -> Connection {
+    pub fn open(port: u16) -> Connection {
         Connection::over(TcpStream::connect(("127.0.0.1", port)).expect("the gateway listens"))
     }
 
-    pub(crate) fn over(socket: TcpStream) -> Connection {
+    pub fn over(socket: TcpStream) -> Connection {
         let stream = Box::new(socket.try_clone().expect("a second handle"));
         Connection::with(stream, socket)
     }
 
     /// A connection whose bytes pass through something (TLS) before they reach the socket.
-    pub(crate) fn with(stream: Box<dyn Duplex>, socket: TcpStream) -> Connection {
+    pub fn with(stream: Box<dyn Duplex>, socket: TcpStream) -> Connection {
         socket.set_nodelay(true).expect("nodelay");
         socket.set_read_timeout(Some(PATIENCE)).expect("read timeout");
         socket.set_write_timeout(Some(PATIENCE)).expect("write timeout");
-        Connection { stream, socket, ahead: Vec::new() }
+        Connection { stream, socket: Some(socket), ahead: Vec::new() }
     }
 
-    pub(crate) fn socket(&self) -> &TcpStream {
-        &self.socket
+    /// What has been received, and nothing more to come.
+    pub fn received(bytes: Vec<u8>) -> Connection {
+        Connection { stream: Box::new(io::Cursor::new(Vec::new())), socket: None, ahead: bytes }
     }
 
-    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub fn socket(&self) -> &TcpStream {
+        self.socket.as_ref().expect("a connection with a socket")
+    }
+
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.try_send(bytes).expect("the peer still reads");
     }
 
     /// As `send`, for a peer that may have closed already.
-    pub(crate) fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    pub fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> io::Result<()> {
         self.stream.write_all(bytes.as_ref())?;
         self.stream.flush()
     }
 
-    pub(crate) fn finish_sending(&self) {
-        let _ = self.socket.shutdown(Shutdown::Write);
+    pub fn finish_sending(&self) {
+        let _ = self.socket().shutdown(Shutdown::Write);
     }
 
     /// Closes so that the peer sees a reset and not an orderly end.
-    pub(crate) fn reset(self) {
-        let socket = socket2::SockRef::from(&self.socket);
+    pub fn reset(self) {
+        let socket = socket2::SockRef::from(self.socket());
         socket.set_linger(Some(std::time::Duration::ZERO)).expect("linger");
     }
 
     /// Sends one request and reads its answer.
-    pub(crate) fn ask(&mut self, request: impl AsRef<[u8]>) -> Response {
+    pub fn ask(&mut self, request: impl AsRef<[u8]>) -> Response {
         let method = method_of(request.as_ref());
         self.send(request);
         self.try_response(&method).unwrap_or_else(|broken| panic!("no answer: {broken}"))
     }
 
     /// The answer to a request that was sent before; the method decides whether a body follows.
-    pub(crate) fn response(&mut self, method: &str) -> Response {
+    pub fn response(&mut self, method: &str) -> Response {
         self.try_response(method).unwrap_or_else(|broken| panic!("no answer: {broken}"))
     }
 
-    pub(crate) fn try_response(&mut self, method: &str) -> Result<Response, Broken> {
+    pub fn try_response(&mut self, method: &str) -> Result<Response, Broken> {
         let mut interim = Vec::new();
         let begun = Instant::now();
         loop {
@@ -258,7 +264,7 @@ impl Connection {
     }
 
     /// The next head, without what follows it.
-    pub(crate) fn head(&mut self) -> Result<Head, Broken> {
+    pub fn head(&mut self) -> Result<Head, Broken> {
         let mut searched = 0;
         loop {
             if let Some(at) = find(&self.ahead[searched..], b"\r\n\r\n") {
@@ -276,7 +282,7 @@ impl Connection {
     }
 
     /// The body of a request that was read with `head`.
-    pub(crate) fn request_body(&mut self, head: &Head) -> Result<Body, Broken> {
+    pub fn request_body(&mut self, head: &Head) -> Result<Body, Broken> {
         let (length, chunked) = (head.length()?, head.is_chunked()?);
         match (length, chunked) {
             (Some(_), true) => Err(Broken::Malformed("both a length and chunks".into())),
@@ -286,7 +292,7 @@ impl Connection {
         }
     }
 
-    pub(crate) fn exactly(&mut self, count: usize) -> Result<Vec<u8>, Broken> {
+    pub fn exactly(&mut self, count: usize) -> Result<Vec<u8>, Broken> {
         while self.ahead.len() < count {
             if self.fill()? == 0 {
                 return Err(Broken::Cut(format!("{} of {count} bytes", self.ahead.len())));
@@ -308,7 +314,7 @@ impl Connection {
     }
 
     /// One chunk's data; empty for the last one, whose trailer section is left to the caller.
-    pub(crate) fn chunk(&mut self) -> Result<Vec<u8>, Broken> {
+    pub fn chunk(&mut self) -> Result<Vec<u8>, Broken> {
         let line = self.line()?;
         let size = line.split(';').next().unwrap_or_default().trim();
         let size = usize::from_str_radix(size, 16).map_err(|_| Broken::Malformed(format!("chunk size {line:?}")))?;
@@ -345,13 +351,13 @@ impl Connection {
     }
 
     /// Everything until the peer closes.
-    pub(crate) fn rest(&mut self) -> Result<Vec<u8>, Broken> {
+    pub fn rest(&mut self) -> Result<Vec<u8>, Broken> {
         while self.fill()? > 0 {}
         Ok(std::mem::take(&mut self.ahead))
     }
 
     /// Waits until the peer has closed; bytes before that are a failed test.
-    pub(crate) fn expect_close(&mut self) {
+    pub fn expect_close(&mut self) {
         match self.rest() {
             Ok(rest) => assert!(rest.is_empty(), "bytes before the close: {:?}", String::from_utf8_lossy(&rest)),
             Err(Broken::Cut(_)) => {}
@@ -360,10 +366,10 @@ impl Connection {
     }
 
     /// Whether the peer has closed by now; bytes that are there are left there.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.socket.set_nonblocking(true).expect("a mode");
-        let peeked = self.socket.peek(&mut [0]);
-        self.socket.set_nonblocking(false).expect("a mode");
+    pub fn is_closed(&self) -> bool {
+        self.socket().set_nonblocking(true).expect("a mode");
+        let peeked = self.socket().peek(&mut [0]);
+        self.socket().set_nonblocking(false).expect("a mode");
         match peeked {
             Ok(bytes) => bytes == 0,
             Err(error) => error.kind() != io::ErrorKind::WouldBlock,
@@ -371,7 +377,7 @@ impl Connection {
     }
 
     /// One read of whatever has come; for streams without a message structure.
-    pub(crate) fn some(&mut self) -> Result<Vec<u8>, Broken> {
+    pub fn some(&mut self) -> Result<Vec<u8>, Broken> {
         if self.ahead.is_empty() && self.fill()? == 0 {
             return Err(Broken::Closed);
         }
@@ -412,6 +418,6 @@ fn method_of(request: &[u8]) -> String {
     String::from_utf8_lossy(&word).into_owned()
 }
 
-pub(crate) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window == needle)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Definition, Gateway, Response, Upstream, api, reply, request};
+use super::harness::{Definition, Gateway, Response, Upstream, api, reply, request};
 
 const ORIGIN: &str = "Origin: http://app.test";
 
@@ -15,7 +15,7 @@ fn with_cors(upstream: &Upstream, cors: Value) -> Definition {
         "exposed_headers": ["X-Shown"],
         "max_age": 24
     });
-    crate::harness::definition::merge(&mut all, &cors);
+    super::harness::definition::merge(&mut all, &cors);
     api("a", "/a/", &upstream.url()).set("CORS", all)
 }
 

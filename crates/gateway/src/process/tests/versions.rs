@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Definition, Gateway, Upstream, api, error_json, get, request};
+use super::harness::{Definition, Gateway, Upstream, api, error_json, get, request};
 
 const FORBIDDEN_UNKNOWN: &str = "This API version does not seem to exist";
 const FORBIDDEN_MISSING: &str = "Version information not found";
@@ -57,10 +57,10 @@ fn a_version_is_read_from_a_header() {
 fn the_end_of_a_version_is_told_on_refusals_too() {
     let upstream = Upstream::ok();
     let with_end = |definition: Definition| definition.set("expiration", "2999-12-31 23:59");
-    let definition = with_end(crate::keys::keyed("a", &upstream)).list("black_list", json!([{"path": "/black"}]));
+    let definition = with_end(super::harness::keys::keyed("a", &upstream)).list("black_list", json!([{"path": "/black"}]));
     let down = with_end(api("down", "/down/", "http://127.0.0.1:9"));
     let gateway = Gateway::start(json!({}), [definition, down]);
-    let key = crate::keys::create(&gateway, &crate::keys::session(json!({"rate": 1, "per": 3600})));
+    let key = super::harness::keys::create(&gateway, &super::harness::keys::session(json!({"rate": 1, "per": 3600})));
     let with = |key: &str, target: &str| gateway.send(request("GET", target, &[&format!("Authorization: {key}")], ""));
     let end = Some("Tue, 31 Dec 2999 23:59:00 UTC");
     for (what, response, status, end) in [

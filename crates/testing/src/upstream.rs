@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::wire::{Broken, Connection, Framing, Head, find};
+use crate::wire::{Broken, Connection, Framing, Head, find};
 
 /// A request as the upstream received it.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub struct Seen {
     pub method: String,
     pub target: String,
     pub version: String,
@@ -20,16 +20,16 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.head.get(name)
     }
 
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
     /// Reads one request; `None` when the gateway has closed the connection.
-    pub(crate) fn read(wire: &mut Connection) -> Option<Seen> {
+    pub fn read(wire: &mut Connection) -> Option<Seen> {
         let head = match wire.head() {
             Ok(head) => head,
             Err(Broken::Closed | Broken::Cut(_) | Broken::Silent) => return None,
@@ -49,7 +49,7 @@ impl Seen {
     }
 
     /// A request of which only the head was read.
-    pub(crate) fn of(head: Head) -> Seen {
+    pub fn of(head: Head) -> Seen {
         let mut words = head.first.split(' ').map(str::to_owned);
         let mut word = || words.next().unwrap_or_default();
         Seen {
@@ -65,7 +65,7 @@ impl Seen {
 }
 
 /// A listening upstream. It stops accepting when dropped; its connections end with the gateway.
-pub(crate) struct Upstream {
+pub struct Upstream {
     pub address: SocketAddr,
     state: Arc<State>,
 }
@@ -81,16 +81,16 @@ struct State {
 impl Upstream {
     /// Answers each whole request with the bytes that `answer` returns. It keeps the connection unless those bytes say
     /// `Connection: close`, or are empty.
-    pub(crate) fn start(answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Upstream {
+    pub fn start(answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Upstream {
         Upstream::start_at("127.0.0.1:0", answer)
     }
 
-    pub(crate) fn start_at(address: &str, answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Upstream {
+    pub fn start_at(address: &str, answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Upstream {
         Upstream::listen(address, move |state, socket, index| serve(state, Connection::over(socket), index, &answer))
     }
 
     /// As `start`, behind TLS.
-    pub(crate) fn tls(config: Arc<rustls::ServerConfig>, answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Upstream {
+    pub fn tls(config: Arc<rustls::ServerConfig>, answer: impl Fn(&Seen) -> Vec<u8> + Send + Sync + 'static) -> Upstream {
         Upstream::listen("127.0.0.1:0", move |state, socket, index| {
             let session = rustls::ServerConnection::new(config.clone()).expect("a TLS session");
             let stream = rustls::StreamOwned::new(session, socket.try_clone().expect("a second handle"));
@@ -99,17 +99,17 @@ impl Upstream {
     }
 
     /// Answers every request with a short 200.
-    pub(crate) fn ok() -> Upstream {
-        Upstream::start(|_| super::ok())
+    pub fn ok() -> Upstream {
+        Upstream::start(|_| crate::ok())
     }
 
     /// Hands over each connection with its number, to misbehave at will. Nothing is recorded unless `handle` calls `note`.
-    pub(crate) fn raw(handle: impl Fn(Connection, usize) + Send + Sync + 'static) -> Upstream {
+    pub fn raw(handle: impl Fn(Connection, usize) + Send + Sync + 'static) -> Upstream {
         Upstream::listen("127.0.0.1:0", move |_, socket, index| handle(Connection::over(socket), index))
     }
 
     /// Reads each whole request, then sends these bytes and closes.
-    pub(crate) fn once(bytes: impl Into<Vec<u8>>) -> Upstream {
+    pub fn once(bytes: impl Into<Vec<u8>>) -> Upstream {
         let bytes = bytes.into();
         Upstream::listen("127.0.0.1:0", move |state, socket, _| {
             let mut wire = Connection::over(socket);
@@ -139,33 +139,33 @@ impl Upstream {
         Upstream { address, state }
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.address.port()
     }
 
     /// `http://…` to put into a definition, without a path.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<Seen> {
         self.state.seen.lock().unwrap().clone()
     }
 
-    pub(crate) fn last(&self) -> Seen {
+    pub fn last(&self) -> Seen {
         self.seen().pop().expect("the upstream was asked")
     }
 
     /// The request targets it was asked for since the last call.
-    pub(crate) fn take_targets(&self) -> Vec<String> {
+    pub fn take_targets(&self) -> Vec<String> {
         self.state.seen.lock().unwrap().drain(..).map(|seen| seen.target).collect()
     }
 
-    pub(crate) fn requests(&self) -> usize {
+    pub fn requests(&self) -> usize {
         self.state.seen.lock().unwrap().len()
     }
 
-    pub(crate) fn connections(&self) -> usize {
+    pub fn connections(&self) -> usize {
         self.state.connections.load(Ordering::SeqCst)
     }
 }

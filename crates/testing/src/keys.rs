@@ -1,5 +1,7 @@
 //! Keys, and APIs that ask for them.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::definition::merge;
@@ -64,4 +66,9 @@ pub fn refused(message: &str) -> String {
 /// What the control API answers when it has done something with a key.
 pub fn done(key: &str, action: &str) -> String {
     format!("{{\"key\":\"{key}\",\"status\":\"ok\",\"action\":\"{action}\"}}\n")
+}
+
+/// The header line of a user and a password.
+pub fn basic(user: &str, password: &str) -> String {
+    format!("Authorization: Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }

@@ -11,8 +11,10 @@
 )]
 
 pub mod definition;
+pub mod jws;
 pub mod keys;
 pub mod messages;
+pub mod tokens;
 pub mod upstream;
 pub mod wire;
 

@@ -22,7 +22,32 @@ pub(crate) fn unix_ns() -> u64 {
 }
 
 fn since_1970() -> Duration {
+    #[cfg(test)]
+    let passed = virtual_time::PASSED.get();
+    #[cfg(not(test))]
+    let passed = Duration::ZERO;
+    system_time() + passed
+}
+
+fn system_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// A clock that tests move.
+#[cfg(test)]
+pub(crate) mod virtual_time {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    thread_local! {
+        /// How far this thread's wall clock is ahead of the system's.
+        pub(super) static PASSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    }
+
+    /// Lets time pass on this thread.
+    pub(crate) fn pass(time: Duration) {
+        PASSED.set(PASSED.get() + time);
+    }
 }
 
 /// Wall-clock time of a core. It is computed from a monotonic time that a request has anyway: reading the clock per request would cost more
@@ -63,7 +88,7 @@ impl TimeOfDay {
 }
 
 fn read() -> (MonoTime, u64) {
-    (MonoTime::now(), u64::try_from(since_1970().as_nanos()).unwrap_or(u64::MAX))
+    (MonoTime::now(), u64::try_from(system_time().as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

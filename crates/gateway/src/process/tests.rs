@@ -5,6 +5,32 @@
 
 mod harness;
 
+mod asked_servers;
+mod auth_alternatives;
+mod body_transforms;
+mod breaker;
+mod cache;
+mod cache_identity;
 mod cors;
+mod error_overrides;
+mod errors;
 mod headers;
+mod jq_transforms;
+mod jwt;
+mod key_access;
+mod key_limits;
+mod key_signatures;
+mod limiters;
+mod limits;
+mod limits_once;
+mod openid;
+mod orgs;
+mod paths;
+mod policies;
+mod protections;
+mod routing;
+mod signatures;
+mod target_choice;
+mod validate_json;
+mod variables;
 mod versions;

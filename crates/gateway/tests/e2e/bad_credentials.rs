@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use crate::basic_auth::line as basic;
 use crate::harness::jws::{Signer, compact, hs256, now};
+use crate::harness::start_with;
+use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{Connection, Definition, Gateway, Upstream, error_json, eventually, reply, request};
-use crate::jwt::{policy, start_with, with_tokens};
 use crate::jwt_key_sets::with_key_set;
 use crate::keys::{call, keyed, session, with_key};
 use crate::signatures::{date, signature};

@@ -1,10 +1,9 @@
 //! HTTP basic authentication: users are keys with a password.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::harness::http2::{ask as ask_over, connect, converse, post, upload};
+pub(crate) use crate::harness::keys::basic as line;
 use crate::harness::{Definition, Gateway, Response, Upstream, api, error_json, eventually, request};
 use crate::keys::{keyed, session};
 
@@ -25,10 +24,6 @@ fn put_user(gateway: &Gateway, method: &str, user: &str, data: Value) {
         &session(json!({"basic_auth_data": data})).to_string(),
     );
     assert_eq!(answer.status, 200, "{answer}");
-}
-
-pub(crate) fn line(user: &str, password: &str) -> String {
-    format!("Authorization: Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
 fn ask(gateway: &Gateway, user: &str, password: &str) -> Response {

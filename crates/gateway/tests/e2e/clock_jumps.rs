@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::harness::jws::{hs256, now};
+use crate::harness::tokens::{SECRET, with_tokens};
 use crate::harness::{Gateway, Setup, Upstream, eventually};
-use crate::jwt::{SECRET, with_tokens};
 use crate::keys::{call, create, keyed, session_for};
 use crate::oauth_clients::{make_client, policy, provider, with_policies};
 

@@ -5,7 +5,6 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::harness::{Connection, Definition, Gateway, Upstream, api, error_json, eventually, get};
-use crate::jwt;
 use crate::keys::{call, create, session_for};
 
 // --- settings ---
@@ -100,10 +99,11 @@ fn an_api_without_versions_is_loaded_and_refuses_everybody() {
 fn an_api_whose_tokens_can_not_be_checked_refuses_them() {
     let upstream = Upstream::ok();
     for (method, source) in [("hmac", "no Base64!"), ("rsa", "bm8gUEVN"), ("rsa", "http://[::1"), ("ecdsa", "https://")] {
-        let definition = jwt::with_tokens("a", &upstream).set("jwt_signing_method", method).set("jwt_source", source);
-        let gateway = jwt::start_with([definition], &[jwt::policy("basic", json!({}))]);
+        let definition =
+            crate::harness::tokens::with_tokens("a", &upstream).set("jwt_signing_method", method).set("jwt_source", source);
+        let gateway = crate::harness::start_with([definition], &[crate::harness::tokens::policy("basic", json!({}))]);
         let key = create(&gateway, &session_for(&["a"], json!({})));
-        let token = crate::harness::jws::hs256(jwt::SECRET, &json!({"sub": "joe"}));
+        let token = crate::harness::jws::hs256(crate::harness::tokens::SECRET, &json!({"sub": "joe"}));
         for credential in [key, token] {
             assert_eq!(call(&gateway, "/a/", &credential).status, 403, "{source}");
         }

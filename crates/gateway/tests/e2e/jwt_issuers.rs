@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use crate::harness::start_with;
+use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{Upstream, error_json, skip};
-use crate::jwt::{policy, start_with, with_tokens};
 use crate::jwt_key_sets::issuer;
 use crate::keys::call;
 

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::harness::jws::{Signer, now};
+use crate::harness::start_with;
+use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{Definition, Gateway, Upstream, error_json, eventually, reply};
-use crate::jwt::{policy, start_with, with_tokens};
 use crate::keys::call;
 
 /// An issuer whose keys can be changed.

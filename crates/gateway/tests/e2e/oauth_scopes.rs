@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use std::process::Command;
 
 use crate::harness::jws::{compact, hs256, now};
+use crate::harness::tokens::policy;
 use crate::harness::{Gateway, Setup, Upstream, error_json, request};
-use crate::jwt::policy;
 
 const SECRET: &[u8] = b"the secret of an issuer in a test";
 

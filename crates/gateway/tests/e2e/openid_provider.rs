@@ -9,8 +9,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{Gateway, Setup, Upstream, error_json, eventually, skip};
-use crate::jwt::{policy, with_tokens};
 use crate::keys::{call, keyed};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/openid_provider.mjs");

@@ -1,12 +1,12 @@
 //! Limits that several gateways count together: three processes on one Redis let pass what one would, exactly when it is little.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::harness::{Gateway, PATIENCE, Upstream, eventually};
-use crate::keys::{call, create, keyed, session, with_key};
-use crate::limiters::served_around_the_end;
+use crate::keys::{call, create, keyed, session, start, with_key};
 use crate::servers::{Cluster, Server};
 use crate::shared_keys::{gateway, on};
 
@@ -42,6 +42,23 @@ pub(crate) fn in_turn(gateways: &[Gateway], key: &str, requests: usize) -> Vec<(
 
 pub(crate) fn passed(counts: &[(u16, usize)]) -> usize {
     counts.iter().find(|(status, _)| *status == 200).map_or(0, |(_, count)| *count)
+}
+
+/// Whether requests are served just before and just after the end of a window that began with the first of them.
+fn served_around_the_end(conf: Value) -> (usize, usize) {
+    const WINDOW: Duration = Duration::from_secs(4);
+    let (_upstream, gateway) = start(conf);
+    let key = create(&gateway, &session(json!({"rate": 4, "per": WINDOW.as_secs()})));
+    let mut client = gateway.connect();
+    let mut ask = |count: usize| (0..count).filter(|_| client.ask(with_key("/a/", &key)).status == 200).count();
+    let begun = Instant::now();
+    assert_eq!(ask(1), 1, "the first request begins the window");
+    let sleep_until = |moment: Duration| thread::sleep(moment.saturating_sub(begun.elapsed()));
+    sleep_until(WINDOW - Duration::from_millis(600));
+    let before = ask(6);
+    assert!(begun.elapsed() < WINDOW, "the machine is too slow for this test");
+    sleep_until(WINDOW + Duration::from_millis(300));
+    (before, ask(6))
 }
 
 #[test]

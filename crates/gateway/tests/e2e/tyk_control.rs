@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::gateway::SECRET;
+use crate::harness::tokens::with_tokens;
 use crate::harness::{Gateway, Upstream, api, request};
-use crate::jwt::with_tokens;
 use crate::keys::keyed;
 use crate::oauth::FORM;
 use crate::oauth_clients::{provider, with_policies};

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::basic_auth::line as basic;
 use crate::harness::jws::hs256;
+use crate::harness::tokens::{SECRET, policy, with_tokens};
 use crate::harness::{Gateway, Upstream, api, eventually, request};
-use crate::jwt::{SECRET, policy, with_tokens};
 use crate::keys::{call, keyed, session};
 use crate::oauth::FORM;
 use crate::oauth_clients::{provider, with_policies};

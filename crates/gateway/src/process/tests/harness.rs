@@ -3,5 +3,16 @@
 mod exchange;
 mod gateway;
 
-pub(super) use gateway::Gateway;
-pub(super) use tollgate_testing::{Definition, Response, Upstream, api, definition, error_json, get, keys, reply, request};
+pub(super) use gateway::{Gateway, Setup, eventually, now, pass, start_with};
+pub(super) use tollgate_testing::{
+    Definition, Response, Seen, Upstream, api, definition, error_json, get, jws, keys, ok, reply, request, tokens,
+};
+
+use serde_json::Value;
+
+/// An API `a` that asks for keys, and its upstream.
+pub(super) fn start_keyed(conf: Value) -> (Upstream, Gateway) {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(conf, [keys::keyed("a", &upstream)]);
+    (upstream, gateway)
+}

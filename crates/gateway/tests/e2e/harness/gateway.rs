@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::definition::{Definition, merge};
 use super::keys::Served;
+use super::tokens::policy_file;
 use super::wire::{Connection, Response};
 use super::{PATIENCE, request};
 
@@ -317,6 +318,12 @@ impl Gateway {
     pub(crate) fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.pid)).expect("a running process").count()
     }
+}
+
+/// A gateway with these policies.
+pub(crate) fn start_with(definitions: impl IntoIterator<Item = Definition>, policies: &[Value]) -> Gateway {
+    let (_file, conf) = policy_file(policies);
+    Gateway::start(conf, definitions)
 }
 
 impl Served for Gateway {

@@ -9,16 +9,15 @@ pub(crate) mod dns;
 pub(crate) mod frames;
 pub(crate) mod gateway;
 pub(crate) mod http2;
-pub(crate) mod jws;
 pub(crate) mod neighbours;
 pub(crate) mod nginx;
 pub(crate) mod shared;
 
-pub(crate) use gateway::{Gateway, Setup};
+pub(crate) use gateway::{Gateway, Setup, start_with};
 pub(crate) use shared::Shared;
 pub(crate) use tollgate_testing::{
-    Connection, Definition, PATIENCE, Response, Seen, Upstream, api, definition, error_json, get, keys, ok, reply, request,
-    upstream, wire,
+    Connection, Definition, PATIENCE, Response, Seen, Upstream, api, definition, error_json, get, jws, keys, ok, reply, request,
+    tokens, upstream, wire,
 };
 
 use std::time::{Duration, Instant};

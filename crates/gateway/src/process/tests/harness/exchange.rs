@@ -1,6 +1,6 @@
 //! One exchange as the engine does it, without its sockets to clients, its pools and its time limits. Upstreams are asked over real ones.
 
-use super::gateway::Gateway;
+use super::gateway::{Gateway, now, pass};
 use std::future::poll_fn;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -10,8 +10,8 @@ use tollgate_engine::{
     Verdict,
 };
 use tollgate_http::{
-    Body, BodyReader, ClientBody, HeaderStorage, KnownHeader, LAST_CHUNK, ReplyBody, Request, RequestHead, Response, write_chunk,
-    write_reply, write_reply_head, write_request, write_response, write_rewritten,
+    Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, KnownHeader, LAST_CHUNK, ReplyBody, Request, RequestHead, Response,
+    write_chunk, write_reply, write_reply_head, write_request, write_response, write_rewritten,
 };
 
 /// An upstream's response, its body without framing.
@@ -20,11 +20,20 @@ struct Answer {
     body: Vec<u8>,
 }
 
-/// Sends a request through the gateway and returns what its client gets.
-pub(super) fn play(gateway: &Gateway, handler: &mut dyn Handler, client_ip: &str, bytes: &[u8]) -> Vec<u8> {
+/// Sends the request at the start of `bytes` through the gateway. Returns what its client gets, and the length of the request.
+pub(super) fn play(gateway: &Gateway, handler: &mut dyn Handler, client_ip: &str, bytes: &[u8]) -> (Vec<u8>, usize) {
+    let mut storage = HeaderStorage::new();
+    let Ok(parsed) = Request::parse(bytes, &mut storage) else {
+        let mut out = Vec::new();
+        write_reply(400, &HeaderEdits::default(), b"400 Bad Request", b"", b"", ReplyBody::Whole, &mut out);
+        return (out, bytes.len());
+    };
+    let request = parsed.expect("a whole head");
+    let (mut reader, mut body) = (BodyReader::new(request.body), Vec::new());
+    let used = reader.decode(&bytes[request.head_len..], &mut body).expect("a well-formed body");
     let mut exchange = Exchange { gateway, handler, out: Vec::new() };
-    exchange.play(client_ip, bytes);
-    exchange.out
+    exchange.play(client_ip, &request, &body);
+    (exchange.out, request.head_len + used)
 }
 
 struct Exchange<'g> {
@@ -35,26 +44,23 @@ struct Exchange<'g> {
 }
 
 impl Exchange<'_> {
-    fn play(&mut self, client_ip: &str, bytes: &[u8]) {
-        let mut storage = HeaderStorage::new();
-        let request = Request::parse(bytes, &mut storage).expect("a well-formed request").expect("a whole head");
-        let body = decoded(request.body, &bytes[request.head_len..]);
+    fn play(&mut self, client_ip: &str, request: &Request<'_>, body: &[u8]) {
         let mut outgoing = Outgoing::default();
-        let mut verdict = self.handler.on_request(&request, self.gateway.now.get(), &mut outgoing);
+        let mut verdict = self.handler.on_request(request, now(), &mut outgoing);
         loop {
             match verdict {
                 Verdict::Hold(until) => {
-                    let kept = self.hold(until, &body);
+                    let kept = self.hold(until, body);
                     outgoing = Outgoing::default();
-                    verdict = self.handler.on_resume(&request, kept, self.gateway.now.get(), &mut outgoing);
+                    verdict = self.handler.on_resume(request, kept, now(), &mut outgoing);
                 }
-                Verdict::Reply => return self.reply(&request, outgoing),
+                Verdict::Reply => return self.reply(request, outgoing),
                 Verdict::Forward(forward) => {
                     let too_large = forward.body_bytes_max.is_some_and(|max| body.len() as u64 > max);
                     if too_large {
-                        return self.fail(&request, &Fault::new(FaultKind::BodyTooLarge));
+                        return self.fail(request, &Fault::new(FaultKind::BodyTooLarge));
                     }
-                    return self.forward(&request, client_ip, &body, forward.is_conditional, outgoing);
+                    return self.forward(request, client_ip, body, forward.is_conditional, outgoing);
                 }
             }
         }
@@ -64,7 +70,7 @@ impl Exchange<'_> {
     fn hold(&self, until: HoldUntil, body: &[u8]) -> Option<Result<Vec<u8>, NotKept>> {
         match until {
             HoldUntil::Time(time) => {
-                self.gateway.pass(time);
+                pass(time);
                 None
             }
             HoldUntil::Done(work, time_max) => {
@@ -153,9 +159,9 @@ impl Exchange<'_> {
                     }
                     match outgoing.status {
                         status if status != 0 && verdict == ResponseVerdict::Watch => {
-                            self.pass(request, &response.with_status(status), &outgoing, &answer.body);
+                            self.pass(request, is_head, &response.with_status(status), &outgoing, &answer.body);
                         }
-                        _ => self.pass(request, &response, &outgoing, &answer.body),
+                        _ => self.pass(request, is_head, &response, &outgoing, &answer.body),
                     }
                     break;
                 }
@@ -184,10 +190,18 @@ impl Exchange<'_> {
     }
 
     /// Passes a response on as it is, but for its head.
-    fn pass(&mut self, request: &Request<'_>, response: &Response<'_>, outgoing: &Outgoing, body: &[u8]) {
+    fn pass(
+        &mut self,
+        request: &Request<'_>,
+        is_upstream_to_head: bool,
+        response: &Response<'_>,
+        outgoing: &Outgoing,
+        body: &[u8],
+    ) {
         let is_to_head = request.method == "HEAD";
         let (framing, is_chunked) = match response.body {
             Body::UntilClose if !is_to_head => (ClientBody::Chunked, true),
+            _ if is_upstream_to_head && !is_to_head => (ClientBody::Empty, false),
             framed => (ClientBody::AsIs, framed == Body::Chunked),
         };
         write_response(response, &outgoing.edits, b"", b"", framing, &mut self.out);
@@ -266,12 +280,6 @@ fn framed(body: &[u8], is_chunked: bool, out: &mut Vec<u8>) {
         write_chunk(body, out);
     }
     out.extend_from_slice(LAST_CHUNK);
-}
-
-fn decoded(framing: Body, bytes: &[u8]) -> Vec<u8> {
-    let (mut reader, mut body) = (BodyReader::new(framing), Vec::new());
-    reader.decode(bytes, &mut body).expect("a well-formed body");
-    body
 }
 
 async fn ask(target: &Target, bytes: &[u8], is_head: bool) -> Result<Answer, Fault> {

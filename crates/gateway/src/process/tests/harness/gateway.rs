@@ -1,12 +1,13 @@
 //! A gateway without threads and sockets of its own: one core, whose clock stands still, and the control API.
 
 use super::exchange::play;
+use crate::base::clock::virtual_time;
 use crate::base::secret;
 use crate::control::api::{Routes, socket_pairs};
 use crate::control::loader::Reloads;
 use crate::data::handler::{CoreHandle, CoreService};
 use crate::data::settings::Settings;
-use crate::observe::logs::LogFigures;
+use crate::observe::logs::{self, LogFigures};
 use crate::process::announcement::ServedAddresses;
 use crate::process::control_plane::ControlPlane;
 use crate::process::handover::Inherited;
@@ -14,8 +15,9 @@ use crate::process::parts::Parts;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::fs;
+use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -23,47 +25,97 @@ use tollgate_engine::{ClientInfo, Handler, MonoTime, Service};
 use tollgate_model::config::GatewayConfig;
 use tollgate_testing::definition::merge;
 use tollgate_testing::keys::Served;
-use tollgate_testing::{Connection, Definition, Response, get, request};
+use tollgate_testing::tokens::policy_file;
+use tollgate_testing::{Connection, Definition, PATIENCE, Response, get, request};
+use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::fmt::MakeWriter;
 
 const SECRET: &str = "test-secret";
 
-/// A gateway inside the test.
-pub(crate) struct Gateway {
-    pub(super) runtime: Runtime,
-    pub(super) service: CoreHandle,
-    /// The time of the next request.
-    pub(super) now: Cell<MonoTime>,
-    /// Keeps what the service refers to.
-    _parts: Parts,
-    _dir: TempDir,
+thread_local! {
+    /// The time on this thread, for all gateways on it.
+    static NOW: Cell<Option<MonoTime>> = const { Cell::new(None) };
 }
 
-impl Gateway {
-    /// Starts one with these definitions and with `conf` laid over the tests' configuration.
-    pub(crate) fn start(conf: Value, apis: impl IntoIterator<Item = Definition>) -> Gateway {
+/// The time of the next request.
+pub(crate) fn now() -> MonoTime {
+    NOW.get().unwrap_or_else(|| {
+        let now = MonoTime::now();
+        NOW.set(Some(now));
+        now
+    })
+}
+
+/// Lets time pass.
+pub(crate) fn pass(time: Duration) {
+    NOW.set(Some(now() + time));
+    virtual_time::pass(time);
+}
+
+/// Asks again and again until the condition holds, while time passes.
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = now() + PATIENCE;
+    while !holds() {
+        assert!(now() < deadline, "never happened: {what}");
+        pass(Duration::from_millis(50));
+    }
+}
+
+/// What a gateway is started with.
+#[derive(Default)]
+pub(crate) struct Setup {
+    conf: Value,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Setup {
+    pub(crate) fn new(conf: Value) -> Setup {
+        Setup { conf, files: Vec::new() }
+    }
+
+    pub(crate) fn api(self, definition: Definition) -> Setup {
+        let name = format!("{}.json", definition.id());
+        self.file(&name, definition.0.to_string())
+    }
+
+    /// A file in the folder of definitions.
+    pub(crate) fn file(mut self, name: &str, content: impl Into<Vec<u8>>) -> Setup {
+        self.files.push((name.to_owned(), content.into()));
+        self
+    }
+
+    pub(crate) fn start(self) -> Gateway {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let apps = dir.path().join("apps");
         fs::create_dir(&apps).expect("a folder for definitions");
-        for api in apis {
-            fs::write(apps.join(format!("{}.json", api.id())), api.0.to_string()).expect("a definition");
+        for (name, content) in &self.files {
+            let path = apps.join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
+            fs::write(path, content).expect("a definition");
         }
-        let mut whole = json!({
+        let mut conf = json!({
             "secret": SECRET,
             "app_path": apps,
             "file": {"base_path": "/"},
             "tollgate": {"data_dir": dir.path().join("data"), "threads": 1}
         });
-        merge(&mut whole, &conf);
+        merge(&mut conf, &self.conf);
         let path = dir.path().join("tyk.conf");
-        fs::write(&path, whole.to_string()).expect("a configuration");
+        fs::write(&path, conf.to_string()).expect("a configuration");
+        let log = CapturedLog::default();
+        let logged = tracing_subscriber::fmt().with_writer(log.clone()).with_ansi(false).with_target(false).finish();
+        let logged = tracing::subscriber::set_default(logged);
         let no_store = |_: &_| None;
-        let (config, _) = GatewayConfig::load_with(Some(&path), std::iter::empty(), &no_store).expect("a usable configuration");
+        let (config, problems) =
+            GatewayConfig::load_with(Some(&path), std::iter::empty(), &no_store).expect("a usable configuration");
+        logs::problems(&problems);
 
-        let (settings, _) = Settings::new(&config).with_errors(&config);
+        let (settings, problems) = Settings::new(&config).with_errors(&config);
+        logs::problems(&problems);
         let (connector, pairs) = socket_pairs();
         let mut inherited = Inherited::default();
-        let parts = Parts::build(&config, settings, None, LogFigures::of_no_log(), connector, &mut inherited)
-            .expect("a usable configuration");
+        let figures = LogFigures::of_no_log();
+        let parts = Parts::build(&config, settings, None, figures, connector, &mut inherited).expect("a usable configuration");
         parts.loader.reload();
 
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -79,17 +131,31 @@ impl Gateway {
         runtime.spawn(routes.serve(pairs));
 
         let service = CoreHandle(Rc::new(CoreService::new(parts.shared.clone(), 0)));
-        Gateway { runtime, service, now: Cell::new(MonoTime::now()), _parts: parts, _dir: dir }
+        Gateway { runtime, service, parts, log, _logged: logged, dir }
     }
+}
 
-    /// Lets time pass.
-    pub(crate) fn pass(&self, time: Duration) {
-        self.now.set(self.now.get() + time);
+/// A gateway inside the test.
+pub(crate) struct Gateway {
+    pub(super) runtime: Runtime,
+    pub(super) service: CoreHandle,
+    parts: Parts,
+    log: CapturedLog,
+    /// Ends the log of this thread.
+    _logged: DefaultGuard,
+    dir: TempDir,
+}
+
+impl Gateway {
+    /// Starts one with these definitions and with `conf` laid over the tests' configuration.
+    pub(crate) fn start(conf: Value, apis: impl IntoIterator<Item = Definition>) -> Gateway {
+        apis.into_iter().fold(Setup::new(conf), Setup::api).start()
     }
 
     pub(crate) fn connect(&self) -> Client<'_> {
         let client = client();
-        Client { gateway: self, handler: self.service.handler(&client), ip: client.address.ip().to_string() }
+        let ip = client.address.ip().to_string();
+        Client { gateway: self, handler: self.service.handler(&client), ip, sent: Vec::new() }
     }
 
     /// One request on a connection of its own.
@@ -106,6 +172,30 @@ impl Gateway {
         let secret = format!("x-tyk-authorization: {SECRET}");
         self.send(request(method, target, &[&secret, "Connection: close"], body))
     }
+
+    /// Puts the definitions into effect as they are now.
+    pub(crate) fn reload(&self) {
+        self.parts.loader.reload();
+    }
+
+    pub(crate) fn write_api(&self, definition: &Definition) {
+        self.write_file(&format!("{}.json", definition.id()), definition.0.to_string());
+    }
+
+    pub(crate) fn write_file(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.dir.path().join("apps").join(name), content).expect("a definition");
+    }
+
+    /// What was logged on this thread.
+    pub(crate) fn log(&self) -> String {
+        self.log.text()
+    }
+}
+
+/// A gateway with these policies.
+pub(crate) fn start_with(definitions: impl IntoIterator<Item = Definition>, policies: &[Value]) -> Gateway {
+    let (_file, conf) = policy_file(policies);
+    Gateway::start(conf, definitions)
 }
 
 impl Served for Gateway {
@@ -123,15 +213,28 @@ pub(crate) struct Client<'g> {
     gateway: &'g Gateway,
     handler: Box<dyn Handler>,
     ip: String,
+    /// The requests that are not answered yet.
+    sent: Vec<u8>,
 }
 
 impl Client<'_> {
     /// Sends one request and reads its answer.
     pub(crate) fn ask(&mut self, request: impl AsRef<[u8]>) -> Response {
-        let bytes = request.as_ref();
-        let method = String::from_utf8_lossy(bytes.split(|byte| *byte == b' ').next().unwrap_or_default()).into_owned();
-        let answer = play(self.gateway, self.handler.as_mut(), &self.ip, bytes);
-        Connection::received(answer).response(&method)
+        let method = String::from_utf8_lossy(request.as_ref()).split(' ').next().unwrap_or_default().to_owned();
+        self.send(request);
+        self.response(&method)
+    }
+
+    /// Sends requests. Each is handled when its answer is asked for.
+    pub(crate) fn send(&mut self, requests: impl AsRef<[u8]>) {
+        self.sent.extend_from_slice(requests.as_ref());
+    }
+
+    /// The answer to the first request that is not answered.
+    pub(crate) fn response(&mut self, method: &str) -> Response {
+        let (answer, used) = play(self.gateway, self.handler.as_mut(), &self.ip, &self.sent);
+        self.sent.drain(..used);
+        Connection::received(answer).response(method)
     }
 }
 
@@ -144,5 +247,34 @@ fn client() -> ClientInfo {
         http2: false,
         is_own: false,
         ticket: 0,
+    }
+}
+
+/// The lines of a log.
+#[derive(Clone, Default)]
+struct CapturedLog(Arc<Mutex<Vec<u8>>>);
+
+impl CapturedLog {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().expect("a whole log")).into_owned()
+    }
+}
+
+impl io::Write for CapturedLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("a whole log").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for CapturedLog {
+    type Writer = CapturedLog;
+
+    fn make_writer(&self) -> CapturedLog {
+        self.clone()
     }
 }

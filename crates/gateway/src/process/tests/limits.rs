@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Definition, Gateway, Upstream, api, error_json, get, request};
+use super::harness::{Definition, Gateway, Upstream, api, error_json, get, request};
 
 const IP: &str = "access from this IP has been disallowed";
 
@@ -32,7 +32,7 @@ fn lists_of_addresses_apply_whenever_they_are_not_empty() {
     ];
     let apis = cases.iter().enumerate().map(|(number, (fields, _))| {
         let mut definition = api(&format!("n{number}"), &format!("/case{number}/"), &upstream.url());
-        crate::harness::definition::merge(&mut definition.0, fields);
+        super::harness::definition::merge(&mut definition.0, fields);
         definition
     });
     let gateway = Gateway::start(json!({}), apis);
@@ -97,7 +97,7 @@ fn a_rate_recovers_with_time() {
     let gateway = Gateway::start(json!({}), [a(&upstream).set("global_rate_limit", json!({"rate": 2, "per": 1}))]);
     let mut client = gateway.connect();
     let mut refused = 0;
-    crate::harness::eventually("ten requests at two a second are served, some being refused on the way", || {
+    super::harness::eventually("ten requests at two a second are served, some being refused on the way", || {
         refused += usize::from(client.ask(get("/a/")).status == 429);
         upstream.requests() >= 5
     });

@@ -1,44 +1,12 @@
 //! JSON Web Tokens: who is let in, as whom, and what the others are told.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::harness::jws::{compact, hs256, now};
-use crate::harness::{Definition, Gateway, Response, Setup, Upstream, api, error_json, request};
-use crate::keys::{call, create, session};
-
-pub(crate) const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
-
-/// An API for tokens that are signed with `SECRET`.
-pub(crate) fn with_tokens(id: &str, upstream: &Upstream) -> Definition {
-    api(id, &format!("/{id}/"), &upstream.url())
-        .with_keys()
-        .set("enable_jwt", true)
-        .set("jwt_signing_method", "hmac")
-        .set("jwt_source", STANDARD.encode(SECRET))
-        .set("jwt_policy_field_name", "pol")
-        .set("jwt_default_policies", json!(["basic"]))
-}
-
-pub(crate) fn policy(id: &str, fields: Value) -> Value {
-    let mut policy = json!({
-        "id": id, "org_id": "default", "rate": 1000, "per": 1, "quota_max": -1,
-        "access_rights": {"a": {"api_id": "a", "api_name": "a", "versions": ["Default"]}}
-    });
-    crate::harness::definition::merge(&mut policy, &fields);
-    policy
-}
-
-/// A gateway with these policies.
-pub(crate) fn start_with(definitions: impl IntoIterator<Item = Definition>, policies: &[Value]) -> Gateway {
-    let map: serde_json::Map<String, Value> =
-        policies.iter().map(|policy| (policy["id"].as_str().unwrap().to_owned(), policy.clone())).collect();
-    let file = tempfile::NamedTempFile::new().expect("a file");
-    std::fs::write(file.path(), Value::Object(map).to_string()).expect("policies");
-    let conf = json!({"policies": {"policy_record_name": file.path()}});
-    definitions.into_iter().fold(Setup::new(conf), Setup::api).start()
-}
+use super::harness::jws::{compact, hs256, now};
+use super::harness::keys::{call, create, session};
+use super::harness::start_with;
+use super::harness::tokens::{SECRET, policy, with_tokens};
+use super::harness::{Definition, Gateway, Response, Upstream, error_json, request};
 
 fn start(change: impl Fn(Definition) -> Definition) -> (Upstream, Gateway) {
     let upstream = Upstream::ok();
@@ -114,7 +82,7 @@ fn a_remembered_token_ends_when_it_says() {
     let (_upstream, gateway) = start(|definition| definition);
     let token = hs256(SECRET, &json!({"sub": "joe", "exp": now() + 2}));
     assert_eq!(call(&gateway, "/a/x", &token).status, 200);
-    crate::harness::eventually("the token ends", || call(&gateway, "/a/x", &token).status == 401);
+    super::harness::eventually("the token ends", || call(&gateway, "/a/x", &token).status == 401);
     check(&gateway, &token, 401, "Key not authorized: token has expired");
 }
 
@@ -177,7 +145,7 @@ fn the_session_of_an_identity_is_seen_and_switched_off_by_the_control_api() {
 #[test]
 fn the_name_of_a_session_is_no_key() {
     let upstream = Upstream::ok();
-    let keyed = crate::keys::keyed("b", &upstream);
+    let keyed = super::harness::keys::keyed("b", &upstream);
     let rights = json!({"a": {"api_id": "a", "versions": ["Default"]}, "b": {"api_id": "b", "versions": ["Default"]}});
     let gateway = start_with([with_tokens("a", &upstream), keyed], &[policy("basic", json!({"access_rights": rights}))]);
     assert_eq!(ask(&gateway, &json!({"sub": "joe"})).status, 200);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Definition, Gateway, Upstream, api, request};
+use super::harness::{Definition, Gateway, Upstream, api, request};
 
 fn validated(upstream: &Upstream, entry: Value) -> Definition {
     let mut entry = entry;

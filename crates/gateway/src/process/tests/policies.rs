@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Gateway, Upstream, error_json};
-use crate::keys::{call, create, done, keyed, refused, session, told};
+use super::harness::keys::{call, create, done, keyed, refused, session, told};
+use super::harness::{Gateway, Upstream, error_json};
 
 /// A gateway whose policies lie in a folder of the test's.
 struct Stage {
@@ -46,7 +46,7 @@ impl Stage {
 fn policy(id: &str, api: &str, fields: Value) -> Value {
     let rights = json!({api: {"api_id": api, "api_name": api, "versions": ["Default"]}});
     let mut policy = json!({"id": id, "name": id, "org_id": "default", "active": true, "quota_max": -1, "access_rights": rights});
-    crate::harness::definition::merge(&mut policy, &fields);
+    super::harness::definition::merge(&mut policy, &fields);
     policy
 }
 
@@ -153,7 +153,7 @@ fn a_policy_of_the_control_api_is_in_effect_with_its_answer() {
     assert_eq!(stage.left("/a/", &key), "9");
 
     let mut client = gateway.connect();
-    let mut ask = |target: &str| client.ask(crate::keys::with_key(target, &key)).status;
+    let mut ask = |target: &str| client.ask(super::harness::keys::with_key(target, &key)).status;
     assert_eq!(ask("/a/"), 200);
     let changed = policy("new", "a", json!({"quota_max": 3, "quota_renewal_rate": 3600}));
     assert_eq!(write("PUT", "/tyk/policies/new", &changed), (200, done("new", "modified")));
@@ -254,7 +254,7 @@ fn a_policy_says_how_long_its_keys_live() {
     let stage = Stage::with(&[policy("short", "a", json!({"key_expires_in": 2}))]);
     let key = stage.key(&["short"]);
     assert_eq!(stage.statuses("/a/", &key, 1), [200]);
-    crate::harness::eventually("the key has expired", || call(&stage.gateway, "/a/", &key).status == 401);
+    super::harness::eventually("the key has expired", || call(&stage.gateway, "/a/", &key).status == 401);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use md5::Md5;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::harness::{Definition, Gateway, Response, Upstream, error_json, request};
-use crate::keys::{keyed, session};
+use super::harness::keys::{keyed, session};
+use super::harness::{Definition, Gateway, Response, Upstream, error_json, request};
 
 const KEY: &str = "the-key-of-alice";
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::harness::jws::now;
-use crate::harness::{Gateway, Response, Seen, Upstream, error_json, ok, reply, request};
-use crate::jwt::{policy, start_with};
-use crate::keys::{call, keyed};
+use super::harness::jws::now;
+use super::harness::keys::{call, keyed};
+use super::harness::start_with;
+use super::harness::tokens::policy;
+use super::harness::{Gateway, Response, Seen, Upstream, error_json, ok, reply, request};
 
 /// Lets `Cookie: user=…` in, sends others to a login page, and forbids what is under `/a/closed`.
 fn decider() -> Upstream {
@@ -29,7 +30,7 @@ fn with_decider(decider: &Upstream, fields: Value) -> (Upstream, Gateway) {
 fn with_decider_at(url: &str, fields: Value) -> (Upstream, Gateway) {
     let upstream = Upstream::ok();
     let mut rules = json!({"url": url, "request_headers": ["Cookie"], "response_headers": ["X-User"]});
-    crate::harness::definition::merge(&mut rules, &fields);
+    super::harness::definition::merge(&mut rules, &fields);
     let definition = keyed("a", &upstream).set("tollgate/forward_auth", rules);
     let gold = policy("gold", json!({"quota_max": 3, "quota_renewal_rate": 3600}));
     (upstream, start_with([definition], &[gold]))
@@ -171,7 +172,7 @@ fn a_remembered_token_ends_and_without_the_cache_each_is_asked_for() {
     let server = authorization_server(asked.clone());
     let (_upstream, gateway) = introspecting(&server, json!({"enabled": true, "timeout": 1}));
     assert_eq!(call(&gateway, "/a/x", "good").status, 200);
-    crate::harness::eventually("it is asked again", || {
+    super::harness::eventually("it is asked again", || {
         assert_eq!(call(&gateway, "/a/x", "good").status, 200);
         asked.load(Ordering::Relaxed) >= 2
     });

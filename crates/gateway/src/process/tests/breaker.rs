@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Gateway, Upstream, api, error_json, eventually, get, ok, reply, request};
+use super::harness::{Gateway, Upstream, api, error_json, eventually, get, ok, reply, request};
 
 const OPEN: &str = "Service temporarily unavailable.";
 

@@ -10,11 +10,15 @@
     reason = "it is for tests"
 )]
 
+pub mod caching;
 pub mod definition;
+pub mod failing;
 pub mod jws;
 pub mod keys;
 pub mod messages;
+pub mod signatures;
 pub mod tokens;
+pub mod transforms;
 pub mod upstream;
 pub mod wire;
 

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use crate::basic_auth::line as basic;
 use crate::harness::jws::{Signer, compact, hs256, now};
+use crate::harness::signatures::{date, signature};
 use crate::harness::start_with;
 use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{Connection, Definition, Gateway, Upstream, error_json, eventually, reply, request};
 use crate::jwt_key_sets::with_key_set;
 use crate::keys::{call, keyed, session, with_key};
-use crate::signatures::{date, signature};
 
 const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
 

@@ -1,55 +1,12 @@
 //! Other bodies by a template: what upstreams and clients see of them, in every framing, coding and protocol. Names and wordings are those of
 //! Tyk's `mw_transform.go` and `res_handler_transform.go`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::harness::http2::{ask, connect, converse, get as get_http2, post as post_http2, upload};
+use crate::harness::transforms::{framed, request_transform, response_transform};
 use crate::harness::wire::{Broken, Framing};
-use crate::harness::{Definition, Gateway, Seen, Upstream, api, error_json, get, reply, request};
-
-fn template(text: &str) -> Value {
-    json!({"input_type": "json", "template_mode": "blob", "template_source": STANDARD.encode(text)})
-}
-
-fn entry(method: &str, template_data: Value) -> Value {
-    json!([{"path": "/t", "method": method, "template_data": template_data}])
-}
-
-fn request_transform(upstream: &Upstream, text: &str) -> Definition {
-    api("a", "/a/", &upstream.url()).list("transform", entry("POST", template(text)))
-}
-
-fn response_transform(upstream: &Upstream, text: &str) -> Definition {
-    api("a", "/a/", &upstream.url()).list("transform_response", entry("GET", template(text)))
-}
-
-/// A message with this body in one of the framings that there are.
-fn framed(start: &str, framing: &str, body: &[u8]) -> Vec<u8> {
-    let mut bytes = start.as_bytes().to_vec();
-    match framing {
-        "length" => {
-            bytes.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
-            bytes.extend_from_slice(body);
-        }
-        "chunked" => {
-            bytes.extend_from_slice(b"Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n");
-            for (index, piece) in body.chunks(7).enumerate() {
-                let extension = if index == 0 { ";e=1" } else { "" };
-                bytes.extend_from_slice(format!("{:x}{extension}\r\n", piece.len()).as_bytes());
-                bytes.extend_from_slice(piece);
-                bytes.extend_from_slice(b"\r\n");
-            }
-            bytes.extend_from_slice(b"0\r\nX-Sum: 1\r\n\r\n");
-        }
-        _ => {
-            bytes.extend_from_slice(b"Connection: close\r\n\r\n");
-            bytes.extend_from_slice(body);
-        }
-    }
-    bytes
-}
+use crate::harness::{Gateway, Seen, Upstream, error_json, get, reply, request};
 
 #[test]
 fn a_request_goes_on_with_what_the_template_makes() {

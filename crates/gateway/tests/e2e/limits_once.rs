@@ -59,6 +59,32 @@ fn a_request_that_is_held_after_a_loop_counts_once() {
 }
 
 #[test]
+fn a_dry_run_is_told_once_however_often_the_request_is_held() {
+    let upstream = Upstream::ok();
+    let [outer, inner] = looping(&upstream);
+    let gateway = Gateway::start(json!({}), [outer, inner]);
+    add_user(&gateway);
+    let fields = json!({"rate": 1, "per": 3600, "quota_max": 10, "quota_renewal_rate": 3600, "dry_run": ["rate_limit"]});
+    let key = create(&gateway, &session(fields));
+    for (count, told) in [(1, &[][..]), (2, &["key_rate_limit"]), (3, &["key_rate_limit"])] {
+        let response = ask(&gateway, &key);
+        assert_eq!((response.status, response.head.all("tollgate-dry-run")), (200, told.to_vec()), "{response}");
+        assert_eq!(left(&gateway, &key), 10 - count);
+    }
+}
+
+#[test]
+fn an_api_that_loops_to_itself_counts_each_turn_that_asks_for_it() {
+    let upstream = Upstream::ok();
+    let rewrite =
+        json!([{"path": "/round", "method": "GET", "match_pattern": "/round", "rewrite_to": "tyk://self/there?check_limits=true"}]);
+    let gateway = Gateway::start(json!({}), [keyed("a", &upstream).list("url_rewrites", rewrite)]);
+    let key = create(&gateway, &session(json!({"quota_max": 10, "quota_renewal_rate": 3600})));
+    assert_eq!(call(&gateway, "/a/round", &key).status, 200);
+    assert_eq!(left(&gateway, &key), 8);
+}
+
+#[test]
 fn what_an_apis_rate_refuses_no_key_counts() {
     each_store(|conf| {
         let upstream = Upstream::ok();

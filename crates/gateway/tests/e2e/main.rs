@@ -110,7 +110,6 @@ mod openapi_requests;
 mod openid_provider;
 mod orgs;
 mod own_responses;
-mod paths;
 mod peers;
 mod places;
 mod plugin_changes;

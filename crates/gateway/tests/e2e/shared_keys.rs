@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::harness::jws::hs256;
+use crate::harness::signatures;
 use crate::harness::{Definition, Gateway, PATIENCE, Setup, Upstream, eventually, request};
 use crate::keys::{call, create, keyed, session, session_for, with_key};
 use crate::servers::{Cluster, Sentinel, Server};
-use crate::{basic_auth, certs, signatures};
+use crate::{basic_auth, certs};
 
 /// Settings for a gateway on this Redis.
 pub(crate) fn on(server: &Server) -> Value {

@@ -1,10 +1,6 @@
 //! Requests signed with a shared secret.
 
-use aws_lc_rs::hmac;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use std::time::{Duration, SystemTime};
 
 use crate::harness::{Definition, Gateway, Response, Upstream, error_json, eventually, request};
 use crate::jwt_issuers::python;
@@ -19,18 +15,8 @@ fn start(change: impl Fn(Definition) -> Definition) -> (Upstream, Gateway, Strin
     (upstream, gateway, key)
 }
 
-pub(crate) fn signature(algorithm: hmac::Algorithm, text: &str) -> String {
-    STANDARD.encode(hmac::sign(&hmac::Key::new(algorithm, b"the shared secret"), text.as_bytes()).as_ref())
-}
-
 fn escaped(signature: &str) -> String {
     signature.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D")
-}
-
-pub(crate) fn date(offset_s: i64) -> String {
-    let now = SystemTime::now();
-    let apart = Duration::from_secs(offset_s.unsigned_abs());
-    httpdate::fmt_http_date(if offset_s < 0 { now - apart } else { now + apart })
 }
 
 fn refused(response: &Response) {

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::harness::jws::{hs256, now};
 use super::harness::keys::basic;
 use super::harness::keys::{create, session};
+use super::harness::signatures::signature;
 use super::harness::start_with;
 use super::harness::tokens::{policy, with_tokens};
 use super::harness::{Definition, Gateway, Response, Upstream, error_json, reply, request};
-use super::signatures::signature;
 
 const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
 

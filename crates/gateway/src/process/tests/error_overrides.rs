@@ -5,33 +5,13 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::harness::{Definition, Gateway, Response, Seen, Upstream, api, error_json, get, reply, request};
-
-fn overriding(upstream: &Upstream, overrides: Value) -> Definition {
-    api("a", "/a/", &upstream.url()).set("error_overrides", overrides)
-}
+use super::harness::failing::{failing, overriding};
+use super::harness::{Gateway, Response, Seen, Upstream, api, error_json, get, reply, request};
 
 fn told(response: &Response) -> (u16, Option<&str>, String) {
     (response.status, response.header("content-type"), response.text())
-}
-
-/// An upstream that answers with the status in its path.
-fn failing() -> Upstream {
-    Upstream::start(|seen| {
-        let status = seen.target.trim_start_matches('/').split('?').next().unwrap_or_default().to_owned();
-        let lines = ["Content-Type: text/plain", "ETag: \"own\"", "X-Own: 1"];
-        match status.as_str() {
-            "json" => reply("500 No", &["Content-Type: application/json"], r#"{"error": {"code": "E17"}, "trace": "secret"}"#),
-            "large" => {
-                reply("500 No", &[], &format!("{{\"error\": {{\"code\": \"E17\"}}, \"more\": \"{}\"}}", "x".repeat(100_000)))
-            }
-            "late" => reply("500 No", &[], &format!("{{\"more\": \"{}\", \"error\": {{\"code\": \"E17\"}}}}", "x".repeat(5_000))),
-            "" => reply("200 OK", &[], "fine"),
-            status => reply(&format!("{status} Own"), &lines, "the upstream's own words"),
-        }
-    })
 }
 
 #[test]

@@ -5,7 +5,8 @@ mod gateway;
 
 pub(super) use gateway::{Gateway, Setup, eventually, now, pass, start_with};
 pub(super) use tollgate_testing::{
-    Definition, Response, Seen, Upstream, api, definition, error_json, get, jws, keys, ok, reply, request, tokens,
+    Definition, Response, Seen, Upstream, api, caching, definition, error_json, failing, get, jws, keys, ok, reply, request,
+    signatures, tokens, transforms,
 };
 
 use serde_json::Value;

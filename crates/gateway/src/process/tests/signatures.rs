@@ -1,12 +1,10 @@
 //! Requests signed with a shared secret.
 
 use aws_lc_rs::hmac;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use std::time::{Duration, SystemTime};
 
 use super::harness::keys::{create, keyed, session};
+use super::harness::signatures::{date, signature};
 use super::harness::{Definition, Gateway, Response, Upstream, error_json, request};
 
 const REFUSED: &str = "Authorization field missing, malformed or invalid";
@@ -18,18 +16,8 @@ fn start(change: impl Fn(Definition) -> Definition) -> (Upstream, Gateway, Strin
     (upstream, gateway, key)
 }
 
-pub(crate) fn signature(algorithm: hmac::Algorithm, text: &str) -> String {
-    STANDARD.encode(hmac::sign(&hmac::Key::new(algorithm, b"the shared secret"), text.as_bytes()).as_ref())
-}
-
 fn escaped(signature: &str) -> String {
     signature.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D")
-}
-
-pub(crate) fn date(offset_s: i64) -> String {
-    let now = SystemTime::now();
-    let apart = Duration::from_secs(offset_s.unsigned_abs());
-    httpdate::fmt_http_date(if offset_s < 0 { now - apart } else { now + apart })
 }
 
 fn ask(gateway: &Gateway, target: &str, fields: &str, lines: &[&str]) -> Response {

@@ -16,8 +16,8 @@ pub(crate) mod shared;
 pub(crate) use gateway::{Gateway, Setup, start_with};
 pub(crate) use shared::Shared;
 pub(crate) use tollgate_testing::{
-    Connection, Definition, PATIENCE, Response, Seen, Upstream, api, definition, error_json, get, jws, keys, ok, reply, request,
-    tokens, upstream, wire,
+    Connection, Definition, PATIENCE, Response, Seen, Upstream, api, caching, definition, error_json, failing, get, jws, keys, ok,
+    reply, request, signatures, tokens, transforms, upstream, wire,
 };
 
 use std::time::{Duration, Instant};

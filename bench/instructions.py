@@ -114,6 +114,8 @@ def main() -> int:
             "over the limit": Shape("full", 429),
             "1 KiB": Shape("open", 200, body=BODY),
             "1 KiB, validate_json": Shape("validate", 200, body=BODY),
+            "key, limit, quota, validate_json":
+                Shape("held", 200, {"Authorization": credentials.limited_key(gateway, "held")}, body=BODY),
             "1 KiB, OpenAPI": Shape("openapi", 200, {"X-Client": "bench"}, body=BODY, path=f"{PATH}?page=2&sort=up"),
             "1 KiB, template": Shape("template", 200, body=BODY),
             "1 KiB, jq": Shape("jq", 200, body=BODY),
@@ -167,6 +169,7 @@ def definitions(target: str, second: str, issuer: str) -> list[dict]:
             jwt_default_policies=[credentials.POLICY]),
         api("full", global_rate_limit={"rate": 1, "per": 3600}),
         endpoint("validate", "validate_json", schema=SCHEMA),
+        endpoint("held", "validate_json", schema=SCHEMA) | {"use_keyless": False, "auth": {"auth_header_name": "Authorization"}},
         endpoint("template", "transform", template_data={
             "input_type": "json", "template_mode": "blob", "template_source": base64.b64encode(TEMPLATE.encode()).decode()}),
         endpoint("jq", "transform_jq", filter=FILTER),

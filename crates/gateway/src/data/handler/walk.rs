@@ -215,7 +215,7 @@ impl GatewayHandler {
         };
         let run = chain.run(&mut exchange, rest, &mut self.steps, &mut self.record);
         // As in Tyk, which announces the version's expiry except when the version itself refuses.
-        if run.as_ref().is_err_and(|refusal| *refusal != refusal::FORBIDDEN_ENDPOINT) {
+        if !version.response_lines.is_empty() && run.as_ref().is_err_and(|refusal| *refusal != refusal::FORBIDDEN_ENDPOINT) {
             self.state.response.limit_lines.extend_from_slice(&version.response_lines);
         }
         match run? {
@@ -223,9 +223,9 @@ impl GatewayHandler {
                 outgoing.close |= context.core.shared.settings.close_connections;
                 Ok(AfterChain::Verdict(Verdict::Reply))
             }
-            Run::Hold(until, held) => {
-                let held = HeldChain { place, looped_through, ..*held };
-                Ok(AfterChain::Verdict(self.hold(context, snapshot, until, HeldAt::Chain(Box::new(held)), outgoing)))
+            Run::Hold(until, mut held) => {
+                (held.place, held.looped_through) = (place, looped_through);
+                Ok(AfterChain::Verdict(self.hold(context, snapshot, until, HeldAt::Chain(held), outgoing)))
             }
             Run::Forward(verdict, chosen, breaker) => {
                 self.in_flight = Some(InFlight {

@@ -52,7 +52,7 @@ deploy-check: ## check the files of deploy/ and packaging/ with every program th
 web: ## build the console's pages, crates/console/web into crates/console/dist (Node.js; only after changing them)
 	cd crates/console/web && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
 
-test: test-deps ## install what the tests need and run every test; a failed test is run once more, alone
+test: test-deps ## install what the tests need and run every test once; a failed test fails the run
 	@scripts/test.py --workspace --profile $(PROFILE)
 
 test-deps:

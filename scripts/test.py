@@ -1,47 +1,68 @@
 #!/usr/bin/env python3
-"""Runs every test, then once more those that failed, one after the other.
+"""Runs every test once. A test that fails fails the run; the last lines name those that failed, with the command that repeats each.
 
 usage: test.py CARGO_ARGUMENT...        (test.py --workspace --profile quick)
-
-Hundreds of tests start servers and clients of their own on as many cores as there are, and some depend on how soon the system runs a
-process. A test that fails beside the others and passes alone does not fail the run, but the last lines name it as unsteady. A test that
-fails twice fails the run, and so do more failures than RERUN_MAX.
 """
 
 import re
+import shlex
 import subprocess
 import sys
 
-RERUN_MAX = 6
-FAILED = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. FAILED$")
+BEGINS = re.compile(r"^\s+(?:Running|Doc-tests) (.+)$")
+FAILED = re.compile(r"^test (.+?)(?: - should panic)? \.\.\. FAILED$")
+PASSED = re.compile(r"^test result: ok\.")
+# Cargo lists the test programs that failed in the order in which they ran.
+PROGRAM = re.compile(r"^    `(-p .+)`$")
+
+
+class Program:
+    """A test program that ran: its tests that failed, and whether it ended well."""
+
+    def __init__(self, name):
+        self.name, self.failed, self.passed = name, [], False
 
 
 def main(arguments):
-    failed, is_ok = run(["cargo", "test", "--no-fail-fast", *arguments])
+    command = ["cargo", "test", "--no-fail-fast", *arguments]
+    programs, selectors, is_ok = run(command)
     if is_ok:
         return 0
-    if not failed:
+    bad = [program for program in programs if not program.passed]
+    if not bad:
         print("test.py: the tests could not be built or run", file=sys.stderr)
         return 1
-    if len(failed) > RERUN_MAX:
-        print(f"test.py: {len(failed)} tests failed: {' '.join(failed)}", file=sys.stderr)
-        return 1
-    print(f"\ntest.py: once more, alone: {' '.join(failed)}", flush=True)
-    again, is_ok = run(["cargo", "test", "--no-fail-fast", *arguments, "--", "--exact", *failed, "--test-threads=1"])
-    for name in failed:
-        print(f"test.py: {'FAILED twice' if name in again else 'unsteady: failed beside the others, passed alone'}: {name}")
-    return 0 if is_ok else 1
+    print("\ntest.py: these tests failed:")
+    same = selectors if len(selectors) == len(bad) else [None] * len(bad)
+    for program, selector in zip(bad, same):
+        for name in program.failed or [None]:
+            print(f"  {name or 'the whole program ' + program.name}\n    {repeating(arguments, selector, name)}")
+    return 1
+
+
+def repeating(arguments, selector, name):
+    """The command that runs one test of one program again."""
+    kept = [argument for argument in arguments if not (selector and argument == "--workspace")]
+    words = ["cargo", "test", *kept, *(selector.split() if selector else [])]
+    return shlex.join(words + (["--", "--exact", name] if name else []))
 
 
 def run(command):
-    """Runs a command and shows what it prints: the tests that failed, and whether the command succeeded."""
-    failed = []
+    """Runs a command and shows what it prints: the programs that ran, how Cargo selects those that failed, and whether all went well."""
+    programs, selectors = [], []
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     for line in process.stdout:
         print(line, end="", flush=True)
-        if test := FAILED.match(line):
-            failed.append(test[1])
-    return failed, process.wait() == 0
+        line = line.rstrip("\n")
+        if begins := BEGINS.match(line):
+            programs.append(Program(begins[1]))
+        elif program := PROGRAM.match(line):
+            selectors.append(program[1])
+        elif programs and (test := FAILED.match(line)):
+            programs[-1].failed.append(test[1])
+        elif programs and PASSED.match(line):
+            programs[-1].passed = True
+    return programs, selectors, process.wait() == 0
 
 
 if __name__ == "__main__":

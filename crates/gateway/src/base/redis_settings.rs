@@ -26,6 +26,7 @@ pub(crate) fn redis_settings(storage: &Storage) -> Result<RedisSettings, String>
         tls: storage.use_ssl.then(|| tls(storage)).transpose()?,
         connect_time_max: time_max,
         answer_time_max: time_max,
+        ..RedisSettings::default()
     })
 }
 

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_model::config::GatewayConfig;
-use tollgate_store::{Embedded, Redis, Store, StoreFault};
+use tollgate_store::{Embedded, Redis, RedisSettings, Store, StoreFault};
 
 /// How long the start waits for Redis before it continues without.
 const START_TIME_MAX: Duration = Duration::from_secs(2);
@@ -38,7 +38,7 @@ pub(crate) fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<Pat
         tracing::info!(keys = keys.len(), ms = begun.elapsed().as_millis() as u64, "keys loaded");
         return Ok(Opened { store, keys, lock });
     }
-    let redis = Arc::new(Redis::open(redis_settings(&config.storage)?)?);
+    let redis = Arc::new(Redis::open(as_patient_as_requests(redis_settings(&config.storage)?, config))?);
     if !redis.wait_until_up(START_TIME_MAX) {
         tracing::warn!(why = redis.trouble(), "starting without Redis; requests that need it are refused until it is available");
     }
@@ -53,7 +53,13 @@ pub(crate) fn open_cache(config: &GatewayConfig, keys: &Keys) -> Result<Option<A
         return Ok(keys.shared_keys().map(|shared| shared.redis.clone()));
     }
     let settings = redis_settings(&config.cache_storage).map_err(|reason| format!("cache_{reason}"))?;
-    Ok(Some(Arc::new(Redis::open(settings)?)))
+    Ok(Some(Arc::new(Redis::open(as_patient_as_requests(settings, config))?)))
+}
+
+/// Settings with which a server counts as gone no sooner than a request would stop to wait for it.
+fn as_patient_as_requests(settings: RedisSettings, config: &GatewayConfig) -> RedisSettings {
+    let answer_time_max = Duration::from_millis(config.tollgate.shared_store.answer_ms_max);
+    RedisSettings { ping_time_max: settings.ping_time_max.max(answer_time_max), ..settings }
 }
 
 /// The certificates in the store. If a shared store does not respond at the start, they are read later.

@@ -13,8 +13,6 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Interval between two pings on the connection.
 const PING_EVERY: Duration = Duration::from_millis(500);
-/// Deadline of the answer to a ping.
-const PING_TIME_MAX: Duration = Duration::from_millis(500);
 /// Pause between attempts to connect.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 /// Most push messages that wait to be processed. Beyond this one has been missed, and the connection is reopened.
@@ -106,7 +104,7 @@ async fn hold(link: &Link, topics: &Topics, hear: &mut impl FnMut(Heard), up: &m
                 if line.len() >= HEARD_MAX {
                     return Ok("more is said than can be heard".to_owned());
                 }
-                if let Err(why) = ping_while_listening(&mut connection, &mut line, hear).await {
+                if let Err(why) = ping_while_listening(&mut connection, &mut line, link.settings().ping_time_max, hear).await {
                     return Ok(why);
                 }
             }
@@ -118,10 +116,11 @@ async fn hold(link: &Link, topics: &Topics, hear: &mut impl FnMut(Heard), up: &m
 async fn ping_while_listening(
     connection: &mut MultiplexedConnection,
     line: &mut Receiver<PushInfo>,
+    time_max: Duration,
     hear: &mut impl FnMut(Heard),
 ) -> Result<(), String> {
     let command = redis::cmd("PING");
-    let answered = tokio::time::timeout(PING_TIME_MAX, connection.req_packed_command(&command));
+    let answered = tokio::time::timeout(time_max, connection.req_packed_command(&command));
     tokio::pin!(answered);
     loop {
         tokio::select! {

@@ -12,8 +12,6 @@ use tokio::sync::Notify;
 
 /// Time between two probes of a connection that works.
 const PROBE_EVERY: Duration = Duration::from_secs(1);
-/// A server that does not answer a ping within this time counts as gone, so that not every caller has to wait for a timeout.
-const PROBE_TIME_MAX: Duration = Duration::from_millis(500);
 /// Time between attempts to connect: short, because gateways wait for it; increasing, because there are many gateways.
 const RETRY_AFTER_MIN: Duration = Duration::from_millis(50);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(1);
@@ -162,7 +160,7 @@ impl Link {
                 () = self.suspicion.notified() => {}
                 () = tokio::time::sleep(PROBE_EVERY) => {}
             }
-            let probed = tokio::time::timeout(PROBE_TIME_MAX, probe(connection)).await;
+            let probed = tokio::time::timeout(self.settings.ping_time_max, probe(connection)).await;
             match probed.unwrap_or_else(|_| Err(timed_out("a ping is not answered"))) {
                 Err(error) if breaks(&error) => return error.to_string(),
                 // Any other reply to a ping also shows that the server is alive.

@@ -27,6 +27,8 @@ pub struct RedisSettings {
     pub connect_time_max: Duration,
     /// Maximum time for an answer.
     pub answer_time_max: Duration,
+    /// Maximum time for the answer to a ping. A server that takes longer counts as gone, so that not every caller waits for a timeout.
+    pub ping_time_max: Duration,
 }
 
 /// How servers are related.
@@ -99,6 +101,7 @@ impl Default for RedisSettings {
             tls: None,
             connect_time_max: Duration::from_secs(5),
             answer_time_max: Duration::from_secs(5),
+            ping_time_max: Duration::from_millis(500),
         }
     }
 }

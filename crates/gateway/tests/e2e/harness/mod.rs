@@ -26,7 +26,7 @@ pub(crate) use wire::{Connection, Response};
 use std::time::{Duration, Instant};
 
 /// How long a test waits for something that must happen before it gives up. It only bounds a hang; no test measures speed with it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The gateway's error document for a client that did not ask for XML.
 pub(crate) fn error_json(message: &str) -> String {

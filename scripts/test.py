@@ -4,6 +4,7 @@
 usage: test.py CARGO_ARGUMENT...        (test.py --workspace --profile quick)
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -24,6 +25,8 @@ class Program:
 
 
 def main(arguments):
+    # Most tests wait, for a process or for time, more than they compute.
+    os.environ.setdefault("RUST_TEST_THREADS", str(4 * (os.cpu_count() or 1)))
     command = ["cargo", "test", "--no-fail-fast", *arguments]
     programs, selectors, is_ok = run(command)
     if is_ok:

@@ -30,4 +30,4 @@ pub use wire::{Connection, Response};
 use std::time::Duration;
 
 /// How long a test waits for something that must happen before it gives up. It only bounds a hang; no test measures speed with it.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);

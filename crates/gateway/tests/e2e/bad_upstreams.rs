@@ -1,6 +1,8 @@
 //! Upstreams that close early, talk nonsense, talk too much or fall silent: the client gets a clear answer or a visibly broken one, never a wrong one.
 
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
@@ -152,8 +154,11 @@ fn broken_chunks_of_an_upstream_end_the_response_visibly() {
 
 #[test]
 fn more_than_was_declared_is_dropped_with_its_connection() {
-    let upstream = Upstream::raw(|mut wire, index| {
+    let answering = Arc::<AtomicUsize>::default();
+    let writing = answering.clone();
+    let upstream = Upstream::raw(move |mut wire, index| {
         while Seen::read(&mut wire).is_some() {
+            writing.fetch_add(1, Ordering::SeqCst);
             // In one write, and in two: the rest may come with the answer or just after it.
             if index % 2 == 0 {
                 let _ = wire.try_send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok, and a lot more");
@@ -161,6 +166,7 @@ fn more_than_was_declared_is_dropped_with_its_connection() {
                 let _ = wire.try_send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n");
                 let _ = wire.try_send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
             }
+            writing.fetch_sub(1, Ordering::SeqCst);
         }
     });
     let gateway = gateway_for(&upstream);
@@ -169,7 +175,7 @@ fn more_than_was_declared_is_dropped_with_its_connection() {
         let response = client.ask(get("/a/"));
         assert!(response.text() == "ok" || response.status == 500, "{response}");
         // What comes after the answer has to arrive; no one can tell it from the next answer before that.
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        eventually("all is written", || answering.load(Ordering::SeqCst) == 0);
     }
 }
 
@@ -326,10 +332,12 @@ fn silence_of_one_upstream_does_not_hold_the_others() {
 
 #[test]
 fn an_answer_that_comes_too_late_is_not_given_to_the_next_request() {
-    let upstream = Upstream::raw(|mut wire, _| {
+    let (is_too_late, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let upstream = Upstream::raw(move |mut wire, _| {
         while let Some(seen) = Seen::read(&mut wire) {
             if seen.target == "/late" {
-                std::thread::sleep(std::time::Duration::from_millis(1500));
+                let _ = wait.lock().unwrap().recv();
             }
             if wire.try_send(reply("200 OK", &[], &seen.target)).is_err() {
                 return;
@@ -339,6 +347,7 @@ fn an_answer_that_comes_too_late_is_not_given_to_the_next_request() {
     let gateway = Gateway::start(json!({"proxy_default_timeout": 1}), [api("a", "/a/", &upstream.url())]);
     let mut client = gateway.connect();
     assert_eq!(client.ask(get("/a/late")).status, 504);
+    is_too_late.send(()).unwrap();
     for number in 0..40 {
         let response = client.ask(get(&format!("/a/{number}")));
         assert_eq!(response.text(), format!("/{number}"));

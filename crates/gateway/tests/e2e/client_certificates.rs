@@ -259,7 +259,7 @@ fn the_control_api_can_ask_for_a_certificate() {
 fn the_control_api_speaks_tls_on_its_own_port() {
     let clients = Authority::new("operators");
     let (operator, other) = (clients.issue(&["operator"]), clients.issue(&["other"]));
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = crate::servers::free_port();
     let security = json!({"control_api_use_mutual_tls": true, "certificates": {"control_api": ["DIR/operator.pem"]}});
     let conf = json!({ "security": security, "control_api_port": port });
     let served = Served::new(conf, &[("operator.pem", &operator)], |_, _| vec![]);

@@ -362,7 +362,7 @@ fn the_status_counts_what_is_served() {
 #[test]
 fn nobody_there_and_a_wrong_secret_have_exit_codes_of_their_own() {
     let (_upstream, gateway) = started(json!({}));
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = crate::servers::free_port();
     let nowhere = format!("keys list --url http://127.0.0.1:{port}");
     tollgate(&gateway, &nowhere).fails(3, "cannot reach a gateway at");
     tollgate(&gateway, "keys list --url http://no-such-host.invalid:1").fails(3, "cannot reach a gateway at");

@@ -114,9 +114,20 @@ fn a_connection_closed_while_idle_is_noticed_before_a_post_is_put_on_it() {
     let mut client = gateway.connect();
     for _ in 0..5 {
         assert_eq!(client.ask(request("POST", "/a/", &[], "x")).status, 200);
-        // The close has to travel to the gateway; nothing that a client can see tells when it has.
-        std::thread::sleep(Duration::from_millis(100));
+        expect_closed_by(upstream.port());
     }
+}
+
+/// Waits until who listens on this port has closed all connections, and whoever made them can know it.
+pub(crate) fn expect_closed_by(port: u16) {
+    const ESTABLISHED: &str = "01";
+    let to = format!(":{port:04X}");
+    eventually("all connections are closed", || {
+        let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let mut lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        // A line has the number, this end, the other end and the state.
+        !lines.any(|line| matches!(line[..], [_, _, other, ESTABLISHED, ..] if other.ends_with(&to)))
+    });
 }
 
 // --- time limits ---

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::harness::gateway::SECRET;
 use crate::harness::{Gateway, Response, api};
-use crate::metrics::free_port;
 use crate::servers::Server;
+use crate::servers::free_port;
 
 const PASSWORD: &str = "correct horse battery staple";
 
@@ -327,6 +327,7 @@ fn no_secret_is_shown(hash_keys: bool, server: Option<&Server>) {
     });
     if let Some(server) = server {
         conf["storage"] = json!({"host": "127.0.0.1", "port": server.port});
+        conf = crate::shared_keys::patient(conf);
     }
     let secret = |name: &str| json!(format!("{CANARY}-{name}"));
     let definition = api("abc", "/abc/", "http://127.0.0.1:1/")

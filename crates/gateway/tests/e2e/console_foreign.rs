@@ -7,7 +7,7 @@ use crate::console_pages::{expect_no_complaints, stored};
 use crate::harness::browser::{Browser, Tab};
 use crate::harness::gateway::SECRET;
 use crate::harness::{Gateway, Upstream, api, reply};
-use crate::metrics::free_port;
+use crate::servers::free_port;
 
 /// Signs in on a page that is open.
 fn sign_in(tab: &mut Tab) {

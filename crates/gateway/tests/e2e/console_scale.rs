@@ -46,6 +46,7 @@ fn keys_in(folder: &std::path::Path) -> serde_json::Value {
     let conf = json!({"hash_keys": false, "tollgate": {"data_dir": folder.join("data")}});
     let mut both = conf.clone();
     both["storage"] = json!({"host": "127.0.0.1", "port": server.port});
+    both = crate::shared_keys::patient(both);
     let path = folder.join("both.conf");
     std::fs::write(&path, both.to_string()).unwrap();
     let moved = Command::new(env!("CARGO_BIN_EXE_tollgate"))

@@ -426,7 +426,7 @@ fn the_schema_of_openapi_documents_fits_those_that_are_served() {
 
 #[test]
 fn the_control_api_can_have_an_address_of_its_own() {
-    let port = std::net::TcpListener::bind("127.0.0.2:0").unwrap().local_addr().unwrap().port();
+    let port = crate::servers::free_port();
     let gateway = Gateway::start(json!({"control_api_port": port, "tollgate": {"control_listen_address": "127.0.0.2"}}), []);
     let socket = std::net::TcpStream::connect(("127.0.0.2", port)).expect("it listens there");
     let secret = format!("x-tyk-authorization: {}", crate::harness::gateway::SECRET);

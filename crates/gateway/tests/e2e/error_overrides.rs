@@ -17,7 +17,7 @@ fn limits_faults_and_bad_bodies_have_their_flags() {
     let overridden = |id: &str, target: &str| {
         api(id, &format!("/{id}/"), target).set("error_overrides", json!({"4xx": all.clone(), "5xx": all.clone()}))
     };
-    let closed = format!("http://{}", std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let closed = format!("http://127.0.0.1:{}", crate::servers::free_port());
     let breaker = json!([{"path": "/500", "method": "GET", "threshold_percent": 0.5, "samples": 1, "return_to_service_after": 60, "disable_half_open_state": true}]);
     let schema = json!([{"path": "/v", "method": "POST", "schema": {"type": "object"}}]);
     let gateway = Gateway::start(
@@ -126,7 +126,7 @@ fn the_gateways_own_errors_have_no_headers_of_the_upstreams_responses() {
     let upstream = failing();
     let headers = json!([{"path": "/", "method": "GET", "add_headers": {"X-Added": "$tyk_context.path"}}]);
     let breaker = json!([{"path": "/500", "method": "GET", "threshold_percent": 0.5, "samples": 1, "return_to_service_after": 60, "disable_half_open_state": true}]);
-    let closed = format!("http://{}", std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let closed = format!("http://127.0.0.1:{}", crate::servers::free_port());
     let with = |id: &str, target: &str| {
         api(id, &format!("/{id}/"), target)
             .set("enable_context_vars", true)

@@ -8,8 +8,7 @@ const PROXYING: &str = "There was a problem proxying the request";
 
 /// A port on which nobody listens.
 fn closed_port() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("http://{}", listener.local_addr().unwrap())
+    format!("http://127.0.0.1:{}", crate::servers::free_port())
 }
 
 /// One API for each way to be refused.

@@ -1,5 +1,5 @@
-//! While a GraphQL API gets queries that are made to be expensive, they are refused before any fetch, and another API is served about as fast
-//! as without them (see `make attack`). Every query is a new text, so that none is known from an earlier one.
+//! While a GraphQL API gets queries that are made to be expensive, they are refused before any fetch, and another API is served (how fast, see
+//! `make attack`). Every query is a new text, so that none is known from an earlier one.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn each(count: usize, part: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn expensive_queries_leave_other_apis_their_latency() {
+fn expensive_queries_leave_other_apis_served() {
     let (upstream, neighbour) = (Upstream::ok(), Upstream::ok());
     let gateway = Gateway::start(json!({}), [graph(&upstream), beside(&neighbour)]);
     let spreads = each(20, |n| format!("fragment F{n} on User {{ ...F{m} ...F{m} ...F{m} }}\n", m = n + 1));
@@ -76,7 +76,7 @@ fn federation(upstream: &Upstream) -> Definition {
 }
 
 #[test]
-fn queries_that_are_expensive_to_plan_leave_other_apis_their_latency() {
+fn queries_that_are_expensive_to_plan_leave_other_apis_served() {
     let (upstream, neighbour) = (Upstream::ok(), Upstream::ok());
     let gateway = Gateway::start(json!({}), [federation(&upstream), beside(&neighbour)]);
     let level = "{ a ... on T1 { own1 } n ";

@@ -12,15 +12,12 @@ use tungstenite::client::IntoClientRequest;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Message, WebSocket};
 
-use crate::harness::{Definition, Gateway, api};
+use crate::harness::{Definition, Gateway, PATIENCE, api};
 use crate::keys::{create, session, session_for};
 use crate::openid_provider::packages;
 use crate::upgrade;
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/graphql_server.mjs");
-
-/// How long a message may take.
-const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A client with one WebSocket.
 pub(crate) struct GraphqlSocket {

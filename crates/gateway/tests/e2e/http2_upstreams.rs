@@ -28,7 +28,7 @@ async fn echo(request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
         let mut stream = respond.send_response(head.body(()).unwrap(), false).unwrap();
         let _ = write(&mut stream, b"not all", false).await;
         // A reset takes back what has not left yet, the head too.
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(1_000)).await;
         return stream.send_reset(Reason::INTERNAL_ERROR);
     }
     if body.is_empty() {

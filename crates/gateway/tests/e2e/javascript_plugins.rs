@@ -41,7 +41,7 @@ fn middleware(name: &str, method: &str, parameters: &str, body: &str) -> String 
 }
 
 fn start(definitions: impl IntoIterator<Item = Definition>) -> Gateway {
-    Gateway::start(json!({"enable_jsvm": true, "jsvm_timeout": 1}), definitions)
+    Gateway::start(json!({"enable_jsvm": true, "jsvm_timeout": 3}), definitions)
 }
 
 fn with_hooks(definition: Definition, hooks: Value) -> Definition {

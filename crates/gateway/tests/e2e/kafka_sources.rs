@@ -1,7 +1,6 @@
 //! Subscriptions to topics of Kafka, with a real broker. Records come from Kafka's own client; all tests have one broker, and each its own topics.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::graphql_sockets::GraphqlSocket;
-use crate::harness::{Definition, Gateway, Upstream, api, eventually, reply, request, skip};
+use crate::harness::{Definition, Gateway, PATIENCE, Upstream, api, eventually, reply, request, skip};
 use crate::upgrade;
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/kafka_broker.java");
@@ -21,7 +20,6 @@ type Subscription { stock(name: String): Stock price(name: String!): Float }
 type Stock { name: String count: Int owner: Owner }
 type Owner { id: ID name: String }
 ";
-const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A broker that is told what to do by lines.
 struct KafkaBroker {
@@ -78,9 +76,7 @@ impl KafkaBroker {
     fn start() -> Option<KafkaBroker> {
         let libraries = libraries()?;
         let directory = tempfile::tempdir().unwrap();
-        let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-        let ports = listeners.each_ref().map(|listener| listener.local_addr().unwrap().port().to_string());
-        drop(listeners);
+        let ports = [(); 3].map(|()| crate::servers::free_port().to_string());
         let (child, says, hears) = run(&libraries, &directory, &ports);
         Some(KafkaBroker { libraries, directory, ports, child, says, hears })
     }
@@ -287,7 +283,7 @@ fn groups_go_on_where_they_were_and_committed_records_can_be_told_from_others() 
 fn what_cannot_be_consumed_is_told_and_ends_the_subscription() {
     let Some(mut broker) = broker() else { return };
     broker.order("create present 1");
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let free = format!("127.0.0.1:{}", crate::servers::free_port());
     let secured = json!([format!("127.0.0.1:{}", broker.ports[1])]);
     let topic = json!(["{{.arguments.name}}"]);
     let wrong = json!({"enable": true, "user": "ann", "password": "guessed"});

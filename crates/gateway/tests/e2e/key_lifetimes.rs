@@ -34,7 +34,7 @@ fn a_key_leaves_memory_and_store_at_the_end_of_its_lifetime() {
     let upstream = Upstream::ok();
     let data = tempfile::tempdir().expect("a folder");
     let start =
-        || Gateway::start(json!({"tollgate": {"data_dir": data.path()}}), [keeping("a", &upstream, 2), keyed("b", &upstream)]);
+        || Gateway::start(json!({"tollgate": {"data_dir": data.path()}}), [keeping("a", &upstream, 5), keyed("b", &upstream)]);
     let mut gateway = start();
     let quota = json!({"quota_max": 10, "quota_renewal_rate": 3600});
     let brief = create(&gateway, &session(quota.clone()));
@@ -46,7 +46,7 @@ fn a_key_leaves_memory_and_store_at_the_end_of_its_lifetime() {
     let listed = gateway.control("GET", "/tyk/keys", "").json()["keys"].as_array().map(Vec::len);
     assert_eq!(listed, Some(2));
     // A key of that name is a new one: nothing is left of what was used.
-    let named = json!({"session_lifetime": 2, "quota_max": 10, "quota_renewal_rate": 3600});
+    let named = json!({"session_lifetime": 8, "quota_max": 10, "quota_renewal_rate": 3600});
     let make = |gateway: &Gateway| gateway.control("POST", "/tyk/keys/named", &session(named.clone()).to_string()).status;
     assert_eq!(make(&gateway), 200);
     assert_eq!(call(&gateway, "/a/", "named").header("x-ratelimit-remaining"), Some("9"));
@@ -78,7 +78,7 @@ fn an_expired_key_is_told_so_until_what_comes_after_its_expiry() {
     let gateway = Gateway::start(conf, [keyed("a", &upstream)]);
     let with = |policy: &str| create(&gateway, &json!({"org_id": "default", "apply_policies": [policy]}));
     let (trial, plain) = (with("trial"), with("plain"));
-    let fields = json!({"expires": now() + 1, "post_expiry_action": "retain", "post_expiry_grace_period": 3});
+    let fields = json!({"expires": now() + 1, "post_expiry_action": "retain", "post_expiry_grace_period": 8});
     let graced = create(&gateway, &session(fields));
     eventually("it has expired", || call(&gateway, "/a/", &graced).status == 401);
     eventually("a trial is deleted with its end", || call(&gateway, "/a/", &trial).status == 403);
@@ -133,7 +133,7 @@ fn redis_keeps_sessions_for_as_long_as_with_tyk() {
 #[test]
 fn a_key_that_redis_forgets_is_refused() {
     let (server, upstream) = (Server::start(&[]), Upstream::ok());
-    let gateways = [(); 2].map(|()| Gateway::start(shared_keys::on(&server), [keeping("a", &upstream, 2)]));
+    let gateways = [(); 2].map(|()| Gateway::start(shared_keys::on(&server), [keeping("a", &upstream, 5)]));
     let key = create(&gateways[0], &session(json!({})));
     for gateway in &gateways {
         assert_eq!(call(gateway, "/a/", &key).status, 200);

@@ -190,7 +190,7 @@ fn gateways_that_write_one_key_at_the_same_time_end_up_with_what_redis_has() {
 
 /// Whether something comes true; what the other gateway does is heard of a little later.
 fn settles(mut holds: impl FnMut() -> bool) -> bool {
-    (0..300).any(|_| {
+    (0..3_000).any(|_| {
         let is_so = holds();
         if !is_so {
             thread::sleep(Duration::from_millis(10));

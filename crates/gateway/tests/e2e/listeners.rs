@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::harness::certificates::{Authority, client, connect};
 use crate::harness::http2;
 use crate::harness::{Connection, Definition, Gateway, Setup, Upstream, api, eventually, get, reply};
-use crate::metrics::free_port;
+use crate::servers::free_port;
 
 fn any_port(over: Value) -> Value {
     let mut conf = json!({"disable_ports_whitelist": true});

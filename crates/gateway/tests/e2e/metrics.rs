@@ -93,10 +93,7 @@ fn refusals_and_failed_upstreams_are_counted_by_cause() {
 
 #[test]
 fn a_client_that_goes_away_is_its_own_fault() {
-    let upstream = Upstream::start(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(1500));
-        ok()
-    });
+    let upstream = Upstream::raw(|mut wire, _| drop(wire.rest()));
     let gateway = Gateway::start(json!({}), [api("slow", "/slow/", &upstream.url())]);
     let mut connection = gateway.connect();
     connection.send(get("/slow/"));
@@ -171,7 +168,7 @@ fn open_metrics_is_given_to_who_asks_for_it() {
 #[test]
 fn without_the_secret_only_the_metrics_own_port_answers() {
     let upstream = Upstream::start(|_| ok());
-    let port = free_port();
+    let port = crate::servers::free_port();
     let conf = json!({"tollgate": {"metrics": {"listen": format!("127.0.0.1:{port}")}}});
     let gateway = Gateway::start(conf, [api("all", "/", &upstream.url())]);
     assert_eq!(gateway.get("/tyk/metrics").status, 403);
@@ -205,9 +202,4 @@ fn live_figures_are_json() {
         live["apis"][0]["requests"] == 1 && live["apis"][0]["codes"]["2xx"] == 1 && live["apis"][0]["request_time"]["count"] == 1
     });
     assert_eq!(gateway.get("/tyk/live").status, 403);
-}
-
-/// A port that nobody listens on at the moment.
-pub(crate) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

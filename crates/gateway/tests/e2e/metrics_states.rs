@@ -2,15 +2,16 @@
 //! make it endless.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
 use crate::analytics::{KEY, make_key, tracked};
 use crate::harness::certificates::Authority;
 use crate::harness::{Connection, Gateway, Setup, Upstream, api, eventually, get, ok, reply, request};
-use crate::metrics::{expect, free_port, samples, scrape};
+use crate::metrics::{expect, samples, scrape};
 use crate::servers::Server;
+use crate::servers::free_port;
 
 /// Scrapes the port that needs no secret and speaks no TLS.
 fn scrape_port(port: u16) -> BTreeMap<String, f64> {
@@ -45,7 +46,8 @@ fn certificates_say_when_they_end() {
 #[test]
 fn stores_say_whether_they_can_be_asked_and_how_long_they_take() {
     let (mut server, upstream) = (Server::start(&[]), Upstream::ok());
-    let conf = json!({"enable_analytics": true, "storage": {"type": "redis", "host": "127.0.0.1", "port": server.port}});
+    let storage = json!({"type": "redis", "host": "127.0.0.1", "port": server.port});
+    let conf = crate::shared_keys::patient(json!({"enable_analytics": true, "storage": storage}));
     let gateway = Gateway::start(conf, [tracked("shop", "/shop/", &upstream).with_keys()]);
     make_key(&gateway, "shop");
     assert_eq!(gateway.send(request("GET", "/shop/", &[&format!("Authorization: {KEY}")], "")).status, 200);
@@ -95,7 +97,7 @@ fn a_circuit_breaker_says_that_it_is_open() {
 fn pools_say_what_is_used_again() {
     let upstream = Upstream::start(|seen| {
         if seen.target.contains("slow") {
-            std::thread::sleep(Duration::from_millis(2_500));
+            std::thread::sleep(crate::harness::PATIENCE);
         }
         ok()
     });

@@ -36,7 +36,9 @@ impl Setting {
     }
 
     fn redis(&self) -> Value {
-        json!({"hash_keys": self.hash_keys, "storage": {"host": "127.0.0.1", "port": self.server.port}})
+        crate::shared_keys::patient(
+            json!({"hash_keys": self.hash_keys, "storage": {"host": "127.0.0.1", "port": self.server.port}}),
+        )
     }
 
     fn conf(&self) -> PathBuf {

@@ -173,6 +173,18 @@ fn passed(gateway: &Gateway, key: &str, requests: usize) -> usize {
     (0..requests).filter(|_| client.ask(crate::keys::with_key("/a/", key)).status == 200).count()
 }
 
+/// A new key, and what passes of so many requests at each of some gateways within one second.
+fn passed_in_one_second(gateways: &[Gateway], requests: usize) -> (String, usize) {
+    // What takes longer says nothing.
+    let tries = (0..20).find_map(|_| {
+        let key = create(&gateways[0], &smoothed());
+        let start = std::time::Instant::now();
+        let passed = gateways.iter().map(|gateway| passed(gateway, &key, requests)).sum();
+        (start.elapsed() < std::time::Duration::from_secs(1)).then_some((key, passed))
+    });
+    tries.expect("some requests within a second")
+}
+
 #[test]
 fn a_smoothed_rate_starts_at_its_threshold_rises_under_load_and_is_told() {
     let (upstream, receiver) = (Upstream::ok(), Upstream::ok());
@@ -180,9 +192,10 @@ fn a_smoothed_rate_starts_at_its_threshold_rises_under_load_and_is_told() {
     let events = json!({"RateLimitSmoothingUp": hook(), "RateLimitSmoothingDown": hook()});
     let definition = || with_events(keyed("a", &upstream), events.clone());
     let conf = json!({"enable_redis_rolling_limiter": true, "enable_rate_limit_smoothing": true});
-    let gateway = Gateway::start(conf, [definition()]);
-    let key = create(&gateway, &smoothed());
-    assert_eq!(passed(&gateway, &key, 12), 5, "the threshold at first");
+    let gateways = [Gateway::start(conf, [definition()])];
+    let (key, at_first) = passed_in_one_second(&gateways, 12);
+    let [gateway] = gateways;
+    assert_eq!(at_first, 5, "the threshold at first");
     eventually("it rises", || {
         passed(&gateway, &key, 12);
         receiver.requests() >= 1
@@ -206,7 +219,7 @@ fn a_smoothed_rate_starts_at_its_threshold_rises_under_load_and_is_told() {
         json!({"enable_rate_limit_smoothing": true, "enable_fixed_window_rate_limiter": true}),
     ] {
         let gateway = Gateway::start(conf, [definition()]);
-        assert_eq!(passed(&gateway, &create(&gateway, &smoothed()), 12), 10);
+        assert_eq!(passed_in_one_second(&[gateway], 12).1, 10);
     }
 }
 
@@ -216,20 +229,20 @@ fn gateways_on_one_redis_have_the_same_smoothed_rate() {
     let mut conf = crate::shared_keys::on(&server);
     crate::harness::definition::merge(
         &mut conf,
-        &json!({"enable_redis_rolling_limiter": true, "enable_rate_limit_smoothing": true, "tollgate": {"shared_store": {"answer_ms_max": 5_000}}}),
+        &json!({"enable_redis_rolling_limiter": true, "enable_rate_limit_smoothing": true}),
     );
     let gateways = [0, 1].map(|_| crate::shared_keys::gateway(&conf, &upstream));
-    let key = create(&gateways[0], &smoothed());
-    assert_eq!(passed(&gateways[0], &key, 8) + passed(&gateways[1], &key, 8), 5);
+    let (key, at_first) = passed_in_one_second(&gateways, 8);
+    assert_eq!(at_first, 5);
     // Load on the first: the second learns the rate from Redis.
     let allowance = || {
         let names = server.cli(&["keys", "*.allowance"]);
-        server.cli(&["hget", names.trim(), "c"]).trim().to_owned()
+        names.lines().map(|name| server.cli(&["hget", name, "c"]).trim().to_owned()).collect::<Vec<_>>()
     };
     eventually("it rises", || {
         passed(&gateways[0], &key, 12);
         passed(&gateways[1], &key, 1);
-        allowance() == "10"
+        allowance().iter().any(|allowance| allowance == "10")
     });
     eventually("the second has the higher rate too", || {
         let (start, mut count) = (std::time::Instant::now(), 0);

@@ -1,7 +1,7 @@
 //! Three gateways on one Redis are one for whoever looks: each knows the others, what differs, and sums their figures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -88,10 +88,7 @@ fn refusals_of_all_gateways_are_found_and_a_silent_gateway_is_named() {
     assert_eq!(nodes.len(), 3, "{tail}");
 
     gateways[2].signal("STOP");
-    let start = Instant::now();
     let tail = gateways[0].control("GET", "/tyk/tail?nodes=all", "").json();
-    // Two seconds are waited; the rest is a busy machine.
-    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
     assert_eq!((tail["nodes"].as_array().map(Vec::len), tail["missing"].as_array().map(Vec::len)), (Some(2), Some(1)), "{tail}");
     gateways[2].signal("CONT");
     eventually("it answers again", || gateways[0].control("GET", "/tyk/tail?nodes=all", "").json()["missing"] == json!([]));

@@ -159,7 +159,8 @@ fn without_redis_nobody_is_given_a_token_and_nobody_is_told_a_lie() {
 fn a_cluster_serves_as_one_server_does() {
     let (cluster, upstream) = (Cluster::start(), Upstream::ok());
     let node = format!("127.0.0.1:{}", cluster.nodes[0].port);
-    let conf = json!({"hash_keys": true, "storage": {"type": "redis", "enable_cluster": true, "addrs": [node]}});
+    let storage = json!({"type": "redis", "enable_cluster": true, "addrs": [node]});
+    let conf = crate::shared_keys::patient(json!({"hash_keys": true, "storage": storage}));
     let (gateways, _folder) = gateways(&conf, &upstream, 2);
     make_client(&gateways[0], json!({}));
     let given = token(&gateways[0], &format!("grant_type=authorization_code&code={}", code(&gateways[1], "")));

@@ -5,13 +5,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{Gateway, Setup, Upstream, error_json, eventually, skip};
 use crate::keys::{call, keyed};
+use crate::servers::free_port;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/openid_provider.mjs");
 
@@ -66,10 +66,6 @@ impl Drop for Provider {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 
 /// A gateway with two APIs: `a` for the provider's users, `b` for everybody with a token that its key set vouches for.

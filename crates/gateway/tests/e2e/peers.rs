@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::connections::expect_closed_by;
 use crate::harness::nginx::Nginx;
 use crate::harness::{Gateway, Upstream, api, get, reply, request};
 
@@ -74,7 +75,7 @@ fn connections_that_nginx_closes_while_idle_fail_nobody() {
     let mut client = gateway.connect();
     for _ in 0..3 {
         assert_eq!(client.ask(get("/a/")).status, 200);
-        std::thread::sleep(std::time::Duration::from_millis(1100));
+        expect_closed_by(nginx.port);
         assert_eq!(client.ask(request("POST", "/a/", &[], "x")).status, 200);
     }
 }

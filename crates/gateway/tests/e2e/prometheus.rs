@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::gateway::SECRET;
 use crate::harness::{Connection, Gateway, PATIENCE, Upstream, api, eventually, get, request};
-use crate::metrics::free_port;
+use crate::servers::free_port;
 
 /// A Prometheus of the test's own, ended with it.
 struct Prometheus {

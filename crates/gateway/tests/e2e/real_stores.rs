@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::harness::{Gateway, Setup, Upstream, api, eventually, get, reply, skip};
-use crate::metrics::free_port;
+use crate::servers::free_port;
 
 const ROOT_TOKEN: &str = "r00t-token-of-the-test";
 

@@ -43,7 +43,7 @@ fn count(gateway: &Gateway, sample: &str) -> f64 {
 #[test]
 fn a_plugin_changes_or_drops_records_before_they_are_written() {
     let upstream = Upstream::ok();
-    let (directory, conf) = recording(json!({"enable_jsvm": true, "jsvm_timeout": 1}));
+    let (directory, conf) = recording(json!({"enable_jsvm": true, "jsvm_timeout": 3}));
     let path = script(directory.path(), "mask.js", MASK);
     let gateway = Gateway::start(conf, [hooked(tracked("a", "/a/", &upstream), &path), tracked("b", "/b/", &upstream)]);
     for target in ["/a/x", "/a/dropped", "/a/throws", "/a/endless", "/a/types", "/a/nothing", "/a/replaced", "/b/x"] {

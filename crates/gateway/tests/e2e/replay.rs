@@ -460,7 +460,7 @@ fn live_requests_are_kept_without_credentials_and_replayed_later() {
                 thread::sleep(Duration::from_millis(20));
             }
         });
-        let line = format!("replay --live 1 --save {} --header Accept --header X-Api-Token --header Authorization", file.display());
+        let line = format!("replay --live 3 --save {} --header Accept --header X-Api-Token --header Authorization", file.display());
         let said = tollgate(&gateway, &line).ok();
         is_over.store(true, Ordering::Relaxed);
         traffic.join().unwrap();

@@ -15,6 +15,7 @@ use crate::harness::http2::{ask, converse};
 use crate::harness::wire::Broken;
 use crate::harness::{Connection, Gateway, PATIENCE, Setup, Upstream, api, eventually, get, ok, request};
 use crate::keys::{call, create, keyed, session};
+use crate::servers::free_port;
 use crate::upgrade;
 
 /// When the process that answers was started, in milliseconds.
@@ -311,8 +312,7 @@ fn the_new_process_reads_its_configuration_anew() {
 #[test]
 fn other_ports_go_with_it() {
     let upstream = Upstream::ok();
-    let free = || std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let (control, metrics) = (free(), free());
+    let (control, metrics) = (free_port(), free_port());
     let conf = json!({"control_api_port": control, "tollgate": {"metrics": {"listen": format!("127.0.0.1:{metrics}")}}});
     let mut gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
     let stop = Arc::new(AtomicBool::new(false));

@@ -29,9 +29,10 @@ impl Stage {
     fn set_on_three(fields: Value) -> Stage {
         let store = Server::start(&[]);
         let storage = json!({"host": "127.0.0.1", "port": store.port});
-        // Time for answers on a machine that does ten other things at once: a limit is exact for whom Redis answers.
-        let rules = json!({"shared_store": {"answer_ms_max": 5_000}});
-        Stage::of(3, json!({"min_token_length": 2, "storage": storage, "tollgate": rules}), Some(store), fields)
+        let conf = crate::shared_keys::patient(json!({"min_token_length": 2, "storage": storage}));
+        let stage = Stage::of(3, conf.clone(), Some(store), fields);
+        crate::shared_limits::all_count(&conf, 3);
+        stage
     }
 
     fn of(gateways: usize, conf: Value, store: Option<Server>, fields: Value) -> Stage {

@@ -36,7 +36,7 @@ fn a_script_that_never_loads_delays_no_start_and_no_change() {
     let hostile = format!("{HANGS} {HANGS} {HANGS} while (true) {{}} function f() {{}}");
     let mut definitions: Vec<Definition> = (0..6).map(|n| virtual_api(&format!("bad{n}"), &upstream, &hostile)).collect();
     definitions.extend([good("good", &upstream), api("plain", "/plain/", &upstream.url())]);
-    let gateway = Gateway::start(json!({"enable_jsvm": true, "jsvm_timeout": 1}), definitions);
+    let gateway = Gateway::start(json!({"enable_jsvm": true, "jsvm_timeout": 2}), definitions);
     assert_eq!(gateway.get("/plain/x").status, 200);
     eventually("the good API is served", || gateway.get("/good/v").text() == "good");
     let other = virtual_api("bad7", &upstream, &hostile);
@@ -60,7 +60,7 @@ fn a_call_that_cannot_be_stopped_ends_in_time_and_so_does_its_process() {
         "function f(request) {{ if (request.Params.bad) {{ while (true) {{ {HANGS} }} }} return TykJsResponse({{Body: 'good', Code: 200}}, {{}}) }}"
     );
     let definitions = [virtual_api("a", &upstream, &script), good("b", &upstream), api("plain", "/plain/", &upstream.url())];
-    let gateway = Gateway::start(json!({"enable_jsvm": true, "jsvm_timeout": 1}), definitions);
+    let gateway = Gateway::start(json!({"enable_jsvm": true, "jsvm_timeout": 2}), definitions);
     for _ in 0..3 {
         let mut waiting: Vec<_> = (0..8).map(|_| gateway.connect()).collect();
         waiting.iter_mut().for_each(|client| client.send(request("GET", "/a/v?bad=1", &[], "")));

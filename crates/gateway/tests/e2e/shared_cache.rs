@@ -400,10 +400,13 @@ fn a_hit_tells_its_age_and_cache_status_tells_what_happened() {
         scripted(vec![ok(&[FRESH, "Age: 7", "Connection: X-Hop", "X-Hop: 1", "X-End: 1"]), ok(&["Cache-Control: no-store"])]);
     let gateway = start(&upstream, json!({}));
     let first = gateway.get("/a/0");
-    assert_eq!(first.header("cache-status"), Some("Tollgate; fwd=uri-miss; ttl=53; stored"));
+    let told = first.header("cache-status").and_then(|status| status.strip_prefix("Tollgate; fwd=uri-miss; ttl="));
+    let ttl: u64 = told.and_then(|rest| rest.strip_suffix("; stored")).expect("a time").parse().unwrap();
+    // A minute without the seven seconds that it is old, and without what the answer took.
+    assert!((30..=53).contains(&ttl), "{ttl}");
     let hit = gateway.get("/a/0");
     let age: u64 = hit.header("age").expect("Age (RFC 9111 §4)").parse().unwrap();
-    assert!((7..=30).contains(&age), "{age}");
+    assert!((7..60).contains(&age), "{age}");
     assert!(hit.header("cache-status").is_some_and(|status| status.starts_with("Tollgate; hit; ttl=")), "{hit}");
     assert_eq!((hit.header("x-hop"), hit.header("x-end")), (None, Some("1")), "RFC 9111 §3.1");
     assert_eq!(hit.head.all("date").len(), 1);

@@ -70,8 +70,10 @@ fn a_thousand_misses_become_one_request_and_get_a_thousand_right_answers() {
     for body in ["short".to_owned(), "long ".repeat(60_000)] {
         let sent = body.clone();
         let (upstream, gate, _) = gated(move |_| reply("200 OK", &["Cache-Control: max-age=60"], &sent));
-        let gateway =
-            Gateway::start(json!({"tollgate": {"limits": {"connections_per_ip_max": 0}}}), [shared(&upstream, json!({}))]);
+        let gateway = Gateway::start(
+            json!({"tollgate": {"limits": {"connections_per_ip_max": 0}}}),
+            [shared(&upstream, json!({"wait_ms_max": 60_000}))],
+        );
         let mut clients = crowd(&gateway, 1_000, "/a/x");
         settle();
         gate.open();
@@ -89,7 +91,7 @@ fn a_thousand_misses_become_one_request_and_get_a_thousand_right_answers() {
 #[test]
 fn misses_over_http2_wait_for_each_other_too() {
     let (upstream, gate, _) = gated(|_| reply("200 OK", &["Cache-Control: max-age=60"], &"x".repeat(200_000)));
-    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     let opener = gate.clone();
     std::thread::spawn(move || {
         settle();
@@ -114,7 +116,7 @@ fn misses_over_http2_wait_for_each_other_too() {
 #[test]
 fn when_the_upstream_dies_all_get_the_same_error() {
     let (upstream, gate, _) = gated(|_| Vec::new());
-    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     let mut clients = crowd(&gateway, 30, "/a/x");
     settle();
     gate.open();
@@ -164,7 +166,7 @@ fn a_response_that_is_cut_is_cut_for_all_and_stored_for_none() {
             }
             _ => reply("200 OK", &["Cache-Control: max-age=60"], "good"),
         });
-        let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+        let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
         let mut clients = crowd(&gateway, 20, "/a/x");
         settle();
         gate.open();
@@ -196,7 +198,7 @@ fn a_response_that_comes_slowly_is_read_by_all_as_it_comes() {
         may_end.pass();
         wire.send(" half");
     });
-    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     let mut clients = crowd(&gateway, 20, "/a/x");
     settle();
     begun.open();
@@ -214,7 +216,7 @@ fn a_response_that_comes_slowly_is_read_by_all_as_it_comes() {
 #[test]
 fn a_leader_that_leaves_holds_nobody() {
     let (upstream, gate, asked) = gated(|_| reply("200 OK", &["Cache-Control: max-age=60"], "good"));
-    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     let mut leader = gateway.connect();
     leader.send(get("/a/x"));
     eventually("the upstream is asked", || asked.load(Ordering::SeqCst) == 1);
@@ -351,7 +353,7 @@ fn the_first_client_gets_a_body_of_unknown_length_in_its_own_protocol() {
     let body: Vec<u8> = (0..300_000_u32).map(|at| (at % 251) as u8).collect();
     let bytes = in_chunks(&body);
     let upstream = Upstream::start(move |_: &Seen| bytes.clone());
-    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     let first = gateway.get("/a/1");
     assert_eq!((first.header("transfer-encoding"), first.body == body), (Some("chunked"), true));
     let raw = gateway.raw("GET /a/2 HTTP/1.0\r\nHost: gateway.test\r\n\r\n");
@@ -374,7 +376,7 @@ fn the_first_client_gets_a_body_of_unknown_length_in_its_own_protocol() {
 #[test]
 fn what_can_not_be_stored_is_not_waited_for_again() {
     let (upstream, gate, asked) = gated(|number| reply("200 OK", &["Cache-Control: no-store"], &format!("answer {number}")));
-    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     let mut clients = crowd(&gateway, 20, "/a/x");
     settle();
     gate.open();
@@ -418,7 +420,7 @@ fn a_large_hit_is_whole_for_slow_and_fast_readers_over_both_protocols() {
     let upstream = Upstream::start(move |_: &Seen| bytes.clone());
     let tyk = api("t", "/t/", &upstream.url())
         .set("cache_options", json!({"enable_cache": true, "cache_timeout": 60, "cache_all_safe_requests": true}));
-    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({})), tyk]);
+    let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000})), tyk]);
     for target in ["/a/x", "/t/x"] {
         let before = upstream.requests();
         assert_eq!(gateway.get(target).body, body);
@@ -455,7 +457,7 @@ fn a_large_hit_is_whole_over_tls() {
     let (authority, folder) = (Authority::new("tests"), tempfile::tempdir().unwrap());
     let file = authority.issue(&["api.test"]).write(folder.path(), "own.pem");
     let options = json!({"use_ssl": true, "certificates": [{"cert_file": file, "key_file": file}]});
-    let gateway = Gateway::start(json!({"http_server_options": options}), [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(json!({"http_server_options": options}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     let mut client = certificates::connect(&Arc::new(certificates::client(&authority, None)), gateway.port, "api.test");
     // Nothing is read until all of it was asked for: the TLS layer's buffers are full in between.
     (0..4).for_each(|_| client.send(get("/a/x")));
@@ -500,7 +502,7 @@ fn responses_over_http2_and_in_chunks_are_stored_as_they_come() {
 fn a_client_that_takes_nothing_of_a_hit_is_cut() {
     let upstream = Upstream::start(|_| reply("200 OK", &["Cache-Control: max-age=60"], &"x".repeat(1_000_000)));
     let conf = json!({"tollgate": {"timeouts": {"client_write_ms": 500}}});
-    let gateway = Gateway::start(conf, [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(conf, [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     gateway.get("/a/x");
     let idle = gateway.open_files_at_rest();
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
@@ -516,7 +518,7 @@ fn a_client_that_takes_nothing_of_a_hit_is_cut() {
 fn with_a_full_memory_every_answer_is_right() {
     let upstream = Upstream::start(|seen: &Seen| reply("200 OK", &["Cache-Control: max-age=60"], &seen.target.repeat(20_000)));
     let conf = json!({"tollgate": {"cache": {"memory_mib_max": 2, "body_bytes_max": 300_000}}});
-    let gateway = Gateway::start(conf, [shared(&upstream, json!({}))]);
+    let gateway = Gateway::start(conf, [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
     for round in 0..2 {
         for number in 0..60 {
             let answer = gateway.get(&format!("/a/{number}"));
@@ -534,7 +536,7 @@ fn a_response_with_conflicting_lengths_is_neither_passed_nor_stored() {
         let upstream = Upstream::start(move |_| {
             format!("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nConnection: close\r\n{head}\r\n\r\nabcde").into_bytes()
         });
-        let gateway = Gateway::start(json!({}), [shared(&upstream, json!({}))]);
+        let gateway = Gateway::start(json!({}), [shared(&upstream, json!({"wait_ms_max": 60_000}))]);
         for count in 1..=2 {
             let status = gateway.get("/a/x").status;
             assert!((500..600).contains(&status), "{head}: {status}");

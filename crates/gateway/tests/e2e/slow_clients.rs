@@ -17,7 +17,7 @@ use crate::harness::{Gateway, PATIENCE, Setup, Upstream, api, eventually, ok, re
 use crate::upgrade;
 
 fn impatient(upstream: &Upstream) -> Gateway {
-    let timeouts = json!({"head_ms": 400, "handshake_ms": 400, "client_write_ms": 400});
+    let timeouts = json!({"head_ms": 1_000, "handshake_ms": 1_000, "client_write_ms": 1_000});
     let conf =
         json!({"http_server_options": {"read_timeout": 1}, "proxy_default_timeout": 600, "tollgate": {"timeouts": timeouts}});
     Gateway::start(conf, [api("a", "/a/", &upstream.url())])
@@ -60,7 +60,7 @@ fn over_tls_a_preface_must_come_in_time_too() {
     let file = authority.issue(&["api.test"]).write(dir.path(), "own.pem");
     let conf = json!({
         "http_server_options": {"use_ssl": true, "enable_http2": true, "certificates": [{"cert_file": file}]},
-        "tollgate": {"timeouts": {"handshake_ms": 400, "head_ms": 400}}
+        "tollgate": {"timeouts": {"handshake_ms": 1_000, "head_ms": 1_000}}
     });
     let gateway = Setup::new(conf).api(api("a", "/a/", &upstream.url())).start();
     let mut config = client(&authority, None);
@@ -86,7 +86,7 @@ fn settings_must_follow_the_preface_in_time() {
         client.rest();
     }
     let mut good = Frames::open(gateway.port);
-    std::thread::sleep(Duration::from_millis(800));
+    std::thread::sleep(Duration::from_millis(1_500));
     assert!(serves(&mut good, 1), "a client that has said all it has to is not hurried");
 }
 
@@ -111,13 +111,10 @@ fn a_header_block_must_end_in_time() {
     // One frame after the other does not help.
     let mut client = Frames::open(gateway.port);
     client.send(frame(HEADERS, END_STREAM, 1, &block));
-    let begun = Instant::now();
     eventually("the dripping client is given up", || {
         std::thread::sleep(Duration::from_millis(100));
-        let sent = client.0.write_all(&frame(CONTINUATION, 0, 1, b"\0\x01x\x01y"));
-        sent.is_err() || begun.elapsed() > PATIENCE
+        client.0.write_all(&frame(CONTINUATION, 0, 1, b"\0\x01x\x01y")).is_err()
     });
-    assert!(begun.elapsed() < PATIENCE);
     assert_eq!(upstream.requests(), 4);
 }
 
@@ -226,7 +223,7 @@ fn with_small_buffer(port: u16) -> TcpStream {
 #[test]
 fn a_client_that_reads_steadily_is_served_though_nothing_can_be_written_for_long() {
     let upstream = Upstream::start(|_| reply("200 OK", &[], &"x".repeat(64 << 20)));
-    let conf = json!({"tollgate": {"timeouts": {"client_write_ms": 1000}}});
+    let conf = json!({"tollgate": {"timeouts": {"client_write_ms": 2_000}}});
     let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
     let mut steady = with_small_buffer(gateway.port);
     let mut stopping = with_small_buffer(gateway.port);
@@ -292,7 +289,7 @@ fn a_window_that_stays_shut_ends_its_stream_alone() {
 fn a_client_that_reads_nothing_at_all_is_given_up() {
     let upstream = Upstream::start(|_| reply("200 OK", &[], &"x".repeat(4_000_000)));
     // What the system's buffers take of an answer may be all of it: its connection to the upstream is kept then, for a while.
-    let timeouts = json!({"client_write_ms": 400, "client_idle_ms": 400, "upstream_idle_ms": 400});
+    let timeouts = json!({"client_write_ms": 1_000, "client_idle_ms": 1_000, "upstream_idle_ms": 1_000});
     let gateway = Gateway::start(json!({"tollgate": {"timeouts": timeouts}}), [api("a", "/a/", &upstream.url())]);
     let before = gateway.open_files_at_rest();
     let clients: Vec<Frames> = (0..4)
@@ -313,7 +310,7 @@ fn a_client_that_reads_nothing_at_all_is_given_up() {
 #[test]
 fn a_proxy_header_must_come_in_time() {
     let upstream = Upstream::ok();
-    let conf = json!({"tollgate": {"proxy_protocol": ["127.0.0.1"], "timeouts": {"handshake_ms": 400}}});
+    let conf = json!({"tollgate": {"proxy_protocol": ["127.0.0.1"], "timeouts": {"handshake_ms": 1_000}}});
     let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
     for begun in [&b""[..], b"PROXY TCP4 203.0.113.7", b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x01"] {
         let mut connection = gateway.connect();
@@ -322,11 +319,10 @@ fn a_proxy_header_must_come_in_time() {
     }
     // Byte after byte does not help.
     let mut connection = gateway.connect();
-    let begun = Instant::now();
+    connection.send("PROXY ");
     eventually("the dripping proxy is given up", || {
         std::thread::sleep(Duration::from_millis(50));
-        let prefix = if begun.elapsed() < Duration::from_millis(60) { "PROXY " } else { "1" };
-        connection.try_send(prefix).is_err()
+        connection.try_send("1").is_err()
     });
     assert_eq!(upstream.requests(), 0);
 }
@@ -335,12 +331,12 @@ fn a_proxy_header_must_come_in_time() {
 fn a_websocket_without_a_byte_is_closed_and_one_with_is_not() {
     let upstream = upgrade::echo();
     let mut conf = upgrade::enabled();
-    crate::harness::definition::merge(&mut conf, &json!({"tollgate": {"timeouts": {"tunnel_idle_ms": 700}}}));
+    crate::harness::definition::merge(&mut conf, &json!({"tollgate": {"timeouts": {"tunnel_idle_ms": 2_000}}}));
     let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
     let mut silent = upgrade::open(&gateway, "/a/");
     let mut lively = upgrade::open(&gateway, "/a/");
-    for _ in 0..8 {
-        std::thread::sleep(Duration::from_millis(200));
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(300));
         lively.send(b"ping");
         assert_eq!(lively.exactly(4).unwrap(), b"ping");
     }

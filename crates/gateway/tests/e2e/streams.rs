@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::harness::certificates::{self, Authority, client, shake_hands};
 use crate::harness::{Connection, Definition, Gateway, PATIENCE, Setup, Upstream, api, eventually};
-use crate::metrics::free_port;
 use crate::servers::Server;
+use crate::servers::free_port;
 
 fn stream(id: &str, protocol: &str, port: u16, target: &str) -> Definition {
     api(id, "", target).set("protocol", protocol).set("listen_port", port)

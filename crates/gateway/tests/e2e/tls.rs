@@ -591,7 +591,7 @@ fn an_altered_record_ends_the_connection_and_nothing_else() {
 
 #[test]
 fn a_handshake_that_does_not_go_on_is_ended() {
-    let options = json!({"tollgate": {"timeouts": {"handshake_ms": 300}}});
+    let options = json!({"tollgate": {"timeouts": {"handshake_ms": 1_500}}});
     let served = Served::with(&[&["first.test"]], options, |upstream, _| vec![api("a", "/a/", &upstream.url())]);
     for start in [b"".as_slice(), b"\x16", b"\x16\x03\x01\x02\x00\x01"] {
         let mut socket = TcpStream::connect(("127.0.0.1", served.gateway.port)).unwrap();
@@ -603,7 +603,7 @@ fn a_handshake_that_does_not_go_on_is_ended() {
     }
     // The limit is the handshake's alone.
     let mut wire = connect(&served.client(), served.gateway.port, "first.test");
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    std::thread::sleep(std::time::Duration::from_millis(2_000));
     assert_eq!(wire.ask(get("/a/")).status, 200);
 }
 

@@ -145,7 +145,7 @@ fn a_switch_refuses_keys_whose_hash_stands_for_others_too() {
     assert_eq!([key, alike].map(|key| call(&gateway, "/a/", key).status), [200, 200], "as in Tyk");
     let mut conf = on(&server);
     conf["hash_key_function"] = json!("sha256");
-    conf["tollgate"] = json!({"shared_store": {"refuse_weak_hashes": true}});
+    conf["tollgate"]["shared_store"]["refuse_weak_hashes"] = json!(true);
     let strict = Gateway::start(conf, [keyed("a", &upstream)]);
     for _ in 0..2 {
         assert_eq!([key, alike].map(|key| call(&strict, "/a/", key).status), [403, 403]);

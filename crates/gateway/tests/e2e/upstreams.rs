@@ -86,7 +86,9 @@ fn every_address_of_a_name_is_tried() {
 
 #[test]
 fn a_name_is_asked_again_when_its_time_is_over() {
-    let first = Upstream::start_at("127.0.0.1:0", |_| reply("200 OK", &["Connection: close"], "first"));
+    let first = Upstream::start_at(&format!("127.0.0.1:{}", crate::servers::free_port()), |_| {
+        reply("200 OK", &["Connection: close"], "first")
+    });
     let second = Upstream::start_at(&format!("127.0.0.2:{}", first.port()), |_| reply("200 OK", &["Connection: close"], "second"));
     let moved = Arc::new(AtomicUsize::new(0));
     let switch = moved.clone();
@@ -162,16 +164,14 @@ fn a_name_that_does_not_exist_is_told() {
 
 #[test]
 fn a_refused_connection_is_told_and_the_next_request_tries_again() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    let address = format!("127.0.0.1:{}", crate::servers::free_port());
     let gateway = Gateway::start(json!({}), [api("a", "/a/", &format!("http://{address}"))]);
     let mut client = gateway.connect();
     for _ in 0..3 {
         let response = client.ask(get("/a/"));
         assert_eq!((response.status, response.text()), (500, error_json(PROXYING)));
     }
-    let upstream = Upstream::start_at(&address.to_string(), |_| reply("200 OK", &[], "up again"));
+    let upstream = Upstream::start_at(&address, |_| reply("200 OK", &[], "up again"));
     assert_eq!(client.ask(get("/a/")).text(), "up again");
     drop(upstream);
 }

@@ -5,7 +5,7 @@ use crate::PREFACE;
 use crate::error::{Http2Error, Http2ErrorCode};
 use crate::frame::{self, FRAME_BYTES_MAX, FrameHeader, HIGHEST, flag, kind, setting};
 use crate::hpack::TABLE_BYTES_MAX;
-use crate::streams::{Closed, SendWait, StreamKey};
+use crate::streams::{Closed, SendWait, StreamKey, StreamState};
 
 /// A head frame above this size is unusually large.
 const LARGE_HEAD_BYTES: usize = 1024;
@@ -636,11 +636,7 @@ impl Http2Connection {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(stream.waiting);
         stream.waiting -= bytes;
         stream.taken += bytes;
-        if stream.receives && stream.taken >= (self.stream_window / 2).max(1) {
-            let taken = std::mem::take(&mut stream.taken);
-            stream.receive_window += i64::from(taken);
-            frame::write_window_update(stream.id, taken, &mut self.out);
-        }
+        reopen(stream, self.stream_window, &mut self.out);
         self.take_for_connection(bytes);
     }
 
@@ -680,6 +676,19 @@ impl Http2Connection {
     fn apply_stream_window(&mut self, window: u32) {
         let difference = i64::from(window) - i64::from(self.stream_window);
         self.stream_window = window;
-        self.streams.each_open(|_, stream| stream.receive_window += difference);
+        self.streams.each_open(|_, stream| {
+            stream.receive_window += difference;
+            // What was too little for the larger window may be all that the peer can send in the smaller one.
+            reopen(stream, window, &mut self.out);
+        });
+    }
+}
+
+/// Reopens the window of a stream once half of it was taken.
+fn reopen(stream: &mut StreamState, window: u32, out: &mut Vec<u8>) {
+    if stream.receives && stream.taken >= (window / 2).max(1) {
+        let taken = std::mem::take(&mut stream.taken);
+        stream.receive_window += i64::from(taken);
+        frame::write_window_update(stream.id, taken, out);
     }
 }

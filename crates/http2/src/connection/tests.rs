@@ -433,6 +433,21 @@ fn a_smaller_window_holds_once_it_is_known() {
     assert_eq!(client.reset_code(stream), Some(Http2ErrorCode::FLOW_CONTROL_ERROR));
 }
 
+#[test]
+fn what_was_taken_before_a_smaller_window_is_known_opens_it_again() {
+    let mut client = client();
+    receive(&mut client, &frame(kind::SETTINGS, flag::ACK, 0, b"")).unwrap();
+    let stream = open(&mut client);
+    receive(&mut client, &[head(1, 0, &[(":status", "200")]), data(1, 0, &[0; 400])].concat()).unwrap();
+    assert!(client.set_stream_window(100));
+    sent(&mut client);
+    client.take(stream, 400);
+    assert!(sent(&mut client).is_empty(), "less than half of the window");
+    // The peer has 300 bytes less than nothing now, and sends no more by itself.
+    receive(&mut client, &frame(kind::SETTINGS, flag::ACK, 0, b"")).unwrap();
+    assert_eq!(sent(&mut client), [(kind::WINDOW_UPDATE, 0, 1, 400u32.to_be_bytes().to_vec())]);
+}
+
 fn open(client: &mut Http2Connection) -> StreamKey {
     let mut block = HeaderBlock::default();
     block.request(b"GET", b"http", b"h", b"/");

@@ -19,15 +19,15 @@ fn what_was_answered_survives_a_kill_at_any_moment() {
     let mut answered = 0;
     for round in 0..ROUNDS {
         let directory = tempfile::tempdir().unwrap();
-        let lines = killed_after(directory.path(), Duration::from_micros(random.below(120_000)));
+        let lines = killed_after(directory.path(), random.below(100) as usize, Duration::from_micros(random.below(5_000)));
         answered += lines.len();
         check(directory.path(), &lines, round);
     }
-    assert!(answered > 1_000, "only {answered} lines: the children were killed before they did anything");
+    assert!(answered > 10 * ROUNDS as usize, "only {answered} lines: the children were killed before they did anything");
 }
 
-/// Starts a child that stores, kills it a while after its first line, and returns its lines.
-fn killed_after(directory: &Path, life: Duration) -> Vec<String> {
+/// Starts a child that stores, kills it a while after so many lines, and returns its lines.
+fn killed_after(directory: &Path, count: usize, while_: Duration) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "kill::child_that_is_killed", "--nocapture"])
         .env(DIRECTORY, directory)
@@ -42,8 +42,18 @@ fn killed_after(directory: &Path, life: Duration) -> Vec<String> {
     }
     assert_eq!(Embedded::open(directory).err().map(|fault| fault.kind), Some(StoreFaultKind::InUse));
     // Read meanwhile: a full pipe would stop the child instead.
-    let lines = std::thread::spawn(move || output.lines().map(Result::unwrap).collect::<Vec<_>>());
-    std::thread::sleep(life);
+    let (told, is_time) = std::sync::mpsc::channel();
+    let lines = std::thread::spawn(move || {
+        let count_line = |(number, line): (usize, std::io::Result<String>)| {
+            if number == count {
+                told.send(()).unwrap();
+            }
+            line.unwrap()
+        };
+        output.lines().enumerate().map(count_line).collect::<Vec<_>>()
+    });
+    is_time.recv().expect("a child that goes on");
+    std::thread::sleep(while_);
     child.kill().unwrap();
     child.wait().unwrap();
     lines.join().unwrap()

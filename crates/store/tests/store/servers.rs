@@ -1,8 +1,10 @@
 //! Redis servers of a test's own: real processes on ports of this machine, ended with the test. A server, a master with
 //! a replica and a sentinel, or a cluster of six.
 
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::ops::Range;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -134,8 +136,31 @@ fn spawn(options: &[String], dir: &TempDir) -> Child {
         .expect("redis-server is installed")
 }
 
+/// Where free ports are taken from: the system itself gives none of these to sockets that ask for any port.
+const PORTS: Range<u16> = 10_000..32_000;
+const PORTS_AT_ONCE: u16 = 200;
+
+/// The ports that are left to this process, and what keeps them from others.
+static OWN_PORTS: Mutex<(Range<u16>, Vec<UdpSocket>)> = Mutex::new((0..0, Vec::new()));
+
+/// A port that nobody listens on, and that nobody else gets: no other test, and no socket that asks for any port.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+    let mut own = OWN_PORTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (ports, claims) = &mut *own;
+    loop {
+        let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok();
+        if let Some(port) = ports.find(is_free) {
+            return port;
+        }
+        // Who has the first one of some has them all.
+        let claimed = PORTS.step_by(usize::from(PORTS_AT_ONCE)).find_map(|first| {
+            let claim = UdpSocket::bind((Ipv4Addr::LOCALHOST, first)).ok()?;
+            Some((first, claim))
+        });
+        let (first, claim) = claimed.expect("a port that nobody has");
+        claims.push(claim);
+        *ports = first + 1..first + PORTS_AT_ONCE;
+    }
 }
 
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {

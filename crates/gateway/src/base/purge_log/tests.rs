@@ -75,7 +75,7 @@ fn a_signed_message_about_purges_makes_the_log_be_read() {
     assert!(!log.is_behind.load(Ordering::SeqCst));
     log.hear(Heard::Message(Signer::new(&config("right")).message(PURGE, "").into_bytes()));
     // The task that reads may have taken it already, and puts it back when Redis is not there.
-    assert!((0..100).any(|_| {
+    assert!((0..6_000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         log.is_behind.load(Ordering::SeqCst)
     }));

@@ -68,21 +68,25 @@ pub(crate) fn get(stream: u32, path: &str) -> Vec<u8> {
 pub(crate) struct Frames(pub TcpStream);
 
 impl Frames {
-    /// Sends the preface and nothing else.
-    pub(crate) fn preface(port: u16) -> Frames {
+    fn connect(port: u16) -> Frames {
         let socket = TcpStream::connect(("127.0.0.1", port)).expect("the gateway listens");
         socket.set_nodelay(true).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         socket.set_write_timeout(Some(PATIENCE)).unwrap();
-        let mut frames = Frames(socket);
+        Frames(socket)
+    }
+
+    /// Sends the preface and nothing else.
+    pub(crate) fn preface(port: u16) -> Frames {
+        let mut frames = Frames::connect(port);
         frames.send(PREFACE);
         frames
     }
 
     /// Begins as a client should.
     pub(crate) fn open(port: u16) -> Frames {
-        let mut frames = Frames::preface(port);
-        frames.send(frame(SETTINGS, 0, 0, b""));
+        let mut frames = Frames::connect(port);
+        frames.send([PREFACE, &frame(SETTINGS, 0, 0, b"")].concat());
         frames
     }
 

@@ -266,13 +266,15 @@ impl Gateway {
         }
     }
 
-    /// The log, once no more is written to it: a thread of the gateway's own does, behind whoever logs.
+    /// The log, once no more is written to it: a thread of the gateway's own does, behind whoever logs. It sleeps when nothing is left to
+    /// write, and is runnable from the moment that something is, however long the machine lets it wait.
     pub(crate) fn log(&self) -> String {
         let mut before = self.log_so_far();
         loop {
             thread::sleep(Duration::from_millis(30));
+            let is_at_rest = !is_log_thread_runnable(self.pid);
             let now = self.log_so_far();
-            if now == before {
+            if now == before && is_at_rest {
                 return now;
             }
             before = now;
@@ -361,6 +363,13 @@ fn expect_no_panic(log: &str) {
 fn successors_in(log: &str) -> Vec<u32> {
     let lines = log.lines().filter(|line| line.contains("new process started"));
     lines.filter_map(|line| line.split("pid=").nth(1)?.trim().parse().ok()).collect()
+}
+
+/// Whether the thread that writes a process's log has something to do.
+fn is_log_thread_runnable(pid: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    let stats = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
+    stats.filter_map(|stat| Some(stat.split_once("(log) ")?.1.to_owned())).any(|rest| rest.starts_with(['R', 'D']))
 }
 
 /// Whether a process holds a socket that listens for TCP.

@@ -1,12 +1,13 @@
 //! Real nginx as an upstream.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
 use super::eventually;
+use crate::servers::free_port;
 
 /// A running nginx with one server and one process.
 pub(crate) struct Nginx {
@@ -18,8 +19,7 @@ pub(crate) struct Nginx {
 impl Nginx {
     /// Starts nginx with these directives in its one server.
     pub(crate) fn start(directives: &str) -> Nginx {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Nginx::start_at(port, "", directives)
+        Nginx::start_at(free_port(), "", directives)
     }
 
     /// The same on this port, with directives beside the server.

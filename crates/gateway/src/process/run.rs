@@ -447,6 +447,7 @@ fn watch_certificates(shared: Arc<GatewayState>, config: &GatewayConfig) -> io::
         std::thread::sleep(CERTIFICATES_EVERY);
         shared.certificates.read_if_missing();
         shared.refresh_certificates();
+        shared.certificates.look_again();
     };
     std::thread::Builder::new().name("certificates".to_owned()).spawn(watch)?;
     Ok(())

@@ -176,6 +176,7 @@ mod tracing;
 mod trailers;
 mod tyk_control;
 mod tyk_redis;
+mod tyk_certificates;
 mod upgrade;
 mod upstream_tls;
 mod upstreams;

@@ -5,7 +5,7 @@ use crate::base::purge_log::PurgeLog;
 use crate::base::secret::ControlSecret;
 use crate::base::{secret, secret_stores};
 use crate::control::api::{
-    self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, OwnPort, Ports, StoreQueues, WaitingEntries,
+    self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, OwnPort, Ports, StoreQueues, WaitingEntries,
 };
 use crate::control::certificate_watch::CertificateWatch;
 use crate::control::loader::Reloads;
@@ -288,6 +288,7 @@ impl ControlPlane {
             console,
             health: health.clone(),
             statistics: statistics.clone(),
+            inspection: Inspection::of(config),
             nodes: Nodes { own: own_figures, bus: node_bus.clone() },
             api_health: ApiHealth::new(config),
             token_store: parts.token_store.clone(),
@@ -446,8 +447,8 @@ fn watch_certificates(shared: Arc<GatewayState>, config: &GatewayConfig) -> io::
         ending.look(&shared);
         std::thread::sleep(CERTIFICATES_EVERY);
         shared.certificates.read_if_missing();
-        shared.refresh_certificates();
         shared.certificates.look_again();
+        shared.refresh_certificates();
     };
     std::thread::Builder::new().name("certificates".to_owned()).spawn(watch)?;
     Ok(())

@@ -76,6 +76,7 @@ mod http2_readers;
 mod http2_spec;
 mod http2_upstreams;
 mod image;
+mod inspection;
 mod javascript_events;
 mod javascript_plugins;
 mod jq_transforms;

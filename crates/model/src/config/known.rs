@@ -5,7 +5,6 @@ use crate::known_field::ReportWhen::{Member, Never, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[
     // Listening.
-    ("enable_config_inspection", Set),
     ("http_server_options.override_defaults", Never),
     // Authorities are never announced.
     ("http_server_options.skip_client_ca_announcement", Never),

@@ -178,6 +178,7 @@ mod trailers;
 mod tyk_control;
 mod tyk_redis;
 mod tyk_certificates;
+mod tyk_events;
 mod upgrade;
 mod upstream_tls;
 mod upstreams;

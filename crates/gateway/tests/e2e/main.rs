@@ -179,6 +179,8 @@ mod tyk_control;
 mod tyk_redis;
 mod tyk_certificates;
 mod tyk_events;
+mod tyk_redis;
+mod unusable_fields;
 mod upgrade;
 mod upstream_tls;
 mod upstreams;

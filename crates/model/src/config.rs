@@ -16,6 +16,7 @@ use crate::reference::RemoteSecrets;
 use crate::span;
 
 mod analytics;
+mod api_metrics;
 mod environment;
 mod external_services;
 mod known;
@@ -32,6 +33,9 @@ mod tollgate;
 mod validate;
 
 pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
+pub use api_metrics::{
+    ApiMetric, DimensionSource, MetricDimension, MetricFilters, MetricTime, RequestFact, SessionFact, StatusFilter,
+};
 pub use environment::variable_of;
 pub use external_services::{ExternalProxy, ExternalService, ExternalServices, ExternalTls};
 pub use kv::{ConsulAuth, ConsulSettings, ConsulTls, KvSettings, KvStore, RemoteStore, VaultSettings};

@@ -86,8 +86,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("opentelemetry.traces.span_attributes", Set),
     // Of MCP, which is not served.
     ("opentelemetry.traces.mcp", Never),
-    ("opentelemetry.metrics.api_metrics", Set),
-    ("opentelemetry.metrics.cardinality_limit", Never),
     ("opentelemetry.metrics.retry", Never),
     ("opentelemetry.metrics.runtime_metrics", Never),
     ("opentelemetry.metrics.shutdown_timeout", Never),

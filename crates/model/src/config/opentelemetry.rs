@@ -8,6 +8,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::api_metrics::{self, ApiMetric};
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::token::{is_header_value, is_token};
@@ -22,6 +23,10 @@ const RATE: f64 = 0.5;
 
 /// Maximum waiting batches of spans.
 const BATCHES_MAX: usize = 4_096;
+
+/// Attribute sets of one metric of requests: the default, and the maximum, each of some 200 bytes.
+const CARDINALITY: usize = 2_000;
+const CARDINALITY_MAX: usize = 100_000;
 
 /// `opentelemetry`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -133,7 +138,7 @@ pub struct CollectorTls {
 }
 
 /// `opentelemetry.metrics`. Empty settings of the collector default to those of traces.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OtlpMetrics {
     /// Push metrics.
@@ -154,6 +159,35 @@ pub struct OtlpMetrics {
     pub export_interval: u64,
     /// `cumulative` (also if empty); Tyk also has `delta`.
     pub temporality: String,
+    /// Metrics of requests; Tyk's usual ones if missing, and none if empty.
+    pub api_metrics: Vec<ApiMetric>,
+    /// Attribute sets of one metric of requests that are told apart; 0 for 2000.
+    pub cardinality_limit: usize,
+}
+
+impl Default for OtlpMetrics {
+    fn default() -> OtlpMetrics {
+        OtlpMetrics {
+            enabled: false,
+            exporter: String::new(),
+            endpoint: String::new(),
+            headers: BTreeMap::new(),
+            connection_timeout: 0,
+            resource_name: String::new(),
+            tls: CollectorTls::default(),
+            export_interval: 0,
+            temporality: String::new(),
+            api_metrics: ApiMetric::standard(),
+            cardinality_limit: 0,
+        }
+    }
+}
+
+impl OtlpMetrics {
+    /// Attribute sets of one metric of requests that are told apart.
+    pub fn cardinality_limit(&self) -> usize {
+        if self.cardinality_limit == 0 { CARDINALITY } else { self.cardinality_limit.min(CARDINALITY_MAX) }
+    }
 }
 
 /// A collector and how to connect to it.
@@ -230,6 +264,7 @@ impl OpenTelemetry {
             check_word(&at.key("exporter"), &metrics.exporter, &["grpc", "http"], findings);
             check_headers(&at.key("headers"), &metrics.headers, findings);
             metrics.tls.check(&at.key("tls"), findings);
+            api_metrics::check(&metrics.api_metrics, &at.key("api_metrics"), findings);
             if !matches!(metrics.temporality.as_str(), "" | "cumulative") {
                 findings.ignored(&at.key("temporality"), "only cumulative is supported, which is what is sent");
             }

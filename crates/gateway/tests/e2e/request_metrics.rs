@@ -187,6 +187,9 @@ fn without_the_field_tyks_usual_metrics_are_pushed() {
             assert_eq!((point.explicit_bounds.len(), point.bucket_counts.len()), (12, 13), "{name}");
         }
     }
+    // By these, Tyk's boards choose gateways.
+    assert_eq!(received.resource["service.name"], "tyk-gateway");
+    assert_eq!(received.resource["tyk.gw.id"], received.resource["service.instance.id"]);
     let sum_of = |name: &str| {
         let metric = received.metrics.iter().find(|metric| metric.name == name);
         match metric.and_then(|metric| metric.data.clone()) {

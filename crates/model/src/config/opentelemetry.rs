@@ -18,6 +18,8 @@ const GRPC_ENDPOINT: &str = "localhost:4317";
 const HTTP_ENDPOINT: &str = "localhost:4318";
 /// The default `service.name`.
 const RESOURCE_NAME: &str = "tyk";
+/// The same for metrics, if there are no traces.
+const METRICS_RESOURCE_NAME: &str = "tyk-gateway";
 /// The default rate of `TraceIDRatioBased`.
 const RATE: f64 = 0.5;
 
@@ -235,9 +237,12 @@ impl OpenTelemetry {
         if !own.enabled {
             return None;
         }
-        let traces = self.traces().unwrap_or_else(|| self.traces.clone());
-        let same_place = own.endpoint.is_empty() && own.exporter.is_empty();
         let or = |own: &String, other: String| if own.is_empty() { other } else { own.clone() };
+        // Without traces, Tyk's metrics have another default.
+        let alone =
+            || Traces { resource_name: or(&self.traces.resource_name, METRICS_RESOURCE_NAME.to_owned()), ..self.traces.clone() };
+        let traces = self.traces().unwrap_or_else(alone);
+        let same_place = own.endpoint.is_empty() && own.exporter.is_empty();
         let merged = Traces {
             exporter: if same_place { traces.exporter } else { own.exporter.clone() },
             endpoint: if same_place { traces.endpoint } else { own.endpoint.clone() },

@@ -106,6 +106,15 @@ pub struct GraphFault {
     pub message: String,
 }
 
+/// What has no effect in a graph.
+#[derive(Debug, Default)]
+pub struct GraphNotes {
+    /// Fields of root types that have no source: they are null.
+    pub unowned: Vec<String>,
+    /// Owners of fields that the schema does not have.
+    pub unknown: Vec<GraphFault>,
+}
+
 impl GraphSource {
     /// Reads a definition; `Err` is the field and what is wrong with it.
     pub fn new(
@@ -150,19 +159,23 @@ impl SourceEndpoint {
 }
 
 impl DataGraph {
-    /// A graph whose fields name their source. The second part of the result are fields of root types that have none: they are null.
+    /// A graph whose fields name their source, and what has no effect in it.
     pub fn of_fields(
         schema: &GraphqlSchema,
         sources: Vec<GraphSource>,
         owned: &[FieldOwner],
         mapped: &[FieldMapping],
-    ) -> Result<(Self, Vec<String>), Vec<GraphFault>> {
-        let mut faults = Vec::new();
+    ) -> Result<(Self, GraphNotes), Vec<GraphFault>> {
+        let (mut faults, mut unknown) = (Vec::new(), Vec::new());
         let mut owners: HashMap<FieldName, usize> = HashMap::new();
         for (index, owner) in owned.iter().enumerate() {
             let name = (owner.type_name.clone(), owner.field.clone());
             let message = match has_field(schema, &owner.type_name, &owner.field) {
-                Err(message) => message,
+                // Nobody can ask for it.
+                Err(message) => {
+                    unknown.push(GraphFault { index, message });
+                    continue;
+                }
                 Ok(()) if owners.get(&name).is_some_and(|source| *source != owner.source) => {
                     format!("{}.{} has two sources", owner.type_name, owner.field)
                 }
@@ -178,8 +191,8 @@ impl DataGraph {
         }
         // A mapping of a field that does not exist maps nothing.
         let mappings = mapped.iter().map(|field| ((field.type_name.clone(), field.field.clone()), field.path.clone())).collect();
-        let unowned = unowned(schema, &owners);
-        Ok((DataGraph { sources, layout: GraphLayout::Fields { owners, mappings }, batches_entities: true }, unowned))
+        let notes = GraphNotes { unowned: unowned(schema, &owners), unknown };
+        Ok((DataGraph { sources, layout: GraphLayout::Fields { owners, mappings }, batches_entities: true }, notes))
     }
 
     /// A graph of subgraphs; the sources have their order. Entities are asked for together if `batches_entities`, else one by one.

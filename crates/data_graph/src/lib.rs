@@ -10,6 +10,6 @@ mod plan;
 mod template;
 
 pub use execution::{Execution, ExecutionContext, ExecutionLimits, SourceAnswer, SourceFailure, SourceRequest};
-pub use graph::{DataGraph, FieldMapping, FieldOwner, GraphFault, GraphSource, SourceDefinition, SourceKind};
+pub use graph::{DataGraph, FieldMapping, FieldOwner, GraphFault, GraphNotes, GraphSource, SourceDefinition, SourceKind};
 pub use plan::{OperationPlan, PlanFault};
 pub use template::SourceTemplateFault;

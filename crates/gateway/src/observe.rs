@@ -103,6 +103,9 @@ pub(crate) struct ReloadFigures {
     pub last_failed: AtomicU64,
     /// What the last reload took.
     pub last_us: AtomicU64,
+    /// What all took together, and how many took how long: see [`ReloadFigures::BOUNDS_S`].
+    pub all_us: AtomicU64,
+    pub took: [AtomicU64; ReloadFigures::BOUNDS_S.len() + 1],
     /// Errors and warnings that it found.
     pub errors: AtomicU64,
     pub warnings: AtomicU64,
@@ -175,6 +178,9 @@ impl ReloadFigures {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Upper bounds of the buckets of durations, as in Tyk.
+    pub(crate) const BOUNDS_S: [f64; 9] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+
     /// Notes how a reload went: what it found and took.
     pub(crate) fn note(&self, problems: &[Problem], time: Duration) {
         let count = |level| problems.iter().filter(|problem| problem.level == level).count() as u64;
@@ -185,7 +191,13 @@ impl ReloadFigures {
         kept.sort_by_key(|problem| problem.level);
         kept.truncate(PROBLEMS_KEPT);
         *self.problems.lock().unwrap_or_else(PoisonError::into_inner) = kept.into();
-        self.last_us.store(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let us = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.last_us.store(us, Ordering::Relaxed);
+        self.all_us.fetch_add(us, Ordering::Relaxed);
+        let bucket = Self::BOUNDS_S.iter().position(|bound| time.as_secs_f64() <= *bound).unwrap_or(Self::BOUNDS_S.len());
+        if let Some(count) = self.took.get(bucket) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
         let failed = errors > 0;
         let counter = if failed { &self.failed } else { &self.ok };
         counter.fetch_add(1, Ordering::Relaxed);

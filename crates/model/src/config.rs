@@ -1,6 +1,7 @@
 //! The gateway's own configuration: Tyk's `tyk.conf`, as JSON or YAML, with environment variables on top.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use crate::reference::RemoteSecrets;
 use crate::span;
 
 mod analytics;
+mod api_metrics;
 mod environment;
 mod external_services;
 mod known;
@@ -31,6 +33,10 @@ mod tollgate;
 mod validate;
 
 pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
+pub use api_metrics::{
+    ApiMetric, DimensionSource, MetricDimension, MetricFilters, MetricTime, RequestFact, SessionFact, StatusFilter,
+};
+pub use environment::variable_of;
 pub use external_services::{ExternalProxy, ExternalService, ExternalServices, ExternalTls};
 pub use kv::{ConsulAuth, ConsulSettings, ConsulTls, KvSettings, KvStore, RemoteStore, VaultSettings};
 pub use load::SecretConnector;
@@ -70,6 +76,8 @@ pub struct GatewayConfig {
     pub control_api_hostname: String,
     /// A separate port for the control API; 0 to share `listen_port`.
     pub control_api_port: u16,
+    /// Whether the control API shows this configuration, without its secrets, at `/config` and `/env`.
+    pub enable_config_inspection: bool,
     /// The value that `X-Tyk-Authorization` must have; generated at start if empty. Unlike Tyk, there is no built-in one.
     pub secret: String,
     /// The secret of this node towards a dashboard.
@@ -108,6 +116,9 @@ pub struct GatewayConfig {
     /// The stores of `kv`, if the configuration was read by a process that asks them.
     #[serde(skip)]
     pub remote_secrets: ConnectedSecrets,
+    /// What stands in this document in place of references to secrets.
+    #[serde(skip)]
+    pub referred: ReferredTexts,
 
     /// Whether the control API and analytics see only hashes of keys.
     pub hash_keys: bool,
@@ -331,6 +342,23 @@ impl PartialEq for ConnectedSecrets {
     }
 }
 
+/// The texts that references to secrets were replaced by. Not a part of the document: all are equal.
+#[derive(Clone, Default)]
+pub struct ReferredTexts(pub BTreeSet<String>);
+
+impl PartialEq for ReferredTexts {
+    fn eq(&self, _: &ReferredTexts) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for ReferredTexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // They must not reach a log.
+        f.write_str("ReferredTexts")
+    }
+}
+
 /// `jwks`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -445,6 +473,7 @@ impl GatewayConfig {
             hostname: String::new(),
             control_api_hostname: String::new(),
             control_api_port: 0,
+            enable_config_inspection: false,
             secret: String::new(),
             node_secret: String::new(),
             version_header: String::new(),
@@ -463,6 +492,7 @@ impl GatewayConfig {
             file: FileReferences::default(),
             kv: KvSettings::default(),
             remote_secrets: ConnectedSecrets::default(),
+            referred: ReferredTexts::default(),
             hash_keys: false,
             hash_key_function: KeyFunction::Plain,
             hash_key_function_fallback: Vec::new(),

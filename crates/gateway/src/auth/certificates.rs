@@ -6,10 +6,10 @@ mod encrypted_key;
 mod pem;
 mod pem_block;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
-use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
 
 pub(crate) use details::{CertificateInfo, CertificateSummary, details, summary};
 pub(crate) use encrypted_key::KeyEncoding;
@@ -21,13 +21,26 @@ const FINGERPRINT_DIGITS: usize = 64;
 /// Longest organisation id in a certificate id, in bytes; Tyk's have 24.
 const ORG_BYTES_MAX: usize = 256;
 
+/// Ids that are looked up again in a shared store at a time. Definitions and sessions name them.
+const ASKED_MAX: usize = 10_000;
+
 /// All certificates.
 pub(crate) struct Certificates {
     store: Arc<dyn Store>,
+    /// The store, if other gateways add certificates to it and remove them.
+    shared: Option<Arc<Redis>>,
     encoding: KeyEncoding,
-    by_id: RwLock<BTreeMap<String, Arc<UploadedCertificate>>>,
+    by_id: RwLock<BTreeMap<String, StoredCertificate>>,
+    /// Ids that somebody has used since the store was last asked for them.
+    asked: Mutex<BTreeSet<String>>,
     /// Whether the stored certificates have been read once.
     is_read: AtomicBool,
+}
+
+struct StoredCertificate {
+    certificate: Arc<UploadedCertificate>,
+    /// Of the text in the store.
+    digest: blake3::Hash,
 }
 
 /// Why a certificate is rejected.
@@ -41,19 +54,82 @@ pub(crate) enum CertificateRejection {
 
 impl Certificates {
     /// Starts empty; `read` loads the certificates of the store. `encoding` is for private keys in the store.
-    pub(crate) fn new(store: Arc<dyn Store>, encoding: KeyEncoding) -> Self {
-        Certificates { store, encoding, by_id: RwLock::default(), is_read: AtomicBool::new(false) }
+    pub(crate) fn new(store: Arc<dyn Store>, shared: Option<Arc<Redis>>, encoding: KeyEncoding) -> Self {
+        let (by_id, asked) = Default::default();
+        Certificates { store, shared, encoding, by_id, asked, is_read: AtomicBool::new(false) }
     }
 
     /// Reads the stored certificates. Blocks.
     pub(crate) fn read(&self) -> Result<(), StoreFault> {
         let mut found = BTreeMap::new();
-        self.store.for_each(DocumentSpace::Certificate, &mut |id, text| match self.parse(text) {
-            Ok(certificate) => drop(found.insert(id.to_owned(), Arc::new(certificate))),
-            Err(reason) => tracing::error!(id, reason, "a stored certificate can't be read"),
+        self.store.for_each(DocumentSpace::Certificate, &mut |id, text| {
+            if let Some(certificate) = self.stored(id, text) {
+                found.insert(id.to_owned(), certificate);
+            }
         })?;
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).append(&mut found);
         self.is_read.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn stored(&self, id: &str, text: &[u8]) -> Option<StoredCertificate> {
+        match self.parse(text) {
+            Ok(certificate) => Some(StoredCertificate { certificate: Arc::new(certificate), digest: blake3::hash(text) }),
+            Err(reason) => {
+                tracing::error!(id, reason, "a stored certificate can't be read");
+                None
+            }
+        }
+    }
+
+    /// Looks up again, in a shared store, the ids that were used since the last call: another gateway may have added or removed them. Blocks.
+    pub(crate) fn look_again(&self) {
+        let Some(redis) = &self.shared else { return };
+        let asked = std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        redis.runtime().block_on(async {
+            for id in asked {
+                // The next round asks for the rest.
+                if self.renew(redis, &id).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Takes over what a shared store has: all of it, for people who look at the list.
+    pub(crate) async fn look_at_all(&self) -> Result<(), StoreFault> {
+        let Some(redis) = &self.shared else { return Ok(()) };
+        let stored: BTreeSet<String> = redis.ids(DocumentSpace::Certificate).await?.into_iter().collect();
+        let known: BTreeSet<String> = self.ids("").into_iter().collect();
+        for id in stored.symmetric_difference(&known) {
+            self.renew(redis, id).await?;
+        }
+        Ok(())
+    }
+
+    /// The same for one id.
+    pub(crate) async fn look_at(&self, id: &str) -> Result<(), StoreFault> {
+        match &self.shared {
+            Some(redis) => self.renew(redis, id).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn renew(&self, redis: &Redis, id: &str) -> Result<(), StoreFault> {
+        let text = redis.document(DocumentSpace::Certificate, id).await?.map(|(text, _)| text);
+        let digest = text.as_deref().map(blake3::hash);
+        let known = self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id).map(|known| known.digest);
+        if digest == known {
+            return Ok(());
+        }
+        // One that can't be read leaves the one that could.
+        let found = text.map(|text| self.stored(id, &text));
+        let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        match found {
+            None => drop(by_id.remove(id)),
+            Some(Some(found)) => drop(by_id.insert(id.to_owned(), found)),
+            Some(None) => {}
+        }
         Ok(())
     }
 
@@ -76,7 +152,18 @@ impl Certificates {
 
     /// The certificate with an id.
     pub(crate) fn get(&self, id: &str) -> Option<Arc<UploadedCertificate>> {
-        self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+        Some(self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id)?.certificate.clone())
+    }
+
+    /// The certificate with an id that a definition or a session names.
+    pub(crate) fn get_used(&self, id: &str) -> Option<Arc<UploadedCertificate>> {
+        if self.shared.is_some() {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            if asked.len() < ASKED_MAX && !asked.contains(id) {
+                asked.insert(id.to_owned());
+            }
+        }
+        self.get(id)
     }
 
     /// Certificate ids of an organisation, or of all organisations when `org` is empty; sorted.
@@ -96,16 +183,18 @@ impl Certificates {
         let certificate = self.parse(text).map_err(CertificateRejection::Bad)?;
         certificate.check(now_unix_s).map_err(CertificateRejection::Bad)?;
         let id = format!("{org}{}", certificate.fingerprint);
-        let question = Question::PutNew {
-            kind: DocumentSpace::Certificate,
-            id: id.clone(),
-            value: certificate.to_stored_pem(&self.encoding).map_err(CertificateRejection::Bad)?.into_bytes(),
-            expires_unix_s: None,
-        };
+        let text = certificate.to_stored_pem(&self.encoding).map_err(CertificateRejection::Bad)?.into_bytes();
+        let stored = StoredCertificate { certificate: Arc::new(certificate), digest: blake3::hash(&text) };
+        let question = Question::PutNew { kind: DocumentSpace::Certificate, id: id.clone(), value: text, expires_unix_s: None };
         if self.store.ask(question).await.and_then(|answer| answer.existed()).map_err(CertificateRejection::Store)? {
             return Err(CertificateRejection::Bad(format!("Certificate with {id} id already exists")));
         }
-        self.by_id.write().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), Arc::new(certificate));
+        self.by_id.write().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), stored);
+        if let Some(redis) = self.shared.as_ref().filter(|_| !org.is_empty())
+            && let Err(fault) = redis.list_certificate(org, &id, &self.ids(org)).await
+        {
+            tracing::warn!(%fault, id, "a certificate is stored, but not in the list of its organisation");
+        }
         Ok(id)
     }
 
@@ -113,7 +202,10 @@ impl Certificates {
     pub(crate) async fn remove(&self, id: &str) -> Result<(), StoreFault> {
         self.store.ask(Question::Delete { kind: DocumentSpace::Certificate, id: id.to_owned() }).await?;
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
-        Ok(())
+        match self.shared.as_ref().filter(|_| !org_of(id).is_empty()) {
+            Some(redis) => redis.unlist_certificate(org_of(id), id).await,
+            None => Ok(()),
+        }
     }
 }
 

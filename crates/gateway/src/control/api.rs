@@ -23,6 +23,7 @@ mod examples;
 mod failures;
 mod health;
 mod history;
+mod inspection;
 mod key_changes;
 mod key_events;
 mod keys;
@@ -89,6 +90,7 @@ pub(crate) use change_log::{ChangeLog, WaitingEntries};
 pub(crate) use console::{Console, ConsoleFacts, console_is_served};
 pub(crate) use documents::DocumentLocks;
 pub(crate) use health::Health;
+pub(crate) use inspection::Inspection;
 pub(crate) use openapi::described;
 pub(crate) use own_port::OwnPort;
 pub(crate) use store_queues::StoreQueues;
@@ -124,6 +126,8 @@ pub(crate) struct Control {
     pub console: Option<Console>,
     pub health: Arc<Health>,
     pub statistics: Arc<Statistics>,
+    /// The configuration as it is shown; `None` if it is not.
+    pub inspection: Option<Inspection>,
     pub nodes: Nodes,
     /// `None` if switched off.
     pub api_health: Option<ApiHealth>,
@@ -336,6 +340,8 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(usage::last_seen))
         .routes(routes!(tail::list, tail::find))
         .routes(routes!(schema::schema))
+        .routes(routes!(inspection::config))
+        .routes(routes!(inspection::env))
         .routes(routes!(openapi::document))
 }
 

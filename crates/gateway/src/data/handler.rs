@@ -610,6 +610,7 @@ impl GatewayHandler {
             ResponseVerdict::Rewrite | ResponseVerdict::Watch => self.note_status(outgoing.status),
             ResponseVerdict::Pass => {}
         }
+        self.note_response_dimensions(&response.headers);
         self.finish_in_flight(ResponseMaker::Upstream, Some(&response.headers), &mut outgoing.edits);
         verdict
     }

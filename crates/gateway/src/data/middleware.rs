@@ -62,6 +62,7 @@ mod validate_request;
 mod validate_response;
 mod virtual_endpoint;
 
+pub(crate) use bodies::tyk_context;
 pub(crate) use dry_run::dry_run;
 pub(crate) use resource_metadata::challenged;
 pub(crate) use source::{Context, MiddlewareSource};

@@ -65,6 +65,7 @@ fn key_text(events: &ApiEvents, exchange: &Exchange<'_>, key: Option<&Key>, even
             let line = events.users.as_ref().and_then(|config| CredentialPlaces::new(config).find(exchange)).unwrap_or_default();
             user_of(&line).unwrap_or_default()
         }
+        EventKey::Signer => signer_of(exchange).unwrap_or_default(),
         EventKey::OfRequest => sent_key(events.keys.as_deref(), &events.org, exchange, key),
     }
 }
@@ -88,6 +89,14 @@ pub(crate) fn tell_smoothing(events: &ApiEvents, exchange: &Exchange<'_>, key: &
         let facts = EventFacts::Key { path, origin, key: key_text(events, exchange, Some(key), EventKey::OfRequest) };
         events.tell(kind, message, facts, || encoded(exchange.request, exchange.received(), &exchange.api.facts));
     }
+}
+
+/// The `keyId` of the first header line with a signature.
+fn signer_of(exchange: &Exchange<'_>) -> Option<String> {
+    let lines = exchange.received();
+    let line = lines.iter().find_map(|(_, value)| std::str::from_utf8(value).ok()?.strip_prefix("Signature "))?;
+    let (_, rest) = line.split_once("keyId=\"")?;
+    rest.split_once('"').map(|(id, _)| id.to_owned())
 }
 
 /// The name in a header line of basic authentication.

@@ -213,7 +213,9 @@ impl Settings {
         let http = &config.http_server_options;
         let shares_port = config.control_api_port == 0 || config.control_api_port == config.listen_port;
         let names = [&config.health_check_endpoint_name, &config.readiness_check_endpoint_name];
-        let control_paths = names.into_iter().map(|name| format!("/{name}")).chain(["/live".to_owned()]);
+        let inspection = ["/config", "/env"].into_iter().filter(|_| config.enable_config_inspection);
+        let own = inspection.chain(["/live"]).map(str::to_owned);
+        let control_paths = names.into_iter().map(|name| format!("/{name}")).chain(own);
         Settings {
             strict_routes: http.enable_strict_routes,
             patterns: PatternRules::new(config),

@@ -35,9 +35,13 @@ pub(crate) enum Text {
     RequestId,
     /// Path with query and the header lines as the client sent them, while a replay takes live requests.
     LiveHead,
+    /// What metrics of requests need of its headers, variables and definition, one per line.
+    Dimensions,
+    /// What they need of the headers of its response, one per line.
+    ResponseDimensions,
 }
 
-const TEXTS: usize = Text::LiveHead as usize + 1;
+const TEXTS: usize = Text::ResponseDimensions as usize + 1;
 /// A record whose texts grew beyond this frees their memory.
 const TEXT_BYTES_KEPT: usize = 4 * 1024;
 /// Maximum bytes of one piece of a text.
@@ -69,6 +73,8 @@ pub(crate) struct RequestRecord {
     pub analytics: bool,
     /// Whether the record is for the access log.
     pub logged: bool,
+    /// Whether the record is for metrics of requests.
+    pub metered: bool,
     /// Whether somebody watches requests.
     pub tapped: bool,
     /// What is only known of a refusal, if it is kept for people who look.
@@ -123,6 +129,7 @@ impl Default for RequestRecord {
             trace: None,
             analytics: false,
             logged: false,
+            metered: false,
             tapped: false,
             refusal: None,
             graphql: None,

@@ -6,7 +6,8 @@ use super::logs::LogFormat;
 use super::otlp::SpanSink;
 use super::recorder::Recorder;
 use super::sink::{
-    AccessLogSink, FileLineWriter, Identifiers, JsonLines, LogFile, RecordWriter, RedisList, SinkFigures, SinkThread, UsageSink,
+    AccessLogSink, FileLineWriter, Identifiers, JsonLines, LogFile, RecordWriter, RedisList, RequestMetrics, RequestMetricsSink,
+    SinkFigures, SinkThread, UsageSink,
 };
 use crate::base::redis_settings::redis_settings;
 use std::collections::HashSet;
@@ -29,6 +30,8 @@ pub(crate) struct Recording {
     /// Whether requests are recorded for analytics, not only for the access log.
     pub analytics: bool,
     pub access_log: bool,
+    /// Metrics of requests, if they are counted.
+    pub request_metrics: Option<Arc<RequestMetrics>>,
     /// Clients excluded from analytics.
     pub ignored: HashSet<IpAddr>,
     /// Whether only sums are recorded: fields that sums do not need are left out.
@@ -74,7 +77,9 @@ impl Recording {
     pub(crate) fn start(config: &GatewayConfig, cores: usize, log_format: LogFormat) -> Result<Option<Self>, Box<dyn Error>> {
         let (analytics, access_log) = (config.enable_analytics, config.access_logs.enabled);
         let traces = config.opentelemetry.traces();
-        if !analytics && !access_log && traces.is_none() {
+        let otlp_metrics = config.opentelemetry.metrics().map(|_| &config.opentelemetry.metrics);
+        let request_metrics = otlp_metrics.and_then(RequestMetrics::new);
+        if !analytics && !access_log && traces.is_none() && request_metrics.is_none() {
             return Ok(None);
         }
         let settings = &config.tollgate.analytics;
@@ -111,6 +116,10 @@ impl Recording {
             let figures = started.figures("otlp_traces");
             started.add(SpanSink::start(traces, figures)?);
         }
+        if let Some(metrics) = &request_metrics {
+            let figures = started.figures("request_metrics");
+            started.add(RequestMetricsSink::start(metrics.clone(), figures)?);
+        }
         let only_sums = started.figures.iter().all(|sink| sink.name == SUMS);
         let recorded: Vec<Arc<Counter>> = (0..cores).map(|_| Arc::default()).collect();
         let figures = started.figures("record_plugins");
@@ -121,6 +130,7 @@ impl Recording {
         Ok(Some(Recording {
             analytics,
             access_log,
+            request_metrics,
             ignored: config.analytics_config.ignored_ips.iter().filter_map(|text| text.parse().ok()).collect(),
             only_sums,
             detailed: config.analytics_config.enable_detailed_recording,

@@ -5,12 +5,14 @@ mod access_log;
 mod json_lines;
 mod log_file;
 mod redis_list;
+mod request_metrics;
 mod usage;
 
 pub(crate) use access_log::{AccessLogSink, Identifiers};
 pub(crate) use json_lines::JsonLines;
 pub(crate) use log_file::{FileLineWriter, LogFile};
 pub(crate) use redis_list::RedisList;
+pub(crate) use request_metrics::{CountedSeries, Instrument, RequestMetrics, RequestMetricsSink, Sums};
 pub(crate) use usage::UsageSink;
 
 use super::changed_record::ChangedRecord;

@@ -5,7 +5,7 @@ use super::parts::Parts;
 use crate::base::node_bus::NodeBus;
 use crate::base::purge_log::PurgeLog;
 use crate::base::secret::ControlSecret;
-use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, WaitingEntries};
+use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, WaitingEntries};
 use crate::control::loader::Reloads;
 use crate::control::nodes::{Nodes, OwnFigures};
 use crate::control::statistics::Statistics;
@@ -58,6 +58,7 @@ impl ControlPlane {
             console,
             health: health.clone(),
             statistics: statistics.clone(),
+            inspection: Inspection::of(config),
             nodes: Nodes { own: own_figures, bus: node_bus.clone() },
             api_health: ApiHealth::new(config),
             token_store: parts.token_store.clone(),

@@ -86,7 +86,7 @@ impl Parts {
         let certificates = Arc::new(storage::open_certificates(config, store, &keys)?);
         settings.events.use_certificates(registry.certificates.clone());
         let uploaded = certificates.clone();
-        registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get(id)?.to_pem().into_bytes())));
+        registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get_used(id)?.to_pem().into_bytes())));
         let client_terms = ClientTerms::new(config, &registry.certificates, !certificates.are_read())?.map(Arc::new);
         let port_terms = match &client_terms {
             Some(terms) => Ok(terms.clone()),

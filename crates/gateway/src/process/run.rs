@@ -366,6 +366,7 @@ fn watch_certificates(shared: Arc<GatewayState>, config: &GatewayConfig) -> io::
         ending.look(&shared);
         std::thread::sleep(CERTIFICATES_EVERY);
         shared.certificates.read_if_missing();
+        shared.certificates.look_again();
         shared.refresh_certificates();
     };
     std::thread::Builder::new().name("certificates".to_owned()).spawn(watch)?;

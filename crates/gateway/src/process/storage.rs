@@ -67,7 +67,8 @@ pub(crate) fn open_certificates(config: &GatewayConfig, store: Arc<dyn Store>, k
     let secret = &config.security.private_certificate_encoding_secret;
     // Without a secret of its own, Tyk encrypts with the gateway's.
     let encoding = KeyEncoding { encrypts: secret.clone(), decrypts: vec![secret.clone(), config.secret.clone()] };
-    let certificates = Certificates::new(store, encoding);
+    let shared = keys.shared_keys().map(|shared| shared.redis.clone());
+    let certificates = Certificates::new(store, shared, encoding);
     match certificates.read() {
         Err(fault) if keys.shared_keys().is_some() => {
             tracing::warn!(%fault, "stored certificates can't be read yet; retrying");

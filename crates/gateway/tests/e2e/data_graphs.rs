@@ -367,11 +367,6 @@ fn definitions_that_cannot_work_say_why() {
     let asked = json!({"kind": "Kafka", "name": "k", "root_fields": of("Query", "user"),
                        "config": {"topics": ["t"], "broker_addresses": ["k:1"], "group_id": "g", "client_id": "c"}});
     for (definition, told) in [
-        (
-            with(rest("s", of("Query", "nobody"), json!({"url": "http://a/"}))),
-            "data_sources[0].root_fields[0]: error: Query has no field nobody",
-        ),
-        (with(rest("s", of("Nothing", "a"), json!({"url": "http://a/"}))), "the schema has no type Nothing"),
         (with(url("ftp://a/")), "$.graphql.engine.data_sources[0].config.url: error: \"ftp://a/\" is no URL of http, https or tyk"),
         (with(url("http://{{.arguments.id}}/")), "a variable must not be part of the scheme or the host"),
         (with(url("http://a/{{.argument.id}}")), "is neither .arguments.NAME"),
@@ -387,6 +382,15 @@ fn definitions_that_cannot_work_say_why() {
     ] {
         let (good, text) = check(&definition);
         assert!(!good && text.contains(told), "{told}: {text}");
+    }
+    // What nobody can ask for has no effect.
+    for (definition, told) in [
+        (with(rest("s", of("Query", "nobody"), json!({"url": "http://a/"}))), "Query has no field nobody: it is never asked for"),
+        (with(rest("s", of("Nothing", "a"), json!({"url": "http://a/"}))), "the schema has no type Nothing: it is never asked for"),
+    ] {
+        let (good, text) = check(&definition);
+        let told = format!("data_sources[0].root_fields[0]: warning: {told}");
+        assert!(good && text.contains(&told), "{told}: {text}");
     }
     let (good, text) = check(&with(url("http://a/")));
     assert!(

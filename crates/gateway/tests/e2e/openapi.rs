@@ -31,7 +31,8 @@ impl Stage {
         let conf = json!({
             "policies": {"policy_source": "file", "policy_path": policies.path()},
             "health_check": {"enable_health_checks": true},
-            "enable_analytics": true
+            "enable_analytics": true,
+            "enable_config_inspection": true
         });
         let gateway = Gateway::start(conf, []);
         let answer = gateway.control("GET", "/tyk/openapi.json", "");

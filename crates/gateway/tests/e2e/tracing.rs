@@ -379,7 +379,7 @@ fn figures_are_pushed() {
             "enabled": true, "exporter": collector.exporter, "endpoint": collector.address.to_string(),
             "export_interval": 1, "resource_name": "edge"
         }}});
-        let mut gateway = Gateway::start(conf, [api("shop", "/shop/", &upstream.url())]);
+        let mut gateway = Gateway::start(conf, [api("shop", "/shop/", &upstream.url()).set("do_not_track", false)]);
         for _ in 0..3 {
             gateway.get("/shop/");
         }
@@ -392,6 +392,9 @@ fn figures_are_pushed() {
             Some(point.value)
         };
         eventually("the requests are pushed", || requests() == Some(Some(Number::AsDouble(3.0))));
+        // They come a little later.
+        let counted = || collector.received().metrics.iter().any(|metric| metric.name == "http.server.request.duration");
+        eventually("Tyk's metrics are pushed", counted);
         let received = collector.received();
         assert_eq!(received.resource["service.name"], "edge");
         let times = received.metrics.iter().find(|metric| metric.name == "tollgate_request_duration_seconds").unwrap();

@@ -75,6 +75,13 @@ pub enum CheckProtocol {
 }
 
 impl UptimeCheck {
+    /// Whether it can be run.
+    pub fn is_usable(&self) -> bool {
+        let mut findings = Findings::default();
+        check_one(self, &JsonPath::root(), true, &mut findings);
+        findings.conclude(Some(())).is_ok()
+    }
+
     /// How it is done, and where: a URL for HTTP, `host:port` for TCP. `None` if the protocol is unknown.
     pub fn place(&self) -> Option<(CheckProtocol, String)> {
         let (scheme, rest) = self.url.split_once("://").unwrap_or(("", &self.url));
@@ -123,11 +130,12 @@ pub struct ServiceDiscovery {
     pub endpoint_returns_list: bool,
 }
 
-/// Reports what is wrong.
-pub(super) fn check(tests: &UptimeTests, discovery: &ServiceDiscovery, findings: &mut Findings) {
+/// Reports what is wrong. `decides`: whether the checks decide about targets.
+pub(super) fn check(tests: &UptimeTests, decides: bool, discovery: &ServiceDiscovery, findings: &mut Findings) {
     if !tests.disabled {
         for (index, check) in tests.check_list.iter().enumerate() {
-            check_one(check, &JsonPath::of("uptime_tests.check_list").index(index), findings);
+            let at = JsonPath::of("uptime_tests.check_list").index(index);
+            check_one(check, &at, decides, findings);
         }
     }
     if discovery.use_discovery_service {
@@ -147,35 +155,40 @@ pub(super) fn check(tests: &UptimeTests, discovery: &ServiceDiscovery, findings:
     }
 }
 
-fn check_one(check: &UptimeCheck, at: &JsonPath, findings: &mut Findings) {
+/// `decides`: whether the check decides about targets. One that does not only tells people, and is left out if it can't be run.
+fn check_one(check: &UptimeCheck, at: &JsonPath, decides: bool, findings: &mut Findings) {
+    let mut report = |at: &JsonPath, message: &str| match decides {
+        true => findings.error(at, message),
+        false => findings.warning(at, format!("{message}: the check is never run")),
+    };
     match check.place() {
-        None => findings.error(&at.key("protocol"), "must be http, tcp, tls or empty"),
+        None => report(&at.key("protocol"), "must be http, tcp, tls or empty"),
         Some((CheckProtocol::Http, url)) => {
             let rest = url.strip_prefix("http://").or(url.strip_prefix("https://"));
             if rest.is_none_or(|rest| rest.is_empty() || rest.starts_with('/')) {
-                findings.error(&at.key("url"), "must be a URL such as http://host:8080/");
+                report(&at.key("url"), "must be a URL such as http://host:8080/");
             }
         }
         Some((CheckProtocol::Tcp | CheckProtocol::Tls, place)) => {
             if place.rsplit_once(':').is_none_or(|(host, port)| host.is_empty() || port.parse::<u16>().is_err()) {
-                findings.error(&at.key("url"), "must be host:port");
+                report(&at.key("url"), "must be host:port");
             }
         }
     }
     for (index, command) in check.commands.iter().enumerate() {
         if !matches!(command.name.as_str(), "send" | "expect") {
-            findings.error(&at.key("commands").index(index).key("name"), "must be send or expect");
+            report(&at.key("commands").index(index).key("name"), "must be send or expect");
         }
     }
     if !check.method.is_empty() && !is_token(&check.method) {
-        findings.error(&at.key("method"), "is not a method");
+        report(&at.key("method"), "is not a method");
     }
     for (name, value) in &check.headers {
         if !is_token(name) || !is_header_value(value) {
-            findings.error(&at.key("headers").key(name), "is not a header");
+            report(&at.key("headers").key(name), "is not a header");
         }
     }
     if check.timeout < 0.0 {
-        findings.error(&at.key("timeout"), "must not be negative");
+        report(&at.key("timeout"), "must not be negative");
     }
 }

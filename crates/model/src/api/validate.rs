@@ -33,7 +33,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_cache(api, findings);
     upstream_auth::check(&api.upstream_auth, findings);
     request_signing::check(&api.request_signing, findings);
-    uptime::check(&api.uptime_tests, &api.proxy.service_discovery, findings);
+    uptime::check(&api.uptime_tests, api.proxy.check_host_against_uptime_tests, &api.proxy.service_discovery, findings);
     api.graphql.check(findings);
     events::check(&api.event_handlers, &JsonPath::of("event_handlers"), HandlerOwner::Api, findings);
     if let Some(rules) = &api.tollgate.upstream {

@@ -28,6 +28,14 @@ const NOT_SETTINGS: [&str; 10] = [
     "TOLLGATE_HANDOVER",
 ];
 
+/// The variable of a setting: Tyk's, if the setting is Tyk's.
+pub fn variable_of(path: &JsonPath) -> String {
+    match keys(path).next() {
+        Some("tollgate") => file_name(path),
+        _ => format!("TYK_GW_{}", go_name(path)),
+    }
+}
+
 /// A value that came from the environment.
 pub(super) struct Override {
     pub(super) variable: String,

@@ -5,7 +5,6 @@ use crate::known_field::ReportWhen::{Member, Never, Set};
 
 pub(super) const FIELDS: &[KnownField] = &[
     // Listening.
-    ("enable_config_inspection", Set),
     ("http_server_options.override_defaults", Never),
     // Authorities are never announced.
     ("http_server_options.skip_client_ca_announcement", Never),
@@ -87,8 +86,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("opentelemetry.traces.span_attributes", Set),
     // Of MCP, which is not served.
     ("opentelemetry.traces.mcp", Never),
-    ("opentelemetry.metrics.api_metrics", Set),
-    ("opentelemetry.metrics.cardinality_limit", Never),
     ("opentelemetry.metrics.retry", Never),
     ("opentelemetry.metrics.runtime_metrics", Never),
     ("opentelemetry.metrics.shutdown_timeout", Never),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::environment::{self, Override};
-use super::{ConnectedSecrets, GatewayConfig, KvSettings, known, kv, validate};
+use super::{ConnectedSecrets, GatewayConfig, KvSettings, ReferredTexts, known, kv, validate};
 use crate::decode::{Decoded, decode};
 use crate::known_field;
 use crate::openapi::openapi_problem;
@@ -90,6 +90,7 @@ impl GatewayConfig {
         }
         let (overrides, misfits) = environment::apply(&mut document, &environment);
         let mut findings = Findings::default();
+        let written = document.clone();
         let (problems, remote) = resolve(&mut document, environment, connect);
         findings.extend(problems);
         let mut decoded: Decoded<GatewayConfig> = decode(&document);
@@ -97,6 +98,7 @@ impl GatewayConfig {
         known_field::judge(&decoded.unknown, known::FIELDS, &mut findings);
         if let Some(config) = &mut decoded.value {
             config.remote_secrets = ConnectedSecrets(remote);
+            changed_texts(&written, &document, &mut config.referred);
             validate::check(config, &mut findings);
         }
         for Override { variable, path } in &overrides {
@@ -161,6 +163,23 @@ fn resolve(
         }
     }
     (resolve_references(document, &|scheme, name| sources.lookup(scheme, name)), sources.remote)
+}
+
+/// Adds the texts that are others in `document` than they were `written`.
+fn changed_texts(written: &Value, document: &Value, changed: &mut ReferredTexts) {
+    match (written, document) {
+        (Value::String(before), Value::String(after)) if before != after && !after.is_empty() => {
+            changed.0.insert(after.clone());
+        }
+        (Value::Array(before), Value::Array(after)) => {
+            before.iter().zip(after).for_each(|(before, after)| changed_texts(before, after, changed));
+        }
+        (Value::Object(before), Value::Object(after)) => {
+            let pairs = after.iter().filter_map(|(name, after)| Some((before.get(name)?, after)));
+            pairs.for_each(|(before, after)| changed_texts(before, after, changed));
+        }
+        _ => {}
+    }
 }
 
 fn texts_of(secrets: &Value) -> BTreeMap<String, String> {

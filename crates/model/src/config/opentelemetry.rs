@@ -8,6 +8,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::api_metrics::{self, ApiMetric};
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::token::{is_header_value, is_token};
@@ -17,11 +18,17 @@ const GRPC_ENDPOINT: &str = "localhost:4317";
 const HTTP_ENDPOINT: &str = "localhost:4318";
 /// The default `service.name`.
 const RESOURCE_NAME: &str = "tyk";
+/// The same for metrics, if there are no traces.
+const METRICS_RESOURCE_NAME: &str = "tyk-gateway";
 /// The default rate of `TraceIDRatioBased`.
 const RATE: f64 = 0.5;
 
 /// Maximum waiting batches of spans.
 const BATCHES_MAX: usize = 4_096;
+
+/// Attribute sets of one metric of requests: the default, and the maximum, each of some 200 bytes.
+const CARDINALITY: usize = 2_000;
+const CARDINALITY_MAX: usize = 100_000;
 
 /// `opentelemetry`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -133,7 +140,7 @@ pub struct CollectorTls {
 }
 
 /// `opentelemetry.metrics`. Empty settings of the collector default to those of traces.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OtlpMetrics {
     /// Push metrics.
@@ -154,6 +161,35 @@ pub struct OtlpMetrics {
     pub export_interval: u64,
     /// `cumulative` (also if empty); Tyk also has `delta`.
     pub temporality: String,
+    /// Metrics of requests; Tyk's usual ones if missing, and none if empty.
+    pub api_metrics: Vec<ApiMetric>,
+    /// Attribute sets of one metric of requests that are told apart; 0 for 2000.
+    pub cardinality_limit: usize,
+}
+
+impl Default for OtlpMetrics {
+    fn default() -> OtlpMetrics {
+        OtlpMetrics {
+            enabled: false,
+            exporter: String::new(),
+            endpoint: String::new(),
+            headers: BTreeMap::new(),
+            connection_timeout: 0,
+            resource_name: String::new(),
+            tls: CollectorTls::default(),
+            export_interval: 0,
+            temporality: String::new(),
+            api_metrics: ApiMetric::standard(),
+            cardinality_limit: 0,
+        }
+    }
+}
+
+impl OtlpMetrics {
+    /// Attribute sets of one metric of requests that are told apart.
+    pub fn cardinality_limit(&self) -> usize {
+        if self.cardinality_limit == 0 { CARDINALITY } else { self.cardinality_limit.min(CARDINALITY_MAX) }
+    }
 }
 
 /// A collector and how to connect to it.
@@ -201,9 +237,12 @@ impl OpenTelemetry {
         if !own.enabled {
             return None;
         }
-        let traces = self.traces().unwrap_or_else(|| self.traces.clone());
-        let same_place = own.endpoint.is_empty() && own.exporter.is_empty();
         let or = |own: &String, other: String| if own.is_empty() { other } else { own.clone() };
+        // Without traces, Tyk's metrics have another default.
+        let alone =
+            || Traces { resource_name: or(&self.traces.resource_name, METRICS_RESOURCE_NAME.to_owned()), ..self.traces.clone() };
+        let traces = self.traces().unwrap_or_else(alone);
+        let same_place = own.endpoint.is_empty() && own.exporter.is_empty();
         let merged = Traces {
             exporter: if same_place { traces.exporter } else { own.exporter.clone() },
             endpoint: if same_place { traces.endpoint } else { own.endpoint.clone() },
@@ -230,6 +269,7 @@ impl OpenTelemetry {
             check_word(&at.key("exporter"), &metrics.exporter, &["grpc", "http"], findings);
             check_headers(&at.key("headers"), &metrics.headers, findings);
             metrics.tls.check(&at.key("tls"), findings);
+            api_metrics::check(&metrics.api_metrics, &at.key("api_metrics"), findings);
             if !matches!(metrics.temporality.as_str(), "" | "cumulative") {
                 findings.ignored(&at.key("temporality"), "only cumulative is supported, which is what is sent");
             }

@@ -80,6 +80,31 @@ impl Redis {
         self.told::<i64>(named("ZREMRANGEBYSCORE", kind, id).arg("-inf").arg(unix_s)).await.map(|_| ())
     }
 
+    /// Adds a certificate to the list in which Tyk's nodes look for those of an organisation. If there is no list yet, it gets all that are
+    /// `known`: a node takes a list that exists for complete.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`].
+    pub async fn list_certificate(&self, org: &str, id: &str, known: &[String]) -> Result<(), StoreFault> {
+        let list = names::certificate_index(org);
+        let exists: bool = self.told(redis::cmd("EXISTS").arg(&list)).await?;
+        let mut command = redis::cmd("RPUSH").arg(&list).to_owned();
+        command.arg(names::listed_certificate(id));
+        for other in known.iter().filter(|other| !exists && *other != id) {
+            command.arg(names::listed_certificate(other));
+        }
+        self.told::<i64>(&command).await.map(|_| ())
+    }
+
+    /// Removes a certificate from that list.
+    ///
+    /// # Errors
+    /// As for [`Redis::list`].
+    pub async fn unlist_certificate(&self, org: &str, id: &str) -> Result<(), StoreFault> {
+        let command = redis::cmd("LREM").arg(names::certificate_index(org)).arg(0).arg(names::listed_certificate(id)).to_owned();
+        self.told::<i64>(&command).await.map(|_| ())
+    }
+
     async fn told<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreFault> {
         read::read(self.command(command.clone()).await?)
     }

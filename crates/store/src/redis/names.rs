@@ -25,6 +25,19 @@ pub(super) fn document(kind: DocumentSpace, id: &str) -> String {
     format!("{}{id}", prefix(kind))
 }
 
+/// What precedes the id of a certificate in lists.
+const LISTED_CERTIFICATE: &str = "raw-";
+
+/// The list of an organisation's certificates.
+pub(super) fn certificate_index(org: &str) -> String {
+    format!("cert-{org}-index")
+}
+
+/// The entry of a certificate in that list.
+pub(super) fn listed_certificate(id: &str) -> String {
+    format!("{LISTED_CERTIFICATE}{id}")
+}
+
 /// The name of a counter.
 pub(super) fn counter(name: &str) -> String {
     if name.starts_with(QUOTA) { name.to_owned() } else { format!("{COUNTER}{name}") }

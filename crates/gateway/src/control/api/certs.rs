@@ -75,6 +75,9 @@ type CertQuery = Query<HashMap<String, String>>;
 )]
 pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): CertQuery) -> ControlAnswer {
     let certificates = &control.shared.certificates;
+    if let Err(fault) = certificates.look_at_all().await {
+        tracing::warn!(%fault, "certificates of other gateways may be missing in a list");
+    }
     let ids = certificates.ids(query.get("org_id").map_or("", String::as_str));
     let certs: Vec<ListedCertificate> = if query.get("mode").is_some_and(|mode| mode == "detailed") {
         let summaries = ids.iter().filter_map(|id| Some(certificates::summary(id, &*certificates.get(id)?)));
@@ -152,6 +155,12 @@ pub(super) async fn show(
     Path(CertificateIds { id: ids }): Path<CertificateIds>,
 ) -> ControlAnswer {
     let certificates = &control.shared.certificates;
+    for id in ids.split(',') {
+        if let Err(fault) = certificates.look_at(id).await {
+            tracing::warn!(%fault, id, "a certificate can't be looked up");
+            break;
+        }
+    }
     let details = |id: &str| certificates.get(id).map(|certificate| certificates::details(id, &certificate));
     if ids.contains(',') {
         return ok(CertificateDetails::Several(ids.split(',').map(details).collect()));

@@ -162,7 +162,8 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
 )]
 pub(super) async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
     let answer = make(&control.shared.keys, &body, malformed()).await;
-    key_events::tell_key(&control, EventKind::TokenCreated, "Key generated.", &body, answer)
+    // Tyk's words for this path.
+    key_events::tell_key(&control, EventKind::TokenCreated, "Key modified.", &body, answer)
 }
 
 async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> ControlAnswer {

@@ -60,10 +60,14 @@ pub(super) fn compile(
     }
     let tests = if rounds.is_some() { definition.uptime_tests.check_list.as_slice() } else { &[] };
     let mut checks = Vec::new();
-    for (index, test) in tests.iter().enumerate() {
+    for (index, test) in tests.iter().enumerate().filter(|(_, test)| test.is_usable()) {
         match uptime_check(test, tls) {
             Ok(check) => checks.push(Arc::new(check)),
-            Err(error) => context.error(format!("$.uptime_tests.check_list[{index}]"), error),
+            Err(error) if definition.proxy.check_host_against_uptime_tests => {
+                context.error(format!("$.uptime_tests.check_list[{index}]"), error);
+            }
+            // It decides about no target.
+            Err(error) => context.warning(format!("$.uptime_tests.check_list[{index}]"), format!("{error}: it is never run")),
         }
     }
     let (trigger, interval) = rounds.map_or((1, Duration::from_secs(10)), |rounds| (rounds.trigger, rounds.interval));

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_data_graph::{
-    DataGraph, ExecutionLimits, FieldMapping, FieldOwner, GraphFault, GraphSource, OperationPlan, PlanFault, SourceDefinition,
-    SourceKind, SourceTemplateFault,
+    DataGraph, ExecutionLimits, FieldMapping, FieldOwner, GraphFault, GraphNotes, GraphSource, OperationPlan, PlanFault,
+    SourceDefinition, SourceKind, SourceTemplateFault,
 };
 use tollgate_federation::{CompositionFinding, SubgraphText, Supergraph, compose};
 use tollgate_graphql::{CheckedOperation, GraphqlSchema, KnownDocument};
@@ -225,10 +225,16 @@ fn of_fields(
         return Err(problems);
     }
     let made = DataGraph::of_fields(schema, sources, &owners, &mappings);
-    let (graph, unowned) = made.map_err(|faults| {
-        let told = |GraphFault { index, message }| GraphqlProblem::new(places.get(index).cloned().unwrap_or_default(), message);
+    let place = |index: usize| places.get(index).cloned().unwrap_or_default();
+    let (graph, GraphNotes { unowned, unknown }) = made.map_err(|faults| {
+        let told = |GraphFault { index, message }| GraphqlProblem::new(place(index), message);
         faults.into_iter().map(told).collect::<Vec<_>>()
     })?;
+    notes.extend(
+        unknown
+            .into_iter()
+            .map(|GraphFault { index, message }| GraphqlProblem::new(place(index), format!("{message}: it is never asked for"))),
+    );
     if !unowned.is_empty() {
         notes.push(GraphqlProblem::new(
             "$.graphql.engine.data_sources",

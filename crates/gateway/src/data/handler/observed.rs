@@ -4,6 +4,7 @@ use super::GatewayHandler;
 use super::context::RequestContext;
 use super::in_flight::{InFlight, VersionPlace};
 use super::own_response;
+use super::record_builder::write_response_dimensions;
 use crate::data::error_flags;
 use crate::data::refusal;
 use crate::data::snapshot::CoreSnapshot;
@@ -11,6 +12,7 @@ use crate::observe::meter::METHODS;
 use crate::observe::{Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
 use std::rc::Rc;
 use tollgate_engine::{Ended, Fault, FaultKind, MonoTime, Outgoing, Times};
+use tollgate_http::Headers;
 
 impl GatewayHandler {
     /// Counts a request that the gateway answered itself.
@@ -96,6 +98,18 @@ impl GatewayHandler {
         }
     }
 
+    /// Notes what metrics of requests need of an upstream's response.
+    #[inline]
+    pub(super) fn note_response_dimensions(&mut self, headers: &Headers<'_>) {
+        let Some(record) = self.record.as_mut().filter(|record| record.metered) else { return };
+        let recording = self.core.shared.observer.recording.as_ref();
+        if let Some(metrics) = recording.and_then(|recording| recording.request_metrics.as_ref())
+            && !metrics.response_headers.is_empty()
+        {
+            write_response_dimensions(record, headers, &metrics.response_headers);
+        }
+    }
+
     /// Completes what the record of a failed request needs of the fault, and of the response in the upstream's place.
     #[cold]
     pub(super) fn note_failure(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
@@ -162,7 +176,7 @@ impl GatewayHandler {
         if record.tapped || record.refusal.is_some() || record.status >= 500 {
             self.core.tap.take(&record, &api.facts, ended);
         }
-        let is_recorded = record.analytics || record.logged || record.trace.is_some_and(|trace| trace.taken);
+        let is_recorded = record.analytics || record.logged || record.metered || record.trace.is_some_and(|trace| trace.taken);
         match &self.core.recorder {
             Some(recorder) if is_recorded => recorder.take(record, &api.facts, &self.peer_text, ended),
             _ => self.core.tap.put_back(record),

@@ -6,12 +6,16 @@ use crate::auth::keys::HeldKey;
 use crate::base::secret_name;
 use crate::data::api::Api;
 use crate::data::exchange::{ChainLink, Exchange, Track};
+use crate::data::middleware::tyk_context;
 use crate::data::refusal::Refusal;
 use crate::data::upstream::Upstream;
 use crate::data::url::Url;
 use crate::observe::{ApiMetadata, Recorder, Recording, RefusalNote, RequestRecord, Text};
+use serde_json::Value;
+use std::borrow::Cow;
 use std::net::IpAddr;
-use tollgate_http::{Body, KnownHeader, Request, Version};
+use tollgate_http::{Body, Headers, KnownHeader, Request, Version};
+use tollgate_model::config::DimensionSource;
 
 /// Largest head that a replay of live requests takes.
 const LIVE_HEAD_BYTES_MAX: usize = 32 * 1024;
@@ -97,8 +101,14 @@ fn fill_record(
         |recording: &Recording| !recording.ignored.is_empty() && recording.ignored.contains(&context.arrival.client_ip);
     let analytics = tracked && recording.is_some_and(|recording| recording.analytics && !is_ignored(recording));
     let logged = tracked && recording.is_some_and(|recording| recording.access_log);
+    let request_metrics = recording.and_then(|recording| recording.request_metrics.as_ref()).filter(|_| tracked);
     let tapped = is_wanted && tracked;
-    if !analytics && !logged && !tapped && !context.arrival.trace.is_some_and(|trace| trace.taken && recording.is_some()) {
+    if !analytics
+        && !logged
+        && !tapped
+        && request_metrics.is_none()
+        && !context.arrival.trace.is_some_and(|trace| trace.taken && recording.is_some())
+    {
         return None;
     }
     let only_sums = !tapped && facts.record_hook.is_none() && recording.is_some_and(|recording| recording.only_sums);
@@ -116,6 +126,7 @@ fn fill_record(
     record.trace = context.arrival.trace;
     record.analytics = analytics;
     record.logged = logged;
+    record.metered = request_metrics.is_some();
     record.content_length = match request.body {
         Body::None => 0,
         Body::Length(bytes) => i64::try_from(bytes).unwrap_or(i64::MAX),
@@ -153,6 +164,9 @@ fn fill_record(
     if let Track::As(pattern) = track {
         record.write(Text::TrackedPath, pattern.as_bytes());
     }
+    if let Some(metrics) = request_metrics.filter(|metrics| !metrics.captured.is_empty()) {
+        write_dimensions(&mut record, request, source, &metrics.captured);
+    }
     let session = key.map(|key| &key.session);
     let of_key = session.is_some_and(|session| session.enable_detailed_recording || session.enable_detail_recording);
     if analytics && (recording.is_some_and(|recording| recording.detailed) || facts.detailed || of_key) {
@@ -177,8 +191,67 @@ pub(super) fn build_trace_record(context: &RequestContext<'_>, exchange: &Exchan
         return None;
     }
     let mut record = build_record(context, exchange, "")?;
-    (record.analytics, record.logged) = (false, false);
+    (record.analytics, record.logged, record.metered) = (false, false, false);
     Some(record)
+}
+
+/// Writes what metrics need of a request, one value per line.
+fn write_dimensions(
+    record: &mut RequestRecord,
+    request: &Request<'_>,
+    source: &RecordSource<'_, '_>,
+    captured: &[DimensionSource],
+) {
+    let exchange = source.exchange.filter(|_| source.api.raw.get("enable_context_vars") == Some(&Value::Bool(true)));
+    let wants_context = captured.iter().any(|wanted| matches!(wanted, DimensionSource::Context(_)));
+    let context = exchange.filter(|_| wants_context).map(tyk_context);
+    let config_data = match source.api.raw.get("config_data_disabled") {
+        Some(Value::Bool(true)) => None,
+        _ => source.api.raw.get("config_data"),
+    };
+    record.write(Text::Dimensions, b"");
+    for wanted in captured {
+        match wanted {
+            DimensionSource::Header(name) => append_line(record, request.headers.get(name).unwrap_or_default()),
+            DimensionSource::Context(name) => {
+                append_line(record, value_text(context.as_ref().and_then(|all| all.get(name))).as_bytes())
+            }
+            DimensionSource::ConfigData(name) => {
+                append_line(record, value_text(config_data.and_then(|all| all.get(name))).as_bytes())
+            }
+            _ => append_line(record, b""),
+        }
+    }
+}
+
+/// The same of a response's headers.
+pub(super) fn write_response_dimensions(record: &mut RequestRecord, headers: &Headers<'_>, captured: &[String]) {
+    record.write(Text::ResponseDimensions, b"");
+    captured.iter().for_each(|name| append_line(record, headers.get(name).unwrap_or_default()));
+}
+
+/// Appends a value to the text that was written last. Only its first line: the next one would be another value.
+fn append_line(record: &mut RequestRecord, value: &[u8]) {
+    record.append(value.split(|byte| *byte == b'\n').next().unwrap_or_default());
+    record.append(b"\n");
+}
+
+fn value_text(value: Option<&Value>) -> Cow<'_, str> {
+    match value {
+        None | Some(Value::Null) => Cow::Borrowed(""),
+        Some(Value::String(text)) => Cow::Borrowed(text),
+        // As Go prints lists and maps.
+        Some(Value::Array(items)) => {
+            let items: Vec<_> = items.iter().map(|item| value_text(Some(item))).collect();
+            Cow::Owned(format!("[{}]", items.join(" ")))
+        }
+        Some(Value::Object(members)) => {
+            let mut members: Vec<_> = members.iter().map(|(name, value)| format!("{name}:{}", value_text(Some(value)))).collect();
+            members.sort();
+            Cow::Owned(format!("map[{}]", members.join(" ")))
+        }
+        Some(other) => Cow::Owned(other.to_string()),
+    }
 }
 
 /// Writes the request's head without its secrets, because everyone who reads analytics sees it.

@@ -7,7 +7,8 @@ mod response_body;
 
 pub(super) use body_filter::{BodyFilterError, CompiledBodyFilter, FilteredBody};
 pub(super) use body_template::{CompiledBodyTemplate, Surroundings};
-pub(super) use context::{tyk_context, tyk_meta};
+pub(crate) use context::tyk_context;
+pub(super) use context::tyk_meta;
 pub(super) use response_body::{BodyMaker, BodyReplacement, MadeBody, Unopened, WholeBody};
 
 /// Go's words for a body that ends too early, and where anything else is wrong.

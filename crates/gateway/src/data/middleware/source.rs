@@ -95,6 +95,27 @@ impl MiddlewareSource<'_, '_> {
         made
     }
 
+    /// Like [`MiddlewareSource::endpoints`] for a list that protects nothing: an invalid pattern is a warning, and its entry has no effect.
+    pub(crate) fn harmless_endpoints<E: EndpointEntry, T>(
+        &mut self,
+        list: &str,
+        entries: &[E],
+        make: impl Fn(&E) -> T,
+    ) -> EndpointList<T> {
+        let mut made = EndpointList::default();
+        let entries = entries.iter().enumerate().filter(|(_, entry)| !entry.is_disabled());
+        for (index, entry) in entries.filter(|_| self.info.use_extended_paths) {
+            match self.patterns.add(entry.path(), entry.ignores_case()) {
+                Ok(number) => made.push(number, entry.method(), make(entry)),
+                Err(error) => {
+                    let path = self.place(list, index, "path");
+                    self.context.warning(path, format!("{error}: it has no effect"));
+                }
+            }
+        }
+        made
+    }
+
     /// Like [`MiddlewareSource::endpoints`] for entries that may be invalid: `Err` is the field and the reason, and is reported as a
     /// problem.
     pub(crate) fn checked_endpoints<E: EndpointEntry, T>(
@@ -127,8 +148,12 @@ impl MiddlewareSource<'_, '_> {
 
     /// Reports a problem with a field of an entry.
     pub(crate) fn problem(&mut self, list: &str, index: usize, field: &str, message: String) {
+        self.context.error(self.place(list, index, field), message);
+    }
+
+    fn place(&self, list: &str, index: usize, field: &str) -> String {
         let version = self.version_name;
-        self.context.error(format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}"), message);
+        format!("$.version_data.versions.{version}.extended_paths.{list}[{index}].{field}")
     }
 
     /// Whether variables or filters of the definition may refer to fields of a form.

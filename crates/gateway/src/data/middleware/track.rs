@@ -15,7 +15,7 @@ impl TrackEndpoint {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let paths = &source.info.extended_paths;
         let never = source.endpoints("do_not_track_endpoints", &paths.do_not_track_endpoints, |_, _, _| Some(()));
-        let tracked = source.endpoints("track_endpoints", &paths.track_endpoints, |_, _, entry| Some(entry.path.as_str().into()));
+        let tracked = source.harmless_endpoints("track_endpoints", &paths.track_endpoints, |entry| entry.path.as_str().into());
         let unused = never.is_empty() && tracked.is_empty();
         if unused { None } else { Some(Box::new(TrackEndpoint { never, tracked })) }
     }

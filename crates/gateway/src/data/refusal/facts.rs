@@ -30,6 +30,8 @@ pub(crate) enum EventKey {
     OfRequest,
     /// The name of the user. Tyk sends the whole header line, with the password.
     User,
+    /// The `keyId` of a signature. Tyk sends the whole header line.
+    Signer,
     Address,
     Organisation,
     /// The name of the API's own limit.
@@ -119,7 +121,7 @@ facts! {
     BASIC_VALUES: "IHD" "basic_auth_values_malformed" BASIC;
     BASIC_BODY_USER: "BIV" "basic_auth_body_username_missing" BASIC;
     BASIC_BODY_PASSWORD: "BIV" "basic_auth_body_password_missing" BASIC;
-    SIGNATURE: => event(EventKind::AuthFailure, AUTH, EventKey::Text(""));
+    SIGNATURE: => event(EventKind::AuthFailure, AUTH, EventKey::Signer);
     // Of the methods without a credential, Tyk has an event for this one and the next.
     JWT_MISSING: "AMF" "jwt_field_missing" JWT => event(EventKind::AuthFailure, AUTH, EventKey::Text(""));
     OPENID_MISSING: => event(EventKind::AuthFailure, AUTH, EventKey::Text("[JWT]")) => flagged("AMF");

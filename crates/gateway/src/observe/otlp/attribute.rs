@@ -25,7 +25,14 @@ pub(crate) fn resource(service_name: &str) -> Resource {
     let given: Vec<(&str, &str)> = given.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let instance = format!("{}-{}", host.trim(), std::process::id());
-    let own = [("service.name", service_name), ("service.version", env!("CARGO_PKG_VERSION")), ("service.instance.id", &instance)];
+    let own = [
+        ("service.name", service_name),
+        ("service.version", env!("CARGO_PKG_VERSION")),
+        ("service.instance.id", &instance),
+        ("host.name", host.trim()),
+        // Tyk's name of the same.
+        ("tyk.gw.id", &instance),
+    ];
     let own = own.into_iter().filter(|(key, _)| !given.iter().any(|(given, _)| given.trim() == *key));
     let attributes = own.chain(given.iter().copied()).map(|(key, value)| text(key.trim(), value.trim())).collect();
     Resource { attributes, ..Resource::default() }

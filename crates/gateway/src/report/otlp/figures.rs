@@ -1,6 +1,7 @@
 //! The metrics of `/tyk/metrics` as OTLP messages: the same families, names without `_total`, cumulative since the gateway's start.
 
 use crate::observe::otlp::attribute::text;
+use crate::observe::sink::{CountedSeries, Sums};
 use crate::report::exposition::{Exposition, Figures, MetricKind};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value;
@@ -21,6 +22,57 @@ pub(super) struct OtlpFigures {
 impl OtlpFigures {
     pub(super) fn new(start: u64, now: u64) -> Self {
         OtlpFigures { start, now, metrics: Vec::new(), points: 0 }
+    }
+
+    /// Adds a counter of requests. Unlike a gauge with the unit `1`, it keeps its name in a collector's Prometheus exporter.
+    pub(super) fn counters(&mut self, name: &str, description: &str, unit: &str, series: Vec<CountedSeries>) {
+        self.points += series.len() as u64;
+        let data_points = series.into_iter().map(|CountedSeries { attributes, sums }| NumberDataPoint {
+            attributes: attributes.into_iter().map(|(name, value)| text(&name, value)).collect(),
+            start_time_unix_nano: self.start,
+            time_unix_nano: self.now,
+            value: Some(Value::AsInt(i64::try_from(sums.count).unwrap_or(i64::MAX))),
+            ..NumberDataPoint::default()
+        });
+        let (aggregation_temporality, data_points) = (AggregationTemporality::Cumulative.into(), data_points.collect());
+        let data = Data::Sum(Sum { aggregation_temporality, is_monotonic: true, data_points });
+        self.add(name, description, unit, data);
+    }
+
+    /// Adds a counter without attributes.
+    pub(super) fn counter(&mut self, name: &str, description: &str, unit: &str, count: u64) {
+        let sums = Sums { count, ..Sums::default() };
+        self.counters(name, description, unit, vec![CountedSeries { attributes: Vec::new(), sums }]);
+    }
+
+    /// Adds a gauge without attributes.
+    pub(super) fn gauge(&mut self, name: &str, description: &str, unit: &str, value: usize) {
+        self.points += 1;
+        let point =
+            NumberDataPoint { time_unix_nano: self.now, value: Some(Value::AsDouble(value as f64)), ..NumberDataPoint::default() };
+        self.add(name, description, unit, Data::Gauge(Gauge { data_points: vec![point] }));
+    }
+
+    /// Adds a histogram of times.
+    pub(super) fn histograms(&mut self, name: &str, description: &str, bounds: &[f64], series: Vec<CountedSeries>) {
+        self.points += series.len() as u64;
+        let data_points = series.into_iter().map(|CountedSeries { attributes, sums }| HistogramDataPoint {
+            attributes: attributes.into_iter().map(|(name, value)| text(&name, value)).collect(),
+            start_time_unix_nano: self.start,
+            time_unix_nano: self.now,
+            count: sums.count,
+            sum: Some(sums.sum_ns as f64 / 1e9),
+            bucket_counts: sums.buckets,
+            explicit_bounds: bounds.to_vec(),
+            ..HistogramDataPoint::default()
+        });
+        let (aggregation_temporality, data_points) = (AggregationTemporality::Cumulative.into(), data_points.collect());
+        self.add(name, description, "s", Data::Histogram(Histogram { aggregation_temporality, data_points }));
+    }
+
+    fn add(&mut self, name: &str, description: &str, unit: &str, data: Data) {
+        let (name, description, unit) = (name.to_owned(), description.to_owned(), unit.to_owned());
+        self.metrics.push(Metric { name, description, unit, data: Some(data), ..Metric::default() });
     }
 
     /// All families that have a data point, and the number of data points.

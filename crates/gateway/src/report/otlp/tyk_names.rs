@@ -1,52 +1,56 @@
-//! The metrics that Tyk pushes by default, under Tyk's names, so that dashboards for Tyk have figures. Their source are the counters of the
-//! other metrics, which have no attributes for the method and the flag of a time, and no single status codes: `http.response.status_code` is
-//! a class, such as `5xx`.
+//! The metrics that Tyk pushes, under Tyk's names, so that dashboards for Tyk have figures: those of requests as
+//! `opentelemetry.metrics.api_metrics` defines them, and some of the process. Their sums are counted request by request, apart from all other
+//! metrics.
 
+use super::figures::OtlpFigures;
 use crate::data::gateway_state::GatewayState;
-use crate::observe::meter::{CLASSES, METHODS, Sum};
-use crate::report::exposition::{Exposition, MetricKind};
+use crate::observe::ReloadFigures;
+use crate::observe::sink::{CountedSeries, Instrument, Sums};
 use std::sync::atomic::Ordering;
-use tollgate_model::distribution::{Distribution, OWN_NS, REQUEST_NS};
 
-const API: &str = "tyk.api.id";
+const NS_PER_US: u64 = 1_000;
 
 /// Writes the metrics with their attributes.
-pub(super) fn write(figures: &mut Exposition, shared: &GatewayState) {
-    let meters = shared.registry.meters.all();
-    let sums: Vec<(&str, Sum)> = meters.iter().filter_map(|meter| Some((meter.api.as_str(), meter.sum()?))).collect();
-    write_requests(figures, &sums);
-    let apis = shared.current.load().apis.len() as f64;
-    figures.family("tyk.gateway.apis.loaded", MetricKind::Gauge, "Number of API definitions currently loaded.").sample(&[], apis);
+pub(super) fn write(figures: &mut OtlpFigures, shared: &GatewayState) {
+    let recording = shared.observer.recording.as_ref();
+    let metrics = recording.and_then(|recording| recording.request_metrics.as_ref());
+    if let Some(metrics) = metrics {
+        write_requests(figures, metrics.counted());
+    }
+    let requests = metrics.map_or_else(|| all_requests(shared), |metrics| metrics.requests());
+    figures.counter("tyk.http.requests", "Total HTTP requests processed by the gateway", "1", requests);
+    let apis = shared.current.load().apis.len();
+    figures.gauge("tyk.gateway.apis.loaded", "Number of API definitions currently loaded on the gateway", "{api}", apis);
+    let policies = shared.keys.policies().iter().count();
+    figures.gauge("tyk.gateway.policies.loaded", "Number of policies currently loaded on the gateway", "{policy}", policies);
     let reloads = &shared.observer.reloads;
     let count = reloads.ok.load(Ordering::Relaxed) + reloads.failed.load(Ordering::Relaxed);
-    figures.family("tyk.gateway.config.reload", MetricKind::Counter, "Number of reloads.").sample(&[], count as f64);
+    figures.counter("tyk.gateway.config.reload", "Total number of gateway configuration reload cycles", "{reload}", count);
+    let sums = Sums {
+        count,
+        sum_ns: reloads.all_us.load(Ordering::Relaxed).saturating_mul(NS_PER_US),
+        buckets: reloads.took.iter().map(|count| count.load(Ordering::Relaxed)).collect(),
+    };
+    let series = vec![CountedSeries { attributes: Vec::new(), sums }];
+    let (name, description) = ("tyk.gateway.config.reload.duration", "Duration of gateway configuration reload cycles");
+    figures.histograms(name, description, &ReloadFigures::BOUNDS_S, series);
 }
 
-fn write_requests(figures: &mut Exposition, sums: &[(&str, Sum)]) {
-    type TimeOf = fn(&Sum) -> &Distribution;
-    let times: [(&str, &str, &[u64; 16], TimeOf); 3] = [
-        ("http.server.request.duration", "End-to-end request latency.", &REQUEST_NS, |sum| &sum.request_time),
-        ("tyk.gateway.request.duration", "Gateway processing time.", &OWN_NS, |sum| &sum.own_time),
-        ("tyk.upstream.request.duration", "Upstream response time.", &REQUEST_NS, |sum| &sum.upstream_time),
-    ];
-    for (name, help, bounds, time) in times {
-        figures.family(name, MetricKind::Histogram, help);
-        for (api, sum) in sums.iter().filter(|(_, sum)| time(sum).count() > 0) {
-            figures.histogram(&[(API, api)], bounds, time(sum));
+/// Requests of all APIs, if no metrics of requests are defined.
+fn all_requests(shared: &GatewayState) -> u64 {
+    let meters = shared.registry.meters.all();
+    let sums = meters.iter().filter_map(|meter| meter.sum());
+    sums.map(|sum| sum.requests.iter().flatten().sum::<u64>()).sum()
+}
+
+fn write_requests(figures: &mut OtlpFigures, counted: Vec<(&Instrument, Vec<CountedSeries>)>) {
+    for (instrument, series) in counted {
+        if instrument.is_histogram() {
+            figures.histograms(&instrument.name, &instrument.description, &instrument.bounds, series);
+        } else {
+            figures.counters(&instrument.name, &instrument.description, "1", series);
         }
     }
-    figures.family("tyk.api.requests.total", MetricKind::Counter, "Requests by API, method and class of the status code.");
-    let mut all = 0;
-    for (api, sum) in sums {
-        for (method, classes) in METHODS.iter().zip(&sum.requests) {
-            for (class, count) in CLASSES.iter().zip(classes).filter(|(_, count)| **count > 0) {
-                all += count;
-                let labels = [("http.request.method", *method), ("http.response.status_code", *class), (API, api)];
-                figures.sample(&labels, *count as f64);
-            }
-        }
-    }
-    figures.family("tyk.http.requests", MetricKind::Counter, "Requests of all APIs.").sample(&[], all as f64);
 }
 
 #[cfg(test)]

@@ -2,19 +2,14 @@
 //! its gateway cannot do; the runner starts, measures and stops it. A new gateway is a file and a line in [`ALL`].
 #![expect(clippy::indexing_slicing, reason = "only JSON objects that were just made are indexed, which inserts")]
 
-mod apisix;
 mod caddy;
 mod direct;
-mod envoy;
 mod floor;
 mod haproxy;
-mod kong;
-mod krakend;
 mod nginx;
 mod rsa_key;
 mod settings;
 mod tollgate;
-mod traefik;
 mod tyk;
 mod tyk_api;
 mod tyk_credentials;
@@ -34,7 +29,7 @@ pub(crate) const TLS_SUITE: &str = "TLS_AES_128_GCM_SHA256";
 pub(crate) const TLS_GROUP: &str = "X25519";
 
 /// All adapters, in the order of the tables.
-pub(crate) const ALL: [&dyn PeerAdapter; 13] = [
+pub(crate) const ALL: [&dyn PeerAdapter; 8] = [
     &tollgate::TollgateAdapter,
     &direct::DirectAdapter,
     &floor::FloorAdapter,
@@ -42,12 +37,7 @@ pub(crate) const ALL: [&dyn PeerAdapter; 13] = [
     &haproxy::HaproxyAdapter,
     &varnish::VarnishAdapter,
     &tyk::TykAdapter,
-    &krakend::KrakendAdapter,
-    &traefik::TraefikAdapter,
     &caddy::CaddyAdapter,
-    &envoy::EnvoyAdapter,
-    &apisix::ApisixAdapter,
-    &kong::KongAdapter,
 ];
 
 /// A gateway that can be measured.

@@ -805,10 +805,11 @@ impl Connection {
             Stage::Collect(_) => limits.head_ms,
             Stage::Relay if self.kept_works() => return self.kept_work_due_ms(),
             Stage::Relay if self.kept_waits() => return self.core.deadlines.now_ms().saturating_add(ROOM_LOOK_MS),
-            Stage::Relay if self.exchange.awaits_answer() && !self.exchange.watches_client => {
+            Stage::Relay if !self.exchange.held_head.is_empty() => HEAD_HELD_MS,
+            // For an answer, or for more of it: an event stream may say nothing for long.
+            Stage::Relay if self.exchange.is_sent() && !self.exchange.watches_client => {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
             }
-            Stage::Relay if !self.exchange.held_head.is_empty() => HEAD_HELD_MS,
             Stage::Relay => self.exchange.wait_ms(limits),
             Stage::Sourced(_) => limits.body_stall_ms,
             Stage::Tunnel(_) => limits.tunnel_idle_ms,

@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{CounterValue, DocumentSpace, Embedded, PendingAnswer, Question, Redis, Store, StoreFault};
+use tollgate_store::{CounterValue, DocumentSpace, Embedded, PendingAnswer, Question, Redis, RedisSettings, Store, StoreFault};
 
 /// Maximum documents in flight.
 const ON_THE_WAY_MAX: usize = 256;
@@ -34,7 +34,10 @@ pub(crate) fn migrate(options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
         return Err("no Redis is configured: name it in `storage` of the configuration, or in TYK_GW_STORAGE_HOST".into());
     }
     let embedded = Arc::new(Embedded::open(&config.tollgate.data_dir)?);
-    let redis = Arc::new(Redis::open(redis_settings(&config.storage)?)?);
+    let settings = redis_settings(&config.storage)?;
+    // Nobody else waits: a server that is slow to answer is not gone.
+    let settings = RedisSettings { ping_time_max: settings.answer_time_max, ..settings };
+    let redis = Arc::new(Redis::open(settings)?);
     if !redis.wait_until_up(START_TIME_MAX) {
         return Err(redis.trouble().unwrap_or_default().into());
     }

@@ -105,6 +105,13 @@ fn the_upstream_does_not_work_for_a_client_that_has_left() {
 }
 
 #[test]
+fn a_client_that_leaves_during_a_response_that_pauses_is_noticed() {
+    let chunk = "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\nab\n";
+    let begun = [Client(GET), UpstreamTakes, UpstreamGets(GET_UP), Upstream(chunk), ClientGets(chunk)];
+    play(&[&begun[..], &[Pass(1_000), ClientLeaves, Pass(100), UpstreamSeesEnd, Over]].concat());
+}
+
+#[test]
 fn a_core_that_drains_ends_connections_behind_their_request() {
     play(&[Drain(0), ClientSeesEnd, Over]);
     play(&[Drain(1_000), Pass(900), ClientGets(""), Pass(100), ClientSeesEnd, Over]);

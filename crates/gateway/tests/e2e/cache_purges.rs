@@ -62,7 +62,9 @@ fn gateways_with<const N: usize>(conf: &Value, upstream: &Upstream) -> [Gateway;
 #[test]
 fn urls_prefixes_and_tags_are_purged_and_nothing_else() {
     let upstream = counting();
-    let gateway = Gateway::start(json!({}), [cached("a", &upstream), cached("b", &upstream)]);
+    // One URL in 32,768 shares its place in the table of purges with another, and another one in each process.
+    let start = || Gateway::start(json!({}), [cached("a", &upstream), cached("b", &upstream)]);
+    let mut gateway = start();
     let targets =
         ["/a/p", "/a/p?x=1", "/a/p/1", "/a/p/1?x=1", "/a/pq", "/a/t1?tags=red+blue", "/a/t2?tags=blue", "/b/p", "/b/t?tags=blue"];
     let all: Vec<&str> = targets.to_vec();
@@ -78,11 +80,18 @@ fn urls_prefixes_and_tags_are_purged_and_nothing_else() {
         (json!({"tags": ["blue", "green"], "soft": true}), vec!["/a/t1?tags=red+blue", "/a/t2?tags=blue"]),
         (json!({"everything": true}), all[..7].to_vec()),
     ] {
-        all.iter().for_each(|target| drop(gateway.get(target)));
-        assert!(all.iter().all(|target| is_hit(&gateway.get(target))));
-        let answer = purge(&gateway, "a", scope.clone());
-        assert_eq!((answer.status, answer.json()["message"].as_str()), (200, Some("cache invalidated")), "{scope}");
-        let gone: Vec<&str> = all.iter().copied().filter(|target| !is_hit(&gateway.get(target))).collect();
+        let gone_from = |gateway: &Gateway| -> Vec<&str> {
+            all.iter().for_each(|target| drop(gateway.get(target)));
+            assert!(all.iter().all(|target| is_hit(&gateway.get(target))));
+            let answer = purge(gateway, "a", scope.clone());
+            assert_eq!((answer.status, answer.json()["message"].as_str()), (200, Some("cache invalidated")), "{scope}");
+            all.iter().copied().filter(|target| !is_hit(&gateway.get(target))).collect()
+        };
+        let mut gone = gone_from(&gateway);
+        if gone.len() > purged.len() {
+            gateway = start();
+            gone = gone_from(&gateway);
+        }
         assert_eq!(gone, purged, "{scope}");
     }
 }
@@ -214,9 +223,19 @@ fn a_gateway_that_does_not_confirm_is_named_and_purges_when_it_can() {
     let (server, upstream) = (Server::start(&[]), counting());
     let [one, two] = gateways::<2>(&server, &upstream);
     two.get("/a/x");
-    two.signal("STOP");
-    let answer = one.control("DELETE", "/tyk/cache/a", "");
-    two.signal("CONT");
+    let known = || one.control("GET", "/tyk/cache", "").json()["gateways"].as_array().unwrap().len();
+    let answer = loop {
+        two.signal("STOP");
+        let answer = one.control("DELETE", "/tyk/cache/a", "");
+        // Whoever has said nothing for five seconds counts as gone.
+        let is_known = known() == 2;
+        two.signal("CONT");
+        if is_known {
+            break answer;
+        }
+        eventually("it is there again", || known() == 2);
+        two.get("/a/x");
+    };
     let said = answer.json()["message"].as_str().unwrap().to_owned();
     assert_eq!(answer.status, 500, "{answer}");
     assert!(said.starts_with("Cache invalidation failed: not confirmed within a second by "), "{said}");

@@ -5,10 +5,14 @@ use std::cell::RefCell;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Why a file is not read. It is the same for files that exist and for others.
 const OUTSIDE: &str = "is outside of the directories whose files documents may name: file.base_path, middleware_path and template_path \
     of the gateway configuration, but not data_dir";
+
+/// Two changes of a file within this time may have the same time: file systems take it from a clock that is not set at every moment.
+const CLOCK_STEP_MAX: Duration = Duration::from_millis(50);
 
 /// Directories whose files documents may name, and one within them whose files they may not name.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +67,8 @@ struct FileState {
 }
 
 impl NamedFile {
-    fn now(path: &Path) -> Self {
+    /// The file as it is now.
+    pub fn now(path: &Path) -> Self {
         let state = fs::metadata(path).ok().map(|file| FileState {
             number: (file.dev(), file.ino()),
             bytes: file.size(),
@@ -73,9 +78,27 @@ impl NamedFile {
         NamedFile { path: path.to_owned(), state }
     }
 
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether nobody has changed it since.
     pub fn is_unchanged(&self) -> bool {
         *self == NamedFile::now(&self.path)
+    }
+
+    /// Whether its last change was so long before this time that a later one has another time for sure.
+    pub fn is_older_than(&self, time: SystemTime) -> bool {
+        let before = time.checked_sub(CLOCK_STEP_MAX).and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        match (&self.state, before) {
+            (Some(state), Some(before)) => {
+                let changed =
+                    Duration::new(state.changed.0.try_into().unwrap_or_default(), state.changed.1.try_into().unwrap_or_default());
+                changed < before
+            }
+            _ => false,
+        }
     }
 }
 

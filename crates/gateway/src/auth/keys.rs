@@ -60,7 +60,7 @@ pub(crate) use key::{Key, KeyState, Permission, TOKEN_SESSION};
 pub(crate) use key_expiry::forgotten_at;
 pub(crate) use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
 pub(crate) use listing::ListedKey;
-pub(crate) use policies::Policies;
+pub(crate) use policies::{Policies, PolicyChange};
 pub(crate) use presented::{AskedKeys, Presented};
 pub(crate) use rehearsed::stand_in;
 pub(crate) use shared::SharedKeys;
@@ -534,7 +534,7 @@ impl Keys {
     /// that have no effect.
     pub(crate) fn set_policies(&self, policies: Policies) -> Vec<Problem> {
         let problems = self.patterns.keep(&policies);
-        if **self.policies.load() != policies {
+        if policies.differ_from(&self.policies.load()) {
             self.policies.store(Arc::new(policies));
             self.generation.fetch_add(1, Ordering::AcqRel);
         }

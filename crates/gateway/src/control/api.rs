@@ -16,6 +16,7 @@ mod client_list;
 mod configuration;
 mod console;
 mod debug;
+mod definition_changes;
 mod definition_store;
 mod document;
 mod documents;
@@ -53,8 +54,8 @@ mod workers;
 
 use crate::auth::oauth::{Notices, TokenStore};
 use crate::base::secret::ControlSecret;
-use crate::control::definition::FILE_BYTES_MAX;
-use crate::control::loader::{Loader, Reloads};
+use crate::control::definitions::FILE_BYTES_MAX;
+use crate::control::definitions::{DefinitionStore, Reloads};
 use crate::control::nodes::Nodes;
 use crate::control::replay::Replays;
 use crate::control::statistics::Statistics;
@@ -109,12 +110,8 @@ const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
 /// State of the control API.
 pub(crate) struct Control {
     pub shared: Arc<GatewayState>,
-    pub loader: Arc<Loader>,
+    pub definitions: Arc<DefinitionStore>,
     pub reloads: Reloads,
-    /// Held while the file of a definition or policy is written or removed.
-    pub files: tokio::sync::Mutex<()>,
-    /// Held while a definition changes together with the one that lists it as a version.
-    pub versions: tokio::sync::Mutex<()>,
     /// Held while a version of a document is checked and changed.
     pub documents: DocumentLocks,
     /// The log of changes.
@@ -194,21 +191,18 @@ pub(crate) fn start(
             tokio::spawn(health::watch_store(control.clone()));
             tokio::spawn(watch_targets(control.shared.clone()));
             tokio::spawn(watch_shared_definitions(control.clone()));
-            let (found, file_changes) = mpsc::channel(store_queues::WAITING_MAX);
-            control.loader.tell_file_changes(found);
-            let (replaced, revisions) = mpsc::channel(store_queues::WAITING_MAX);
-            control.loader.tell_revisions(replaced);
-            let keeping = configuration::revisions::keep(control.clone(), revisions, stopped.clone());
-            let noting = change_log::note_files(control.clone(), file_changes, stopped);
+            let (changed, waiting) = mpsc::channel(store_queues::WAITING_MAX);
+            control.definitions.tell_changes(changed);
+            let noting = definition_changes::note(control.clone(), waiting, stopped);
             let (noted, all_noted) = watch::channel(false);
             let writing = change_log::write(control.clone(), changes, all_noted);
             tokio::spawn(async move {
                 let noting = async {
                     noting.await;
-                    // From now on, no entry comes from files.
+                    // From now on, no entry comes from definitions.
                     let _ = noted.send(true);
                 };
-                tokio::join!(noting, writing, keeping);
+                tokio::join!(noting, writing);
                 let _ = all_stored.send(());
             });
             tokio::spawn(async move {
@@ -267,13 +261,15 @@ impl Routes {
 
 /// Loads what other gateways have stored.
 async fn watch_shared_definitions(control: Arc<Control>) {
-    let Some(shared) = control.loader.shared_definitions() else { return };
+    let Some(shared) = control.definitions.shared_definitions() else { return };
     loop {
         tokio::time::sleep(SHARED_DEFINITIONS_EVERY).await;
         if shared.is_to_be_loaded().await {
             // One after the other: while it loads, the revision is still the old one.
             let _ = control.reloads.request().await;
         }
+        let definitions = control.definitions.clone();
+        let _ = tokio::task::spawn_blocking(move || definitions.keep_copy()).await;
     }
 }
 

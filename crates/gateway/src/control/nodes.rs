@@ -1,8 +1,7 @@
 //! This gateway among those that share its Redis: what it says of itself, and what it answers when another one is asked for sums.
 
+use super::definitions::{DefinitionStore, SharedDefinitions};
 use super::figures_question::FiguresQuestion;
-use super::loader::Loader;
-use super::shared_definitions::SharedDefinitions;
 use super::statistics::Statistics;
 use crate::base::digest::shortened;
 use crate::base::node_bus::{NodeAnswers, NodeBus, NodeEvent, NodeHost, NodeState};
@@ -60,7 +59,7 @@ pub(crate) struct NodeUsage {
 pub(crate) struct OwnFigures {
     shared: Arc<GatewayState>,
     statistics: Arc<Statistics>,
-    loader: Arc<Loader>,
+    definitions: Arc<DefinitionStore>,
     configuration: String,
 }
 
@@ -75,9 +74,9 @@ impl OwnFigures {
         config: &GatewayConfig,
         shared: Arc<GatewayState>,
         statistics: Arc<Statistics>,
-        loader: Arc<Loader>,
+        definitions: Arc<DefinitionStore>,
     ) -> Arc<Self> {
-        Arc::new(OwnFigures { shared, statistics, loader, configuration: configuration_digest(config) })
+        Arc::new(OwnFigures { shared, statistics, definitions, configuration: configuration_digest(config) })
     }
 
     pub(crate) fn history(&self, span: SpanQuestion, from_unix_s: u64) -> NodeHistory {
@@ -135,11 +134,11 @@ impl NodeHost for OwnFigures {
             started_unix_s: since_1970(observer.started).as_secs(),
             unix_ms: since_1970(SystemTime::now()).as_millis() as u64,
             configuration: self.configuration.clone(),
-            definitions: self.loader.definitions_digest(),
-            policies: self.loader.policies_digest(),
+            definitions: self.definitions.definitions_digest(),
+            policies: self.definitions.policies_digest(),
             apis: self.shared.current.load().apis.len(),
             errors: observer.reloads.errors.load(Ordering::Relaxed),
-            shared_definitions: self.loader.shared_definitions().map(SharedDefinitions::state),
+            shared_definitions: self.definitions.shared_definitions().map(SharedDefinitions::state),
             is_new: false,
         }
     }

@@ -9,7 +9,7 @@ mod runner;
 pub(crate) use report::ReplayReport;
 
 use crate::control::compile::compile;
-use crate::control::loader::ServedSet;
+use crate::control::definitions::ServedSet;
 use crate::data::gateway_state::GatewayState;
 use crate::data::snapshot::CompiledApi;
 use crate::observe::{LiveRequests, RequestWatch, logs};

@@ -6,7 +6,7 @@ use crate::base::node_bus::NodeBus;
 use crate::base::purge_log::PurgeLog;
 use crate::base::secret::ControlSecret;
 use crate::control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, WaitingEntries};
-use crate::control::loader::Reloads;
+use crate::control::definitions::Reloads;
 use crate::control::nodes::{Nodes, OwnFigures};
 use crate::control::statistics::Statistics;
 use crate::data::cache_purger::CachePurger;
@@ -35,11 +35,11 @@ impl ControlPlane {
         addresses: &ServedAddresses,
         (secret, secret_file): (ControlSecret, Option<PathBuf>),
     ) -> Self {
-        let Parts { shared, loader, .. } = parts;
+        let Parts { shared, definitions, .. } = parts;
         let redis = shared.keys.shared_keys().map(|keys| keys.redis.clone());
         let purger = start_purger(config, shared.registry.clone(), redis.clone().or(parts.cache_redis.clone()), &addresses.data);
         let (health, statistics) = (Arc::new(Health::default()), Statistics::new());
-        let own_figures = OwnFigures::new(config, shared.clone(), statistics.clone(), loader.clone());
+        let own_figures = OwnFigures::new(config, shared.clone(), statistics.clone(), definitions.clone());
         let node_bus = redis.map(|redis| NodeBus::start(redis, config, shared.observer.node().to_owned(), own_figures.clone()));
         let address = addresses.control.first().or(addresses.data.first()).copied();
         let node = node_name(config, address);
@@ -47,10 +47,8 @@ impl ControlPlane {
         let console = api::console_is_served(config).then(|| Console::new(ConsoleFacts { node, address, secret_file }));
         let control = Control {
             shared: shared.clone(),
-            loader: loader.clone(),
+            definitions: definitions.clone(),
             reloads: reloads.clone(),
-            files: Default::default(),
-            versions: Default::default(),
             documents: Default::default(),
             changes,
             secret,

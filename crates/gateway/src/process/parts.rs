@@ -8,9 +8,9 @@ use crate::auth::oauth::TokenStore;
 use crate::base::bundle_store::BundleStore;
 use crate::base::external_services::ExternalServices;
 use crate::base::tls::{AllowList, ClientTerms, Library};
-use crate::control::loader::Loader;
+use crate::control::definitions::DefinitionStore;
+use crate::control::definitions::SharedDefinitions;
 use crate::control::ports::ApiPorts;
-use crate::control::shared_definitions::SharedDefinitions;
 use crate::data::api_call::api_call_queue;
 use crate::data::gateway_state::GatewayState;
 use crate::data::probe::probe_queue;
@@ -31,7 +31,7 @@ use tollgate_store::Redis;
 
 pub(super) struct Parts {
     pub shared: Arc<GatewayState>,
-    pub loader: Arc<Loader>,
+    pub definitions: Arc<DefinitionStore>,
     /// The ports that definitions open.
     pub ports: Arc<ApiPorts>,
     pub token_store: TokenStore,
@@ -114,8 +114,8 @@ impl Parts {
         listen_to_hosts(&shared);
         let ports = Arc::new(api_ports(config, port_terms, inherited.api_ports()));
         let shared_definitions = SharedDefinitions::new(config, redis);
-        let loader = Arc::new(Loader::new(shared.clone(), ports.clone(), config, shared_definitions));
-        Ok(Parts { shared, loader, ports, token_store, client_terms, lock, cache_redis })
+        let definitions = Arc::new(DefinitionStore::new(shared.clone(), ports.clone(), config, shared_definitions));
+        Ok(Parts { shared, definitions, ports, token_store, client_terms, lock, cache_redis })
     }
 }
 

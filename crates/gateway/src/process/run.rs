@@ -4,7 +4,7 @@ use crate::base::node_bus::NodeBus;
 use crate::base::{secret, secret_stores};
 use crate::control::api::{self, OwnPort, Ports, StoreQueues};
 use crate::control::certificate_watch::CertificateWatch;
-use crate::control::loader::Reloads;
+use crate::control::definitions::Reloads;
 use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
@@ -64,7 +64,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let notifier = Arc::new(Notifier::from_environment());
     let recording = Recording::start(&config, threads(&config), log_format(&options, &config))?;
     let mut parts = Parts::build(&config, settings, recording, log.figures.clone(), connector, &mut inherited)?;
-    parts.loader.reload();
+    parts.definitions.reload();
     let statsd = statsd_sink(&config, &parts.shared)?;
     let own_ports = OwnPorts::open(&config, &parts, &mut inherited)?;
     // All steps that can fail are done: from here on, clients are served.
@@ -77,7 +77,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         statsd.start(parts.shared.clone())?;
     }
     let pusher = start_pusher(&config, &parts.shared)?;
-    let reloads = Reloads::start(parts.loader.clone(), config.reload_interval())?;
+    let reloads = Reloads::start(parts.definitions.clone(), config.reload_interval())?;
     watch(&config, &parts.shared, &reloads)?;
     let sockets = own_ports.sockets(&mut engine, are_given)?;
     for unused in inherited.unused() {

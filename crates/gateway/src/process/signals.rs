@@ -1,7 +1,7 @@
 //! Handles signals, and everything that the gateway does between start and end besides serving: it reloads, hands over to a new
 //! process, and tells the service manager that it is alive.
 
-use crate::control::loader::Reloads;
+use crate::control::definitions::Reloads;
 use crate::process::handover::HandoverState;
 use crate::process::notify::Notifier;
 use std::future::{Future, pending};

@@ -1,28 +1,34 @@
 //! Texts that several processes share, each under a name, with one revision for the whole set. A change names the version that it replaces, so
-//! that of two at the same time only one is made.
+//! that of two at the same time only one is made. Several texts are changed as one: either all are, or none.
 
 use super::{Redis, read};
 use crate::fault::StoreFault;
 use redis::Cmd;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The names of a set in a Redis Cluster have one slot, because of the braces.
 const READ: &str = "\
 local set = KEYS[1]
 return {redis.call('GET', set .. '.revision') or '', redis.call('HGETALL', set .. '.digests')}";
 
+/// All versions are compared before anything is written.
 const CHANGE: &str = "\
-local set, name, expected, digest, text = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local now = redis.call('HGET', set .. '.digests', name) or ''
-if now ~= expected then
-  return ''
+local set = KEYS[1]
+for i = 1, #ARGV, 4 do
+  if (redis.call('HGET', set .. '.digests', ARGV[i]) or '') ~= ARGV[i + 1] then
+    return ''
+  end
 end
-if digest == '' then
-  redis.call('HDEL', set .. '.digests', name)
-  redis.call('HDEL', set .. '.texts', name)
-else
-  redis.call('HSET', set .. '.digests', name, digest)
-  redis.call('HSET', set .. '.texts', name, text)
+for i = 1, #ARGV, 4 do
+  local name, digest, text = ARGV[i], ARGV[i + 2], ARGV[i + 3]
+  if digest == '' then
+    redis.call('HDEL', set .. '.digests', name)
+    redis.call('HDEL', set .. '.texts', name)
+  else
+    redis.call('HSET', set .. '.digests', name, digest)
+    redis.call('HSET', set .. '.texts', name, text)
+  end
 end
 return tostring(redis.call('INCR', set .. '.revision'))";
 
@@ -55,7 +61,7 @@ pub struct TextChange {
     /// Digest of the text that it replaces; `None` if there must be none.
     pub expected: Option<String>,
     /// The new text and its digest; `None` to remove it.
-    pub new: Option<(String, String)>,
+    pub new: Option<(String, Arc<str>)>,
 }
 
 impl Redis {
@@ -92,15 +98,16 @@ impl Redis {
         read::read(self.command(redis::cmd("HMGET").arg(format!("{set}.texts")).arg(names).to_owned()).await?)
     }
 
-    /// Changes a text. The new revision of the set; `None` if another change was faster.
+    /// Changes several texts as one. The new revision of the set; `None` if another change of one of them was faster, so that nothing was changed.
     ///
     /// # Errors
     /// The server's error, or that it is unavailable; then it is unknown whether the change was made.
-    pub async fn change_shared_text(&self, set: &str, change: TextChange) -> Result<Option<u64>, StoreFault> {
-        let TextChange { name, expected, new } = change;
-        let (digest, text) = new.unwrap_or_default();
+    pub async fn change_shared_texts(&self, set: &str, changes: &[TextChange]) -> Result<Option<u64>, StoreFault> {
         let mut command = script(CHANGE, set);
-        command.arg(name).arg(expected.unwrap_or_default()).arg(digest).arg(text);
+        for TextChange { name, expected, new } in changes {
+            let (digest, text) = new.as_ref().map_or(("", ""), |(digest, text)| (digest.as_str(), text.as_ref()));
+            command.arg(name).arg(expected.as_deref().unwrap_or_default()).arg(digest).arg(text);
+        }
         let revision: String = read::read(self.command(command).await?)?;
         Ok(revision.parse().ok())
     }

@@ -1,14 +1,13 @@
 //! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the response is sent.
 
 use super::Control;
-use super::answer::{Change, Changed, ControlAnswer, Error, changed_document, error, no_such_api, ok};
-use super::definition_store::{list_version, remove_file, share, store, store_versions};
+use super::answer::{Change, Changed, ControlAnswer, Error, error, no_such_api, ok};
+use super::definition_store::{self, ChangeRequest};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::parameters::ApiId;
-use super::versions::{self, NewVersion};
+use super::versions::NewVersion;
 use super::{document, examples};
 use crate::base::secret::random_text;
-use crate::control::shared_definitions::DocumentClass;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -75,9 +74,10 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(ApiId { id })
 pub(super) async fn create(
     State(control): State<Arc<Control>>,
     Query(query): Query<HashMap<String, String>>,
+    change: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
-    let wanted = match NewVersion::asked_for(&query, &control.shared.current.load()) {
+    let version = match NewVersion::asked_for(&query, &control.shared.current.load()) {
         Ok(wanted) => wanted,
         Err(answer) => return answer,
     };
@@ -91,12 +91,7 @@ pub(super) async fn create(
         _ => return malformed(),
     };
     definition.insert("api_id".to_owned(), id.clone().into());
-    let _alone = if wanted.is_some() { Some(control.versions.lock().await) } else { None };
-    let answer = store(&control, &id, &Value::Object(definition), Change::Added).await;
-    match wanted.filter(|_| answer.0 == StatusCode::OK) {
-        None => answer,
-        Some(version) => list_version(&control, &version, &id, answer).await,
-    }
+    definition_store::store(&control, change, &id, Value::Object(definition), version, Change::Added).await
 }
 
 /// Same as `POST /tyk/apis`
@@ -114,8 +109,13 @@ pub(super) async fn create(
         DefinitionNotWritten,
     )
 )]
-pub(super) async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<String, String>>, body: Bytes) -> ControlAnswer {
-    create(state, query, body).await
+pub(super) async fn create_at(
+    state: State<Arc<Control>>,
+    query: Query<HashMap<String, String>>,
+    change: ChangeRequest,
+    body: Bytes,
+) -> ControlAnswer {
+    create(state, query, change, body).await
 }
 
 /// Replace an API definition
@@ -130,7 +130,12 @@ pub(super) async fn create_at(state: State<Arc<Control>>, query: Query<HashMap<S
         NoSuchApi, DefinitionNotWritten,
     )
 )]
-pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>, body: Bytes) -> ControlAnswer {
+pub(super) async fn update(
+    State(control): State<Arc<Control>>,
+    Path(ApiId { id }): Path<ApiId>,
+    change: ChangeRequest,
+    body: Bytes,
+) -> ControlAnswer {
     match control.shared.current.load().api(&id) {
         None => return no_such_api(),
         Some(api) if api.openapi.is_some() => return error(StatusCode::BAD_REQUEST, OPENAPI),
@@ -146,7 +151,7 @@ pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id 
         let message = "Request APIID does not match that in Definition! For Update operations these must match.";
         return error(StatusCode::BAD_REQUEST, message);
     }
-    store(&control, &id, &Value::Object(definition.clone()), Change::Modified).await
+    definition_store::store(&control, change, &id, Value::Object(definition), None, Change::Modified).await
 }
 
 /// Remove an API
@@ -160,42 +165,12 @@ pub(super) async fn update(State(control): State<Arc<Control>>, Path(ApiId { id 
         (status = 500, body = Error, description = "The file could not be removed."),
     )
 )]
-pub(super) async fn remove(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
-    if control.shared.current.load().api(&id).is_none() {
-        return no_such_api();
-    }
-    let bases = || {
-        let snapshot = control.shared.current.load();
-        snapshot.apis.iter().filter_map(|api| Some((api.clone(), versions::without(api, &id)?.1))).collect::<Vec<_>>()
-    };
-    let _alone = if bases().is_empty() { None } else { Some(control.versions.lock().await) };
-    let shared = control.loader.shared_definitions().filter(|shared| shared.known().has(DocumentClass::Api, &id));
-    if let Some(shared) = shared {
-        let answer = share(&control, shared, DocumentClass::Api, &id, None, Change::Deleted).await;
-        if answer.0 != StatusCode::OK {
-            return answer;
-        }
-    }
-    // A file with the same id would be served in its place.
-    let removed = remove_file(&control, &id).await.map(|removed| removed || shared.is_some());
-    let bases = bases();
-    // Reloads even if someone else removed the file, which may have happened by hand.
-    let _ = control.reloads.request().await;
-    match removed {
-        Ok(true) => {}
-        Ok(false) => return no_such_api(),
-        Err(failure) => {
-            tracing::error!(%failure, id, "cannot delete an API definition");
-            return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
-        }
-    }
-    for (base, definition) in bases {
-        let answer = store_versions(&control, &base, &definition).await;
-        if answer.0 != StatusCode::OK {
-            tracing::error!(base = base.id, id, answer = %answer.1, "a deleted version stays in the list of its base API");
-        }
-    }
-    changed_document(id, Change::Deleted, shared.is_some(), control.nodes.one_of_several())
+pub(super) async fn remove(
+    State(control): State<Arc<Control>>,
+    Path(ApiId { id }): Path<ApiId>,
+    change: ChangeRequest,
+) -> ControlAnswer {
+    definition_store::remove(&control, change, &id).await
 }
 
 fn malformed() -> ControlAnswer {

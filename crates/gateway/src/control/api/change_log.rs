@@ -6,9 +6,6 @@ use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
 use super::store_queues::next;
 use crate::base::clock::unix_s;
-use crate::control::file_changes::{FoundChange, FoundChanges};
-use crate::control::known_keys::masked_differences;
-use crate::control::shared_definitions::DocumentClass;
 use crate::data::control_caller::ControlCaller;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -98,28 +95,6 @@ impl ChangeLog {
         if self.entries.try_send(entry).is_err() {
             let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(lost, "a change is missing in the log of changes: too many at once");
-        }
-    }
-}
-
-/// Logs changes of files that somebody else made, as those of the user `files`.
-pub(super) async fn note_files(control: Arc<Control>, mut found: mpsc::Receiver<FoundChanges>, mut stopped: watch::Receiver<bool>) {
-    let files = Operator { name: users::FILES.to_owned(), role: Role::Admin };
-    while let Some(FoundChanges(changes)) = next(&mut found, &mut stopped).await {
-        for FoundChange { class, id, old, new, is_usable } in changes {
-            let (action, status) = match (&old, &new) {
-                // The old version stays in service.
-                _ if !is_usable => ("update", 422),
-                (None, _) => ("create", 200),
-                (Some(_), None) => ("delete", 200),
-                (Some(_), Some(_)) => ("update", 200),
-            };
-            let kind = match class {
-                DocumentClass::Api => "api",
-                DocumentClass::Policy => "policy",
-            };
-            let diff = masked_differences(&control.shared.keys, old.as_ref(), new.as_ref());
-            control.changes.add(Some(&files), None, Change { action, kind, target: id, status, diff, etag: None });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::answer::{ControlAnswer, ok};
 use super::{Control, document, examples};
-use crate::control::definition::DefinitionText;
+use crate::control::definitions::DefinitionText;
 use axum::body::Bytes;
 use axum::extract::State;
 use serde::Serialize;
@@ -69,7 +69,7 @@ enum ProblemLevel {
     )
 )]
 pub(super) async fn api(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
-    checked(&body, || match control.loader.api(&DefinitionText::of(&body), None) {
+    checked(&body, || match DefinitionText::of(&body).compile(None, &control.shared.settings, &control.shared.registry) {
         Ok((_, problems)) | Err(problems) => problems,
     })
 }

@@ -11,9 +11,8 @@ mod written;
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
+use super::definition_store::ChangeRequest;
 use super::failures::StoreFailed;
-use crate::data::control_caller::ControlCaller;
-use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -22,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tollgate_admin::{Difference, Operator};
+use tollgate_admin::Difference;
 use utoipa::ToSchema;
 use written::{ChangeSet, ObjectKind};
 
@@ -40,6 +39,10 @@ pub(super) struct ChangeReport {
     dry_run: bool,
     /// The digest after the change; of a dry run, the digest that it was made against.
     digest: String,
+    /// Revision of the definitions that gateways share, if they were changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    revision: Option<u64>,
     /// What changes. Objects that are as wanted already are left out.
     #[schema(inline)]
     plan: Vec<PlannedChange>,
@@ -175,32 +178,13 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Query(query): Quer
         (status = 503, body = Error, description = "Another gateway changes the files at the moment."),
     )
 )]
-pub(super) async fn change(
-    State(control): State<Arc<Control>>,
-    operator: Option<Extension<Operator>>,
-    caller: Option<Extension<ControlCaller>>,
-    body: Bytes,
-) -> ControlAnswer {
+pub(super) async fn change(State(control): State<Arc<Control>>, request: ChangeRequest, body: Bytes) -> ControlAnswer {
     let set = match ChangeSet::parse(&body) {
         Ok(set) => set,
         Err(problems) => return Unchanged::Problems(problems).answer(),
     };
     drop(body);
-    let is_dry_run = set.dry_run;
-    match carry_out::carry_out(&control, set).await {
-        Err(unchanged) => unchanged.answer(),
-        Ok(report) => {
-            if !is_dry_run {
-                carry_out::log(
-                    &control,
-                    operator.map(|Extension(operator)| operator),
-                    caller.map(|Extension(caller)| caller),
-                    &report.plan,
-                );
-            }
-            ok(report)
-        }
-    }
+    carry_out::carry_out(&control, request.author, set).await.map_or_else(Unchanged::answer, ok)
 }
 
 /// A digest as it is shown: 128 bits, for two that differ by accident.

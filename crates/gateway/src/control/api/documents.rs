@@ -4,12 +4,14 @@
 use super::answer::{ControlAnswer, error};
 use super::authority::Signed;
 use super::change_log::Change;
+use super::definition_store::{is_known_version, known_version};
 use super::{Control, definition_store, key_changes, keys};
+use crate::control::definitions::etag;
 use crate::control::known_keys::{KnownKeys, masked_differences};
 use crate::data::control_caller::ControlCaller;
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Query, Request, State};
-use axum::http::header::{CONTENT_LENGTH, ETAG, IF_MATCH};
+use axum::http::header::{CONTENT_LENGTH, ETAG};
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -147,9 +149,9 @@ fn change_of(method: &Method, path: &str, status: StatusCode) -> Option<Change> 
         return None;
     }
     let kind = match path.split('/').nth(2)? {
-        "apis" => "api",
+        // The store of definitions and policies tells what became of them.
+        "apis" | "policies" => return None,
         "keys" => "key",
-        "policies" => "policy",
         "org" => "organisation",
         "certs" => "certificate",
         "oauth" => "client",
@@ -242,11 +244,6 @@ async fn current(control: &Control, document: &Document, uri: &Uri) -> Option<Va
     }
 }
 
-fn etag(value: &Value) -> String {
-    let hash = blake3::hash(value.to_string().as_bytes()).to_hex();
-    format!("\"{}\"", hash.get(..32).unwrap_or_default())
-}
-
 fn tagged(mut response: Response, etag: Option<String>) -> Response {
     if response.status().is_success()
         && let Some(value) = etag.and_then(|etag| HeaderValue::try_from(etag).ok())
@@ -258,15 +255,7 @@ fn tagged(mut response: Response, etag: Option<String>) -> Response {
 
 /// Compares the version that the caller knows with the one that is stored.
 fn check_version(request: &Request, stored: Option<&Value>) -> Result<(), ControlAnswer> {
-    let Some(known) = request.headers().get(IF_MATCH).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()) else {
-        return Ok(());
-    };
-    let etag = stored.map(etag);
-    let matches = match &etag {
-        Some(etag) => known.split(',').any(|known| matches!(known.trim(), "*") || known.trim() == etag),
-        None => false,
-    };
-    if matches { Ok(()) } else { Err(conflict(stored)) }
+    if is_known_version(known_version(request.headers()).as_deref(), stored) { Ok(()) } else { Err(conflict(stored)) }
 }
 
 /// The answer to a change of another version than the stored one.

@@ -124,7 +124,7 @@ pub(super) async fn ready(State(control): State<Arc<Control>>) -> ControlAnswer 
         let answer = json!({ "status": "error", "message": "The store can't be written to", "details": details });
         return ControlAnswer(StatusCode::SERVICE_UNAVAILABLE, answer);
     }
-    if !control.loader.has_loaded() {
+    if !control.definitions.has_loaded() {
         return error(StatusCode::SERVICE_UNAVAILABLE, "A successful API reload did not happen");
     }
     ok(Pulse::pass("Tyk GW Ready"))

@@ -5,7 +5,7 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use crate::auth::keys::{Keys, ListedKey};
 use crate::base::clock::unix_s;
-use crate::control::shared_definitions::{DocumentClass, SharedDefinitions};
+use crate::control::definitions::{DocumentClass, SharedDefinitions};
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
@@ -222,8 +222,8 @@ pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Quer
         column => SortKey::of(counts(&control, api).get(column)),
     };
     let total = snapshot.apis.len();
-    let shared = control.loader.shared_definitions().map(SharedDefinitions::known);
-    let files = control.loader.files_by_id();
+    let shared = control.definitions.shared_definitions().map(SharedDefinitions::known);
+    let files = control.definitions.files_by_id();
     let problems = control.shared.observer.reloads.problems();
     let mut faults: HashMap<&Path, [usize; 2]> = HashMap::new();
     for problem in problems.iter() {

@@ -3,12 +3,12 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, error, no_such_api, ok};
-use super::apis;
-use super::definition_store::{is_file_name, list_version, reasons, store_document};
+use super::definition_store::{self, ChangeRequest, reasons};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::versions::{self, NewVersion, VersionList};
 use super::{examples, parameters::ApiId, parameters::DocumentId};
 use crate::base::secret::random_text;
+use crate::control::definitions::is_file_name;
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -135,11 +135,16 @@ pub(super) async fn versions(
         DefinitionNotWritten,
     )
 )]
-pub(super) async fn create(State(control): State<Arc<Control>>, Query(query): Parameters, body: Bytes) -> ControlAnswer {
+pub(super) async fn create(
+    State(control): State<Arc<Control>>,
+    Query(query): Parameters,
+    change: ChangeRequest,
+    body: Bytes,
+) -> ControlAnswer {
     match read_text(&body) {
         Err(why) => error(StatusCode::BAD_REQUEST, why),
         Ok(document) if document.get(EXTENSION).is_none() => error(StatusCode::BAD_REQUEST, NO_EXTENSION),
-        Ok(document) => add(&control, &query, document).await,
+        Ok(document) => add(&control, change, &query, document).await,
     }
 }
 
@@ -168,7 +173,12 @@ pub(super) async fn create(State(control): State<Arc<Control>>, Query(query): Pa
         DefinitionNotWritten,
     )
 )]
-pub(super) async fn import(State(control): State<Arc<Control>>, Query(query): Parameters, body: Bytes) -> ControlAnswer {
+pub(super) async fn import(
+    State(control): State<Arc<Control>>,
+    Query(query): Parameters,
+    change: ChangeRequest,
+    body: Bytes,
+) -> ControlAnswer {
     let mut document = match read_text(&body) {
         Ok(document) => document,
         Err(why) => return error(StatusCode::BAD_REQUEST, why),
@@ -180,11 +190,11 @@ pub(super) async fn import(State(control): State<Arc<Control>>, Query(query): Pa
         document = convert_swagger(&document).document;
     }
     if let Err(problems) = Document::new(document.clone()) {
-        return error(StatusCode::BAD_REQUEST, reasons(&problems));
+        return error(StatusCode::BAD_REQUEST, reasons(problems.iter()));
     }
     match apply_import(&mut document, &options(&query), true) {
         Err(why) => error(StatusCode::BAD_REQUEST, why),
-        Ok(()) => add(&control, &query, document).await,
+        Ok(()) => add(&control, change, &query, document).await,
     }
 }
 
@@ -203,6 +213,7 @@ pub(super) async fn import(State(control): State<Arc<Control>>, Query(query): Pa
 pub(super) async fn update(
     State(control): State<Arc<Control>>,
     Path(DocumentId { id }): Path<DocumentId>,
+    change: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
     let document = match read_text(&body) {
@@ -212,7 +223,7 @@ pub(super) async fn update(
     if document.get(EXTENSION).is_none() {
         return error(StatusCode::BAD_REQUEST, NO_EXTENSION);
     }
-    replace(&control, &id, document).await
+    replace(&control, change, &id, document).await
 }
 
 /// Change the OpenAPI document of an API
@@ -243,6 +254,7 @@ pub(super) async fn patch(
     State(control): State<Arc<Control>>,
     Path(DocumentId { id }): Path<DocumentId>,
     Query(query): Parameters,
+    change: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
     let mut document = match read_text(&body) {
@@ -253,7 +265,7 @@ pub(super) async fn patch(
         document = convert_swagger(&document).document;
     }
     if let Err(problems) = Document::new(document.clone()) {
-        return error(StatusCode::BAD_REQUEST, reasons(&problems));
+        return error(StatusCode::BAD_REQUEST, reasons(problems.iter()));
     }
     let current = match control.shared.current.load().api(&id) {
         None => return no_such_api(),
@@ -269,7 +281,7 @@ pub(super) async fn patch(
     }
     match apply_import(&mut document, &options(&query), false) {
         Err(why) => error(StatusCode::BAD_REQUEST, why),
-        Ok(()) => replace(&control, &id, document).await,
+        Ok(()) => replace(&control, change, &id, document).await,
     }
 }
 
@@ -284,8 +296,12 @@ pub(super) async fn patch(
         (status = 500, body = Error, description = "A file could not be removed."),
     )
 )]
-pub(super) async fn remove(state: State<Arc<Control>>, Path(DocumentId { id }): Path<DocumentId>) -> ControlAnswer {
-    apis::remove(state, Path(ApiId { id })).await
+pub(super) async fn remove(
+    State(control): State<Arc<Control>>,
+    Path(DocumentId { id }): Path<DocumentId>,
+    change: ChangeRequest,
+) -> ControlAnswer {
+    definition_store::remove(&control, change, &id).await
 }
 
 /// The document of an API, if it has one.
@@ -324,8 +340,8 @@ fn options(query: &HashMap<String, String>) -> ImportOptions {
 }
 
 /// Adds an API, and lists it as a version if the parameters ask for it.
-async fn add(control: &Control, query: &HashMap<String, String>, mut document: Value) -> ControlAnswer {
-    let wanted = match NewVersion::asked_for(query, &control.shared.current.load()) {
+async fn add(control: &Arc<Control>, change: ChangeRequest, query: &HashMap<String, String>, mut document: Value) -> ControlAnswer {
+    let version = match NewVersion::asked_for(query, &control.shared.current.load()) {
         Ok(wanted) => wanted,
         Err(answer) => return answer,
     };
@@ -340,15 +356,10 @@ async fn add(control: &Control, query: &HashMap<String, String>, mut document: V
     {
         info.insert("id".to_owned(), id.clone().into());
     }
-    let _alone = if wanted.is_some() { Some(control.versions.lock().await) } else { None };
-    let answer = store_document(control, &id, &document, Change::Added).await;
-    match wanted.filter(|_| answer.0 == StatusCode::OK) {
-        None => answer,
-        Some(version) => list_version(control, &version, &id, answer).await,
-    }
+    definition_store::store(control, change, &id, document, version, Change::Added).await
 }
 
-async fn replace(control: &Control, id: &str, document: Value) -> ControlAnswer {
+async fn replace(control: &Arc<Control>, change: ChangeRequest, id: &str, document: Value) -> ControlAnswer {
     match control.shared.current.load().api(id) {
         None => return no_such_api(),
         Some(api) if api.openapi.is_none() => return error(StatusCode::BAD_REQUEST, NOT_MIGRATED),
@@ -358,7 +369,7 @@ async fn replace(control: &Control, id: &str, document: Value) -> ControlAnswer 
         let message = "Request APIID does not match that in Definition! For Update operations these must match.";
         return error(StatusCode::BAD_REQUEST, message);
     }
-    store_document(control, id, &document, Change::Modified).await
+    definition_store::store(control, change, id, document, None, Change::Modified).await
 }
 
 fn file_name(query: &Parameters, id: &str) -> String {

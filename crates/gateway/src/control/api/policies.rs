@@ -2,11 +2,11 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed_document, error, ok};
-use super::definition_store::{is_file_name, share, write_file};
+use super::definition_store::{self, ChangeRequest};
 use super::failures::{InvalidPolicy, PolicyNotWritten};
 use super::{document, examples};
 use crate::base::secret::random_text;
-use crate::control::shared_definitions::DocumentClass;
+use crate::control::definitions::{DocumentClass, ReadFiles, WantedDocument, is_file_name};
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -66,8 +66,8 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id
         InvalidPolicy, PolicyNotWritten,
     )
 )]
-pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
-    store(&control, None, &body, Change::Added).await
+pub(super) async fn create(State(control): State<Arc<Control>>, change: ChangeRequest, body: Bytes) -> ControlAnswer {
+    store(&control, change, None, &body, Change::Added).await
 }
 
 /// Same as `POST /tyk/policies`
@@ -83,8 +83,8 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
         InvalidPolicy, PolicyNotWritten,
     )
 )]
-pub(super) async fn create_at(state: State<Arc<Control>>, body: Bytes) -> ControlAnswer {
-    create(state, body).await
+pub(super) async fn create_at(state: State<Arc<Control>>, change: ChangeRequest, body: Bytes) -> ControlAnswer {
+    create(state, change, body).await
 }
 
 /// Replace a policy
@@ -101,9 +101,10 @@ pub(super) async fn create_at(state: State<Arc<Control>>, body: Bytes) -> Contro
 pub(super) async fn update(
     State(control): State<Arc<Control>>,
     Path(PolicyId { id }): Path<PolicyId>,
+    change: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
-    store(&control, Some(&id), &body, Change::Modified).await
+    store(&control, change, Some(&id), &body, Change::Modified).await
 }
 
 /// Remove a policy
@@ -116,31 +117,27 @@ pub(super) async fn update(
         (status = 500, body = Error, description = "No such policy, or the file could not be removed."),
     )
 )]
-pub(super) async fn remove(State(control): State<Arc<Control>>, Path(PolicyId { id }): Path<PolicyId>) -> ControlAnswer {
-    let mut is_shared = false;
-    if let Some(shared) = control.loader.shared_definitions().filter(|shared| shared.known().has(DocumentClass::Policy, &id)) {
-        let answer = share(&control, shared, DocumentClass::Policy, &id, None, Change::Deleted).await;
-        if answer.0 != StatusCode::OK || control.shared.keys.policies().get(&id).is_none() {
-            return answer;
-        }
-        // A file with the same id took its place.
-        is_shared = true;
+pub(super) async fn remove(
+    State(control): State<Arc<Control>>,
+    Path(PolicyId { id }): Path<PolicyId>,
+    change: ChangeRequest,
+) -> ControlAnswer {
+    let is_shared = control.definitions.shared_definitions().is_some_and(|shared| shared.known().has(DocumentClass::Policy, &id));
+    let failed = || error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
+    let gone = id.clone();
+    let plan = move |read: &ReadFiles| match read.policies().get(&gone) {
+        Some(_) => Ok(vec![WantedDocument::gone(DocumentClass::Policy, &gone)]),
+        None => Err(failed()),
+    };
+    match definition_store::apply(&control, change, (DocumentClass::Policy, &id), plan).await {
+        Ok(()) => changed_document(id, Change::Deleted, is_shared, control.nodes.one_of_several()),
+        // The policies of one file for all can't be deleted.
+        Err(ControlAnswer(StatusCode::BAD_REQUEST, _)) => failed(),
+        Err(answer) => answer,
     }
-    let policies = control.shared.keys.policies();
-    let own_file = policies.file_of(&id).filter(|_| control.loader.policy_path().is_some());
-    let Some(file) = own_file else { return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed") };
-    let alone = control.files.lock().await;
-    let own_write = control.loader.own_writes().begin(DocumentClass::Policy, &id);
-    if let Err(failure) = std::fs::remove_file(file) {
-        tracing::error!(%failure, id, "cannot delete a policy");
-        return error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
-    }
-    drop((own_write, alone));
-    let _ = control.reloads.request().await;
-    changed_document(id, Change::Deleted, is_shared, control.nodes.one_of_several())
 }
 
-async fn store(control: &Control, id: Option<&str>, body: &[u8], action: Change) -> ControlAnswer {
+async fn store(control: &Arc<Control>, change: ChangeRequest, id: Option<&str>, body: &[u8], action: Change) -> ControlAnswer {
     let Ok((mut policy, _)) = Policy::parse(body, None) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
     if let Some(id) = id
         && id != policy.id()
@@ -154,32 +151,18 @@ async fn store(control: &Control, id: Option<&str>, body: &[u8], action: Change)
             Err(failure) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("no id can be made: {failure}")),
         }
     }
-    let id = policy.id().to_owned();
-    if let Some(shared) = control.loader.shared_definitions() {
-        if !is_file_name(&id) {
-            return error(StatusCode::BAD_REQUEST, "Invalid Policy ID");
-        }
-        let text = serde_json::to_string_pretty(&policy.to_json()).unwrap_or_default();
-        return share(control, shared, DocumentClass::Policy, &id, Some(&text), action).await;
-    }
-    let Some(directory) = control.loader.policy_path() else {
+    let is_shared = control.definitions.shared_definitions().is_some();
+    if !is_shared && control.definitions.policy_path().is_none() {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "policies.policy_path is not configured: there is nowhere to write to");
-    };
+    }
+    let id = policy.id().to_owned();
     if !is_file_name(&id) {
         return error(StatusCode::BAD_REQUEST, "Invalid Policy ID");
     }
-    let text = serde_json::to_vec_pretty(&policy.to_json()).unwrap_or_default();
-    let policies = control.shared.keys.policies();
-    let path = policies.file_of(&id).map_or_else(|| directory.join(format!("{id}.json")), ToOwned::to_owned);
-    let alone = control.files.lock().await;
-    let own_write = control.loader.own_writes().begin(DocumentClass::Policy, &id);
-    if let Err(failure) = write_file(&path, &text) {
-        tracing::error!(%failure, path = %path.display(), "cannot write a policy");
-        return error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!");
-    }
-    drop((own_write, alone));
-    match control.reloads.request().await {
-        Ok(_) => changed_document(id, action, false, control.nodes.one_of_several()),
-        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the policy was written, but the reload did not finish"),
+    match definition_store::apply(control, change, (DocumentClass::Policy, &id), move |_| Ok(vec![WantedDocument::policy(policy)]))
+        .await
+    {
+        Ok(()) => changed_document(id, action, is_shared, control.nodes.one_of_several()),
+        Err(answer) => answer,
     }
 }

@@ -160,8 +160,8 @@ impl NewVersion {
     }
 }
 
-/// Id and definition of the base API without the version `gone`; `None` if it has no such version.
-pub(super) fn without(base: &CompiledApi, gone: &str) -> Option<(String, Value)> {
+/// The definition of the base API without the version `gone`; `None` if it has no such version.
+pub(super) fn without(base: &CompiledApi, gone: &str) -> Option<Value> {
     let names: Vec<&String> = children(base).filter(|(_, id)| *id == gone && base.id != gone).map(|(name, _)| name).collect();
     if names.is_empty() {
         return None;
@@ -174,7 +174,7 @@ pub(super) fn without(base: &CompiledApi, gone: &str) -> Option<(String, Value)>
     if let Some(Value::Object(versions)) = definition.get_mut("versions") {
         versions.retain(|name, _| !names.contains(&name));
     }
-    Some((base.id.clone(), changed))
+    Some(changed)
 }
 
 /// The object under a name, created if missing; `None` if `value` is not an object.

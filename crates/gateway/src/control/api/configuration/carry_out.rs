@@ -10,106 +10,129 @@ use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use crate::control::api::answer::Done;
 use crate::control::api::change_log::Change;
-use crate::control::loader::FilesUnchanged;
-use crate::data::control_caller::ControlCaller;
+use crate::control::definitions::{ChangeAuthor, DocumentProblem, LOGGED_MAX, NotApplied, NotShared, ReadFiles, WantedDocument};
 use axum::http::StatusCode;
-use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
-use tollgate_admin::Operator;
 use tollgate_file_set::FileSetFault;
-use tollgate_model::{Level, Problem};
+use tollgate_model::Level;
 use tollgate_store::{DocumentSpace, Question, StoreFault};
 
 /// Any digest is right.
 const ANY: &str = "*";
-/// Objects of one change that get their own entries in the log of changes.
-const LOGGED_MAX: usize = 200;
 
-/// Changes everything, or nothing.
-pub(super) async fn carry_out(control: &Arc<Control>, set: ChangeSet) -> Result<ChangeReport, Unchanged> {
-    let _alone = control.files.lock().await;
+/// Changes everything, or nothing. What it did to definitions and policies is logged by their store.
+pub(super) async fn carry_out(control: &Arc<Control>, author: ChangeAuthor, set: ChangeSet) -> Result<ChangeReport, Unchanged> {
     let ChangeSet { digest, dry_run, changes } = set;
-    let concerns_files = changes.iter().any(|change| matches!(change.kind, ObjectKind::Api | ObjectKind::Policy));
-    if concerns_files && control.loader.shared_definitions().is_some() {
-        // The files of one gateway are not what all of them serve.
-        let message = "with tollgate.shared_definitions, definitions and policies are changed one by one; nothing was changed";
-        return Err(Unchanged::Failed(StatusCode::CONFLICT, message.to_owned()));
-    }
     let stored = Arc::new(StoredContent::read(control).await.map_err(|fault| silent(&fault))?);
     let changes = Arc::new(changes);
     // New certificates must be there when definitions are compiled, but not before everything else is known to be right.
     let has_certificates = changes.iter().any(|change| change.kind == ObjectKind::Certificate && !change.pem.is_empty());
     if dry_run || has_certificates {
-        let checked = change_files(control, &stored, &changes, &digest, true).await?;
+        let checked = change_documents(control, &stored, &changes, &digest, None).await?;
         if dry_run {
-            let current = digest_of(&control.loader.served(), &stored);
+            let current = digest_of(&control.definitions.served(), &stored);
             return Ok(report(checked, true, current));
         }
-        let added = add_certificates(control, &checked.stored).await?;
-        let outcome = change_files(control, &stored, &changes, &digest, false).await;
+        let added = add_certificates(control, &checked.plan.stored).await?;
+        let outcome = change_documents(control, &stored, &changes, &digest, Some(author.clone())).await;
         if outcome.is_err() {
             remove_certificates(control, &added).await;
         }
-        return finish(control, outcome?).await;
+        return finish(control, &author, outcome?).await;
     }
-    let changed = change_files(control, &stored, &changes, &digest, false).await?;
-    finish(control, changed).await
+    let changed = change_documents(control, &stored, &changes, &digest, Some(author.clone())).await?;
+    finish(control, &author, changed).await
 }
 
-/// Changes the files, or checks whether that could be done.
-async fn change_files(
+/// A plan whose part for definitions and policies is carried out, or checked.
+struct CarriedOut {
+    plan: Plan,
+    /// Revision of the definitions that gateways share.
+    revision: Option<u64>,
+}
+
+/// Changes definitions and policies, or only checks whether that could be done if nobody is the author.
+async fn change_documents(
     control: &Arc<Control>,
     stored: &Arc<StoredContent>,
     changes: &Arc<Vec<ObjectChange>>,
     digest: &str,
-    dry_run: bool,
-) -> Result<Plan, Unchanged> {
+    author: Option<ChangeAuthor>,
+) -> Result<CarriedOut, Unchanged> {
     let (control, stored, changes, digest) = (control.clone(), stored.clone(), changes.clone(), digest.to_owned());
     let work = move || {
-        let has_files = changes.iter().any(|change| matches!(change.kind, ObjectKind::Api | ObjectKind::Policy));
-        // Problems that compiling finds have the files' names; authors know the sources.
-        let mut sources = HashMap::new();
-        let outcome = control.loader.change(dry_run || !has_files, |read| {
-            let current = digest_of(read, &stored);
-            if digest != ANY && digest != current {
-                return Err(Unchanged::Changed(current));
+        let plan = |read: &ReadFiles| planned(&control, read, &stored, &changes, &digest);
+        let outcome = match author {
+            Some(author) => {
+                control.definitions.apply(author, plan).map(|applied| (applied.planned, applied.problems, applied.revision))
             }
-            let mut plan = Plan::new(&control, read, &stored, &changes);
-            if !plan.problems.is_empty() {
-                return Err(Unchanged::Problems(std::mem::take(&mut plan.problems)));
-            }
-            sources = std::mem::take(&mut plan.sources);
-            Ok((std::mem::take(&mut plan.files), plan))
-        });
+            None => control.definitions.check(plan).map(|(plan, problems)| (plan, problems, None)),
+        };
         match outcome {
-            Ok((mut plan, report)) => {
-                let warnings = report.problems.iter().filter(|problem| problem.level == Level::Warning);
-                let of_changed = warnings.filter(|problem| problem.file.as_ref().is_some_and(|file| sources.contains_key(file)));
-                plan.warnings.extend(of_changed.map(|problem| sourced(problem, &sources)));
-                Ok(plan)
+            Ok((mut plan, problems, revision)) => {
+                let warnings = problems.iter().filter(|found| found.problem.level == Level::Warning);
+                plan.warnings.extend(warnings.map(SourceProblem::of));
+                Ok(CarriedOut { plan, revision })
             }
-            Err(FilesUnchanged::Refused(unchanged)) => Err(unchanged),
-            Err(FilesUnchanged::Problems(problems)) => {
-                Err(Unchanged::Problems(problems.iter().map(|problem| sourced(problem, &sources)).collect()))
+            Err(NotApplied::Shared(NotShared::Changed)) => {
+                // So that the answer has the digest of what another gateway has stored.
+                control.definitions.reload();
+                Err(Unchanged::Changed(digest_of(&control.definitions.served(), &stored)))
             }
-            Err(FilesUnchanged::Fault(FileSetFault::Busy)) => Err(Unchanged::Failed(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Another gateway is changing the files; nothing was changed".to_owned(),
-            )),
-            Err(FilesUnchanged::Fault(fault)) => {
-                tracing::error!(%fault, "a change of the configuration can't be written");
-                Err(Unchanged::Failed(StatusCode::INTERNAL_SERVER_ERROR, fault.to_string()))
-            }
+            Err(unchanged) => Err(unchanged.into()),
         }
     };
     let ended = tokio::task::spawn_blocking(work).await;
     ended.unwrap_or_else(|_| Err(Unchanged::Failed(StatusCode::INTERNAL_SERVER_ERROR, "the change did not finish".to_owned())))
 }
 
+/// What changes mean for what was read, if it is what they were made for.
+pub(super) fn planned(
+    control: &Control,
+    read: &ReadFiles,
+    stored: &StoredContent,
+    changes: &[ObjectChange],
+    digest: &str,
+) -> Result<(Vec<WantedDocument>, Plan), Unchanged> {
+    let current = digest_of(read, stored);
+    if digest != ANY && digest != current {
+        return Err(Unchanged::Changed(current));
+    }
+    let mut plan = Plan::new(control, read, stored, changes);
+    if !plan.problems.is_empty() {
+        return Err(Unchanged::Problems(std::mem::take(&mut plan.problems)));
+    }
+    Ok((std::mem::take(&mut plan.documents), plan))
+}
+
+impl From<NotApplied<Unchanged>> for Unchanged {
+    fn from(unchanged: NotApplied<Unchanged>) -> Self {
+        match unchanged {
+            NotApplied::Refused(unchanged) => unchanged,
+            NotApplied::Problems(problems) => Unchanged::Problems(problems.iter().map(SourceProblem::of).collect()),
+            NotApplied::Files(FileSetFault::Busy) => Unchanged::Failed(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Another gateway is changing the files; nothing was changed".to_owned(),
+            ),
+            NotApplied::Files(fault) => {
+                tracing::error!(%fault, "a change of the configuration can't be written");
+                Unchanged::Failed(StatusCode::INTERNAL_SERVER_ERROR, fault.to_string())
+            }
+            NotApplied::Shared(why) => Unchanged::Failed(StatusCode::SERVICE_UNAVAILABLE, why.to_string()),
+        }
+    }
+}
+
+impl SourceProblem {
+    fn of(found: &DocumentProblem) -> Self {
+        let path = if found.problem.path.is_empty() { "$".to_owned() } else { found.problem.path.clone() };
+        SourceProblem { source: found.source.clone(), path, message: found.problem.message.clone() }
+    }
+}
+
 /// Changes the rest of the store.
-async fn finish(control: &Arc<Control>, plan: Plan) -> Result<ChangeReport, Unchanged> {
-    if let Err(fault) = change_store(control, &plan.stored).await {
+async fn finish(control: &Arc<Control>, author: &ChangeAuthor, done: CarriedOut) -> Result<ChangeReport, Unchanged> {
+    if let Err(fault) = change_store(control, &done.plan.stored).await {
         tracing::error!(%fault, "a change of the configuration is incomplete in the store");
         let message = format!(
             "the store failed ({fault}) after the files were changed: OAuth clients, templates of keys or removed certificates may be as before; the same \
@@ -118,21 +141,16 @@ async fn finish(control: &Arc<Control>, plan: Plan) -> Result<ChangeReport, Unch
         return Err(Unchanged::Failed(StatusCode::INTERNAL_SERVER_ERROR, message));
     }
     let stored = StoredContent::read(control).await.map_err(|fault| silent(&fault))?;
-    let digest = digest_of(&control.loader.served(), &stored);
-    Ok(report(plan, false, digest))
+    let digest = digest_of(&control.definitions.served(), &stored);
+    let report = report(done, false, digest);
+    log(control, author, &report.plan);
+    Ok(report)
 }
 
-fn report(plan: Plan, dry_run: bool, digest: String) -> ChangeReport {
-    let Plan { mut rows, unchanged, warnings, .. } = plan;
+fn report(done: CarriedOut, dry_run: bool, digest: String) -> ChangeReport {
+    let CarriedOut { plan: Plan { mut rows, unchanged, warnings, .. }, revision } = done;
     rows.sort_by(|a, b| (a.kind, &a.id).cmp(&(b.kind, &b.id)));
-    ChangeReport { status: Done::Ok, dry_run, digest, plan: rows, unchanged, warnings }
-}
-
-pub(super) fn sourced(problem: &Problem, sources: &HashMap<PathBuf, String>) -> SourceProblem {
-    let file = problem.file.as_ref();
-    let source = file.map(|file| sources.get(file).cloned().unwrap_or_else(|| file.display().to_string()));
-    let path = if problem.path.is_empty() { "$".to_owned() } else { problem.path.clone() };
-    SourceProblem { source: source.unwrap_or_default(), path, message: problem.message.clone() }
+    ChangeReport { status: Done::Ok, dry_run, digest, revision, plan: rows, unchanged, warnings }
 }
 
 /// Stores new certificates; returns their ids. If one can't be stored, none is.
@@ -194,23 +212,19 @@ async fn change_store(control: &Control, steps: &StoredSteps) -> Result<(), Stor
     Ok(())
 }
 
-/// Adds a change to the log of changes: an entry for each object, or one for all if there are very many.
-pub(super) fn log(control: &Control, operator: Option<Operator>, caller: Option<ControlCaller>, rows: &[PlannedChange]) {
-    let add = |change: Change| control.changes.add(operator.as_ref(), caller, change);
-    if rows.len() > LOGGED_MAX {
-        let count = |action| rows.iter().filter(|row| row.action == action).count();
-        let [created, updated, deleted] = [PlannedAction::Create, PlannedAction::Update, PlannedAction::Delete].map(count);
-        let target = format!("{created} created, {updated} updated, {deleted} deleted");
-        return add(Change { action: "update", kind: "configuration", target, status: 200, ..Change::default() });
-    }
-    for row in rows {
+/// Logs what became of certificates, clients and templates.
+fn log(control: &Control, author: &ChangeAuthor, rows: &[PlannedChange]) {
+    let operator = author.operator();
+    let of_store = |row: &&PlannedChange| !matches!(row.kind, ObjectKind::Api | ObjectKind::Policy);
+    for row in rows.iter().filter(of_store).take(LOGGED_MAX) {
         let action = match row.action {
             PlannedAction::Create => "create",
             PlannedAction::Update => "update",
             PlannedAction::Delete => "delete",
         };
         let diff = (row.diff.clone(), row.diff_more);
-        add(Change { action, kind: row.kind.name(), target: row.id.clone(), status: 200, diff, etag: None });
+        let change = Change { action, kind: row.kind.name(), target: row.id.clone(), status: 200, diff, etag: None };
+        control.changes.add(operator.as_ref(), author.caller(), change);
     }
 }
 

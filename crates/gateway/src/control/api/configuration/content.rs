@@ -4,8 +4,8 @@ use super::{shown_digest, text_at};
 use crate::auth::certificates::{CertificateSummary, summary};
 use crate::auth::oauth::OauthClient;
 use crate::control::api::Control;
+use crate::control::definitions::{ReadFiles, document_of};
 use crate::control::known_keys::KnownKeys;
-use crate::control::loader::{ReadFiles, document_of};
 use crate::data::snapshot::CompiledApi;
 use serde::Serialize;
 use serde_json::Value;
@@ -176,7 +176,7 @@ async fn templates(store: &dyn Store) -> Result<BTreeMap<String, Value>, StoreFa
 
 impl ConfigurationContent {
     pub(super) fn of(control: &Control, stored: &StoredContent, parts: &Parts) -> Self {
-        let files = control.loader.served();
+        let files = control.definitions.served();
         let keys = KnownKeys(&control.shared.keys);
         let shown = |id: &str, document: &Value, broken: bool| {
             let mut document = document.clone();

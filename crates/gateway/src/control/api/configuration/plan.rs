@@ -5,23 +5,19 @@ use super::written::{ChangeAction, ObjectChange, ObjectKind};
 use super::{PlannedAction, PlannedChange, SourceProblem, text_at};
 use crate::auth::oauth::{OauthClient, new_client_secret};
 use crate::base::clock::unix_s;
-use crate::base::definition_files::{ApiFile, companion_of};
 use crate::control::api::Control;
-use crate::control::api::definition_store::is_file_name;
-use crate::control::definition::{DefinitionText, FILE_BYTES_MAX};
+use crate::control::definitions::{Definition, DocumentClass, ReadFiles, WantedDocument, document_of, is_file_name};
 use crate::control::known_keys::KnownKeys;
-use crate::control::loader::{ReadFiles, WantedFile, document_of};
 use crate::data::snapshot::CompiledApi;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tollgate_admin::mask::{mask_named, unmask_named};
 use tollgate_admin::{Difference, MASK, differences};
 use tollgate_model::policy::Policy;
 use tollgate_model::session::Session;
 use tollgate_model::{Level, Problem};
-use tollgate_openapi::{Document, EXTENSION, classic_form, is_openapi};
+use tollgate_openapi::{EXTENSION, is_openapi};
 
 /// Everything that has to be done.
 #[derive(Default)]
@@ -30,9 +26,7 @@ pub(super) struct Plan {
     pub unchanged: usize,
     pub warnings: Vec<SourceProblem>,
     pub problems: Vec<SourceProblem>,
-    pub files: Vec<WantedFile>,
-    /// Source of each written file, for problems that compiling finds.
-    pub sources: HashMap<PathBuf, String>,
+    pub documents: Vec<WantedDocument>,
     pub stored: StoredSteps,
 }
 
@@ -55,20 +49,15 @@ struct Before<'b> {
     control: &'b Control,
     read: &'b ReadFiles,
     stored: &'b StoredContent,
-    /// The file that counts, by id.
-    apis: HashMap<&'b str, (&'b Path, &'b Arc<CompiledApi>, bool)>,
-    /// Who an API file belongs to.
-    owners: HashMap<&'b Path, &'b str>,
+    /// The APIs that count by id, and whether their files are broken.
+    apis: HashMap<&'b str, (&'b Arc<CompiledApi>, bool)>,
 }
 
 impl Plan {
     /// Makes the plan. Problems of documents that only compiling finds are not in it yet.
     pub(super) fn new(control: &Control, read: &ReadFiles, stored: &StoredContent, changes: &[ObjectChange]) -> Self {
-        let mut before = Before { control, read, stored, apis: HashMap::new(), owners: HashMap::new() };
-        for api in read.apis() {
-            before.apis.insert(&api.api.id, (api.path, api.api, api.is_broken));
-            before.owners.insert(api.path, &api.api.id);
-        }
+        let apis = read.apis().map(|api| (api.api.id.as_str(), (api.api, api.is_broken))).collect();
+        let before = Before { control, read, stored, apis };
         let mut plan = Plan::default();
         let mut seen = HashSet::new();
         let mut put_apis: BTreeMap<String, bool> = BTreeMap::new();
@@ -95,9 +84,7 @@ impl Plan {
                 ChangeAction::Put => {
                     let takes = |api: &str| match put_apis.get(api) {
                         Some(takes) => Some(*takes),
-                        None => {
-                            before.apis.get(api).filter(|_| known_apis.contains(api)).map(|(_, api, _)| takes_clients(&api.raw))
-                        }
+                        None => before.apis.get(api).filter(|_| known_apis.contains(api)).map(|(api, _)| takes_clients(&api.raw)),
                     };
                     plan.put_client(&before, change, &takes)
                 }
@@ -190,53 +177,33 @@ impl Plan {
             return None;
         }
         let known = before.apis.get(id.as_str()).copied();
-        let stored = known.map(|(_, api, _)| document_of(api));
+        let stored = known.map(|(api, _)| document_of(api));
         // A document in the other language has its secrets elsewhere.
         let document = self.unmasked(before, change, stored.filter(|stored| is_openapi(stored) == in_openapi))?;
-        let classic = match in_openapi {
-            false => None,
-            true => match Document::new(document.clone()) {
-                Ok((document, _)) => Some(classic_form(&document).definition),
-                Err(problems) => {
-                    self.take(change, problems);
-                    return Some(id);
-                }
-            },
+        let definition = match Definition::new(document, None) {
+            Ok(definition) => definition,
+            Err(problems) => {
+                self.take(change, problems);
+                return Some(id);
+            }
         };
-        put.insert(id.clone(), takes_clients(classic.as_ref().unwrap_or(&document)));
-        if known.is_some_and(|(_, _, is_broken)| !is_broken) && stored == Some(&document) {
+        put.insert(id.clone(), takes_clients(definition.classic()));
+        if known.is_some_and(|(_, is_broken)| !is_broken) && stored == Some(definition.written()) {
             self.unchanged += 1;
             return Some(id);
         }
-        self.row(before, change, &id, stored, Some(&document));
-        let path = known.map_or_else(|| before.new_file(&id), |(path, ..)| path.to_owned());
-        let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
-        let is_alone = known.is_some() && ApiFile::at(path.clone()).companion.is_none();
-        let (text, companion) = match classic {
-            Some(classic) if !is_alone => {
-                let text = DefinitionText { text: pretty(&classic), companion: Some(pretty(&document)) };
-                (text, companion_of(&path))
-            }
-            _ => (DefinitionText { text: pretty(&document), companion: None }, None),
-        };
-        if text.text.len().max(text.companion.as_ref().map_or(0, Vec::len)) > FILE_BYTES_MAX {
-            self.problem(change, "$", format!("its file would be larger than {FILE_BYTES_MAX} bytes"));
-        }
-        self.sources.insert(path.clone(), change.source.clone());
-        self.sources.extend(companion.iter().map(|path| (path.clone(), change.source.clone())));
-        self.files.push(WantedFile::Api { file: ApiFile { path, companion }, text });
+        self.row(before, change, &id, stored, Some(definition.written()));
+        self.documents.push(WantedDocument::api(&id, definition).with_source(&change.source));
         Some(id)
     }
 
     fn delete_api(&mut self, before: &Before<'_>, change: &ObjectChange) -> Option<String> {
-        let Some((_, api, _)) = before.apis.get(change.id.as_str()).copied() else {
+        let Some((api, _)) = before.apis.get(change.id.as_str()).copied() else {
             self.unchanged += 1;
             return Some(change.id.clone());
         };
         self.row(before, change, &change.id, Some(document_of(api)), None);
-        // An earlier file with this id would take its place.
-        let all = before.read.apis().filter(|api| api.api.id == change.id);
-        self.files.extend(all.map(|api| WantedFile::NoApi { file: ApiFile::at(api.path.to_owned()) }));
+        self.documents.push(WantedDocument::gone(DocumentClass::Api, &change.id).with_source(&change.source));
         Some(change.id.clone())
     }
 
@@ -254,10 +221,6 @@ impl Plan {
             self.problem(change, "$.id", "must be an id: letters, digits, '-', '_', '~' and '.', at most 200 of them");
             return None;
         }
-        let Some(directory) = before.control.loader.policy_path() else {
-            self.problem(change, "$", "the gateway has no policies.policy_path: there is nowhere to write policies to");
-            return Some(id);
-        };
         let stored = before.read.policies().get(&id).map(Policy::to_json);
         let document = self.unmasked(before, change, stored.as_ref())?;
         let mut policy = Policy::from_value(&document, None).map_or(parsed, |(policy, _)| policy);
@@ -270,23 +233,17 @@ impl Plan {
             return Some(id);
         }
         self.row(before, change, &id, stored.as_ref(), Some(&new));
-        let path = before.read.policies().file_of(&id).map_or_else(|| directory.join(format!("{id}.json")), Path::to_owned);
-        self.files.push(WantedFile::Policy { path, policy: Box::new(policy) });
+        self.documents.push(WantedDocument::policy(policy).with_source(&change.source));
         Some(id)
     }
 
     fn delete_policy(&mut self, before: &Before<'_>, change: &ObjectChange) -> Option<String> {
-        let policies = before.read.policies();
-        let (Some(policy), Some(path)) = (policies.get(&change.id), policies.file_of(&change.id)) else {
+        let Some(policy) = before.read.policies().get(&change.id) else {
             self.unchanged += 1;
             return Some(change.id.clone());
         };
-        if before.control.loader.policy_path().is_none() {
-            self.problem(change, "$", "the gateway has no policies.policy_path: its policies share one file, which is not written");
-            return None;
-        }
         self.row(before, change, &change.id, Some(&policy.to_json()), None);
-        self.files.push(WantedFile::NoPolicy { path: path.to_owned(), id: change.id.clone() });
+        self.documents.push(WantedDocument::gone(DocumentClass::Policy, &change.id).with_source(&change.source));
         Some(change.id.clone())
     }
 
@@ -475,16 +432,6 @@ impl Plan {
         for (source, path, message) in found {
             self.warn(&source, &path, message);
         }
-    }
-}
-
-impl Before<'_> {
-    /// Where a new definition is written: the file named after its id, unless another API is there.
-    fn new_file(&self, id: &str) -> PathBuf {
-        let directory = self.control.loader.app_path();
-        let names = std::iter::once(format!("{id}.json")).chain((2..).map(|number| format!("{id}.{number}.json")));
-        let mut paths = names.map(|name| directory.join(name));
-        paths.find(|path| !self.owners.contains_key(path.as_path())).unwrap_or_else(|| directory.join(id))
     }
 }
 

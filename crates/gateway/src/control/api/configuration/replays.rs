@@ -1,14 +1,13 @@
 //! `/tyk/configuration/replays`: runs recorded or live requests through the configuration in service and through another one, and says which would
 //! be answered differently. Nothing is sent anywhere, and nothing counts.
 
-use super::carry_out::sourced;
+use super::carry_out;
 use super::content::StoredContent;
-use super::plan::Plan;
 use super::written::ChangeSet;
 use super::{Unchanged, digest_of};
 use crate::control::api::Control;
 use crate::control::api::answer::{ControlAnswer, Done, Error, error, ok};
-use crate::control::loader::{FilesUnchanged, ServedSet};
+use crate::control::definitions::ServedSet;
 use crate::control::replay::{LiveQuestion, Replay, ReplayFault, ReplayReport};
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -66,7 +65,6 @@ pub(in crate::control::api) struct ReplayStarted {
     responses(
         (status = 200, body = ReplayStarted, description = "It takes requests."),
         (status = 400, body = Object, description = "The body is not a set of changes, or an object has an error: `problems` has source, JSON path and message of each."),
-        (status = 409, body = Error, description = "Definitions are shared between gateways, which have no file changes."),
         (status = 412, body = Object, description = "The configuration has another digest by now."),
         (status = 429, body = Error, description = "Four others are running."),
         (status = 500, body = Error, description = "The store does not answer, or there is no thread."),
@@ -104,26 +102,11 @@ fn begun(control: &Arc<Control>, stored: &StoredContent, set: &ChangeSet) -> Res
 
 /// The configuration in service and the changed one.
 fn sides(control: &Arc<Control>, stored: &StoredContent, set: &ChangeSet) -> Result<([ServedSet; 2], String), Unchanged> {
-    let mut sources = HashMap::new();
-    let sides = control.loader.before_and_after(|read| {
-        let current = digest_of(read, stored);
-        if set.digest != "*" && set.digest != current {
-            return Err(Unchanged::Changed(current));
-        }
-        let mut plan = Plan::new(control, read, stored, &set.changes);
-        if !plan.problems.is_empty() {
-            return Err(Unchanged::Problems(std::mem::take(&mut plan.problems)));
-        }
-        sources = std::mem::take(&mut plan.sources);
-        Ok((plan.files, current))
+    let sides = control.definitions.before_and_after(|read| {
+        let (documents, _) = carry_out::planned(control, read, stored, &set.changes, &set.digest)?;
+        Ok((documents, digest_of(read, stored)))
     });
-    sides.map_err(|unchanged| match unchanged {
-        FilesUnchanged::Refused(unchanged) => unchanged,
-        FilesUnchanged::Problems(problems) => {
-            Unchanged::Problems(problems.iter().map(|problem| sourced(problem, &sources)).collect())
-        }
-        FilesUnchanged::Fault(fault) => Unchanged::Failed(StatusCode::INTERNAL_SERVER_ERROR, fault.to_string()),
-    })
+    sides.map_err(Unchanged::from)
 }
 
 /// Give requests to a replay

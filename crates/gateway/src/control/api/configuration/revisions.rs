@@ -2,14 +2,12 @@
 //! the way back. A revision keeps what it replaced, with secrets; nobody is shown that.
 
 use super::written::{ChangeAction, ChangeSet, ObjectChange, ObjectKind};
-use super::{ChangeReport, carry_out};
+use super::{ChangeReport, Unchanged, carry_out};
 use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use crate::control::api::answer::{ControlAnswer, Error, error, ok};
-use crate::control::api::store_queues::next;
-use crate::control::loader::{RevisedKind, RevisedObject, Revision};
-use crate::data::control_caller::ControlCaller;
-use axum::Extension;
+use crate::control::api::definition_store::ChangeRequest;
+use crate::control::definitions::{DefinitionsChanged, DocumentChange, DocumentClass};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -17,8 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tokio::sync::{mpsc, watch};
-use tollgate_admin::Operator;
 use tollgate_model::json_document;
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 use utoipa::ToSchema;
@@ -45,6 +41,9 @@ pub(in crate::control::api) struct RevisionEntry {
     objects: Vec<String>,
     /// Number of objects.
     count: usize,
+    /// Whether it concerns all gateways, because they share their definitions.
+    #[serde(default)]
+    shared: bool,
     /// Pieces in which the content is stored; 0 if it was too large, so that there is no way back beyond this revision.
     pieces: usize,
 }
@@ -71,6 +70,29 @@ pub(in crate::control::api) struct Rollback {
     dry_run: bool,
 }
 
+/// The objects that one change replaced.
+#[derive(Serialize, Deserialize)]
+struct Revision {
+    objects: Vec<RevisedObject>,
+}
+
+/// An object before and after.
+#[derive(Serialize, Deserialize)]
+struct RevisedObject {
+    kind: DocumentClass,
+    id: String,
+    /// With its secrets; `None` if it did not exist.
+    old: Option<Value>,
+    /// Whether it exists afterwards.
+    exists: bool,
+}
+
+impl RevisedObject {
+    fn of(change: DocumentChange) -> Self {
+        RevisedObject { kind: change.class, id: change.id, old: change.old, exists: change.exists }
+    }
+}
+
 fn entry_id(number: u64) -> String {
     format!("revision/{number}")
 }
@@ -81,28 +103,30 @@ fn piece_id(number: u64, piece: usize) -> String {
 
 const LATEST: &str = "revision/latest";
 
-/// Stores revisions while the gateway runs.
-pub(in crate::control::api) async fn keep(
-    control: Arc<Control>,
-    mut waiting: mpsc::Receiver<Revision>,
-    mut stopped: watch::Receiver<bool>,
-) {
-    while let Some(revision) = next(&mut waiting, &mut stopped).await {
-        let node = control.shared.observer.node().to_owned();
-        if let Err(fault) = put(control.shared.keys.store(), &revision, node).await {
-            tracing::error!(%fault, "a revision of the configuration can't be stored: there is no way back from it");
-        }
+/// Stores what a change replaced.
+pub(in crate::control::api) async fn keep(control: &Control, changed: DefinitionsChanged) {
+    let node = control.shared.observer.node().to_owned();
+    let is_shared = changed.changes.iter().any(|change| change.is_shared);
+    // What can't be used has changed nothing.
+    let objects: Vec<RevisedObject> =
+        changed.changes.into_iter().filter(|change| change.is_usable).map(RevisedObject::of).collect();
+    if objects.is_empty() {
+        return;
+    }
+    if let Err(fault) = put(control.shared.keys.store(), &Revision { objects }, node, is_shared).await {
+        tracing::error!(%fault, "a revision of the configuration can't be stored: there is no way back from it");
     }
 }
 
-async fn put(store: &dyn Store, revision: &Revision, node: String) -> Result<(), StoreFault> {
+async fn put(store: &dyn Store, revision: &Revision, node: String, shared: bool) -> Result<(), StoreFault> {
     let content = serde_json::to_vec(revision).unwrap_or_default();
     let pieces = content.len().div_ceil(PIECE_BYTES);
     let pieces = if pieces > PIECES_MAX { 0 } else { pieces };
     let mut number = latest(store).await? + 1;
     loop {
         let objects = revision.objects.iter().take(NAMED_MAX).map(described).collect();
-        let entry = RevisionEntry { number, time: unix_s(), node: node.clone(), objects, count: revision.objects.len(), pieces };
+        let entry =
+            RevisionEntry { number, time: unix_s(), node: node.clone(), objects, count: revision.objects.len(), shared, pieces };
         let value = serde_json::to_vec(&entry).unwrap_or_default();
         let question = Question::PutNew { kind: DocumentSpace::Console, id: entry_id(number), value, expires_unix_s: None };
         // Another gateway on the store may have taken the number.
@@ -129,11 +153,7 @@ fn described(object: &RevisedObject) -> String {
         (Some(_), false) => "delete",
         (Some(_), true) => "update",
     };
-    let kind = match object.kind {
-        RevisedKind::Api => "api",
-        RevisedKind::Policy => "policy",
-    };
-    format!("{action} {kind} {}", object.id)
+    format!("{action} {} {}", object.kind.name(), object.id)
 }
 
 async fn remove(store: &dyn Store, number: u64) -> Result<(), StoreFault> {
@@ -207,7 +227,6 @@ pub(in crate::control::api) async fn list(State(control): State<Arc<Control>>) -
         (status = 200, body = ChangeReport, description = "The change is made and in service; or this is what it would be."),
         (status = 400, body = Object, description = "The body has no number, or a document that would come back is not valid any more."),
         (status = 404, body = Error, description = "There is no such revision any more, or what a later one replaced was too large to be kept."),
-        (status = 409, body = Error, description = "Definitions are shared between gateways."),
         (status = 412, body = Object, description = "The configuration was changed meanwhile."),
         (status = 500, body = Error, description = "The store does not answer, or a file can't be written."),
         (status = 503, body = Error, description = "Another gateway changes the files at the moment."),
@@ -215,8 +234,7 @@ pub(in crate::control::api) async fn list(State(control): State<Arc<Control>>) -
 )]
 pub(in crate::control::api) async fn rollback(
     State(control): State<Arc<Control>>,
-    operator: Option<Extension<Operator>>,
-    caller: Option<Extension<ControlCaller>>,
+    request: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
     let wanted: Rollback = match serde_json::from_slice(&body) {
@@ -229,16 +247,7 @@ pub(in crate::control::api) async fn rollback(
         Err(fault) => return crate::control::api::oauth::silent(&fault),
     };
     let set = ChangeSet { digest: "*".to_owned(), dry_run: wanted.dry_run, changes };
-    match carry_out::carry_out(&control, set).await {
-        Err(unchanged) => unchanged.answer(),
-        Ok(report) => {
-            if !wanted.dry_run {
-                let (operator, caller) = (operator.map(|Extension(operator)| operator), caller.map(|Extension(caller)| caller));
-                carry_out::log(&control, operator, caller, &report.plan);
-            }
-            ok(report)
-        }
-    }
+    carry_out::carry_out(&control, request.author, set).await.map_or_else(Unchanged::answer, ok)
 }
 
 /// The changes that take back what came after a revision; the inner error says why there are none.
@@ -252,18 +261,19 @@ async fn way_back(control: &Control, to: u64) -> Result<Result<Vec<ObjectChange>
         return Ok(Err(format!("Revision {to} is too long ago: {REVISIONS_MAX} are kept")));
     }
     let node = control.shared.observer.node();
-    let mut wanted: BTreeMap<(RevisedKind, String), Option<Value>> = BTreeMap::new();
-    for entry in after(store, to).await?.iter().filter(|entry| entry.node == node) {
+    let is_shared = control.definitions.shared_definitions().is_some();
+    let mut wanted: BTreeMap<(DocumentClass, String), Option<Value>> = BTreeMap::new();
+    for entry in after(store, to).await?.iter().filter(|entry| if entry.shared { is_shared } else { entry.node == node }) {
         let Some(revision) = content(store, entry).await? else {
             return Ok(Err(format!("What revision {} replaced was too large to be kept", entry.number)));
         };
         // The oldest revision that touched an object comes last, and knows what was before.
         wanted.extend(revision.objects.into_iter().map(|object| ((object.kind, object.id), object.old)));
     }
-    let change = |((kind, id), document): ((RevisedKind, String), Option<Value>)| ObjectChange {
+    let change = |((kind, id), document): ((DocumentClass, String), Option<Value>)| ObjectChange {
         kind: match kind {
-            RevisedKind::Api => ObjectKind::Api,
-            RevisedKind::Policy => ObjectKind::Policy,
+            DocumentClass::Api => ObjectKind::Api,
+            DocumentClass::Policy => ObjectKind::Policy,
         },
         action: if document.is_some() { ChangeAction::Put } else { ChangeAction::Delete },
         source: format!("revision {to}"),

@@ -142,7 +142,7 @@ async fn verified(control: &Arc<Control>, asked: SignIn) -> Result<Option<Operat
 fn described(control: &Control, operator: &Operator, ends_unix_s: u64, caller: ControlCaller) -> ControlAnswer {
     let console = control.console.as_ref();
     let is_admin = operator.role == Role::Admin;
-    let is_shared = control.loader.shared_definitions().is_some();
+    let is_shared = control.definitions.shared_definitions().is_some();
     ok(json!({
         "user": operator.name,
         "role": operator.role,
@@ -153,8 +153,8 @@ fn described(control: &Control, operator: &Operator, ends_unix_s: u64, caller: C
         "idle_s": IDLE_S_MAX,
         "expires_unix_s": ends_unix_s,
         "writable": {
-            "apis": is_shared || is_writable(control.loader.app_path()),
-            "policies": is_shared || control.loader.policy_path().is_some_and(is_writable),
+            "apis": is_shared || is_writable(control.definitions.app_path()),
+            "policies": is_shared || control.definitions.policy_path().is_some_and(is_writable),
         },
         "shared_definitions": is_shared,
         "secret_file": console

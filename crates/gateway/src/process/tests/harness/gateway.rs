@@ -4,7 +4,7 @@ use super::exchange::play;
 use crate::base::clock::virtual_time;
 use crate::base::secret;
 use crate::control::api::{Routes, socket_pairs};
-use crate::control::loader::Reloads;
+use crate::control::definitions::Reloads;
 use crate::data::handler::{CoreHandle, CoreService};
 use crate::data::settings::Settings;
 use crate::observe::logs::{self, LogFigures};
@@ -116,11 +116,11 @@ impl Setup {
         let mut inherited = Inherited::default();
         let figures = LogFigures::of_no_log();
         let parts = Parts::build(&config, settings, None, figures, connector, &mut inherited).expect("a usable configuration");
-        parts.loader.reload();
+        parts.definitions.reload();
 
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let secret = secret::configured_or_made(&config.secret, config.made_secret_file()).expect("a secret");
-        let reloads = Reloads::start(parts.loader.clone(), Duration::ZERO).expect("a thread");
+        let reloads = Reloads::start(parts.definitions.clone(), Duration::ZERO).expect("a thread");
         let addresses = ServedAddresses { data: Vec::new(), control: Vec::new(), metrics: Vec::new() };
         let plane = {
             let _entered = runtime.enter();
@@ -175,7 +175,7 @@ impl Gateway {
 
     /// Puts the definitions into effect as they are now.
     pub(crate) fn reload(&self) {
-        self.parts.loader.reload();
+        self.parts.definitions.reload();
     }
 
     pub(crate) fn write_api(&self, definition: &Definition) {

@@ -5,6 +5,7 @@ use crate::base::digest::shortened;
 use crate::base::node_bus::SharedState;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -29,7 +30,8 @@ const LOADS_MAX: usize = 5;
 const PATH_START: &str = "redis:";
 
 /// What a document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum DocumentClass {
     Api,
     Policy,
@@ -59,6 +61,16 @@ pub(crate) struct SharedDefinitions {
     known: Mutex<Arc<SharedSet>>,
     /// What Redis said when the set was loaded last.
     seen: Mutex<Option<SeenStore>>,
+    /// Revision of the copy.
+    copied: Mutex<u64>,
+}
+
+/// A change of one document.
+pub(super) struct SharedChange {
+    pub class: DocumentClass,
+    pub id: String,
+    /// `None` to remove it.
+    pub text: Option<Arc<str>>,
 }
 
 /// What Redis says of the set.
@@ -77,6 +89,18 @@ pub(crate) enum NotShared {
     Store(StoreFault),
 }
 
+impl fmt::Display for NotShared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotShared::Changed => f.write_str("It was changed on another gateway at the same time; nothing was written"),
+            NotShared::Store(fault) => write!(
+                f,
+                "Not saved: Redis, which has the definitions of all gateways, does not answer: {fault}. What was served before is still served"
+            ),
+        }
+    }
+}
+
 impl SharedDefinitions {
     /// `None` unless the configuration says that definitions are shared.
     pub(crate) fn new(config: &GatewayConfig, redis: Option<Arc<Redis>>) -> Option<Self> {
@@ -86,6 +110,7 @@ impl SharedDefinitions {
             copy: config.tollgate.data_dir.join(COPY),
             known: Mutex::default(),
             seen: Mutex::default(),
+            copied: Mutex::default(),
         })
     }
 
@@ -106,26 +131,21 @@ impl SharedDefinitions {
     /// Why Redis has no newer one. What was known before stays known.
     pub(crate) fn load(&self) -> Result<Arc<SharedSet>, String> {
         let known = self.known();
-        let (sender, receiver) = mpsc::channel();
         let (redis, last) = (self.redis.clone(), known.clone());
-        self.redis.runtime().spawn(async move {
-            let _ = sender.send(fetch(&redis, &last).await);
-        });
-        let answer = receiver.recv_timeout(LOAD_TIME_MAX);
+        let answer = self.on_redis(async move { fetch(&redis, &last).await }).unwrap_or_else(|| Err(silent()));
         *lock(&self.seen) = Some(match &answer {
-            Ok(Ok(fetched)) => SeenStore::Revision(fetched.as_ref().map(|set| set.revision)),
-            _ => SeenStore::Silent,
+            Ok(fetched) => SeenStore::Revision(fetched.as_ref().map(|set| set.revision)),
+            Err(_) => SeenStore::Silent,
         });
         let fetched = match answer {
-            Ok(Ok(Some(fetched))) if fetched.revision < known.revision => Err(older(fetched.revision, known.revision)),
-            Ok(Ok(Some(fetched))) => Ok(fetched),
-            Ok(Ok(None)) if known.revision > 0 => Err("Redis has lost them".to_owned()),
-            Ok(Ok(None)) => Ok(SharedSet::default()),
-            Ok(Err(fault)) => Err(fault.to_string()),
-            Err(_) => Err(format!("Redis has not sent them within {} s", LOAD_TIME_MAX.as_secs())),
+            Ok(Some(fetched)) if fetched.revision < known.revision => Err(older(fetched.revision, known.revision)),
+            Ok(Some(fetched)) => Ok(fetched),
+            Ok(None) if known.revision > 0 => Err("Redis has lost them".to_owned()),
+            Ok(None) => Ok(Arc::default()),
+            Err(fault) => Err(fault.to_string()),
         };
         let fetched = match fetched {
-            Ok(fetched) => Arc::new(fetched),
+            Ok(fetched) => fetched,
             Err(why) => {
                 if known.revision == 0
                     && let Some(copy) = self.read_copy()
@@ -137,10 +157,6 @@ impl SharedDefinitions {
         };
         if fetched.revision != known.revision {
             *lock(&self.known) = fetched.clone();
-            // The copy is for starts without Redis; a gateway without a writable directory does without.
-            if let Err(error) = self.write_copy(&fetched) {
-                tracing::warn!(%error, path = %self.copy.display(), "shared definitions can't be copied to disk");
-            }
         }
         Ok(fetched)
     }
@@ -151,34 +167,52 @@ impl SharedDefinitions {
         *lock(&self.seen) != Some(now)
     }
 
-    /// Stores a document in place of the version that was loaded here, or removes it.
+    /// Changes several documents as one, in place of the versions that were loaded here. Blocks.
     ///
     /// # Errors
     /// Then nothing was changed, or it is unknown because Redis did not answer.
-    pub(crate) async fn put(&self, class: DocumentClass, id: &str, text: Option<&str>) -> Result<(), NotShared> {
+    pub(super) fn apply(&self, changes: &[SharedChange]) -> Result<Arc<SharedSet>, NotShared> {
         let known = self.known();
-        let name = class.name(id);
-        let change = TextChange {
-            expected: known.documents.get(&name).map(|document| document.digest.clone()),
-            new: text.map(|text| (digest(text), text.to_owned())),
-            name,
+        let changes: Vec<TextChange> = changes.iter().map(|change| change.against(&known)).collect();
+        let (redis, last, wanted) = (self.redis.clone(), known.clone(), changes.clone());
+        let answer = self.on_redis(async move { carry_out(&redis, &last, &wanted).await });
+        let revision = match answer.unwrap_or_else(|| Err(NotShared::Store(silent()))) {
+            Ok(revision) => revision,
+            // The change may have been made all the same: then it must not be told as a failure.
+            Err(NotShared::Store(fault)) => {
+                return self.load().ok().filter(|set| set.has_all(&changes)).ok_or(NotShared::Store(fault));
+            }
+            Err(NotShared::Changed) => return Err(NotShared::Changed),
         };
-        let stored = self.redis.shared_revision(SET).await.map_err(NotShared::Store)?;
-        if let Some(stored) = stored.filter(|stored| *stored < known.revision) {
-            return Err(NotShared::Store(StoreFault::new(StoreFaultKind::Corrupt, older(stored, known.revision))));
+        if revision != known.revision + 1 {
+            // Another gateway has changed other documents meanwhile.
+            return self.load().map_err(|why| NotShared::Store(StoreFault::new(StoreFaultKind::Unavailable, why)));
         }
-        if known.revision > 0 && stored.is_none() {
-            // The change alone would be the whole set, and all gateways would drop the rest.
-            let texts = known.documents.iter().map(|(name, kept)| [name.clone(), kept.digest.clone(), kept.text.to_string()]);
-            let restored = self.redis.restore_shared_texts(SET, known.revision, texts.collect::<Vec<_>>()).await;
-            if restored.map_err(NotShared::Store)? {
-                tracing::warn!(documents = known.documents.len(), "Redis had lost the shared definitions; they are stored again");
+        let set = Arc::new(known.changed(&changes, revision));
+        *lock(&self.seen) = Some(SeenStore::Revision(Some(revision)));
+        *lock(&self.known) = set.clone();
+        Ok(set)
+    }
+
+    /// Writes the copy of the set for starts without Redis, if it has changed. A gateway without a writable directory does without. Blocks.
+    pub(super) fn keep_copy(&self) {
+        let known = self.known();
+        let mut copied = lock(&self.copied);
+        if known.revision != *copied {
+            match self.write_copy(&known) {
+                Ok(()) => *copied = known.revision,
+                Err(error) => tracing::warn!(%error, path = %self.copy.display(), "shared definitions can't be copied to disk"),
             }
         }
-        match self.redis.change_shared_text(SET, change).await.map_err(NotShared::Store)? {
-            Some(_) => Ok(()),
-            None => Err(NotShared::Changed),
-        }
+    }
+
+    /// Waits for an answer of Redis; `None` if it takes too long.
+    fn on_redis<T: Send + 'static>(&self, question: impl Future<Output = T> + Send + 'static) -> Option<T> {
+        let (sender, receiver) = mpsc::channel();
+        self.redis.runtime().spawn(async move {
+            let _ = sender.send(question.await);
+        });
+        receiver.recv_timeout(LOAD_TIME_MAX).ok()
     }
 
     fn read_copy(&self) -> Option<SharedSet> {
@@ -213,13 +247,33 @@ impl SharedDefinitions {
 impl SharedSet {
     /// Ids and texts of a class, by id.
     pub(crate) fn of(&self, class: DocumentClass) -> impl Iterator<Item = (&str, &str)> {
-        let start = class.name("");
+        let start = class.named("");
         let documents = self.documents.iter();
         documents.filter_map(move |(name, document)| Some((name.strip_prefix(start.as_str())?, &*document.text)))
     }
 
     pub(crate) fn has(&self, class: DocumentClass, id: &str) -> bool {
-        self.documents.contains_key(&class.name(id))
+        self.documents.contains_key(&class.named(id))
+    }
+
+    /// The set after changes that were made.
+    fn changed(&self, changes: &[TextChange], revision: u64) -> Self {
+        let mut documents = self.documents.clone();
+        for change in changes {
+            match &change.new {
+                Some((digest, text)) => {
+                    documents.insert(change.name.clone(), SharedDocument { digest: digest.clone(), text: text.clone() });
+                }
+                None => drop(documents.remove(&change.name)),
+            }
+        }
+        SharedSet { revision, documents }
+    }
+
+    /// Whether it is as changes wanted it.
+    fn has_all(&self, changes: &[TextChange]) -> bool {
+        let digest = |name: &str| self.documents.get(name).map(|document| document.digest.as_str());
+        changes.iter().all(|change| digest(&change.name) == change.new.as_ref().map(|(digest, _)| digest.as_str()))
     }
 
     fn digest(&self) -> String {
@@ -231,17 +285,33 @@ impl SharedSet {
     }
 }
 
-impl DocumentClass {
-    fn name(self, id: &str) -> String {
-        match self {
-            DocumentClass::Api => format!("api/{id}"),
-            DocumentClass::Policy => format!("policy/{id}"),
+impl SharedChange {
+    fn against(&self, known: &SharedSet) -> TextChange {
+        let name = self.class.named(&self.id);
+        TextChange {
+            expected: known.documents.get(&name).map(|document| document.digest.clone()),
+            new: self.text.as_ref().map(|text| (digest(text), text.clone())),
+            name,
         }
+    }
+}
+
+impl DocumentClass {
+    /// As the log of changes and revisions name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            DocumentClass::Api => "api",
+            DocumentClass::Policy => "policy",
+        }
+    }
+
+    fn named(self, id: &str) -> String {
+        format!("{}/{id}", self.name())
     }
 
     /// What problems name in place of a file.
     pub(crate) fn place(self, id: &str) -> PathBuf {
-        PathBuf::from(format!("{PATH_START}{}", self.name(id)))
+        PathBuf::from(format!("{PATH_START}{}", self.named(id)))
     }
 }
 
@@ -255,8 +325,32 @@ pub(crate) fn is_shared(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().starts_with(PATH_START.as_bytes())
 }
 
+fn silent() -> StoreFault {
+    StoreFault::new(StoreFaultKind::Unavailable, format!("Redis has not answered within {} s", LOAD_TIME_MAX.as_secs()))
+}
+
+/// Makes changes; the new revision.
+async fn carry_out(redis: &Redis, known: &SharedSet, changes: &[TextChange]) -> Result<u64, NotShared> {
+    let stored = redis.shared_revision(SET).await.map_err(NotShared::Store)?;
+    if let Some(stored) = stored.filter(|stored| *stored < known.revision) {
+        return Err(NotShared::Store(StoreFault::new(StoreFaultKind::Corrupt, older(stored, known.revision))));
+    }
+    if known.revision > 0 && stored.is_none() {
+        // The change alone would be the whole set, and all gateways would drop the rest.
+        let texts = known.documents.iter().map(|(name, kept)| [name.clone(), kept.digest.clone(), kept.text.to_string()]);
+        let restored = redis.restore_shared_texts(SET, known.revision, texts.collect::<Vec<_>>()).await;
+        if restored.map_err(NotShared::Store)? {
+            tracing::warn!(documents = known.documents.len(), "Redis had lost the shared definitions; they are stored again");
+        }
+    }
+    redis.change_shared_texts(SET, changes).await.map_err(NotShared::Store)?.ok_or(NotShared::Changed)
+}
+
 /// The set in Redis, with the texts of `last` where they are the same. `None` if nothing was ever stored.
-async fn fetch(redis: &Redis, last: &SharedSet) -> Result<Option<SharedSet>, StoreFault> {
+async fn fetch(redis: &Redis, last: &Arc<SharedSet>) -> Result<Option<Arc<SharedSet>>, StoreFault> {
+    if last.revision > 0 && redis.shared_revision(SET).await? == Some(last.revision) {
+        return Ok(Some(last.clone()));
+    }
     for _ in 0..LOADS_MAX {
         let SharedTexts { revision, digests } = redis.shared_texts(SET).await?;
         let Some(revision) = revision else { return Ok(None) };
@@ -281,7 +375,7 @@ async fn fetch(redis: &Redis, last: &SharedSet) -> Result<Option<SharedSet>, Sto
             }
         }
         if is_whole {
-            return Ok(Some(SharedSet { revision, documents }));
+            return Ok(Some(Arc::new(SharedSet { revision, documents })));
         }
     }
     Err(StoreFault::new(StoreFaultKind::Unavailable, "they change faster than they can be read"))

@@ -8,7 +8,7 @@ use crate::data::settings::Settings;
 use crate::data::snapshot::CompiledApi;
 use serde_json::Value;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::{Level, Problem, json_document};
@@ -55,46 +55,115 @@ impl DefinitionText {
         hasher.finalize()
     }
 
-    /// Parses, checks and compiles the definition. The result is the API with its lesser problems, or all problems.
-    pub(crate) fn compile(
-        &self,
-        file: Option<&ApiFile>,
-        settings: &Settings,
-        registry: &Arc<Registry>,
-    ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
+    /// Reads the definition; the language decides what it is.
+    ///
+    /// # Errors
+    /// All problems, if there is an error among them.
+    pub(crate) fn parse(&self, file: Option<&ApiFile>) -> Result<Definition, Vec<Problem>> {
         let path = file.map(|file| file.path.as_path());
-        let lookup = |scheme: &str, name: &str| settings.secrets.lookup_in_definition(scheme, name);
         let value = parse(&self.text, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
-        if let Some(field) = DASHBOARD_FIELDS.iter().find(|field| value.get(field).is_some()) {
-            let message = "an export of Tyk's dashboard, not a definition: save each `api_definition` in it as a file of its own";
-            return Err(vec![Problem::new(Level::Error, format!("$.{field}"), message).within(path)]);
+        let Some(companion) = self.companion.as_deref().filter(|_| is_pair(&value) && !is_openapi(&value)) else {
+            return Definition::new(value, path);
+        };
+        refuse_dashboard(&value, path)?;
+        let path = file.and_then(|file| file.companion.as_deref()).or(path);
+        let document = parse(companion, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
+        let mut definition = OpenApiDefinition::new(document, path)?;
+        definition.compare(&value, path);
+        Ok(Definition::OpenApi(definition, path.map(Path::to_owned)))
+    }
+
+    /// Parses, checks and compiles the definition. The result is the API with its lesser problems, or all problems.
+    pub(crate) fn compile(&self, file: Option<&ApiFile>, settings: &Settings, registry: &Arc<Registry>) -> Compiled {
+        self.parse(file)?.compile(file.map(|file| file.path.as_path()), settings, registry)
+    }
+}
+
+/// A compiled API with lesser problems, or all problems.
+pub(crate) type Compiled = Result<(CompiledApi, Vec<Problem>), Vec<Problem>>;
+
+/// A definition that was read.
+pub(crate) enum Definition {
+    Classic(Value),
+    /// With the file that it was read from, if that is a companion.
+    OpenApi(OpenApiDefinition, Option<PathBuf>),
+}
+
+impl Definition {
+    /// A definition in either language. `file` is named in problems.
+    ///
+    /// # Errors
+    /// All problems, if there is an error among them.
+    pub(crate) fn new(value: Value, file: Option<&Path>) -> Result<Self, Vec<Problem>> {
+        refuse_dashboard(&value, file)?;
+        Ok(match is_openapi(&value) {
+            true => Definition::OpenApi(OpenApiDefinition::new(value, file)?, None),
+            false => Definition::Classic(value),
+        })
+    }
+
+    /// The definition as it was written.
+    pub(crate) fn written(&self) -> &Value {
+        match self {
+            Definition::Classic(value) => value,
+            Definition::OpenApi(definition, _) => &definition.document.root,
         }
-        let companion = self.companion.as_deref().filter(|_| value.get("is_oas") == Some(&Value::Bool(true)));
-        if is_openapi(&value) {
-            return OpenApiDefinition::new(value, path)?.compile(path, settings, registry);
+    }
+
+    /// The definition in the classic language.
+    pub(crate) fn classic(&self) -> &Value {
+        match self {
+            Definition::Classic(value) => value,
+            Definition::OpenApi(definition, _) => &definition.form.definition,
         }
-        if let Some(companion) = companion {
-            let path = file.and_then(|file| file.companion.as_deref()).or(path);
-            let document = parse(companion, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
-            let mut definition = OpenApiDefinition::new(document, path)?;
-            definition.compare(&value, path);
-            return definition.compile(path, settings, registry);
+    }
+
+    /// The texts of its files; an OpenAPI document is the companion of its classic form, unless it stands alone.
+    pub(crate) fn texts(&self, stands_alone: bool) -> DefinitionText {
+        let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
+        match self {
+            Definition::OpenApi(..) if !stands_alone => {
+                DefinitionText { text: pretty(self.classic()), companion: Some(pretty(self.written())) }
+            }
+            _ => DefinitionText { text: pretty(self.written()), companion: None },
         }
-        let is_alone = value.get("is_oas") == Some(&Value::Bool(true));
-        let (definition, mut problems) = ApiDefinition::from_value(value, path, &lookup)?;
+    }
+
+    /// Checks and compiles the definition. `file` is named in problems.
+    pub(crate) fn compile(self, file: Option<&Path>, settings: &Settings, registry: &Arc<Registry>) -> Compiled {
+        let value = match self {
+            Definition::OpenApi(definition, companion) => {
+                return definition.compile(companion.as_deref().or(file), settings, registry);
+            }
+            Definition::Classic(value) => value,
+        };
+        let lookup = |scheme: &str, name: &str| settings.secrets.lookup_in_definition(scheme, name);
+        let is_alone = is_pair(&value);
+        let (definition, mut problems) = ApiDefinition::from_value(value, file, &lookup)?;
         if is_alone {
             let message = "the OpenAPI document of this definition is missing: the definition is served without it";
-            problems.push(Problem::new(Level::Warning, "$.is_oas", message).within(path));
+            problems.push(Problem::new(Level::Warning, "$.is_oas", message).within(file));
         }
-        match compile(&definition, None, settings, registry, path) {
+        match compile(&definition, None, settings, registry, file) {
             Ok((api, more)) => Ok((api, problems.into_iter().chain(more).collect())),
             Err(more) => Err(problems.into_iter().chain(more).collect()),
         }
     }
 }
 
+/// Whether a classic definition says that it has an OpenAPI document.
+fn is_pair(classic: &Value) -> bool {
+    classic.get("is_oas") == Some(&Value::Bool(true))
+}
+
+fn refuse_dashboard(value: &Value, file: Option<&Path>) -> Result<(), Vec<Problem>> {
+    let Some(field) = DASHBOARD_FIELDS.iter().find(|field| value.get(field).is_some()) else { return Ok(()) };
+    let message = "an export of Tyk's dashboard, not a definition: save each `api_definition` in it as a file of its own";
+    Err(vec![Problem::new(Level::Error, format!("$.{field}"), message).within(file)])
+}
+
 /// An OpenAPI document with its settings as classic definition.
-struct OpenApiDefinition {
+pub(crate) struct OpenApiDefinition {
     document: Arc<Document>,
     form: ClassicForm,
     problems: Vec<Problem>,
@@ -127,13 +196,10 @@ impl OpenApiDefinition {
         self.problems.push(Problem::new(Level::Warning, "", message).within(file));
     }
 
-    fn compile(
-        self,
-        file: Option<&Path>,
-        settings: &Settings,
-        registry: &Arc<Registry>,
-    ) -> Result<(CompiledApi, Vec<Problem>), Vec<Problem>> {
-        let OpenApiDefinition { document, form, mut problems } = self;
+    fn compile(self, file: Option<&Path>, settings: &Settings, registry: &Arc<Registry>) -> Compiled {
+        let OpenApiDefinition { document, form, problems } = self;
+        // A document that was posted was no file yet.
+        let mut problems: Vec<Problem> = problems.into_iter().map(|problem| problem.within(file)).collect();
         problems.extend(example_problems(&document, settings).into_iter().map(|problem| problem.within(file)));
         if problems.iter().any(Problem::is_error) {
             return Err(problems);

@@ -1,7 +1,7 @@
 //! The APIs of several definitions as they are served together: which of them count. The loader and `tollgate check` come to the same result.
 
+use super::shared::is_shared;
 use crate::control::compile::assemble;
-use crate::control::shared_definitions::is_shared;
 use crate::data::settings::Settings;
 use crate::data::snapshot::CompiledApi;
 use std::collections::HashMap;

@@ -1,0 +1,193 @@
+//! What a change or a reload did to the definitions and policies in service: for the log of changes, and for the way back.
+
+use super::loaded::{LoadedFile, LoadedFiles, document_of};
+use super::shared::{DocumentClass, is_shared};
+use crate::auth::keys::{Keys, Policies, PolicyChange};
+use crate::control::known_keys::masked_differences;
+use crate::data::control_caller::ControlCaller;
+use crate::data::snapshot::CompiledApi;
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::error::TrySendError;
+use tollgate_admin::{Difference, Operator, users};
+use tollgate_model::api::ApiDefinition;
+
+/// How long a change waits for a store that takes nothing before it goes on without.
+const HAND_OVER_TIME_MAX: Duration = Duration::from_secs(30);
+/// Objects of one change that are logged one by one; their differences are not looked for if there are more.
+pub(crate) const LOGGED_MAX: usize = 200;
+
+/// Who made a change.
+#[derive(Clone)]
+pub(crate) enum ChangeAuthor {
+    /// Somebody who changed files; a reload found it.
+    Files,
+    /// A caller of the control API.
+    Caller(Option<Operator>, Option<ControlCaller>),
+}
+
+/// What one change or reload did.
+pub(crate) struct DefinitionsChanged {
+    pub author: ChangeAuthor,
+    pub changes: Vec<DocumentChange>,
+}
+
+/// What became of one definition or policy.
+pub(crate) struct DocumentChange {
+    pub class: DocumentClass,
+    pub id: String,
+    /// As it was written, with its secrets; `None` if it did not exist.
+    pub old: Option<Value>,
+    /// Whether it exists afterwards.
+    pub exists: bool,
+    /// Whether the new text can be used. If not, the old version stays in service.
+    pub is_usable: bool,
+    /// Whether it is one that gateways share.
+    pub is_shared: bool,
+    /// The first differences, with masked secrets, and the number of the others.
+    pub diff: (Vec<Difference>, usize),
+    /// Version of the new document.
+    pub etag: Option<String>,
+}
+
+/// A state of definitions and policies.
+pub(super) type State<'s> = (&'s LoadedFiles, &'s Policies);
+
+impl ChangeAuthor {
+    /// Who it is in the log of changes.
+    pub(crate) fn operator(&self) -> Option<Operator> {
+        match self {
+            ChangeAuthor::Files => Some(Operator { name: users::FILES.to_owned(), role: tollgate_admin::Role::Admin }),
+            ChangeAuthor::Caller(operator, _) => operator.clone(),
+        }
+    }
+
+    pub(crate) fn caller(&self) -> Option<ControlCaller> {
+        match self {
+            ChangeAuthor::Files => None,
+            ChangeAuthor::Caller(_, caller) => *caller,
+        }
+    }
+}
+
+impl DefinitionsChanged {
+    /// What differs between two states. What other gateways have changed in the definitions that all share is their business.
+    pub(super) fn between(before: State<'_>, now: State<'_>, author: ChangeAuthor, keys: &Keys) -> Self {
+        let is_own = |is_shared: bool| !is_shared || matches!(author, ChangeAuthor::Caller(..));
+        let apis: Vec<ApiChange<'_>> = api_changes(before.0, now.0).into_iter().filter(|change| is_own(change.is_shared)).collect();
+        let is_shared = |change: &PolicyChange<'_>| change.new.or(change.old).is_some_and(|(_, place)| is_shared(place));
+        let policies: Vec<PolicyChange<'_>> = now.1.changes_since(before.1).filter(|change| is_own(is_shared(change))).collect();
+        let is_logged = apis.len() + policies.len() <= LOGGED_MAX;
+        let mut changes = Vec::with_capacity(apis.len() + policies.len());
+        for ApiChange { id, old, new, is_usable, is_shared } in apis {
+            let [old_shown, new_shown] = [old, new].map(|api| api.filter(|_| is_logged).map(|api| ApiDefinition::shown(&api.raw)));
+            changes.push(DocumentChange {
+                class: DocumentClass::Api,
+                id,
+                old: old.map(|api| document_of(api).clone()),
+                exists: new.is_some(),
+                is_usable,
+                is_shared,
+                diff: masked_differences(keys, old_shown.as_ref(), new_shown.as_ref()),
+                etag: new_shown.as_ref().map(etag),
+            });
+        }
+        for change in policies {
+            let [old, new] = [change.old, change.new].map(|there| there.map(|(policy, _)| policy));
+            let [old_shown, new_shown] = [old, new].map(|policy| policy.filter(|_| is_logged).map(|policy| policy.shown()));
+            changes.push(DocumentChange {
+                class: DocumentClass::Policy,
+                is_shared: is_shared(&change),
+                id: change.id.to_owned(),
+                old: old.map(|policy| policy.to_json()),
+                exists: new.is_some(),
+                is_usable: true,
+                diff: masked_differences(keys, old_shown.as_ref(), new_shown.as_ref()),
+                etag: new_shown.as_ref().map(etag),
+            });
+        }
+        DefinitionsChanged { author, changes }
+    }
+
+    /// Puts it into the queue in front of the store. If the queue is full, whoever has made the change waits: what is answered will be stored.
+    /// Blocks.
+    pub(super) fn hand_over(mut self, to: &Sender<DefinitionsChanged>) {
+        let end = Instant::now() + HAND_OVER_TIME_MAX;
+        loop {
+            match to.try_send(self) {
+                Err(TrySendError::Full(back)) if Instant::now() < end => self = back,
+                Err(TrySendError::Full(_)) => return tracing::error!("a change is not logged: the store takes nothing"),
+                // The receiver lives as long as the control API.
+                Ok(()) | Err(TrySendError::Closed(_)) => return,
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// An API that came, went or differs, or whose new text cannot be used.
+struct ApiChange<'f> {
+    id: String,
+    old: Option<&'f Arc<CompiledApi>>,
+    new: Option<&'f Arc<CompiledApi>>,
+    is_usable: bool,
+    is_shared: bool,
+}
+
+fn api_changes<'f>(before: &'f LoadedFiles, now: &'f LoadedFiles) -> Vec<ApiChange<'f>> {
+    let is_other = |path: &Path, file: &Arc<LoadedFile>, among: &LoadedFiles| {
+        among.get(path).is_none_or(|other| !Arc::ptr_eq(file, other) && file.digest != other.digest)
+    };
+    let changed = now.iter().filter(|(path, file)| is_other(path, file, before));
+    let gone = before.iter().filter(|(path, _)| !now.contains_key(*path));
+    let mut ids: BTreeSet<&str> = BTreeSet::new();
+    let mut changes = Vec::new();
+    for (path, file) in changed.chain(gone) {
+        let old = before.get(path).and_then(|file| file.api());
+        let is_broken = file.is_broken() && now.contains_key(path);
+        if is_broken {
+            // The last good version stays in service; if there is none, the file has the only name.
+            let id = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            let id = file.api().map_or_else(id, |api| api.id.clone());
+            changes.push(ApiChange { id, old, new: file.api(), is_usable: false, is_shared: is_shared(path) });
+        } else {
+            ids.extend([old, file.api()].into_iter().flatten().map(|api| api.id.as_str()));
+        }
+    }
+    if ids.is_empty() {
+        return changes;
+    }
+    let [before, now] = [before, now].map(by_id);
+    for id in ids {
+        let (old, new) = (before.get(id), now.get(id));
+        let document = |(_, api): &(&Path, &'f Arc<CompiledApi>)| document_of(api);
+        if old.map(document) != new.map(document) {
+            let place = new.or(old).map(|(path, _)| *path);
+            changes.push(ApiChange {
+                id: id.to_owned(),
+                old: old.map(|(_, api)| *api),
+                new: new.map(|(_, api)| *api),
+                is_usable: true,
+                is_shared: place.is_some_and(is_shared),
+            });
+        }
+    }
+    changes
+}
+
+/// The APIs by id. Of two with one id, the one that is served: a shared one, else the later one.
+fn by_id(files: &LoadedFiles) -> HashMap<&str, (&Path, &Arc<CompiledApi>)> {
+    let (shared, own): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_shared(path));
+    let all = own.into_iter().chain(shared).filter_map(|(path, file)| Some((path.as_path(), file.api()?)));
+    all.map(|(path, api)| (api.id.as_str(), (path, api))).collect()
+}
+
+/// The version of a document as it is shown.
+pub(crate) fn etag(shown: &Value) -> String {
+    let hash = blake3::hash(shown.to_string().as_bytes()).to_hex();
+    format!("\"{}\"", hash.get(..32).unwrap_or_default())
+}

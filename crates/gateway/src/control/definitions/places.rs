@@ -1,0 +1,75 @@
+//! Where definitions and policies are kept: in files, or in the Redis of all gateways.
+
+use super::loaded::{ReadFiles, own};
+use super::shared::{DocumentClass, SharedDefinitions};
+use crate::base::definition_files::{ApiFile, companion_of};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Where documents are kept.
+pub(super) struct StorePlaces {
+    /// Directory of definitions.
+    pub app_path: PathBuf,
+    pub policy_path: PathBuf,
+    pub policy_file: PathBuf,
+    /// The definitions that gateways share, if they do; then changes are made there.
+    pub shared: Option<SharedDefinitions>,
+}
+
+/// Files of this gateway by the ids of their APIs, in their order.
+pub(super) struct FilesById<'r>(HashMap<&'r str, Vec<&'r Path>>);
+
+impl<'r> FilesById<'r> {
+    pub(super) fn of(read: &'r ReadFiles) -> Self {
+        let mut files: HashMap<&str, Vec<&Path>> = HashMap::with_capacity(read.files.len());
+        for (path, file) in own(&read.files) {
+            if let Some(api) = file.api() {
+                files.entry(&api.id).or_default().push(path);
+            }
+        }
+        FilesById(files)
+    }
+
+    pub(super) fn all(&self, id: &str) -> &[&'r Path] {
+        self.0.get(id).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl StorePlaces {
+    /// Directory of policies, if policies are files of a directory.
+    pub(super) fn policy_path(&self) -> Option<&Path> {
+        Some(self.policy_path.as_path()).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// Where a definition is kept, or will be. An OpenAPI document is the companion of its classic form, unless it stands alone already.
+    pub(super) fn of_api(&self, read: &ReadFiles, files: &FilesById<'_>, id: &str, is_openapi: bool) -> ApiFile {
+        if self.shared.is_some() {
+            return ApiFile { path: DocumentClass::Api.place(id), companion: None };
+        }
+        let file = match files.all(id).last() {
+            Some(path) => ApiFile::at((*path).to_owned()),
+            None => {
+                let path = self.new_file(read, id);
+                ApiFile { companion: companion_of(&path), path }
+            }
+        };
+        if is_openapi { file } else { ApiFile { companion: None, ..file } }
+    }
+
+    /// Where a new definition is written: the file named after its id, unless another API is there.
+    fn new_file(&self, read: &ReadFiles, id: &str) -> PathBuf {
+        let names = std::iter::once(format!("{id}.json")).chain((2..).map(|number| format!("{id}.{number}.json")));
+        let mut paths = names.map(|name| self.app_path.join(name));
+        let is_free = |path: &PathBuf| read.files.get(path).and_then(|file| file.api()).is_none();
+        paths.find(is_free).unwrap_or_else(|| self.app_path.join(id))
+    }
+
+    /// Where a policy is kept, or will be; `None` if there is no place for it.
+    pub(super) fn of_policy(&self, read: &ReadFiles, id: &str) -> Option<PathBuf> {
+        if self.shared.is_some() {
+            return Some(DocumentClass::Policy.place(id));
+        }
+        let directory = self.policy_path()?;
+        Some(read.policies.file_of(id).map_or_else(|| directory.join(format!("{id}.json")), Path::to_owned))
+    }
+}

@@ -1,0 +1,447 @@
+//! The one store of definitions and policies: loads them, puts them into service, and changes several as one. One of these at a time; requests in
+//! flight are not affected.
+
+use super::changes::{ChangeAuthor, DefinitionsChanged};
+use super::loaded::{FileReader, LoadedFiles, ReadFiles, is_changed, own};
+use super::places::StorePlaces;
+use super::shared::{DocumentClass, NotShared, SharedDefinitions, SharedSet, is_shared};
+use super::text::DefinitionText;
+use super::wanted::{ChangedDocuments, DocumentProblem, WantedDocument};
+use crate::auth::keys::Policies;
+use crate::base::definition_files::{ApiFile, api_files};
+use crate::base::digest::shortened;
+use crate::control::compile::assemble;
+use crate::control::ports::ApiPorts;
+use crate::data::gateway_state::GatewayState;
+use crate::data::port::PortTerms;
+use crate::data::snapshot::{CompiledApi, Snapshot};
+use crate::observe::logs;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+use tokio::sync::mpsc::Sender;
+use tollgate_file_set::{FileSet, FileSetFault, LockedFileSet, Settled};
+use tollgate_model::config::GatewayConfig;
+use tollgate_model::{Level, Problem};
+
+/// What problems of all shared definitions name in place of a file.
+const SHARED: &str = "redis:";
+
+/// Loads, serves and changes definitions and policies.
+pub(crate) struct DefinitionStore {
+    shared: Arc<GatewayState>,
+    places: StorePlaces,
+    reader: FileReader,
+    /// Changes several files as one.
+    set: FileSet,
+    ports: Arc<ApiPorts>,
+    /// Held during a reload and during a change.
+    changing: Mutex<()>,
+    /// In service. Held only briefly: requests read it during a reload.
+    files: Mutex<Arc<LoadedFiles>>,
+    loaded: AtomicBool,
+    /// Receives what changes and reloads did.
+    changes: OnceLock<Sender<DefinitionsChanged>>,
+}
+
+/// A change that was made and is in service.
+pub(crate) struct Applied<T> {
+    /// What its plan has beside the documents.
+    pub planned: T,
+    /// Lesser problems of the documents.
+    pub problems: Vec<DocumentProblem>,
+    /// Revision of the definitions that gateways share, if it changed them.
+    pub revision: Option<u64>,
+}
+
+/// Why nothing was changed.
+pub(crate) enum NotApplied<E> {
+    /// Whoever wanted the change does not want it any more.
+    Refused(E),
+    /// Errors in the wanted documents, or in what would be served.
+    Problems(Vec<DocumentProblem>),
+    /// The files can't be written.
+    Files(FileSetFault),
+    /// What gateways share can't be changed.
+    Shared(NotShared),
+}
+
+/// The APIs and policies that are served together.
+pub(crate) struct ServedSet {
+    pub apis: Vec<Arc<CompiledApi>>,
+    pub policies: Policies,
+}
+
+/// Result of a reload.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReloadReport {
+    /// Number of APIs served now.
+    pub apis: usize,
+    /// Problems found in the files; errors leave the last good version in place.
+    pub problems: Vec<Problem>,
+}
+
+/// A change that could be made.
+struct PlannedChange<T> {
+    changed: ChangedDocuments,
+    together: Together,
+    planned: T,
+}
+
+/// What is served together, and the problems that it has together.
+struct Together {
+    snapshot: Snapshot,
+    problems: Vec<Problem>,
+}
+
+impl DefinitionStore {
+    pub(crate) fn new(
+        shared: Arc<GatewayState>,
+        ports: Arc<ApiPorts>,
+        config: &GatewayConfig,
+        shared_definitions: Option<SharedDefinitions>,
+    ) -> Self {
+        DefinitionStore {
+            reader: FileReader::new(shared.clone()),
+            shared,
+            places: StorePlaces {
+                app_path: config.app_path.clone(),
+                policy_path: config.policies.policy_path.clone(),
+                policy_file: config.policies.policy_record_name.clone(),
+                shared: shared_definitions,
+            },
+            set: FileSet::new(&config.app_path),
+            ports,
+            changing: Mutex::default(),
+            files: Mutex::default(),
+            loaded: AtomicBool::new(false),
+            changes: OnceLock::new(),
+        }
+    }
+
+    /// The definitions that gateways share; `None` if each has its own.
+    pub(crate) fn shared_definitions(&self) -> Option<&SharedDefinitions> {
+        self.places.shared.as_ref()
+    }
+
+    /// From now on, what changes and reloads do is sent there.
+    pub(crate) fn tell_changes(&self, to: Sender<DefinitionsChanged>) {
+        // Set once, at the start.
+        let _ = self.changes.set(to);
+    }
+
+    /// Directory of definitions.
+    pub(crate) fn app_path(&self) -> &Path {
+        &self.places.app_path
+    }
+
+    /// Directory of policies, if policies are files.
+    pub(crate) fn policy_path(&self) -> Option<&Path> {
+        self.places.policy_path()
+    }
+
+    /// Whether the definitions have been read at least once.
+    pub(crate) fn has_loaded(&self) -> bool {
+        self.loaded.load(Ordering::Relaxed)
+    }
+
+    /// Reads what has changed and publishes a snapshot. Blocks.
+    pub(crate) fn reload(&self) -> ReloadReport {
+        let start = Instant::now();
+        self.shared.refresh_certificates();
+        let remote = self.shared.settings.secrets.remote.as_deref();
+        remote.iter().for_each(|secrets| secrets.refresh());
+        let _one_at_a_time = self.lock();
+        let settled = self.set.settle();
+        let whole = self.set.read_lock();
+        let mut read = self.read(&self.files());
+        drop(whole);
+        match settled {
+            Ok(Settled::Nothing) => {}
+            Ok(Settled::Completed) => tracing::warn!("a change of several files was interrupted; it is complete now"),
+            Ok(Settled::Undone) => tracing::warn!("a change of several files was interrupted; it is undone"),
+            Err(fault) => {
+                let message = format!("an interrupted change of several files can't be completed: {fault}");
+                read.problems.push(Problem::new(Level::Error, "", message).within(Some(&self.places.app_path)));
+            }
+        }
+        let together = self.together(&read);
+        self.serve(read, together, ChangeAuthor::Files, start)
+    }
+
+    /// Changes several documents as one, and serves the result; or changes nothing. `plan` decides by the documents as they are now. Blocks.
+    ///
+    /// # Errors
+    /// Nothing was changed.
+    pub(crate) fn apply<T, E>(
+        &self,
+        author: ChangeAuthor,
+        plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedDocument>, T), E>,
+    ) -> Result<Applied<T>, NotApplied<E>> {
+        let start = Instant::now();
+        self.shared.refresh_certificates();
+        let _one_at_a_time = self.lock();
+        // The files of a gateway whose definitions are shared may be ones that it can't write.
+        let mut files = if self.places.shared.is_none() { Some(self.lock_files()?) } else { None };
+        let PlannedChange { changed, mut together, planned } = self.planned(plan)?;
+        let problems = changed.lesser_problems();
+        if changed.files.is_empty() && changed.shared.is_empty() {
+            return Ok(Applied { planned, problems, revision: None });
+        }
+        if files.is_none() && !changed.files.is_empty() {
+            files = Some(self.lock_files()?);
+        }
+        let ChangedDocuments { mut read, files: file_changes, shared: shared_changes, .. } = changed;
+        let mut revision = None;
+        if let Some(shared) = self.places.shared.as_ref().filter(|_| !shared_changes.is_empty()) {
+            let known = shared.known().revision;
+            let now = shared.apply(&shared_changes).map_err(NotApplied::Shared)?.revision;
+            revision = Some(now);
+            // It has them again, if it had lost them.
+            read.problems.retain(|problem| problem.file.as_deref() != Some(Path::new(SHARED)));
+            if now != known + 1 {
+                // Other gateways have changed others meanwhile.
+                read = self.read(&read.files);
+                together = self.together(&read);
+            }
+        }
+        if let Some(files) = files {
+            files.apply(&file_changes).map_err(NotApplied::Files)?;
+        }
+        self.serve(read, together, author, start);
+        Ok(Applied { planned, problems, revision })
+    }
+
+    /// Checks a change without making it: lesser problems of the documents. Blocks.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    pub(crate) fn check<T, E>(
+        &self,
+        plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedDocument>, T), E>,
+    ) -> Result<(T, Vec<DocumentProblem>), NotApplied<E>> {
+        let _one_at_a_time = self.lock();
+        let PlannedChange { changed, planned, .. } = self.planned(plan)?;
+        let problems = changed.lesser_problems();
+        drop(changed);
+        // What was compiled only for the check is not needed any more.
+        self.shared.registry.purge();
+        Ok((planned, problems))
+    }
+
+    /// What is served now, and what would be served after a change, which is not made. Blocks.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    pub(crate) fn before_and_after<T, E>(
+        &self,
+        plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedDocument>, T), E>,
+    ) -> Result<([ServedSet; 2], T), NotApplied<E>> {
+        let _one_at_a_time = self.lock();
+        let before = self.read(&self.files());
+        let PlannedChange { changed, planned, .. } = self.planned(plan)?;
+        let set = |read: ReadFiles| ServedSet { apis: read.served(&mut Vec::new()), policies: read.policies };
+        let sets = [set(before), set(changed.read)];
+        self.shared.registry.purge();
+        Ok((sets, planned))
+    }
+
+    fn planned<T, E>(
+        &self,
+        plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedDocument>, T), E>,
+    ) -> Result<PlannedChange<T>, NotApplied<E>> {
+        let read = self.read(&self.files());
+        let (wanted, planned) = plan(&read).map_err(NotApplied::Refused)?;
+        let changed = ChangedDocuments::new(&read, wanted, &self.places, &self.reader).map_err(NotApplied::Problems)?;
+        let together = self.together(&changed.read);
+        let mut new: Vec<Problem> = together.problems.iter().filter(|problem| problem.is_error()).cloned().collect();
+        if !new.is_empty() {
+            // What could not be served before need not be served now.
+            let known = self.together(&read).problems;
+            new.retain(|error| !known.contains(error));
+        }
+        if new.is_empty() {
+            Ok(PlannedChange { changed, together, planned })
+        } else {
+            Err(NotApplied::Problems(changed.sourced(new)))
+        }
+    }
+
+    fn lock_files<E>(&self) -> Result<LockedFileSet, NotApplied<E>> {
+        let locked = self.set.lock().map_err(NotApplied::Files)?;
+        locked.settle().map_err(NotApplied::Files)?;
+        Ok(locked)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads all documents. What is unchanged since `before` keeps what was compiled from it.
+    fn read(&self, before: &LoadedFiles) -> ReadFiles {
+        let mut problems = Vec::new();
+        let shared_set = self.load_shared(&mut problems);
+        let app_path = &self.places.app_path;
+        let mut files: LoadedFiles = match api_files(app_path) {
+            Ok(paths) => {
+                self.loaded.store(true, Ordering::Relaxed);
+                paths.into_iter().map(|file| (file.path.clone(), self.reader.load(&file, before.get(&file.path)))).collect()
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound && before.keys().all(|path| is_shared(path)) => {
+                self.loaded.store(true, Ordering::Relaxed);
+                if shared_set.is_none() {
+                    let message = "there is no such directory yet; no API is served";
+                    problems.push(Problem::new(Level::Warning, "", message).within(Some(app_path)));
+                }
+                LoadedFiles::new()
+            }
+            Err(error) => {
+                let message = format!("cannot be read: {error}; the APIs served before stay");
+                problems.push(Problem::new(Level::Error, "", message).within(Some(app_path)));
+                own(before).map(|(path, file)| (path.clone(), file.clone())).collect()
+            }
+        };
+        for (id, text) in shared_set.iter().flat_map(|set| set.of(DocumentClass::Api)) {
+            let file = ApiFile { path: DocumentClass::Api.place(id), companion: None };
+            let loaded = self.reader.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(&file.path));
+            files.insert(file.path, loaded);
+        }
+        let policies_before = self.shared.keys.policies();
+        let (mut policies, found) = Policies::load(&self.places.policy_path, &self.places.policy_file, &policies_before);
+        problems.extend(found);
+        if let Some(set) = &shared_set {
+            let shared = set.of(DocumentClass::Policy).map(|(id, text)| (id, text, DocumentClass::Policy.place(id)));
+            policies.add_shared(shared, &policies_before, &mut problems);
+        }
+        ReadFiles { files: Arc::new(files), policies, problems }
+    }
+
+    /// What is served of documents that were read.
+    fn together(&self, read: &ReadFiles) -> Together {
+        let mut problems = Vec::new();
+        let (snapshot, found) = assemble(read.served(&mut problems), &self.shared.settings);
+        problems.extend(found);
+        Together { snapshot, problems }
+    }
+
+    /// Publishes a snapshot of documents that were read.
+    fn serve(&self, read: ReadFiles, together: Together, author: ChangeAuthor, start: Instant) -> ReloadReport {
+        let ReadFiles { files, policies, mut problems } = read;
+        let Together { snapshot, problems: in_snapshot } = together;
+        let before = self.files();
+        let policies_before = self.shared.keys.policies();
+        let changed = self.changes.get().map(|to| {
+            let keys = &self.shared.keys;
+            (to, DefinitionsChanged::between((&before, &policies_before), (&files, &policies), author, keys))
+        });
+        let has_changed = is_changed(&before, &files) || policies.differ_from(&policies_before);
+        problems.extend(self.shared.keys.set_policies(policies));
+        let apis = snapshot.apis.len();
+        let ports = snapshot.ports();
+        let of_ports = self.open_ports(&ports, &files);
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = files.clone();
+        drop(before);
+        self.shared.publish(snapshot);
+        self.ports.apply(&ports);
+        self.shared.registry.purge();
+        problems.extend(files.values().flat_map(|file| file.problems.iter().cloned()));
+        problems.extend(in_snapshot);
+        problems.extend(of_ports);
+        let report = ReloadReport { apis, problems };
+        self.shared.observer.note_reload(&report.problems, start.elapsed(), has_changed, report.apis);
+        report.log(start);
+        if let Some((to, changed)) = changed.filter(|(_, changed)| !changed.changes.is_empty()) {
+            changed.hand_over(to);
+        }
+        report
+    }
+
+    /// Opens the ports of a snapshot that is about to be in service. A port that can't be opened is a problem of each API that names it; the
+    /// others are served.
+    fn open_ports(&self, ports: &BTreeMap<u16, PortTerms>, files: &LoadedFiles) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (number, error) in self.ports.prepare(ports) {
+            for (path, file) in files {
+                let names_it = file.good.as_ref().is_some_and(|api| api.port.number == number);
+                if names_it {
+                    problems.push(Problem::new(Level::Error, "$.listen_port", error.as_str()).within(Some(path)));
+                }
+            }
+        }
+        problems
+    }
+
+    /// The definitions that gateways share, as far as they can be had.
+    fn load_shared(&self, problems: &mut Vec<Problem>) -> Option<Arc<SharedSet>> {
+        let shared = self.places.shared.as_ref()?;
+        Some(shared.load().unwrap_or_else(|why| {
+            let known = shared.known();
+            let message = match known.revision {
+                0 => format!("the shared definitions can't be read: {why}; none is served"),
+                revision => format!("the shared definitions can't be read: {why}; those of revision {revision} stay in service"),
+            };
+            problems.push(Problem::new(Level::Error, "", message).within(Some(Path::new(SHARED))));
+            known
+        }))
+    }
+
+    /// Writes the copy of what gateways share, for starts without Redis. Blocks.
+    pub(crate) fn keep_copy(&self) {
+        self.places.shared.iter().for_each(SharedDefinitions::keep_copy);
+    }
+
+    /// The files loaded last.
+    fn files(&self) -> Arc<LoadedFiles> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Digest of the definitions that are served; the same on all gateways that serve the same texts.
+    pub(crate) fn definitions_digest(&self) -> String {
+        let files = self.files();
+        let shared = self.places.shared.as_ref().map(SharedDefinitions::known);
+        let is_served =
+            |path: &Path, id: &str| is_shared(path) || !shared.as_ref().is_some_and(|set| set.has(DocumentClass::Api, id));
+        let texts = files.iter().filter_map(|(path, file)| Some((path, file.good.as_ref()?.id.as_str(), file.good_digest?)));
+        let mut served: Vec<(&str, blake3::Hash)> =
+            texts.filter(|(path, id, _)| is_served(path, id)).map(|(_, id, digest)| (id, digest)).collect();
+        served.sort_by(|(a, a_digest), (b, b_digest)| (a, a_digest.as_bytes()).cmp(&(b, b_digest.as_bytes())));
+        let mut digest = blake3::Hasher::new();
+        for (id, own) in served {
+            digest.update(id.as_bytes());
+            digest.update(own.as_bytes());
+        }
+        shortened(&digest.finalize())
+    }
+
+    /// The same of the policies.
+    pub(crate) fn policies_digest(&self) -> String {
+        shortened(&self.shared.keys.policies().digest())
+    }
+
+    /// The documents in service.
+    pub(crate) fn served(&self) -> ReadFiles {
+        ReadFiles { files: self.files(), policies: Policies::clone(&self.shared.keys.policies()), problems: Vec::new() }
+    }
+
+    /// The file of each API that is in one, by id. Of two with the same id, the later one.
+    pub(crate) fn files_by_id(&self) -> HashMap<String, PathBuf> {
+        let files = self.files();
+        own(&files).filter_map(|(path, file)| Some((file.good.as_ref()?.id.clone(), path.clone()))).collect()
+    }
+}
+
+impl ReloadReport {
+    fn log(&self, start: Instant) {
+        logs::problems(&self.problems);
+        let ignored = self.problems.iter().filter(|problem| problem.level == Level::Ignored).count();
+        tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "API reload complete");
+    }
+
+    /// Problems that make a definition unusable.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| problem.is_error())
+    }
+}

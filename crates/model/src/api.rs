@@ -73,7 +73,7 @@ pub use proxy::{Proxy, Transport};
 pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
-pub use tollgate::{ApiExtensions, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck};
+pub use tollgate::{ApiExtensions, Deprecation, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck};
 pub use upstream::{
     ActiveChecks, BalanceRule, HashRule, HashedPart, HedgeRule, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules,
     SplitPart, SrvRule, StickyCookie, UpstreamRules, WeightedTarget,

@@ -46,12 +46,14 @@ impl JsonPath {
         matches!(self.0.last(), Some(PathStep::Key(last)) if keys.contains(&last.as_str()))
     }
 
-    /// Whether the keys of this path, without its list positions, equal `dotted`. A `*` in `dotted` matches any key.
+    /// Whether the keys of this path, without its list positions, equal `dotted`. A `*` in `dotted` matches any key, and a
+    /// `**` at its end any number of keys.
     pub(crate) fn matches(&self, dotted: &str) -> bool {
         let mut wanted = dotted.split('.');
         for step in &self.0 {
             let PathStep::Key(key) = step else { continue };
             match wanted.next() {
+                Some("**") => return true,
                 Some(want) if want == "*" || want.eq_ignore_ascii_case(key) => {}
                 _ => return false,
             }

@@ -19,7 +19,7 @@ pub(crate) enum ReportWhen {
     Refuse,
 }
 
-/// Path (dotted, `*` for any key, without list positions) and when to report.
+/// Path (dotted, `*` for any key, `**` at its end for all below, without list positions) and when to report.
 pub(crate) type KnownField = (&'static str, ReportWhen);
 
 /// Reports the fields that decoding did not know.

@@ -10,6 +10,7 @@ mod bodies;
 mod certificate_check;
 mod circuit_break;
 mod cross_origin;
+mod deprecation_notice;
 mod dry_run;
 mod endpoint_timeout;
 mod forward_auth;
@@ -108,6 +109,8 @@ pub(crate) const PRE_AUTH: &[ListedMiddleware] = &[
     listed("TrackEndpoint", Runs, track::TrackEndpoint::compile),
     // Runs before everything that may refuse, so that a browser can read refusals.
     listed("CrossOrigin", Runs, cross_origin::CrossOrigin::compile),
+    // Refusals tell it too, because their clients need it as well; preflights do not, because browsers do not show them.
+    listed("DeprecationNotice", Runs, deprecation_notice::DeprecationNotice::compile),
     // A page for people, which needs no key, as in Tyk.
     listed("GraphqlPlaygroundPage", Runs, graphql_playground::GraphqlPlaygroundPage::compile),
     // Plugins may change what everything after them checks.

@@ -11,6 +11,7 @@ mod body_transforms;
 mod breaker;
 mod cache;
 mod cors;
+mod deprecation;
 mod error_overrides;
 mod errors;
 mod headers;

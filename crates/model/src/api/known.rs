@@ -44,15 +44,10 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("graphql.supergraph.updated_at", Never),
     // Tyk's dashboard has composed it; the gateway composes its own.
     ("graphql.supergraph.merged_sdl", Never),
-    ("tollgate.graphql.*", Refuse),
     // Only used by the Model Context Protocol.
     ("json_rpc_version", Never),
-    ("tollgate.cache.*", Refuse),
-    ("tollgate.jwt.*", Refuse),
-    ("tollgate.jwt.custom_claims.*.*", Refuse),
-    ("tollgate.scope_check.*", Refuse),
-    ("tollgate.protected_resource.*", Refuse),
     // What decides who may call, and is misspelt.
+    ("tollgate.**", Refuse),
     ("auth.*", Refuse),
     ("auth.signature.*", Refuse),
     ("auth_configs.*.*", Refuse),
@@ -66,10 +61,4 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("scopes.*", Refuse),
     ("scopes.*.*", Refuse),
     ("jwt_jwks_uris.*", Refuse),
-    ("tollgate.forward_auth.*", Refuse),
-    ("tollgate.oauth.*", Refuse),
-    ("tollgate.validate_responses.*", Refuse),
-    ("tollgate.upstream.*", Refuse),
-    ("tollgate.upstream.*.*", Refuse),
-    ("tollgate.upstream.*.*.*", Refuse),
 ];

@@ -118,6 +118,30 @@ fn versions() {
 }
 
 #[test]
+fn deprecation() {
+    let with = |rules: Value| with("/tollgate", json!({ "deprecation": rules }));
+    let at = "2026-01-01T00:00:00Z";
+    check(with(json!({"at": at, "sunset": at, "link": "https://a.test:8443/b?c=%3Cd#e", "versions": ["Default"]})), &[]);
+    check(with(json!({"sunset": "2026-01-01"})), &[]);
+    check(with(json!({"link": "https://a.test/"})), &["$.tollgate.deprecation: error: must have at or sunset"]);
+    for date in ["soon", "2026-13-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59-01:00"] {
+        let message = "error: must be a date from 1970 to 9999 such as 2026-01-01T00:00:00Z";
+        check(with(json!({"at": date})), &[&format!("$.tollgate.deprecation.at: {message}")]);
+        check(with(json!({"sunset": date})), &[&format!("$.tollgate.deprecation.sunset: {message}")]);
+    }
+    let sooner = json!({"at": at, "sunset": "2026-01-01T00:00:00+00:01"});
+    check(with(sooner), &["$.tollgate.deprecation.sunset: error: must not be before at"]);
+    for link in ["/page", "tyk://a/", "https://", "https://a.test/>; rel=\"x", "https://a.test/\r\nX: y", "https://a.test/ü"] {
+        let message = "$.tollgate.deprecation.link: error: must be a URL such as https://example.com/deprecated";
+        check(with(json!({"at": at, "link": link})), &[message]);
+    }
+    check(
+        with(json!({"at": at, "versions": ["Default", "v9"]})),
+        &["$.tollgate.deprecation.versions[1]: error: \"v9\" is not a version of the API"],
+    );
+}
+
+#[test]
 fn authentication() {
     check(with("/auth", json!({"disable_header": true})), &["$.auth: error: header, query parameter and cookie are all disabled"]);
     check(with("/auth_configs", json!({"authToken": {"disable_header": true, "use_cookie": true}})), &[]);

@@ -3,8 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{GraphqlRules, JwtClaims, OAuthRules, SharedCache, UpstreamRules};
+use super::{ApiDefinition, GraphqlRules, JwtClaims, OAuthRules, SharedCache, UpstreamRules, VersionData};
+use crate::calendar;
 use crate::config::OnStoreFailure;
+use crate::json_path::JsonPath;
+use crate::problem::Findings;
+use crate::protections;
+use crate::token::target_url_fault;
 
 /// `tollgate`.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
@@ -15,6 +20,8 @@ pub struct ApiExtensions {
     pub auth_alternatives: Vec<Vec<String>>,
     /// Responses are cached by RFC 9111.
     pub cache: Option<SharedCache>,
+    /// Responses tell clients that the API, or a version, is deprecated.
+    pub deprecation: Option<Deprecation>,
     /// What would be refused for these reasons passes, is counted, and is told in the response header `Tollgate-Dry-Run`.
     pub dry_run: Vec<DryRunKind>,
     /// Forward the trailers of requests, except those whose names frame, route, authenticate or are used by the API. Some servers add
@@ -44,6 +51,36 @@ pub struct ApiExtensions {
     pub validate_responses: Option<ResponseRequirements>,
 }
 
+impl ApiExtensions {
+    /// Adds the problems of its members to `findings`; `validate.rs` checks those that depend on other parts of the definition.
+    pub(super) fn check(&self, api: &ApiDefinition, findings: &mut Findings) {
+        protections::check_names(&self.serve_without, findings);
+        if let Some(code) = self.validate_responses.as_ref().map(|rules| rules.error_response_code)
+            && code != 0
+            && !(400..=599).contains(&code)
+        {
+            findings.error(&JsonPath::of("tollgate.validate_responses.error_response_code"), "must be a status from 400 to 599");
+        }
+        if let Some(deprecation) = &self.deprecation {
+            deprecation.check(&api.version_data, findings);
+        }
+    }
+}
+
+/// `tollgate.deprecation`: what clients learn from response headers. It must have `at` or `sunset`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Deprecation {
+    /// Date from which the API is deprecated, such as `2026-01-01T00:00:00Z` (RFC 9745); empty if it is not.
+    pub at: String,
+    /// Date from which it will not respond (RFC 8594); empty if there is none.
+    pub sunset: String,
+    /// URL of a page about the deprecation; empty if there is none.
+    pub link: String,
+    /// Names of the versions that are deprecated; empty for all.
+    pub versions: Vec<String>,
+}
+
 /// `tollgate.protected_resource`: the metadata of a protected resource (RFC 9728).
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -70,6 +107,52 @@ pub struct ScopeCheck {
     pub separator: String,
     /// Sets of scopes, of which a token must have one, for all requests; empty for none.
     pub alternatives: Vec<Vec<String>>,
+}
+
+impl Deprecation {
+    /// The last second of the year 9999, after which dates in headers have no form.
+    const UNIX_S_MAX: u64 = 253_402_300_799;
+
+    /// `at` in Unix seconds.
+    pub fn at_unix_s(&self) -> Option<u64> {
+        Self::unix_s(&self.at)
+    }
+
+    /// `sunset` in Unix seconds.
+    pub fn sunset_unix_s(&self) -> Option<u64> {
+        Self::unix_s(&self.sunset)
+    }
+
+    fn unix_s(date: &str) -> Option<u64> {
+        let unix_s = u64::try_from(calendar::parse(date)?).ok()?;
+        (unix_s <= Self::UNIX_S_MAX).then_some(unix_s)
+    }
+
+    pub(super) fn check(&self, versions: &VersionData, findings: &mut Findings) {
+        let place = JsonPath::of("tollgate.deprecation");
+        let (at, sunset) = (self.at_unix_s(), self.sunset_unix_s());
+        for (field, date, unix_s) in [("at", &self.at, at), ("sunset", &self.sunset, sunset)] {
+            if !date.is_empty() && unix_s.is_none() {
+                findings.error(&place.key(field), "must be a date from 1970 to 9999 such as 2026-01-01T00:00:00Z");
+            }
+        }
+        if self.at.is_empty() && self.sunset.is_empty() {
+            findings.error(&place, "must have at or sunset");
+        }
+        // RFC 9745 §4.
+        if at.zip(sunset).is_some_and(|(at, sunset)| sunset < at) {
+            findings.error(&place.key("sunset"), "must not be before at");
+        }
+        let is_web = ["http://", "https://"].iter().any(|scheme| self.link.starts_with(scheme));
+        let fits_header = self.link.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'<' | b'>' | b'"'));
+        let is_usable = is_web && fits_header && target_url_fault(&self.link).is_none();
+        if !self.link.is_empty() && !is_usable {
+            findings.error(&place.key("link"), "must be a URL such as https://example.com/deprecated");
+        }
+        for (index, name) in self.versions.iter().enumerate().filter(|(_, name)| !versions.versions.contains_key(*name)) {
+            findings.error(&place.key("versions").index(index), format!("{name:?} is not a version of the API"));
+        }
+    }
 }
 
 impl ProtectedResource {

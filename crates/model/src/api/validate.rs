@@ -13,7 +13,6 @@ use crate::expiry::{WrittenExpiry, expiry};
 use crate::json_path::JsonPath;
 use crate::network::parse_network;
 use crate::problem::Findings;
-use crate::protections;
 use crate::token::{is_header_value, is_token, stream_target_fault, target_url_fault, with_scheme};
 
 mod oauth;
@@ -41,13 +40,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     }
     error_override::check(&api.error_overrides, &JsonPath::of("error_overrides"), findings);
     check_unsupported(api, findings);
-    protections::check_names(&api.tollgate.serve_without, findings);
-    if let Some(code) = api.tollgate.validate_responses.as_ref().map(|rules| rules.error_response_code)
-        && code != 0
-        && !(400..=599).contains(&code)
-    {
-        findings.error(&JsonPath::of("tollgate.validate_responses.error_response_code"), "must be a status from 400 to 599");
-    }
+    api.tollgate.check(api, findings);
 }
 
 /// `is_executed`: the gateway answers itself, and has no target.

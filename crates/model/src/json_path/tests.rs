@@ -16,4 +16,7 @@ fn matching_skips_list_positions_and_takes_any_key_for_a_star() {
     assert!(!path.matches("versions.*"));
     assert!(!path.matches("versions.*.cache.x"));
     assert!(!path.matches("versions.2.cache"));
+    assert!(path.matches("versions.**"));
+    assert!(!path.matches("version.**"));
+    assert!(!path.matches("versions.*.cache.**"));
 }

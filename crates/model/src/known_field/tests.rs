@@ -265,6 +265,8 @@ fn a_misspelt_setting_of_authentication_makes_a_definition_unusable() {
         "openid_options.surprise",
         "external_oauth.surprise",
         "scopes.jwt.surprise",
+        "tollgate.scope_chek",
+        "tollgate.deprecation.surprise",
         "tollgate.jwt.allowed_issuer",
         "tollgate.scope_check.surprise",
         "tollgate.protected_resource.surprise",

@@ -16,6 +16,7 @@ mod policies;
 mod replay;
 mod replay_command;
 mod rollback;
+mod serving;
 mod session;
 mod span;
 mod status;
@@ -131,6 +132,8 @@ pub(crate) enum CommandFailure {
     Conflict(String),
     /// Requests would be answered differently, which was shown: 7.
     AnsweredDifferently,
+    /// The change is made, but not all gateways have confirmed that they serve it, which was shown: 8.
+    NotConfirmed,
 }
 
 impl CommandFailure {
@@ -143,6 +146,7 @@ impl CommandFailure {
             CommandFailure::Differs => 5,
             CommandFailure::Conflict(_) => 6,
             CommandFailure::AnsweredDifferently => 7,
+            CommandFailure::NotConfirmed => 8,
         })
     }
 }
@@ -159,6 +163,7 @@ impl fmt::Display for CommandFailure {
             | CommandFailure::Conflict(text) => f.write_str(text),
             CommandFailure::Differs => f.write_str("there are differences"),
             CommandFailure::AnsweredDifferently => f.write_str("requests would be answered differently"),
+            CommandFailure::NotConfirmed => f.write_str("not all gateways have confirmed the change"),
         }
     }
 }
@@ -170,7 +175,9 @@ pub type TlsOf = fn(bool) -> Result<rustls::ClientConfig, String>;
 pub fn ask(request: CliRequest, tls: TlsOf) -> ExitCode {
     match print_answer(request, tls) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure @ (CommandFailure::Differs | CommandFailure::AnsweredDifferently)) => failure.exit_code(),
+        Err(failure @ (CommandFailure::Differs | CommandFailure::AnsweredDifferently | CommandFailure::NotConfirmed)) => {
+            failure.exit_code()
+        }
         Err(failure) => {
             eprintln!("tollgate: {}", visible::text(&failure.to_string()));
             failure.exit_code()

@@ -23,7 +23,8 @@ use std::time::Duration;
 /// What the exit codes of `diff` and `sync` mean.
 const EXIT_CODES: &str = "Exit codes: 0 nothing differs, or the sync is done; 1 a document is broken or the gateway refuses; 2 wrong command line; 3 no \
                           answer; 4 wrong secret; 5 there are differences (diff, sync --dry-run); 6 someone else changed the configuration meanwhile, \
-                          nothing was changed; 7 requests would be answered differently (--replay, --canary), nothing was changed.";
+                          nothing was changed; 7 requests would be answered differently (--replay, --canary), nothing was changed; \
+                          8 done, but not all gateways have confirmed it (--wait).";
 
 /// Time for an answer: a gateway compiles all documents of a change first, thousands of them in seconds.
 const ANSWER_TIME_MIN: Duration = Duration::from_secs(300);
@@ -106,6 +107,9 @@ pub struct SyncCommand {
     /// Sync even if requests would be answered differently
     #[arg(long)]
     accept: bool,
+    /// Wait until all gateways that share definitions serve the change, and say which do; those with other files of their own are named
+    #[arg(long)]
+    wait: bool,
 }
 
 /// Which objects a command is about.
@@ -137,13 +141,13 @@ pub(super) fn dump(command: &DumpCommand, tls: super::TlsOf) -> Result<(), Comma
 pub(super) fn diff(command: &DiffCommand, tls: super::TlsOf) -> Result<(), CommandFailure> {
     let DiffCommand { selection, prune, replay } = command;
     let trial = replay.files().map(ReplayInput::Records);
-    compare_or_sync(selection, &Wanted { prune: *prune, dry_run: true, trial, accept: false }, tls)
+    compare_or_sync(selection, &Wanted { prune: *prune, dry_run: true, trial, accept: false, wait: false }, tls)
 }
 
 pub(super) fn sync(command: &SyncCommand, tls: super::TlsOf) -> Result<(), CommandFailure> {
-    let SyncCommand { selection, prune, dry_run, replay, canary, accept } = command;
+    let SyncCommand { selection, prune, dry_run, replay, canary, accept, wait } = command;
     let trial = canary.map(ReplayInput::Live).or_else(|| replay.files().map(ReplayInput::Records));
-    compare_or_sync(selection, &Wanted { prune: *prune, dry_run: *dry_run, trial, accept: *accept }, tls)
+    compare_or_sync(selection, &Wanted { prune: *prune, dry_run: *dry_run, trial, accept: *accept, wait: *wait }, tls)
 }
 
 /// What to do with differences.
@@ -154,6 +158,8 @@ struct Wanted<'w> {
     trial: Option<ReplayInput<'w>>,
     /// Make it even if they would be answered differently.
     accept: bool,
+    /// Wait for the other gateways.
+    wait: bool,
 }
 
 fn compare_or_sync(selection: &Selection, wanted: &Wanted<'_>, tls: super::TlsOf) -> Result<(), CommandFailure> {
@@ -170,7 +176,7 @@ fn compare_or_sync(selection: &Selection, wanted: &Wanted<'_>, tls: super::TlsOf
     let is_different = tried.as_ref().is_some_and(Replayed::differs);
     let dry_run = wanted.dry_run || (is_different && !wanted.accept);
     let outcome = match live.digest() {
-        Some(digest) => plan.send(&gateway, digest, dry_run)?,
+        Some(digest) => plan.send(&gateway, digest, dry_run, wanted.wait)?,
         None => one_by_one::send(&plan, &live, &gateway, dry_run)?,
     };
     let answer = match &tried {
@@ -188,6 +194,7 @@ fn compare_or_sync(selection: &Selection, wanted: &Wanted<'_>, tls: super::TlsOf
     match () {
         () if is_different && dry_run => Err(CommandFailure::AnsweredDifferently),
         () if dry_run && outcome.differs() => Err(CommandFailure::Differs),
+        () if !dry_run && !outcome.serving().is_complete() => Err(CommandFailure::NotConfirmed),
         () => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::change_answer::made;
 use super::configuration::change_text;
+use super::serving::Serving;
 use super::{CommandFailure, Gateway, table};
 use clap::Args;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ const NAMED_MAX: usize = 3;
 /// Options of `rollback`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A revision is a change of API definitions or policies in files, by whomever. Going back is one change, and a revision again. Keys, certificates \
+    after_help = "A revision is a change of API definitions or policies, by whomever; where gateways share them, it is one of all. Going back is one change, and a revision again. Keys, certificates \
                   and OAuth clients stay as they are. Examples:\n  tollgate rollback              list the revisions\n  tollgate rollback 17 --dry-run  what \
                   would change\n  tollgate rollback 17            as it was after revision 17"
 )]
@@ -27,6 +28,9 @@ pub struct RollbackCommand {
     /// Only say what would change
     #[arg(long, requires = "to")]
     dry_run: bool,
+    /// Wait until all gateways that share definitions serve it, and say which do
+    #[arg(long, requires = "to")]
+    wait: bool,
     #[command(flatten)]
     gateway: super::GatewayOptions,
 }
@@ -38,10 +42,10 @@ pub(super) fn run(command: &RollbackCommand, tls: super::TlsOf) -> Result<(), Co
         gateway.print(&answer, || revisions(&answer));
         return Ok(());
     };
-    let body = json!({"to": to, "dry_run": command.dry_run}).to_string().into_bytes();
+    let body = json!({"to": to, "dry_run": command.dry_run, "wait": command.wait}).to_string().into_bytes();
     let answer = made(gateway.ask("POST", "/tyk/configuration/rollback", Some(body))?)?;
     gateway.print(&answer, || change_text(&answer, command.dry_run));
-    Ok(())
+    if Serving::read(&answer).is_complete() || command.dry_run { Ok(()) } else { Err(CommandFailure::NotConfirmed) }
 }
 
 fn revisions(answer: &Value) -> String {

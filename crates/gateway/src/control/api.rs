@@ -43,6 +43,7 @@ mod provider;
 mod query;
 mod reload;
 mod schema;
+mod serving;
 mod store_queues;
 mod stream;
 mod tail;

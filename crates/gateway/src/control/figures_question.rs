@@ -1,4 +1,4 @@
-//! What gateways ask each other about their figures.
+//! What gateways ask each other about their figures and about what they serve.
 
 use crate::observe::tap::{TailFilter, TopBy};
 use crate::report::ShownApis;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tollgate_statistics::SpanQuestion;
 use tollgate_store::usage::UsageQuestion;
 
-/// A question about the figures of a gateway.
+/// A question to a gateway.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum FiguresQuestion {
@@ -37,6 +37,10 @@ pub(crate) enum FiguresQuestion {
     /// When a key was used last.
     LastSeen {
         key: String,
+    },
+    /// What a gateway serves; it loads what gateways share first, if it has not got as far as this revision.
+    Serving {
+        revision: u64,
     },
     /// The metrics of the whole process, for one gateway; the others have nothing to say.
     Figures {

@@ -55,6 +55,16 @@ pub(crate) struct NodeUsage {
     pub answer: Option<UsageAnswer>,
 }
 
+/// Which definitions and policies one gateway serves.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct NodeServing {
+    /// Revision of those that gateways share.
+    pub revision: u64,
+    /// Digests of all, with those of its own files.
+    pub definitions: String,
+    pub policies: String,
+}
+
 /// Answers for this gateway.
 pub(crate) struct OwnFigures {
     shared: Arc<GatewayState>,
@@ -117,6 +127,15 @@ impl OwnFigures {
         self.shared.observer.recording.as_ref()?.usage.clone()
     }
 
+    /// What it serves, if gateways share definitions.
+    pub(crate) fn serving(&self) -> Option<NodeServing> {
+        Some(NodeServing {
+            revision: self.definitions.shared_definitions()?.known().revision,
+            definitions: self.definitions.definitions_digest(),
+            policies: self.definitions.policies_digest(),
+        })
+    }
+
     /// The metrics of this process, if they are asked for by its name.
     fn figures(&self, node: &str, shown: &ShownApis) -> Value {
         let is_meant = node == self.shared.observer.node() && self.shared.observer.metrics;
@@ -158,6 +177,10 @@ impl NodeHost for OwnFigures {
                 serde_json::to_value(NodeUsage { answer: found.and_then(Result::ok) }).ok()
             }
             FiguresQuestion::LastSeen { key } => serde_json::to_value(self.last_seen(&key).and_then(Result::ok).flatten()).ok(),
+            FiguresQuestion::Serving { revision } => {
+                self.definitions.take_up(revision);
+                serde_json::to_value(self.serving()?).ok()
+            }
             FiguresQuestion::Figures { node, shown } => Some(self.figures(&node, &shown)),
         }
     }

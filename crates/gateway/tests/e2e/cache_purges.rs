@@ -40,7 +40,7 @@ fn on(server: &Server) -> Value {
     with_storage(json!({"type": "redis", "host": "127.0.0.1", "port": server.port}))
 }
 
-fn with_storage(storage: Value) -> Value {
+pub(crate) fn with_storage(storage: Value) -> Value {
     crate::shared_keys::patient(json!({"storage": storage, "node_secret": "352d20ee67be67f6340b4c0605b044b7"}))
 }
 

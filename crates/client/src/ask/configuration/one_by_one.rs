@@ -24,6 +24,7 @@ pub(super) fn send(
         warnings: Vec::new(),
         notes: comparison.notes.clone(),
         dry_run,
+        gateways: serde_json::Value::Null,
     };
     let mut puts: Vec<(&LocalObject, Option<Value>)> = Vec::new();
     let mut problems = Vec::new();

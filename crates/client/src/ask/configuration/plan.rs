@@ -118,7 +118,7 @@ impl<'c> Comparison<'c> {
     }
 
     /// Has the gateway make the change, or say what it would do.
-    pub(super) fn send(&self, gateway: &Gateway, digest: &str, dry_run: bool) -> Result<SyncOutcome, CommandFailure> {
+    pub(super) fn send(&self, gateway: &Gateway, digest: &str, dry_run: bool, wait: bool) -> Result<SyncOutcome, CommandFailure> {
         let mut outcome = SyncOutcome {
             rows: Vec::new(),
             unchanged: self.unchanged,
@@ -126,16 +126,19 @@ impl<'c> Comparison<'c> {
             warnings: Vec::new(),
             notes: self.notes.clone(),
             dry_run,
+            gateways: Value::Null,
         };
         let changes = self.changes();
-        if changes.is_empty() {
+        // Others may not serve yet what nothing differs from here.
+        if changes.is_empty() && !wait {
             return Ok(outcome);
         }
-        let body = json!({"digest": digest, "dry_run": dry_run, "changes": changes}).to_string().into_bytes();
+        let body = json!({"digest": digest, "dry_run": dry_run, "wait": wait, "changes": changes}).to_string().into_bytes();
         let answer = made(gateway.ask("POST", "/tyk/configuration", Some(body))?)?;
         let list = |name: &str| answer.get(name).and_then(Value::as_array).into_iter().flatten();
         outcome.rows = list("plan").filter_map(OutcomeRow::read).collect();
         outcome.warnings = list("warnings").map(located).collect();
+        outcome.gateways = answer.get("gateways").cloned().unwrap_or_default();
         outcome.unchanged += answer.get("unchanged").and_then(Value::as_u64).unwrap_or_default() as usize;
         Ok(outcome)
     }

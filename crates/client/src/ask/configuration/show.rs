@@ -1,5 +1,6 @@
 //! What a change did or would do, as text that reads like a patch, and as JSON.
 
+use super::super::serving::Serving;
 use super::object::PartKind;
 use serde_json::{Value, json};
 
@@ -15,6 +16,8 @@ pub(super) struct SyncOutcome {
     pub warnings: Vec<String>,
     pub notes: Vec<String>,
     pub dry_run: bool,
+    /// As the gateway says it.
+    pub gateways: Value,
 }
 
 /// The change of one object.
@@ -33,7 +36,8 @@ pub(super) struct OutcomeRow {
 pub(in crate::ask) fn change_text(answer: &Value, dry_run: bool) -> String {
     let rows = answer.get("plan").and_then(Value::as_array).into_iter().flatten().filter_map(OutcomeRow::read).collect();
     let unchanged = answer.get("unchanged").and_then(Value::as_u64).unwrap_or_default() as usize;
-    SyncOutcome { rows, unchanged, kept: Vec::new(), warnings: Vec::new(), notes: Vec::new(), dry_run }.to_text()
+    let gateways = answer.get("gateways").cloned().unwrap_or_default();
+    SyncOutcome { rows, unchanged, kept: Vec::new(), warnings: Vec::new(), notes: Vec::new(), dry_run, gateways }.to_text()
 }
 
 impl OutcomeRow {
@@ -97,7 +101,12 @@ impl SyncOutcome {
             "not_in_directory": kept.collect::<Vec<_>>(),
             "warnings": self.warnings,
             "notes": self.notes,
+            "gateways": self.gateways,
         })
+    }
+
+    pub(super) fn serving(&self) -> Serving {
+        Serving::read(&json!({"gateways": self.gateways}))
     }
 
     pub(super) fn to_text(&self) -> String {
@@ -121,6 +130,7 @@ impl SyncOutcome {
             (true, false) => format!("{created} to add, {changed} to change, {deleted} to delete; {unchanged} unchanged"),
             (false, false) => format!("{created} added, {changed} changed, {deleted} deleted; {unchanged} unchanged"),
         });
+        lines.extend(self.serving().lines());
         lines.join("\n")
     }
 }

@@ -13,6 +13,7 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::definition_store::ChangeRequest;
 use super::failures::StoreFailed;
+use super::serving::ServingGateway;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -43,6 +44,11 @@ pub(super) struct ChangeReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     revision: Option<u64>,
+    /// The gateways that share definitions, and whether they serve the change; for a dry run, whether they serve what it was made against. Only with
+    /// `wait`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, inline)]
+    gateways: Option<Vec<ServingGateway>>,
     /// What changes. Objects that are as wanted already are left out.
     #[schema(inline)]
     plan: Vec<PlannedChange>,

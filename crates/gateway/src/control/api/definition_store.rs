@@ -2,6 +2,7 @@
 
 use super::Control;
 use super::answer::{Change, ControlAnswer, changed_document, error, no_such_api};
+use super::serving;
 use super::versions::{NewVersion, without};
 use crate::control::definitions::{
     ChangeAuthor, Definition, DocumentClass, NotApplied, NotShared, ReadFiles, WantedDocument, etag, is_file_name,
@@ -68,7 +69,12 @@ pub(super) async fn apply(
         Ok((plan(read)?, ()))
     };
     let unchanged = match tokio::task::spawn_blocking(move || definitions.apply(author, plan)).await {
-        Ok(Ok(_)) => return Ok(()),
+        Ok(Ok(applied)) => {
+            if let Some(revision) = applied.revision {
+                serving::tell(control, revision);
+            }
+            return Ok(());
+        }
         Ok(Err(unchanged)) => unchanged,
         Err(_) => return Err(error(StatusCode::INTERNAL_SERVER_ERROR, "the change did not finish")),
     };

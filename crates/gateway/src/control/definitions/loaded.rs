@@ -47,6 +47,7 @@ pub(super) struct LoadedFile {
 type Generations = (Option<u64>, Option<u64>);
 
 /// Files as they were read and compiled, not in service yet.
+#[derive(Clone)]
 pub(crate) struct ReadFiles {
     pub(super) files: Arc<LoadedFiles>,
     pub(super) policies: Policies,

@@ -172,6 +172,13 @@ impl DefinitionStore {
         self.serve(read, together, ChangeAuthor::Files, start)
     }
 
+    /// Loads what gateways share if it is older than a revision. Blocks.
+    pub(crate) fn take_up(&self, revision: u64) {
+        if self.places.shared.as_ref().is_some_and(|shared| shared.known().revision < revision) {
+            self.reload();
+        }
+    }
+
     /// Changes several documents as one, and serves the result; or changes nothing. `plan` decides by the documents as they are now. Blocks.
     ///
     /// # Errors
@@ -241,7 +248,7 @@ impl DefinitionStore {
         plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedDocument>, T), E>,
     ) -> Result<([ServedSet; 2], T), NotApplied<E>> {
         let _one_at_a_time = self.lock();
-        let before = self.read(&self.files());
+        let before = self.up_to_date();
         let PlannedChange { changed, planned, .. } = self.planned(plan)?;
         let set = |read: ReadFiles| ServedSet { apis: read.served(&mut Vec::new()), policies: read.policies };
         let sets = [set(before), set(changed.read)];
@@ -253,7 +260,7 @@ impl DefinitionStore {
         &self,
         plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedDocument>, T), E>,
     ) -> Result<PlannedChange<T>, NotApplied<E>> {
-        let read = self.read(&self.files());
+        let read = self.up_to_date();
         let (wanted, planned) = plan(&read).map_err(NotApplied::Refused)?;
         let changed = ChangedDocuments::new(&read, wanted, &self.places, &self.reader).map_err(NotApplied::Problems)?;
         let together = self.together(&changed.read);
@@ -268,6 +275,18 @@ impl DefinitionStore {
         } else {
             Err(NotApplied::Problems(changed.sourced(new)))
         }
+    }
+
+    /// The documents as they are now. What others have changed meanwhile is served first, as their change.
+    fn up_to_date(&self) -> ReadFiles {
+        let start = Instant::now();
+        let before = self.files();
+        let read = self.read(&before);
+        if is_changed(&before, &read.files) || read.policies.differ_from(&self.shared.keys.policies()) {
+            let together = self.together(&read);
+            self.serve(read.clone(), together, ChangeAuthor::Files, start);
+        }
+        read
     }
 
     fn lock_files<E>(&self) -> Result<LockedFileSet, NotApplied<E>> {

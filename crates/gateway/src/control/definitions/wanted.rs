@@ -77,8 +77,7 @@ impl ChangedDocuments {
     ) -> Result<Self, Vec<DocumentProblem>> {
         let set = places.shared.as_ref().map(|shared| shared.known());
         let files = FilesById::of(read);
-        let now = ReadFiles { files: read.files.clone(), policies: read.policies.clone(), problems: read.problems.clone() };
-        let mut changed = ChangedDocuments { read: now, files: Vec::new(), shared: Vec::new(), sources: HashMap::new() };
+        let mut changed = ChangedDocuments { read: read.clone(), files: Vec::new(), shared: Vec::new(), sources: HashMap::new() };
         let mut errors = Vec::new();
         for WantedDocument { class, id, content, source } in wanted {
             let found = match content {

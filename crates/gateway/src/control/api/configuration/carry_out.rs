@@ -10,6 +10,7 @@ use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use crate::control::api::answer::Done;
 use crate::control::api::change_log::Change;
+use crate::control::api::serving::{self, ServingGateway};
 use crate::control::definitions::{ChangeAuthor, DocumentProblem, LOGGED_MAX, NotApplied, NotShared, ReadFiles, WantedDocument};
 use axum::http::StatusCode;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ const ANY: &str = "*";
 
 /// Changes everything, or nothing. What it did to definitions and policies is logged by their store.
 pub(super) async fn carry_out(control: &Arc<Control>, author: ChangeAuthor, set: ChangeSet) -> Result<ChangeReport, Unchanged> {
-    let ChangeSet { digest, dry_run, changes } = set;
+    let ChangeSet { digest, dry_run, wait, changes } = set;
     let stored = Arc::new(StoredContent::read(control).await.map_err(|fault| silent(&fault))?);
     let changes = Arc::new(changes);
     // New certificates must be there when definitions are compiled, but not before everything else is known to be right.
@@ -31,17 +32,17 @@ pub(super) async fn carry_out(control: &Arc<Control>, author: ChangeAuthor, set:
         let checked = change_documents(control, &stored, &changes, &digest, None).await?;
         if dry_run {
             let current = digest_of(&control.definitions.served(), &stored);
-            return Ok(report(checked, true, current));
+            return Ok(report(checked, true, current, gateways(control, None, wait).await));
         }
         let added = add_certificates(control, &checked.plan.stored).await?;
         let outcome = change_documents(control, &stored, &changes, &digest, Some(author.clone())).await;
         if outcome.is_err() {
             remove_certificates(control, &added).await;
         }
-        return finish(control, &author, outcome?).await;
+        return finish(control, &author, outcome?, wait).await;
     }
     let changed = change_documents(control, &stored, &changes, &digest, Some(author.clone())).await?;
-    finish(control, &author, changed).await
+    finish(control, &author, changed, wait).await
 }
 
 /// A plan whose part for definitions and policies is carried out, or checked.
@@ -131,7 +132,7 @@ impl SourceProblem {
 }
 
 /// Changes the rest of the store.
-async fn finish(control: &Arc<Control>, author: &ChangeAuthor, done: CarriedOut) -> Result<ChangeReport, Unchanged> {
+async fn finish(control: &Arc<Control>, author: &ChangeAuthor, done: CarriedOut, wait: bool) -> Result<ChangeReport, Unchanged> {
     if let Err(fault) = change_store(control, &done.plan.stored).await {
         tracing::error!(%fault, "a change of the configuration is incomplete in the store");
         let message = format!(
@@ -142,15 +143,31 @@ async fn finish(control: &Arc<Control>, author: &ChangeAuthor, done: CarriedOut)
     }
     let stored = StoredContent::read(control).await.map_err(|fault| silent(&fault))?;
     let digest = digest_of(&control.definitions.served(), &stored);
-    let report = report(done, false, digest);
+    let gateways = gateways(control, done.revision, wait).await;
+    let report = report(done, false, digest, gateways);
     log(control, author, &report.plan);
     Ok(report)
 }
 
-fn report(done: CarriedOut, dry_run: bool, digest: String) -> ChangeReport {
+/// Has the other gateways serve a revision; says which do, if somebody waits for that.
+async fn gateways(control: &Arc<Control>, revision: Option<u64>, wait: bool) -> Option<Vec<ServingGateway>> {
+    match revision {
+        _ if wait => {
+            let known = control.definitions.shared_definitions()?.known().revision;
+            serving::confirmed(control, revision.unwrap_or(known)).await
+        }
+        Some(revision) => {
+            serving::tell(control, revision);
+            None
+        }
+        None => None,
+    }
+}
+
+fn report(done: CarriedOut, dry_run: bool, digest: String, gateways: Option<Vec<ServingGateway>>) -> ChangeReport {
     let CarriedOut { plan: Plan { mut rows, unchanged, warnings, .. }, revision } = done;
     rows.sort_by(|a, b| (a.kind, &a.id).cmp(&(b.kind, &b.id)));
-    ChangeReport { status: Done::Ok, dry_run, digest, revision, plan: rows, unchanged, warnings }
+    ChangeReport { status: Done::Ok, dry_run, digest, revision, gateways, plan: rows, unchanged, warnings }
 }
 
 /// Stores new certificates; returns their ids. If one can't be stored, none is.

@@ -68,6 +68,10 @@ pub(in crate::control::api) struct Rollback {
     #[serde(default)]
     #[schema(required = false)]
     dry_run: bool,
+    /// Answer when the other gateways that share definitions serve the change, and say which do.
+    #[serde(default)]
+    #[schema(required = false)]
+    wait: bool,
 }
 
 /// The objects that one change replaced.
@@ -246,7 +250,7 @@ pub(in crate::control::api) async fn rollback(
         Ok(Err(message)) => return error(StatusCode::NOT_FOUND, message),
         Err(fault) => return crate::control::api::oauth::silent(&fault),
     };
-    let set = ChangeSet { digest: "*".to_owned(), dry_run: wanted.dry_run, changes };
+    let set = ChangeSet { digest: "*".to_owned(), dry_run: wanted.dry_run, wait: wanted.wait, changes };
     carry_out::carry_out(&control, request.author, set).await.map_or_else(Unchanged::answer, ok)
 }
 

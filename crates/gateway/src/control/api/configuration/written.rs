@@ -17,6 +17,10 @@ pub(super) struct ChangeSet {
     #[serde(default)]
     #[schema(required = false)]
     pub dry_run: bool,
+    /// Answer when the other gateways that share definitions serve the change, and say which do; at most two seconds later.
+    #[serde(default)]
+    #[schema(required = false)]
+    pub wait: bool,
     /// The changes, in any order.
     #[schema(inline)]
     pub changes: Vec<ObjectChange>,

@@ -74,7 +74,8 @@ oe=0;var i,e,d,A2,H2=Object.is,a=0,D2=[],y=[],o=h,F2=o.__b,k=o.__r,q2=o.diffed,x
 (u2.__=[n?n(t):O(void 0,t),function(f2){var h2=(u2.__N||u2.__)[0],m3=u2.t(h2,f2);H2(h2,m3)||(u2.__N=[m3,u2.__[1]],u2.__c.setState({}))}],u2.__c=e,!e.__f)){e.__f=
 !0;var r=e.shouldComponentUpdate;e.shouldComponentUpdate=function(f2,h2,m3){var C2=this.__H;if(!C2)return!0;var v3=!1,l2=this.props!=f2;if(C2.__.some(function(p2){
 p2.__N&&(v3=!0,H2(p2.__[0],p2.__N[0])||(l2=!0))}),r){var N3=r.call(this,f2,h2,m3);return v3?N3||l2:N3}return!v3||l2}}return u2.__}function S2(_3,t){var n=c(i++,
-3);!o.__s&&P2(n.__H,t)&&(n.__P=!0,n.__=_3,n.u=t,e.__H.__h.push(n))}function U(_3){return a=5,b(function(){return{current:_3}},[])}function b(_3,t){var n=c(i++,7);return P2(n.__H,t)&&(n.__=_3(),n.__H=t),n.__}function Q2(){var _3;do{for(;_3=y.shift();)try{s(_3)}catch(n){o.__e(n,{__:(_3=_3.__P)&&_3.__v})}for(;_3=D2.shift();){var t=_3.__H;if(_3.__P&&t)try{t.__h.some(s),
+3);!o.__s&&P2(n.__H,t)&&(n.__P=!0,n.__=_3,n.u=t,e.__H.__h.push(n))}function j2(_3,t){var n=c(i++,4);!o.__s&&P2(n.__H,t)&&(n.__P=!1,n.__=_3,n.u=t,e.__h.push(n))}
+function U(_3){return a=5,b(function(){return{current:_3}},[])}function b(_3,t){var n=c(i++,7);return P2(n.__H,t)&&(n.__=_3(),n.__H=t),n.__}function Q2(){var _3;do{for(;_3=y.shift();)try{s(_3)}catch(n){o.__e(n,{__:(_3=_3.__P)&&_3.__v})}for(;_3=D2.shift();){var t=_3.__H;if(_3.__P&&t)try{t.__h.some(s),
 t.__h.some(g),t.__h=[]}catch(n){t.__h=[],o.__e(n,_3.__v)}}}while(y.length)}o.__b=function(_3){e=null,F2&&F2(_3)},o.__=function(_3,t){_3&&t.__k&&t.__k.__m&&(_3.__m=
 t.__k.__m),T2&&T2(_3,t)},o.__r=function(_3){k&&k(_3),i=0;var t=(e=_3.__c).__H;t&&(d==e?e.__h=[]:(t.__h.some(s),t.__h.some(g),i=0),t.__h=[],t.__.some(function(n){
 n.__N&&(n.__=n.__N),n.u=n.__N=void 0})),d=e},o.diffed=function(_3){q2&&q2(_3);var t=_3.__c;t&&t.__H&&(t.__H.__h.length&&I2(D2.push(t)),t.__H.__.some(function(n){
@@ -108,11 +109,11 @@ void 0;i3=i3.n)i3.S.S(i3)}s2.prototype.S.call(this,t)},a2.prototype.U=function(t
 for(var i3=this.s;i3!==void 0;i3=i3.n)i3.S.U(i3)}},a2.prototype.N=function(){if(!(2&this.f)){this.f|=6;for(var t=this.t;t!==void 0;t=t.x)t.t.N()}},Object.defineProperty(
 a2.prototype,"value",{get:function(){if(1&this.f)throw new Error("Cycle detected");var t=m(this);if(this.h(),t!==void 0&&(t.i=this.i),16&this.f)throw this.v;return this.
 v}});function J2(t,i3){return new a2(t,i3)}function N2(t){var i3=t.j;if(t.j=void 0,typeof i3=="function"){u++;var o2=f;f=void 0;try{i3()}catch(n){throw t.f&=-2,
-t.f|=8,j2(t),n}finally{f=o2,y2()}}}function j2(t){for(var i3=t.s;i3!==void 0;i3=i3.n)i3.S.U(i3);t.x=void 0,t.s=void 0,N2(t)}function M(t){if(f!==this)throw new Error(
-"Out-of-order effect");C(this),f=t,this.f&=-2;try{8&this.f&&j2(this)}finally{y2()}}function d2(t,i3){this.x=t,this.j=void 0,this.s=void 0,this.u=void 0,this.f=32,
+t.f|=8,j3(t),n}finally{f=o2,y2()}}}function j3(t){for(var i3=t.s;i3!==void 0;i3=i3.n)i3.S.U(i3);t.x=void 0,t.s=void 0,N2(t)}function M(t){if(f!==this)throw new Error(
+"Out-of-order effect");C(this),f=t,this.f&=-2;try{8&this.f&&j3(this)}finally{y2()}}function d2(t,i3){this.x=t,this.j=void 0,this.s=void 0,this.u=void 0,this.f=32,
 this.name=i3?.name,v&&v.push(this)}d2.prototype.c=function(){var t=this.S();try{if(8&this.f||this.x===void 0)return;var i3=this.x();typeof i3=="function"&&(this.
 j=i3)}finally{t()}},d2.prototype.S=function(){if(1&this.f)throw new Error("Cycle detected");this.f|=1,this.f&=-9,N2(this),U2(this),u++;var t=f;return f=this,M.bind(
-this,t)},d2.prototype.N=function(){2&this.f||(this.f|=2,this.u=p,p=this)},d2.prototype.d=function(){this.f|=8,1&this.f||j2(this)},d2.prototype.dispose=function(){
+this,t)},d2.prototype.N=function(){2&this.f||(this.f|=2,this.u=p,p=this)},d2.prototype.d=function(){this.f|=8,1&this.f||j3(this)},d2.prototype.dispose=function(){
 this.d()};function k2(t,i3){var o2=new d2(t,i3);try{o2.c()}catch(r){throw o2.d(),r}var n=o2.d.bind(o2);return n[Symbol.dispose]=n,n}var g3,c2,y3,V3=typeof window<"u"&&!!window.__PREACT_SIGNALS_DEVTOOLS__;var q3=[];k2(function(){g3=this.N})();function v2(i3,e2){h[i3]=e2.bind(null,h[i3]||function(){})}function d3(i3){if(y3){var e2=y3;y3=void 0,e2()}y3=i3&&i3.S()}function E4(i3){
 var e2=this,n=i3.data,t=F3(n);t.name="ReactiveDom",t.value=n;var o2=b(function(){for(var a3=e2,_3=e2.__v;_3=_3.__;)if(_3.__c){_3.__c.__$f|=4;break}var f2=J2(function(){
 var l2=t.value.value;return l2===0?0:l2===!0?"":l2||""}),s3=J2(function(){return!Array.isArray(f2.value)&&!_e(f2.value)}),R2=k2(function(){if(this.N=M2,s3.value){
@@ -253,7 +254,7 @@ part)}catch{return part}}),query:new URLSearchParams(rest)}}var route=D3(parse()
 hash!==shown){if(guard.value&&!guard.value()){history.replaceState(null,"",shown||"#/");return}guard.value=null,shown=location.hash,route.value=parse(),scrollTo(
 0,0)}});function link(parts2,members={}){let pairs=Object.entries(members).filter(([,value])=>value);return`#/${parts2.map(encodeURIComponent).join("/")}${pairs.
 length?`?${new URLSearchParams(pairs)}`:""}`}function go(to3){location.hash=to3.replace(/^#/,"")}function refine(members){let{parts:parts2,query:query2}=route.peek(),
-merged={...Object.fromEntries(query2),...members};shown=link(parts2,merged),history.replaceState(null,"",shown),route.value=parse()}function Dialog({title,close,children,footer,wide,side}){let element=U(null);return S2(()=>{let dialog=element.current;if(!dialog?.isConnected)return;let before=document.
+merged={...Object.fromEntries(query2),...members};shown=link(parts2,merged),history.replaceState(null,"",shown),route.value=parse()}function Dialog({title,close,children,footer,wide,side}){let element=U(null);return j2(()=>{let dialog=element.current;if(!dialog?.isConnected)return;let before=document.
 activeElement;return dialog.showModal(),()=>{dialog.close(),before?.focus?.()}},[]),i2("dialog",{ref:element,class:`${wide?"wide":""} ${side?"side":""}`,"aria-l\
 abel":typeof title=="string"?title:void 0,onCancel:event=>{event.preventDefault(),close()},onMouseDown:event=>{event.target===element.current&&close()},children:i2(
 "div",{class:"dialog",children:[i2("header",{children:[i2("h2",{children:title}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),i2(
@@ -325,8 +326,8 @@ e2,i3,yr))}function ne2(e2,i3){return e2??i3}function vr(e2,i3,o2){for(i3=ne2(i3
 let n=o2.min,s3=o2.max,a3=ne2(n.pad,0),u2=ne2(s3.pad,0),h2=ne2(n.hard,-ce),m3=ne2(s3.hard,ce),g4=ne2(n.soft,ce),y4=ne2(s3.soft,-ce),d4=ne2(n.mode,0),w3=ne2(s3.mode,
 0),L=i3-e2,D5=Pt(L),O3=Be(Ae(e2),Ae(i3)),N3=Pt(O3),G2=Ae(N3-D5);(L<1e-24||G2>10)&&(L=0,(e2==0||i3==0)&&(L=1e-24,d4==2&&g4!=ce&&(a3=0),w3==2&&y4!=-ce&&(u2=0)));let k3=L||
 O3||1e3,H3=Pt(k3),x3=xl(10,tt(H3)),q4=k3*(L==0?e2==0?.1:1:a3),P4=ae2(yo(e2-q4,x3/10),24),$2=e2>=g4&&(d4==1||d4==3&&P4<=g4||d4==2&&P4>=g4)?g4:ce,U3=Be(h2,P4<$2&&
-e2>=$2?$2:wt($2,P4)),Q3=k3*(L==0?i3==0?.1:1:u2),B3=ae2(fn(i3+Q3,x3/10),24),T3=i3<=y4&&(w3==1||w3==3&&B3>=y4||w3==2&&B3<=y4)?y4:-ce,j3=wt(m3,B3>T3&&i3<=T3?T3:Be(
-T3,B3));return U3==j3&&U3==0&&(j3=100),[U3,j3]}var kr=new Intl.NumberFormat(vl?dr.language:"en-US"),Qn=e2=>kr.format(e2),et=Math,rn=et.PI,Ae=et.abs,tt=et.floor,
+e2>=$2?$2:wt($2,P4)),Q3=k3*(L==0?i3==0?.1:1:u2),B3=ae2(fn(i3+Q3,x3/10),24),T3=i3<=y4&&(w3==1||w3==3&&B3>=y4||w3==2&&B3<=y4)?y4:-ce,j4=wt(m3,B3>T3&&i3<=T3?T3:Be(
+T3,B3));return U3==j4&&U3==0&&(j4=100),[U3,j4]}var kr=new Intl.NumberFormat(vl?dr.language:"en-US"),Qn=e2=>kr.format(e2),et=Math,rn=et.PI,Ae=et.abs,tt=et.floor,
 Ee=et.round,ut=et.ceil,wt=et.min,Be=et.max,xl=et.pow,ao=et.sign,Pt=et.log10,po=et.log2,xr=(e2,i3=1)=>et.sinh(e2)*i3,Xn=(e2,i3=1)=>et.asinh(e2/i3),ce=1/0;function ho(e2){
 return(Pt((e2^e2>>31)-(e2>>31))|0)+1}function ei(e2,i3,o2){return wt(Be(e2,i3),o2)}function mo(e2){return typeof e2=="function"}function X2(e2){return mo(e2)?e2:
 ()=>e2}var Tr=()=>{},go2=e2=>e2,wo=(e2,i3)=>i3,br=e2=>null,So=e2=>!0,_o=(e2,i3)=>e2==i3,Mr=/\.\d*?(?=9{6,}|0{6,})/gm,Zt=e2=>{if(ko(e2)||Ot.has(e2))return e2;let i3=`${e2}`,
@@ -366,9 +367,9 @@ n*6,n*8,n*12,s3,s3*2,s3*3,s3*4,s3*5,s3*6,s3*7,s3*8,s3*9,s3*10,s3*15,a3,a3*2,a3*3
 re2,1],[s3*28,"{MMM}",Lo,re2,re2,re2,re2,re2,1],[s3,Co,Lo,re2,re2,re2,re2,re2,1],[n,"{h}"+Vo,an,re2,Bl,re2,re2,re2,1],[o2,Ml,an,re2,Bl,re2,re2,re2,1],[i3,zo,an+
 " "+Ml,re2,Bl+" "+Ml,re2,Ro,re2,1],[e2,zo+".{fff}",an+" "+Ml,re2,Bl+" "+Ml,re2,Ro,re2,1]];function y4(d4){return(w3,L,D5,O3,N3,G2)=>{let k3=[],H3=N3>=u2,x3=N3>=
 a3&&N3<u2,q4=d4(D5),P4=ae2(q4*e2,3),$2=ii(q4.getFullYear(),H3?0:q4.getMonth(),x3||H3?1:q4.getDate()),U3=ae2($2*e2,3);if(x3||H3){let Q3=x3?N3/a3:0,B3=H3?N3/u2:0,
-T3=P4==U3?P4:ae2(ii($2.getFullYear()+B3,$2.getMonth()+Q3,1)*e2,3),j3=new Date(Ee(T3/e2)),C2=j3.getFullYear(),I3=j3.getMonth();for(let F4=0;T3<=O3;F4++){let ee2=ii(
+T3=P4==U3?P4:ae2(ii($2.getFullYear()+B3,$2.getMonth()+Q3,1)*e2,3),j4=new Date(Ee(T3/e2)),C2=j4.getFullYear(),I3=j4.getMonth();for(let F4=0;T3<=O3;F4++){let ee2=ii(
 C2+B3*F4,I3+Q3*F4,1),z3=ee2-d4(ae2(ee2*e2,3));T3=ae2((+ee2+z3)*e2,3),T3<=O3&&k3.push(T3)}}else{let Q3=N3>=s3?s3:N3,B3=tt(D5)-tt(P4),T3=U3+B3+fn(P4-U3,Q3);k3.push(
-T3);let j3=d4(T3),C2=j3.getHours()+j3.getMinutes()/o2+j3.getSeconds()/n,I3=N3/n,F4=w3.axes[L]._space,ee2=G2/F4;for(;T3=ae2(T3+N3,e2==1?0:3),!(T3>O3);)if(I3>1){let z3=tt(
+T3);let j4=d4(T3),C2=j4.getHours()+j4.getMinutes()/o2+j4.getSeconds()/n,I3=N3/n,F4=w3.axes[L]._space,ee2=G2/F4;for(;T3=ae2(T3+N3,e2==1?0:3),!(T3>O3);)if(I3>1){let z3=tt(
 ae2(C2+I3,6))%24,te2=d4(T3).getHours()-z3;te2>1&&(te2=-1),T3-=te2*n,C2=(C2+I3)%24;let fe2=k3[k3.length-1];ae2((T3-fe2)/N3,3)*ee2>=.7&&k3.push(T3)}else k3.push(T3)}
 return k3}}return[m3,g4,y4]}var[$r,Jr,Zr]=Fo(1),[Qr,Xr,ef]=Fo(.001);Gl(2,-53,53,[1]);function Oo(e2,i3){return e2.map(o2=>o2.map((n,s3)=>s3==0||s3==8||n==null?n:
 i3(s3==1||o2[8]==0?n:o2[1]+n)))}function Ho(e2,i3){return(o2,n,s3,a3,u2)=>{let h2=i3.find(D5=>u2>=D5[0])||i3[i3.length-1],m3,g4,y4,d4,w3,L;return n.map(D5=>{let O3=e2(
@@ -422,7 +423,7 @@ m3,a3,u2,y4),o2(s3,a3,u2,a3+h2,u2,g4),s3.closePath())}}var mn=(e2,i3,o2)=>{e2.mo
 Pl=(e2,i3,o2)=>{e2.lineTo(o2,i3)},dn=os(0),mi=os(1),ss=(e2,i3,o2,n,s3,a3)=>{e2.arc(i3,o2,n,s3,a3)},rs=(e2,i3,o2,n,s3,a3)=>{e2.arc(o2,i3,n,s3,a3)},fs=(e2,i3,o2,n,s3,a3,u2)=>{
 e2.bezierCurveTo(i3,o2,n,s3,a3,u2)},us=(e2,i3,o2,n,s3,a3,u2)=>{e2.bezierCurveTo(o2,i3,s3,n,u2,a3)};function cs(e2){return(i3,o2,n,s3,a3)=>el(i3,o2,(u2,h2,m3,g4,y4,d4,w3,L,D5,O3,N3)=>{
 let{pxRound:G2,points:k3}=u2,H3,x3;g4.ori==0?(H3=mn,x3=ss):(H3=gn,x3=rs);let q4=ae2(k3.width*oe2,3),P4=(k3.size-k3.width)/2*oe2,$2=ae2(P4*2,3),U3=new Path2D,Q3=new Path2D,
-{left:B3,top:T3,width:j3,height:C2}=i3.bbox;dn(Q3,B3-$2,T3-$2,j3+$2*2,C2+$2*2);let I3=F4=>{if(m3[F4]!=null){let ee2=G2(d4(h2[F4],g4,O3,L)),z3=G2(w3(m3[F4],y4,N3,
+{left:B3,top:T3,width:j4,height:C2}=i3.bbox;dn(Q3,B3-$2,T3-$2,j4+$2*2,C2+$2*2);let I3=F4=>{if(m3[F4]!=null){let ee2=G2(d4(h2[F4],g4,O3,L)),z3=G2(w3(m3[F4],y4,N3,
 D5));H3(U3,ee2+P4,z3),x3(U3,ee2,z3,P4,0,rn*2)}};if(a3)a3.forEach(I3);else for(let F4=n;F4<=s3;F4++)I3(F4);return{stroke:q4>0?U3:null,fill:U3,clip:Q3,flags:Al|ai}})}
 function as(e2){return(i3,o2,n,s3,a3,u2)=>{n!=s3&&(a3!=n&&u2!=n&&e2(i3,o2,n),a3!=s3&&u2!=s3&&e2(i3,o2,s3),e2(i3,o2,u2))}}var Pf=as(El),Df=as(Pl);function ps(e2){
 let i3=ne2(e2?.alignGaps,0);return(o2,n,s3,a3)=>el(o2,n,(u2,h2,m3,g4,y4,d4,w3,L,D5,O3,N3)=>{[s3,a3]=nn(m3,s3,a3);let G2=u2.pxRound,k3=C2=>G2(d4(C2,g4,O3,L)),H3=C2=>G2(
@@ -431,37 +432,37 @@ U3=$2.stroke,Q3=!1;if(a3-s3>=O3*4){let C2=V4=>o2.posToVal(V4,g4.key,!0),I3=null,
 1?te2+1:fe2-1);for(let V4=P4==1?s3:a3;V4>=s3&&V4<=a3;V4+=P4){let be2=h2[V4],Se=(P4==1?be2<J3:be2>J3)?we2:k3(be2),se2=m3[V4];Se==we2?se2!=null?(z3=se2,I3==null?(x3(
 U3,Se,H3(z3)),ee2=I3=F4=z3):z3<I3?I3=z3:z3>F4&&(F4=z3)):se2===null&&(Q3=!0):(I3!=null&&q4(U3,we2,H3(I3),H3(F4),H3(ee2),H3(z3)),se2!=null?(z3=se2,x3(U3,Se,H3(z3)),
 I3=F4=ee2=z3):(I3=F4=null,se2===null&&(Q3=!0)),we2=Se,J3=C2(we2+P4))}I3!=null&&I3!=F4&&Ue!=we2&&q4(U3,we2,H3(I3),H3(F4),H3(ee2),H3(z3))}else for(let C2=P4==1?s3:
-a3;C2>=s3&&C2<=a3;C2+=P4){let I3=m3[C2];I3===null?Q3=!0:I3!=null&&x3(U3,k3(h2[C2]),H3(I3))}let[T3,j3]=pi(o2,n);if(u2.fill!=null||T3!=0){let C2=$2.fill=new Path2D(
+a3;C2>=s3&&C2<=a3;C2+=P4){let I3=m3[C2];I3===null?Q3=!0:I3!=null&&x3(U3,k3(h2[C2]),H3(I3))}let[T3,j4]=pi(o2,n);if(u2.fill!=null||T3!=0){let C2=$2.fill=new Path2D(
 U3),I3=u2.fillTo(o2,n,u2.min,u2.max,T3),F4=H3(I3),ee2=k3(h2[s3]),z3=k3(h2[a3]);P4==-1&&([z3,ee2]=[ee2,z3]),x3(C2,z3,F4),x3(C2,ee2,F4)}if(!u2.spanGaps){let C2=[];
-Q3&&C2.push(...hi(h2,m3,s3,a3,P4,k3,i3)),$2.gaps=C2=u2.gaps(o2,n,s3,a3,C2),$2.clip=hn(C2,g4.ori,L,D5,O3,N3)}return j3!=0&&($2.band=j3==2?[Dt(o2,n,s3,a3,U3,-1),Dt(
-o2,n,s3,a3,U3,1)]:Dt(o2,n,s3,a3,U3,j3)),$2})}function Lf(e2){let i3=ne2(e2.align,1),o2=ne2(e2.ascDesc,!1),n=ne2(e2.alignGaps,0),s3=ne2(e2.extend,!1);return(a3,u2,h2,m3)=>el(
+Q3&&C2.push(...hi(h2,m3,s3,a3,P4,k3,i3)),$2.gaps=C2=u2.gaps(o2,n,s3,a3,C2),$2.clip=hn(C2,g4.ori,L,D5,O3,N3)}return j4!=0&&($2.band=j4==2?[Dt(o2,n,s3,a3,U3,-1),Dt(
+o2,n,s3,a3,U3,1)]:Dt(o2,n,s3,a3,U3,j4)),$2})}function Lf(e2){let i3=ne2(e2.align,1),o2=ne2(e2.ascDesc,!1),n=ne2(e2.alignGaps,0),s3=ne2(e2.extend,!1);return(a3,u2,h2,m3)=>el(
 a3,u2,(g4,y4,d4,w3,L,D5,O3,N3,G2,k3,H3)=>{[h2,m3]=nn(d4,h2,m3);let x3=g4.pxRound,{left:q4,width:P4}=a3.bbox,$2=te2=>x3(D5(te2,w3,k3,N3)),U3=te2=>x3(O3(te2,L,H3,
-G2)),Q3=w3.ori==0?El:Pl,B3={stroke:new Path2D,fill:null,clip:null,band:null,gaps:null,flags:Al},T3=B3.stroke,j3=w3.dir*(w3.ori==0?1:-1),C2=U3(d4[j3==1?h2:m3]),I3=$2(
-y4[j3==1?h2:m3]),F4=I3,ee2=I3;s3&&i3==-1&&(ee2=q4,Q3(T3,ee2,C2)),Q3(T3,I3,C2);for(let te2=j3==1?h2:m3;te2>=h2&&te2<=m3;te2+=j3){let fe2=d4[te2];if(fe2==null)continue;
+G2)),Q3=w3.ori==0?El:Pl,B3={stroke:new Path2D,fill:null,clip:null,band:null,gaps:null,flags:Al},T3=B3.stroke,j4=w3.dir*(w3.ori==0?1:-1),C2=U3(d4[j4==1?h2:m3]),I3=$2(
+y4[j4==1?h2:m3]),F4=I3,ee2=I3;s3&&i3==-1&&(ee2=q4,Q3(T3,ee2,C2)),Q3(T3,I3,C2);for(let te2=j4==1?h2:m3;te2>=h2&&te2<=m3;te2+=j4){let fe2=d4[te2];if(fe2==null)continue;
 let J3=$2(y4[te2]),V4=U3(fe2);i3==1?Q3(T3,J3,C2):Q3(T3,F4,V4),Q3(T3,J3,V4),C2=V4,F4=J3}let z3=F4;s3&&i3==1&&(z3=q4+P4,Q3(T3,z3,C2));let[Ue,we2]=pi(a3,u2);if(g4.
 fill!=null||Ue!=0){let te2=B3.fill=new Path2D(T3),fe2=g4.fillTo(a3,u2,g4.min,g4.max,Ue),J3=U3(fe2);Q3(te2,z3,J3),Q3(te2,ee2,J3)}if(!g4.spanGaps){let te2=[];te2.
-push(...hi(y4,d4,h2,m3,j3,$2,n));let fe2=g4.width*oe2/2,J3=o2||i3==1?fe2:-fe2,V4=o2||i3==-1?-fe2:fe2;te2.forEach(be2=>{be2[0]+=J3,be2[1]+=V4}),B3.gaps=te2=g4.gaps(
+push(...hi(y4,d4,h2,m3,j4,$2,n));let fe2=g4.width*oe2/2,J3=o2||i3==1?fe2:-fe2,V4=o2||i3==-1?-fe2:fe2;te2.forEach(be2=>{be2[0]+=J3,be2[1]+=V4}),B3.gaps=te2=g4.gaps(
 a3,u2,h2,m3,te2),B3.clip=hn(te2,w3.ori,N3,G2,k3,H3)}return we2!=0&&(B3.band=we2==2?[Dt(a3,u2,h2,m3,T3,-1),Dt(a3,u2,h2,m3,T3,1)]:Dt(a3,u2,h2,m3,T3,we2)),B3})}function hs(e2,i3,o2,n,s3,a3,u2=ce){
 if(e2.length>1){let h2=null;for(let m3=0,g4=1/0;m3<e2.length;m3++)if(i3[m3]!==void 0){if(h2!=null){let y4=Ae(e2[m3]-e2[h2]);y4<g4&&(g4=y4,u2=Ae(o2(e2[m3],n,s3,a3)-
 o2(e2[h2],n,s3,a3)))}h2=m3}}return u2}function Cf(e2){e2=e2||Il;let i3=ne2(e2.size,[.6,ce,1]),o2=e2.align||0,n=e2.gap||0,s3=e2.radius;s3=s3==null?[0,0]:typeof s3==
 "number"?[s3,0]:s3;let a3=X2(s3),u2=1-i3[0],h2=ne2(i3[1],ce),m3=ne2(i3[2],1),g4=ne2(e2.disp,Il),y4=ne2(e2.each,L=>{}),{fill:d4,stroke:w3}=g4;return(L,D5,O3,N3)=>el(
-L,D5,(G2,k3,H3,x3,q4,P4,$2,U3,Q3,B3,T3)=>{let j3=G2.pxRound,C2=o2,I3=n*oe2,F4=h2*oe2,ee2=m3*oe2,z3,Ue;x3.ori==0?[z3,Ue]=a3(L,D5):[Ue,z3]=a3(L,D5);let we2=x3.dir*
+L,D5,(G2,k3,H3,x3,q4,P4,$2,U3,Q3,B3,T3)=>{let j4=G2.pxRound,C2=o2,I3=n*oe2,F4=h2*oe2,ee2=m3*oe2,z3,Ue;x3.ori==0?[z3,Ue]=a3(L,D5):[Ue,z3]=a3(L,D5);let we2=x3.dir*
 (x3.ori==0?1:-1),te2=x3.ori==0?dn:mi,fe2=x3.ori==0?y4:(A3,pe2,Me,il,Gt,_t,It)=>{y4(A3,pe2,Me,Gt,il,It,_t)},J3=ne2(L.bands,ti).find(A3=>A3.series[0]==D5),V4=J3!=
-null?J3.dir:0,be2=G2.fillTo(L,D5,G2.min,G2.max,V4),Ne=j3($2(be2,q4,T3,Q3)),Se,se2,ct,qe=B3,ye=j3(G2.width*oe2),St=!1,Mt=null,lt=null,Lt=null,tl=null;d4!=null&&(ye==
+null?J3.dir:0,be2=G2.fillTo(L,D5,G2.min,G2.max,V4),Ne=j4($2(be2,q4,T3,Q3)),Se,se2,ct,qe=B3,ye=j4(G2.width*oe2),St=!1,Mt=null,lt=null,Lt=null,tl=null;d4!=null&&(ye==
 0||w3!=null)&&(St=!0,Mt=d4.values(L,D5,O3,N3),lt=new Map,new Set(Mt).forEach(A3=>{A3!=null&&lt.set(A3,new Path2D)}),ye>0&&(Lt=w3.values(L,D5,O3,N3),tl=new Map,new Set(
 Lt).forEach(A3=>{A3!=null&&tl.set(A3,new Path2D)})));let{x0:ll,size:Dl}=g4;if(ll!=null&&Dl!=null){C2=1,k3=ll.values(L,D5,O3,N3),ll.unit==2&&(k3=k3.map(Me=>L.posToVal(
 U3+Me*B3,x3.key,!0)));let A3=Dl.values(L,D5,O3,N3);Dl.unit==2?se2=A3[0]*B3:se2=P4(A3[0],x3,B3,U3)-P4(0,x3,B3,U3),qe=hs(k3,H3,P4,x3,B3,U3,qe),ct=qe-se2+I3}else qe=
-hs(k3,H3,P4,x3,B3,U3,qe),ct=qe*u2+I3,se2=qe-ct;ct<1&&(ct=0),ye>=se2/2&&(ye=0),ct<5&&(j3=go2);let Ul=ct>0,Nt=qe-ct-(Ul?ye:0);se2=j3(ei(Nt,ee2,F4)),Se=(C2==0?se2/
+hs(k3,H3,P4,x3,B3,U3,qe),ct=qe*u2+I3,se2=qe-ct;ct<1&&(ct=0),ye>=se2/2&&(ye=0),ct<5&&(j4=go2);let Ul=ct>0,Nt=qe-ct-(Ul?ye:0);se2=j4(ei(Nt,ee2,F4)),Se=(C2==0?se2/
 2:C2==we2?0:se2)-C2*we2*((C2==0?I3/2:0)+(Ul?ye/2:0));let We={stroke:null,fill:null,clip:null,band:null,gaps:null,flags:0},nl=St?null:new Path2D,At=null;if(J3!=null)
 At=L.data[J3.series[1]];else{let{y0:A3,y1:pe2}=g4;A3!=null&&pe2!=null&&(H3=pe2.values(L,D5,O3,N3),At=A3.values(L,D5,O3,N3))}let Wt=z3*se2,K2=Ue*se2;for(let A3=we2==
 1?O3:N3;A3>=O3&&A3<=N3;A3+=we2){let pe2=H3[A3];if(pe2==null)continue;if(At!=null){let Ke=At[A3]??0;if(pe2-Ke==0)continue;Ne=$2(Ke,q4,T3,Q3)}let Me=x3.distr!=2||
-g4!=null?k3[A3]:A3,il=P4(Me,x3,B3,U3),Gt=$2(ne2(pe2,be2),q4,T3,Q3),_t=j3(il-Se),It=j3(Be(Gt,Ne)),$e=j3(wt(Gt,Ne)),nt=It-$e;if(pe2!=null){let Ke=pe2<0?K2:Wt,at=pe2<
+g4!=null?k3[A3]:A3,il=P4(Me,x3,B3,U3),Gt=$2(ne2(pe2,be2),q4,T3,Q3),_t=j4(il-Se),It=j4(Be(Gt,Ne)),$e=j4(wt(Gt,Ne)),nt=It-$e;if(pe2!=null){let Ke=pe2<0?K2:Wt,at=pe2<
 0?Wt:K2;St?(ye>0&&Lt[A3]!=null&&te2(tl.get(Lt[A3]),_t,$e+tt(ye/2),se2,Be(0,nt-ye),Ke,at),Mt[A3]!=null&&te2(lt.get(Mt[A3]),_t,$e+tt(ye/2),se2,Be(0,nt-ye),Ke,at)):
 te2(nl,_t,$e+tt(ye/2),se2,Be(0,nt-ye),Ke,at),fe2(L,D5,A3,_t-ye/2,$e,se2+ye,nt)}}return ye>0?We.stroke=St?tl:nl:St||(We._fill=G2.width==0?G2._fill:G2._stroke??G2.
 _fill,We.width=0),We.fill=St?lt:nl,We})}function Vf(e2,i3){let o2=ne2(i3?.alignGaps,0);return(n,s3,a3,u2)=>el(n,s3,(h2,m3,g4,y4,d4,w3,L,D5,O3,N3,G2)=>{[a3,u2]=nn(
 g4,a3,u2);let k3=h2.pxRound,H3=z3=>k3(w3(z3,y4,N3,D5)),x3=z3=>k3(L(z3,d4,G2,O3)),q4,P4,$2;y4.ori==0?(q4=mn,$2=El,P4=fs):(q4=gn,$2=Pl,P4=us);let U3=y4.dir*(y4.ori==
-0?1:-1),Q3=H3(m3[U3==1?a3:u2]),B3=Q3,T3=[],j3=[];for(let z3=U3==1?a3:u2;z3>=a3&&z3<=u2;z3+=U3)if(g4[z3]!=null){let we2=m3[z3],te2=H3(we2);T3.push(B3=te2),j3.push(
-x3(g4[z3]))}let C2={stroke:e2(T3,j3,q4,$2,P4,k3),fill:null,clip:null,band:null,gaps:null,flags:Al},I3=C2.stroke,[F4,ee2]=pi(n,s3);if(h2.fill!=null||F4!=0){let z3=C2.
+0?1:-1),Q3=H3(m3[U3==1?a3:u2]),B3=Q3,T3=[],j4=[];for(let z3=U3==1?a3:u2;z3>=a3&&z3<=u2;z3+=U3)if(g4[z3]!=null){let we2=m3[z3],te2=H3(we2);T3.push(B3=te2),j4.push(
+x3(g4[z3]))}let C2={stroke:e2(T3,j4,q4,$2,P4,k3),fill:null,clip:null,band:null,gaps:null,flags:Al},I3=C2.stroke,[F4,ee2]=pi(n,s3);if(h2.fill!=null||F4!=0){let z3=C2.
 fill=new Path2D(I3),Ue=h2.fillTo(n,s3,h2.min,h2.max,F4),we2=x3(Ue);$2(z3,B3,we2),$2(z3,Q3,we2)}if(!h2.spanGaps){let z3=[];z3.push(...hi(m3,g4,a3,u2,U3,H3,o2)),C2.
 gaps=z3=h2.gaps(n,s3,a3,u2,z3),C2.clip=hn(z3,y4.ori,D5,O3,N3,G2)}return ee2!=0&&(C2.band=ee2==2?[Dt(n,s3,a3,u2,I3,-1),Dt(n,s3,a3,u2,I3,1)]:Dt(n,s3,a3,u2,I3,ee2)),
 C2})}function Rf(e2){return Vf(zf,e2)}function zf(e2,i3,o2,n,s3,a3){let u2=e2.length;if(u2<2)return null;let h2=new Path2D;if(o2(h2,e2[0],i3[0]),u2==2)n(h2,e2[1],
@@ -487,7 +488,7 @@ c3)/S4}}function B3(t){let l2=x3[t];if(l2==null){let r=(e2.scales||Il)[t]||Il;if
 x3[t]=f2}else{l2=x3[t]=Te({},t==P4?ts:Mf,r),l2.key=t;let f2=l2.time,c3=l2.range,p2=Ht(c3);if((t!=P4||s3==2&&!f2)&&(p2&&(c3[0]==null||c3[1]==null)&&(c3={min:c3[0]==
 null?uo:{mode:1,hard:c3[0],soft:c3[0]},max:c3[1]==null?uo:{mode:1,hard:c3[1],soft:c3[1]}},p2=!1),!p2&&un(c3))){let S4=c3;c3=(_3,v3,b3)=>v3==null?Tl:sn(v3,b3,S4)}
 l2.range=X2(c3||(f2?Nf:t==P4?l2.distr==3?Gf:l2.distr==4?If:ds:l2.distr==3?ws:l2.distr==4?Ss:Wf)),l2.auto=X2(p2?!1:l2.auto),l2.clamp=X2(l2.clamp||bf),l2._min=l2.
-_max=null,l2.valToPct=Q3(l2)}}}B3("x"),B3("y"),s3==1&&k3.forEach(t=>{B3(t.scale)}),H3.forEach(t=>{B3(t.scale)});for(let t in e2.scales)B3(t);let T3=x3[P4],j3=T3.
+_max=null,l2.valToPct=Q3(l2)}}}B3("x"),B3("y"),s3==1&&k3.forEach(t=>{B3(t.scale)}),H3.forEach(t=>{B3(t.scale)});for(let t in e2.scales)B3(t);let T3=x3[P4],j4=T3.
 distr,C2,I3;T3.ori==0?(Xe(g4,Zs),C2=a3,I3=u2):(Xe(g4,Qs),C2=u2,I3=a3);let F4={};for(let t in x3){let l2=x3[t];(l2.min!=null||l2.max!=null)&&(F4[t]={min:l2.min,max:l2.
 max},l2.min=l2.max=null)}let ee2=e2.tzDate||(t=>new Date(Ee(t/G2))),z3=e2.fmtDate||li,Ue=G2==1?Zr(ee2):ef(ee2),we2=Ho(ee2,Oo(G2==1?Jr:Xr,z3)),te2=Wo(ee2,No(lf,z3)),
 fe2=[],J3=n.legend=Te({},sf,e2.legend),V4=n.cursor=Te({},pf,{drag:{y:s3==2}},e2.cursor),be2=J3.show,Ne=V4.show,Se=J3.markers;J3.idxs=fe2,Se.width=X2(Se.width),Se.
@@ -532,9 +533,9 @@ _s(t.font),t.labelFont=_s(t.labelFont),t._size=t.size(n,null,l2,0),t._space=t._r
 nr,w3))}}function Ll(t,l2,r,f2){let[c3,p2,S4,_3]=r,v3=l2%2,b3=0;return v3==0&&(_3||p2)&&(b3=l2==0&&!c3||l2==2&&!S4?Ee(Ko.size/3):0),v3==1&&(c3||S4)&&(b3=l2==1&&
 !p2||l2==3&&!_3?Ee(Jo.size/2):0),b3}let yi=n.padding=(e2.padding||[Ll,Ll,Ll,Ll]).map(t=>X2(ne2(t,Ll))),Ct=n._padding=yi.map((t,l2)=>t(n,l2,Ut,0)),ze,Pe=null,De=null,
 ql=s3==1?k3[0].idxs:null,pt=null,Cl=!1;function vi(t,l2){if(i3=t??[],n.data=n._data=i3,s3==2){ze=0;for(let r=1;r<k3.length;r++)ze+=i3[r][0].length}else{i3.length==
-0&&(n.data=n._data=i3=[[]]),pt=i3[0],ze=pt.length;let r=i3;if(j3==2){r=i3.slice();let f2=r[0]=Array(ze);for(let c3=0;c3<ze;c3++)f2[c3]=c3}n._data=i3=r}if(al(!0),
-Ve("setData"),j3==2&&(ol=!0),l2!==!1){let r=T3;r.auto(n,Cl)?_n():Rt(P4,r.min,r.max),Yt=Yt||V4.left>=0,it=!0,pl()}}n.setData=vi;function _n(){Cl=!0;let t,l2;s3==
-1&&(ze>0?(Pe=ql[0]=0,De=ql[1]=ze-1,t=i3[0][Pe],l2=i3[0][De],j3==2?(t=Pe,l2=De):t==l2&&(j3==3?[t,l2]=on(t,t,T3.log,!1):j3==4?[t,l2]=Jn(t,t,T3.log,!1):T3.time?l2=
+0&&(n.data=n._data=i3=[[]]),pt=i3[0],ze=pt.length;let r=i3;if(j4==2){r=i3.slice();let f2=r[0]=Array(ze);for(let c3=0;c3<ze;c3++)f2[c3]=c3}n._data=i3=r}if(al(!0),
+Ve("setData"),j4==2&&(ol=!0),l2!==!1){let r=T3;r.auto(n,Cl)?_n():Rt(P4,r.min,r.max),Yt=Yt||V4.left>=0,it=!0,pl()}}n.setData=vi;function _n(){Cl=!0;let t,l2;s3==
+1&&(ze>0?(Pe=ql[0]=0,De=ql[1]=ze-1,t=i3[0][Pe],l2=i3[0][De],j4==2?(t=Pe,l2=De):t==l2&&(j4==3?[t,l2]=on(t,t,T3.log,!1):j4==4?[t,l2]=Jn(t,t,T3.log,!1):T3.time?l2=
 t+Ee(86400/G2):[t,l2]=sn(t,l2,Zn,!0))):(Pe=ql[0]=t=null,De=ql[1]=l2=null)),Rt(P4,t,l2)}let $l,cl,yn,vn,kn,xn,Tn,bn,Mn,je;function ki(t,l2,r,f2,c3,p2){t??=$i,r??=
 ti,f2??="butt",c3??=$i,p2??="round",t!=$l&&(d4.strokeStyle=$l=t),c3!=cl&&(d4.fillStyle=cl=c3),l2!=yn&&(d4.lineWidth=yn=l2),p2!=kn&&(d4.lineJoin=kn=p2),f2!=xn&&(d4.
 lineCap=xn=f2),r!=vn&&d4.setLineDash(vn=r)}function xi(t,l2,r,f2){l2!=cl&&(d4.fillStyle=cl=l2),t!=Tn&&(d4.font=Tn=t),r!=bn&&(d4.textAlign=bn=r),f2!=Mn&&(d4.textBaseline=
@@ -614,7 +615,7 @@ u2(t,x3[l2],r?at:A3,r?nt:0),n.setCursor=(t,l2,r)=>{he2=t.left,_e2=t.top,jt(null,
 de2(wl,"top",me2.top=t),de2(wl,Nl,me2.height=l2)}let Rl=T3.ori==0?Vi:Ri,zl=T3.ori==1?Vi:Ri;function Us(){if(be2&&J3.live)for(let t=s3==2?1:0;t<k3.length;t++){if(t==
 0&&lt)continue;let l2=J3.values[t],r=0;for(let f2 in l2)St[t][r++].firstChild.nodeValue=l2[f2]}}function Rn(t,l2){if(t!=null&&(t.idxs?t.idxs.forEach((r,f2)=>{fe2[f2]=
 r}):Ar(t.idx)||fe2.fill(t.idx),J3.idx=fe2[0]),be2&&J3.live){for(let r=0;r<k3.length;r++)(r>0||s3==1&&!lt)&&Ks(r,fe2[r]);Us()}it=!1,l2!==!1&&Ve("setLegend")}n.setLegend=
-Rn;function Ks(t,l2){let r=k3[t],f2=t==0&&j3==2?pt:i3[t],c3;lt?c3=r.values(n,t,l2)??Lt:(c3=r.value(n,l2==null?null:f2[l2],t,l2),c3=c3==null?Lt:{_:c3}),J3.values[t]=
+Rn;function Ks(t,l2){let r=k3[t],f2=t==0&&j4==2?pt:i3[t],c3;lt?c3=r.values(n,t,l2)??Lt:(c3=r.value(n,l2==null?null:f2[l2],t,l2),c3=c3==null?Lt:{_:c3}),J3.values[t]=
 c3}function jt(t,l2,r){Li=he2,Ci=_e2,[he2,_e2]=V4.move(n,he2,_e2),V4.left=he2,V4.top=_e2,Ne&&(hl&&bt(hl,Ee(he2),0,K2,A3),ml&&bt(ml,0,Ee(_e2),K2,A3));let f2,c3=Pe>
 De;Et=ce,zt=null;let p2=T3.ori==0?K2:A3,S4=T3.ori==1?K2:A3;if(he2<0||ze==0||c3){f2=V4.idx=null;for(let _3=0;_3<k3.length;_3++){let v3=ot[_3];v3!=null&&bt(v3,-10,
 -10,K2,A3)}sl&&vt(null,Sl,!0,t==null&&xe2.setSeries),J3.live&&(fe2.fill(f2),it=!0)}else{let _3,v3,b3;s3==1&&(_3=T3.ori==0?he2:_e2,v3=kt(_3,P4),f2=V4.idx=dt(v3,i3[0],

@@ -125,8 +125,8 @@ The organisation has used up its rate.",upstream_connect:"The upstream could not
 wer in time.",upstream_failed:"The upstream broke the connection off, or its answer was malformed.",upstream_lookup:"The upstream's name could not be resolved.",
 breaker_open:"The circuit breaker is open: the upstream failed too often.",all_hosts_down:"All targets of this API are down."};function sentence(entry){return SENTENCES[entry.
 cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.message||entry.cause.replaceAll("_"," ")}.`}var pages=null;async function fetchPages(){return pages??=await import("./later.js")}setTimeout(()=>{fetchPages().catch(()=>{})},1e3);function lazily(name){
-return function(){let[failure,setFailure]=w(null),[,again]=w(0);S(()=>{pages||fetchPages().then(()=>again(turn=>turn+1),setFailure)},[]);let Page=pages?.[name];
-return failure?i(ErrorBox,{failure:"This page could not be loaded.",retry:()=>location.reload()}):Page?i(Page,{}):null}}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i(
+return function(){let[failure,setFailure]=w(null),[,again]=w(0),Page=pages?.[name];return S(()=>{Page||fetchPages().then(()=>again(turn=>turn+1),setFailure)},[]),
+failure?i(ErrorBox,{failure:"This page could not be loaded.",retry:()=>location.reload()}):Page?i(Page,{}):null}}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i(
 Note,{tone:"bad",icon:"alert",actions:i(Button,{icon:"refresh",onClick:()=>location.reload(),children:"Reload"}),children:["This page failed to show what the ga\
 teway sent. Traffic is not affected. ",i("small",{children:fault.message})]}):this.props.children}};var EACH=5,KINDS=[{what:"apis",icon:"api",kind:"API",show:row=>({name:row.name||row.id,note:`${row.listen_path} -> ${row.target}`,to:link(["apis",row.id])})},{what:"\
 keys",icon:"key",kind:"Key",show:row=>({name:row.alias||row.id,note:[row.id,row.state!=="active"&&row.state].filter(Boolean).join(", "),to:link(["keys",row.id])})},

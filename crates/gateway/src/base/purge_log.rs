@@ -173,11 +173,10 @@ impl PurgeLog {
         }
     }
 
-    /// The gateways that are alive, this one first.
+    /// The gateways that are alive, this one first, once it follows the log.
     pub(crate) fn gateways(&self) -> Vec<String> {
-        let mut names = vec![self.name.clone()];
-        names.extend(lock(&self.peers).alive(Instant::now()));
-        names
+        let own = lock(&self.applied).is_some().then(|| self.name.clone());
+        own.into_iter().chain(lock(&self.peers).alive(Instant::now())).collect()
     }
 
     /// This gateway ends: the others need not wait for it.

@@ -185,8 +185,13 @@ fn hostile_names_paths_agents_and_keys_do_nothing() {
         ("#/keys?q=%3Csvg%3E", "document.body.innerText.includes('No key matches')", false),
         ("#/live?cause=%3Cscript%3E", "document.querySelector('.chip')", false),
     ];
+    let shown = "[document.body, ...[...document.querySelectorAll('*')].map((one) => one.shadowRoot)].some((root) => root?.textContent.includes('<img src=x'))";
     for (view, complete, shows_names) in views {
         show(&mut tab, view, complete);
+        if shows_names {
+            // Some of it comes with later figures.
+            tab.wait(shown);
+        }
         let found = tab.eval(
             "(() => { const all = (root) => [...root.querySelectorAll('*')].flatMap((one) => [one, ...(one.shadowRoot ? all(one.shadowRoot) : [])]); \
              const elements = all(document); const text = document.body.innerText + elements.map((one) => one.shadowRoot?.textContent ?? '').join(''); \

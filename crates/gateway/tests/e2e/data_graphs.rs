@@ -2,12 +2,11 @@
 
 use std::process::Command;
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::graphql_sockets::{EventSource, GraphqlSocket, SocketSource};
-use crate::harness::{Definition, Gateway, Response, Seen, Upstream, api, reply, request};
+use crate::harness::{Definition, Gateway, PATIENCE, Response, Seen, Upstream, api, reply, request};
 use crate::keys::{create, session, session_for};
 use crate::upgrade;
 
@@ -137,7 +136,7 @@ fn sources_of_one_query_are_asked_at_the_same_time() {
 fn a_source_that_fails_leaves_the_rest() {
     let upstream = Upstream::start(|seen| match seen.target.as_str() {
         "/slow" => {
-            std::thread::sleep(Duration::from_secs(3));
+            std::thread::sleep(PATIENCE);
             reply("200 OK", &[JSON], "{}")
         }
         "/page" => reply("200 OK", &["Content-Type: text/html"], "<html>"),
@@ -152,7 +151,7 @@ fn a_source_that_fails_leaves_the_rest() {
     let configs = fields.map(|(name, _)| whole("Query", name));
     let schema = "type Query { slow: ID page: ID large: ID good: ID down: ID dead: ID }";
     let definition = data_graph("a", schema, json!({"data_sources": sources, "field_configs": configs}))
-        .set("tollgate/graphql", json!({"source_time_max_ms": 500, "source_bytes_max": 60_000}));
+        .set("tollgate/graphql", json!({"source_time_max_ms": 3_000, "source_bytes_max": 60_000}));
     let gateway = Gateway::start(json!({}), [definition]);
     let found = query(&gateway, "/a/", "{ slow page large good down dead }");
     assert_eq!(found["data"], json!({"slow": null, "page": null, "large": null, "good": "g", "down": null, "dead": null}));

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::nginx::Nginx;
 use crate::harness::{Definition, Gateway, Upstream, api, eventually, get, reply, request};
+use crate::servers::free_port;
 
 const CLIENTS: usize = 16;
 
@@ -137,7 +138,7 @@ fn a_target_that_fails_one_in_three_is_ejected_by_its_share_of_faults() {
 #[test]
 fn retries_hide_one_failure_in_three() {
     let third = "split_clients $request_id $part { 33.3% 1; * 0; }";
-    let flaky = Nginx::start_at(Nginx::start("").port, third, "location / { if ($part) { return 503; } return 200 flaky; }");
+    let flaky = Nginx::start_at(free_port(), third, "location / { if ($part) { return 503; } return 200 flaky; }");
     let steady = Nginx::start("location / { return 200 steady; }");
     let retries = json!({"retries": {"budget_percent": 100}});
     let gateway = Gateway::start(json!({}), [balanced(&[flaky.url(), steady.url()], retries)]);
@@ -196,7 +197,7 @@ fn what_its_target_received_is_sent_again_only_if_that_does_no_harm() {
 
 #[test]
 fn a_request_that_reached_no_target_is_sent_again_whatever_its_method() {
-    let dead = Nginx::start("").url();
+    let dead = format!("http://127.0.0.1:{}", free_port());
     let good = Upstream::ok();
     let rules = json!({"retries": {"budget_percent": 100, "budget_per_s_min": 1000}});
     let gateway = Gateway::start(json!({}), [balanced(&[dead, good.url()], rules)]);

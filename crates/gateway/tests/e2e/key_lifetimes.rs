@@ -1,7 +1,7 @@
 //! How long keys are kept: for ever where nobody says otherwise, also when they have expired; else by Tyk's rules, in the embedded store as in
 //! a Redis that Tyk shares.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -46,17 +46,26 @@ fn a_key_leaves_memory_and_store_at_the_end_of_its_lifetime() {
     let listed = gateway.control("GET", "/tyk/keys", "").json()["keys"].as_array().map(Vec::len);
     assert_eq!(listed, Some(2));
     // A key of that name is a new one: nothing is left of what was used.
-    let named = json!({"session_lifetime": 8, "quota_max": 10, "quota_renewal_rate": 3600});
+    const LIFETIME: Duration = Duration::from_secs(8);
+    let named = json!({"session_lifetime": LIFETIME.as_secs(), "quota_max": 10, "quota_renewal_rate": 3600});
     let make = |gateway: &Gateway| gateway.control("POST", "/tyk/keys/named", &session(named.clone()).to_string()).status;
     assert_eq!(make(&gateway), 200);
     assert_eq!(call(&gateway, "/a/", "named").header("x-ratelimit-remaining"), Some("9"));
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    std::thread::sleep(Duration::from_millis(1_100));
     eventually("it is gone too", || call(&gateway, "/a/", "named").status == 403);
-    assert_eq!(make(&gateway), 200);
-    gateway.signal("TERM");
-    assert!(gateway.wait_for_exit().success());
-    let gateway = start();
-    assert_eq!(call(&gateway, "/a/", "named").header("x-ratelimit-remaining"), Some("9"));
+    let gateway = loop {
+        let made = Instant::now();
+        assert_eq!(make(&gateway), 200);
+        gateway.signal("TERM");
+        assert!(gateway.wait_for_exit().success());
+        gateway = start();
+        let answer = call(&gateway, "/a/", "named");
+        // A restart that outlasts the key says nothing.
+        if made.elapsed() < LIFETIME {
+            assert_eq!(answer.header("x-ratelimit-remaining"), Some("9"));
+            break gateway;
+        }
+    };
     // What is read from the store ends as well.
     eventually("it is gone once more", || call(&gateway, "/a/", "named").status == 403);
     assert_eq!((call(&gateway, "/a/", &brief).status, call(&gateway, "/a/", &lengthened).status), (403, 200));

@@ -140,9 +140,8 @@ fn reloads_open_and_close_ports_and_no_connection_is_lost() {
 fn a_port_in_use_is_a_problem_of_its_api_alone() {
     let upstream = Upstream::ok();
     // Another program listens there, and one that shares its port as gateways do.
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port();
-    let other = free_port();
+    let (port, other) = (free_port(), free_port());
+    let taken = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let gateway = Gateway::start(
         any_port(json!({})),
         [

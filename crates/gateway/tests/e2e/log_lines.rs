@@ -1,17 +1,17 @@
 //! The log under load: what failures call forth is limited, and nobody waits for whoever reads it.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 
 use serde_json::json;
 
 use crate::harness::certificates::Authority;
 use crate::harness::{Gateway, PATIENCE, Setup, Upstream, api, get};
+use crate::servers::free_port;
 
 /// An address that refuses connections.
 fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("http://{}", listener.local_addr().unwrap())
+    format!("http://127.0.0.1:{}", free_port())
 }
 
 fn figure(gateway: &Gateway, result: &str) -> u64 {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::harness::gateway::SECRET;
-use crate::harness::{Connection, Gateway, Upstream, api, eventually, get, ok, reply, request};
+use crate::harness::{Connection, Gateway, PATIENCE, Upstream, api, eventually, get, ok, reply, request};
 
 /// The samples of a text by their whole name, labels included.
 pub(crate) fn samples(text: &str) -> BTreeMap<String, f64> {
@@ -27,15 +28,15 @@ pub(crate) fn scrape(gateway: &Gateway) -> BTreeMap<String, f64> {
 /// Scrapes until a sample has a value: a request is counted after its client has its answer.
 #[track_caller]
 pub(crate) fn expect(gateway: &Gateway, name: &str, value: f64) {
-    let mut last = None;
-    for _ in 0..2_000 {
-        last = scrape(gateway).get(name).copied();
+    let begun = Instant::now();
+    loop {
+        let last = scrape(gateway).get(name).copied();
         if last == Some(value) {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        assert!(begun.elapsed() < PATIENCE, "{name} is {last:?}, not {value}");
+        std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("{name} is {last:?}, not {value}");
 }
 
 #[test]
@@ -129,9 +130,13 @@ fn apis_beyond_the_bound_are_counted_together() {
     for number in 0..12 {
         gateway.get(&format!("/{number}/"));
     }
+    let counts = || -> Vec<f64> {
+        let samples = scrape(&gateway).into_iter();
+        samples.filter(|(name, _)| name.starts_with("tollgate_requests_total")).map(|(_, count)| count).collect()
+    };
+    eventually("all are counted", || counts().iter().sum::<f64>() == 12.0);
+    assert_eq!(counts().len(), 5);
     expect(&gateway, r#"tollgate_requests_total{api="_other",method="GET",code="2xx"}"#, 8.0);
-    let names = scrape(&gateway);
-    assert_eq!(names.keys().filter(|name| name.starts_with("tollgate_requests_total")).count(), 5);
 }
 
 #[test]

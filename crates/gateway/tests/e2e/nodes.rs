@@ -1,5 +1,6 @@
 //! Three gateways on one Redis are one for whoever looks: each knows the others, what differs, and sums their figures.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -81,11 +82,11 @@ fn refusals_of_all_gateways_are_found_and_a_silent_gateway_is_named() {
     let gateways: Vec<Gateway> = (0..3).map(|_| Gateway::start(conf.clone(), [shop(&upstream).with_keys()])).collect();
     all_know_each_other(&gateways);
     gateways.iter().for_each(|gateway| drop(gateway.get("/shop/")));
-    let tail = gateways[0].control("GET", "/tyk/tail?nodes=all&cause=auth_missing", "").json();
-    let mut nodes: Vec<&str> = tail["entries"].as_array().unwrap().iter().filter_map(|entry| entry["node"].as_str()).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    assert_eq!(nodes.len(), 3, "{tail}");
+    let nodes = |tail: &Value| -> BTreeSet<String> {
+        tail["entries"].as_array().unwrap().iter().map(|entry| entry["node"].as_str().unwrap().to_owned()).collect()
+    };
+    // Each keeps its own after the client has its answer.
+    wait_for(&gateways[0], "/tyk/tail?nodes=all&cause=auth_missing", |tail| nodes(tail).len() == 3);
 
     gateways[2].signal("STOP");
     let tail = gateways[0].control("GET", "/tyk/tail?nodes=all", "").json();
@@ -117,7 +118,7 @@ fn a_stream_has_the_sums_and_the_tail_of_all_gateways() {
                 let has_causes = live["totals"]["refusals"]["auth_missing"].is_u64();
                 (live["nodes"].as_array().map(Vec::len) == Some(3) && has_causes).then_some(live)
             });
-            let mut tailed = std::collections::BTreeSet::new();
+            let mut tailed = BTreeSet::new();
             for _ in 0..60 {
                 let batch = stream.next("tail").expect("a batch");
                 tailed.extend(batch["entries"].as_array().unwrap().iter().map(|entry| entry["node"].as_str().unwrap().to_owned()));

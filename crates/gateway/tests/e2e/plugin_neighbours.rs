@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::harness::neighbours::{assert_beside, beside};
-use crate::harness::{Definition, Gateway, Upstream, api, request};
+use crate::harness::{Definition, Gateway, Upstream, api, eventually, request};
 use crate::plugins::PluginServer;
 use crate::wasm_plugins;
 
@@ -79,6 +79,7 @@ fn bad_modules_leave_other_apis_served() {
     let hooked = api("bad", "/bad/", &upstream.url())
         .set("custom_middleware", json!({"driver": "wasm", "pre": [{"name": "pre", "path": module}]}));
     let gateway = Gateway::start(json!({"tollgate": {"plugins": {"timeout_ms": 3_000}}}), [hooked, beside(&neighbour)]);
+    eventually("the module is loaded", || gateway.get("/bad/x").status == 200);
     for (what, told, status) in [
         ("never returns", "spin", 500),
         ("traps", "panic", 500),

@@ -137,7 +137,7 @@ fn another_decoder_reads_in_a_record_what_was_requested() {
     let (server, upstream) = (Server::start(&[]), Upstream::start(|_| ok()));
     let mut conf = recording_to(server.port);
     let normalise = json!({"enabled": true, "normalise_numbers": true});
-    conf["analytics_config"] = json!({"normalise_urls": normalise, "ignored_ips": ["192.0.2.9"], "storage_expiration_time": 7});
+    conf["analytics_config"] = json!({"normalise_urls": normalise, "ignored_ips": ["192.0.2.9"], "storage_expiration_time": 3600});
     conf["tollgate"]["trusted_proxies"] = json!(["127.0.0.0/8"]);
     let definition = tracked("shop", "/shop/", &upstream)
         .with_keys()
@@ -152,7 +152,7 @@ fn another_decoder_reads_in_a_record_what_was_requested() {
     assert_eq!(gateway.send(request("PUT", "/shop/item/7?hidden=1", &lines, "12345")).status, 200);
     assert_eq!(gateway.send(request("GET", "/shop/ignored", &[&key, "X-Real-IP: 192.0.2.9"], "")).status, 200);
     assert_eq!(gateway.send(request("GET", "/shop/refused", &["X-Real-IP: 192.0.2.2"], "")).status, 401);
-    eventually("the list expires as configured", || (1..=7).contains(&server.cli(&["TTL", LIST]).parse::<i64>().unwrap()));
+    eventually("the list expires as configured", || (61..=3600).contains(&server.cli(&["TTL", LIST]).parse::<i64>().unwrap()));
 
     let Some(records) = read_by(READER, &records(&server, 2)) else { return };
     let record = &records[0];

@@ -139,9 +139,9 @@ fn a_file_with_the_id_of_a_shared_definition_does_not_count() {
     post(&gateways[0], &api("shop", "/new/", &upstream.url()));
     all_answer(&gateways, "/new/", 200);
     all_answer(&gateways, "/old/", 404);
-    let live = gateways[1].control("GET", "/tyk/live", "").json();
-    let problems = live["reload"]["problems"].to_string();
-    assert!(problems.contains("in a file of this gateway does not count"), "{live}");
+    wait_for(&gateways[1], "/tyk/live", |live| {
+        live["reload"]["problems"].to_string().contains("in a file of this gateway does not count")
+    });
     // The gateway that removes it removes its own file as well; another one's file is served again.
     assert_eq!(gateways[0].control("DELETE", "/tyk/apis/shop", "").status, 200);
     all_answer(&gateways[..1], "/old/", 404);

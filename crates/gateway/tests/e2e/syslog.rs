@@ -7,6 +7,7 @@ use std::os::unix::net::UnixDatagram;
 use serde_json::{Value, json};
 
 use crate::harness::{Gateway, PATIENCE, api, eventually};
+use crate::servers::free_port;
 
 const DEAD: &str = "http://127.0.0.1:1";
 
@@ -62,9 +63,9 @@ fn a_socket_of_this_machine_gets_them_without_the_host() {
 
 #[test]
 fn a_server_that_goes_and_returns_gets_lines_again_and_the_log_says_so() {
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = server.local_addr().unwrap();
-    let gateway = Gateway::start(conf("tcp", &address.to_string()), [api("a", "/a/", DEAD)]);
+    let address = format!("127.0.0.1:{}", free_port());
+    let server = TcpListener::bind(&address).unwrap();
+    let gateway = Gateway::start(conf("tcp", &address), [api("a", "/a/", DEAD)]);
     let mut lines = BufReader::new(server.accept().unwrap().0).lines();
     assert!(lines.any(|line| is_the_first_line(&line.unwrap(), &gateway)));
     drop((lines, server));

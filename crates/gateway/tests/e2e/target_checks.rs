@@ -207,7 +207,7 @@ fn each_uptime_test_leaves_a_record_for_the_pump() {
     let redis = crate::servers::Server::start(&[]);
     let target = Upstream::start(|_| reply("404 Not Found", &[], ""));
     let dead = format!("127.0.0.1:{}", crate::servers::free_port());
-    let checks = json!([{"url": format!("{}/health", target.url())}, {"url": dead, "protocol": "tcp"}]);
+    let checks = json!([{"url": format!("{}/health", target.url())}, {"url": &dead, "protocol": "tcp"}]);
     let conf = json!({
         "uptime_tests": {"config": {"time_wait": 1, "enable_uptime_analytics": true}},
         "enable_separate_analytics_store": true,
@@ -216,13 +216,16 @@ fn each_uptime_test_leaves_a_record_for_the_pump() {
     let definition = balanced(&[target.url()], checks).set("uptime_tests/config", json!({"expire_utime_after": 60}));
     let gateway = Gateway::start(conf, [definition.set("org_id", "org")]);
     let list = "host-checker:tyk-uptime-analytics";
-    eventually("records are there", || redis.cli(&["LLEN", list]).parse::<u32>().unwrap_or(0) >= 2);
-    let records: Vec<rmpv::Value> = taken(&redis, list).iter().map(|bytes| decoded(bytes)).collect();
-    let of = |url: &str| {
-        let found = records.iter().find(|record| member(record, "URL").as_str() == Some(url));
-        found.unwrap_or_else(|| panic!("{url} in {records:?}"))
-    };
-    let (answered, silent) = (of(&format!("{}/health", target.url())), of(&dead));
+    let mut records: Vec<rmpv::Value> = Vec::new();
+    let urls = [format!("{}/health", target.url()), dead];
+    let of =
+        |records: &[rmpv::Value], url: &str| records.iter().find(|record| member(record, "URL").as_str() == Some(url)).cloned();
+    eventually("each test has left a record", || {
+        records.extend(taken(&redis, list).iter().map(|bytes| decoded(bytes)));
+        urls.iter().all(|url| of(&records, url).is_some())
+    });
+    let [answered, silent] = urls.each_ref().map(|url| of(&records, url).unwrap());
+    let (answered, silent) = (&answered, &silent);
     // The fields of `UptimeReportData` in gateway/host_checker_manager.go, Tyk v5.14.
     let names: Vec<&str> = answered.as_map().unwrap().iter().filter_map(|(name, _)| name.as_str()).collect();
     let expected = "URL RequestTime ResponseCode TCPError ServerError Day Month Year Hour Minute TimeStamp ExpireAt APIID OrgID";

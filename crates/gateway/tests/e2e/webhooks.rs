@@ -12,7 +12,7 @@ use crate::keys::{call, create, keyed, session, with_key};
 
 /// A webhook that is sent to a receiver.
 pub(crate) fn webhook(receiver: &Upstream, meta: Value) -> Value {
-    let mut own = json!({"method": "POST", "target_path": format!("{}/hook", receiver.url()), "event_timeout": 60});
+    let mut own = json!({"method": "POST", "target_path": format!("{}/hook", receiver.url()), "event_timeout": 3600});
     crate::harness::definition::merge(&mut own, &meta);
     json!({"handler_name": "eh_web_hook_handler", "handler_meta": own})
 }
@@ -104,8 +104,8 @@ fn a_hundred_thousand_refusals_are_one_webhook() {
         }
     });
     eventually("the webhook is sent", || count(&gateway, "sent") == 1);
-    eventually("all are counted", || count(&gateway, "repeated") == 99_999);
-    assert_eq!((receiver.requests(), count(&gateway, "dropped"), count(&gateway, "waiting")), (1, 0, 0));
+    eventually("all are counted", || count(&gateway, "repeated") == 99_999 && count(&gateway, "waiting") == 0);
+    assert_eq!((receiver.requests(), count(&gateway, "dropped")), (1, 0));
 }
 
 #[test]
@@ -114,11 +114,10 @@ fn the_same_event_is_sent_again_after_its_time() {
     let receiver = Upstream::ok();
     let hook = webhook(&receiver, json!({"event_timeout": 1}));
     let gateway = Gateway::start(json!({}), [with_events(keyed("a", &upstream), json!({"AuthFailure": [hook]}))]);
-    eventually("three are sent", || {
+    eventually("three are sent, and others within the time of one are not", || {
         call(&gateway, "/a/x", "unknown-key");
-        receiver.requests() >= 3
+        receiver.requests() >= 3 && count(&gateway, "repeated") > 3
     });
-    assert!(count(&gateway, "repeated") > 3);
 }
 
 #[test]
@@ -332,7 +331,7 @@ fn a_breaker_that_opens_and_closes_is_told_even_if_no_request_comes() {
     let definition = api("a", "/a/", &upstream.url()).list("circuit_breakers", json!([entry]));
     let events = json!({"BreakerTriggered": hook(), "BreakerTripped": hook(), "BreakerReset": hook()});
     let gateway = Gateway::start(json!({}), [with_events(definition, events)]);
-    assert_eq!([0; 4].map(|_| gateway.get("/a/x").status), [500, 500, 500, 503]);
+    assert_eq!([0; 3].map(|_| gateway.get("/a/x").status), [500; 3]);
     let mut told = bodies(&receiver, 4);
     let key = |body: &Value| format!("{}{}", body["message"].as_str().unwrap(), body["event"].as_str().unwrap());
     told.sort_by_key(|body| std::cmp::Reverse(key(body)));

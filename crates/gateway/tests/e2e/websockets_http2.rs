@@ -288,14 +288,14 @@ fn tunnels_have_a_bound_over_both_protocols() {
 fn a_silent_tunnel_ends_when_its_time_is_over() {
     let upstream = echo();
     let mut conf = enabled();
-    merge(&mut conf, &json!({"tollgate": {"timeouts": {"tunnel_idle_ms": 2_000}}}));
+    merge(&mut conf, &json!({"tollgate": {"timeouts": {"tunnel_idle_ms": 4_000}}}));
     let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
     let mut old = open_http1(&gateway, "/a/");
     converse(async {
         let client = settled(gateway.port).await;
         let (answer, mut stream) = open(&client, "/a/").await;
         let mut content = answer.into_body();
-        for _ in 0..6 {
+        for _ in 0..10 {
             tokio::time::sleep(Duration::from_millis(500)).await;
             stream.send_data(Bytes::from_static(b"still here"), false).unwrap();
             assert_eq!(exactly(&mut content, 10).await, b"still here");

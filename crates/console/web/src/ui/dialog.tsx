@@ -1,12 +1,13 @@
 // Dialogs on the browser's own <dialog>, which keeps the focus inside and closes with Esc.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./bits";
 
 export function Dialog({ title, close, children, footer, wide, side }: { title: ComponentChildren; close: () => void; children: ComponentChildren; footer?: ComponentChildren; wide?: boolean; side?: boolean }) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // It is open before any other effect runs, in whatever order: who puts the focus on a field then finds it in an open dialog.
+  useLayoutEffect(() => {
     const dialog = element.current;
     // The page may be gone already when a link was followed quickly.
     if (!dialog?.isConnected) return;

@@ -15,8 +15,9 @@ export function lazily(name: keyof Pages): ComponentType {
   return function Later() {
     const [failure, setFailure] = useState<unknown>(null);
     const [, again] = useState(0);
-    useEffect(() => { if (!pages) fetchPages().then(() => again((turn) => turn + 1), setFailure); }, []);
     const Page = pages?.[name];
+    // The pages may have come between this and the effect: what counts is whether one is shown.
+    useEffect(() => { if (!Page) fetchPages().then(() => again((turn) => turn + 1), setFailure); }, []);
     if (failure) return <ErrorBox failure="This page could not be loaded." retry={() => location.reload()} />;
     return Page ? <Page /> : null;
   };

@@ -57,6 +57,8 @@ fn other_gateways_are_known_by_what_they_say() {
     let (log, _) = log();
     let (right, wrong) = (Signer::new(&config("right")), Signer::new(&config("wrong")));
     let presence = |name: &str, state: &str| format!(r#"{{"gateway":"{name}","applied":"1-0","state":"{state}"}}"#);
+    assert!(log.gateways().is_empty(), "it does not follow the log yet");
+    *log.applied.lock().unwrap() = Some("1-0".parse().unwrap());
     hear(&log, wrong.message(PRESENCE, &presence("two", "up")));
     hear(&log, right.message(PRESENCE, &presence("one", "up")));
     hear(&log, right.message(PRESENCE, "{}"));

@@ -23,7 +23,8 @@ pub(super) struct CacheReport {
     bytes: u64,
     /// Limit for `bytes`.
     bytes_max: u64,
-    /// The gateways that a purge reaches, this one first; empty without Redis.
+    /// The gateways that a purge reaches, this one first; empty without Redis. A gateway drops what it has when it begins to follow the log of
+    /// purges, and stands here from then on.
     gateways: Vec<String>,
     /// The APIs that use the cache.
     #[schema(inline)]

@@ -11,9 +11,9 @@ use apollo_compiler::response::JsonMap;
 use serde_json::{Map, Value};
 use size::SchemaCounts;
 
-/// Most values of one answer: those of the usual question about a schema with several thousand types. Half a million take a tenth of a second,
-/// and 100 bytes each.
-const VALUES_MAX: u64 = 2_000_000;
+/// Most values of one answer: those of the usual question about a schema with several thousand types. They take about a second, and 100 bytes
+/// each.
+const VALUES_MAX: u64 = 1_000_000;
 
 /// Values of variables as the library has them.
 fn json_map(variables: Option<&Map<String, Value>>) -> JsonMap {

@@ -235,7 +235,7 @@ fn queries_for_the_schema_are_answered_here_or_refused() {
     let answer = ask(&gateway, &format!("{{{all}}}fragment F on __Type{{fields{{{most}}}}}"));
     let error = answer.json()["errors"][0].clone();
     assert_eq!((answer.status, &error["extensions"]["code"]), (400, &json!("LIMIT_EXCEEDED")), "{answer}");
-    assert!(error["message"].as_str().is_some_and(|message| message.ends_with("values; at most 2000000 are allowed")), "{error}");
+    assert!(error["message"].as_str().is_some_and(|message| message.ends_with("values; at most 1000000 are allowed")), "{error}");
     assert_eq!(upstream.requests(), 1);
 }
 

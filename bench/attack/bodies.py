@@ -46,6 +46,11 @@ QUERIES = {
     "fragments": "{ me { ...F0 } } " + " ".join(f"fragment F{n} on User {{ {f'...F{n + 1} ' * 3} }}" for n in range(20)) + " fragment F20 on User { id }",
     "list": "{ list(ids: [" + "1 " * 50_000 + "]) { nothing } }",
 }
+# A schema whose introspection is long, and a short question that asks for it many times.
+WIDE = "type Query { " + " ".join(f"f{number}: T{number}" for number in range(500)) + " } " + " ".join(
+    f"type T{number} {{ " + " ".join(f"a{field}(x: Int): T{(number + field) % 500}" for field in range(10)) + " }" for number in range(500)
+)
+SCHEMA_QUESTION = "{ " + " ".join(f"a{number}: __schema {{ types {{ fields {{ name args {{ name }} }} }} }}" for number in range(10)) + " }"
 
 
 def options(place: Arena) -> dict:
@@ -58,7 +63,15 @@ def options(place: Arena) -> dict:
     }
     graph = bench.api_definition("graph", "/graph/", place.attacked.url("/"))
     graph["graphql"] = {"enabled": True, "execution_mode": "proxyOnly", "version": "2", "schema": GRAPH}
-    return {"apis": [api, graph]}
+    wide = bench.api_definition("wide", "/wide/", place.attacked.url("/"))
+    wide["graphql"] = {"enabled": True, "execution_mode": "proxyOnly", "version": "2", "schema": WIDE}
+    batches = bench.api_definition("batches", "/batches/", place.attacked.url("/"))
+    batches["enable_batch_request_support"] = True
+    return {"apis": [api, graph, wide, batches]}
+
+
+def graphql(text: str, **more) -> bytes:
+    return json.dumps({"query": text, **more}).encode()
 
 
 def nested(depth: int) -> bytes:
@@ -121,7 +134,11 @@ SCENARIOS = [
     scenario("opened", "9 MiB of zeros in a few KiB, through a template", "/bodies/template", gzip.compress(b"[" + b"0," * (4 << 20) + b"0]"), **{"Content-Encoding": "gzip"}),
     scenario("deep", "100,000 levels of lists", "/bodies/union", b"[" * 100_000),
     *(
-        scenario(f"graphql-{name}", f"GraphQL queries with {name}", "/graph/", json.dumps({"query": text}).encode())
+        scenario(f"graphql-{name}", f"GraphQL queries with {name}", "/graph/", graphql(text))
         for name, text in QUERIES.items()
     ),
+    scenario("graphql-variables", "GraphQL variables with a million lists", "/graph/", graphql("{ me { id } }", variables={"a": [[0]] * NUMBERS})),
+    scenario("graphql-text", "a GraphQL document that is a comment of 6 MB", "/graph/", graphql("# " + "x" * 6_000_000 + "\n{ me { id } }")),
+    scenario("graphql-schema", "ten times the whole of a GraphQL schema", "/wide/", graphql(SCHEMA_QUESTION)),
+    scenario("batch", "a batch with a million numbers", "/batches/tyk/batch/", json.dumps({"requests": [], "pad": list(range(NUMBERS))}).encode()),
 ]

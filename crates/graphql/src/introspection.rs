@@ -1,5 +1,7 @@
 //! Answers about the schema. The gateway has it, so that a query for nothing else needs no upstream.
 
+mod size;
+
 use crate::document::CheckedOperation;
 use crate::error::{GraphqlError, errors_body};
 use crate::schema::GraphqlSchema;
@@ -7,6 +9,11 @@ use apollo_compiler::introspection::{check_max_depth, partial_execute};
 use apollo_compiler::request::coerce_variable_values;
 use apollo_compiler::response::JsonMap;
 use serde_json::{Map, Value};
+use size::SchemaCounts;
+
+/// Most values of one answer: those of the usual question about a schema with several thousand types. They take about a second, and 100 bytes
+/// each.
+const VALUES_MAX: u64 = 1_000_000;
 
 /// Values of variables as the library has them.
 fn json_map(variables: Option<&Map<String, Value>>) -> JsonMap {
@@ -42,6 +49,11 @@ impl GraphqlSchema {
         let failed = |error: apollo_compiler::request::RequestError| GraphqlError::new(error.message().to_string());
         // The schema of schemas is a cycle: a query of a few levels could ask for gigabytes.
         check_max_depth(operation.document, operation.operation).map_err(failed)?;
+        let values = SchemaCounts::new(self).values(operation);
+        if values > VALUES_MAX {
+            let message = format!("the answer may have {values} values; at most {VALUES_MAX} are allowed");
+            return Err(GraphqlError::new(message).with_code("LIMIT_EXCEEDED"));
+        }
         let values = coerce_variable_values(&self.schema, operation.operation, &json_map(variables)).map_err(failed)?;
         let response = partial_execute(&self.schema, &self.implementers, operation.document, operation.operation, &values);
         Ok(serde_json::to_vec(&response.map_err(failed)?).unwrap_or_else(|_| errors_body(&[GraphqlError::new("Internal Error")])))

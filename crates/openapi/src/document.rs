@@ -24,8 +24,11 @@ pub enum Version {
     V3_1,
 }
 
-/// Maximum nesting of a document in YAML: its parser needs four KiB of stack for each level, and threads have two MiB.
+/// Maximum nesting of a document in YAML: its parser needs four to eight KiB of stack for each level, as the compiler has it.
 const YAML_DEPTH_MAX: usize = 256;
+
+/// Stack of the thread that reads YAML. The caller's may have two MiB.
+const YAML_STACK_BYTES: usize = 8 << 20;
 
 /// Maximum names, values, starts and ends of a document in YAML: one of 13 MB has a million.
 const YAML_PARTS_MAX: usize = 10_000_000;
@@ -64,6 +67,15 @@ pub fn read_text(text: &[u8]) -> Result<Value, String> {
         return json_document::from_slice(text).map_err(|error| format!("not valid JSON: {error}"));
     }
     let text = std::str::from_utf8(text).map_err(|error| format!("not UTF-8: {error}"))?;
+    let value = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("yaml".to_owned()).stack_size(YAML_STACK_BYTES);
+        let thread = thread.spawn_scoped(scope, || read_yaml(text)).map_err(|error| format!("not read: {error}"))?;
+        thread.join().unwrap_or_else(|_| Err("not valid YAML".to_owned()))
+    })?;
+    if value.is_object() { Ok(value) } else { Err("neither a JSON object nor a YAML mapping".to_owned()) }
+}
+
+fn read_yaml(text: &str) -> Result<Value, String> {
     let limits = serde_saphyr::options! {
         // YAML 1.2: `no`, `on` and `y` are texts.
         strict_booleans: true,
@@ -74,8 +86,7 @@ pub fn read_text(text: &[u8]) -> Result<Value, String> {
             max_nodes: YAML_PARTS_MAX,
         },
     };
-    let value: Value = serde_saphyr::from_str_with_options(text, limits).map_err(|error| format!("not valid YAML: {error}"))?;
-    if value.is_object() { Ok(value) } else { Err("neither a JSON object nor a YAML mapping".to_owned()) }
+    serde_saphyr::from_str_with_options(text, limits).map_err(|error| format!("not valid YAML: {error}"))
 }
 
 impl Document {

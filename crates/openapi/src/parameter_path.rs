@@ -1,6 +1,7 @@
 //! A path of a document with parameters in braces, and the values that a request's path has in their places.
 
 use regex::Regex;
+use std::sync::OnceLock;
 
 /// A compiled path.
 #[derive(Debug)]
@@ -8,35 +9,50 @@ pub(crate) struct ParameterPath {
     names: Vec<String>,
     /// The segments, if each parameter is a whole one; `None` for a parameter.
     segments: Option<Vec<Option<String>>>,
-    /// Finds all others; `None` for a path without parameters.
-    pattern: Option<Regex>,
+    /// The path as it is written.
+    written: String,
+    /// Finds all others. Made when it is first needed, which is rare: documents have thousands of paths, and each would take 30 KB.
+    pattern: OnceLock<Option<Regex>>,
 }
 
 impl ParameterPath {
     pub(crate) fn new(path: &str) -> Self {
         let mut names = Vec::new();
-        let mut expression = String::new();
         let mut rest = path;
-        while let Some((before, after)) = rest.split_once('{') {
+        while let Some((_, after)) = rest.split_once('{') {
             let Some((name, after)) = after.split_once('}') else { break };
-            expression.push_str(&regex::escape(before));
-            expression.push_str("([^/]+)");
             names.push(name.to_owned());
             rest = after;
         }
-        expression.push_str(&regex::escape(rest));
-        let pattern = if names.is_empty() { None } else { Regex::new(&expression).ok() };
-        ParameterPath { names, segments: segments(path), pattern }
+        ParameterPath { names, segments: segments(path), written: path.to_owned(), pattern: OnceLock::new() }
+    }
+
+    fn pattern(&self) -> Option<&Regex> {
+        let compile = || {
+            let mut expression = String::new();
+            let mut rest = self.written.as_str();
+            while let Some((before, after)) = rest.split_once('{') {
+                let Some((_, after)) = after.split_once('}') else { break };
+                expression.push_str(&regex::escape(before));
+                expression.push_str("([^/]+)");
+                rest = after;
+            }
+            expression.push_str(&regex::escape(rest));
+            Regex::new(&expression).ok()
+        };
+        self.pattern.get_or_init(compile).as_ref()
     }
 
     /// The parameters in a decoded path, with their names.
     pub(crate) fn values<'p>(&'p self, path: &'p str) -> Vec<(&'p str, &'p str)> {
-        let Some(pattern) = &self.pattern else { return Vec::new() };
+        if self.names.is_empty() {
+            return Vec::new();
+        }
         let names = self.names.iter().map(String::as_str);
         if let Some(values) = self.whole_segments(path) {
             return names.zip(values).collect();
         }
-        let Some(captures) = pattern.captures(path) else { return Vec::new() };
+        let Some(captures) = self.pattern().and_then(|pattern| pattern.captures(path)) else { return Vec::new() };
         names.enumerate().filter_map(|(index, name)| Some((name, captures.get(index + 1)?.as_str()))).collect()
     }
 

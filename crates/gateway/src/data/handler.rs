@@ -399,7 +399,7 @@ impl Handler for GatewayHandler {
         let HeldRequest { snapshot, began, request_id, client_ip, full_path, outgoing: written, at } = *held;
         *outgoing = written;
         if let Some(body) = body {
-            self.state.body.sent = Some(body);
+            self.state.body.sent = Some(body.map(Arc::new));
         }
         let (core, tls) = (self.core.clone(), self.tls.clone());
         let context = RequestContext {
@@ -410,10 +410,11 @@ impl Handler for GatewayHandler {
         let result = match at {
             HeldAt::Chain(held) => self.resume_chain(&context, &snapshot, *held, outgoing),
             HeldAt::BatchBody(url) => self.batch(&context, &snapshot, url, outgoing),
-            HeldAt::Batch(running) => {
-                running.answer(outgoing);
-                Ok(Verdict::Reply)
-            }
+            HeldAt::BatchParsed(url, parsed) => match parsed.take().flatten() {
+                Some(parsed) => self.send_batch(&context, &snapshot, url, parsed, outgoing),
+                None => Err(refusal::BODY_WORK_BUSY),
+            },
+            HeldAt::Batch(running) => running.answer(outgoing).map(|()| Verdict::Reply),
         };
         self.end_chains(&context, &snapshot, result, outgoing)
     }

@@ -2,8 +2,9 @@
 //! held meanwhile. Small bodies never come here: handing one to another thread and back takes about as long as its work.
 
 use crate::base::started_once::ThreadGroup;
+use std::hint::black_box;
 use std::io;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
@@ -18,7 +19,20 @@ const WAITING_MAX: usize = 256;
 /// Stack of a thread: documents are nested as deep as their readers allow, and schemas 512 times.
 const STACK_BYTES: usize = 8 << 20;
 
+/// How long threads without work wait before they have the allocator return what their work has freed. It does so only while memory is taken
+/// and freed, and not within the first second.
+const REST_AFTER: Duration = Duration::from_secs(2);
+/// What is taken and freed for it: more than the allocator keeps for a thread.
+const STIR_BYTES: usize = 4 << 20;
+
 type Job = Box<dyn FnOnce() + Send>;
+
+/// The work that waits for a thread.
+struct Jobs {
+    receiver: Receiver<Job>,
+    /// Whether nothing has been done since memory was returned.
+    rests: bool,
+}
 
 /// The threads: half as many as there are cores, so that data threads always find one that is free.
 pub(crate) struct BodyThreads(SyncSender<Job>);
@@ -28,11 +42,11 @@ impl ThreadGroup for BodyThreads {
 
     fn start() -> io::Result<Self> {
         let (sender, receiver) = sync_channel::<Job>(WAITING_MAX);
-        let receiver = Arc::new(Mutex::new(receiver));
+        let jobs = Arc::new(Mutex::new(Jobs { receiver, rests: true }));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         for _ in 0..(cores / 2).max(1) {
-            let receiver = receiver.clone();
-            Builder::new().name("bodies".to_owned()).stack_size(STACK_BYTES).spawn(move || work(&receiver))?;
+            let jobs = jobs.clone();
+            Builder::new().name("bodies".to_owned()).stack_size(STACK_BYTES).spawn(move || work(&jobs))?;
         }
         Ok(BodyThreads(sender))
     }
@@ -57,10 +71,27 @@ impl BodyThreads {
     }
 }
 
-fn work(receiver: &Mutex<Receiver<Job>>) {
-    loop {
-        let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = next else { return };
+fn work(jobs: &Mutex<Jobs>) {
+    while let Some(job) = jobs.lock().unwrap_or_else(PoisonError::into_inner).next() {
         job();
+    }
+}
+
+impl Jobs {
+    /// Waits for the next piece of work; `None` when there will be none.
+    fn next(&mut self) -> Option<Job> {
+        if !self.rests {
+            match self.receiver.recv_timeout(REST_AFTER) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {
+                    drop(black_box(Vec::<u8>::with_capacity(STIR_BYTES)));
+                    self.rests = true;
+                }
+            }
+        }
+        let job = self.receiver.recv().ok();
+        self.rests = false;
+        job
     }
 }

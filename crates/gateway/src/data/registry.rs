@@ -15,7 +15,7 @@ use crate::base::tls::{self, Library, TlsRules};
 use crate::data::api_call::ApiCallQueue;
 use crate::data::breaker::{Breaker, BreakerPlace};
 use crate::data::found_target::FoundTarget;
-use crate::data::graphql::{GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, GraphqlThreads};
+use crate::data::graphql::{GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource};
 use crate::data::offload::BodyThreads;
 use crate::data::pool_hedging::PoolHedging;
 use crate::data::pool_name::PoolName;
@@ -57,9 +57,7 @@ pub(crate) struct Registry {
     pub script_keys: OnceLock<Arc<Keys>>,
     /// The threads that check passwords.
     pub passwords: StartedOnce<Passwords>,
-    /// The threads that check long GraphQL documents.
-    pub graphql_threads: Arc<StartedOnce<GraphqlThreads>>,
-    /// The threads for work on large bodies.
+    /// The threads for work on large bodies and long GraphQL documents.
     pub body_threads: Arc<StartedOnce<BodyThreads>>,
     /// The last definition that was wrong, which all versions of its API ask for.
     graphql_failed: Mutex<Option<(GraphqlKey, Vec<GraphqlProblem>)>>,
@@ -171,7 +169,6 @@ impl Registry {
             auth_client: self.auth_client.clone(),
             oauth_clients: self.oauth_clients.clone(),
             certificates: self.certificates.clone(),
-            graphql_threads: self.graphql_threads.clone(),
             body_threads: self.body_threads.clone(),
             ..Registry::default()
         }

@@ -76,6 +76,28 @@ fn each_request_of_a_batch_is_answered() {
 }
 
 #[test]
+fn large_batches_and_large_answers_are_as_small_ones() {
+    let upstream = telling();
+    let gateway = Gateway::start(json!({}), [batching(&upstream)]);
+    let long = "é".repeat(50_000);
+    let requests =
+        json!([{"relative_url": "large"}, {"method": "POST", "relative_url": "one", "body": long}, {"relative_url": "two"}]);
+    for in_turn in [false, true] {
+        let answer = post(&gateway, &json!({"requests": requests, "suppress_parallel_execution": in_turn}));
+        let wanted = [
+            unit("large", 200, "x".repeat(300_000)),
+            unit("one", 200, format!("POST /one - {long}")),
+            unit("two", 200, "GET /two - "),
+        ];
+        assert!(units(&answer) == wanted, "{:.300}", answer.text());
+        assert_eq!(answer.json()[2]["headers"]["X-Two"], json!(["1", "2"]));
+    }
+    let bad = gateway.send(request("POST", "/a/tyk/batch/", &[], &format!("{{\"pad\": \"{long}\", \"requests\": 1}}")));
+    assert_eq!((bad.status, bad.json()["message"].as_str()), (400, Some("Batch request malformed")));
+    assert_eq!(upstream.requests(), 6);
+}
+
+#[test]
 fn requests_run_at_once_unless_told_otherwise() {
     let both = Arc::new(Barrier::new(2));
     let upstream = Upstream::start(move |_| {

@@ -229,7 +229,42 @@ fn queries_for_the_schema_are_answered_here_or_refused() {
     let cycle = format!("{{ __schema {{ types {{ {nested} name {} }} }} }}", "} }".repeat(6));
     let answer = ask(&gateway, &cycle);
     assert_eq!(answer.status, 400, "{answer}");
+    // A few fields of all fields of the types of all fields, again and again.
+    let all = (0..300).map(|index| format!("a{index}:__schema{{types{{fields{{type{{...F}}}}}}}} ")).collect::<String>();
+    let most = "name description isDeprecated args{name description defaultValue}type{name kind description}";
+    let answer = ask(&gateway, &format!("{{{all}}}fragment F on __Type{{fields{{{most}}}}}"));
+    let error = answer.json()["errors"][0].clone();
+    assert_eq!((answer.status, &error["extensions"]["code"]), (400, &json!("LIMIT_EXCEEDED")), "{answer}");
+    assert!(error["message"].as_str().is_some_and(|message| message.ends_with("values; at most 1000000 are allowed")), "{error}");
     assert_eq!(upstream.requests(), 1);
+}
+
+#[test]
+fn large_requests_pass_as_they_were_sent_and_are_refused_in_the_same_words() {
+    let upstream = data();
+    let gateway = Gateway::start(json!({}), [graph(&upstream)]);
+    let variables = json!({"filter": {"name": "x".repeat(100_000), "ages": vec![7; 10_000]}});
+    let query = |field: &str| format!("query($filter: Filter) {{ user(id: 1, where: $filter) {{ {field} }} }}");
+    let body = json!({"query": query("id"), "variables": variables}).to_string();
+    let answer = gateway.send(request("POST", "/a/", &[JSON], &body));
+    assert_eq!((answer.status, answer.text().as_str()), (200, DATA));
+    assert_eq!(upstream.last().text(), body);
+    // A document of its own becomes JSON.
+    let text = format!("# {}\n{}", "x".repeat(100_000), "{ me { id } }");
+    let answer = gateway.send(request("POST", "/a/", &["Content-Type: application/graphql"], &text));
+    assert_eq!((answer.status, upstream.last().text()), (200, json!({ "query": text }).to_string()));
+    assert_eq!(upstream.requests(), 2);
+    let [small, large] = [json!({}), variables].map(|variables| {
+        let answer = post(&gateway, &json!({"query": query("nobody"), "variables": variables}));
+        (answer.status, answer.text())
+    });
+    assert_eq!((small.0, &small), (400, &large));
+    let [small, large] = ["[".to_owned(), "[".repeat(100_000)].map(|body| {
+        let answer = gateway.send(request("POST", "/a/", &[JSON], &body));
+        (answer.status, answer.header("content-type").map(str::to_owned))
+    });
+    assert_eq!((small.0, &small), (400, &large));
+    assert_eq!(upstream.requests(), 2);
 }
 
 #[test]

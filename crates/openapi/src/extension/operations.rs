@@ -2,6 +2,7 @@
 //! first one that matches a request acts.
 
 use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet};
 use tollgate_model::JsonPath;
 
 use super::fields::OPERATION_FIELDS;
@@ -22,7 +23,8 @@ pub(super) fn write(document: &Document, extension: &Value, writer: &mut Writer)
     let Some(written) = member(extension, "middleware.operations").filter(|value| !value.is_null()) else { return };
     let at = place("middleware.operations");
     let Value::Object(written) = written else { return writer.error(&at, "must be an object") };
-    for id in written.keys().filter(|id| document.operation(id).is_none()) {
+    let known: HashSet<&str> = document.operations.iter().map(|operation| operation.id.as_str()).collect();
+    for id in written.keys().filter(|id| !known.contains(id.as_str())) {
         writer.warning(&at.key(id), "no operation of this document has this id: nothing applies it");
     }
     for operation in &document.operations {
@@ -130,29 +132,35 @@ fn write_triggers(value: &Value, entry: &mut Value, at: &JsonPath, writer: &mut 
 pub(super) fn shield_fixed_paths(document: &Document, list: &str, effectless: &Value, writer: &mut Writer) {
     let pointer = format!("/version_data/versions//extended_paths/{list}");
     let Some(Value::Array(entries)) = writer.definition.pointer(&pointer) else { return };
-    let of = |entry: &Value| (text(entry, "path"), text(entry, "method"));
-    let present: Vec<_> = entries.iter().map(of).collect();
+    let present: HashSet<_> = entries.iter().map(of).collect();
     if !present.iter().any(|(path, _)| path.contains('{')) {
         return;
     }
-    let missing = |operation: &&Operation| !present.contains(&(operation.path.clone(), operation.method.clone()));
+    let missing = |operation: &&Operation| !present.contains(&(operation.path.as_str(), operation.method.as_str()));
     let fixed = document.operations.iter().filter(|operation| !operation.path.contains('{')).filter(missing);
-    let mut all = entries.clone();
+    // With the places that entries had before.
+    let mut all: Vec<(Option<usize>, Value)> = entries.iter().cloned().enumerate().map(|(old, entry)| (Some(old), entry)).collect();
     for operation in fixed {
         let mut entry: Map<String, Value> = effectless.as_object().cloned().unwrap_or_default();
         entry.insert("path".to_owned(), json!(operation.path));
         entry.insert("method".to_owned(), json!(operation.method));
-        all.push(Value::Object(entry));
+        all.push((None, Value::Object(entry)));
     }
-    let place = |entry: &Value| document.operations.iter().position(|o| (o.path.clone(), o.method.clone()) == of(entry));
+    let mut places: HashMap<(&str, &str), usize> = HashMap::with_capacity(document.operations.len());
+    for (index, operation) in document.operations.iter().enumerate() {
+        places.entry((operation.path.as_str(), operation.method.as_str())).or_insert(index);
+    }
     // Stable: places of problems refer to the entries before this, which keep their order among themselves.
-    all.sort_by_cached_key(place);
-    let origins: Vec<(usize, usize)> =
-        entries.iter().enumerate().filter_map(|(old, entry)| Some((old, all.iter().position(|e| e == entry)?))).collect();
+    all.sort_by_cached_key(|(_, entry)| places.get(&of(entry)).copied());
+    let mut origins: Vec<(usize, usize)> = all.iter().enumerate().filter_map(|(new, (old, _))| Some(((*old)?, new))).collect();
+    origins.sort_unstable();
+    let all = all.into_iter().map(|(_, entry)| entry).collect();
     writer.origins.move_entries(list, &origins);
     writer.set(&["version_data", "versions", "", "extended_paths", list], Value::Array(all));
 }
 
-fn text(entry: &Value, name: &str) -> String {
-    entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+/// The path and the method of an entry.
+fn of(entry: &Value) -> (&str, &str) {
+    let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+    (text("path"), text("method"))
 }

@@ -4,6 +4,7 @@ use super::{Exchange, KnownCaller, Redirect};
 use crate::data::header_change::HeaderChange;
 use crate::data::url::Url;
 use std::borrow::Cow;
+use std::sync::Arc;
 use tollgate_http::HeaderEdits;
 
 /// All that an alternative may change, as it was before.
@@ -12,7 +13,7 @@ pub(crate) struct AuthAttempt<'a> {
     shown: Option<HeaderEdits>,
     method: Cow<'a, str>,
     url: Url<'a>,
-    new_body: Option<Vec<u8>>,
+    new_body: Option<Arc<Vec<u8>>>,
     redirected: Option<Redirect>,
     response_changes: usize,
 }

@@ -4,29 +4,35 @@ use super::{Awaited, Exchange, GRACE, Step};
 use crate::base::coding::{OpenError, open};
 use crate::data::offload::{HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal;
+use std::sync::Arc;
 use tollgate_engine::{HoldUntil, NotKept};
 use tollgate_http::{Body, KnownHeader};
 
 /// A body without its content coding, or why there is none.
 type OpenedBody = Result<Vec<u8>, OpenError>;
 
-/// The body of one request.
+/// The body of one request. It is shared with threads that work on it: copying ten megabytes would take longer than a data thread may.
 #[derive(Default)]
 pub(crate) struct RequestBody {
     /// As it came, if it was asked for and has arrived, or why there is none.
-    pub sent: Option<Result<Vec<u8>, NotKept>>,
+    pub sent: Option<Result<Arc<Vec<u8>>, NotKept>>,
     /// The same without its content coding.
-    opened: Option<Vec<u8>>,
+    opened: Option<Arc<Vec<u8>>>,
     /// Where it will be, while another thread opens it.
     opening: Option<Awaited<Option<OpenedBody>>>,
     /// What replaces it.
-    pub new: Option<Vec<u8>>,
+    pub new: Option<Arc<Vec<u8>>>,
 }
 
 impl RequestBody {
     /// The body as it came.
-    fn whole(&self) -> Option<&[u8]> {
-        self.sent.as_ref()?.as_ref().ok().map(Vec::as_slice)
+    fn whole(&self) -> Option<&Arc<Vec<u8>>> {
+        self.sent.as_ref()?.as_ref().ok()
+    }
+
+    /// The client's own body without content coding.
+    fn plain(&self) -> Option<&Arc<Vec<u8>>> {
+        self.opened.as_ref().or_else(|| self.whole())
     }
 }
 
@@ -55,7 +61,7 @@ impl Exchange<'_> {
         };
         match opened {
             Ok(opened) => {
-                self.body.opened = Some(opened);
+                self.body.opened = Some(Arc::new(opened));
                 Ok(())
             }
             Err(OpenError::TooLarge) => Err(Step::Refuse(refusal::REQUEST_TOO_LARGE)),
@@ -67,7 +73,7 @@ impl Exchange<'_> {
     /// Holds the request while another thread opens its body.
     fn open_elsewhere(&mut self, codings: &[u8], bytes_max: usize) -> Step {
         let Some(threads) = self.arrival.body_threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
-        let (codings, raw) = (codings.to_vec(), self.body.whole().unwrap_or_default().to_vec());
+        let (codings, raw) = (codings.to_vec(), self.body.whole().cloned().unwrap_or_default());
         let (work, opened) = Awaited::new(threads.run(move || open(&codings, &raw, bytes_max)));
         self.body.opening = Some(opened);
         Step::again(HoldUntil::Done(work, OFFLOAD_TIME_MAX + GRACE))
@@ -75,7 +81,12 @@ impl Exchange<'_> {
 
     /// The body that [`Exchange::read_body`] has read, without content coding and with the changes of earlier middlewares.
     pub(crate) fn body(&self) -> &[u8] {
-        self.body.new.as_deref().or_else(|| self.sent_body()).unwrap_or_default()
+        self.body.new.as_ref().or_else(|| self.body.plain()).map(|body| body.as_slice()).unwrap_or_default()
+    }
+
+    /// The same for another thread.
+    pub(crate) fn shared_body(&self) -> Arc<Vec<u8>> {
+        self.body.new.as_ref().or_else(|| self.body.plain()).cloned().unwrap_or_default()
     }
 
     /// Ensures that [`Exchange::body_in_coding`] is available; `Err` is the step that holds or refuses the request.
@@ -91,12 +102,12 @@ impl Exchange<'_> {
 
     /// The body that [`Exchange::keep_body`] has read, in the content coding of the request, with the changes of earlier middlewares.
     pub(crate) fn body_in_coding(&self) -> &[u8] {
-        self.body.new.as_deref().or_else(|| self.body.whole()).unwrap_or_default()
+        self.body.new.as_ref().or_else(|| self.body.whole()).map(|body| body.as_slice()).unwrap_or_default()
     }
 
     /// The form that the client sent, if its body has been read and is a form.
     pub(crate) fn form(&self) -> Option<&str> {
-        let body = self.sent_body().filter(|_| self.announces_form())?;
+        let body = self.body.plain().filter(|_| self.announces_form())?;
         std::str::from_utf8(body).ok()
     }
 
@@ -105,11 +116,6 @@ impl Exchange<'_> {
         let kind = self.received().known(KnownHeader::ContentType).unwrap_or_default();
         let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         essence.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
-    }
-
-    /// The client's own body without content coding, if it has been read.
-    fn sent_body(&self) -> Option<&[u8]> {
-        self.body.opened.as_deref().or_else(|| self.body.whole())
     }
 
     /// Whether the response has no content because either side uses HEAD.
@@ -126,6 +132,6 @@ impl Exchange<'_> {
 
     /// Replaces the request's body, which has been read.
     pub(crate) fn replace_body(&mut self, body: Vec<u8>) {
-        self.body.new = Some(body);
+        self.body.new = Some(Arc::new(body));
     }
 }

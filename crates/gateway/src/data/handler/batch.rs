@@ -4,9 +4,11 @@
 use super::GatewayHandler;
 use super::context::RequestContext;
 use super::held::HeldAt;
-use super::running_batch::{RunningBatch, reply};
+use super::running_batch::{BatchAnswer, RunningBatch, reply};
 use crate::base::path::raw_offset;
 use crate::data::batch::{Batch, BatchFault, PATH};
+use crate::data::exchange::{Awaited, GRACE};
+use crate::data::offload::{HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal::{self, Refusal};
 use crate::data::snapshot::CoreSnapshot;
 use crate::data::url::Url;
@@ -14,6 +16,7 @@ use serde_json::json;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::{ClientInfo, HoldUntil, NotKept, Outgoing, Verdict};
 use tollgate_http::Body;
@@ -43,19 +46,38 @@ impl GatewayHandler {
         }
         let limits = &context.core.shared.settings.batch;
         let body = match &self.state.body.sent {
-            Some(Ok(body)) => body.as_slice(),
+            Some(Ok(body)) => body.clone(),
             Some(Err(NotKept::TooLarge)) => return Err(refusal::REQUEST_TOO_LARGE),
             Some(Err(NotKept::NoRoom)) => return Err(refusal::BODIES_FULL),
-            None if context.request.body == Body::None => b"",
+            None if context.request.body == Body::None => Arc::default(),
             None => {
                 let (until, at) = (HoldUntil::Body(limits.body_bytes_max), HeldAt::BatchBody(url.into_owned()));
                 return Ok(self.hold(context, snapshot, until, at, outgoing));
             }
         };
-        let parsed = match self.is_own {
-            true => Err(BatchFault::Nested),
-            false => Batch::parse(body, limits.requests_max),
-        };
+        if self.is_own {
+            return self.send_batch(context, snapshot, url, Err(BatchFault::Nested), outgoing);
+        }
+        let requests_max = limits.requests_max;
+        if body.len() <= HERE_BYTES_MAX {
+            return self.send_batch(context, snapshot, url, Batch::parse(&body, requests_max), outgoing);
+        }
+        let threads = context.arrival.body_threads.get().ok_or(refusal::BODY_WORK_BUSY)?;
+        let (work, parsed) = Awaited::new(threads.run(move || Batch::parse(&body, requests_max)));
+        let until = HoldUntil::Done(work, OFFLOAD_TIME_MAX + GRACE);
+        Ok(self.hold(context, snapshot, until, HeldAt::BatchParsed(url.into_owned(), parsed), outgoing))
+    }
+
+    /// Sends the requests of a batch, or tells what is wrong with it.
+    pub(super) fn send_batch(
+        &mut self,
+        context: &RequestContext<'_>,
+        snapshot: &Rc<CoreSnapshot>,
+        url: Url<'_>,
+        parsed: Result<Batch, BatchFault>,
+        outgoing: &mut Outgoing,
+    ) -> Result<Verdict, Refusal> {
+        let limits = &context.core.shared.settings.batch;
         let batch = match parsed {
             Ok(batch) => batch,
             Err(fault) => {
@@ -67,12 +89,14 @@ impl GatewayHandler {
         let raw = &url.path.raw;
         let running = Rc::new(RunningBatch {
             replies: RefCell::new(batch.requests.iter().map(|_| None).collect()),
-            batch,
+            batch: Arc::new(batch),
             bytes_left: Cell::new(limits.body_bytes_max),
             listen_path: raw.get(..raw_offset(raw, url.listen_bytes)).unwrap_or_default().to_owned(),
             host: context.request.authority.to_vec(),
             address_header: context.core.shared.settings.client_address_header().to_owned(),
             own_requests: own_requests.clone(),
+            threads: context.core.shared.registry.body_threads.clone(),
+            answer: RefCell::new(BatchAnswer::Replies),
             client: ClientInfo {
                 address: SocketAddr::new(context.arrival.client_ip, context.arrival.peer.port()),
                 listener: self.listener,

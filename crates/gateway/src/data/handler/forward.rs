@@ -7,6 +7,7 @@ use crate::data::snapshot::{ApiVersion, ProviderEndpoints};
 use crate::data::upstream::{Upstream, write_target};
 use crate::data::url::Url;
 use std::borrow::Cow;
+use std::sync::Arc;
 use tollgate_engine::{Forward, Outgoing};
 use tollgate_http::Request;
 
@@ -30,7 +31,7 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
     outgoing.host.extend_from_slice(host);
     outgoing.keep_forwarded_for = version.terms.keeps_forwarded_for;
     if let Some(body) = exchange.body.new.take() {
-        replace_body(exchange.request, body, outgoing);
+        replace_body(exchange.request, Arc::unwrap_or_clone(body), outgoing);
     }
     Forward {
         target_serial: upstream.target.serial,

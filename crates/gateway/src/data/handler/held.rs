@@ -4,7 +4,8 @@ use super::in_flight::VersionPlace;
 use super::own_response::HeldResponse;
 use super::running_batch::RunningBatch;
 use crate::base::request_id::RequestId;
-use crate::data::exchange::{Continuation, SubstituteResponse};
+use crate::data::batch::{Batch, BatchFault};
+use crate::data::exchange::{Awaited, Continuation, SubstituteResponse};
 use crate::data::snapshot::CoreSnapshot;
 use crate::data::url::Url;
 use std::borrow::Cow;
@@ -31,6 +32,8 @@ pub(super) enum HeldAt {
     Chain(Box<HeldChain>),
     /// Its body is to be the batch of this URL.
     BatchBody(Url<'static>),
+    /// The batch of this URL is read by another thread.
+    BatchParsed(Url<'static>, Awaited<Option<Result<Batch, BatchFault>>>),
     /// Its batch is on its way.
     Batch(Rc<RunningBatch>),
 }

@@ -111,7 +111,7 @@ impl Rehearsal {
         };
         let mut handler = GatewayHandler::new(self.core.clone(), &client);
         handler.place = VersionPlace { api: usize::MAX, version: 0 };
-        handler.state.body.sent = recorded.body.map(|body| Ok(body.to_vec()));
+        handler.state.body.sent = recorded.body.map(|body| Ok(Arc::new(body.to_vec())));
         self.run.caller.replace(recorded.caller.cloned());
         self.run.has_body.set(recorded.body.is_some());
         self.core.random.set(SEED);

@@ -1,14 +1,19 @@
 //! A batch whose requests are on their way.
 
+use crate::base::started_once::StartedOnce;
 use crate::data::batch::{Batch, BatchReply, BatchedRequest, write_replies};
+use crate::data::offload::{BodyThreads, HERE_BYTES_MAX};
+use crate::data::refusal::{self, Refusal};
 use std::cell::{Cell, RefCell};
+use std::mem::take;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use tollgate_engine::{ClientInfo, Outgoing, OwnFault, OwnRequests, OwnResponse, Work};
 
 /// A batch on its way.
 pub(super) struct RunningBatch {
-    pub batch: Batch,
+    pub batch: Arc<Batch>,
     pub replies: RefCell<Vec<Option<OwnResponse>>>,
     /// Bytes that bodies of replies may still have, all together.
     pub bytes_left: Cell<usize>,
@@ -17,10 +22,28 @@ pub(super) struct RunningBatch {
     pub address_header: String,
     pub own_requests: Rc<dyn OwnRequests>,
     pub client: ClientInfo,
+    /// Write answers that are large.
+    pub threads: Arc<StartedOnce<BodyThreads>>,
+    pub answer: RefCell<BatchAnswer>,
+}
+
+/// The answer to a batch.
+pub(super) enum BatchAnswer {
+    /// Its replies make it.
+    Replies,
+    /// It is written.
+    Written(Vec<u8>),
+    /// No thread has written it.
+    Busy,
 }
 
 fn shown(response: &OwnResponse) -> BatchReply<'_> {
     BatchReply { status: response.status, headers: &response.headers, body: &response.body }
+}
+
+/// The body of the answer.
+fn written<'r>(batch: &'r Batch, replies: impl Iterator<Item = Option<BatchReply<'r>>>) -> Vec<u8> {
+    write_replies(batch.requests.iter().zip(replies))
 }
 
 /// Answers a request for a batch.
@@ -33,33 +56,64 @@ pub(super) fn reply(outgoing: &mut Outgoing, status: u16, body: Vec<u8>) {
 
 impl RunningBatch {
     /// Answers with the responses that have come.
-    pub(super) fn answer(&self, outgoing: &mut Outgoing) {
-        let replies = self.replies.borrow();
-        let replies = replies.iter().map(|reply| reply.as_ref().map(shown));
-        let body = write_replies(self.batch.requests.iter().zip(replies));
+    pub(super) fn answer(&self, outgoing: &mut Outgoing) -> Result<(), Refusal> {
+        let body = match self.answer.replace(BatchAnswer::Replies) {
+            BatchAnswer::Written(body) => body,
+            BatchAnswer::Busy => return Err(refusal::BODY_WORK_BUSY),
+            BatchAnswer::Replies => written(&self.batch, self.replies.borrow().iter().map(|reply| reply.as_ref().map(shown))),
+        };
         reply(outgoing, 200, body);
+        Ok(())
     }
 
-    /// Sends the requests, at once or in turn.
+    /// Sends the requests, at once or in turn, and has a large answer written.
     pub(super) fn work(self: Rc<Self>) -> Work {
         Box::pin(async move {
             if self.batch.in_turn {
                 for index in 0..self.batch.requests.len() {
                     self.send(index).await;
                 }
-                return;
+            } else {
+                self.send_all().await;
             }
-            let mut sent: Vec<Pin<Box<dyn Future<Output = ()> + '_>>> = Vec::with_capacity(self.batch.requests.len());
-            for index in 0..self.batch.requests.len() {
-                sent.push(Box::pin(self.send(index)));
-            }
-            // Each is polled whenever one has moved: there are few.
-            std::future::poll_fn(|cx| {
-                sent.retain_mut(|request| request.as_mut().poll(cx).is_pending());
-                if sent.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-            })
-            .await;
+            self.write().await;
         })
+    }
+
+    async fn send_all(&self) {
+        let mut sent: Vec<Pin<Box<dyn Future<Output = ()> + '_>>> = Vec::with_capacity(self.batch.requests.len());
+        for index in 0..self.batch.requests.len() {
+            sent.push(Box::pin(self.send(index)));
+        }
+        // Each is polled whenever one has moved: there are few.
+        std::future::poll_fn(|cx| {
+            sent.retain_mut(|request| request.as_mut().poll(cx).is_pending());
+            if sent.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+    }
+
+    /// Has the answer written by another thread, if it is large.
+    async fn write(&self) {
+        let head = |reply: &OwnResponse| reply.headers.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
+        let bytes: usize = self.replies.borrow().iter().flatten().map(|reply| head(reply) + reply.body.len()).sum();
+        if bytes <= HERE_BYTES_MAX {
+            return;
+        }
+        let batch = self.batch.clone();
+        // What counts the bodies stays here until the request has its answer.
+        let taken = |reply: &mut OwnResponse| (reply.status, take(&mut reply.headers), take(&mut reply.body));
+        let replies: Vec<_> = self.replies.borrow_mut().iter_mut().map(|reply| reply.as_mut().map(taken)).collect();
+        let write = move || {
+            let replies = replies.iter().map(Option::as_ref);
+            let shown = replies.map(|reply| reply.map(|(status, headers, body)| BatchReply { status: *status, headers, body }));
+            written(&batch, shown)
+        };
+        let made = match self.threads.get() {
+            Some(threads) => threads.run(write).await,
+            None => None,
+        };
+        self.answer.replace(made.map_or(BatchAnswer::Busy, BatchAnswer::Written));
     }
 
     async fn send(&self, index: usize) {

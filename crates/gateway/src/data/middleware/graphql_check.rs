@@ -1,7 +1,8 @@
 //! GraphQL requests, before the upstream executes them: read, validated against the schema, held against limits and against the rights of the
 //! key. Reads `graphql` and `tollgate.graphql`. The client sees Tyk's statuses and words: 400 with `errors` for a query that is not valid, 403
-//! for one that is too deep, and `introspection is disabled`. A query for nothing but the schema is answered here. Long documents that were not
-//! seen before are checked on other threads while the request is held; all others take a look-up.
+//! for one that is too deep, and `introspection is disabled`. A query for nothing but the schema is answered here. Large requests, long documents
+//! that were not seen before, and queries for the schema are worked on by the threads for bodies, while the request is held; all others take a
+//! look-up.
 //!
 //! What is inside WebSockets is checked there: by an inspector between the client and the upstream, or by the server of the data graph.
 
@@ -11,41 +12,40 @@ mod queries;
 mod upgrade;
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::form::{decode_form, encode_form, pairs};
+use crate::base::form::{decode_form, encode_form};
 use crate::base::started_once::StartedOnce;
 use crate::data::exchange::{Exchange, Step};
-use crate::data::graphql::{
-    CHECK_TIME_MAX, ExecutedGraph, GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, GraphqlThreads, TOLD_HEADER, ToldFacts,
-};
+use crate::data::graphql::{ExecutedGraph, GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, TOLD_HEADER, ToldFacts};
 use crate::data::header_change::HeaderChange;
 use crate::data::header_names::HeaderNames;
 use crate::data::middleware::bodies::BodyReplacement;
-use crate::data::offload::BodyThreads;
+use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal;
 use crate::data::template::ValueTemplate;
 use headers::{ErrorExtensions, UpstreamHeaders};
-use outcome::{BodyKind, GraphqlOutcome, body_kind, content_type_of};
-use queries::{AskedTexts, GraphqlQueries, PassedQueries};
+use outcome::{BodyKind, GraphqlOutcome, body_kind, content_type_of, response_type};
+use queries::{AskedQueries, PassedQueries};
 use std::sync::Arc;
-use tollgate_graphql::{RequestFault, is_request_parameter, parse_body, parse_pairs};
+use tollgate_graphql::is_request_parameter;
 use tollgate_http::Body;
 use tollgate_model::api::GraphqlStatuses;
 
-/// Bytes of unknown documents that a data thread checks itself. They take it about as long as handing them to another thread and back.
-const CHECKED_HERE_MAX: usize = 1_024;
-
 pub(super) struct GraphqlCheck {
-    api: Arc<GraphqlApi>,
-    threads: Arc<StartedOnce<GraphqlThreads>>,
+    checker: Arc<QueryChecker>,
     body_threads: Arc<StartedOnce<BodyThreads>>,
     /// Whose threads inspect WebSockets.
     graph_client: Arc<GraphClient>,
-    rules: CheckRules,
     headers: UpstreamHeaders,
     /// Texts of sources that have variables of the request, and as they are written.
     texts: Vec<(ValueTemplate, String)>,
     /// Whether errors of the upstream become GraphQL errors.
     forwards_errors: bool,
+}
+
+/// What requests are checked against. Other threads have it, too.
+struct QueryChecker {
+    api: Arc<GraphqlApi>,
+    rules: CheckRules,
 }
 
 /// How requests are read.
@@ -80,65 +80,38 @@ impl GraphqlCheck {
         }
         let texts = api.executed.as_ref().map(ExecutedGraph::texts_with_variables).unwrap_or_default();
         Some(Box::new(GraphqlCheck {
-            threads: source.context.registry.graphql_threads.clone(),
             body_threads: source.context.registry.body_threads.clone(),
             graph_client: source.context.registry.graph_client.clone(),
-            rules: CheckRules {
-                batch_max: if rules.batch_requests_max == 0 { 10 } else { rules.batch_requests_max },
-                simple_types: rules.accept_simple_content_types,
-                persisted: !rules.disable_persisted_queries,
-                websockets: !rules.disable_websockets && !graphql.is_first_version(),
-                statuses: rules.error_statuses,
-                is_closed: graphql.introspection.disabled,
-            },
+            checker: Arc::new(QueryChecker {
+                rules: CheckRules {
+                    batch_max: if rules.batch_requests_max == 0 { 10 } else { rules.batch_requests_max },
+                    simple_types: rules.accept_simple_content_types,
+                    persisted: !rules.disable_persisted_queries,
+                    websockets: !rules.disable_websockets && !graphql.is_first_version(),
+                    statuses: rules.error_statuses,
+                    is_closed: graphql.introspection.disabled,
+                },
+                api,
+            }),
             headers: UpstreamHeaders::new(&graphql.proxy, source.variable_scope()),
             texts: texts.into_iter().map(|text| (ValueTemplate::new(&text, source.variable_scope()), text)).collect(),
             forwards_errors: graphql.proxy.use_response_extensions.on_error_forwarding,
-            api,
         }))
     }
 
-    /// Reads the request and decides about it.
-    fn decide(&self, exchange: &Exchange<'_>, kind: BodyKind, asked: AskedTexts) -> Result<PassedQueries, GraphqlOutcome> {
-        let queries = GraphqlQueries { check: self, exchange, is_get: kind == BodyKind::None, asked };
-        match kind {
-            BodyKind::None => {
-                if exchange.query().is_some_and(|query| !is_plain(query)) {
-                    let fault = RequestFault::Malformed("the query of the URL can be read in several ways".to_owned());
-                    return Err(self.unreadable(exchange, fault));
-                }
-                let pairs = exchange.query().into_iter().flat_map(pairs).map(|(name, value)| (name.into(), value.into()));
-                queries.decide(vec![parse_pairs(pairs).map_err(|fault| self.unreadable(exchange, fault))?], false)
-            }
-            BodyKind::Document => {
-                let text = std::str::from_utf8(exchange.body()).map_err(|error| RequestFault::Malformed(error.to_string()));
-                let text = text.map_err(|fault| self.unreadable(exchange, fault))?;
-                if text.trim().is_empty() {
-                    return Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_EMPTY));
-                }
-                let request = tollgate_graphql::GraphqlRequest { query: text.into(), ..Default::default() };
-                let mut passed = queries.decide(vec![request], false)?;
-                // Servers that read this content type are rare; all read JSON.
-                passed.body = Some(serde_json::json!({ "query": text }).to_string().into_bytes());
-                passed.is_json_now = true;
-                Ok(passed)
-            }
-            BodyKind::Json => {
-                let read = parse_body(exchange.body(), self.rules.batch_max);
-                let (requests, is_batch) = read.map_err(|fault| self.unreadable(exchange, fault))?;
-                queries.decide(requests, is_batch)
-            }
-        }
-    }
-
-    /// Holds the request until its documents have been checked.
-    fn ask(&self, texts: Vec<String>) -> Step {
-        match self.threads.get().and_then(|threads| threads.check(&self.api, texts)) {
-            Some(asked) => Step::ask(self, asked, CHECK_TIME_MAX, |this, exchange, known| {
-                this.check(exchange, known.map_or(AskedTexts::Lost, AskedTexts::Known))
-            }),
-            None => Step::Refuse(refusal::GRAPHQL_BUSY),
-        }
+    /// Decides on the threads for bodies, while the request is held.
+    fn decide_elsewhere(&self, exchange: &Exchange<'_>, asked: &AskedQueries<'_>) -> Step {
+        let Some(threads) = self.body_threads.get() else { return Step::Refuse(refusal::GRAPHQL_BUSY) };
+        let (checker, body) = (self.checker.clone(), exchange.shared_body());
+        let (kind, response_type) = (asked.kind, asked.response_type);
+        let (url_query, rights) = (asked.url_query.map(str::to_owned), asked.rights.cloned());
+        let decided = threads.run(move || {
+            let (url_query, rights) = (url_query.as_deref(), rights.as_ref());
+            checker.decide(&AskedQueries { kind, body: &body, url_query, response_type, rights, is_brief: false })
+        });
+        Step::work(self, decided, OFFLOAD_TIME_MAX, |this, exchange, decided| {
+            this.end(exchange, decided.unwrap_or(Err(GraphqlOutcome::Refuse(refusal::GRAPHQL_BUSY))))
+        })
     }
 
     /// Tells the server of the data graph what it needs to know, in the place of whatever the client has sent there.
@@ -146,7 +119,7 @@ impl GraphqlCheck {
         let told = ToldFacts {
             texts: self.texts.iter().map(|(template, text)| (text.clone(), template.render(exchange))).collect(),
             rights: exchange.caller.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default(),
-            is_closed: self.rules.is_closed,
+            is_closed: self.checker.rules.is_closed,
         };
         exchange.outgoing.edits.set(&exchange.request.headers, TOLD_HEADER, told.to_header().as_bytes());
     }
@@ -165,7 +138,7 @@ impl GraphqlCheck {
         }
         exchange.notes.note_graphql(passed.facts);
         self.headers.apply(exchange);
-        if self.api.executed.is_some() {
+        if self.checker.api.executed.is_some() {
             self.tell_facts(exchange);
         }
         if self.forwards_errors {
@@ -194,11 +167,6 @@ fn has_query(exchange: &Exchange<'_>) -> bool {
     names.flatten().any(|name| decode_form(name).is_none_or(|name| is_request_parameter(&name)))
 }
 
-/// Whether all servers read the same parameters in a query: none has an escape that some would skip, or a separator that is one for few.
-fn is_plain(query: &str) -> bool {
-    !query.contains(';') && query.split(['&', '=']).all(|part| decode_form(part).is_some())
-}
-
 impl Middleware for GraphqlCheck {
     fn header_names(&self, names: &mut HeaderNames) {
         ["Content-Type", "Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions", TOLD_HEADER]
@@ -209,13 +177,6 @@ impl Middleware for GraphqlCheck {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        self.check(exchange, AskedTexts::NotYet)
-    }
-}
-
-impl GraphqlCheck {
-    /// Decides about a request, with what is known of its documents.
-    fn check(&self, exchange: &mut Exchange<'_>, asked: AskedTexts) -> Step {
         // Only what cannot be anything else is taken for a handshake: a server that ignores it must find no query.
         let is_websocket = exchange.request.upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket"));
         if is_websocket && exchange.method == "GET" && exchange.request.body == Body::None {
@@ -231,7 +192,7 @@ impl GraphqlCheck {
                 if exchange.request.body == Body::None && exchange.body.new.is_none() {
                     return Step::Refuse(refusal::GRAPHQL_EMPTY);
                 }
-                match body_kind(content_type_of(exchange), self.rules.simple_types) {
+                match body_kind(content_type_of(exchange), self.checker.rules.simple_types) {
                     Some(kind) => kind,
                     None => return Step::Refuse(refusal::GRAPHQL_CONTENT_TYPE),
                 }
@@ -242,15 +203,34 @@ impl GraphqlCheck {
         {
             return step;
         }
-        match self.decide(exchange, kind, asked) {
+        let rights = exchange.caller.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id));
+        let (body, url_query) = match kind {
+            BodyKind::None => (&b""[..], exchange.query()),
+            BodyKind::Json | BodyKind::Document => (exchange.body(), None),
+        };
+        let is_brief = body.len().max(url_query.map_or(0, str::len)) <= HERE_BYTES_MAX;
+        let asked = AskedQueries { kind, body, url_query, response_type: response_type(exchange), rights, is_brief };
+        let decided = if is_brief { self.checker.decide(&asked) } else { Err(GraphqlOutcome::Elsewhere) };
+        match decided {
+            Err(GraphqlOutcome::Elsewhere) => self.decide_elsewhere(exchange, &asked),
+            decided => self.end(exchange, decided),
+        }
+    }
+}
+
+impl GraphqlCheck {
+    /// Does what was decided about a request.
+    fn end(&self, exchange: &mut Exchange<'_>, decided: Result<PassedQueries, GraphqlOutcome>) -> Step {
+        match decided {
             Ok(passed) => self.pass(exchange, passed),
-            Err(GraphqlOutcome::Ask(texts)) => self.ask(texts),
+            // Nothing is too much for the threads.
+            Err(GraphqlOutcome::Elsewhere) => Step::Refuse(refusal::GRAPHQL_BUSY),
             Err(GraphqlOutcome::Reply { content_type, body, facts }) => {
                 exchange.notes.note_graphql(facts);
                 exchange.decisions.records_reply = true;
                 let outgoing = exchange.begin_reply(200);
                 outgoing.edits.add("Content-Type", content_type.as_bytes());
-                outgoing.body.extend_from_slice(&body);
+                outgoing.body = body;
                 Step::Reply
             }
             Err(GraphqlOutcome::Refuse(refusal)) => {

@@ -59,7 +59,7 @@ impl Middleware for TransformJq {
             }
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
-        let body = body.to_vec();
+        let body = exchange.shared_body();
         let made = threads.run(move || job.apply(&body, false));
         Step::work(self, made, OFFLOAD_TIME_MAX, |this, exchange, made| {
             let Some(filter) = this.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };

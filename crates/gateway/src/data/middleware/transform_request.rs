@@ -43,7 +43,7 @@ impl Middleware for TransformRequest {
             return replace(template, text, exchange);
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
-        let body = body.to_vec();
+        let body = exchange.shared_body();
         let made = threads.run(move || job.render(&body, RenderLimits::default()));
         Step::work(self, made, OFFLOAD_TIME_MAX, |this, exchange, made| {
             let Some(template) = this.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };

@@ -78,7 +78,7 @@ impl Middleware for ValidateJson {
             }
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
-        let (validator, body) = (validator.clone(), body.to_vec());
+        let (validator, body) = (validator.clone(), exchange.shared_body());
         let checked = threads.run(move || validator.check(&body, Budget::of_body(body.len())));
         Step::work(self, checked, OFFLOAD_TIME_MAX, |this, exchange, checked| match checked {
             None => Step::Refuse(refusal::BODY_WORK_BUSY),

@@ -96,7 +96,7 @@ impl Middleware for ValidateRequest {
             }
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
-        let (rules, kind, body, status) = (rules.clone(), kind.into_owned(), body.to_vec(), validated.status);
+        let (rules, kind, body, status) = (rules.clone(), kind.into_owned(), exchange.shared_body(), validated.status);
         let checked = threads.run(move || rules.check_body(&kind, &body, Budget::of_body(body.len())));
         Step::work(self, checked, OFFLOAD_TIME_MAX, move |_, _, checked| match checked {
             None => Step::Refuse(refusal::BODY_WORK_BUSY),

@@ -136,6 +136,18 @@ fn a_whole_body_is_in_the_key_and_reaches_the_upstream() {
 }
 
 #[test]
+fn a_request_with_a_large_body_is_not_answered_from_the_cache() {
+    let upstream = counting();
+    let definition = cached(&upstream, json!({})).list("advance_cache_config", json!([{"path": "/post", "method": "POST"}]));
+    let gateway = Gateway::start(json!({}), [definition]);
+    for (bytes, expected) in [(256 << 10, 1), ((256 << 10) + 1, 3)] {
+        let body = "x".repeat(bytes);
+        assert_eq!(asked(&gateway, &upstream, request("POST", "/a/post", &[], &body)), expected, "{bytes} bytes");
+        assert!(upstream.last().text() == body);
+    }
+}
+
+#[test]
 fn status_codes_decide_what_is_stored() {
     let upstream = counting();
     let gateway = start(&upstream, json!({"cache_response_codes": [200, 404]}));

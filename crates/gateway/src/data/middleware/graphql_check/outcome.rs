@@ -1,6 +1,6 @@
 //! What becomes of a request that does not simply pass, and in which form clients are told.
 
-use super::GraphqlCheck;
+use super::QueryChecker;
 use crate::data::exchange::Exchange;
 use crate::data::refusal::{self, Refusal, RefusalMessage, RefusalText};
 use crate::observe::GraphqlFacts;
@@ -9,8 +9,8 @@ use tollgate_model::api::GraphqlStatuses;
 
 /// What becomes of a request that does not pass now.
 pub(super) enum GraphqlOutcome {
-    /// These documents are not known, and too long to be checked here.
-    Ask(Vec<String>),
+    /// It may take longer than a data thread may.
+    Elsewhere,
     Refuse(Refusal),
     /// The gateway has the answer.
     Reply {
@@ -53,30 +53,30 @@ pub(super) fn response_type(exchange: &Exchange<'_>) -> &'static str {
     tollgate_graphql::response_type(accept.unwrap_or_default())
 }
 
-impl GraphqlCheck {
+impl QueryChecker {
     /// Refuses a request that cannot be read.
-    pub(super) fn unreadable(&self, exchange: &Exchange<'_>, fault: RequestFault) -> GraphqlOutcome {
+    pub(super) fn unreadable(&self, response_type: &'static str, fault: RequestFault) -> GraphqlOutcome {
         match fault {
             RequestFault::Empty => GraphqlOutcome::Refuse(refusal::GRAPHQL_EMPTY),
             RequestFault::BatchTooLarge => GraphqlOutcome::Refuse(refusal::GRAPHQL_BATCH),
             // Tyk says it in its usual form, so only clients that ask for the new one get it.
-            RequestFault::Malformed(why) if response_type(exchange) == GRAPHQL_RESPONSE => {
-                told(exchange, 400, "graphql_malformed", &[GraphqlError::new(why)])
+            RequestFault::Malformed(why) if response_type == GRAPHQL_RESPONSE => {
+                told(response_type, 400, "graphql_malformed", &[GraphqlError::new(why)])
             }
             RequestFault::Malformed(why) => GraphqlOutcome::Refuse(RefusalText::new(400, "graphql_malformed", why).into()),
         }
     }
 
     /// Refuses a query that was read and is not valid.
-    pub(super) fn invalid(&self, exchange: &Exchange<'_>, cause: &'static str, errors: &[GraphqlError]) -> GraphqlOutcome {
-        let is_ok = self.rules.statuses == GraphqlStatuses::GraphqlOverHttp && response_type(exchange) != GRAPHQL_RESPONSE;
-        told(exchange, if is_ok { 200 } else { 400 }, cause, errors)
+    pub(super) fn invalid(&self, response_type: &'static str, cause: &'static str, errors: &[GraphqlError]) -> GraphqlOutcome {
+        let is_ok = self.rules.statuses == GraphqlStatuses::GraphqlOverHttp && response_type != GRAPHQL_RESPONSE;
+        told(response_type, if is_ok { 200 } else { 400 }, cause, errors)
     }
 }
 
 /// A refusal that GraphQL clients understand.
-pub(super) fn told(exchange: &Exchange<'_>, status: u16, cause: &'static str, errors: &[GraphqlError]) -> GraphqlOutcome {
+pub(super) fn told(response_type: &'static str, status: u16, cause: &'static str, errors: &[GraphqlError]) -> GraphqlOutcome {
     let text = errors.first().map(|error| error.message.clone()).unwrap_or_default();
-    let message = RefusalMessage::with_document(text, response_type(exchange), errors_body(errors));
+    let message = RefusalMessage::with_document(text, response_type, errors_body(errors));
     GraphqlOutcome::Refuse(RefusalText::new(status, cause, message).into())
 }

@@ -13,7 +13,7 @@ const PROTOCOLS: [&str; 2] = ["graphql-transport-ws", "graphql-ws"];
 
 impl GraphqlCheck {
     pub(super) fn upgrade(&self, exchange: &mut Exchange<'_>) -> Step {
-        if !exchange.arrival.settings.websockets || !self.rules.websockets {
+        if !exchange.arrival.settings.websockets || !self.checker.rules.websockets {
             return Step::Refuse(refusal::GRAPHQL_NO_WEBSOCKETS);
         }
         let offered = exchange.received().get("sec-websocket-protocol").and_then(|value| std::str::from_utf8(value).ok());
@@ -22,7 +22,7 @@ impl GraphqlCheck {
         if protocols.is_empty() {
             return Step::Refuse(refusal::GRAPHQL_WEBSOCKET_PROTOCOL);
         }
-        if self.api.executed.is_some() {
+        if self.checker.api.executed.is_some() {
             self.tell_facts(exchange);
             return Step::Next;
         }
@@ -41,8 +41,8 @@ impl GraphqlCheck {
 
     fn inspector(&self, exchange: &Exchange<'_>) -> TunnelInspector {
         let rights = exchange.caller.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default();
-        let rights = SocketRights { rights, is_closed: self.rules.is_closed };
-        let inspector = SocketInspector { api: self.api.clone(), rights, persists: self.rules.persisted };
+        let rights = SocketRights { rights, is_closed: self.checker.rules.is_closed };
+        let inspector = SocketInspector { api: self.checker.api.clone(), rights, persists: self.checker.rules.persisted };
         let client = self.graph_client.clone();
         Box::new(move || match client.0.get() {
             Some(threads) => inspector.open(&threads),

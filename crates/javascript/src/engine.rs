@@ -1,5 +1,5 @@
 //! The threads that have scripts run, each by a process of its own (`worker.rs`), which can be killed. The processes have a lower priority than the
-//! data threads (`priority.rs`). Each API has its own queue, and the queues have their turns.
+//! data threads. Each API has its own queue, and the queues have their turns.
 
 mod loading;
 mod state;
@@ -163,10 +163,4 @@ impl Shared {
             this.lock().miss_thread();
         }
     }
-}
-
-/// The thread that runs the script which asks the host something on this thread.
-#[cfg(test)]
-pub(crate) fn thread_of_call() -> Option<rustix::process::Pid> {
-    worker::THREAD.get()
 }

@@ -11,7 +11,6 @@ mod hook;
 mod http_call;
 mod limits;
 mod objects;
-mod priority;
 mod program;
 mod sandbox;
 mod wire;

@@ -5,7 +5,6 @@ use crate::bindings;
 use crate::call_state::CallState;
 use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::{STACK_BYTES_MAX, ScriptLimits};
-use crate::priority;
 use crate::program::{Constant, Handler, Program};
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::function::{Args, Func};
@@ -78,17 +77,12 @@ impl Sandbox {
         deadline: Instant,
     ) -> Result<Self, ProgramFault> {
         let failed = |error: rquickjs::Error| ProgramFault { source: String::new(), message: error.to_string() };
-        priority::begin_call();
         let runtime = Runtime::new().map_err(failed)?;
         runtime.set_memory_limit(limits.memory_bytes_max);
         runtime.set_max_stack_size(STACK_BYTES_MAX);
         let state = Arc::new(CallState::new());
         let asked = state.clone();
-        let goes_on = move || {
-            priority::note_progress();
-            asked.must_stop()
-        };
-        runtime.set_interrupt_handler(Some(Box::new(goes_on)));
+        runtime.set_interrupt_handler(Some(Box::new(move || asked.must_stop())));
         let context = Context::custom::<Builtins>(&runtime).map_err(failed)?;
         let mut sandbox = Sandbox { context, runtime, program, state, limits, globals: 0 };
         sandbox.state.begin(deadline);
@@ -148,7 +142,6 @@ impl Sandbox {
         deadline: Instant,
     ) -> (Result<String, ScriptFault>, bool) {
         self.state.begin(deadline);
-        priority::begin_call();
         let (result, is_clean) = self.context.with(|ctx| {
             let result = self.call(&ctx, entry, handler, arguments);
             self.settle(&ctx);

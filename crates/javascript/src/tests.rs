@@ -22,8 +22,6 @@ pub(crate) struct NotedHost {
     calls: Mutex<Vec<HttpCall>>,
     /// Requests that must have come before any is answered.
     together: usize,
-    /// Whether it notes the niceness of the thread that asks for a key.
-    notes_niceness: bool,
     arrived: (Mutex<usize>, Condvar),
 }
 
@@ -69,9 +67,6 @@ impl ScriptHost for NotedHost {
     }
 
     fn key(&self, key: &str, api_id: &str, _: Duration) -> String {
-        if self.notes_niceness {
-            self.note(format!("nice {}", rustix::process::getpriority_process(crate::engine::thread_of_call()).unwrap()));
-        }
         json!({"key": key, "api": api_id, "expires": 5}).to_string()
     }
 

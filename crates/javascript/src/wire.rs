@@ -38,8 +38,6 @@ pub(crate) enum Order<'a> {
 /// From the process of scripts.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Said {
-    /// A thread with this number now does what the gateway orders.
-    Begun(i32),
     Loaded {
         result: Result<(), ProgramFault>,
         goes_on: bool,

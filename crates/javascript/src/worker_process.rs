@@ -4,10 +4,9 @@
 use crate::ScriptHost;
 use crate::http_call::{HttpCall, HttpReply};
 use crate::limits::THREAD_STACK_BYTES;
-use crate::priority;
 use crate::sandbox::Sandbox;
 use crate::wire::{HostAnswer, Link, Order, Said};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setpriority_process, setrlimit};
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -20,6 +19,9 @@ pub(crate) const ARGUMENT: &str = "script_worker";
 /// The variable that such a process has beside it, so that nobody starts one by mistake.
 pub(crate) const VARIABLE: &str = "TOLLGATE_SCRIPT_WORKER";
 
+/// A third of the data threads' share of a CPU: scripts do not take it from those who do not wait for them. With a tenth, a data thread interrupted the
+/// scripts for each of their results, and a header change cost a quarter more.
+const NICENESS: i32 = 5;
 /// A shorter call cannot have taken much memory, so it is not asked about.
 const SHORT_CALL: Duration = Duration::from_millis(1);
 /// How much larger than after the last load a process may be after a call: it ends, and its memory is free.
@@ -41,21 +43,14 @@ pub fn serve_scripts_if_asked() -> bool {
 
 fn serve() -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // Threads that start later have it too. A system that forbids it has no other effect.
+    let _ = setpriority_process(None, NICENESS);
     end_with_gateway()?;
     confine();
     let gateway = Arc::new(Gateway(Mutex::new(Link::new(socket))));
     let mut worker = Worker { gateway, engines: HashMap::new(), usual_kib: resident_kib() };
-    loop {
-        let thread = std::thread::Builder::new().name("script".to_owned()).stack_size(THREAD_STACK_BYTES);
-        let ended = thread.spawn(move || worker.run().map(|()| worker))?.join();
-        worker = ended.map_err(|_| io::Error::other("the script's thread has crashed"))??;
-    }
-}
-
-/// The number of this thread; 0 on systems that do not say.
-fn thread_number() -> i32 {
-    let link = std::fs::read_link("/proc/thread-self").unwrap_or_default();
-    link.file_name().and_then(|name| name.to_str()?.parse().ok()).unwrap_or_default()
+    let thread = std::thread::Builder::new().name("script".to_owned()).stack_size(THREAD_STACK_BYTES);
+    thread.spawn(move || worker.run())?.join().map_err(|_| io::Error::other("the script's thread has crashed"))?
 }
 
 /// The other end of what is the standard output here is never written to. Its end is the gateway's, even if a script hangs.
@@ -87,18 +82,13 @@ struct Worker {
 }
 
 impl Worker {
-    /// Does what the gateway orders, until this thread has lost its priority.
+    /// Does what the gateway orders.
     fn run(&mut self) -> io::Result<()> {
-        priority::begin_thread();
-        self.gateway.lock().send(&Said::Begun(thread_number()), None)?;
         loop {
             let order = self.gateway.lock().receive::<Order<'static>>()?;
             let began = Instant::now();
             if let Some(said) = self.obey(order, began) {
                 self.gateway.lock().send(&said, None)?;
-            }
-            if began.elapsed() >= SHORT_CALL && priority::is_low() {
-                return Ok(());
             }
         }
     }

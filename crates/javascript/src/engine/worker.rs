@@ -5,10 +5,8 @@ use super::state::Lane;
 use crate::ScriptHost;
 use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::LOAD_TIME_MAX;
-use crate::priority;
 use crate::wire::{HostAnswer, Link, Order, Said, is_patient};
 use crate::worker_process::{ARGUMENT, VARIABLE};
-use rustix::process::Pid;
 use std::borrow::Cow;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,7 +21,7 @@ use super::ScriptCall;
 
 /// How long after its deadline a call may still answer. The interpreter looks at the clock every few thousand steps.
 const GRACE: Duration = Duration::from_millis(50);
-/// How often a call that has not answered is looked at. The first time it loses its priority.
+/// How often a call that has not answered is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Programs that one process keeps loaded, of half a megabyte each.
 const ENGINES_MAX: usize = 64;
@@ -37,8 +35,6 @@ pub(super) struct Worker {
     /// What is loaded there. The last one was called last.
     loaded: Vec<(u64, Weak<Lane>)>,
     is_usable: bool,
-    /// Its thread that runs scripts, once it has said so.
-    thread: Option<Pid>,
 }
 
 /// Told when a script waits for something else than itself, so that another can run meanwhile.
@@ -65,7 +61,7 @@ impl Worker {
         // For a program whose libraries are elsewhere. Nothing else of the environment, which may have secrets.
         command.envs(std::env::var_os("LD_LIBRARY_PATH").map(|path| ("LD_LIBRARY_PATH", path)));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::from(OwnedFd::from(their_life)));
-        Ok(Worker { child: command.spawn()?, link: Link::new(own), _life: life, loaded: Vec::new(), is_usable: true, thread: None })
+        Ok(Worker { child: command.spawn()?, link: Link::new(own), _life: life, loaded: Vec::new(), is_usable: true })
     }
 
     /// Whether it can run another call.
@@ -150,8 +146,6 @@ impl Worker {
         let time_left = || (end - GRACE).saturating_duration_since(Instant::now());
         loop {
             let said = self.hear(end)?;
-            #[cfg(test)]
-            THREAD.set(self.thread);
             let answer = match said {
                 Said::Log(text) => {
                     host.log(&text);
@@ -176,19 +170,12 @@ impl Worker {
     }
 
     fn hear(&mut self, end: Instant) -> Result<Said, Lost> {
-        let mut is_low = false;
         loop {
             match self.link.receive() {
-                Ok(Said::Begun(number)) => self.thread = Pid::from_raw(number),
                 Ok(said) => return Ok(said),
                 Err(error) if !is_patient(&error) => return Err(Lost::Ended),
                 Err(_) if Instant::now() >= end => return Err(Lost::Late),
-                Err(_) if is_low => {}
-                Err(_) => {
-                    is_low = true;
-                    // A built-in function does not do it itself.
-                    self.thread.into_iter().for_each(priority::lower);
-                }
+                Err(_) => {}
             }
         }
     }
@@ -216,12 +203,6 @@ impl Lost {
         };
         text.to_owned()
     }
-}
-
-#[cfg(test)]
-thread_local! {
-    /// The thread whose question the host answers on this one.
-    pub(super) static THREAD: std::cell::Cell<Option<Pid>> = const { std::cell::Cell::new(None) };
 }
 
 fn waiting<T>(waits: &dyn Waits, work: impl FnOnce() -> T) -> T {

@@ -57,23 +57,6 @@ fn an_endless_loop_does_not_stop_other_apis() {
 }
 
 #[test]
-fn a_long_call_loses_its_priority_and_a_short_one_does_not() {
-    let text = "function f(request) { for (var i = 0; i < request.steps; i++); TykGetKeyData('niceness', ''); return 'good' }";
-    let host = NotedHost { notes_niceness: true, ..NotedHost::default() };
-    let script = load_on(&ScriptEngine::new(), LIMITS, text, "f", host);
-    let call = |steps: u64| {
-        let made = script.call(Entry::Virtual, [json!({"steps": steps}), json!({}), json!({}), json!(null)]);
-        assert_eq!(made.as_deref(), Ok("good"));
-        script.host.lines()
-    };
-    // The first call makes an engine, which takes long.
-    call(1);
-    assert_eq!(call(1), ["nice 5"]);
-    assert_eq!(call(5_000_000), ["nice 15"]);
-    assert_eq!(call(1), ["nice 5"], "the other thread has ended");
-}
-
-#[test]
 fn calls_that_wait_for_other_servers_leave_their_places() {
     // Only four scripts of an API run at one time.
     let host = NotedHost { together: 8, ..NotedHost::default() };

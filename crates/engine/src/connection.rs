@@ -470,7 +470,7 @@ impl Connection {
         let mut rewritten = Vec::new();
         let exchange = &mut self.exchange;
         let passes = |name: &str| self.handler.passes_request_trailer(name);
-        let (used, mut body) = match exchange.request_body.relay(rest, &mut exchange.request_trailers, passes, &mut rewritten) {
+        let (used, mut body) = match exchange.request.body.relay(rest, &mut exchange.request.trailers, passes, &mut rewritten) {
             Ok(relayed) => relayed,
             Err(_) => {
                 outgoing.sourced = None;
@@ -481,18 +481,18 @@ impl Connection {
         match verdict {
             None => self.reply(cx, outgoing, out),
             Some(mut forward) => {
-                self.exchange.first_byte_ms = forward.first_byte_ms;
-                self.exchange.body_bytes_max = forward.body_bytes_max;
-                self.exchange.timed = forward.timed;
+                self.exchange.upstream.first_byte_ms = forward.first_byte_ms;
+                self.exchange.request.body_bytes_max = forward.body_bytes_max;
+                self.exchange.times.is_timed = forward.timed;
                 self.exchange.capture = Capture::wanted(forward.capture_bytes_max);
-                self.exchange.converses = !self.exchange.request_body.is_done() && is_grpc(request);
+                self.exchange.request.converses = !self.exchange.request.body.is_done() && is_grpc(request);
                 let announced_too_much =
                     matches!((request.body, forward.body_bytes_max), (Body::Length(bytes), Some(most)) if bytes > most);
-                self.exchange.upgrade = forward.upgrade && request.upgrade.is_some_and(|protocol| !names_http2(protocol));
-                self.exchange.inspector = outgoing.inspector.take();
+                self.exchange.tunnel.is_wanted = forward.upgrade && request.upgrade.is_some_and(|protocol| !names_http2(protocol));
+                self.exchange.tunnel.inspector = outgoing.inspector.take();
                 if announced_too_much || self.exchange.count_body(used).is_err() {
                     self.fail(cx, Fault::new(FaultKind::BodyTooLarge), out, outgoing);
-                } else if self.exchange.upgrade && !self.reserve_tunnel() {
+                } else if self.exchange.tunnel.is_wanted && !self.reserve_tunnel() {
                     self.fail(cx, Fault::new(FaultKind::TooManyTunnels), out, outgoing);
                 } else {
                     if let Some(capture) = &mut self.exchange.capture {
@@ -522,7 +522,7 @@ impl Connection {
     /// ALPN selects HTTP/2 instead.
     #[cold]
     fn may_begin_http2(&self, bytes: &[u8]) -> bool {
-        let is_first = !self.exchange.keep_alive;
+        let is_first = !self.exchange.request.keep_alive;
         is_first
             && matches!(self.client, Stream::Tcp(_))
             && bytes.iter().zip(tollgate_http2::PREFACE).all(|(byte, wanted)| byte == wanted)
@@ -559,7 +559,7 @@ impl Connection {
         out: &mut Vec<u8>,
         outgoing: &mut Outgoing,
     ) {
-        let upgrade = self.exchange.upgrade;
+        let upgrade = self.exchange.tunnel.is_wanted;
         let head = RequestHead {
             method: outgoing.method.as_deref().unwrap_or(request.method.as_bytes()),
             target: &outgoing.target,
@@ -571,13 +571,13 @@ impl Connection {
         out.clear();
         write_request(request, &head, &outgoing.edits, out);
         body.iter().for_each(|part| out.extend_from_slice(part));
-        self.exchange.upstream_head = head.method == b"HEAD";
-        let mut replayable = !upgrade && request.is_idempotent() && self.exchange.request_body.is_done();
+        self.exchange.upstream.is_asked_for_head = head.method == b"HEAD";
+        let mut replayable = !upgrade && request.is_idempotent() && self.exchange.request.body.is_done();
         if forward.is_conditional {
             ["If-None-Match", "If-Modified-Since"].iter().for_each(|name| outgoing.edits.remove(&request.headers, name));
             let mut replay = self.core.spare();
             write_request(request, &head, &outgoing.edits, &mut replay);
-            self.exchange.replay = replay;
+            self.exchange.request.replay = replay;
             replayable = false;
         }
         if let Some(keep) = forward.resend.filter(|_| !upgrade) {
@@ -588,26 +588,26 @@ impl Connection {
         loop {
             let pooled = self.core.pool.borrow_mut().take(forward.target_serial, self.core.deadlines.now_ms(), &self.core.limits);
             let Some(mut upstream) = pooled else {
-                self.exchange.to_upstream.put(out);
-                self.exchange.sent_at = self.exchange.clock();
+                self.exchange.upstream.outbox.put(out);
+                self.exchange.times.sent_at = self.exchange.clock();
                 return self.start_dial();
             };
-            if self.exchange.to_upstream.send(cx, &mut upstream.stream, out, &[]).is_err() {
+            if self.exchange.upstream.outbox.send(cx, &mut upstream.stream, out, &[]).is_err() {
                 // Nothing was sent: the pooled connection had died unnoticed.
-                self.exchange.to_upstream.clear();
+                self.exchange.upstream.outbox.clear();
                 continue;
             }
             if replayable {
                 let mut replay = self.core.spare();
                 replay.extend_from_slice(out);
-                self.exchange.replay = replay;
+                self.exchange.request.replay = replay;
             }
             self.core.stats.reuses.add(1);
-            if self.exchange.room.is_some() {
+            if self.exchange.response.room.is_some() {
                 self.free_sent_body();
             }
-            self.exchange.sent_at = self.exchange.clock();
-            self.exchange.upstream = Some(upstream);
+            self.exchange.times.sent_at = self.exchange.clock();
+            self.exchange.upstream.connection = Some(upstream);
             self.stage = Stage::Relay;
             return;
         }
@@ -616,27 +616,27 @@ impl Connection {
     /// Frees the memory of a buffered request body that was sent, unless the request may be sent again.
     fn free_sent_body(&mut self) {
         let exchange = &mut self.exchange;
-        if let Some(room) = &mut exchange.room
-            && exchange.kept.is_none()
+        if let Some(room) = &mut exchange.response.room
+            && exchange.response.kept.is_none()
         {
-            room.set(exchange.to_upstream.len() + exchange.replay.len());
+            room.set(exchange.upstream.outbox.len() + exchange.request.replay.len());
         }
     }
 
     /// Reserves a slot for a tunnel on this core, if one is free.
     fn reserve_tunnel(&mut self) -> bool {
-        self.exchange.tunnel = PoolSlot::take(&self.core.tunnels_open, self.core.limits.tunnels_max);
-        self.exchange.tunnel.is_some()
+        self.exchange.tunnel.slot = PoolSlot::take(&self.core.tunnels_open, self.core.limits.tunnels_max);
+        self.exchange.tunnel.slot.is_some()
     }
 
     fn start_dial(&mut self) {
         self.turn.moved(DIAL_BYTES);
         match self.handler.target() {
             Some(target) => {
-                let connect = self.exchange.kept_request.as_ref().and_then(|kept| kept.connect_time());
+                let connect = self.exchange.request.kept.as_ref().and_then(|kept| kept.connect_time());
                 let core = self.core.clone();
                 self.enter(Stage::Dial(match connect {
-                    None => dial(core, target, self.exchange.upgrade),
+                    None => dial(core, target, self.exchange.tunnel.is_wanted),
                     Some(time) => dial_within(core, target, time),
                 }));
             }
@@ -649,7 +649,7 @@ impl Connection {
         match ready!(dial.as_mut().poll(cx)) {
             Ok(upstream) => {
                 self.core.stats.connects.add(1);
-                self.exchange.upstream = Some(upstream);
+                self.exchange.upstream.connection = Some(upstream);
                 self.enter(Stage::Relay);
             }
             Err(fault) => {
@@ -667,8 +667,8 @@ impl Connection {
         let mut outgoing = Outgoing { status, body, ..Outgoing::default() };
         outgoing.edits.add_lines(b"Content-Type: text/plain; charset=utf-8\r\n");
         self.exchange.end(&self.core);
-        self.exchange.http10 = false;
-        self.exchange.client_head = false;
+        self.exchange.request.is_http10 = false;
+        self.exchange.request.is_head = false;
         self.send_reply(cx, &outgoing, true, out);
         Begun::Used(bytes.len())
     }
@@ -676,7 +676,8 @@ impl Connection {
     /// Sends the handler's own response.
     fn reply(&mut self, cx: &mut Context<'_>, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
         // Does not wait for a body that has not arrived: the response is meant to spare the client from sending it.
-        let close = outgoing.close || !self.exchange.keep_alive || !(self.exchange.request_body.is_done() || self.can_drain());
+        let close =
+            outgoing.close || !self.exchange.request.keep_alive || !(self.exchange.request.body.is_done() || self.can_drain());
         if let Some(sourced) = outgoing.sourced.take() {
             return self.reply_from_source(cx, sourced, outgoing, close, out);
         }
@@ -688,7 +689,7 @@ impl Connection {
         out.clear();
         let close = close || self.core.draining.get();
         let connection = self.exchange.connection_line(close);
-        let shown = match self.exchange.client_head {
+        let shown = match self.exchange.request.is_head {
             false => ReplyBody::Whole,
             true if outgoing.lacks_length => ReplyBody::Nothing,
             true => ReplyBody::Length,
@@ -702,7 +703,7 @@ impl Connection {
         match self.to_client.send(cx, &mut self.client, out, &[]) {
             Err(_) => self.enter(Stage::Closed),
             Ok(()) if close => self.enter(Stage::Linger(0)),
-            Ok(()) if !self.exchange.request_body.is_done() => self.enter(Stage::Drain(0)),
+            Ok(()) if !self.exchange.request.body.is_done() => self.enter(Stage::Drain(0)),
             Ok(()) => self.enter(Stage::Head { unread: true }),
         }
     }
@@ -711,10 +712,10 @@ impl Connection {
     /// client notices.
     fn fail(&mut self, cx: &mut Context<'_>, fault: Fault, out: &mut Vec<u8>, outgoing: &mut Outgoing) {
         tracing::debug!(%fault, "exchange failed");
-        if self.exchange.kept_request.is_some() && self.resend_after_fault(&fault) {
+        if self.exchange.request.kept.is_some() && self.resend_after_fault(&fault) {
             return;
         }
-        let can_answer = !self.exchange.response_started && fault.kind != FaultKind::ClientGone;
+        let can_answer = !self.exchange.response.is_started && fault.kind != FaultKind::ClientGone;
         outgoing.clear();
         // Left over if the client went away before they were used.
         (outgoing.sourced, outgoing.sink, outgoing.work) = (None, None, None);
@@ -722,7 +723,7 @@ impl Connection {
         if can_answer {
             outgoing.close |=
                 matches!(fault.kind, FaultKind::ClientTimeout | FaultKind::BodyMalformed(_) | FaultKind::BodyTooLarge);
-            self.exchange.upstream = None;
+            self.exchange.upstream.connection = None;
             self.reply(cx, outgoing, out);
         } else {
             // A truncated response tells the client more than no response.
@@ -737,11 +738,11 @@ impl Connection {
     /// may never send the body, so the start of the next request would be unknown (RFC 9110 §10.1.1). False for an HTTP/2 stream,
     /// which has no next request.
     fn can_drain(&self) -> bool {
-        let is_small = match self.exchange.request_body {
+        let is_small = match self.exchange.request.body {
             BodyReader::Length(left) => left <= DRAIN_BYTES_MAX,
             _ => true,
         };
-        is_small && !self.exchange.expects_continue && !matches!(self.client, Stream::Pipe(_))
+        is_small && !self.exchange.request.expects_continue && !matches!(self.client, Stream::Pipe(_))
     }
 
     fn poll_drain(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
@@ -758,8 +759,8 @@ impl Connection {
         };
         let bytes = buffers.scratch.get(..read).unwrap_or_default();
         let Stage::Drain(drained) = &mut self.stage else { return Poll::Ready(()) };
-        match self.exchange.request_body.feed(bytes) {
-            Ok(used) if self.exchange.request_body.is_done() => {
+        match self.exchange.request.body.feed(bytes) {
+            Ok(used) if self.exchange.request.body.is_done() => {
                 self.input.extend_from_slice(bytes.get(used..).unwrap_or_default());
                 self.enter(Stage::Head { unread: true });
             }
@@ -794,7 +795,7 @@ impl Connection {
         let wait_ms = match &self.stage {
             Stage::Pause(until_ms, _) => return *until_ms,
             // Interim responses may wait for the client while the final response is awaited: both limits apply.
-            Stage::Relay if client_is_late && self.exchange.response_body.is_none() => {
+            Stage::Relay if client_is_late && self.exchange.response.body.is_none() => {
                 self.exchange.wait_ms(limits).min(limits.client_write_ms)
             }
             _ if client_is_late => return self.client_due_ms(),
@@ -805,9 +806,9 @@ impl Connection {
             Stage::Collect(_) => limits.head_ms,
             Stage::Relay if self.kept_works() => return self.kept_work_due_ms(),
             Stage::Relay if self.kept_waits() => return self.core.deadlines.now_ms().saturating_add(ROOM_LOOK_MS),
-            Stage::Relay if !self.exchange.held_head.is_empty() => HEAD_HELD_MS,
+            Stage::Relay if !self.exchange.response.held_head.is_empty() => HEAD_HELD_MS,
             // For an answer, or for more of it: an event stream may say nothing for long.
-            Stage::Relay if self.exchange.is_sent() && !self.exchange.watches_client => {
+            Stage::Relay if self.exchange.is_sent() && !self.exchange.response.watches_client => {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
             }
             Stage::Relay => self.exchange.wait_ms(limits),
@@ -836,7 +837,7 @@ impl Connection {
 
     /// Handles a wait that timed out.
     fn expire(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) {
-        self.exchange.watches_client = true;
+        self.exchange.response.watches_client = true;
         if self.core.deadlines.take_unwanted(self.deadline) && self.is_idle() {
             self.client.say_goodbye(cx);
             return self.enter(Stage::Closed);
@@ -846,7 +847,7 @@ impl Connection {
         }
         let is_client_late = !self.to_client.is_empty() || matches!(&self.stage, Stage::Sourced(reply) if reply.is_client_late());
         match &self.stage {
-            Stage::Relay if !self.exchange.held_head.is_empty() => {
+            Stage::Relay if !self.exchange.response.held_head.is_empty() => {
                 if let Err(fault) = self.send_held_head(cx) {
                     self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
                 }
@@ -854,7 +855,7 @@ impl Connection {
             Stage::Pause(..) => self.enter(Stage::Resume(None)),
             // The relay sees that the time of the work is over.
             Stage::Relay if self.kept_works() => {}
-            Stage::Relay if self.exchange.response_body.is_none() => {
+            Stage::Relay if self.exchange.response.body.is_none() => {
                 let fault = Fault::new(self.exchange.wait_fault());
                 self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
             }

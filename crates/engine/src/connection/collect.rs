@@ -135,13 +135,13 @@ impl Connection {
             }
             Look::More => {
                 let Poll::Ready(read) = self.client.poll_read(cx, &mut buffers.scratch) else {
-                    self.exchange.upload.wait(now_ms);
+                    self.exchange.request.pace.wait(now_ms);
                     return Poll::Pending;
                 };
                 match read {
                     Ok(read) if read > 0 => {
-                        self.exchange.upload.go_on(now_ms);
-                        self.exchange.upload.moved(read as u64, &self.core.limits.upload_min);
+                        self.exchange.request.pace.go_on(now_ms);
+                        self.exchange.request.pace.moved(read as u64, &self.core.limits.upload_min);
                         let pieces = self.input.len() / PIECE_BYTES;
                         self.input.extend_from_slice(buffers.scratch.get(..read).unwrap_or_default());
                         if self.input.len() / PIECE_BYTES > pieces {
@@ -157,9 +157,9 @@ impl Connection {
 
     /// The request goes on with its body, or without it.
     fn collected(&mut self, body: Result<Vec<u8>, NotKept>) -> Poll<()> {
-        self.exchange.upload = Default::default();
+        self.exchange.request.pace = Default::default();
         if let Stage::Collect(collected) = std::mem::replace(&mut self.stage, Stage::Closed) {
-            self.exchange.room = Some(collected.room);
+            self.exchange.response.room = Some(collected.room);
         }
         self.enter(Stage::Resume(Some(body)));
         Poll::Ready(())

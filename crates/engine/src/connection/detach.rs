@@ -31,13 +31,13 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let exchange = &mut self.exchange;
-        let parts = (exchange.upstream.take(), exchange.response_body.take(), outgoing.sink.take());
+        let parts = (exchange.upstream.connection.take(), exchange.response.body.take(), outgoing.sink.take());
         let (Some(upstream), Some(reader), Some(sink)) = parts else { return Err(Fault::new(FaultKind::UpstreamClosed)) };
-        let keep_alive = exchange.upstream_keep_alive && exchange.request_body.is_done() && exchange.to_upstream.is_empty();
+        let keep_alive = exchange.upstream.keep_alive && exchange.request.body.is_done() && exchange.upstream.outbox.is_empty();
         let mut body = DetachedBody { upstream, reader, sink, keep_alive };
         // If the body is malformed, the sink is dropped, which truncates the reply.
         if let Ok(is_whole) = body.take(bytes) {
-            exchange.at_once = is_whole;
+            exchange.times.at_once = is_whole;
             if is_whole {
                 body.end(&self.core);
             } else {

@@ -46,17 +46,17 @@ impl Connection {
     #[cold]
     pub(super) fn poll_hedge(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<bool, Fault> {
         let exchange = &self.exchange;
-        if exchange.upstream_heard || exchange.response_body.is_some() || !self.can_resend() {
+        if exchange.upstream.is_heard || exchange.response.body.is_some() || !self.can_resend() {
             self.end_hedge(HedgeEnd::Lost);
             return Ok(false);
         }
-        if let Some(Hedge::Waiting(time)) = self.exchange.hedge.as_deref_mut() {
+        if let Some(Hedge::Waiting(time)) = self.exchange.upstream.hedge.as_deref_mut() {
             if time.as_mut().poll(cx).is_pending() {
                 return Ok(false);
             }
             self.begin_hedge();
         }
-        let Some(Hedge::Trying(trying)) = self.exchange.hedge.as_deref_mut() else { return Ok(false) };
+        let Some(Hedge::Trying(trying)) = self.exchange.upstream.hedge.as_deref_mut() else { return Ok(false) };
         match trying.as_mut().poll(cx) {
             Poll::Pending => Ok(false),
             Poll::Ready(Err(fault)) => {
@@ -73,23 +73,23 @@ impl Connection {
 
     /// Sends the request to another upstream, if the handler has one. Otherwise the hedge is over.
     fn begin_hedge(&mut self) {
-        self.exchange.hedge = None;
+        self.exchange.upstream.hedge = None;
         // Part of the body may still be on its way from the client.
-        if !self.exchange.request_body.is_done() {
+        if !self.exchange.request.body.is_done() {
             return;
         }
         let mut retarget = Retarget::default();
         let Some(target) = self.handler.on_hedge(&mut retarget) else { return };
-        let Some(kept) = &self.exchange.kept_request else { return };
+        let Some(kept) = &self.exchange.request.kept else { return };
         let mut bytes = kept.bytes().to_vec();
         retarget_head(&mut bytes, &retarget);
         let trying = send(self.core.clone(), target, bytes, kept.connect_time());
-        self.exchange.hedge = Some(Box::new(Hedge::Trying(Box::pin(trying))));
+        self.exchange.upstream.hedge = Some(Box::new(Hedge::Trying(Box::pin(trying))));
     }
 
     /// Ends the hedge, and says how if the request was sent.
     pub(super) fn end_hedge(&mut self, end: HedgeEnd) {
-        if let Some(hedge) = self.exchange.hedge.take()
+        if let Some(hedge) = self.exchange.upstream.hedge.take()
             && matches!(*hedge, Hedge::Trying(_))
         {
             self.handler.on_hedge_ended(end);
@@ -99,11 +99,11 @@ impl Connection {
     /// Continues the exchange with the response that came first; the connection to the slow upstream closes.
     fn take_over(&mut self, cx: &mut Context<'_>, answered: Answered, buffers: &mut Buffers) -> Result<(), Fault> {
         let exchange = &mut self.exchange;
-        exchange.upstream = Some(answered.upstream);
-        exchange.to_upstream = Outbox::default();
-        exchange.upload_dead = false;
-        exchange.upstream_heard = true;
-        exchange.response_input = Vec::new();
+        exchange.upstream.connection = Some(answered.upstream);
+        exchange.upstream.outbox = Outbox::default();
+        exchange.request.is_unwanted = false;
+        exchange.upstream.is_heard = true;
+        exchange.response.input = Vec::new();
         self.since_ms = self.core.deadlines.now_ms();
         let Buffers { out, outgoing, lines, .. } = buffers;
         out.clear();

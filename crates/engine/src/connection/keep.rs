@@ -92,17 +92,17 @@ impl Connection {
         outgoing: &Outgoing,
         out: &mut Vec<u8>,
     ) -> HeadStep {
-        self.exchange.upstream_keep_alive = response.keep_alive;
+        self.exchange.upstream.keep_alive = response.keep_alive;
         match verdict {
             ResponseVerdict::Keep(bytes_max) => {
-                self.exchange.response_body = Some(BodyReader::new(response.body));
-                self.exchange.kept = Some(Box::new(KeptResponse::new(response, head, bytes_max)));
+                self.exchange.response.body = Some(BodyReader::new(response.body));
+                self.exchange.response.kept = Some(Box::new(KeptResponse::new(response, head, bytes_max)));
                 HeadStep::Used(response.head_len)
             }
             ResponseVerdict::Reply => HeadStep::Replaced(response.body == Body::None),
             ResponseVerdict::Again => HeadStep::Again(response.body == Body::None),
             ResponseVerdict::Detach => {
-                self.exchange.response_body = Some(BodyReader::new(response.body));
+                self.exchange.response.body = Some(BodyReader::new(response.body));
                 HeadStep::Detached(response.head_len)
             }
             _ => {
@@ -122,17 +122,17 @@ impl Connection {
         outgoing: &mut Outgoing,
         lines: &mut HeaderStorage,
     ) -> Result<(), Fault> {
-        let Some(mut kept) = self.exchange.kept.take() else { return Ok(()) };
+        let Some(mut kept) = self.exchange.response.kept.take() else { return Ok(()) };
         kept.add(bytes)?;
-        self.exchange.response_body = Some(kept.reader);
+        self.exchange.response.body = Some(kept.reader);
         self.look_at_kept(cx, kept, out, outgoing, lines)
     }
 
     /// The upstream closed the connection, which ends a body without a length.
     pub(super) fn end_kept(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<(), Fault> {
-        let Some(mut kept) = self.exchange.kept.take() else { return Ok(()) };
+        let Some(mut kept) = self.exchange.response.kept.take() else { return Ok(()) };
         kept.reader = BodyReader::Done;
-        self.exchange.upstream_keep_alive = false;
+        self.exchange.upstream.keep_alive = false;
         let Buffers { out, outgoing, lines, .. } = buffers;
         out.clear();
         self.look_at_kept(cx, kept, out, outgoing, lines)
@@ -140,8 +140,8 @@ impl Connection {
 
     /// Whether the held response may be read on. `buffers` are used when its wait for memory times out.
     pub(super) fn has_room_to_keep(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<bool, Fault> {
-        let Some(kept) = &mut self.exchange.kept else { return Ok(true) };
-        let room = self.exchange.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies));
+        let Some(kept) = &mut self.exchange.response.kept else { return Ok(true) };
+        let room = self.exchange.response.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies));
         let now_ms = self.core.deadlines.now_ms();
         if kept.has_room(room) {
             if kept.waits_since_ms.take().is_some() {
@@ -152,7 +152,7 @@ impl Connection {
         let since_ms = *kept.waits_since_ms.get_or_insert(now_ms);
         if now_ms.saturating_sub(since_ms) >= ROOM_WAIT_MS {
             self.core.stats.kept_bodies_refused.add(1);
-            let Some(kept) = self.exchange.kept.take() else { return Ok(false) };
+            let Some(kept) = self.exchange.response.kept.take() else { return Ok(false) };
             let Buffers { out, outgoing, lines, .. } = buffers;
             out.clear();
             self.hand_over_kept(cx, kept, KeptExtent::NoRoom, out, outgoing, lines)?;
@@ -162,24 +162,24 @@ impl Connection {
 
     /// Whether the held response waits until other bodies free their memory.
     pub(super) fn kept_waits(&self) -> bool {
-        self.exchange.kept.as_ref().is_some_and(|kept| kept.waits_since_ms.is_some())
+        self.exchange.response.kept.as_ref().is_some_and(|kept| kept.waits_since_ms.is_some())
     }
 
     /// Whether the held response waits for work.
     pub(super) fn kept_works(&self) -> bool {
-        self.exchange.kept.as_ref().is_some_and(|kept| kept.work.is_some())
+        self.exchange.response.kept.as_ref().is_some_and(|kept| kept.work.is_some())
     }
 
     /// When to look at a response that waits for work, in coarse time: at the end of its time, and once before for the client.
     pub(super) fn kept_work_due_ms(&self) -> u64 {
-        let end_ms = self.exchange.kept.as_ref().and_then(|kept| kept.work.as_ref()).map_or(0, |(_, end_ms)| *end_ms);
-        if self.exchange.watches_client { end_ms } else { end_ms.min(self.since_ms.saturating_add(WATCH_AFTER_MS)) }
+        let end_ms = self.exchange.response.kept.as_ref().and_then(|kept| kept.work.as_ref()).map_or(0, |(_, end_ms)| *end_ms);
+        if self.exchange.response.watches_client { end_ms } else { end_ms.min(self.since_ms.saturating_add(WATCH_AFTER_MS)) }
     }
 
     /// Continues with a response whose work is done or out of time. Returns `false` if it still waits.
     pub(super) fn end_kept_work(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<bool, Fault> {
         let now_ms = self.core.deadlines.now_ms();
-        let Some(kept) = &mut self.exchange.kept else { return Ok(true) };
+        let Some(kept) = &mut self.exchange.response.kept else { return Ok(true) };
         if let Some((work, end_ms)) = &mut kept.work
             && now_ms < *end_ms
             && work.as_mut().poll(cx).is_pending()
@@ -187,7 +187,7 @@ impl Connection {
             return Ok(false);
         }
         kept.work = None;
-        let Some(kept) = self.exchange.kept.take() else { return Ok(true) };
+        let Some(kept) = self.exchange.response.kept.take() else { return Ok(true) };
         let Buffers { out, outgoing, lines, .. } = buffers;
         out.clear();
         self.hand_over_kept(cx, kept, KeptExtent::Whole, out, outgoing, lines)?;
@@ -207,7 +207,7 @@ impl Connection {
         if kept.reader.is_done() || matches!(state, KeptExtent::Part) {
             return self.hand_over_kept(cx, kept, state, out, outgoing, lines);
         }
-        self.exchange.kept = Some(kept);
+        self.exchange.response.kept = Some(kept);
         Ok(())
     }
 
@@ -223,7 +223,7 @@ impl Connection {
     ) -> Result<(), Fault> {
         let (head, body) = kept.input.split_at_checked(kept.head_len).unwrap_or_default();
         // The same bytes were parsed before, so this cannot fail.
-        let Ok(Some(response)) = Response::parse(head, self.exchange.upstream_head, lines) else {
+        let Ok(Some(response)) = Response::parse(head, self.exchange.upstream.is_asked_for_head, lines) else {
             return Err(Fault::new(FaultKind::UpstreamClosed));
         };
         let content = kept.content();
@@ -245,27 +245,27 @@ impl Connection {
                     outgoing.work.take().filter(|_| is_read).ok_or_else(|| Fault::new(FaultKind::UpstreamClosed))?;
                 self.since_ms = self.core.deadlines.now_ms();
                 kept.work = Some((work, self.since_ms.saturating_add(time_max.as_millis() as u64)));
-                self.exchange.kept = Some(kept);
+                self.exchange.response.kept = Some(kept);
                 Ok(())
             }
             ResponseVerdict::Rewrite => {
-                self.exchange.upstream_keep_alive &= !kept.has_more;
+                self.exchange.upstream.keep_alive &= !kept.has_more;
                 self.rewrite_response(&response, is_read, outgoing, out);
                 let body = self.rewritten_body(outgoing);
                 self.send_to_client(cx, out, body)
             }
             ResponseVerdict::Reply => {
-                self.exchange.upstream_keep_alive &= !kept.has_more;
+                self.exchange.upstream.keep_alive &= !kept.has_more;
                 self.reply_instead(cx, is_read, outgoing, out);
                 Ok(())
             }
             verdict => {
                 let ended_by_closing = is_read && response.body == Body::UntilClose;
-                self.exchange.is_watched = verdict == ResponseVerdict::Watch;
+                self.exchange.response.is_watched = verdict == ResponseVerdict::Watch;
                 let status = if outgoing.status == 0 { response.status } else { outgoing.status };
                 let response = if status == response.status { response } else { response.with_status(status) };
                 self.start_response(&response, &outgoing.edits, out);
-                self.exchange.upstream_keep_alive &= !kept.has_more;
+                self.exchange.upstream.keep_alive &= !kept.has_more;
                 self.relay_body(cx, body, out)?;
                 if ended_by_closing { self.end_until_close(cx) } else { Ok(()) }
             }
@@ -275,13 +275,14 @@ impl Connection {
     /// Writes the response head for a body that the handler replaced. `is_read`: the upstream's own body was read completely.
     fn rewrite_response(&mut self, response: &Response<'_>, is_read: bool, outgoing: &Outgoing, out: &mut Vec<u8>) {
         let exchange = &mut self.exchange;
-        exchange.upstream_keep_alive &= is_read;
-        exchange.response_started = true;
-        exchange.response_body = Some(BodyReader::Done);
-        exchange.client_body = ClientBody::AsIs;
-        exchange.keep_alive &=
-            !exchange.upload_dead && (exchange.request_body.is_done() || exchange.body_bytes > 0) && !self.core.draining.get();
-        let connection = exchange.connection_line(!exchange.keep_alive);
+        exchange.upstream.keep_alive &= is_read;
+        exchange.response.is_started = true;
+        exchange.response.body = Some(BodyReader::Done);
+        exchange.response.framing = ClientBody::AsIs;
+        exchange.request.keep_alive &= !exchange.request.is_unwanted
+            && (exchange.request.body.is_done() || exchange.request.body_bytes > 0)
+            && !self.core.draining.get();
+        let connection = exchange.connection_line(!exchange.request.keep_alive);
         let status = if outgoing.status == 0 { response.status } else { outgoing.status };
         let body_bytes = if matches!(status, 204 | 304) { None } else { Some(outgoing.body.len()) };
         let edits = &outgoing.edits;
@@ -289,31 +290,31 @@ impl Connection {
             write_rewritten(response, status, edits, date, connection, body_bytes, out);
         });
         // The body stays in memory until the client has taken it.
-        exchange.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies)).set(outgoing.body.len());
+        exchange.response.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies)).set(outgoing.body.len());
     }
 
     /// The bytes of the replacement body to send: none if the response cannot have a body.
     fn rewritten_body<'o>(&self, outgoing: &'o Outgoing) -> &'o [u8] {
-        if self.exchange.client_head || matches!(outgoing.status, 204 | 304) { b"" } else { &outgoing.body }
+        if self.exchange.request.is_head || matches!(outgoing.status, 204 | 304) { b"" } else { &outgoing.body }
     }
 
     /// Sends the handler's own response instead of the upstream's.
     pub(super) fn reply_instead(&mut self, cx: &mut Context<'_>, is_read: bool, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
         self.give_back_upstream(is_read);
-        self.exchange.response_body = None;
+        self.exchange.response.body = None;
         self.reply(cx, outgoing, out);
     }
 
     /// Sends the request again, as it was kept for that, because the response is of no use.
     pub(super) fn ask_again(&mut self, is_read: bool) -> Result<(), Fault> {
-        let replay = std::mem::take(&mut self.exchange.replay);
+        let replay = std::mem::take(&mut self.exchange.request.replay);
         if replay.is_empty() {
             return Err(Fault::with(FaultKind::UpstreamClosed, "it confirmed another version than it was asked about"));
         }
         self.give_back_upstream(is_read);
-        self.exchange.response_body = None;
-        self.exchange.upstream_heard = false;
-        self.exchange.to_upstream.put(&replay);
+        self.exchange.response.body = None;
+        self.exchange.upstream.is_heard = false;
+        self.exchange.upstream.outbox.put(&replay);
         self.core.give_back(replay);
         self.start_dial();
         Ok(())
@@ -321,9 +322,9 @@ impl Connection {
 
     /// Releases the upstream connection. `is_read`: the response is complete, so the connection can be used again.
     pub(super) fn give_back_upstream(&mut self, is_read: bool) {
-        let upstream = self.exchange.upstream.take();
-        let can_stay = is_read && self.exchange.upstream_keep_alive && self.exchange.request_body.is_done();
-        if let Some(upstream) = upstream.filter(|_| can_stay && self.exchange.to_upstream.is_empty()) {
+        let upstream = self.exchange.upstream.connection.take();
+        let can_stay = is_read && self.exchange.upstream.keep_alive && self.exchange.request.body.is_done();
+        if let Some(upstream) = upstream.filter(|_| can_stay && self.exchange.upstream.outbox.is_empty()) {
             self.core.pool.borrow_mut().put(upstream, self.core.deadlines.now_ms(), &self.core.limits);
         }
     }

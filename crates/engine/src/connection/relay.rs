@@ -65,7 +65,7 @@ impl Connection {
                 if !matches!(self.stage, Stage::Relay) {
                     return Ok((up, RelayStep::Nothing));
                 }
-                if self.exchange.hedge.is_some() && self.poll_hedge(cx, buffers)? {
+                if self.exchange.upstream.hedge.is_some() && self.poll_hedge(cx, buffers)? {
                     return Ok((up, RelayStep::Something));
                 }
                 self.move_response(cx, buffers).map(|down| (up, down))
@@ -74,7 +74,7 @@ impl Connection {
                 Err(fault) => self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing),
                 Ok((RelayStep::Nothing, RelayStep::Nothing)) if matches!(self.stage, Stage::Relay) => return Poll::Pending,
                 // Parts of a head and interim responses do not count as progress: the final head is awaited.
-                Ok((RelayStep::Nothing, RelayStep::Something)) if self.exchange.response_body.is_none() => {}
+                Ok((RelayStep::Nothing, RelayStep::Something)) if self.exchange.response.body.is_none() => {}
                 Ok(_) => self.since_ms = self.core.deadlines.now_ms(),
             }
             if !matches!(self.stage, Stage::Relay) {
@@ -86,10 +86,10 @@ impl Connection {
     /// Moves bytes of the request towards the upstream, or watches for a client disconnect.
     fn move_request(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
         let exchange = &mut self.exchange;
-        if !exchange.to_upstream.is_empty()
-            && let Some(upstream) = &mut exchange.upstream
+        if !exchange.upstream.outbox.is_empty()
+            && let Some(upstream) = &mut exchange.upstream.connection
         {
-            match exchange.to_upstream.poll_flush(cx, &mut upstream.stream) {
+            match exchange.upstream.outbox.poll_flush(cx, &mut upstream.stream) {
                 Poll::Pending => return Ok(RelayStep::Nothing),
                 Poll::Ready(Ok(())) => {
                     self.free_sent_body();
@@ -97,8 +97,8 @@ impl Connection {
                 }
                 Poll::Ready(Err(_)) => {
                     // The upstream may have responded before it closed: the response side will find out.
-                    exchange.to_upstream.clear();
-                    exchange.upload_dead = true;
+                    exchange.upstream.outbox.clear();
+                    exchange.request.is_unwanted = true;
                 }
             }
         }
@@ -109,12 +109,12 @@ impl Connection {
         let (read, from_input) = if ahead.is_empty() {
             match self.client.poll_read(cx, &mut buffers.scratch) {
                 Poll::Pending => {
-                    exchange.upload.wait(self.core.deadlines.now_ms());
+                    exchange.request.pace.wait(self.core.deadlines.now_ms());
                     return Ok(RelayStep::Nothing);
                 }
                 Poll::Ready(Ok(read)) if read > 0 => {
-                    exchange.upload.go_on(self.core.deadlines.now_ms());
-                    exchange.upload.moved(read as u64, &self.core.limits.upload_min);
+                    exchange.request.pace.go_on(self.core.deadlines.now_ms());
+                    exchange.request.pace.moved(read as u64, &self.core.limits.upload_min);
                     (read, false)
                 }
                 Poll::Ready(Ok(_)) => return Err(Fault::new(FaultKind::ClientGone)),
@@ -128,23 +128,23 @@ impl Connection {
         let (out, handler) = (&mut buffers.out, &self.handler);
         out.clear();
         let passes = |name: &str| handler.passes_request_trailer(name);
-        let relayed = exchange.request_body.relay(bytes, &mut exchange.request_trailers, passes, out);
+        let relayed = exchange.request.body.relay(bytes, &mut exchange.request.trailers, passes, out);
         let (used, body) = relayed.map_err(|malformed| Fault::new(FaultKind::BodyMalformed(malformed)))?;
         exchange.count_body(used).map_err(|()| Fault::new(FaultKind::BodyTooLarge))?;
         let (came, next) = bytes.split_at_checked(used).unwrap_or_default();
         if let Some(capture) = &mut exchange.capture {
             capture.add_request(came);
         }
-        if let Some(kept) = &mut exchange.kept_request {
+        if let Some(kept) = &mut exchange.request.kept {
             kept.add(out);
             kept.add(body);
         }
-        if let Some(upstream) = &mut exchange.upstream
+        if let Some(upstream) = &mut exchange.upstream.connection
             && !(out.is_empty() && body.is_empty())
-            && exchange.to_upstream.send(cx, &mut upstream.stream, out, body).is_err()
+            && exchange.upstream.outbox.send(cx, &mut upstream.stream, out, body).is_err()
         {
-            exchange.to_upstream.clear();
-            exchange.upload_dead = true;
+            exchange.upstream.outbox.clear();
+            exchange.request.is_unwanted = true;
         }
         if !next.is_empty() {
             self.input.extend_from_slice(next);
@@ -157,9 +157,9 @@ impl Connection {
     #[inline]
     pub(super) fn pace_end_ms(&self) -> u64 {
         let (exchange, limits) = (&self.exchange, &self.core.limits);
-        let is_upload = exchange.response_body.is_none() && !exchange.converses;
-        let upload = exchange.upload.due_ms(&limits.upload_min).filter(|_| is_upload);
-        let download = exchange.download.due_ms(&limits.download_min);
+        let is_upload = exchange.response.body.is_none() && !exchange.request.converses;
+        let upload = exchange.request.pace.due_ms(&limits.upload_min).filter(|_| is_upload);
+        let download = exchange.response.pace.due_ms(&limits.download_min);
         upload.unwrap_or(NEVER).min(download.unwrap_or(NEVER))
     }
 
@@ -169,13 +169,13 @@ impl Connection {
         let now_ms = self.core.deadlines.now_ms();
         let left = self.client.unacknowledged().unwrap_or(0).saturating_add(self.to_client.len() as u64);
         self.looks.look(now_ms, self.since_ms, left);
-        let taken = self.exchange.response_bytes.saturating_sub(left);
-        self.exchange.download.moved_to(taken, &self.core.limits.download_min, now_ms);
+        let taken = self.exchange.response.bytes.saturating_sub(left);
+        self.exchange.response.pace.moved_to(taken, &self.core.limits.download_min, now_ms);
     }
 
     /// While the upstream works: notices a client disconnect and buffers pipelined bytes.
     fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
-        if !self.exchange.watches_client || self.exchange.upload_dead || self.input.len() >= AHEAD_BYTES_MAX {
+        if !self.exchange.response.watches_client || self.exchange.request.is_unwanted || self.input.len() >= AHEAD_BYTES_MAX {
             return Ok(RelayStep::Nothing);
         }
         match self.client.poll_read(cx, &mut buffers.scratch) {
@@ -195,33 +195,33 @@ impl Connection {
         if !self.to_client.is_empty() {
             match self.to_client.poll_flush(cx, &mut self.client) {
                 Poll::Pending => {
-                    self.exchange.download.wait(self.core.deadlines.now_ms());
+                    self.exchange.response.pace.wait(self.core.deadlines.now_ms());
                     return Ok(RelayStep::Nothing);
                 }
                 Poll::Ready(Ok(())) => {
                     let now_ms = self.core.deadlines.now_ms();
-                    self.exchange.download.go_on(now_ms);
+                    self.exchange.response.pace.go_on(now_ms);
                     // The body was not read meanwhile: the upstream's time for it starts anew.
-                    if self.exchange.response_body.is_some() {
+                    if self.exchange.response.body.is_some() {
                         self.since_ms = now_ms;
                     }
                 }
                 Poll::Ready(Err(error)) => return Err(Fault::with(FaultKind::ClientGone, error)),
             }
         }
-        if self.exchange.kept.is_some() && self.kept_works() {
+        if self.exchange.response.kept.is_some() && self.kept_works() {
             let goes_on = self.end_kept_work(cx, buffers)?;
             return Ok(if goes_on { RelayStep::Something } else { RelayStep::Nothing });
         }
-        if self.exchange.response_body.is_some_and(|body| body.is_done()) {
+        if self.exchange.response.body.is_some_and(|body| body.is_done()) {
             self.finish();
             return Ok(RelayStep::Something);
         }
-        if self.exchange.kept.is_some() && !self.has_room_to_keep(cx, buffers)? {
-            let is_over = self.exchange.kept.is_none();
+        if self.exchange.response.kept.is_some() && !self.has_room_to_keep(cx, buffers)? {
+            let is_over = self.exchange.response.kept.is_none();
             return Ok(if is_over { RelayStep::Something } else { RelayStep::Nothing });
         }
-        let Some(upstream) = &mut self.exchange.upstream else { return Ok(RelayStep::Nothing) };
+        let Some(upstream) = &mut self.exchange.upstream.connection else { return Ok(RelayStep::Nothing) };
         // Bytes that the client's side does not accept would have to be buffered here.
         let read_max = self.client.wanted().clamp(READ_BYTES_MIN, buffers.scratch.len());
         let read = match upstream.stream.poll_read(cx, buffers.scratch.get_mut(..read_max).unwrap_or_default()) {
@@ -230,19 +230,19 @@ impl Connection {
             Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ()), buffers).map(|()| RelayStep::Something),
         };
         self.turn.moved(read);
-        self.exchange.upstream_heard = true;
+        self.exchange.upstream.is_heard = true;
         let Buffers { scratch, out, outgoing, lines } = buffers;
         let bytes = scratch.get(..read).unwrap_or_default();
         out.clear();
-        if self.exchange.kept.is_some() {
+        if self.exchange.response.kept.is_some() {
             self.keep_body(cx, bytes, out, outgoing, lines)?;
-        } else if self.exchange.response_body.is_some() {
-            out.append(&mut self.exchange.held_head);
+        } else if self.exchange.response.body.is_some() {
+            out.append(&mut self.exchange.response.held_head);
             self.relay_body(cx, bytes, out)?;
-        } else if self.exchange.response_input.is_empty() {
+        } else if self.exchange.response.input.is_empty() {
             self.relay_head(cx, bytes, out, outgoing, lines)?;
         } else {
-            let mut input = std::mem::take(&mut self.exchange.response_input);
+            let mut input = std::mem::take(&mut self.exchange.response.input);
             input.extend_from_slice(bytes);
             self.relay_head(cx, &input, out, outgoing, lines)?;
         }
@@ -252,7 +252,7 @@ impl Connection {
 
     /// Ends the exchange if its response is complete and sent.
     pub(super) fn finish_if_done(&mut self) {
-        let is_read = self.exchange.kept.is_none() && self.exchange.response_body.is_some_and(|body| body.is_done());
+        let is_read = self.exchange.response.kept.is_none() && self.exchange.response.body.is_some_and(|body| body.is_done());
         if self.to_client.is_empty() && is_read {
             self.finish();
         }
@@ -288,7 +288,7 @@ impl Connection {
             };
             match step {
                 HeadStep::Incomplete => {
-                    self.exchange.response_input = rest.to_vec();
+                    self.exchange.response.input = rest.to_vec();
                     return self.send_to_client(cx, out, &[]);
                 }
                 HeadStep::Used(used) => rest = rest.get(used..).unwrap_or_default(),
@@ -315,18 +315,18 @@ impl Connection {
                     return Ok(());
                 }
             }
-            if self.exchange.kept.is_some() {
+            if self.exchange.response.kept.is_some() {
                 self.send_to_client(cx, out, &[])?;
                 out.clear();
                 return self.keep_body(cx, rest, out, outgoing, lines);
             }
-            if self.exchange.response_body.is_some() {
+            if self.exchange.response.body.is_some() {
                 if rest.is_empty() && self.holds_head() {
-                    self.exchange.held_head.extend_from_slice(out);
+                    self.exchange.response.held_head.extend_from_slice(out);
                     return Ok(());
                 }
                 self.relay_body(cx, rest, out)?;
-                self.exchange.at_once = self.exchange.response_body.is_some_and(|body| body.is_done());
+                self.exchange.times.at_once = self.exchange.response.body.is_some_and(|body| body.is_done());
                 return Ok(());
             }
         }
@@ -335,13 +335,16 @@ impl Connection {
     /// Whether the head waits for a small body, because some servers send the two separately. Sending them at once saves a TLS
     /// record.
     fn holds_head(&self) -> bool {
-        let is_small = matches!(self.exchange.response_body, Some(BodyReader::Length(left)) if left <= COPY_BYTES_MAX as u64);
-        is_small && matches!(self.client, Stream::Tls(_) | Stream::Pipe(_)) && !self.exchange.client_head && !self.exchange.http10
+        let is_small = matches!(self.exchange.response.body, Some(BodyReader::Length(left)) if left <= COPY_BYTES_MAX as u64);
+        is_small
+            && matches!(self.client, Stream::Tls(_) | Stream::Pipe(_))
+            && !self.exchange.request.is_head
+            && !self.exchange.request.is_http10
     }
 
     /// Sends the held head, if there is one.
     pub(super) fn send_held_head(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
-        let head = std::mem::take(&mut self.exchange.held_head);
+        let head = std::mem::take(&mut self.exchange.response.held_head);
         self.send_to_client(cx, &head, &[])
     }
 
@@ -354,7 +357,7 @@ impl Connection {
     ) -> Result<HeadStep, Fault> {
         let head_bytes_max = self.core.limits.head_bytes_max;
         let exchange = &mut self.exchange;
-        let response = match Response::parse(bytes, exchange.upstream_head, lines) {
+        let response = match Response::parse(bytes, exchange.upstream.is_asked_for_head, lines) {
             Ok(Some(response)) if response.head_len <= head_bytes_max => response,
             Ok(None) if bytes.len() < head_bytes_max => return Ok(HeadStep::Incomplete),
             Ok(_) => return Err(Fault::new(FaultKind::UpstreamHeadTooLarge)),
@@ -362,30 +365,30 @@ impl Connection {
         };
         outgoing.edits.clear();
         if response.status < 200 && response.status != 101 {
-            if !exchange.http10 {
+            if !exchange.request.is_http10 {
                 write_response(&response, &outgoing.edits, b"", b"", ClientBody::AsIs, out);
             }
             return Ok(HeadStep::Used(response.head_len));
         }
-        if response.status == 101 && !(exchange.upgrade && response.upgrade.is_some()) {
+        if response.status == 101 && !(exchange.tunnel.is_wanted && response.upgrade.is_some()) {
             return Err(Fault::with(FaultKind::UpstreamClosed, "it switched protocols without being asked"));
         }
-        if exchange.kept_request.is_some() && response.status != 101 && out.is_empty() && self.can_resend() {
+        if exchange.request.kept.is_some() && response.status != 101 && out.is_empty() && self.can_resend() {
             let mut retarget = Retarget::default();
             if let Some(resend) = self.handler.on_try_ended(&TryEnd::Response(&response), &mut retarget) {
-                self.exchange.upstream_keep_alive = response.keep_alive && response.head_len == bytes.len();
+                self.exchange.upstream.keep_alive = response.keep_alive && response.head_len == bytes.len();
                 return Ok(HeadStep::Resend(response.body == Body::None, resend, retarget));
             }
         }
         let exchange = &mut self.exchange;
-        exchange.answered_at = exchange.clock();
+        exchange.times.answered_at = exchange.clock();
         let verdict = self.handler.on_response(&response, outgoing);
         if verdict != ResponseVerdict::Pass && response.status != 101 {
             if verdict != ResponseVerdict::Watch {
                 let head = bytes.get(..response.head_len).unwrap_or_default();
                 return Ok(self.hold_response(verdict, &response, head, outgoing, out));
             }
-            exchange.is_watched = true;
+            exchange.response.is_watched = true;
             if outgoing.status != 0 {
                 return Ok(self.start_response(&response.with_status(outgoing.status), &outgoing.edits, out));
             }
@@ -397,58 +400,58 @@ impl Connection {
     #[inline]
     pub(super) fn start_response(&mut self, response: &Response<'_>, edits: &HeaderEdits, out: &mut Vec<u8>) -> HeadStep {
         let exchange = &mut self.exchange;
-        exchange.response_started = true;
-        exchange.client_body = match response.body {
-            Body::Chunked if exchange.http10 => ClientBody::Unchunked,
-            Body::UntilClose if !exchange.http10 && !exchange.client_head => ClientBody::Chunked,
-            _ if exchange.upstream_head && !exchange.client_head => ClientBody::Empty,
+        exchange.response.is_started = true;
+        exchange.response.framing = match response.body {
+            Body::Chunked if exchange.request.is_http10 => ClientBody::Unchunked,
+            Body::UntilClose if !exchange.request.is_http10 && !exchange.request.is_head => ClientBody::Chunked,
+            _ if exchange.upstream.is_asked_for_head && !exchange.request.is_head => ClientBody::Empty,
             _ => ClientBody::AsIs,
         };
-        let ends_connection = match exchange.client_body {
+        let ends_connection = match exchange.response.framing {
             ClientBody::Unchunked => true,
             ClientBody::AsIs => response.body == Body::UntilClose,
             ClientBody::Chunked | ClientBody::Empty => false,
         };
-        exchange.upstream_keep_alive = response.keep_alive;
+        exchange.upstream.keep_alive = response.keep_alive;
         // Unless the request is complete, it is not certain that another one can follow on this connection.
-        exchange.keep_alive &= !ends_connection
-            && !exchange.upload_dead
-            && (exchange.request_body.is_done() || exchange.body_bytes > 0)
+        exchange.request.keep_alive &= !ends_connection
+            && !exchange.request.is_unwanted
+            && (exchange.request.body.is_done() || exchange.request.body_bytes > 0)
             && !self.core.draining.get();
-        let connection = exchange.connection_line(!exchange.keep_alive);
-        let client_body = exchange.client_body;
+        let connection = exchange.connection_line(!exchange.request.keep_alive);
+        let client_body = exchange.response.framing;
         self.core.with_date_line_of(response, edits, |date| write_response(response, edits, date, connection, client_body, out));
         if response.status == 101 {
             return HeadStep::Switch(response.head_len);
         }
-        exchange.response_body = Some(BodyReader::new(response.body));
+        exchange.response.body = Some(BodyReader::new(response.body));
         HeadStep::Used(response.head_len)
     }
 
     /// Sends `out`, which may contain a head, and the part of `bytes` that belongs to the response's body.
     pub(super) fn relay_body(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
-        if self.exchange.is_watched {
+        if self.exchange.response.is_watched {
             self.show_body(bytes)?;
         }
         let malformed = |malformed| Fault::new(FaultKind::UpstreamMalformed(malformed));
-        let Some(reader) = &mut self.exchange.response_body else { return Ok(()) };
-        if self.exchange.client_body == ClientBody::Unchunked {
+        let Some(reader) = &mut self.exchange.response.body else { return Ok(()) };
+        if self.exchange.response.framing == ClientBody::Unchunked {
             let used = reader.decode(bytes, out).map_err(malformed)?;
-            self.exchange.upstream_keep_alive &= used == bytes.len();
+            self.exchange.upstream.keep_alive &= used == bytes.len();
             return self.send_to_client(cx, out, &[]);
         }
         // The client sent HEAD and the upstream got another method: the body is not for the client.
-        if self.exchange.client_head {
+        if self.exchange.request.is_head {
             let used = reader.feed(bytes).map_err(malformed)?;
-            self.exchange.upstream_keep_alive &= used == bytes.len();
+            self.exchange.upstream.keep_alive &= used == bytes.len();
             return self.send_to_client(cx, out, &[]);
         }
         let handler = &self.handler;
         let passes = |name: &str| handler.passes_response_trailer(name);
-        let (used, body) = reader.relay(bytes, &mut self.exchange.response_trailers, passes, out).map_err(malformed)?;
+        let (used, body) = reader.relay(bytes, &mut self.exchange.response.trailers, passes, out).map_err(malformed)?;
         // Unexpected bytes after a response: the upstream connection is not reused.
-        self.exchange.upstream_keep_alive &= used == bytes.len();
-        if self.exchange.client_body == ClientBody::Chunked {
+        self.exchange.upstream.keep_alive &= used == bytes.len();
+        if self.exchange.response.framing == ClientBody::Chunked {
             write_chunk(body, out);
             return self.send_to_client(cx, out, &[]);
         }
@@ -466,7 +469,7 @@ impl Connection {
     #[cold]
     fn show_body(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         // Works on a copy: the relay advances its own reader.
-        let Some(mut reader) = self.exchange.response_body else { return Ok(()) };
+        let Some(mut reader) = self.exchange.response.body else { return Ok(()) };
         let mut content = Vec::new();
         let shown = match reader {
             BodyReader::Chunked(_) => reader.decode(bytes, &mut content).map(|_| content.as_slice()),
@@ -481,7 +484,7 @@ impl Connection {
         if first.is_empty() && second.is_empty() {
             return Ok(());
         }
-        self.exchange.response_bytes += (first.len() + second.len()) as u64;
+        self.exchange.response.bytes += (first.len() + second.len()) as u64;
         if let Some(capture) = &mut self.exchange.capture {
             capture.add_response(first);
             capture.add_response(second);
@@ -493,16 +496,16 @@ impl Connection {
     /// Handles the end of the upstream's stream, or a broken connection.
     fn upstream_ended(&mut self, cx: &mut Context<'_>, end: io::Result<()>, buffers: &mut Buffers) -> Result<(), Fault> {
         let exchange = &mut self.exchange;
-        if let (Some(BodyReader::UntilClose), Ok(())) = (exchange.response_body, &end) {
-            return if exchange.kept.is_some() { self.end_kept(cx, buffers) } else { self.end_until_close(cx) };
+        if let (Some(BodyReader::UntilClose), Ok(())) = (exchange.response.body, &end) {
+            return if exchange.response.kept.is_some() { self.end_kept(cx, buffers) } else { self.end_until_close(cx) };
         }
-        let reused = exchange.upstream.as_ref().is_some_and(|upstream| upstream.reused);
-        if reused && !exchange.upstream_heard && !exchange.replay.is_empty() {
-            exchange.upstream = None;
-            exchange.upload_dead = false;
-            exchange.to_upstream = Outbox::default();
-            let replay = std::mem::take(&mut exchange.replay);
-            exchange.to_upstream.put(&replay);
+        let reused = exchange.upstream.connection.as_ref().is_some_and(|upstream| upstream.reused);
+        if reused && !exchange.upstream.is_heard && !exchange.request.replay.is_empty() {
+            exchange.upstream.connection = None;
+            exchange.request.is_unwanted = false;
+            exchange.upstream.outbox = Outbox::default();
+            let replay = std::mem::take(&mut exchange.request.replay);
+            exchange.upstream.outbox.put(&replay);
             self.core.give_back(replay);
             self.start_dial();
             return Ok(());
@@ -515,26 +518,26 @@ impl Connection {
 
     /// Ends a response body that is delimited by the close of the upstream connection.
     pub(super) fn end_until_close(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
-        self.exchange.response_body = Some(BodyReader::Done);
-        if self.exchange.is_watched {
+        self.exchange.response.body = Some(BodyReader::Done);
+        if self.exchange.response.is_watched {
             self.handler.on_response_bytes(&[], true);
         }
-        let last: &[u8] = if self.exchange.client_body == ClientBody::Chunked { LAST_CHUNK } else { b"" };
+        let last: &[u8] = if self.exchange.response.framing == ClientBody::Chunked { LAST_CHUNK } else { b"" };
         self.send_to_client(cx, last, &[])
     }
 
     /// Ends the exchange: the response is complete and sent.
     fn finish(&mut self) {
         let exchange = &mut self.exchange;
-        let request_done = exchange.request_body.is_done() && exchange.to_upstream.is_empty() && !exchange.upload_dead;
-        if let Some(upstream) = exchange.upstream.take()
+        let request_done = exchange.request.body.is_done() && exchange.upstream.outbox.is_empty() && !exchange.request.is_unwanted;
+        if let Some(upstream) = exchange.upstream.connection.take()
             && request_done
-            && exchange.upstream_keep_alive
+            && exchange.upstream.keep_alive
         {
             self.core.pool.borrow_mut().put(upstream, self.core.deadlines.now_ms(), &self.core.limits);
         }
         self.handler.on_end(exchange.ended());
-        let stay = exchange.keep_alive && request_done;
+        let stay = exchange.request.keep_alive && request_done;
         exchange.end(&self.core);
         if stay {
             self.enter(Stage::Head { unread: !self.input.is_empty() });
@@ -547,14 +550,16 @@ impl Connection {
     /// Switches protocols after the upstream agreed: bytes are now copied unchanged, or through an inspector. `head` is the response's, `ahead`
     /// what came behind it.
     fn switch(&mut self, cx: &mut Context<'_>, head: &[u8], ahead: &[u8]) -> Result<(), Fault> {
-        let inspection = match self.exchange.inspector.take() {
+        let inspection = match self.exchange.tunnel.inspector.take() {
             Some(open) => Some(Inspection::open(open, ahead).map_err(|error| Fault::with(FaultKind::Connect, error))?),
             None => None,
         };
         self.send_to_client(cx, head, if inspection.is_some() { &[] } else { ahead })?;
         let exchange = &mut self.exchange;
-        let (Some(upstream), Some(slot)) = (exchange.upstream.take(), exchange.tunnel.take()) else { return Ok(()) };
-        let mut to_upstream = std::mem::take(&mut exchange.to_upstream);
+        let (Some(upstream), Some(slot)) = (exchange.upstream.connection.take(), exchange.tunnel.slot.take()) else {
+            return Ok(());
+        };
+        let mut to_upstream = std::mem::take(&mut exchange.upstream.outbox);
         to_upstream.put(&std::mem::take(&mut self.input));
         let to_client = std::mem::take(&mut self.to_client);
         let mut tunnel = Tunnel::new(upstream, slot, to_upstream, to_client);

@@ -72,14 +72,14 @@ impl Connection {
         let mut room = Room::none(&self.core.kept_bodies);
         let fits = sent.len() <= bytes_max && room.reserve(sent.len());
         let bytes = if fits { sent.to_vec() } else { Vec::new() };
-        self.exchange.hedge = keep.hedge_after.filter(|_| is_idempotent && fits).map(Hedge::after);
-        self.exchange.kept_request =
+        self.exchange.upstream.hedge = keep.hedge_after.filter(|_| is_idempotent && fits).map(Hedge::after);
+        self.exchange.request.kept =
             Some(Box::new(KeptRequest { bytes, bytes_max, connect_ms: keep.connect_ms, is_idempotent, room, copy: None }));
     }
 
     /// Sends a copy of the kept request when its exchange has ended.
     pub(super) fn copy_request(&mut self, handler: Option<Box<dyn Handler>>) {
-        if let (Some(kept), Some(handler)) = (&mut self.exchange.kept_request, handler) {
+        if let (Some(kept), Some(handler)) = (&mut self.exchange.request.kept, handler) {
             kept.copy = Some((handler, self.client_address));
         }
     }
@@ -114,8 +114,8 @@ impl Connection {
     /// Whether the request can be sent again.
     pub(super) fn can_resend(&self) -> bool {
         let exchange = &self.exchange;
-        let is_kept = exchange.kept_request.as_ref().is_some_and(|kept| !kept.bytes.is_empty());
-        is_kept && exchange.response_bytes == 0 && !exchange.response_started && exchange.response_body.is_none()
+        let is_kept = exchange.request.kept.as_ref().is_some_and(|kept| !kept.bytes.is_empty());
+        is_kept && exchange.response.bytes == 0 && !exchange.response.is_started && exchange.response.body.is_none()
     }
 
     /// Sends the request again. The connection of the last try was released, or is closed here.
@@ -123,21 +123,21 @@ impl Connection {
         self.end_hedge(HedgeEnd::Lost);
         let Some(target) = self.handler.target() else { return self.enter(Stage::Closed) };
         let exchange = &mut self.exchange;
-        exchange.sent_at = exchange.sent_at.or_else(|| exchange.clock());
-        let Some(kept) = &mut exchange.kept_request else { return self.enter(Stage::Closed) };
+        exchange.times.sent_at = exchange.times.sent_at.or_else(|| exchange.clock());
+        let Some(kept) = &mut exchange.request.kept else { return self.enter(Stage::Closed) };
         retarget_head(&mut kept.bytes, retarget);
-        exchange.upstream = None;
-        exchange.upload_dead = false;
-        exchange.upstream_heard = false;
-        exchange.response_input = Vec::new();
-        exchange.first_byte_ms = resend.first_byte_ms;
-        exchange.to_upstream = Outbox::default();
-        exchange.to_upstream.put(&kept.bytes);
+        exchange.upstream.connection = None;
+        exchange.request.is_unwanted = false;
+        exchange.upstream.is_heard = false;
+        exchange.response.input = Vec::new();
+        exchange.upstream.first_byte_ms = resend.first_byte_ms;
+        exchange.upstream.outbox = Outbox::default();
+        exchange.upstream.outbox.put(&kept.bytes);
         // If it is not idempotent, a replay that is there is for a verdict of `Again`.
         if kept.is_idempotent {
-            exchange.replay.clear();
-            if exchange.request_body.is_done() {
-                exchange.replay.extend_from_slice(&kept.bytes);
+            exchange.request.replay.clear();
+            if exchange.request.body.is_done() {
+                exchange.request.replay.extend_from_slice(&kept.bytes);
             }
         }
         let connect = kept.connect_time();

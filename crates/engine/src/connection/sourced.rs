@@ -43,8 +43,8 @@ impl Connection {
         out: &mut Vec<u8>,
     ) {
         let mut close = close || self.core.draining.get();
-        if sourced.len.is_none() && !self.exchange.client_head {
-            match self.exchange.http10 {
+        if sourced.len.is_none() && !self.exchange.request.is_head {
+            match self.exchange.request.is_http10 {
                 true => close = true,
                 false => {
                     outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
@@ -63,7 +63,7 @@ impl Connection {
         });
         let mut reply = SourcedReply { source: sourced.source, piece: Bytes::new(), is_client_late: false, close };
         let head_bytes = out.len();
-        let mut is_whole = self.exchange.client_head;
+        let mut is_whole = self.exchange.request.is_head;
         while !is_whole {
             match reply.source.poll_next(cx) {
                 Poll::Ready(Ok(Some(piece))) if out.len() - head_bytes + piece.len() <= COPY_BYTES_MAX => {
@@ -78,7 +78,7 @@ impl Connection {
                 Poll::Ready(Err(_)) | Poll::Pending => break,
             }
         }
-        self.exchange.response_started = true;
+        self.exchange.response.is_started = true;
         if self.send_beginning(cx, &mut reply, out).is_err() {
             self.enter(Stage::Closed);
         } else if is_whole {
@@ -113,7 +113,7 @@ impl Connection {
         match polled {
             Poll::Pending => {
                 if reply.is_client_late {
-                    self.exchange.download.wait(now_ms);
+                    self.exchange.response.pace.wait(now_ms);
                 }
                 self.stage = Stage::Sourced(reply);
                 return Poll::Pending;
@@ -121,7 +121,7 @@ impl Connection {
             // The body is truncated, and closing the connection shows that.
             Poll::Ready(Err(())) => self.enter(Stage::Closed),
             Poll::Ready(Ok(is_over)) => {
-                self.exchange.download.go_on(now_ms);
+                self.exchange.response.pace.go_on(now_ms);
                 match is_over {
                     true => self.end_sourced(reply.close),
                     false => self.enter(Stage::Sourced(reply)),
@@ -163,7 +163,7 @@ impl Connection {
     }
 
     fn count_sent(&mut self, bytes: &[u8]) {
-        self.exchange.response_bytes += bytes.len() as u64;
+        self.exchange.response.bytes += bytes.len() as u64;
         if let Some(capture) = &mut self.exchange.capture {
             capture.add_response(bytes);
         }
@@ -172,7 +172,7 @@ impl Connection {
     /// Ends the exchange after the reply.
     fn end_sourced(&mut self, close: bool) {
         self.handler.on_end(self.exchange.ended());
-        let is_read = self.exchange.request_body.is_done();
+        let is_read = self.exchange.request.body.is_done();
         self.exchange.end(&self.core);
         match close {
             true => self.enter(Stage::Linger(0)),

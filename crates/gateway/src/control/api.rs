@@ -176,7 +176,7 @@ pub(crate) fn start(
     let threads = workers::start()?;
     let keys = control.shared.keys.clone();
     let control = Arc::new(control);
-    let proxies = Arc::new(control.shared.settings.client_address.clone());
+    let proxies = Arc::new(control.shared.settings.callers.client_address.clone());
     {
         let _threads = threads.enter();
         control.statistics.start(control.shared.clone(), control.nodes.bus.clone());

@@ -60,7 +60,7 @@ impl CertificateWatch {
                 }
             }
         }
-        if let Some(sinks) = &shared.settings.gateway_events {
+        if let Some(sinks) = &shared.settings.watch.gateway_events {
             for certificate in self.own.clone().iter().filter_map(|slot| slot.get()) {
                 if let Some((kind, message, facts)) = self.ends("", CertificateRole::Server, &certificate.facts) {
                     let request = String::new();

@@ -73,7 +73,7 @@ pub(crate) fn compile(
 fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
     for missing in definition.missing_protections() {
         let field = missing.field;
-        let allowed = definition.tollgate.serve_without.iter().chain(&context.settings.serve_without);
+        let allowed = definition.tollgate.serve_without.iter().chain(&context.settings.documents.serve_without);
         if allowed.into_iter().any(|name| name == field) {
             context
                 .warning(missing.path, format!("is not supported: the API is served without it, as serve_without names {field}"));
@@ -89,7 +89,7 @@ fn check_protections(definition: &ApiDefinition, context: &mut Context<'_>) {
 
 fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>, context: &mut Context<'_>) -> Option<CompiledApi> {
     let listen_path = sanitized_listen_path(&definition.proxy.listen_path);
-    let host = definition.host().filter(|_| context.settings.custom_domains).map(|host| normal_domain(host).into_owned());
+    let host = definition.host().filter(|_| context.settings.routing.custom_domains).map(|host| normal_domain(host).into_owned());
     if let Err(error) = check_listen_path(&listen_path) {
         context.error("$.proxy.listen_path", error);
     }
@@ -100,7 +100,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
     let port = port(definition, context);
     let versions = compile_versions(definition, context);
     let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
-    let rules = || Arc::new(Rules::new(definition, &context.settings.oauth));
+    let rules = || Arc::new(Rules::new(definition, &context.settings.callers.oauth));
     let provider = provided.map(|version| ProviderEndpoints { version, rules: rules() });
     let api = Api {
         id: definition.api_id.clone(),
@@ -150,20 +150,20 @@ fn events(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiEv
     let scripts = ApiEventScripts::new(definition, context.settings, context.registry);
     let scripts = scripts.as_ref().map(|scripts| scripts as &dyn EventScripts);
     let plugins = plugin_events::PluginEvents::new(definition, context.registry);
-    let sources = HandlerSources { scripts, plugins: Some(&plugins), files: Some(&context.settings.secrets.named_files) };
-    let (sinks, problems) = context.settings.events.sinks(Some(&definition.api_id), &definition.event_handlers, sources);
+    let sources = HandlerSources { scripts, plugins: Some(&plugins), files: Some(&context.settings.documents.secrets.named_files) };
+    let (sinks, problems) = context.settings.watch.events.sinks(Some(&definition.api_id), &definition.event_handlers, sources);
     context.problems.extend(problems.into_iter().map(|problem| problem.within(context.file)));
     Some(ApiEvents::new(sinks?, definition, context.settings))
 }
 
 /// Where the API listens.
 fn port(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<ApiPort> {
-    let port = context.settings.ports.port(definition.listen_port, &definition.protocol, definition.enable_proxy_protocol);
+    let port = context.settings.routing.ports.port(definition.listen_port, &definition.protocol, definition.enable_proxy_protocol);
     port.map_err(|(field, message)| context.error(field, message)).ok()
 }
 
 fn stream_rules(definition: &ApiDefinition, context: &Context<'_>) -> StreamRules {
-    let certificates = definition.client_certificates.iter().chain(&context.settings.client_certificates);
+    let certificates = definition.client_certificates.iter().chain(&context.settings.callers.client_certificates);
     StreamRules {
         allowed: IpNetworks::new(definition.ip_allow_list()),
         blocked: IpNetworks::new(definition.ip_block_list()),
@@ -176,13 +176,13 @@ fn stream_rules(definition: &ApiDefinition, context: &Context<'_>) -> StreamRule
 fn error_overrides(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Arc<CompiledOverrides>> {
     let (own, problems) = match definition.error_overrides_disabled {
         true => Default::default(),
-        false => OverrideRules::compile(&definition.error_overrides, &context.settings.error_templates),
+        false => OverrideRules::compile(&definition.error_overrides, &context.settings.answers.error_templates),
     };
     for problem in problems {
         let path = format!("$.error_overrides{}", problem.path);
         if problem.is_error { context.error(path, problem.message) } else { context.warning(path, problem.message) }
     }
-    CompiledOverrides::new(own, &context.settings.error_overrides)
+    CompiledOverrides::new(own, &context.settings.answers.error_overrides)
 }
 
 fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Versions> {
@@ -322,7 +322,7 @@ fn router(apis: &[Arc<CompiledApi>], number: u16, settings: &Settings, problems:
         listen_paths.push((index, listen_path));
     }
     listen_paths.sort_by_key(|(_, listen_path)| std::cmp::Reverse(listen_path_weight(listen_path)));
-    let router = RouterBuilder::new(settings.strict_routes, Some(&settings.hostname)).map(|mut builder| {
+    let router = RouterBuilder::new(settings.routing.strict_routes, Some(&settings.routing.hostname)).map(|mut builder| {
         for (index, listen_path) in &listen_paths {
             let Some(api) = apis.get(*index).filter(|api| !api.internal) else { continue };
             let host = api.host.as_deref();

@@ -152,7 +152,7 @@ fn rehearsed(live: &Arc<GatewayState>, served: &ServedSet) -> Result<Arc<Gateway
 
 /// The same API with counters of its own.
 fn recompiled(api: &CompiledApi, state: &GatewayState) -> Result<CompiledApi, Vec<Problem>> {
-    let lookup = |scheme: &str, name: &str| state.settings.secrets.lookup_in_definition(scheme, name);
+    let lookup = |scheme: &str, name: &str| state.settings.documents.secrets.lookup_in_definition(scheme, name);
     let (definition, _) = ApiDefinition::from_value(api.raw.clone(), None, &lookup)?;
     compile(&definition, api.openapi.as_ref(), &state.settings, &state.registry, None).map(|(api, _)| api)
 }

@@ -136,8 +136,8 @@ pub(crate) fn key_places(definition: &ApiDefinition) -> Option<Arc<AuthConfig>> 
 /// The certificates that an API uses, and those of the configuration that apply to it.
 fn certificates(definition: &ApiDefinition, settings: &Settings) -> Vec<(CertificateRole, String)> {
     let accepts = definition.use_mutual_tls_auth;
-    let clients = definition.client_certificates.iter().chain(&settings.client_certificates).filter(|_| accepts);
-    let upstream = settings.upstream_tls.for_api(definition);
+    let clients = definition.client_certificates.iter().chain(&settings.callers.client_certificates).filter(|_| accepts);
+    let upstream = settings.upstreams.tls.for_api(definition);
     let of = |role: CertificateRole| move |name: &String| (role, name.clone());
     let upstreams = upstream.certificate_names().map(of(CertificateRole::Upstream));
     let servers = definition.certificates.iter().map(of(CertificateRole::Server));

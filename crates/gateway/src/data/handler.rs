@@ -341,7 +341,7 @@ impl Handler for GatewayHandler {
             reply::plain(outgoing, settings, 400, "Bad Request");
             return Verdict::Reply;
         };
-        if !settings.skip_url_cleaning
+        if !settings.routing.skip_url_cleaning
             && !request.path_is_plain()
             && let Some(cleaned) = path::clean(&path.decoded)
         {
@@ -361,7 +361,7 @@ impl Handler for GatewayHandler {
                 core.tap.take_unrouted(&record, core.time_of_day.unix_ns(now));
                 core.tap.put_back(record);
             }
-            if settings.logs_not_found {
+            if settings.watch.logs_not_found {
                 tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API matches this request");
             }
             reply::plain(outgoing, settings, 404, "Not Found");
@@ -370,7 +370,7 @@ impl Handler for GatewayHandler {
             return Verdict::Reply;
         };
         let url = Url { path, listen_bytes: found.listen_bytes, query: request.query().map(Cow::Borrowed) };
-        if let Some(tracer) = &settings.tracer
+        if let Some(tracer) = &settings.watch.tracer
             && self.trace.is_none()
         {
             self.trace = Some(tracer.place(&request.headers, core.next_id().0, core.next_id().0));
@@ -381,7 +381,7 @@ impl Handler for GatewayHandler {
             request,
             arrival: Arrival { full_path: &full_path, ..self.arrival(&core, tls.as_deref(), client_ip, now, now, core.next_id()) },
         };
-        if settings.request_id {
+        if settings.answers.request_id {
             self.request_id = Some(record_builder::request_id(&context));
         }
         let result = self.walk(&context, &snapshot, found.api, url, outgoing);
@@ -471,8 +471,8 @@ impl Handler for GatewayHandler {
 
     fn passes_response_trailer(&self, name: &str) -> bool {
         let settings = &self.core.shared.settings;
-        let is_own = (settings.request_id && is_same_name(name, "X-Request-Id"))
-            || (settings.server_timing && is_same_name(name, "Server-Timing"));
+        let is_own = (settings.answers.request_id && is_same_name(name, "X-Request-Id"))
+            || (settings.answers.server_timing && is_same_name(name, "Server-Timing"));
         let of_version = self.in_flight.as_ref().and_then(InFlight::version).map_or(&[][..], |version| &version.response_changes);
         !is_own && !of_version.iter().chain(self.state.response.all_changes()).any(|change| is_same_name(change.name(), name))
     }
@@ -714,10 +714,13 @@ impl GatewayHandler {
             reply::refuse(outgoing, &shared.settings, &refusal, None);
             return Verdict::Reply;
         }
-        let caller =
-            ControlCaller::behind_proxies(&shared.settings.client_address, self.peer.ip(), client, self.tls.is_some(), &|name| {
-                request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).last().map(|(_, value)| value)
-            });
+        let caller = ControlCaller::behind_proxies(
+            &shared.settings.callers.client_address,
+            self.peer.ip(),
+            client,
+            self.tls.is_some(),
+            &|name| request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).last().map(|(_, value)| value),
+        );
         outgoing.edits.set(&request.headers, ControlCaller::HEADER, caller.to_string().as_bytes());
         outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });

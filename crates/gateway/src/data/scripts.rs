@@ -29,8 +29,8 @@ pub(crate) fn load(
     settings: &Settings,
     registry: &Arc<Registry>,
 ) -> Result<Script, ProgramFault> {
-    let tls = settings.upstream_tls.for_api(definition);
-    let host = GatewayHost::new(&definition.api_id, registry, tls, settings.body_bytes_max);
+    let tls = settings.upstreams.tls.for_api(definition);
+    let host = GatewayHost::new(&definition.api_id, registry, tls, settings.sizes.body_bytes_max);
     registry.scripts.load(builder.build(), Arc::new(host), scripts.limits)
 }
 

@@ -47,19 +47,33 @@ pub(crate) struct BatchLimits {
 /// Settings that all APIs share.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
+    pub routing: RoutingTerms,
+    pub sizes: SizeLimits,
+    pub callers: CallerTerms,
+    pub upstreams: UpstreamTerms,
+    pub documents: DocumentTerms,
+    pub answers: AnswerTerms,
+    pub watch: WatchTerms,
+}
+
+/// Which API a request belongs to, and what path it has.
+#[derive(Clone, Debug)]
+pub(crate) struct RoutingTerms {
     pub strict_routes: bool,
     /// Default rules for endpoint patterns.
     pub patterns: PatternRules,
-    /// Algorithm that counts rates.
-    pub limiter: LimitAlgorithm,
-    /// Whether the limits of organisations' sessions are enforced.
-    pub enforce_org_quotas: bool,
-    /// Whether only organisations with an API have sessions.
-    pub suppress_default_org_store: bool,
     pub custom_domains: bool,
     pub hostname: String,
-    pub websockets: bool,
     pub skip_url_cleaning: bool,
+    /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
+    pub control_paths: Vec<String>,
+    /// Ports that definitions may name.
+    pub ports: PortRules,
+}
+
+/// Largest bodies, and the memory for those that are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct SizeLimits {
     pub request_body_bytes_max: Option<u64>,
     /// Largest body that a middleware reads, in bytes after decompression.
     pub body_bytes_max: usize,
@@ -68,6 +82,74 @@ pub(crate) struct Settings {
     pub batch: BatchLimits,
     /// Limits of the response cache of all APIs together.
     pub cache: CacheMemory,
+}
+
+/// Who calls, and how much.
+#[derive(Clone, Debug)]
+pub(crate) struct CallerTerms {
+    /// Algorithm that counts rates.
+    pub limiter: LimitAlgorithm,
+    /// Whether the limits of organisations' sessions are enforced.
+    pub enforce_org_quotas: bool,
+    /// Whether only organisations with an API have sessions.
+    pub suppress_default_org_store: bool,
+    pub client_address: ClientAddress,
+    /// Client certificates that may call every API with client certificates.
+    pub client_certificates: Vec<String>,
+    /// Whether a key that is bound to a certificate may be used without it.
+    pub keys_without_certificate: bool,
+    /// Whether any certificate is accepted from servers of key sets.
+    pub insecure_jwks_tls: bool,
+    /// Age at which a key set is fetched again.
+    pub jwks_age_max: Duration,
+    /// Settings of the OAuth 2.0 provider.
+    pub oauth: OAuthSettings,
+    /// Tells when quotas are used to a share, if it is switched on.
+    pub quota_monitor: Option<Arc<QuotaMonitor>>,
+}
+
+/// Where requests go.
+#[derive(Clone, Debug)]
+pub(crate) struct UpstreamTerms {
+    /// Default TLS settings towards upstreams.
+    pub tls: TlsSettings,
+    /// Key of the identifiers in cookies that name targets: gateways with one secret have the same ones.
+    pub sticky_key: StickyKey,
+    /// How `uptime_tests` are run; `None` if they are off.
+    pub uptime_tests: Option<UptimeRounds>,
+    /// Time between two questions to a discovery service, if an API does not set it.
+    pub discovery_interval: Duration,
+    /// Name servers to use instead of the system's.
+    pub name_servers: Vec<SocketAddr>,
+    /// Where the gateway runs; empty if that does not matter.
+    pub zone: String,
+    pub websockets: bool,
+}
+
+/// What definitions may have.
+#[derive(Clone, Debug)]
+pub(crate) struct DocumentTerms {
+    /// How strictly OpenAPI documents are checked.
+    pub oas: OasConfig,
+    /// Whether examples of OpenAPI documents that do not fit are warnings, where they are no errors.
+    pub warns_of_examples: bool,
+    /// Tags of this gateway's segment: an API must have one of them to be served. `None` serves every API.
+    segment: Option<Vec<String>>,
+    /// Values of references to secrets in definitions.
+    pub secrets: SecretSources,
+    /// Protective fields of definitions that are not supported; an API that uses one of these is served without it.
+    pub serve_without: Vec<String>,
+    /// Uploaded or in files: all that the configuration names.
+    pub certificates_named: Vec<String>,
+    /// Settings of scripts; `None` if none may run.
+    pub scripts: Option<ScriptSettings>,
+    /// Settings of plugins.
+    pub plugins: PluginTerms,
+}
+
+/// What responses have of the gateway.
+#[derive(Clone, Debug)]
+pub(crate) struct AnswerTerms {
     pub close_connections: bool,
     pub hide_generator: bool,
     pub version_header: String,
@@ -83,66 +165,26 @@ pub(crate) struct Settings {
     quota_status: u16,
     /// Whether requests get an `X-Request-Id`.
     pub request_id: bool,
-    /// Whether requests that match no API are logged.
-    pub logs_not_found: bool,
     /// Whether responses get a `Server-Timing`.
     pub server_timing: bool,
-    /// The tracer, if requests are traced.
-    pub tracer: Option<Tracer>,
-    pub client_address: ClientAddress,
-    /// Default TLS settings towards upstreams.
-    pub upstream_tls: TlsSettings,
-    /// Client certificates that may call every API with client certificates.
-    pub client_certificates: Vec<String>,
-    /// Uploaded or in files: all that the configuration names.
-    pub certificates_named: Vec<String>,
-    /// Whether a key that is bound to a certificate may be used without it.
-    pub keys_without_certificate: bool,
-    /// Whether any certificate is accepted from servers of key sets.
-    pub insecure_jwks_tls: bool,
-    /// Age at which a key set is fetched again.
-    pub jwks_age_max: Duration,
-    /// Settings of the OAuth 2.0 provider.
-    pub oauth: OAuthSettings,
-    /// How strictly OpenAPI documents are checked.
-    pub oas: OasConfig,
-    /// Whether examples of OpenAPI documents that do not fit are warnings, where they are no errors.
-    pub warns_of_examples: bool,
-    /// Tags of this gateway's segment: an API must have one of them to be served. `None` serves every API.
-    segment: Option<Vec<String>>,
-    /// Values of references to secrets in definitions.
-    pub secrets: SecretSources,
-    /// Key of the identifiers in cookies that name targets: gateways with one secret have the same ones.
-    pub sticky_key: StickyKey,
-    /// How `uptime_tests` are run; `None` if they are off.
-    pub uptime_tests: Option<UptimeRounds>,
-    /// Time between two questions to a discovery service, if an API does not set it.
-    pub discovery_interval: Duration,
-    /// Name servers to use instead of the system's.
-    pub name_servers: Vec<SocketAddr>,
-    /// Where the gateway runs; empty if that does not matter.
-    pub zone: String,
-    /// Ports that definitions may name.
-    pub ports: PortRules,
-    /// Protective fields of definitions that are not supported; an API that uses one of these is served without it.
-    pub serve_without: Vec<String>,
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
-    /// Settings of scripts; `None` if none may run.
-    pub scripts: Option<ScriptSettings>,
+    /// Rules that replace error responses, for all APIs.
+    pub error_overrides: Arc<OverrideRules>,
+}
+
+/// Who is told what happens.
+#[derive(Clone, Debug)]
+pub(crate) struct WatchTerms {
+    /// Whether requests that match no API are logged.
+    pub logs_not_found: bool,
+    /// The tracer, if requests are traced.
+    pub tracer: Option<Tracer>,
     /// Handlers of events.
     pub events: EventDesk,
     /// Those of the gateway's own events.
     pub gateway_events: Option<Arc<EventSinks>>,
-    /// Tells when quotas are used to a share, if it is switched on.
-    pub quota_monitor: Option<Arc<QuotaMonitor>>,
-    /// Rules that replace error responses, for all APIs.
-    pub error_overrides: Arc<OverrideRules>,
-    /// Settings of plugins.
-    pub plugins: PluginTerms,
-    /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
-    pub control_paths: Vec<String>,
 }
 
 /// Settings of plugins.
@@ -217,81 +259,95 @@ impl Settings {
         let own = inspection.chain(["/live"]).map(str::to_owned);
         let control_paths = names.into_iter().map(|name| format!("/{name}")).chain(own);
         Settings {
-            strict_routes: http.enable_strict_routes,
-            patterns: PatternRules::new(config),
-            limiter: LimitAlgorithm::of(config),
-            enforce_org_quotas: config.enforce_org_quotas,
-            suppress_default_org_store: config.suppress_default_org_store,
-            custom_domains: config.enable_custom_domains,
-            hostname: config.hostname.clone(),
-            websockets: http.enable_websockets,
-            skip_url_cleaning: http.skip_url_cleaning,
-            request_body_bytes_max: Some(http.max_request_body_size).filter(|bytes| *bytes > 0),
-            body_bytes_max: config.tollgate.limits.body_bytes_max,
-            response_bytes_max: match usize::try_from(http.max_response_body_size) {
-                Ok(bytes) if bytes > 0 => bytes.min(config.tollgate.limits.body_bytes_max),
-                _ => config.tollgate.limits.body_bytes_max,
+            routing: RoutingTerms {
+                strict_routes: http.enable_strict_routes,
+                patterns: PatternRules::new(config),
+                custom_domains: config.enable_custom_domains,
+                hostname: config.hostname.clone(),
+                skip_url_cleaning: http.skip_url_cleaning,
+                control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
+                ports: PortRules::new(config),
             },
-            batch: BatchLimits {
-                requests_max: config.tollgate.limits.batch_requests_max,
+            sizes: SizeLimits {
+                request_body_bytes_max: Some(http.max_request_body_size).filter(|bytes| *bytes > 0),
                 body_bytes_max: config.tollgate.limits.body_bytes_max,
+                response_bytes_max: match usize::try_from(http.max_response_body_size) {
+                    Ok(bytes) if bytes > 0 => bytes.min(config.tollgate.limits.body_bytes_max),
+                    _ => config.tollgate.limits.body_bytes_max,
+                },
+                batch: BatchLimits {
+                    requests_max: config.tollgate.limits.batch_requests_max,
+                    body_bytes_max: config.tollgate.limits.body_bytes_max,
+                },
+                cache: CacheMemory {
+                    memory_bytes_max: config.tollgate.cache.memory_mib_max.saturating_mul(1 << 20),
+                    body_bytes_max: config.tollgate.cache.body_bytes_max,
+                },
             },
-            cache: CacheMemory {
-                memory_bytes_max: config.tollgate.cache.memory_mib_max.saturating_mul(1 << 20),
-                body_bytes_max: config.tollgate.cache.body_bytes_max,
+            callers: CallerTerms {
+                limiter: LimitAlgorithm::of(config),
+                enforce_org_quotas: config.enforce_org_quotas,
+                suppress_default_org_store: config.suppress_default_org_store,
+                client_address: ClientAddress {
+                    trusted_proxies: config.tollgate.trusted_networks(),
+                    xff_depth: http.xff_depth,
+                    header: config.tollgate.client_ip_header.to_ascii_lowercase(),
+                },
+                client_certificates: config.security.certificates.apis.clone(),
+                keys_without_certificate: config.security.allow_unsafe_dynamic_mtls_token,
+                insecure_jwks_tls: config.jwt_ssl_insecure_skip_verify,
+                jwks_age_max: match config.jwks.cache.timeout {
+                    0 => JWKS_AGE_MAX,
+                    seconds => Duration::from_secs(seconds),
+                },
+                oauth: OAuthSettings::new(config),
+                quota_monitor: None,
             },
-            close_connections: config.close_connections,
-            hide_generator: config.hide_generator_header,
-            version_header: config.version_header.clone(),
-            reports_quotas: config.rate_limit_response_headers != "rate_limits",
-            tyk_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Ietf,
-            ietf_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Tyk,
-            problem_details: config.tollgate.problem_details,
-            quota_status: config.tollgate.quota_status,
-            request_id: config.tollgate.request_id,
-            logs_not_found: config.track_404_logs,
-            server_timing: config.tollgate.server_timing,
-            tracer: config.opentelemetry.traces().map(|traces| Tracer::new(&traces)),
-            client_address: ClientAddress {
-                trusted_proxies: config.tollgate.trusted_networks(),
-                xff_depth: http.xff_depth,
-                header: config.tollgate.client_ip_header.to_ascii_lowercase(),
+            upstreams: UpstreamTerms {
+                tls: TlsSettings::of_gateway(config),
+                sticky_key: StickyKey(blake3::derive_key("tollgate 2026 cookies that name targets", config.secret.as_bytes())),
+                uptime_tests: (!config.uptime_tests.disable).then(|| UptimeRounds {
+                    trigger: or(u64::from(config.uptime_tests.config.failure_trigger_sample_size), 3) as u32,
+                    interval: Duration::from_secs(or(config.uptime_tests.config.time_wait, 10)),
+                }),
+                discovery_interval: Duration::from_secs(or(config.service_discovery.default_cache_timeout, 120)),
+                name_servers: config.tollgate.dns.addresses(),
+                zone: config.tollgate.zone.clone(),
+                websockets: http.enable_websockets,
             },
-            upstream_tls: TlsSettings::of_gateway(config),
-            client_certificates: config.security.certificates.apis.clone(),
-            certificates_named: certificates_named(config),
-            keys_without_certificate: config.security.allow_unsafe_dynamic_mtls_token,
-            insecure_jwks_tls: config.jwt_ssl_insecure_skip_verify,
-            jwks_age_max: match config.jwks.cache.timeout {
-                0 => JWKS_AGE_MAX,
-                seconds => Duration::from_secs(seconds),
+            documents: DocumentTerms {
+                oas: config.oas_config,
+                warns_of_examples: false,
+                segment: Some(&config.db_app_conf_options)
+                    .filter(|options| options.node_is_segmented)
+                    .map(|options| options.tags.clone()),
+                secrets: config.secret_sources(std::env::vars()),
+                serve_without: config.tollgate.serve_without.clone(),
+                certificates_named: certificates_named(config),
+                scripts: ScriptSettings::new(config),
+                plugins: PluginTerms::new(config),
             },
-            oauth: OAuthSettings::new(config),
-            oas: config.oas_config,
-            warns_of_examples: false,
-            segment: Some(&config.db_app_conf_options)
-                .filter(|options| options.node_is_segmented)
-                .map(|options| options.tags.clone()),
-            secrets: config.secret_sources(std::env::vars()),
-            sticky_key: StickyKey(blake3::derive_key("tollgate 2026 cookies that name targets", config.secret.as_bytes())),
-            uptime_tests: (!config.uptime_tests.disable).then(|| UptimeRounds {
-                trigger: or(u64::from(config.uptime_tests.config.failure_trigger_sample_size), 3) as u32,
-                interval: Duration::from_secs(or(config.uptime_tests.config.time_wait, 10)),
-            }),
-            discovery_interval: Duration::from_secs(or(config.service_discovery.default_cache_timeout, 120)),
-            name_servers: config.tollgate.dns.addresses(),
-            zone: config.tollgate.zone.clone(),
-            ports: PortRules::new(config),
-            serve_without: config.tollgate.serve_without.clone(),
-            overrides: config.override_messages.clone(),
-            error_templates: ErrorTemplates::default(),
-            scripts: ScriptSettings::new(config),
-            events: EventDesk::default(),
-            gateway_events: None,
-            quota_monitor: None,
-            error_overrides: Arc::default(),
-            plugins: PluginTerms::new(config),
-            control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
+            answers: AnswerTerms {
+                close_connections: config.close_connections,
+                hide_generator: config.hide_generator_header,
+                version_header: config.version_header.clone(),
+                reports_quotas: config.rate_limit_response_headers != "rate_limits",
+                tyk_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Ietf,
+                ietf_limit_headers: config.tollgate.rate_limit_headers != RateLimitHeaders::Tyk,
+                problem_details: config.tollgate.problem_details,
+                quota_status: config.tollgate.quota_status,
+                request_id: config.tollgate.request_id,
+                server_timing: config.tollgate.server_timing,
+                overrides: config.override_messages.clone(),
+                error_templates: ErrorTemplates::default(),
+                error_overrides: Arc::default(),
+            },
+            watch: WatchTerms {
+                logs_not_found: config.track_404_logs,
+                tracer: config.opentelemetry.traces().map(|traces| Tracer::new(&traces)),
+                events: EventDesk::default(),
+                gateway_events: None,
+            },
         }
     }
 
@@ -310,47 +366,47 @@ impl Settings {
         let (quota_monitor, more) = QuotaMonitor::new(config, &events);
         problems.extend(more);
         let error_overrides = Arc::new(rules);
-        (Settings { error_templates, error_overrides, events, gateway_events, quota_monitor, ..self }, problems)
+        let answers = AnswerTerms { error_templates, error_overrides, ..self.answers };
+        let watch = WatchTerms { events, gateway_events, ..self.watch };
+        let callers = CallerTerms { quota_monitor, ..self.callers };
+        (Settings { answers, watch, callers, ..self }, problems)
     }
 
     /// The same for a configuration that is only rehearsed: without events and traces, and without headers that differ from request to request.
     pub(crate) fn rehearsal(&self) -> Self {
+        let known = self.clone();
         Settings {
-            events: EventDesk::default(),
-            gateway_events: None,
-            quota_monitor: None,
-            tracer: None,
-            request_id: false,
-            server_timing: false,
-            logs_not_found: false,
-            ..self.clone()
+            watch: WatchTerms { events: EventDesk::default(), gateway_events: None, tracer: None, logs_not_found: false },
+            callers: CallerTerms { quota_monitor: None, ..known.callers },
+            answers: AnswerTerms { request_id: false, server_timing: false, ..known.answers },
+            ..known
         }
     }
 
     /// Whether the gateway sets or reads this request header for all APIs.
     pub(crate) fn uses_header(&self, name: &str) -> bool {
-        let own = [self.request_id.then_some("X-Request-Id"), Some(self.client_address.header.as_str())];
-        let of_traces = self.tracer.as_ref().and_then(Tracer::header);
+        let own = [self.answers.request_id.then_some("X-Request-Id"), Some(self.callers.client_address.header.as_str())];
+        let of_traces = self.watch.tracer.as_ref().and_then(Tracer::header);
         own.into_iter().flatten().chain(of_traces).any(|own| is_same_name(own, name))
     }
 
     /// The header in which trusted proxies report the client; empty for the usual headers.
     pub(crate) fn client_address_header(&self) -> &str {
-        &self.client_address.header
+        &self.callers.client_address.header
     }
 
     /// Whether a path on this port belongs to the control plane.
     #[inline]
     pub(crate) fn is_control_path(&self, path: &str) -> bool {
-        !self.control_paths.is_empty()
-            && (path.starts_with("/tyk/") || path == "/tyk" || self.control_paths.iter().any(|own| own == path))
+        !self.routing.control_paths.is_empty()
+            && (path.starts_with("/tyk/") || path == "/tyk" || self.routing.control_paths.iter().any(|own| own == path))
     }
 
     /// Status and message of a refusal after the operator's overrides, and the complete JSON body if it is prepared.
     #[inline]
     pub(crate) fn worded<'r>(&'r self, refusal: &'r RefusalText) -> (u16, &'r str, &'static str) {
-        let replacement = refusal.id.filter(|_| !self.overrides.is_empty()).and_then(|id| self.overrides.get(id));
-        let own_status = if refusal.cause == QUOTA_EXCEEDED.cause { self.quota_status } else { refusal.status };
+        let replacement = refusal.id.filter(|_| !self.answers.overrides.is_empty()).and_then(|id| self.answers.overrides.get(id));
+        let own_status = if refusal.cause == QUOTA_EXCEEDED.cause { self.answers.quota_status } else { refusal.status };
         let status = replacement.map(|own| own.code).filter(|code| *code != 0).unwrap_or(own_status);
         let message = replacement.map(|own| own.message.as_str()).filter(|text| !text.is_empty());
         match message {
@@ -361,17 +417,17 @@ impl Settings {
 
     /// Whether this gateway serves APIs with these tags.
     pub(crate) fn has_tag_of(&self, tags: &[String]) -> bool {
-        self.segment.as_ref().is_none_or(|segment| tags.iter().any(|tag| segment.contains(tag)))
+        self.documents.segment.as_ref().is_none_or(|segment| tags.iter().any(|tag| segment.contains(tag)))
     }
 
     /// The client's address: the connection's, or the one that a trusted proxy reports.
     #[inline]
     pub(crate) fn client_ip(&self, peer: IpAddr, request: &Request<'_>) -> IpAddr {
-        self.client_address.of(peer, request)
+        self.callers.client_address.of(peer, request)
     }
 
     /// Whether the request comes from a trusted proxy itself, not from a client behind it.
     pub(crate) fn is_proxy(&self, client: IpAddr, peer: IpAddr) -> bool {
-        client == peer && self.client_address.trusts(peer)
+        client == peer && self.callers.client_address.trusts(peer)
     }
 }

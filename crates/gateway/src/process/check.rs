@@ -19,7 +19,7 @@ use tollgate_model::{Level, Problem};
 /// Checks each file and prints its problems; fails if one has errors.
 pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     let (mut basis, mut failed) = basis(options);
-    basis.settings.warns_of_examples = options.examples;
+    basis.settings.documents.warns_of_examples = options.examples;
     let Some(files) = files(options) else {
         println!("tollgate: no configuration is found: name one, or the files to check");
         return ExitCode::FAILURE;

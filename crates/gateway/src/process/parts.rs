@@ -84,7 +84,7 @@ impl Parts {
             registry.share_responses(Arc::new(SecondTier::new(redis.clone(), answer_time_max)));
         }
         let certificates = Arc::new(storage::open_certificates(config, store, &keys)?);
-        settings.events.use_certificates(registry.certificates.clone());
+        settings.watch.events.use_certificates(registry.certificates.clone());
         let uploaded = certificates.clone();
         registry.certificates.add_stored(Box::new(move |id| Some(uploaded.get_used(id)?.to_pem().into_bytes())));
         let client_terms = ClientTerms::new(config, &registry.certificates, !certificates.are_read())?.map(Arc::new);

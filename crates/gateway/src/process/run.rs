@@ -196,7 +196,7 @@ fn watch(config: &GatewayConfig, shared: &Arc<GatewayState>, reloads: &Reloads) 
         let reloads = reloads.clone();
         bundles.on_fetched(move || reloads.request_later());
     }
-    if let Some(secrets) = &shared.settings.secrets.remote {
+    if let Some(secrets) = &shared.settings.documents.secrets.remote {
         let (reloads, interval) = (reloads.clone(), Duration::from_secs(config.tollgate.secrets.renew_s.max(1)));
         secret_stores::watch(secrets, interval, move || reloads.request_later())?;
     }
@@ -264,7 +264,7 @@ impl Ending {
             tracing::error!("revisions or entries of the log of changes are lost: the store takes too long");
         }
         shared.observer.recording.iter().for_each(Recording::stop);
-        shared.settings.events.finish();
+        shared.settings.watch.events.finish();
         self.pusher.into_iter().for_each(Pusher::stop);
         // After a handover, the new process answers under the same name.
         if let Some(bus) = self.node_bus.filter(|_| end == StopCause::Stop) {

@@ -134,7 +134,7 @@ pub(super) fn stores(text: &mut Exposition, shared: &GatewayState) {
 
 /// Stores of secrets.
 pub(super) fn secret_stores(text: &mut Exposition, shared: &GatewayState) {
-    let states = shared.settings.secrets.remote.as_ref().map(|secrets| secrets.states()).unwrap_or_default();
+    let states = shared.settings.documents.secrets.remote.as_ref().map(|secrets| secrets.states()).unwrap_or_default();
     text.family("tollgate_secret_store_up", MetricKind::Gauge, "1 if a store of secrets answered the last question.");
     for state in &states {
         text.sample(&[("store", &state.name)], u8::from(state.is_up).into());

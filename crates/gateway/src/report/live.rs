@@ -79,7 +79,7 @@ pub(crate) fn live(shared: &GatewayState, shown: &ShownApis) -> Value {
         "certificates": certificates(shared),
         "stores": component_metrics::store_states(shared),
         "sinks": sinks(shared),
-        "events": live_events(&shared.settings.events),
+        "events": live_events(&shared.settings.watch.events),
         "middlewares": middlewares(shared),
     })
 }

@@ -48,7 +48,7 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     component_metrics::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
     component_metrics::hooks(text, &shared.registry.all_hook_meters());
     targets::targets(text, shared);
-    events::event_series(text, &shared.settings.events);
+    events::event_series(text, &shared.settings.watch.events);
     streams::streams(text, shared);
     component_metrics::stores(text, shared);
     component_metrics::secret_stores(text, shared);
@@ -102,7 +102,7 @@ fn caches(text: &mut Exposition, shared: &GatewayState) {
     text.family("tollgate_cache_bytes", MetricKind::Gauge, "Memory of the response cache, all APIs together.")
         .sample(&[], shared.registry.api_caches().1 as f64);
     text.family("tollgate_cache_bytes_max", MetricKind::Gauge, "Limit for the memory of the response cache.")
-        .sample(&[], shared.settings.cache.memory_bytes_max as f64);
+        .sample(&[], shared.settings.sizes.cache.memory_bytes_max as f64);
 }
 
 fn requests(text: &mut Exposition, shared: &GatewayState) {

@@ -55,7 +55,7 @@ pub(super) async fn status(State(control): State<Arc<Control>>) -> ControlAnswer
     let apis = response_caches(shared).into_iter().map(|(api_id, figures)| CacheReportOfApi { api_id, figures });
     ok(CacheReport {
         bytes: shared.registry.api_caches().1,
-        bytes_max: shared.settings.cache.memory_bytes_max,
+        bytes_max: shared.settings.sizes.cache.memory_bytes_max,
         gateways: control.purger.log().map(|log| log.gateways()).unwrap_or_default(),
         apis: apis.collect(),
     })

@@ -71,7 +71,7 @@ fn uses<'i>(control: &Control, ids: &'i [String]) -> HashMap<&'i str, Vec<Certif
             }
         }
     };
-    control.shared.settings.certificates_named.iter().for_each(|name| note(name, "configuration", ""));
+    control.shared.settings.documents.certificates_named.iter().for_each(|name| note(name, "configuration", ""));
     for api in &control.shared.current.load().apis {
         // Definitions name certificates in several fields, and more are added.
         each_text(&api.raw, &mut |text| note(text, "api", &api.id));

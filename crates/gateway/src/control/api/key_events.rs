@@ -37,7 +37,7 @@ fn tell(
 ) -> ControlAnswer {
     let ControlAnswer(status, value) = &answer;
     if let Some(sinks) =
-        control.shared.settings.gateway_events.as_ref().filter(|sinks| *status == StatusCode::OK && sinks.handle(kind))
+        control.shared.settings.watch.gateway_events.as_ref().filter(|sinks| *status == StatusCode::OK && sinks.handle(kind))
     {
         let key = value.get("key").and_then(Value::as_str).unwrap_or_default().to_owned();
         let facts = EventFacts::Token { org: org(), key };

@@ -532,7 +532,7 @@ pub(super) async fn purge(State(control): State<Arc<Control>>, Extract(query): Q
     match query.get("scope").map(String::as_str) {
         None => error(StatusCode::UNPROCESSABLE_ENTITY, "scope parameter is required"),
         Some("lapsed") => {
-            let retained = control.shared.settings.oauth.retained_s.max(control.shared.settings.oauth.refresh_s);
+            let retained = control.shared.settings.callers.oauth.retained_s.max(control.shared.settings.callers.oauth.refresh_s);
             match control.token_store.purge(unix_s().saturating_sub(retained)).await {
                 Ok(()) => message("lapsed tokens purged"),
                 Err(fault) => unstored(&fault, "error purging lapsed tokens"),

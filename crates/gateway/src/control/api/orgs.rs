@@ -110,7 +110,7 @@ pub(super) async fn update(
 /// Creates or replaces an organisation's session.
 async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body: &[u8], action: Change) -> ControlAnswer {
     let Ok((mut session, _)) = Session::parse(body) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
-    if control.shared.settings.suppress_default_org_store && !has_api(control, id) {
+    if control.shared.settings.callers.suppress_default_org_store && !has_api(control, id) {
         return error(StatusCode::NOT_FOUND, "No such organisation found in Active API list");
     }
     session.last_updated = unix_s().to_string();

@@ -39,8 +39,9 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
     let rules = definition.tollgate.upstream.as_ref().unwrap_or(&default);
     let method = method(rules);
     let health = health_rules(rules.health.as_ref());
-    let zone = context.settings.zone.clone();
-    let (tls, sticky_key, registry) = (context.upstream_tls(definition), context.settings.sticky_key, context.registry.clone());
+    let zone = context.settings.upstreams.zone.clone();
+    let (tls, sticky_key, registry) =
+        (context.upstream_tls(definition), context.settings.upstreams.sticky_key, context.registry.clone());
     let maker = |part: &str| ListMaker {
         name: PoolName { api: definition.api_id.clone(), version: version.to_owned(), part: part.to_owned() },
         tls: tls.clone(),

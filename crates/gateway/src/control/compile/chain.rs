@@ -39,7 +39,7 @@ fn compile_list(
     info: &VersionInfo,
     context: &mut Context<'_>,
 ) -> Option<Compiled> {
-    let own = context.settings.patterns;
+    let own = context.settings.routing.patterns;
     let rules = PatternRules { ignore_case: own.ignore_case || info.ignore_endpoint_case, ..own };
     let before = context.errors();
     let patterns = PatternBuilder::new(rules, context.registry.patterns.clone());

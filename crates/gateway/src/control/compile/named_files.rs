@@ -20,7 +20,7 @@ pub(super) fn check(definition: &ApiDefinition, directory: &Path, context: &mut 
         }
     }
     let mut outside: Vec<(String, String)> = Vec::new();
-    let files = &context.settings.secrets.named_files;
+    let files = &context.settings.documents.secrets.named_files;
     let mut note = |at: String, result: Result<(), String>| outside.extend(result.err().map(|why| (at, why)));
     for (at, name) in named {
         match Library::is_text(name) {

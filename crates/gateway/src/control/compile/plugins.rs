@@ -59,7 +59,7 @@ impl Bundled {
 
     /// Where the files of its plugins are.
     pub(super) fn directory<'p>(&'p self, context: &'p Context<'_>) -> &'p Path {
-        self.only.as_ref().map_or(context.settings.plugins.directory.as_path(), |(directory, _)| directory)
+        self.only.as_ref().map_or(context.settings.documents.plugins.directory.as_path(), |(directory, _)| directory)
     }
 
     /// The plugins of a definition, and where their files are.
@@ -131,7 +131,7 @@ fn loaded_record_plugin(
 }
 
 fn loaded(definition: &ApiDefinition, bundled: &Bundled, context: &Context<'_>) -> Result<ApiHooks, LoadFault> {
-    let (section, terms) = (&definition.custom_middleware, &context.settings.plugins);
+    let (section, terms) = (&definition.custom_middleware, &context.settings.documents.plugins);
     let fault = |why: &str| LoadFault { path: "$.custom_middleware.driver".to_owned(), message: why.to_owned() };
     if !section.has_known_driver() {
         return Err(fault(&format!("is not supported{}", advice(definition))));

@@ -12,7 +12,7 @@ pub(super) fn check(document: &Value, context: &mut Context<'_>) {
 fn check_below(value: &Value, path: &str, context: &mut Context<'_>) {
     match value {
         Value::String(text) if text.contains("$secret_") => {
-            for (written, why) in missing_secrets(text, &context.settings.secrets) {
+            for (written, why) in missing_secrets(text, &context.settings.documents.secrets) {
                 context.warning(path, format!("{written} {why}: nothing takes its place"));
             }
         }

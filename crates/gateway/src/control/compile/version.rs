@@ -30,8 +30,8 @@ pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo
         upstreams: upstreams?,
         first_byte_ms: first_byte_ms(info),
         response_lines: response_lines(expiry_of(&definition.expiration), expires),
-        replaces_rate_limit: context.settings.reports_quotas && context.settings.tyk_limit_headers,
-        response_changes: response_changes(info, &context.settings.secrets),
+        replaces_rate_limit: context.settings.answers.reports_quotas && context.settings.answers.tyk_limit_headers,
+        response_changes: response_changes(info, &context.settings.documents.secrets),
     })
 }
 

@@ -28,7 +28,7 @@ const EXPECTED: u16 = 200;
 /// Whether the API has checks of Tyk's that run.
 pub(super) fn has_uptime_tests(definition: &ApiDefinition, context: &Context<'_>) -> bool {
     let tests = &definition.uptime_tests;
-    context.settings.uptime_tests.is_some() && !tests.disabled && !tests.check_list.is_empty()
+    context.settings.upstreams.uptime_tests.is_some() && !tests.disabled && !tests.check_list.is_empty()
 }
 
 /// What is done about the targets; `None` for nothing.
@@ -54,7 +54,7 @@ pub(super) fn compile(
             discovery,
         });
     }
-    let rounds = context.settings.uptime_tests.filter(|_| has_tests);
+    let rounds = context.settings.upstreams.uptime_tests.filter(|_| has_tests);
     if rounds.is_none() && discovery.is_none() {
         return None;
     }
@@ -180,7 +180,7 @@ pub(super) fn discovery(
             context.error("$.tollgate.upstream.srv", "proxy.service_discovery finds targets as well: an API has one source");
         }
         let source = DiscoverySource::Dns {
-            resolver: SrvResolver::new(&context.settings.name_servers),
+            resolver: SrvResolver::new(&context.settings.upstreams.name_servers),
             name: srv.name.clone(),
             scheme: if srv.scheme.is_empty() { definition.target_scheme().to_owned() } else { srv.scheme.clone() },
             path: srv.path.clone(),
@@ -193,7 +193,7 @@ pub(super) fn discovery(
     };
     let interval = match (written.cache_disabled, u64::try_from(written.cache_timeout).unwrap_or_default()) {
         (true, _) => Duration::from_secs(1),
-        (false, 0) => context.settings.discovery_interval,
+        (false, 0) => context.settings.upstreams.discovery_interval,
         (false, seconds) => Duration::from_secs(seconds),
     };
     // As in Tyk, which takes all other paths from the answer itself.

@@ -196,7 +196,7 @@ impl FileReader {
 
     /// A secret that has changed may be in any definition, and so may a bundle that has come.
     fn generations(&self) -> Generations {
-        let secrets = self.shared.settings.secrets.remote.as_ref().map(|secrets| secrets.generation());
+        let secrets = self.shared.settings.documents.secrets.remote.as_ref().map(|secrets| secrets.generation());
         (secrets, self.shared.registry.bundles.get().map(|bundles| bundles.generation()))
     }
 }

@@ -152,7 +152,7 @@ impl DefinitionStore {
     pub(crate) fn reload(&self) -> ReloadReport {
         let start = Instant::now();
         self.shared.refresh_certificates();
-        let remote = self.shared.settings.secrets.remote.as_deref();
+        let remote = self.shared.settings.documents.secrets.remote.as_deref();
         remote.iter().for_each(|secrets| secrets.refresh());
         let _one_at_a_time = self.lock();
         let settled = self.set.settle();

@@ -137,7 +137,7 @@ impl Definition {
             }
             Definition::Classic(value) => value,
         };
-        let lookup = |scheme: &str, name: &str| settings.secrets.lookup_in_definition(scheme, name);
+        let lookup = |scheme: &str, name: &str| settings.documents.secrets.lookup_in_definition(scheme, name);
         let is_alone = is_pair(&value);
         let (definition, mut problems) = ApiDefinition::from_value(value, file, &lookup)?;
         if is_alone {
@@ -204,7 +204,7 @@ impl OpenApiDefinition {
         if problems.iter().any(Problem::is_error) {
             return Err(problems);
         }
-        let lookup = |scheme: &str, name: &str| settings.secrets.lookup_in_definition(scheme, name);
+        let lookup = |scheme: &str, name: &str| settings.documents.secrets.lookup_in_definition(scheme, name);
         let relocated = |more: Vec<Problem>| more.into_iter().map(|problem| form.relocated(problem)).collect::<Vec<_>>();
         let (definition, more) = match ApiDefinition::from_value(form.definition.clone(), file, &lookup) {
             Ok(read) => read,
@@ -220,9 +220,9 @@ impl OpenApiDefinition {
 
 /// Examples and defaults that do not fit, if the configuration wants to know.
 fn example_problems(document: &Document, settings: &Settings) -> Vec<Problem> {
-    let strict = settings.oas;
+    let strict = settings.documents.oas;
     let errors = ExampleKinds { examples: strict.validate_examples, defaults: strict.validate_schema_defaults };
-    let warns = settings.warns_of_examples;
+    let warns = settings.documents.warns_of_examples;
     let warnings = ExampleKinds { examples: warns && !errors.examples, defaults: warns && !errors.defaults };
     let is_any = |kinds: &ExampleKinds| kinds.examples || kinds.defaults;
     let asked = [(errors, Level::Error), (warnings, Level::Warning)].into_iter().filter(|(kinds, _)| is_any(kinds));

@@ -39,7 +39,7 @@ impl RequestBody {
 impl Exchange<'_> {
     /// Ensures that [`Exchange::body`] is available; `Err` is the step that holds or refuses the request.
     pub(crate) fn read_body(&mut self) -> Result<(), Step> {
-        self.read_body_up_to(self.arrival.settings.body_bytes_max)
+        self.read_body_up_to(self.arrival.settings.sizes.body_bytes_max)
     }
 
     /// Like [`Exchange::read_body`], for a body of at most `bytes_max`.

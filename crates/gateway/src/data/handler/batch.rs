@@ -44,7 +44,7 @@ impl GatewayHandler {
             outgoing.status = 200;
             return Ok(Verdict::Reply);
         }
-        let limits = &context.core.shared.settings.batch;
+        let limits = &context.core.shared.settings.sizes.batch;
         let body = match &self.state.body.sent {
             Some(Ok(body)) => body.clone(),
             Some(Err(NotKept::TooLarge)) => return Err(refusal::REQUEST_TOO_LARGE),
@@ -77,7 +77,7 @@ impl GatewayHandler {
         parsed: Result<Batch, BatchFault>,
         outgoing: &mut Outgoing,
     ) -> Result<Verdict, Refusal> {
-        let limits = &context.core.shared.settings.batch;
+        let limits = &context.core.shared.settings.sizes.batch;
         let batch = match parsed {
             Ok(batch) => batch,
             Err(fault) => {

@@ -97,7 +97,7 @@ impl GatewayHandler {
                 None => edits.set_added("X-Request-Id", id.as_bytes()),
             }
         }
-        if self.core.shared.settings.server_timing {
+        if self.core.shared.settings.answers.server_timing {
             let sent = self.in_flight.as_ref().and_then(|in_flight| in_flight.sent);
             let line = match sent {
                 Some(sent) => format!("gw;dur={:.3}, upstream;dur={:.3}", ms(sent.since(began)), ms(sent.elapsed())),

@@ -36,8 +36,8 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
     Forward {
         target_serial: upstream.target.serial,
         first_byte_ms: exchange.decisions.first_byte_ms,
-        body_bytes_max: exchange.arrival.settings.request_body_bytes_max,
-        upgrade: exchange.arrival.settings.websockets,
+        body_bytes_max: exchange.arrival.settings.sizes.request_body_bytes_max,
+        upgrade: exchange.arrival.settings.upstreams.websockets,
         timed: exchange.arrival.counting_core.is_some(),
         capture_bytes_max: 0,
         is_conditional: exchange.decisions.is_conditional,

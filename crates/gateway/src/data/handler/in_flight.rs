@@ -106,7 +106,7 @@ impl InFlight {
             && let Some(events) = self.api().and_then(|api| api.events.as_ref())
         {
             match change {
-                BreakerChange::Opened => events.breaker_opened(passage, &shared.settings.events),
+                BreakerChange::Opened => events.breaker_opened(passage, &shared.settings.watch.events),
                 BreakerChange::Closed => events.breaker_closed(&passage.breaker().place),
             }
         }

@@ -189,10 +189,10 @@ impl GatewayHandler {
         if let Some(id) = &self.request_id {
             outgoing.edits.set(&context.request.headers, "X-Request-Id", id.as_bytes());
         }
-        if let (Some(tracer), Some(trace)) = (&self.core.shared.settings.tracer, &self.trace) {
+        if let (Some(tracer), Some(trace)) = (&self.core.shared.settings.watch.tracer, &self.trace) {
             tracer.pass_on(trace, &context.request.headers, &mut outgoing.edits);
         }
-        if self.core.shared.settings.server_timing
+        if self.core.shared.settings.answers.server_timing
             && let Some(in_flight) = &mut self.in_flight
         {
             in_flight.sent = Some(MonoTime::now());

@@ -10,7 +10,7 @@ use tollgate_engine::{Fault, Outgoing};
 /// Writes a refusal as JSON, or as XML when the request was XML.
 pub(super) fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, xml_type: Option<&str>) {
     let (status, message, json) = settings.worded(refusal);
-    if *refusal == ALL_HOSTS_DOWN && !settings.problem_details {
+    if *refusal == ALL_HOSTS_DOWN && !settings.answers.problem_details {
         // Tyk has no template for it.
         return plain(outgoing, settings, status, &format!("{message}\n"));
     }
@@ -18,12 +18,12 @@ pub(super) fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Ref
         start(outgoing, settings, status, document.content_type);
         return outgoing.body.extend_from_slice(&document.body);
     }
-    let form = ErrorForm::new(xml_type, settings.problem_details);
+    let form = ErrorForm::new(xml_type, settings.answers.problem_details);
     start(outgoing, settings, status, form.content_type());
-    let has_template = settings.error_templates.find(status, xml_type.is_some()).is_some();
+    let has_template = settings.answers.error_templates.find(status, xml_type.is_some()).is_some();
     match form {
         ErrorForm::Json if !json.is_empty() && !has_template => outgoing.body.extend_from_slice(json.as_bytes()),
-        form => form.write(&settings.error_templates, (status, status), message, is_limit(refusal), &mut outgoing.body),
+        form => form.write(&settings.answers.error_templates, (status, status), message, is_limit(refusal), &mut outgoing.body),
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn refuse_by_rules<'r>(
         return written(outgoing);
     };
     let status = rule.status(status);
-    let form = ErrorForm::new(xml_type, settings.problem_details);
+    let form = ErrorForm::new(xml_type, settings.answers.problem_details);
     let (content_type, message) = match rule.body(form, status, invalid_params(refusal)) {
         MadeBody::Made(content_type, body) => {
             start(outgoing, settings, status, content_type);
@@ -65,7 +65,7 @@ pub(super) fn refuse_by_rules<'r>(
         },
     };
     start(outgoing, settings, status, content_type);
-    form.write(&settings.error_templates, (status, status), message, is_limit(refusal), &mut outgoing.body);
+    form.write(&settings.answers.error_templates, (status, status), message, is_limit(refusal), &mut outgoing.body);
     Some(rule)
 }
 
@@ -95,17 +95,17 @@ fn start(outgoing: &mut Outgoing, settings: &Settings, status: u16, content_type
     outgoing.status = status;
     match content_type {
         // The most common lines, as one piece.
-        "application/json" if !settings.hide_generator => {
+        "application/json" if !settings.answers.hide_generator => {
             outgoing.edits.add_lines(b"Content-Type: application/json\r\nX-Generator: tyk.io\r\n");
         }
         content_type => {
             outgoing.edits.add("Content-Type", content_type.as_bytes());
-            if !settings.hide_generator {
+            if !settings.answers.hide_generator {
                 outgoing.edits.add_lines(b"X-Generator: tyk.io\r\n");
             }
         }
     }
-    outgoing.close |= settings.close_connections;
+    outgoing.close |= settings.answers.close_connections;
 }
 
 /// Replies in plain text, for cases where Tyk has no other form, or as a problem document.
@@ -113,7 +113,7 @@ pub(super) fn plain(outgoing: &mut Outgoing, settings: &Settings, status: u16, t
     outgoing.edits.clear();
     outgoing.body.clear();
     outgoing.status = status;
-    if settings.problem_details {
+    if settings.answers.problem_details {
         outgoing.edits.add_lines(b"Content-Type: application/problem+json\r\n");
         return write_problem(status, text, false, &mut outgoing.body);
     }

@@ -71,7 +71,7 @@ pub(super) fn version(
 
 /// Tells the client which version it gets, in the header that the operator configured.
 fn echo_default(name: &str, context: &RequestContext<'_>, changes: &mut Vec<HeaderChange>) {
-    let header = &context.core.shared.settings.version_header;
+    let header = &context.core.shared.settings.answers.version_header;
     if !header.is_empty() {
         changes.push(HeaderChange::Set(header.as_str().into(), name.as_bytes().to_vec()));
     }

@@ -220,7 +220,7 @@ impl GatewayHandler {
         }
         match run? {
             Run::Reply => {
-                outgoing.close |= context.core.shared.settings.close_connections;
+                outgoing.close |= context.core.shared.settings.answers.close_connections;
                 Ok(AfterChain::Verdict(Verdict::Reply))
             }
             Run::Hold(until, mut held) => {

@@ -18,7 +18,7 @@ pub(super) struct AccessRights {
 
 impl AccessRights {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let prefix_matching = source.context.settings.patterns.prefix;
+        let prefix_matching = source.context.settings.routing.patterns.prefix;
         (!source.definition.use_keyless).then(|| Box::new(AccessRights { prefix_matching }) as Box<dyn Middleware>)
     }
 

@@ -61,7 +61,7 @@ impl Limit {
     ) -> Option<Self> {
         let rate = Rate::new(requests, seconds)?;
         let on_store_failure = on_store_failure.or(source.definition.tollgate.on_store_failure);
-        let counter = source.context.registry.limit(name, source.context.settings.limiter);
+        let counter = source.context.registry.limit(name, source.context.settings.callers.limiter);
         Some(Limit { requests, seconds, rate, counter, dry_run, on_store_failure })
     }
 }

@@ -15,7 +15,7 @@ impl CertificateCheck {
         if !definition.use_mutual_tls_auth {
             return None;
         }
-        let names = definition.client_certificates.iter().chain(&source.context.settings.client_certificates);
+        let names = definition.client_certificates.iter().chain(&source.context.settings.callers.client_certificates);
         Some(Box::new(CertificateCheck(AllowList::new(names, &source.context.registry.certificates))))
     }
 }

@@ -69,8 +69,11 @@ impl IntrospectionAuth {
             source.context.error(place, "the system has no thread to ask it with");
             return None;
         };
-        let tls =
-            TlsRules { insecure: source.context.settings.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
+        let tls = TlsRules {
+            insecure: source.context.settings.callers.insecure_jwks_tls,
+            service: ServiceKind::OAuth,
+            ..TlsRules::default()
+        };
         Some(Box::new(IntrospectionAuth {
             places: CredentialPlaces::new(definition.places(AuthMethod::ExternalOAuth)),
             org_id: definition.org_id.clone(),

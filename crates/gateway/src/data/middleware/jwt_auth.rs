@@ -63,8 +63,8 @@ impl JwtAuth {
         }
         let settings = source.context.settings;
         let family = AlgorithmFamily::of_method(&definition.jwt_signing_method);
-        let tls = TlsRules { insecure: settings.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
-        let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: false };
+        let tls = TlsRules { insecure: settings.callers.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
+        let rules = SetRules { tls, age_max: settings.callers.jwks_age_max, discovered: false };
         let keys = match KeySource::new(definition, family, &rules, |url, rules| source.context.registry.key_set(url, rules)) {
             Ok(keys) => keys,
             Err((field, why)) => {

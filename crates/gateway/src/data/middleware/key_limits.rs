@@ -36,7 +36,7 @@ impl KeyLimits {
         let on_store_failure = definition.tollgate.on_store_failure;
         let checks = Checks { rates: !definition.disable_rate_limit, quota: !definition.disable_quota, on_store_failure };
         let applies = !definition.use_keyless && (checks.rates || checks.quota);
-        let monitor = source.context.settings.quota_monitor.as_ref().filter(|monitor| monitor.watches_keys && checks.quota);
+        let monitor = source.context.settings.callers.quota_monitor.as_ref().filter(|monitor| monitor.watches_keys && checks.quota);
         let monitor = monitor.map(|monitor| MonitoredKeys {
             monitor: monitor.clone(),
             places: key_places(definition),

@@ -8,10 +8,10 @@ use std::io::Write;
 pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits, refused: Option<LimitRejection>) {
     exchange.response.limit_lines.clear();
     let settings = exchange.arrival.settings;
-    if settings.tyk_limit_headers && !(settings.reports_quotas && refused.is_some()) {
+    if settings.answers.tyk_limit_headers && !(settings.answers.reports_quotas && refused.is_some()) {
         write_tyk(exchange, key, limits);
     }
-    if settings.ietf_limit_headers {
+    if settings.answers.ietf_limit_headers {
         write_ietf(exchange, limits);
         write_retry(exchange, limits, refused);
     }
@@ -19,7 +19,7 @@ pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimi
 
 /// Writes the quota, or with `rate_limits` the first rate.
 fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
-    let (limit, remaining, reset) = if exchange.arrival.settings.reports_quotas {
+    let (limit, remaining, reset) = if exchange.arrival.settings.answers.reports_quotas {
         match limits.quota(exchange.arrival.unix_s) {
             Some((max, view)) => (max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()),
             None => (key.session.quota_max, key.session.quota_remaining, key.session.quota_renews),

@@ -73,8 +73,8 @@ impl OpenIdAuth {
             return None;
         }
         let settings = source.context.settings;
-        let tls = TlsRules { insecure: settings.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
-        let rules = SetRules { tls, age_max: settings.jwks_age_max, discovered: true };
+        let tls = TlsRules { insecure: settings.callers.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
+        let rules = SetRules { tls, age_max: settings.callers.jwks_age_max, discovered: true };
         let mut providers = Vec::new();
         for (index, provider) in definition.openid_options.providers.iter().enumerate() {
             let url = format!("{}/.well-known/openid-configuration", provider.issuer.trim_end_matches('/'));

@@ -28,8 +28,8 @@ enum OrgVerdict {
 impl OrgLimits {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let org_id = source.definition.org_id.clone();
-        let applies = source.context.settings.enforce_org_quotas && !org_id.is_empty();
-        let monitor = source.context.settings.quota_monitor.clone().filter(|monitor| monitor.watches_orgs);
+        let applies = source.context.settings.callers.enforce_org_quotas && !org_id.is_empty();
+        let monitor = source.context.settings.callers.quota_monitor.clone().filter(|monitor| monitor.watches_orgs);
         applies.then(|| Box::new(OrgLimits { org_id, monitor }) as Box<dyn Middleware>)
     }
 }

@@ -39,9 +39,9 @@ impl OverrideErrors {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let (definition, settings) = (source.definition, source.context.settings);
         let has_own = !definition.error_overrides_disabled && !definition.error_overrides.is_empty();
-        (has_own || !settings.error_overrides.is_empty()).then(|| {
-            let templates = settings.error_templates.clone();
-            Box::new(OverrideErrors { templates, problem_details: settings.problem_details }) as Box<dyn Middleware>
+        (has_own || !settings.answers.error_overrides.is_empty()).then(|| {
+            let templates = settings.answers.error_templates.clone();
+            Box::new(OverrideErrors { templates, problem_details: settings.answers.problem_details }) as Box<dyn Middleware>
         })
     }
 }

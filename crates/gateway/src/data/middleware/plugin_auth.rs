@@ -107,7 +107,7 @@ impl Middleware for PluginAuth {
         if name.as_deref().is_some_and(|name| self.knows(name, exchange)) {
             return Step::Next;
         }
-        if let Err(step) = exchange.keep_body(exchange.arrival.settings.body_bytes_max) {
+        if let Err(step) = exchange.keep_body(exchange.arrival.settings.sizes.body_bytes_max) {
             return step;
         }
         let Some(hook) = self.hooks.hooks.first() else { return Step::Refuse(refusal::PLUGIN_AUTH_FAILED) };

@@ -89,7 +89,7 @@ impl Middleware for PluginHooks {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        match exchange.keep_body(exchange.arrival.settings.body_bytes_max) {
+        match exchange.keep_body(exchange.arrival.settings.sizes.body_bytes_max) {
             Ok(()) => self.call_from(0, exchange),
             Err(step) => step,
         }

@@ -68,7 +68,7 @@ impl ResponseCache {
         if !options.cache_all_safe_requests && paths.is_empty() && by_endpoint.is_empty() {
             return None;
         }
-        let cache = match source.context.registry.api_cache(&definition.api_id, source.context.settings.cache) {
+        let cache = match source.context.registry.api_cache(&definition.api_id, source.context.settings.sizes.cache) {
             Ok(cache) => cache,
             Err(error) => {
                 source.context.error("$.cache_options", format!("there can be no cache: {error}"));

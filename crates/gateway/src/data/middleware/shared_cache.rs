@@ -42,7 +42,7 @@ impl SharedCacheLookup {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let rules = definition.tollgate.cache.as_ref()?;
-        let memory = source.context.settings.cache;
+        let memory = source.context.settings.sizes.cache;
         let cache = match source.context.registry.api_cache_with(&definition.api_id, memory, settings(rules)) {
             Ok(cache) => cache,
             Err(error) => {

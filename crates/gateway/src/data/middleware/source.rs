@@ -58,7 +58,7 @@ impl Context<'_> {
 
     /// TLS settings of an API's upstream connections.
     pub(crate) fn upstream_tls(&self, definition: &ApiDefinition) -> TlsSettings {
-        self.settings.upstream_tls.for_api(definition)
+        self.settings.upstreams.tls.for_api(definition)
     }
 }
 
@@ -70,7 +70,7 @@ impl MiddlewareSource<'_, '_> {
             definition: &definition,
             version_name: self.version_name,
             info: self.info,
-            patterns: PatternBuilder::new(self.context.settings.patterns, self.context.registry.patterns.clone()),
+            patterns: PatternBuilder::new(self.context.settings.routing.patterns, self.context.registry.patterns.clone()),
             context: self.context,
             auth,
         };
@@ -174,7 +174,7 @@ impl MiddlewareSource<'_, '_> {
 
     /// What variables in the definition's texts may refer to.
     pub(crate) fn variable_scope(&self) -> VariableScope<'_> {
-        VariableScope { context: self.definition.enable_context_vars, secrets: &self.context.settings.secrets }
+        VariableScope { context: self.definition.enable_context_vars, secrets: &self.context.settings.documents.secrets }
     }
 
     /// TLS settings of connections that a rewrite makes.

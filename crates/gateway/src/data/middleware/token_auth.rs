@@ -77,7 +77,7 @@ impl TokenAuth {
     /// certificate and is not secret.
     fn check_binding(&self, key: &Key, exchange: &Exchange<'_>) -> Result<(), Refusal> {
         let Some(certificate) = exchange.arrival.tls.and_then(|tls| tls.certificate.as_ref()) else {
-            let is_good_alone = exchange.arrival.settings.keys_without_certificate;
+            let is_good_alone = exchange.arrival.settings.callers.keys_without_certificate;
             return if is_good_alone { Ok(()) } else { Err(refusal::KEY_CERTIFICATE_MISSING) };
         };
         match key.is_bound_to(&certificate.facts.fingerprint) {

@@ -47,7 +47,7 @@ impl Middleware for TransformJq {
             filter: filter.clone(),
             context: filter.context(exchange),
             unix_s: arrival.unix_s,
-            bytes_max: arrival.settings.body_bytes_max,
+            bytes_max: arrival.settings.sizes.body_bytes_max,
         };
         let body = exchange.body();
         if body.len() <= HERE_BYTES_MAX {

@@ -64,7 +64,7 @@ impl Middleware for TransformJqResponse {
             context: filter.context(exchange),
             headers: Value::Null,
             unix_s: arrival.unix_s,
-            bytes_max: arrival.settings.response_bytes_max,
+            bytes_max: arrival.settings.sizes.response_bytes_max,
         };
         let step = BodyReplacement::new(exchange, &self.threads, maker);
         exchange.response.chain.push(step);

@@ -53,7 +53,7 @@ impl VirtualEndpoints {
         if !source.info.use_extended_paths || entries.iter().all(|entry| entry.disabled) {
             return None;
         }
-        let Some(settings) = source.context.settings.scripts.clone() else {
+        let Some(settings) = source.context.settings.documents.scripts.clone() else {
             return refuse_without_engine(source);
         };
         let mut builder = match settings.program() {
@@ -142,7 +142,7 @@ fn refuse_without_engine(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dy
     let index = source.info.extended_paths.virtual_endpoints.iter().position(|entry| !entry.disabled).unwrap_or_default();
     let path = format!("$.version_data.versions.{}.extended_paths.virtual[{index}]", source.version_name);
     let own = &source.definition.tollgate.serve_without;
-    if own.iter().chain(&source.context.settings.serve_without).any(|name| name == "virtual") {
+    if own.iter().chain(&source.context.settings.documents.serve_without).any(|name| name == "virtual") {
         let message = "needs \"enable_jsvm\" in the configuration: the API is served without it, as serve_without names virtual";
         source.context.warning(path, message);
     } else {

@@ -33,8 +33,8 @@ pub(super) fn apply(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Re
 
 fn apply_body(changes: &RequestChanges, exchange: &mut Exchange<'_>) -> Result<(), BadChange> {
     let Some(body) = &changes.body else { return Ok(()) };
-    if body.len() > exchange.arrival.settings.body_bytes_max {
-        return Err(BadChange(format!("the body has more than {} bytes", exchange.arrival.settings.body_bytes_max)));
+    if body.len() > exchange.arrival.settings.sizes.body_bytes_max {
+        return Err(BadChange(format!("the body has more than {} bytes", exchange.arrival.settings.sizes.body_bytes_max)));
     }
     if body != exchange.body_in_coding() {
         exchange.replace_body(body.clone());
@@ -142,7 +142,7 @@ impl<'u> NewUrl<'u> {
 fn set_path(raw: &str, exchange: &mut Exchange<'_>) -> Result<(), BadChange> {
     let invalid = || BadChange("the path is invalid".to_owned());
     let decoded = Path::new(Cow::Borrowed(raw)).ok_or_else(invalid)?.decoded.into_owned();
-    let cleaned = if exchange.arrival.settings.skip_url_cleaning { None } else { path::clean(&decoded) };
+    let cleaned = if exchange.arrival.settings.routing.skip_url_cleaning { None } else { path::clean(&decoded) };
     let is_plain = cleaned.is_none() && raw.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'#' | b'\\' | b'"'));
     let written = if is_plain { raw.to_owned() } else { path::encode(&cleaned.unwrap_or(decoded)) };
     let path = Path::new(Cow::Owned(written)).ok_or_else(invalid)?;
@@ -191,8 +191,8 @@ pub(super) fn end(overrides: &ReturnOverrides, identifies: bool, exchange: &mut 
     let status = u16::try_from(overrides.status).ok().filter(|status| (200..=599).contains(status));
     let status = status.ok_or_else(|| BadChange(format!("{} is no status of a response", overrides.status)))?;
     check_lines(&overrides.headers)?;
-    if overrides.body.len() > exchange.arrival.settings.body_bytes_max {
-        return Err(BadChange(format!("the body has more than {} bytes", exchange.arrival.settings.body_bytes_max)));
+    if overrides.body.len() > exchange.arrival.settings.sizes.body_bytes_max {
+        return Err(BadChange(format!("the body has more than {} bytes", exchange.arrival.settings.sizes.body_bytes_max)));
     }
     let lines = overrides.headers.iter().filter(|(name, _)| !is_framing_header(name));
     if status >= 400 && !overrides.override_error {

@@ -62,7 +62,7 @@ impl HookedResponse {
         HookedResponse {
             hooks: hooks.clone(),
             view,
-            bytes_max: exchange.arrival.settings.response_bytes_max,
+            bytes_max: exchange.arrival.settings.sizes.response_bytes_max,
             response: None,
             done: 0,
             answer: None,

@@ -22,7 +22,7 @@ pub(crate) struct ApiEventScripts<'a> {
 impl<'a> ApiEventScripts<'a> {
     /// `None` if no scripts may run.
     pub(crate) fn new(definition: &'a ApiDefinition, settings: &'a Settings, registry: &'a Arc<Registry>) -> Option<Self> {
-        Some(ApiEventScripts { definition, scripts: settings.scripts.as_ref()?, settings, registry })
+        Some(ApiEventScripts { definition, scripts: settings.documents.scripts.as_ref()?, settings, registry })
     }
 }
 

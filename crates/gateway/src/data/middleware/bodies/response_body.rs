@@ -30,7 +30,7 @@ impl WholeBody {
     /// Asks the upstream for the whole, since a part of a document cannot be read.
     pub(crate) fn new(exchange: &mut Exchange<'_>) -> Self {
         exchange.ask_for_whole();
-        WholeBody { bytes_max: exchange.arrival.settings.response_bytes_max, is_head: exchange.is_head() }
+        WholeBody { bytes_max: exchange.arrival.settings.sizes.response_bytes_max, is_head: exchange.is_head() }
     }
 
     /// The whole body without its coding.

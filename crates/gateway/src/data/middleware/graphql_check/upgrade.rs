@@ -13,7 +13,7 @@ const PROTOCOLS: [&str; 2] = ["graphql-transport-ws", "graphql-ws"];
 
 impl GraphqlCheck {
     pub(super) fn upgrade(&self, exchange: &mut Exchange<'_>) -> Step {
-        if !exchange.arrival.settings.websockets || !self.checker.rules.websockets {
+        if !exchange.arrival.settings.upstreams.websockets || !self.checker.rules.websockets {
             return Step::Refuse(refusal::GRAPHQL_NO_WEBSOCKETS);
         }
         let offered = exchange.received().get("sec-websocket-protocol").and_then(|value| std::str::from_utf8(value).ok());

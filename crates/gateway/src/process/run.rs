@@ -141,7 +141,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
         }
     }
     let ending = Ending { pusher, close_ports, store_queues, node_bus: plane.node_bus, purger: plane.purger };
-    ending.finish(&parts.shared, end)
+    ending.finish(&parts, end)
 }
 
 /// The configuration, the log that it describes, and the settings of the data plane.
@@ -251,7 +251,8 @@ struct Ending {
 }
 
 impl Ending {
-    fn finish(self, shared: &GatewayState, end: StopCause) -> Result<(), Box<dyn Error>> {
+    fn finish(self, parts: &Parts, end: StopCause) -> Result<(), Box<dyn Error>> {
+        let shared = &parts.shared;
         let keys = &shared.keys;
         // Until now, the control plane's own ports have reported that the gateway drains.
         let _ = self.close_ports.send(true);
@@ -263,6 +264,7 @@ impl Ending {
         if !runtime.block_on(self.store_queues.finish(STORE_QUEUES_TIME)) {
             tracing::error!("revisions or entries of the log of changes are lost: the store takes too long");
         }
+        parts.definitions.keep_copy();
         shared.observer.recording.iter().for_each(Recording::stop);
         shared.settings.watch.events.finish();
         self.pusher.into_iter().for_each(Pusher::stop);

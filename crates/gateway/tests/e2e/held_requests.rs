@@ -15,7 +15,7 @@ use crate::shared_keys;
 
 /// Requests at one time, and how often the configuration changes while they are held.
 const REQUESTS: usize = 16;
-const RELOADS: usize = 60;
+const RELOADS: usize = 500;
 
 /// A hook that calls a server, and tells the upstream which configuration it has.
 const HOOK: &str = r#"

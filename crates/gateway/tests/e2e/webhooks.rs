@@ -109,6 +109,21 @@ fn a_hundred_thousand_refusals_are_one_webhook() {
 }
 
 #[test]
+fn what_happened_before_a_stop_is_sent_before_the_process_ends() {
+    let upstream = Upstream::ok();
+    let receiver = Upstream::ok();
+    let definition = with_events(keyed("a", &upstream), json!({"AuthFailure": [webhook(&receiver, json!({}))]}));
+    let mut gateway = Gateway::start(json!({}), [definition]);
+    let mut client = gateway.connect();
+    client.send((0..60).map(|number| with_key("/a/x", &format!("unknown-{number}"))).collect::<String>());
+    (0..60).for_each(|_| assert_eq!(client.response("GET").status, 403));
+    gateway.signal("TERM");
+    drop(client);
+    assert!(gateway.wait_for_exit().success());
+    assert_eq!(receiver.requests(), 60);
+}
+
+#[test]
 fn the_same_event_is_sent_again_after_its_time() {
     let upstream = Upstream::ok();
     let receiver = Upstream::ok();

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
@@ -103,7 +104,7 @@ impl SshServer {
         let log = fs::File::create(path("log")).expect("a file");
         let process = Command::new("/usr/sbin/sshd").args(["-D", "-e", "-f", &path("sshd_config")]).stderr(log).spawn();
         let server = SshServer { process: process.expect("sshd (openssh-server)"), dir, port };
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(Instant::now() < deadline, "sshd does not listen: {}", server.log());
             std::thread::sleep(Duration::from_millis(20));
@@ -135,6 +136,12 @@ fn each_role_has_a_machine_of_its_own_over_ssh() {
     expect_gateway();
     let server = SshServer::start();
     let port = server.port;
+    let programs = || -> BTreeSet<String> {
+        let entries = fs::read_dir(std::env::temp_dir()).expect("the directory");
+        let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
+        names.filter(|name| name.starts_with("tollgate-bench-programs.")).collect()
+    };
+    let before = programs();
     let hosts = format!("loader=127.0.0.4:{port},gateway=127.0.0.2:{port},upstream=127.0.0.3:{port}");
     let ssh = server.client();
     let output = bench.run(&[
@@ -174,12 +181,7 @@ fn each_role_has_a_machine_of_its_own_over_ssh() {
         assert!(texts.contains("127.0.0.3:"), "the upstream's address is in the configuration of {gateway}: {texts}");
     }
     assert!(said(&output).contains("gateway:  "), "{}", said(&output));
-    let left: Vec<_> = fs::read_dir(std::env::temp_dir())
-        .expect("the directory")
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-        .filter(|name| name.starts_with("tollgate-bench-programs."))
-        .collect();
-    assert!(left.is_empty(), "the copied programs are removed: {left:?}");
+    assert_eq!(programs(), before, "the copied programs are removed");
 }
 
 #[test]

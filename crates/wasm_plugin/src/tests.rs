@@ -238,7 +238,8 @@ fn a_hook_returns_to_the_data_thread_when_its_calls_are_short_again() {
             here
         })
     };
-    assert!(!is_here());
+    // On a busy machine, another thread may have answered before the first poll.
+    assert!((0..SHORT_CALLS_TO_RETURN / 2).any(|_| !is_here()));
     let tries = (0..20 * SHORT_CALLS_TO_RETURN).take_while(|_| !is_here()).count();
     assert!(tries < 20 * SHORT_CALLS_TO_RETURN as usize, "{tries}");
 }

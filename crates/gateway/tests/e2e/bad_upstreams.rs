@@ -262,7 +262,7 @@ fn interim_responses_without_end_come_to_an_end() {
     });
     let other = Upstream::ok();
     let gateway =
-        Gateway::start(json!({"proxy_default_timeout": 1}), [api("a", "/a/", &upstream.url()), api("b", "/b/", &other.url())]);
+        Gateway::start(json!({"proxy_default_timeout": 4}), [api("a", "/a/", &upstream.url()), api("b", "/b/", &other.url())]);
     let mut client = gateway.connect();
     client.send(get("/a/"));
     assert_eq!(gateway.get("/b/").status, 200);
@@ -315,7 +315,7 @@ fn silence_of_one_upstream_does_not_hold_the_others() {
     });
     let other = Upstream::ok();
     let gateway =
-        Gateway::start(json!({"proxy_default_timeout": 2}), [api("a", "/a/", &silent.url()), api("b", "/b/", &other.url())]);
+        Gateway::start(json!({"proxy_default_timeout": 5}), [api("a", "/a/", &silent.url()), api("b", "/b/", &other.url())]);
     let mut waiting: Vec<_> = (0..50).map(|_| gateway.connect()).collect();
     for client in &mut waiting {
         client.send(get("/a/"));
@@ -344,7 +344,7 @@ fn an_answer_that_comes_too_late_is_not_given_to_the_next_request() {
             }
         }
     });
-    let gateway = Gateway::start(json!({"proxy_default_timeout": 1}), [api("a", "/a/", &upstream.url())]);
+    let gateway = Gateway::start(json!({"proxy_default_timeout": 4}), [api("a", "/a/", &upstream.url())]);
     let mut client = gateway.connect();
     assert_eq!(client.ask(get("/a/late")).status, 504);
     is_too_late.send(()).unwrap();

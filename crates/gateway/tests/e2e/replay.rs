@@ -86,7 +86,7 @@ fn a_replay_says_what_a_change_does_to_recorded_requests() {
     );
 
     // A limit for all callers of `a`, another header for keys of `b`, another target and path for `open`.
-    change(&dir.join("apis/a.json"), |api| api["global_rate_limit"] = json!({"rate": 15, "per": 60}));
+    change(&dir.join("apis/a.json"), |api| api["global_rate_limit"] = json!({"rate": 15, "per": 6_000}));
     change(&dir.join("apis/b.json"), |api| api["auth"]["auth_header_name"] = "X-Key".into());
     let seen = upstream.requests();
     change(&dir.join("apis/open.json"), |api| {

@@ -331,11 +331,11 @@ fn a_proxy_header_must_come_in_time() {
 fn a_websocket_without_a_byte_is_closed_and_one_with_is_not() {
     let upstream = upgrade::echo();
     let mut conf = upgrade::enabled();
-    crate::harness::definition::merge(&mut conf, &json!({"tollgate": {"timeouts": {"tunnel_idle_ms": 2_000}}}));
+    crate::harness::definition::merge(&mut conf, &json!({"tollgate": {"timeouts": {"tunnel_idle_ms": 4_000}}}));
     let gateway = Gateway::start(conf, [api("a", "/a/", &upstream.url())]);
     let mut silent = upgrade::open(&gateway, "/a/");
     let mut lively = upgrade::open(&gateway, "/a/");
-    for _ in 0..10 {
+    for _ in 0..16 {
         std::thread::sleep(Duration::from_millis(300));
         lively.send(b"ping");
         assert_eq!(lively.exactly(4).unwrap(), b"ping");

@@ -22,7 +22,6 @@ pub(crate) mod secret;
 pub(crate) mod secret_name;
 pub(crate) mod secret_stores;
 pub(crate) mod service_kind;
-pub(crate) mod started_once;
 pub(crate) mod template_host;
 pub(crate) mod tls;
 pub(crate) mod two_generation_cache;

@@ -37,8 +37,8 @@ pub(crate) use token_store::{Listed, TokenStore};
 
 use crate::auth::passwords::Passwords;
 use crate::base::auth_http_client::LazyAuthHttpClient;
-use crate::base::started_once::StartedOnce;
 use std::sync::Arc;
+use tollgate_offload::StartedOnce;
 
 /// Everything that the endpoints of one API need.
 pub(crate) struct OauthProvider<'a> {

@@ -1,26 +1,27 @@
 //! Stored passwords, and the threads that check them: a hash that is slow by design must not block a data thread. The queue is bounded, and
-//! a client that sends many passwords waits behind its own: see `queue`.
+//! a client that sends many passwords waits behind its own.
 
 mod pending_checks;
-mod queue;
 
 use crate::base::secret::random_bytes;
-use crate::base::started_once::ThreadGroup;
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHash, PasswordVerifier};
-use queue::PasswordQueue;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
-use tollgate_engine::{Completer, Pending};
+use tollgate_engine::{Pending, client_network};
 use tollgate_model::key::KeyFunction;
 use tollgate_model::session::BasicAuthData;
+use tollgate_offload::{FairThreads, ThreadGroup, ThreadPlan, half_of_the_cores};
 
 pub(crate) use pending_checks::PendingChecks;
-pub(crate) use queue::PasswordWaiter;
 
+/// Checks that wait. At a twentieth of a second each, two threads make the last one within `CHECK_TIME_MAX`.
+const WAITING_MAX: usize = 256;
+const STACK_BYTES: usize = 2 << 20;
 /// How long a request is held for a password check.
 pub(crate) const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
 /// Cost of new hashes, as in Tyk; about 50 ms.
@@ -145,29 +146,34 @@ impl StoredPassword {
 
 /// The threads that check passwords.
 pub(crate) struct Passwords {
-    queue: Arc<PasswordQueue<Check>>,
+    threads: FairThreads<PasswordWaiter>,
     /// Number of checks made.
     checked: Arc<AtomicU64>,
 }
 
-struct Check {
-    stored: StoredPassword,
-    password: Vec<u8>,
-    completer: Completer<bool>,
+/// The client that a check is queued for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PasswordWaiter {
+    /// A client address; for IPv6, its network.
+    Network(u128),
+    /// An OAuth client that logs its users in: API and client id.
+    Program(String, String),
+}
+
+impl PasswordWaiter {
+    /// The client at an address.
+    pub(crate) fn at(address: IpAddr) -> Self {
+        PasswordWaiter::Network(client_network(address))
+    }
 }
 
 impl ThreadGroup for Passwords {
     const NAME: &'static str = "passwords";
 
     fn start() -> io::Result<Self> {
-        let queue = Arc::<PasswordQueue<Check>>::default();
-        let checked = Arc::<AtomicU64>::default();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        for _ in 0..(cores / 2).max(1) {
-            let (queue, checked) = (queue.clone(), checked.clone());
-            std::thread::Builder::new().name("passwords".to_owned()).spawn(move || check_all(&queue, &checked))?;
-        }
-        Ok(Passwords { queue, checked })
+        let (name, threads) = (Self::NAME, half_of_the_cores());
+        let threads = FairThreads::start(ThreadPlan { name, threads, waiting_max: WAITING_MAX, stack_bytes: STACK_BYTES })?;
+        Ok(Passwords { threads, checked: Arc::default() })
     }
 }
 
@@ -180,23 +186,15 @@ impl Passwords {
     /// Queues a password check; `None` when the queue is full. The answer may never come: a client with many checks is displaced by others.
     pub(crate) fn check(&self, asker: PasswordWaiter, stored: StoredPassword, password: Vec<u8>) -> Option<Pending<bool>> {
         let (completer, answer) = Pending::pair();
-        self.queue.put(asker, Check { stored, password, completer }).then_some(answer)
-    }
-}
-
-impl Drop for Passwords {
-    fn drop(&mut self) {
-        self.queue.end();
-    }
-}
-
-fn check_all(queue: &PasswordQueue<Check>, checked: &AtomicU64) {
-    while let Some(Check { stored, password, completer }) = queue.take() {
-        // The request may have gone meanwhile.
-        if completer.is_awaited() {
-            checked.fetch_add(1, Ordering::Relaxed);
-            completer.complete(stored.is(&password));
-        }
+        let checked = self.checked.clone();
+        let check = move || {
+            // The request may have gone meanwhile.
+            if completer.is_awaited() {
+                checked.fetch_add(1, Ordering::Relaxed);
+                completer.complete(stored.is(&password));
+            }
+        };
+        self.threads.put(asker, check).then_some(answer)
     }
 }
 

@@ -10,7 +10,6 @@ use crate::base::bundle_store::BundleStore;
 use crate::base::pattern::PatternPool;
 use crate::base::purge_log::CachePurge;
 use crate::base::secret::random_bytes;
-use crate::base::started_once::StartedOnce;
 use crate::base::tls::{self, Library, TlsRules};
 use crate::data::api_call::ApiCallQueue;
 use crate::data::breaker::{Breaker, BreakerPlace};
@@ -36,6 +35,7 @@ use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, Target
 use tollgate_javascript::ScriptEngine;
 use tollgate_kafka_source::Consumers;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
+use tollgate_offload::StartedOnce;
 use tollgate_plugin::{HookKind, PluginDrivers};
 
 /// All state that survives reloads.

@@ -6,16 +6,18 @@ use super::policies::Policies;
 use crate::base::pattern::PatternRules;
 use crate::base::pattern::{PatternPool, PooledPattern};
 use std::collections::HashMap;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use tollgate_engine::{Completer, Pending};
+use tollgate_engine::Pending;
 use tollgate_model::session::{AllowedUrl, EndpointLimit};
 use tollgate_model::{Level, Problem};
+use tollgate_offload::{FairThreads, StartedOnce, ThreadGroup, ThreadPlan};
 
 /// Number of lists from which on unused ones are searched and dropped.
 const SWEPT_MIN: usize = 1_024;
 /// Most lists in the compile queue. When it is full, a request compiles its list itself.
 const WAITING_MAX: usize = 1_024;
+const STACK_BYTES: usize = 2 << 20;
 
 /// The pattern lists of all keys.
 pub(crate) struct RightPatterns {
@@ -24,12 +26,20 @@ pub(crate) struct RightPatterns {
     lists: Mutex<Lists>,
     /// Lists of the policies in effect, kept so that they are compiled before a key needs them.
     of_policies: Mutex<Vec<Arc<PatternList>>>,
-    /// Sends lists to the compile thread; `None` when the thread could not be started.
-    thread: OnceLock<Option<SyncSender<Unprepared>>>,
+    thread: StartedOnce<CompilingThread>,
 }
 
-/// A list to compile, and the completer for its waiters.
-type Unprepared = (Arc<PatternList>, Completer<()>);
+/// The thread that compiles lists of keys.
+struct CompilingThread(FairThreads<()>);
+
+impl ThreadGroup for CompilingThread {
+    const NAME: &'static str = "patterns";
+
+    fn start() -> io::Result<Self> {
+        let plan = ThreadPlan { name: Self::NAME, threads: 1, waiting_max: WAITING_MAX, stack_bytes: STACK_BYTES };
+        FairThreads::start(plan).map(CompilingThread)
+    }
+}
 
 #[derive(Default)]
 struct Lists {
@@ -104,7 +114,7 @@ impl PatternList {
 
 impl RightPatterns {
     pub(crate) fn new(rules: PatternRules, pool: Arc<PatternPool>) -> Self {
-        RightPatterns { rules, pool, lists: Mutex::default(), of_policies: Mutex::default(), thread: OnceLock::new() }
+        RightPatterns { rules, pool, lists: Mutex::default(), of_policies: Mutex::default(), thread: StartedOnce::default() }
     }
 
     /// The shared list of these URLs.
@@ -145,9 +155,13 @@ impl RightPatterns {
     /// Compiles a list on the compile thread.
     pub(crate) fn prepare(&self, list: &Arc<PatternList>) -> Pending<()> {
         let (completer, done) = Pending::pair();
-        if let Some(thread) = self.thread.get_or_init(compiling_thread) {
+        if let Some(thread) = self.thread.get() {
+            let list = list.clone();
             // If the queue is full, the completer is dropped: the request continues and compiles the list itself.
-            let _ = thread.try_send((list.clone(), completer));
+            thread.0.put((), move || {
+                list.patterns();
+                completer.complete(());
+            });
         }
         done
     }
@@ -183,19 +197,6 @@ impl RightPatterns {
     fn lists(&self) -> std::sync::MutexGuard<'_, Lists> {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Starts the compile thread, which ends when all senders are gone.
-fn compiling_thread() -> Option<SyncSender<Unprepared>> {
-    let (sender, receiver) = sync_channel::<Unprepared>(WAITING_MAX);
-    let compile = move || {
-        for (list, completer) in receiver {
-            list.patterns();
-            completer.complete(());
-        }
-    };
-    let started = std::thread::Builder::new().name("patterns".to_owned()).spawn(compile);
-    started.inspect_err(|error| tracing::warn!(%error, "there is no thread to compile patterns of keys")).ok().map(|_| sender)
 }
 
 /// The identity of a list: a digest of its texts, each with its length.

@@ -2,14 +2,14 @@
 
 use crate::auth::keys::Keys;
 use crate::base::request_id::RequestId;
-use crate::base::started_once::StartedOnce;
 use crate::base::tls::CallerTls;
-use crate::data::offload::BodyThreads;
+use crate::data::offload::{BodySender, BodyThreads};
 use crate::data::settings::Settings;
 use crate::observe::trace::RequestTrace;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tollgate_engine::MonoTime;
+use tollgate_offload::StartedOnce;
 
 /// What is known of a request, its client and the time.
 pub(crate) struct Arrival<'a> {
@@ -40,4 +40,11 @@ pub(crate) struct Arrival<'a> {
     pub core: usize,
     /// The same if requests are counted.
     pub counting_core: Option<usize>,
+}
+
+impl Arrival<'_> {
+    /// In whose turn the body is worked on.
+    pub(crate) fn body_sender(&self) -> BodySender {
+        BodySender::at(self.client_ip)
+    }
 }

@@ -74,7 +74,7 @@ impl Exchange<'_> {
     fn open_elsewhere(&mut self, codings: &[u8], bytes_max: usize) -> Step {
         let Some(threads) = self.arrival.body_threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
         let (codings, raw) = (codings.to_vec(), self.body.whole().cloned().unwrap_or_default());
-        let (work, opened) = Awaited::new(threads.run(move || open(&codings, &raw, bytes_max)));
+        let (work, opened) = Awaited::new(threads.run(self.arrival.body_sender(), move || open(&codings, &raw, bytes_max)));
         self.body.opening = Some(opened);
         Step::again(HoldUntil::Done(work, OFFLOAD_TIME_MAX + GRACE))
     }

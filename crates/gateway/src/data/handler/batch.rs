@@ -63,7 +63,7 @@ impl GatewayHandler {
             return self.send_batch(context, snapshot, url, Batch::parse(&body, requests_max), outgoing);
         }
         let threads = context.arrival.body_threads.get().ok_or(refusal::BODY_WORK_BUSY)?;
-        let (work, parsed) = Awaited::new(threads.run(move || Batch::parse(&body, requests_max)));
+        let (work, parsed) = Awaited::new(threads.run(context.arrival.body_sender(), move || Batch::parse(&body, requests_max)));
         let until = HoldUntil::Done(work, OFFLOAD_TIME_MAX + GRACE);
         Ok(self.hold(context, snapshot, until, HeldAt::BatchParsed(url.into_owned(), parsed), outgoing))
     }

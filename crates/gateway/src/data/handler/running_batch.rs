@@ -1,8 +1,7 @@
 //! A batch whose requests are on their way.
 
-use crate::base::started_once::StartedOnce;
 use crate::data::batch::{Batch, BatchReply, BatchedRequest, write_replies};
-use crate::data::offload::{BodyThreads, HERE_BYTES_MAX};
+use crate::data::offload::{BodySender, BodyThreads, HERE_BYTES_MAX};
 use crate::data::refusal::{self, Refusal};
 use std::cell::{Cell, RefCell};
 use std::mem::take;
@@ -10,6 +9,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use tollgate_engine::{ClientInfo, Outgoing, OwnFault, OwnRequests, OwnResponse, Work};
+use tollgate_offload::StartedOnce;
 
 /// A batch on its way.
 pub(super) struct RunningBatch {
@@ -110,7 +110,7 @@ impl RunningBatch {
             written(&batch, shown)
         };
         let made = match self.threads.get() {
-            Some(threads) => threads.run(write).await,
+            Some(threads) => threads.run(BodySender::at(self.client.address.ip()), write).await,
             None => None,
         };
         self.answer.replace(made.map_or(BatchAnswer::Busy, BatchAnswer::Written));

@@ -13,7 +13,6 @@ mod upgrade;
 
 use super::{Middleware, MiddlewareSource};
 use crate::base::form::{decode_form, encode_form};
-use crate::base::started_once::StartedOnce;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::graphql::{ExecutedGraph, GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource, TOLD_HEADER, ToldFacts};
 use crate::data::header_change::HeaderChange;
@@ -29,6 +28,7 @@ use std::sync::Arc;
 use tollgate_graphql::is_request_parameter;
 use tollgate_http::Body;
 use tollgate_model::api::GraphqlStatuses;
+use tollgate_offload::StartedOnce;
 
 pub(super) struct GraphqlCheck {
     checker: Arc<QueryChecker>,
@@ -105,7 +105,7 @@ impl GraphqlCheck {
         let (checker, body) = (self.checker.clone(), exchange.shared_body());
         let (kind, response_type) = (asked.kind, asked.response_type);
         let (url_query, rights) = (asked.url_query.map(str::to_owned), asked.rights.cloned());
-        let decided = threads.run(move || {
+        let decided = threads.run(exchange.arrival.body_sender(), move || {
             let (url_query, rights) = (url_query.as_deref(), rights.as_ref());
             checker.decide(&AskedQueries { kind, body: &body, url_query, response_type, rights, is_brief: false })
         });

@@ -3,7 +3,6 @@
 //! a filter that reaches a limit gets 500. Filters are compiled when the definition is loaded.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
@@ -13,6 +12,7 @@ use crate::data::refusal::{self, RefusalText};
 use serde_json::Value;
 use std::sync::Arc;
 use tollgate_jq::JqValue;
+use tollgate_offload::StartedOnce;
 
 pub(super) struct TransformJq {
     by_endpoint: EndpointList<Arc<CompiledBodyFilter>>,
@@ -60,7 +60,7 @@ impl Middleware for TransformJq {
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
         let body = exchange.shared_body();
-        let made = threads.run(move || job.apply(&body, false));
+        let made = threads.run(exchange.arrival.body_sender(), move || job.apply(&body, false));
         Step::work(self, made, OFFLOAD_TIME_MAX, |this, exchange, made| {
             let Some(filter) = this.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
             match made {

@@ -3,7 +3,6 @@
 //! no JSON, or that the filter fails for, is refused with 500; one that is too large with `Response body too large`.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::canonical_name;
@@ -13,6 +12,7 @@ use crate::data::response_chain::ResponseHead;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use tollgate_jq::JqValue;
+use tollgate_offload::StartedOnce;
 
 /// The response processor without which the filters do nothing.
 const PROCESSOR: &str = "response_body_transform_jq";

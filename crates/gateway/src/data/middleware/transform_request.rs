@@ -2,7 +2,6 @@
 //! passes unchanged, as in Tyk. Templates are parsed when the definition is loaded.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::{CompiledBodyTemplate, Surroundings};
@@ -10,6 +9,7 @@ use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal;
 use std::sync::Arc;
 use tollgate_gotemplate::RenderLimits;
+use tollgate_offload::StartedOnce;
 
 pub(super) struct TransformRequest {
     by_endpoint: EndpointList<Arc<CompiledBodyTemplate>>,
@@ -44,7 +44,7 @@ impl Middleware for TransformRequest {
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
         let body = exchange.shared_body();
-        let made = threads.run(move || job.render(&body, RenderLimits::default()));
+        let made = threads.run(exchange.arrival.body_sender(), move || job.render(&body, RenderLimits::default()));
         Step::work(self, made, OFFLOAD_TIME_MAX, |this, exchange, made| {
             let Some(template) = this.by_endpoint.find(exchange.hits, &exchange.method) else { return Step::Next };
             match made {

@@ -2,13 +2,13 @@
 //! format counts as empty, as in Tyk. A response that is too large gets 500 `Response body too large`.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::{BodyMaker, BodyReplacement, CompiledBodyTemplate, MadeBody, Surroundings};
 use crate::data::offload::BodyThreads;
 use std::sync::Arc;
 use tollgate_gotemplate::RenderLimits;
+use tollgate_offload::StartedOnce;
 
 pub(super) struct TransformResponse {
     by_endpoint: EndpointList<Arc<CompiledBodyTemplate>>,

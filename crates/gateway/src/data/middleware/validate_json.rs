@@ -6,7 +6,6 @@
 //! of its size is refused like one that does not match.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::bodies::parse_error;
@@ -17,6 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::sync::Arc;
 use tollgate_model::api::BodySchema;
+use tollgate_offload::StartedOnce;
 use tollgate_schema::{BodyValidator, Budget, InvalidBody};
 
 pub(super) struct ValidateJson {
@@ -79,7 +79,7 @@ impl Middleware for ValidateJson {
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
         let (validator, body) = (validator.clone(), exchange.shared_body());
-        let checked = threads.run(move || validator.check(&body, Budget::of_body(body.len())));
+        let checked = threads.run(exchange.arrival.body_sender(), move || validator.check(&body, Budget::of_body(body.len())));
         Step::work(self, checked, OFFLOAD_TIME_MAX, |this, exchange, checked| match checked {
             None => Step::Refuse(refusal::BODY_WORK_BUSY),
             Some(Ok(())) => Step::Next,

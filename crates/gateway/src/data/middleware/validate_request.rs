@@ -6,7 +6,6 @@
 //! than a brief budget runs on another thread; what takes more than the budget of the body's size is refused like what does not fit.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
@@ -15,6 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_http::KnownHeader;
+use tollgate_offload::StartedOnce;
 use tollgate_openapi::{Budget, Operation, OperationRules, RequestMismatch, RequestParts, RulesCompiler};
 
 pub(super) struct ValidateRequest {
@@ -97,7 +97,8 @@ impl Middleware for ValidateRequest {
         }
         let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
         let (rules, kind, body, status) = (rules.clone(), kind.into_owned(), exchange.shared_body(), validated.status);
-        let checked = threads.run(move || rules.check_body(&kind, &body, Budget::of_body(body.len())));
+        let checked =
+            threads.run(exchange.arrival.body_sender(), move || rules.check_body(&kind, &body, Budget::of_body(body.len())));
         Step::work(self, checked, OFFLOAD_TIME_MAX, move |_, _, checked| match checked {
             None => Step::Refuse(refusal::BODY_WORK_BUSY),
             Some(Ok(())) => Step::Next,

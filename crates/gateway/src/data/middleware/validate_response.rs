@@ -6,7 +6,6 @@
 //! is held until it is complete; bodies in other forms than JSON pass as they come.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::started_once::StartedOnce;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Awaited, Exchange, GRACE, Step};
 use crate::data::middleware::bodies::{Unopened, WholeBody};
@@ -16,6 +15,7 @@ use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use crate::observe::Meter;
 use std::sync::Arc;
 use tollgate_engine::KeptBody;
+use tollgate_offload::StartedOnce;
 use tollgate_openapi::{Budget, ResponseCheck, ResponseCompiler, ResponseRules, UnfitBody};
 
 /// Cause of the refusal and of the dry run.
@@ -163,7 +163,8 @@ impl ResponseValidation {
         let Some(threads) = self.terms.threads.get() else {
             return self.unfit(head, "there are no threads to check its body");
         };
-        let (work, asked) = Awaited::new(threads.run(move || check.check_body(&body, Budget::of_body(body.len()))));
+        let (work, asked) =
+            Awaited::new(threads.run(self.reader.asker, move || check.check_body(&body, Budget::of_body(body.len()))));
         self.asked = Some(asked);
         ResponseAction::Await(work, OFFLOAD_TIME_MAX + GRACE)
     }

@@ -2,14 +2,14 @@
 //! millisecond runs on the threads for bodies, while the response is held.
 
 use crate::base::coding::{Coding, OpenError, open};
-use crate::base::started_once::StartedOnce;
 use crate::data::exchange::{Awaited, Exchange, GRACE};
-use crate::data::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
+use crate::data::offload::{BodySender, BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::data::refusal::{self, Refusal};
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use std::borrow::Cow;
 use std::sync::Arc;
 use tollgate_engine::KeptBody;
+use tollgate_offload::StartedOnce;
 
 /// Why there is no body to read.
 pub(crate) enum Unopened {
@@ -24,13 +24,19 @@ pub(crate) struct WholeBody {
     pub bytes_max: usize,
     /// Whether the response has only a head.
     pub is_head: bool,
+    /// In whose turn another thread works on it.
+    pub asker: BodySender,
 }
 
 impl WholeBody {
     /// Asks the upstream for the whole, since a part of a document cannot be read.
     pub(crate) fn new(exchange: &mut Exchange<'_>) -> Self {
         exchange.ask_for_whole();
-        WholeBody { bytes_max: exchange.arrival.settings.sizes.response_bytes_max, is_head: exchange.is_head() }
+        WholeBody {
+            bytes_max: exchange.arrival.settings.sizes.response_bytes_max,
+            is_head: exchange.is_head(),
+            asker: exchange.arrival.body_sender(),
+        }
     }
 
     /// The whole body without its coding.
@@ -191,7 +197,7 @@ impl<M: BodyMaker> ResponseStep for BodyReplacement<M> {
         }
         let Some(threads) = self.threads.get() else { return self.end(head, busy()) };
         let body = body.to_vec();
-        let (work, made) = Awaited::new(threads.run(move || job.replaced(&body, false)));
+        let (work, made) = Awaited::new(threads.run(self.reader.asker, move || job.replaced(&body, false)));
         self.made = Some(made);
         ResponseAction::Await(work, OFFLOAD_TIME_MAX + GRACE)
     }

@@ -4,16 +4,20 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 
 /// A group of threads.
-pub(crate) trait ThreadGroup: Sized {
+pub trait ThreadGroup: Sized {
     /// What the log calls them.
     const NAME: &'static str;
 
     /// Starts them.
+    ///
+    /// # Errors
+    /// The system has no thread.
     fn start() -> io::Result<Self>;
 }
 
 /// A group of threads, started when it is first needed.
-pub(crate) struct StartedOnce<T>(OnceLock<Option<Arc<T>>>);
+#[derive(Debug)]
+pub struct StartedOnce<T>(OnceLock<Option<Arc<T>>>);
 
 impl<T> Default for StartedOnce<T> {
     fn default() -> Self {
@@ -23,13 +27,13 @@ impl<T> Default for StartedOnce<T> {
 
 impl<T: ThreadGroup> StartedOnce<T> {
     /// The threads; `None` when the system cannot start them.
-    pub(crate) fn get(&self) -> Option<Arc<T>> {
+    pub fn get(&self) -> Option<Arc<T>> {
         let start = || T::start().map(Arc::new).inspect_err(|error| tracing::error!(%error, "no threads for {}", T::NAME)).ok();
         self.0.get_or_init(start).clone()
     }
 
     /// The threads, if somebody has needed them.
-    pub(crate) fn started(&self) -> Option<&T> {
+    pub fn started(&self) -> Option<&T> {
         self.0.get()?.as_deref()
     }
 }

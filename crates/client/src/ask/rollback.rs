@@ -2,7 +2,7 @@
 
 use super::change_answer::made;
 use super::configuration::change_text;
-use super::serving::Serving;
+use super::serving::ServingGateways;
 use super::{CommandFailure, Gateway, table};
 use clap::Args;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ pub(super) fn run(command: &RollbackCommand, tls: super::TlsOf) -> Result<(), Co
     let body = json!({"to": to, "dry_run": command.dry_run, "wait": command.wait}).to_string().into_bytes();
     let answer = made(gateway.ask("POST", "/tyk/configuration/rollback", Some(body))?)?;
     gateway.print(&answer, || change_text(&answer, command.dry_run));
-    if Serving::read(&answer).is_complete() || command.dry_run { Ok(()) } else { Err(CommandFailure::NotConfirmed) }
+    if ServingGateways::read(&answer).is_complete() || command.dry_run { Ok(()) } else { Err(CommandFailure::NotConfirmed) }
 }
 
 fn revisions(answer: &Value) -> String {

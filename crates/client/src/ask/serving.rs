@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The gateways that share definitions; empty if they do not, or if nobody asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Serving(Vec<ServingRow>);
+pub(super) struct ServingGateways(Vec<ServingRow>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ServingRow {
@@ -14,7 +14,7 @@ struct ServingRow {
     differs: Vec<String>,
 }
 
-impl Serving {
+impl ServingGateways {
     pub(super) fn read(answer: &Value) -> Self {
         let rows = answer.get("gateways").and_then(Value::as_array).into_iter().flatten();
         let row = |row: &Value| {
@@ -25,7 +25,7 @@ impl Serving {
                 differs: differs.filter_map(Value::as_str).map(str::to_owned).collect(),
             })
         };
-        Serving(rows.filter_map(row).collect())
+        ServingGateways(rows.filter_map(row).collect())
     }
 
     /// Whether all that are alive serve it.
@@ -50,22 +50,22 @@ impl Serving {
 
 #[cfg(test)]
 mod tests {
-    use super::Serving;
+    use super::ServingGateways;
     use serde_json::json;
 
     #[test]
     fn gateways_are_named_by_what_they_serve() {
         let of = |node: &str, serving: bool, differs: &[&str]| json!({"node": node, "serving": serving, "differs": differs});
-        let all = Serving::read(&json!({"gateways": [of("a", true, &[]), of("b", true, &["definitions", "policies"])]}));
+        let all = ServingGateways::read(&json!({"gateways": [of("a", true, &[]), of("b", true, &["definitions", "policies"])]}));
         assert!(all.is_complete());
         assert_eq!(
             all.lines(),
             ["in service on: a, b", "note: b serves other definitions and policies too, from files of its own"]
         );
-        let some = Serving::read(&json!({"gateways": [of("a", true, &[]), of("c", false, &[])]}));
+        let some = ServingGateways::read(&json!({"gateways": [of("a", true, &[]), of("c", false, &[])]}));
         assert!(!some.is_complete());
         assert_eq!(some.lines(), ["in service on: a", "not confirmed by: c"]);
-        let none = Serving::read(&json!({}));
+        let none = ServingGateways::read(&json!({}));
         assert!(none.is_complete() && none.lines().is_empty());
     }
 }

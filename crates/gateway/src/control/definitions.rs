@@ -17,5 +17,5 @@ pub(crate) use reloads::Reloads;
 pub(crate) use set::problems_together;
 pub(crate) use shared::{DocumentClass, NotShared, SharedDefinitions};
 pub(crate) use store::{DefinitionStore, NotApplied, ServedSet};
-pub(crate) use text::{DASHBOARD_FIELDS, Definition, DefinitionText, FILE_BYTES_MAX};
+pub(crate) use text::{DASHBOARD_FIELDS, DefinitionText, FILE_BYTES_MAX, ReadDefinition};
 pub(crate) use wanted::{DocumentProblem, WantedDocument, is_file_name};

@@ -48,7 +48,7 @@ pub(crate) struct BatchLimits {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub routing: RoutingTerms,
-    pub sizes: SizeLimits,
+    pub sizes: BodySizes,
     pub callers: CallerTerms,
     pub upstreams: UpstreamTerms,
     pub documents: DocumentTerms,
@@ -73,7 +73,7 @@ pub(crate) struct RoutingTerms {
 
 /// Largest bodies, and the memory for those that are kept.
 #[derive(Clone, Debug)]
-pub(crate) struct SizeLimits {
+pub(crate) struct BodySizes {
     pub request_body_bytes_max: Option<u64>,
     /// Largest body that a middleware reads, in bytes after decompression.
     pub body_bytes_max: usize,
@@ -268,7 +268,7 @@ impl Settings {
                 control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
                 ports: PortRules::new(config),
             },
-            sizes: SizeLimits {
+            sizes: BodySizes {
                 request_body_bytes_max: Some(http.max_request_body_size).filter(|bytes| *bytes > 0),
                 body_bytes_max: config.tollgate.limits.body_bytes_max,
                 response_bytes_max: match usize::try_from(http.max_response_body_size) {

@@ -1,6 +1,6 @@
 //! What a change did or would do, as text that reads like a patch, and as JSON.
 
-use super::super::serving::Serving;
+use super::super::serving::ServingGateways;
 use super::object::PartKind;
 use serde_json::{Value, json};
 
@@ -105,8 +105,8 @@ impl SyncOutcome {
         })
     }
 
-    pub(super) fn serving(&self) -> Serving {
-        Serving::read(&json!({"gateways": self.gateways}))
+    pub(super) fn serving(&self) -> ServingGateways {
+        ServingGateways::read(&json!({"gateways": self.gateways}))
     }
 
     pub(super) fn to_text(&self) -> String {

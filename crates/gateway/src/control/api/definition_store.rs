@@ -5,7 +5,7 @@ use super::answer::{Change, ControlAnswer, changed_document, error, no_such_api}
 use super::serving;
 use super::versions::{NewVersion, without};
 use crate::control::definitions::{
-    ChangeAuthor, Definition, DocumentClass, NotApplied, NotShared, ReadFiles, WantedDocument, etag, is_file_name,
+    ChangeAuthor, DocumentClass, NotApplied, NotShared, ReadDefinition, ReadFiles, WantedDocument, etag, is_file_name,
 };
 use crate::data::control_caller::ControlCaller;
 use crate::data::snapshot::CompiledApi;
@@ -131,7 +131,7 @@ pub(super) async fn store(
     }
     let named = id.to_owned();
     let plan = move |read: &ReadFiles| {
-        let definition = Definition::new(definition, None).map_err(|problems| invalid(&reasons(problems.iter())))?;
+        let definition = ReadDefinition::new(definition, None).map_err(|problems| invalid(&reasons(problems.iter())))?;
         let mut wanted = vec![WantedDocument::api(&named, definition)];
         if let Some(version) = version {
             let Some(base) = read.api(&version.base) else {
@@ -186,7 +186,7 @@ fn with_versions(base: &CompiledApi, definition: &Value) -> Result<WantedDocumen
             root
         }
     };
-    let definition = Definition::new(value, None).map_err(|problems| invalid(&reasons(problems.iter())))?;
+    let definition = ReadDefinition::new(value, None).map_err(|problems| invalid(&reasons(problems.iter())))?;
     Ok(WantedDocument::api(&base.id, definition))
 }
 

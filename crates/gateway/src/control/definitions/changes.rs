@@ -55,7 +55,7 @@ pub(crate) struct DocumentChange {
 }
 
 /// A state of definitions and policies.
-pub(super) type State<'s> = (&'s LoadedFiles, &'s Policies);
+pub(super) type DocumentsState<'s> = (&'s LoadedFiles, &'s Policies);
 
 impl ChangeAuthor {
     /// Who it is in the log of changes.
@@ -76,7 +76,7 @@ impl ChangeAuthor {
 
 impl DefinitionsChanged {
     /// What differs between two states. What other gateways have changed in the definitions that all share is their business.
-    pub(super) fn between(before: State<'_>, now: State<'_>, author: ChangeAuthor, keys: &Keys) -> Self {
+    pub(super) fn between(before: DocumentsState<'_>, now: DocumentsState<'_>, author: ChangeAuthor, keys: &Keys) -> Self {
         let is_own = |is_shared: bool| !is_shared || matches!(author, ChangeAuthor::Caller(..));
         let apis: Vec<ApiChange<'_>> = api_changes(before.0, now.0).into_iter().filter(|change| is_own(change.is_shared)).collect();
         let is_shared = |change: &PolicyChange<'_>| change.new.or(change.old).is_some_and(|(_, place)| is_shared(place));

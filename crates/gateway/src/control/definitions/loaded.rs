@@ -3,7 +3,7 @@
 
 use super::set::distinct;
 use super::shared::{DocumentClass, is_shared};
-use super::text::{Definition, DefinitionText};
+use super::text::{DefinitionText, ReadDefinition};
 use crate::auth::keys::Policies;
 use crate::base::definition_files::ApiFile;
 use crate::data::gateway_state::GatewayState;
@@ -33,7 +33,7 @@ pub(super) struct LoadedFile {
     read_at: SystemTime,
     /// The files that the definition names.
     named: Vec<NamedFile>,
-    generations: Generations,
+    generations: OuterGenerations,
     /// The last usable version.
     pub good: Option<Arc<CompiledApi>>,
     /// Digest of its text, which is the same in all processes.
@@ -44,7 +44,7 @@ pub(super) struct LoadedFile {
 }
 
 /// Of secrets in remote stores and of bundles: new ones may be in any definition.
-type Generations = (Option<u64>, Option<u64>);
+type OuterGenerations = (Option<u64>, Option<u64>);
 
 /// Files as they were read and compiled, not in service yet.
 #[derive(Clone)]
@@ -98,7 +98,7 @@ impl FileReader {
             Err(error) => {
                 let problems = vec![Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(&file.path))];
                 let (good, good_digest) = known.map(|known| known.last_good()).unwrap_or_default();
-                let generations = Generations::default();
+                let generations = OuterGenerations::default();
                 return Arc::new(LoadedFile {
                     digest: 0,
                     own: Vec::new(),
@@ -130,7 +130,7 @@ impl FileReader {
     }
 
     /// Compiles a definition that is about to be written; the last good version is none of its.
-    pub(super) fn load_wanted(&self, file: &ApiFile, text: &DefinitionText, definition: Definition) -> LoadedFile {
+    pub(super) fn load_wanted(&self, file: &ApiFile, text: &DefinitionText, definition: ReadDefinition) -> LoadedFile {
         self.compile(file, text, Ok(definition), GoodVersion::default())
     }
 
@@ -138,7 +138,7 @@ impl FileReader {
         &self,
         file: &ApiFile,
         text: &DefinitionText,
-        definition: Result<Definition, Vec<Problem>>,
+        definition: Result<ReadDefinition, Vec<Problem>>,
         (last_good, last_digest): GoodVersion,
     ) -> LoadedFile {
         let path = file.path.as_path();
@@ -195,7 +195,7 @@ impl FileReader {
     }
 
     /// A secret that has changed may be in any definition, and so may a bundle that has come.
-    fn generations(&self) -> Generations {
+    fn generations(&self) -> OuterGenerations {
         let secrets = self.shared.settings.documents.secrets.remote.as_ref().map(|secrets| secrets.generation());
         (secrets, self.shared.registry.bundles.get().map(|bundles| bundles.generation()))
     }

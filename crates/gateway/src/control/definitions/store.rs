@@ -85,7 +85,7 @@ pub(crate) struct ReloadReport {
 }
 
 /// A change that could be made.
-struct PlannedChange<T> {
+struct CheckedChange<T> {
     changed: ChangedDocuments,
     together: Together,
     planned: T,
@@ -193,7 +193,7 @@ impl DefinitionStore {
         let _one_at_a_time = self.lock();
         // The files of a gateway whose definitions are shared may be ones that it can't write.
         let mut files = if self.places.shared.is_none() { Some(self.lock_files()?) } else { None };
-        let PlannedChange { changed, mut together, planned } = self.planned(plan)?;
+        let CheckedChange { changed, mut together, planned } = self.planned(plan)?;
         let problems = changed.lesser_problems();
         if changed.files.is_empty() && changed.shared.is_empty() {
             return Ok(Applied { planned, problems, revision: None });
@@ -231,7 +231,7 @@ impl DefinitionStore {
         plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedDocument>, T), E>,
     ) -> Result<(T, Vec<DocumentProblem>), NotApplied<E>> {
         let _one_at_a_time = self.lock();
-        let PlannedChange { changed, planned, .. } = self.planned(plan)?;
+        let CheckedChange { changed, planned, .. } = self.planned(plan)?;
         let problems = changed.lesser_problems();
         drop(changed);
         // What was compiled only for the check is not needed any more.
@@ -249,7 +249,7 @@ impl DefinitionStore {
     ) -> Result<([ServedSet; 2], T), NotApplied<E>> {
         let _one_at_a_time = self.lock();
         let before = self.up_to_date();
-        let PlannedChange { changed, planned, .. } = self.planned(plan)?;
+        let CheckedChange { changed, planned, .. } = self.planned(plan)?;
         let set = |read: ReadFiles| ServedSet { apis: read.served(&mut Vec::new()), policies: read.policies };
         let sets = [set(before), set(changed.read)];
         self.shared.registry.purge();
@@ -259,7 +259,7 @@ impl DefinitionStore {
     fn planned<T, E>(
         &self,
         plan: impl FnOnce(&ReadFiles) -> Result<(Vec<WantedDocument>, T), E>,
-    ) -> Result<PlannedChange<T>, NotApplied<E>> {
+    ) -> Result<CheckedChange<T>, NotApplied<E>> {
         let read = self.up_to_date();
         let (wanted, planned) = plan(&read).map_err(NotApplied::Refused)?;
         let changed = ChangedDocuments::new(&read, wanted, &self.places, &self.reader).map_err(NotApplied::Problems)?;
@@ -271,7 +271,7 @@ impl DefinitionStore {
             new.retain(|error| !known.contains(error));
         }
         if new.is_empty() {
-            Ok(PlannedChange { changed, together, planned })
+            Ok(CheckedChange { changed, together, planned })
         } else {
             Err(NotApplied::Problems(changed.sourced(new)))
         }

@@ -59,37 +59,37 @@ impl DefinitionText {
     ///
     /// # Errors
     /// All problems, if there is an error among them.
-    pub(crate) fn parse(&self, file: Option<&ApiFile>) -> Result<Definition, Vec<Problem>> {
+    pub(crate) fn parse(&self, file: Option<&ApiFile>) -> Result<ReadDefinition, Vec<Problem>> {
         let path = file.map(|file| file.path.as_path());
         let value = parse(&self.text, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
         let Some(companion) = self.companion.as_deref().filter(|_| is_pair(&value) && !is_openapi(&value)) else {
-            return Definition::new(value, path);
+            return ReadDefinition::new(value, path);
         };
         refuse_dashboard(&value, path)?;
         let path = file.and_then(|file| file.companion.as_deref()).or(path);
         let document = parse(companion, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
         let mut definition = OpenApiDefinition::new(document, path)?;
         definition.compare(&value, path);
-        Ok(Definition::OpenApi(definition, path.map(Path::to_owned)))
+        Ok(ReadDefinition::OpenApi(definition, path.map(Path::to_owned)))
     }
 
     /// Parses, checks and compiles the definition. The result is the API with its lesser problems, or all problems.
-    pub(crate) fn compile(&self, file: Option<&ApiFile>, settings: &Settings, registry: &Arc<Registry>) -> Compiled {
+    pub(crate) fn compile(&self, file: Option<&ApiFile>, settings: &Settings, registry: &Arc<Registry>) -> CompiledDefinition {
         self.parse(file)?.compile(file.map(|file| file.path.as_path()), settings, registry)
     }
 }
 
 /// A compiled API with lesser problems, or all problems.
-pub(crate) type Compiled = Result<(CompiledApi, Vec<Problem>), Vec<Problem>>;
+pub(crate) type CompiledDefinition = Result<(CompiledApi, Vec<Problem>), Vec<Problem>>;
 
 /// A definition that was read.
-pub(crate) enum Definition {
+pub(crate) enum ReadDefinition {
     Classic(Value),
     /// With the file that it was read from, if that is a companion.
     OpenApi(OpenApiDefinition, Option<PathBuf>),
 }
 
-impl Definition {
+impl ReadDefinition {
     /// A definition in either language. `file` is named in problems.
     ///
     /// # Errors
@@ -97,24 +97,24 @@ impl Definition {
     pub(crate) fn new(value: Value, file: Option<&Path>) -> Result<Self, Vec<Problem>> {
         refuse_dashboard(&value, file)?;
         Ok(match is_openapi(&value) {
-            true => Definition::OpenApi(OpenApiDefinition::new(value, file)?, None),
-            false => Definition::Classic(value),
+            true => ReadDefinition::OpenApi(OpenApiDefinition::new(value, file)?, None),
+            false => ReadDefinition::Classic(value),
         })
     }
 
     /// The definition as it was written.
     pub(crate) fn written(&self) -> &Value {
         match self {
-            Definition::Classic(value) => value,
-            Definition::OpenApi(definition, _) => &definition.document.root,
+            ReadDefinition::Classic(value) => value,
+            ReadDefinition::OpenApi(definition, _) => &definition.document.root,
         }
     }
 
     /// The definition in the classic language.
     pub(crate) fn classic(&self) -> &Value {
         match self {
-            Definition::Classic(value) => value,
-            Definition::OpenApi(definition, _) => &definition.form.definition,
+            ReadDefinition::Classic(value) => value,
+            ReadDefinition::OpenApi(definition, _) => &definition.form.definition,
         }
     }
 
@@ -122,7 +122,7 @@ impl Definition {
     pub(crate) fn texts(&self, stands_alone: bool) -> DefinitionText {
         let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
         match self {
-            Definition::OpenApi(..) if !stands_alone => {
+            ReadDefinition::OpenApi(..) if !stands_alone => {
                 DefinitionText { text: pretty(self.classic()), companion: Some(pretty(self.written())) }
             }
             _ => DefinitionText { text: pretty(self.written()), companion: None },
@@ -130,12 +130,12 @@ impl Definition {
     }
 
     /// Checks and compiles the definition. `file` is named in problems.
-    pub(crate) fn compile(self, file: Option<&Path>, settings: &Settings, registry: &Arc<Registry>) -> Compiled {
+    pub(crate) fn compile(self, file: Option<&Path>, settings: &Settings, registry: &Arc<Registry>) -> CompiledDefinition {
         let value = match self {
-            Definition::OpenApi(definition, companion) => {
+            ReadDefinition::OpenApi(definition, companion) => {
                 return definition.compile(companion.as_deref().or(file), settings, registry);
             }
-            Definition::Classic(value) => value,
+            ReadDefinition::Classic(value) => value,
         };
         let lookup = |scheme: &str, name: &str| settings.documents.secrets.lookup_in_definition(scheme, name);
         let is_alone = is_pair(&value);
@@ -196,7 +196,7 @@ impl OpenApiDefinition {
         self.problems.push(Problem::new(Level::Warning, "", message).within(file));
     }
 
-    fn compile(self, file: Option<&Path>, settings: &Settings, registry: &Arc<Registry>) -> Compiled {
+    fn compile(self, file: Option<&Path>, settings: &Settings, registry: &Arc<Registry>) -> CompiledDefinition {
         let OpenApiDefinition { document, form, problems } = self;
         // A document that was posted was no file yet.
         let mut problems: Vec<Problem> = problems.into_iter().map(|problem| problem.within(file)).collect();

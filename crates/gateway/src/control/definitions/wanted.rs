@@ -3,7 +3,7 @@
 use super::loaded::{FileReader, ReadFiles};
 use super::places::{FilesById, StorePlaces};
 use super::shared::{DocumentClass, SharedChange, SharedSet, is_shared};
-use super::text::{Definition, DefinitionText, FILE_BYTES_MAX};
+use super::text::{DefinitionText, FILE_BYTES_MAX, ReadDefinition};
 use crate::base::definition_files::{ApiFile, companion_of};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,12 +23,12 @@ pub(crate) struct WantedDocument {
 }
 
 pub(crate) enum WantedContent {
-    Api(Box<Definition>),
+    Api(Box<ReadDefinition>),
     Policy(Box<Policy>),
 }
 
 impl WantedDocument {
-    pub(crate) fn api(id: &str, definition: Definition) -> Self {
+    pub(crate) fn api(id: &str, definition: ReadDefinition) -> Self {
         let content = Some(WantedContent::Api(Box::new(definition)));
         WantedDocument { class: DocumentClass::Api, id: id.to_owned(), content, source: String::new() }
     }
@@ -82,7 +82,7 @@ impl ChangedDocuments {
         for WantedDocument { class, id, content, source } in wanted {
             let found = match content {
                 Some(WantedContent::Api(definition)) => {
-                    let file = places.of_api(read, &files, &id, matches!(*definition, Definition::OpenApi(..)));
+                    let file = places.of_api(read, &files, &id, matches!(*definition, ReadDefinition::OpenApi(..)));
                     changed.sources.insert(file.path.clone(), source.clone());
                     changed.sources.extend(file.companion.iter().map(|path| (path.clone(), source.clone())));
                     changed.put_api(&id, file, *definition, reader)
@@ -113,7 +113,7 @@ impl ChangedDocuments {
         self.sourced(changed.flat_map(|file| file.problems.iter().cloned()).collect())
     }
 
-    fn put_api(&mut self, id: &str, file: ApiFile, definition: Definition, reader: &FileReader) -> Vec<Problem> {
+    fn put_api(&mut self, id: &str, file: ApiFile, definition: ReadDefinition, reader: &FileReader) -> Vec<Problem> {
         let text = definition.texts(is_shared(&file.path) || file.companion.is_none());
         if text.text.len().max(text.companion.as_ref().map_or(0, Vec::len)) > FILE_BYTES_MAX {
             let message = format!("its file would be larger than {FILE_BYTES_MAX} bytes");

@@ -6,7 +6,7 @@ use super::{PlannedAction, PlannedChange, SourceProblem, text_at};
 use crate::auth::oauth::{OauthClient, new_client_secret};
 use crate::base::clock::unix_s;
 use crate::control::api::Control;
-use crate::control::definitions::{Definition, DocumentClass, ReadFiles, WantedDocument, document_of, is_file_name};
+use crate::control::definitions::{DocumentClass, ReadDefinition, ReadFiles, WantedDocument, document_of, is_file_name};
 use crate::control::known_keys::KnownKeys;
 use crate::data::snapshot::CompiledApi;
 use serde_json::Value;
@@ -180,7 +180,7 @@ impl Plan {
         let stored = known.map(|(api, _)| document_of(api));
         // A document in the other language has its secrets elsewhere.
         let document = self.unmasked(before, change, stored.filter(|stored| is_openapi(stored) == in_openapi))?;
-        let definition = match Definition::new(document, None) {
+        let definition = match ReadDefinition::new(document, None) {
             Ok(definition) => definition,
             Err(problems) => {
                 self.take(change, problems);

@@ -1,13 +1,13 @@
 //! What a change or a reload did to the definitions and policies in service: for the log of changes, and for the way back.
 
-use super::loaded::{LoadedFile, LoadedFiles, document_of};
+use super::loaded::{FileDifference, LoadedFiles, differing, document_of};
 use super::shared::{DocumentClass, is_shared};
 use crate::auth::keys::{Keys, Policies, PolicyChange};
 use crate::control::known_keys::masked_differences;
 use crate::data::control_caller::ControlCaller;
 use crate::data::snapshot::CompiledApi;
 use serde_json::Value;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -139,29 +139,25 @@ struct ApiChange<'f> {
 }
 
 fn api_changes<'f>(before: &'f LoadedFiles, now: &'f LoadedFiles) -> Vec<ApiChange<'f>> {
-    let is_other = |path: &Path, file: &Arc<LoadedFile>, among: &LoadedFiles| {
-        among.get(path).is_none_or(|other| !Arc::ptr_eq(file, other) && file.digest != other.digest)
-    };
-    let changed = now.iter().filter(|(path, file)| is_other(path, file, before));
-    let gone = before.iter().filter(|(path, _)| !now.contains_key(*path));
-    let mut ids: BTreeSet<&str> = BTreeSet::new();
+    let mut ids: HashSet<&str> = HashSet::new();
     let mut changes = Vec::new();
-    for (path, file) in changed.chain(gone) {
-        let old = before.get(path).and_then(|file| file.api());
-        let is_broken = file.is_broken() && now.contains_key(path);
-        if is_broken {
+    for FileDifference { path, old, new } in differing(before, now) {
+        let [old_api, new_api] = [old, new].map(|file| file.and_then(|file| file.api()));
+        if new.is_some_and(|file| file.is_broken()) {
             // The last good version stays in service; if there is none, the file has the only name.
             let id = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            let id = file.api().map_or_else(id, |api| api.id.clone());
-            changes.push(ApiChange { id, old, new: file.api(), is_usable: false, is_shared: is_shared(path) });
+            let id = new_api.map_or_else(id, |api| api.id.clone());
+            changes.push(ApiChange { id, old: old_api, new: new_api, is_usable: false, is_shared: is_shared(path) });
         } else {
-            ids.extend([old, file.api()].into_iter().flatten().map(|api| api.id.as_str()));
+            ids.extend([old_api, new_api].into_iter().flatten().map(|api| api.id.as_str()));
         }
     }
     if ids.is_empty() {
         return changes;
     }
-    let [before, now] = [before, now].map(by_id);
+    let [before, now] = [before, now].map(|files| by_id(files, &ids));
+    let mut ids: Vec<&str> = ids.into_iter().collect();
+    ids.sort_unstable();
     for id in ids {
         let (old, new) = (before.get(id), now.get(id));
         let document = |(_, api): &(&Path, &'f Arc<CompiledApi>)| document_of(api);
@@ -179,11 +175,17 @@ fn api_changes<'f>(before: &'f LoadedFiles, now: &'f LoadedFiles) -> Vec<ApiChan
     changes
 }
 
-/// The APIs by id. Of two with one id, the one that is served: a shared one, else the later one.
-fn by_id(files: &LoadedFiles) -> HashMap<&str, (&Path, &Arc<CompiledApi>)> {
-    let (shared, own): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_shared(path));
-    let all = own.into_iter().chain(shared).filter_map(|(path, file)| Some((path.as_path(), file.api()?)));
-    all.map(|(path, api)| (api.id.as_str(), (path, api))).collect()
+/// The APIs with these ids. Of two with one id, the one that is served: a shared one, else the later one.
+fn by_id<'f>(files: &'f LoadedFiles, ids: &HashSet<&str>) -> HashMap<&'f str, (&'f Path, &'f Arc<CompiledApi>)> {
+    let mut found: HashMap<&str, (&Path, &Arc<CompiledApi>)> = HashMap::with_capacity(ids.len());
+    for (path, file) in files {
+        let Some(api) = file.api().filter(|api| ids.contains(api.id.as_str())) else { continue };
+        let is_hidden = found.get(api.id.as_str()).is_some_and(|(other, _)| is_shared(other) && !is_shared(path));
+        if !is_hidden {
+            found.insert(&api.id, (path, api));
+        }
+    }
+    found
 }
 
 /// The version of a document as it is shown.

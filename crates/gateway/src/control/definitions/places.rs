@@ -3,7 +3,7 @@
 use super::loaded::{ReadFiles, own};
 use super::shared::{DocumentClass, SharedDefinitions};
 use crate::base::definition_files::{ApiFile, companion_of};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Where documents are kept.
@@ -20,10 +20,11 @@ pub(super) struct StorePlaces {
 pub(super) struct FilesById<'r>(HashMap<&'r str, Vec<&'r Path>>);
 
 impl<'r> FilesById<'r> {
-    pub(super) fn of(read: &'r ReadFiles) -> Self {
-        let mut files: HashMap<&str, Vec<&Path>> = HashMap::with_capacity(read.files.len());
+    /// Those of some APIs.
+    pub(super) fn of(read: &'r ReadFiles, ids: &HashSet<&str>) -> Self {
+        let mut files: HashMap<&str, Vec<&Path>> = HashMap::with_capacity(ids.len());
         for (path, file) in own(&read.files) {
-            if let Some(api) = file.api() {
+            if let Some(api) = file.api().filter(|api| ids.contains(api.id.as_str())) {
                 files.entry(&api.id).or_default().push(path);
             }
         }
@@ -60,7 +61,7 @@ impl StorePlaces {
     fn new_file(&self, read: &ReadFiles, id: &str) -> PathBuf {
         let names = std::iter::once(format!("{id}.json")).chain((2..).map(|number| format!("{id}.{number}.json")));
         let mut paths = names.map(|name| self.app_path.join(name));
-        let is_free = |path: &PathBuf| read.files.get(path).and_then(|file| file.api()).is_none();
+        let is_free = |path: &PathBuf| read.files.get(path.as_os_str()).and_then(|file| file.api()).is_none();
         paths.find(is_free).unwrap_or_else(|| self.app_path.join(id))
     }
 

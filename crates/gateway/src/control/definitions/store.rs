@@ -2,7 +2,7 @@
 //! flight are not affected.
 
 use super::changes::{ChangeAuthor, DefinitionsChanged};
-use super::loaded::{FileReader, LoadedFiles, ReadFiles, is_changed, own};
+use super::loaded::{FileKey, FileReader, LoadedFiles, ReadFiles, differing, own};
 use super::places::StorePlaces;
 use super::shared::{DocumentClass, NotShared, SharedDefinitions, SharedSet, is_shared};
 use super::text::DefinitionText;
@@ -282,7 +282,7 @@ impl DefinitionStore {
         let start = Instant::now();
         let before = self.files();
         let read = self.read(&before);
-        if is_changed(&before, &read.files) || read.policies.differ_from(&self.shared.keys.policies()) {
+        if !differing(&before, &read.files).is_empty() || read.policies.differ_from(&self.shared.keys.policies()) {
             let together = self.together(&read);
             self.serve(read.clone(), together, ChangeAuthor::Files, start);
         }
@@ -307,7 +307,8 @@ impl DefinitionStore {
         let mut files: LoadedFiles = match api_files(app_path) {
             Ok(paths) => {
                 self.loaded.store(true, Ordering::Relaxed);
-                paths.into_iter().map(|file| (file.path.clone(), self.reader.load(&file, before.get(&file.path)))).collect()
+                let known = |file: &ApiFile| before.get(file.path.as_os_str());
+                paths.iter().map(|file| (FileKey::from(&*file.path), self.reader.load(file, known(file)))).collect()
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && before.keys().all(|path| is_shared(path)) => {
                 self.loaded.store(true, Ordering::Relaxed);
@@ -325,8 +326,8 @@ impl DefinitionStore {
         };
         for (id, text) in shared_set.iter().flat_map(|set| set.of(DocumentClass::Api)) {
             let file = ApiFile { path: DocumentClass::Api.place(id), companion: None };
-            let loaded = self.reader.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(&file.path));
-            files.insert(file.path, loaded);
+            let loaded = self.reader.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(file.path.as_os_str()));
+            files.insert(FileKey::from(&*file.path), loaded);
         }
         let policies_before = self.shared.keys.policies();
         let (mut policies, found) = Policies::load(&self.places.policy_path, &self.places.policy_file, &policies_before);
@@ -356,7 +357,7 @@ impl DefinitionStore {
             let keys = &self.shared.keys;
             (to, DefinitionsChanged::between((&before, &policies_before), (&files, &policies), author, keys))
         });
-        let has_changed = is_changed(&before, &files) || policies.differ_from(&policies_before);
+        let has_changed = !differing(&before, &files).is_empty() || policies.differ_from(&policies_before);
         problems.extend(self.shared.keys.set_policies(policies));
         let apis = snapshot.apis.len();
         let ports = snapshot.ports();
@@ -448,7 +449,7 @@ impl DefinitionStore {
     /// The file of each API that is in one, by id. Of two with the same id, the later one.
     pub(crate) fn files_by_id(&self) -> HashMap<String, PathBuf> {
         let files = self.files();
-        own(&files).filter_map(|(path, file)| Some((file.good.as_ref()?.id.clone(), path.clone()))).collect()
+        own(&files).filter_map(|(path, file)| Some((file.good.as_ref()?.id.clone(), path.to_path_buf()))).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Documents that somebody wants to have, and where they are kept.
 
-use super::loaded::{FileReader, ReadFiles};
+use super::loaded::{FileKey, FileReader, ReadFiles};
 use super::places::{FilesById, StorePlaces};
 use super::shared::{DocumentClass, SharedChange, SharedSet, is_shared};
 use super::text::{DefinitionText, FILE_BYTES_MAX, ReadDefinition};
@@ -76,7 +76,7 @@ impl ChangedDocuments {
         reader: &FileReader,
     ) -> Result<Self, Vec<DocumentProblem>> {
         let set = places.shared.as_ref().map(|shared| shared.known());
-        let files = FilesById::of(read);
+        let files = FilesById::of(read, &wanted.iter().map(|document| document.id.as_str()).collect());
         let mut changed = ChangedDocuments { read: read.clone(), files: Vec::new(), shared: Vec::new(), sources: HashMap::new() };
         let mut errors = Vec::new();
         for WantedDocument { class, id, content, source } in wanted {
@@ -109,7 +109,7 @@ impl ChangedDocuments {
 
     /// What is wrong with the wanted documents without making them unusable.
     pub(super) fn lesser_problems(&self) -> Vec<DocumentProblem> {
-        let changed = self.sources.keys().filter_map(|path| self.read.files.get(path));
+        let changed = self.sources.keys().filter_map(|path| self.read.files.get(path.as_os_str()));
         self.sourced(changed.flat_map(|file| file.problems.iter().cloned()).collect())
     }
 
@@ -122,7 +122,7 @@ impl ChangedDocuments {
         let loaded = reader.load_wanted(&file, &text, definition);
         let errors: Vec<Problem> = loaded.problems.iter().filter(|problem| problem.is_error()).cloned().collect();
         if errors.is_empty() {
-            Arc::make_mut(&mut self.read.files).insert(file.path.clone(), Arc::new(loaded));
+            Arc::make_mut(&mut self.read.files).insert(FileKey::from(&*file.path), Arc::new(loaded));
             self.write_api(id, file, text);
         }
         errors
@@ -161,9 +161,9 @@ impl ChangedDocuments {
     /// file with this id.
     fn remove_api(&mut self, id: &str, files: &[&Path], set: Option<&SharedSet>) -> Vec<Problem> {
         let loaded = Arc::make_mut(&mut self.read.files);
-        loaded.remove(&DocumentClass::Api.place(id));
+        loaded.remove(DocumentClass::Api.place(id).as_os_str());
         for path in files {
-            loaded.remove(*path);
+            loaded.remove(path.as_os_str());
             let ApiFile { path, companion } = ApiFile::at((*path).to_owned());
             self.files.extend(std::iter::once(path).chain(companion).map(|path| FileChange { path, content: None }));
         }

@@ -1,5 +1,5 @@
 # The commands of daily work. `make help` lists them.
-# One profile and one target directory for everything, so that nothing is built twice.
+# One profile and one target directory for everything, so that nothing is built twice. Only `make run` has its own profile: a newcomer waits for it.
 
 PROFILE ?= quick
 BENCH_ARGS ?=
@@ -30,7 +30,7 @@ BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## build and start the gateway with examples/quickstart and an upstream
+run: ## build and start the gateway with examples/quickstart and an upstream (FEATURES=graphql,wasm)
 	@scripts/quickstart.sh
 
 build: ## build everything for development
@@ -63,6 +63,7 @@ check: ## check formatting, borders, lints and licences; must pass before a comm
 
 	scripts/structure.py --check
 	cargo clippy --workspace --all-targets --profile $(PROFILE) -- -D warnings
+	cargo clippy --package tollgate-gateway --no-default-features --profile $(PROFILE) -- -D warnings
 	scripts/deny.sh
 
 fmt: ## format the Rust code

@@ -1,5 +1,7 @@
 //! The commands that start no gateway: those that talk to a running one, `tollgate top`, and the mock upstream.
 #![forbid(unsafe_code)]
+// Without the live view, some code that only it uses remains.
+#![cfg_attr(not(feature = "screen"), allow(dead_code))]
 
 mod ask;
 mod mock;

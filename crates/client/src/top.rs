@@ -3,7 +3,10 @@
 mod client;
 mod more;
 mod sample;
+#[cfg_attr(not(feature = "screen"), path = "top/screen_absent.rs")]
 mod screen;
+#[cfg(test)]
+mod screen_absent;
 mod text;
 
 use crate::ask::{TlsOf, secret_of};

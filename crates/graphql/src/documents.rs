@@ -1,7 +1,8 @@
 //! The documents of one API that were checked lately. Clients send few documents and each of them often, so a repeated one costs a look-up.
 //! Bounded by bytes: a client that sends many different documents displaces other rare ones, but not those that are sent often (S3-FIFO).
 
-use crate::document::{CheckedDocument, DocumentFault};
+use crate::checking::CheckedDocument;
+use crate::fault::DocumentFault;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::sync::Arc;

@@ -2,9 +2,6 @@
 
 use serde::Serialize;
 
-/// Most errors of one response: more help nobody, and a document could have thousands.
-pub(crate) const ERRORS_MAX: usize = 20;
-
 /// One entry of `errors`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GraphqlError {

@@ -2,21 +2,21 @@
 //! it asks for, and whether a key may ask for it. Also the answers to introspection. No I/O and no clock: the caller has the bytes, and says
 //! where the work runs.
 
-mod analysis;
-mod document;
+#[cfg_attr(not(feature = "documents"), path = "checking_absent.rs")]
+mod checking;
+#[cfg(test)]
+mod checking_absent;
 mod documents;
 mod error;
-mod introspection;
+mod facts;
+mod fault;
 mod request;
 mod rights;
-mod schema;
-mod variables;
-mod wording;
 
-pub use analysis::{OperationFacts, OperationKind, RootField, UsedField};
-pub use document::{CheckedDocument, CheckedOperation, DocumentFault, DocumentFaultKind, DocumentLimits};
+pub use checking::{CheckedDocument, CheckedOperation, GraphqlSchema};
 pub use documents::{DocumentCache, KnownDocument};
 pub use error::{DocumentPlace, GraphqlError, errors_body};
+pub use facts::{OperationFacts, OperationKind, RootField, UsedField};
+pub use fault::{DocumentFault, DocumentFaultKind, DocumentLimits, SchemaFault, SchemaRules};
 pub use request::{GRAPHQL_RESPONSE, GraphqlRequest, RequestFault, is_request_parameter, parse_body, parse_pairs, response_type};
 pub use rights::{Denial, FieldDepth, GraphqlRights, TypeFields};
-pub use schema::{GraphqlSchema, SchemaFault, SchemaRules};

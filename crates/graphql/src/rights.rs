@@ -2,8 +2,7 @@
 //! field that is restricted on a type is also restricted where it is selected on an interface of that type, and a query for the schema does
 //! not free the other fields of the same query.
 
-use crate::document::CheckedOperation;
-use crate::schema::GraphqlSchema;
+use crate::checking::{CheckedOperation, GraphqlSchema};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

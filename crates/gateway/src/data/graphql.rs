@@ -1,22 +1,20 @@
 //! What GraphQL requests to an API are checked against and executed with.
 
-mod graph;
-mod kafka;
-mod run;
-mod server;
+#[cfg_attr(not(feature = "graphql"), path = "graphql/execution_absent.rs")]
+mod execution;
+#[cfg(test)]
+mod execution_absent;
+mod graph_client;
 mod socket_inspector;
+mod socket_messages;
 mod socket_rights;
-mod sockets;
-mod sources;
-mod subscriptions;
-mod terms;
+mod told_facts;
 
-pub(crate) use graph::ExecutedGraph;
-pub(crate) use run::{TOLD_HEADER, ToldFacts};
-pub(crate) use server::{GraphClient, GraphServer};
+pub(crate) use execution::{Consumers, ExecutedGraph, GraphServer, GraphTerms};
+pub(crate) use graph_client::GraphClient;
 pub(crate) use socket_inspector::SocketInspector;
 pub(crate) use socket_rights::SocketRights;
-pub(crate) use terms::GraphTerms;
+pub(crate) use told_facts::{TOLD_HEADER, ToldFacts};
 
 use std::sync::Arc;
 use tollgate_graphql::{DocumentCache, DocumentLimits, GraphqlSchema, KnownDocument, SchemaFault, SchemaRules};
@@ -61,7 +59,7 @@ impl GraphqlApi {
     /// Compiles a definition; `Err` is what is wrong with it.
     pub(crate) fn compile(graphql: &GraphqlDefinition, rules: &GraphqlRules) -> Result<Self, Vec<GraphqlProblem>> {
         let limits = limits_of(rules);
-        let source = graph::schema_source(graphql)?;
+        let source = execution::schema_source(graphql)?;
         let schema_rules = SchemaRules { is_subgraph: graphql.is_subgraph() };
         let at = |fault: &SchemaFault| GraphqlProblem::new(source.path, fault.to_string());
         let compiled = GraphqlSchema::compile(&source.text, schema_rules);

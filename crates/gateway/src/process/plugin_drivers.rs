@@ -1,5 +1,10 @@
 //! The drivers of plugins that a configuration asks for. None of them does anything before an API uses it.
 
+#[cfg_attr(not(feature = "wasm"), path = "plugin_drivers/wasm_absent.rs")]
+mod wasm;
+#[cfg(test)]
+mod wasm_absent;
+
 use crate::base::tls::{self, Library, TlsRules, TlsSettings};
 use crate::data::registry::Registry;
 use crate::data::script_settings::ScriptSettings;
@@ -11,13 +16,12 @@ use tollgate_grpc_plugin::{GrpcAddress, GrpcDriver, GrpcSettings};
 use tollgate_javascript::Scope;
 use tollgate_model::config::{GatewayConfig, GrpcTls};
 use tollgate_plugin::{PluginDriver, PluginDrivers};
-use tollgate_wasm_plugin::WasmDriver;
 
 /// The drivers, for so many data threads.
 pub(crate) fn plugin_drivers(config: &GatewayConfig, registry: &Arc<Registry>, threads: usize) -> PluginDrivers {
     let mut drivers = PluginDrivers::default();
     drivers.add("grpc", grpc(config, &registry.certificates, threads));
-    drivers.add("wasm", Ok(Arc::new(WasmDriver::new(threads, registry.scripts.load_gate().clone()))));
+    drivers.add("wasm", wasm::driver(threads, registry.scripts.load_gate()));
     // Tyk calls its second driver `javascript`, after the engine `goja`.
     for (name, scope) in [("otto", Scope::Shared), ("javascript", Scope::Own), ("goja", Scope::Own)] {
         drivers.add(name, javascript(config, registry, scope));

@@ -1,5 +1,5 @@
 use super::{FieldDepth, GraphqlRights, TypeFields};
-use crate::document::tests::{checked, schema};
+use crate::checking::document::tests::{checked, schema};
 
 fn types(written: &[(&str, &[&str])]) -> Vec<TypeFields> {
     let fields = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

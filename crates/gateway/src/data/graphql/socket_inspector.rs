@@ -3,9 +3,8 @@
 //! in another way than the check did.
 
 use super::GraphqlApi;
+use super::socket_messages::{EVENT_BYTES_MAX, MESSAGE_BYTES_MAX, WAITING_MAX, error_message, write};
 use super::socket_rights::SocketRights;
-use super::sockets::{MESSAGE_BYTES_MAX, WAITING_MAX, error_message, write};
-use super::subscriptions::EVENT_BYTES_MAX;
 use crate::base::auth_http_client::AuthHttpClient;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};

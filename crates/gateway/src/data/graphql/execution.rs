@@ -1,0 +1,19 @@
+//! The gateway as the server of an API's queries: data graphs, their sources, and the WebSockets of their clients.
+
+mod graph;
+#[cfg_attr(not(feature = "kafka"), path = "execution/kafka_absent.rs")]
+mod kafka;
+#[cfg(test)]
+mod kafka_absent;
+mod run;
+mod server;
+mod sockets;
+mod source_fault;
+mod sources;
+mod subscriptions;
+mod terms;
+
+pub(crate) use graph::{ExecutedGraph, schema_source};
+pub(crate) use kafka::Consumers;
+pub(crate) use server::GraphServer;
+pub(crate) use terms::GraphTerms;

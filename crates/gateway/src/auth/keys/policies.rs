@@ -63,10 +63,14 @@ impl Policies {
         self.by_id.extend(kept.map(|(id, entry)| (id.clone(), entry.clone())));
     }
 
+    fn has_any_below(&self, directory: &Path) -> bool {
+        self.by_id.values().any(|(_, path)| path.starts_with(directory))
+    }
+
     fn load_directory(&mut self, directory: &Path, last: &Policies, problems: &mut Vec<Problem>) {
         let paths = match crate::base::definition_files::definition_files(directory) {
             Ok(paths) => paths,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !last.has_any_below(directory) => return,
             Err(error) => {
                 self.keep(last, directory);
                 return problems.push(unreadable(directory, &error));

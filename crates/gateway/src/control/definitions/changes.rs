@@ -75,12 +75,23 @@ impl ChangeAuthor {
 }
 
 impl DefinitionsChanged {
-    /// What differs between two states. What other gateways have changed in the definitions that all share is their business.
-    pub(super) fn between(before: DocumentsState<'_>, now: DocumentsState<'_>, author: ChangeAuthor, keys: &Keys) -> Self {
-        let is_own = |is_shared: bool| !is_shared || matches!(author, ChangeAuthor::Caller(..));
-        let apis: Vec<ApiChange<'_>> = api_changes(before.0, now.0).into_iter().filter(|change| is_own(change.is_shared)).collect();
+    /// What differs between two states. What other gateways have changed in the definitions that all share is their business: of those, only
+    /// `shared` were changed here.
+    pub(super) fn between(
+        before: DocumentsState<'_>,
+        now: DocumentsState<'_>,
+        author: ChangeAuthor,
+        shared: &HashSet<(DocumentClass, String)>,
+        keys: &Keys,
+    ) -> Self {
+        let is_own = |is_shared: bool, class, id: &str| !is_shared || shared.contains(&(class, id.to_owned()));
+        let apis: Vec<ApiChange<'_>> = api_changes(before.0, now.0)
+            .into_iter()
+            .filter(|change| is_own(change.is_shared, DocumentClass::Api, &change.id))
+            .collect();
         let is_shared = |change: &PolicyChange<'_>| change.new.or(change.old).is_some_and(|(_, place)| is_shared(place));
-        let policies: Vec<PolicyChange<'_>> = now.1.changes_since(before.1).filter(|change| is_own(is_shared(change))).collect();
+        let policies: Vec<PolicyChange<'_>> =
+            now.1.changes_since(before.1).filter(|change| is_own(is_shared(change), DocumentClass::Policy, change.id)).collect();
         let is_logged = apis.len() + policies.len() <= LOGGED_MAX;
         let mut changes = Vec::with_capacity(apis.len() + policies.len());
         for ApiChange { id, old, new, is_usable, is_shared } in apis {

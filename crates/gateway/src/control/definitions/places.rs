@@ -57,11 +57,12 @@ impl StorePlaces {
         if is_openapi { file } else { ApiFile { companion: None, ..file } }
     }
 
-    /// Where a new definition is written: the file named after its id, unless another API is there.
+    /// Where a new definition is written: the file named after its id, unless another API is there, or the name has a meaning of its own.
     fn new_file(&self, read: &ReadFiles, id: &str) -> PathBuf {
         let names = std::iter::once(format!("{id}.json")).chain((2..).map(|number| format!("{id}.{number}.json")));
         let mut paths = names.map(|name| self.app_path.join(name));
-        let is_free = |path: &PathBuf| read.files.get(path.as_os_str()).and_then(|file| file.api()).is_none();
+        let is_free =
+            |path: &PathBuf| !has_own_meaning(path) && read.files.get(path.as_os_str()).and_then(|file| file.api()).is_none();
         paths.find(is_free).unwrap_or_else(|| self.app_path.join(id))
     }
 
@@ -71,6 +72,14 @@ impl StorePlaces {
             return Some(DocumentClass::Policy.place(id));
         }
         let directory = self.policy_path()?;
-        Some(read.policies.file_of(id).map_or_else(|| directory.join(format!("{id}.json")), Path::to_owned))
+        let named = directory.join(format!("{id}.json"));
+        let new = || if has_own_meaning(&named) { directory.join(format!("{id}.2.json")) } else { named.clone() };
+        Some(read.policies.file_of(id).map_or_else(new, Path::to_owned))
     }
+}
+
+/// Whether a file of this name belongs to another one, or is not read.
+fn has_own_meaning(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    name.ends_with("-oas.json") || name.ends_with("-mcp.json")
 }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::hexadecimal;
 use tollgate_store::{Redis, SharedTexts, StoreFault, StoreFaultKind, TextChange};
@@ -22,6 +22,9 @@ const SET: &str = "{tollgate.definitions}";
 const COPY: &str = "shared-definitions.json";
 /// Time to load the set: ten thousand definitions have some ten MB.
 const LOAD_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long it is tried to find out whether a change was made that Redis has not confirmed.
+const LOOK_AGAIN_TIME: Duration = Duration::from_secs(2);
+const LOOK_AGAIN_EVERY: Duration = Duration::from_millis(200);
 /// Names that are fetched in one go.
 const FETCHED_AT_ONCE: usize = 500;
 /// Tries to load the set while others change it.
@@ -140,7 +143,9 @@ impl SharedDefinitions {
         let fetched = match answer {
             Ok(Some(fetched)) if fetched.revision < known.revision => Err(older(fetched.revision, known.revision)),
             Ok(Some(fetched)) => Ok(fetched),
-            Ok(None) if known.revision > 0 => Err("Redis has lost them".to_owned()),
+            Ok(None) if known.revision > 0 || self.read_copy().is_some_and(|copy| copy.revision > 0) => {
+                Err("Redis has lost them".to_owned())
+            }
             Ok(None) => Ok(Arc::default()),
             Err(fault) => Err(fault.to_string()),
         };
@@ -180,7 +185,7 @@ impl SharedDefinitions {
             Ok(revision) => revision,
             // The change may have been made all the same: then it must not be told as a failure.
             Err(NotShared::Store(fault)) => {
-                return self.load().ok().filter(|set| set.has_all(&changes)).ok_or(NotShared::Store(fault));
+                return self.found_after(&changes).ok_or(NotShared::Store(fault));
             }
             Err(NotShared::Changed) => return Err(NotShared::Changed),
         };
@@ -192,6 +197,18 @@ impl SharedDefinitions {
         *lock(&self.seen) = Some(SeenStore::Revision(Some(revision)));
         *lock(&self.known) = set.clone();
         Ok(set)
+    }
+
+    /// The set in which changes are made that Redis has not confirmed. `None` if it has none of them, or does not answer for a while.
+    fn found_after(&self, changes: &[TextChange]) -> Option<Arc<SharedSet>> {
+        let end = Instant::now() + LOOK_AGAIN_TIME;
+        loop {
+            match self.load() {
+                Ok(set) => return Some(set).filter(|set| set.has_all(changes)),
+                Err(_) if Instant::now() >= end => return None,
+                Err(_) => std::thread::sleep(LOOK_AGAIN_EVERY),
+            }
+        }
     }
 
     /// Writes the copy of the set for starts without Redis, if it has changed. A gateway without a writable directory does without. Blocks.

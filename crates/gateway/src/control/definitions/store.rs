@@ -16,7 +16,7 @@ use crate::data::gateway_state::GatewayState;
 use crate::data::port::PortTerms;
 use crate::data::snapshot::{CompiledApi, Snapshot};
 use crate::observe::logs;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -169,7 +169,7 @@ impl DefinitionStore {
             }
         }
         let together = self.together(&read);
-        self.serve(read, together, ChangeAuthor::Files, start)
+        self.serve(read, together, (ChangeAuthor::Files, HashSet::new()), start)
     }
 
     /// Loads what gateways share if it is older than a revision. Blocks.
@@ -215,10 +215,18 @@ impl DefinitionStore {
                 together = self.together(&read);
             }
         }
-        if let Some(files) = files {
-            files.apply(&file_changes).map_err(NotApplied::Files)?;
+        let own = shared_changes.into_iter().map(|change| (change.class, change.id)).collect();
+        let written = files.map_or(Ok(()), |files| files.apply(&file_changes));
+        if let Err(fault) = written {
+            if revision.is_some() {
+                // What gateways share is changed all the same: it is served and told, with the files as they are.
+                let read = self.read(&read.files);
+                let together = self.together(&read);
+                self.serve(read, together, (author, own), start);
+            }
+            return Err(NotApplied::Files(fault));
         }
-        self.serve(read, together, author, start);
+        self.serve(read, together, (author, own), start);
         Ok(Applied { planned, problems, revision })
     }
 
@@ -284,12 +292,18 @@ impl DefinitionStore {
         let read = self.read(&before);
         if !differing(&before, &read.files).is_empty() || read.policies.differ_from(&self.shared.keys.policies()) {
             let together = self.together(&read);
-            self.serve(read.clone(), together, ChangeAuthor::Files, start);
+            self.serve(read.clone(), together, (ChangeAuthor::Files, HashSet::new()), start);
         }
         read
     }
 
     fn lock_files<E>(&self) -> Result<LockedFileSet, NotApplied<E>> {
+        let path = &self.places.app_path;
+        if !path.exists() && own(&self.files()).next().is_some() {
+            // A volume that is not there: a directory in its place would take all its APIs away.
+            let error = io::Error::new(io::ErrorKind::NotFound, "the directory of the APIs in service is missing");
+            return Err(NotApplied::Files(FileSetFault::Unchanged { path: path.clone(), error }));
+        }
         let locked = self.set.lock().map_err(NotApplied::Files)?;
         locked.settle().map_err(NotApplied::Files)?;
         Ok(locked)
@@ -348,14 +362,20 @@ impl DefinitionStore {
     }
 
     /// Publishes a snapshot of documents that were read.
-    fn serve(&self, read: ReadFiles, together: Together, author: ChangeAuthor, start: Instant) -> ReloadReport {
+    fn serve(
+        &self,
+        read: ReadFiles,
+        together: Together,
+        (author, shared): (ChangeAuthor, HashSet<(DocumentClass, String)>),
+        start: Instant,
+    ) -> ReloadReport {
         let ReadFiles { files, policies, mut problems } = read;
         let Together { snapshot, problems: in_snapshot } = together;
         let before = self.files();
         let policies_before = self.shared.keys.policies();
         let changed = self.changes.get().map(|to| {
             let keys = &self.shared.keys;
-            (to, DefinitionsChanged::between((&before, &policies_before), (&files, &policies), author, keys))
+            (to, DefinitionsChanged::between((&before, &policies_before), (&files, &policies), author, &shared, keys))
         });
         let has_changed = !differing(&before, &files).is_empty() || policies.differ_from(&policies_before);
         problems.extend(self.shared.keys.set_policies(policies));

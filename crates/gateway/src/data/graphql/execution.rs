@@ -4,6 +4,7 @@ mod graph;
 #[cfg_attr(not(feature = "kafka"), path = "execution/kafka_absent.rs")]
 mod kafka;
 #[cfg(test)]
+#[allow(dead_code, reason = "the tests ask only for its refusals")]
 mod kafka_absent;
 mod run;
 mod server;

@@ -181,3 +181,42 @@ fn reloads_under_load_fail_no_request_and_drop_no_tunnel() {
     let after = gateway.rss_kib();
     assert!(after < before + 16 * 1024, "memory went from {before} to {after} KiB");
 }
+
+#[test]
+fn ids_that_end_like_names_of_other_files_are_kept_and_take_nothing_away() {
+    let upstream = Upstream::ok();
+    let gateway = Setup::new(json!({})).start();
+    let document = json!({
+        "openapi": "3.0.3", "info": {"title": "o", "version": "1"}, "paths": {},
+        "x-tyk-api-gateway": {
+            "info": {"id": "o", "name": "o", "state": {"active": true}},
+            "server": {"listenPath": {"value": "/o/", "strip": true}}, "upstream": {"url": upstream.url()},
+        },
+    });
+    assert_eq!(gateway.control("POST", "/tyk/apis/oas", &document.to_string()).status, 200);
+    for id in ["o-oas", "o-mcp"] {
+        let definition = api(id, &format!("/{id}/"), &upstream.url());
+        assert_eq!(gateway.control("POST", "/tyk/apis", &definition.0.to_string()).status, 200);
+    }
+    // Read anew from the files.
+    gateway.write_file("later.json", api("later", "/later/", &upstream.url()).0.to_string());
+    gateway.reload();
+    for path in ["/o/", "/o-oas/", "/o-mcp/", "/later/"] {
+        assert_eq!(gateway.get(path).status, 200, "{path}");
+    }
+    assert_eq!(gateway.control("GET", "/tyk/apis/oas/o", "").status, 200, "its document is there");
+}
+
+#[test]
+fn a_directory_that_is_missing_takes_no_api_away() {
+    let upstream = Upstream::ok();
+    let gateway = Setup::new(json!({})).api(api("a", "/a/", &upstream.url())).start();
+    let away = gateway.dir().join("away");
+    std::fs::rename(gateway.apps(), &away).unwrap();
+    let refused = gateway.control("POST", "/tyk/apis", &api("b", "/b/", &upstream.url()).0.to_string());
+    assert_eq!((refused.status, gateway.apps().exists()), (500, false), "{refused}");
+    assert_eq!(gateway.get("/a/").status, 200);
+    std::fs::rename(&away, gateway.apps()).unwrap();
+    assert_eq!(gateway.control("POST", "/tyk/apis", &api("b", "/b/", &upstream.url()).0.to_string()).status, 200);
+    assert_eq!((gateway.get("/a/").status, gateway.get("/b/").status), (200, 200));
+}

@@ -226,3 +226,45 @@ fn gateways_with_other_files_of_their_own_and_those_that_do_not_answer_are_named
     let late = gateways.pop().unwrap();
     eventually("it takes the change up later", || late.get(&format!("/two-{number}/")).status == 200);
 }
+
+#[test]
+fn each_change_is_logged_once_by_the_gateway_that_made_it() {
+    let (server, upstream) = (Server::start(&[]), Upstream::ok());
+    let gateways: Vec<Gateway> = (0..3).map(|_| Gateway::start(sharing(on(&server)), [])).collect();
+    let names: Vec<String> = gateways.iter().map(name_of).collect();
+    thread::scope(|scope| {
+        for (place, gateway) in gateways.iter().enumerate() {
+            let url = upstream.url();
+            scope.spawn(move || {
+                for number in 0..10 {
+                    let definition = api(&format!("own-{place}"), &format!("/own-{place}-{number}/"), &url);
+                    assert_eq!(gateway.control("POST", "/tyk/apis", &definition.0.to_string()).status, 200);
+                }
+            });
+        }
+    });
+    eventually("all are logged", || {
+        let log = tollgate(&gateways[0], "history -n 100 --json").json();
+        let rows: Vec<&Value> = log.as_array().unwrap().iter().filter(|row| row["kind"] == "api").collect();
+        assert!(rows.len() <= 30, "{rows:?}");
+        let is_own = |row: &&Value| (0..3).any(|place| row["target"] == format!("own-{place}") && row["node"] == *names[place]);
+        assert!(rows.iter().all(is_own), "{rows:?}");
+        rows.len() == 30
+    });
+}
+
+#[test]
+fn a_gateway_that_starts_beside_an_emptied_redis_has_its_copy() {
+    let (mut server, upstream) = (Server::start(&[]), Upstream::ok());
+    let mut gateway = Setup::new(sharing(on(&server))).start();
+    assert_eq!(gateway.control("POST", "/tyk/apis", &api("shop", "/shop/", &upstream.url()).0.to_string()).status, 200);
+    let copy = gateway.dir().join("data/shared-definitions.json");
+    eventually("there is a copy", || fs::read_to_string(&copy).is_ok_and(|text| text.contains("shop")));
+    server.kill();
+    server.restart();
+    gateway.restart();
+    assert_eq!(gateway.get("/shop/").status, 200);
+    assert_eq!(gateway.control("POST", "/tyk/apis", &api("more", "/more/", &upstream.url()).0.to_string()).status, 200);
+    let other = Gateway::start(sharing(on(&server)), []);
+    assert_eq!((other.get("/shop/").status, other.get("/more/").status), (200, 200));
+}

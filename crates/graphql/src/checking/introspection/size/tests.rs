@@ -1,5 +1,5 @@
 use super::SchemaCounts;
-use crate::checking::document::DocumentLimits;
+use crate::DocumentLimits;
 use crate::checking::document::tests::schema;
 use serde_json::Value;
 

@@ -5,6 +5,7 @@
 #[cfg_attr(not(feature = "documents"), path = "checking_absent.rs")]
 mod checking;
 #[cfg(test)]
+#[allow(dead_code, unreachable_pub, reason = "the tests ask only for its refusals")]
 mod checking_absent;
 mod documents;
 mod error;

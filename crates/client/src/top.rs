@@ -6,6 +6,7 @@ mod sample;
 #[cfg_attr(not(feature = "screen"), path = "top/screen_absent.rs")]
 mod screen;
 #[cfg(test)]
+#[allow(dead_code, reason = "the test asks only for its refusal")]
 mod screen_absent;
 mod text;
 

@@ -17,7 +17,6 @@ use crate::deadlines::NEVER;
 use crate::dial::{Dial, dial, dial_within};
 use crate::fault::{Fault, FaultKind};
 use crate::kept_bodies::ROOM_LOOK_MS;
-use crate::mono_time::MonoTime;
 use crate::outbox::Outbox;
 use crate::pace::Looks;
 use crate::peers::{CountedConnection, Entry, HandedConnection};
@@ -37,6 +36,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
+use tollgate_clock::MonoTime;
 use tollgate_http::{
     Body, BodyReader, HeaderEdits, HeaderStorage, KnownHeader, Malformed, ReplyBody, Request, RequestHead, write_reply,
     write_request,

@@ -6,7 +6,6 @@ use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::handshake_limit::Handshakes;
 use crate::kept_bodies::KeptBodies;
 use crate::limits::Limits;
-use crate::mono_time::MonoTime;
 use crate::output_buffers::OutputBuffers;
 use crate::peers::CoreBalancer;
 use crate::pool::Pool;
@@ -19,6 +18,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::net::TcpStream;
+use tollgate_clock::MonoTime;
 use tollgate_http::{HeaderEdits, HeaderStorage, Response};
 
 /// Maximum bytes of one read. Larger reads mean fewer system calls for large bodies.

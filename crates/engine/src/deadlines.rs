@@ -1,10 +1,10 @@
 //! Time limits of one core's connections: one timestamp per connection in a dense list, swept every `SWEEP_MS`. Requests insert
 //! nothing into a timer.
 
-use crate::mono_time::MonoTime;
 use std::cell::{Cell, RefCell};
 use std::task::Waker;
 use std::time::Duration;
+use tollgate_clock::MonoTime;
 
 /// Interval between sweeps, and so the maximum delay until an expired limit is noticed.
 pub(crate) const SWEEP_MS: u64 = 100;

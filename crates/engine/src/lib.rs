@@ -23,7 +23,6 @@ mod kept_bodies;
 mod limits;
 mod listen;
 mod listener;
-mod mono_time;
 #[cfg(test)]
 #[path = "../../http/tests/corpus/mutation.rs"]
 mod mutation;
@@ -32,7 +31,6 @@ mod output_buffers;
 mod own_requests;
 mod pace;
 mod peers;
-mod pending;
 mod pipe;
 mod pool;
 mod proxy_header;
@@ -55,9 +53,7 @@ pub use engine::{Engine, EngineConfig, ListenerControl, OpenListener};
 pub use fault::{Fault, FaultKind, FaultReason};
 pub use limits::Limits;
 pub use listen::{Content, Listen, TlsConfigSelector, TrustedProxies};
-pub use mono_time::MonoTime;
 pub use pace::Speed;
-pub use pending::{Completer, Pending};
 pub use resolver::{SrvRecord, SrvResolver};
 pub use server_name::accepting_ports;
 pub use service::{

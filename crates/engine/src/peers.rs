@@ -4,7 +4,6 @@
 
 use crate::addresses::IpPermit;
 use crate::listen::{Listen, NewListener};
-use crate::mono_time::MonoTime;
 use std::cell::Cell;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
+use tollgate_clock::MonoTime;
 
 /// Maximum messages waiting for one core. A core that does not process them is stuck; the others then keep what they accept.
 pub(crate) const INBOX_MAX: usize = 1024;

@@ -1,7 +1,7 @@
 //! The border between I/O and decisions. The engine calls, the gateway decides; both sides are synchronous here.
 
 use crate::kept_bodies::Room;
-use crate::{Fault, FaultKind, MonoTime, Target};
+use crate::{Fault, FaultKind, Target};
 use bytes::Bytes;
 use rustls::pki_types::CertificateDer;
 use std::fmt;
@@ -14,6 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tollgate_clock::MonoTime;
 use tollgate_http::{HeaderEdits, Request, Response};
 
 /// Creates the service of one core, on that core's thread.

@@ -2,7 +2,6 @@
 
 use crate::core::Core;
 use crate::dial::dial;
-use crate::mono_time::MonoTime;
 use crate::outbox::Outbox;
 use crate::peers::CountedConnection;
 use crate::pool::PoolSlot;
@@ -15,6 +14,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::sleep;
+use tollgate_clock::MonoTime;
 
 /// How often the bytes of a connection are reported.
 const REPORT_EVERY: Duration = Duration::from_secs(1);

@@ -42,8 +42,8 @@ fn main() -> ExitCode {
         cli::CliCommand::Bundle(command) => return bundle_build::bundle(&command),
         cli::CliCommand::Migrate(options) => migrate::migrate(&options),
         cli::CliCommand::Mock(options) => run::mock(options),
-        cli::CliCommand::Ask(request) => return tollgate_client::ask(*request, base::tls::for_commands),
-        cli::CliCommand::Top(options) => tollgate_client::top(options, base::tls::for_commands),
+        cli::CliCommand::Ask(request) => return tollgate_client::ask(*request, tollgate_tls::for_commands),
+        cli::CliCommand::Top(options) => tollgate_client::top(options, tollgate_tls::for_commands),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

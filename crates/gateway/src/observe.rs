@@ -43,7 +43,6 @@ pub(crate) use sink::SinkFigures;
 pub(crate) use tap::{LiveRequests, RequestTap, RequestWatch, TailEntry};
 pub(crate) use uptime_records::{UptimeRecords, UptimeResult};
 
-use crate::base::clock;
 use crate::observe::logs::LogFigures;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -203,7 +202,7 @@ impl ReloadFigures {
         counter.fetch_add(1, Ordering::Relaxed);
         self.last_failed.store(u64::from(failed), Ordering::Relaxed);
         if !failed {
-            self.last_ok_unix_s.store(clock::unix_s(), Ordering::Relaxed);
+            self.last_ok_unix_s.store(tollgate_clock::unix_s(), Ordering::Relaxed);
         }
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod pid_file;
 pub(crate) mod plugin_drivers;
 pub(crate) mod run;
 pub(crate) mod schema;
+mod secret_stores;
 pub(crate) mod signals;
 pub(crate) mod storage;
 

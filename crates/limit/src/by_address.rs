@@ -5,10 +5,9 @@
 use super::gcra::Gcra;
 use super::rate::Rate;
 use std::hash::{BuildHasher, RandomState};
-use std::net::IpAddr;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tollgate_engine::client_network;
 
 /// Slots that one address may use: together one cache line of the processor.
 const PLACES: usize = 4;
@@ -40,10 +39,10 @@ impl AddressRates {
         AddressRates { rate, hasher: RandomState::new(), groups: (0..groups).map(|_| Group::default()).collect() }
     }
 
-    /// Counts a request of an address if there is room for it, or returns how long to wait. Rejected requests count nothing.
+    /// Counts a request of a client (its address, or its network as a number) if there is room for it, or returns how long to wait. Rejected requests count nothing.
     #[inline]
-    pub fn admit(&self, address: IpAddr, now: Duration) -> Result<(), Duration> {
-        match self.place(client_network(address)) {
+    pub fn admit(&self, network: u128, now: Duration) -> Result<(), Duration> {
+        match self.place(network) {
             Some(place) => place.count.admit(self.rate, now),
             None => Ok(()),
         }

@@ -6,12 +6,12 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
-use tollgate_engine::MonoTime;
+use tollgate_clock::MonoTime;
 use tollgate_model::config::{OnStoreFailure, SharedStore};
 use tollgate_store::{Redis, Script, StoreFault, StoreFaultKind};
 
-/// How long a gateway counts as present, and how long a probe's value lives.
-pub(super) const PRESENT_FOR_MS: u64 = 4_000;
+/// How long a probe's value lives.
+const PROBE_FOR_MS: u64 = 4_000;
 /// Writes a value that nobody reads, to test whether the server of a key answers and accepts writes.
 const PROBE: &str = "redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) return {}";
 const PROBE_EVERY: Duration = Duration::from_millis(100);
@@ -41,7 +41,6 @@ pub(super) struct Scripts {
     pub window: Script,
     pub fixed: Script,
     pub quota: Script,
-    pub gateways: Script,
     pub smoothing: Script,
     probe: Script,
 }
@@ -88,7 +87,6 @@ impl LimitStore {
                 window: Script::new(include_str!("window.lua")),
                 fixed: Script::new(include_str!("fixed.lua")),
                 quota: Script::new(include_str!("quota.lua")),
-                gateways: Script::new(include_str!("gateways.lua")),
                 smoothing: Script::new(include_str!("smoothing.lua")),
                 probe: Script::new(PROBE),
             },
@@ -180,7 +178,7 @@ impl LimitStore {
         self.redis.runtime().spawn(async move {
             while let Some(store) = weak.upgrade() {
                 tokio::time::sleep(PROBE_EVERY).await;
-                let probe = store.redis.run(&store.scripts.probe, &key, &[PRESENT_FOR_MS.to_string()]);
+                let probe = store.redis.run(&store.scripts.probe, &key, &[PROBE_FOR_MS.to_string()]);
                 if let Ok(Ok(_)) = tokio::time::timeout(store.answer_time_max(), probe).await {
                     store.is_silent.store(false, Ordering::Release);
                     tracing::info!("limits are counted in Redis again");

@@ -1,21 +1,20 @@
-//! The limits that a gateway shares with others: creates them, keeps the store up to date with them, and announces this gateway's presence.
+//! The limits that a gateway shares with others: creates them, and keeps the store up to date with them.
 
 use super::algorithm::LimitAlgorithm;
-use super::limit_store::{LimitStore, OpenLimits, PRESENT_FOR_MS};
+use super::limit_store::{LimitStore, OpenLimits};
 use super::shared_quota::SharedQuota;
 use super::shared_rate::SharedRate;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use tollgate_engine::MonoTime;
+use tollgate_clock::MonoTime;
 use tollgate_model::config::SharedStore;
 use tollgate_store::Redis;
 
-/// Key of the set of gateways.
-const GATEWAYS_KEY: &str = "tollgate.gateways";
-/// Interval at which a gateway announces its presence.
-const PRESENT_EVERY: Duration = Duration::from_secs(1);
+/// Time between two turns in which the store is brought up to date.
+const SETTLED_EVERY: Duration = Duration::from_secs(1);
 /// How often in a row there must be fewer gateways before that is believed: after a failure each gateway comes back at its own time.
-const FEWER_BELIEVED_AFTER: u32 = 5;
+const FEWER_BELIEVED_AFTER: u64 = 5;
 /// Limits processed per turn, in a few milliseconds; the others follow in the next turn.
 const SETTLED_AT_ONCE: usize = 10_000;
 /// Quotas that the store is asked about per turn, and how many of these questions are in flight together. With a store that takes its 50 ms
@@ -28,13 +27,16 @@ pub struct SharedLimits {
     store: Arc<LimitStore>,
     open_rates: Arc<OpenLimits<SharedRate>>,
     open_quotas: Arc<OpenLimits<SharedQuota>>,
+    /// How often in a row there were fewer gateways than is believed.
+    fewer: AtomicU64,
 }
 
 impl SharedLimits {
-    /// Starts the announcements. `id` identifies this gateway and must be unique.
-    pub fn start(redis: Arc<Redis>, rules: SharedStore, id: String) -> Arc<Self> {
+    /// Starts to keep the store up to date. The gateway counts as the only one until [`SharedLimits::note_gateways`] says otherwise.
+    pub fn start(redis: Arc<Redis>, rules: SharedStore) -> Arc<Self> {
         let store = Arc::new(LimitStore::new(redis, rules));
-        let limits = Arc::new(SharedLimits { store, open_rates: Arc::default(), open_quotas: Arc::default() });
+        let limits =
+            Arc::new(SharedLimits { store, open_rates: Arc::default(), open_quotas: Arc::default(), fewer: AtomicU64::new(0) });
         let weak = Arc::downgrade(&limits);
         limits.store.on_recovery(move || {
             if let Some(limits) = weak.upgrade() {
@@ -42,8 +44,19 @@ impl SharedLimits {
                 limits.store.redis.runtime().spawn(async move { own.settle(false).await });
             }
         });
-        limits.store.redis.runtime().spawn(be_present(Arc::downgrade(&limits), id));
+        limits.store.redis.runtime().spawn(keep_settled(Arc::downgrade(&limits)));
         limits
+    }
+
+    /// Notes how many gateways there are, this one among them, and the number of this one. Told once a second.
+    pub fn note_gateways(&self, gateways: u64, rank: u64) {
+        let gateways = gateways.max(1);
+        let fewer = if gateways < self.store.gateways() { self.fewer.load(Ordering::Relaxed) + 1 } else { 0 };
+        let is_believed = fewer == 0 || fewer >= FEWER_BELIEVED_AFTER;
+        self.fewer.store(if is_believed { 0 } else { fewer }, Ordering::Relaxed);
+        if is_believed {
+            self.store.set_gateways(gateways, rank);
+        }
     }
 
     /// The rate with a name.
@@ -66,8 +79,7 @@ impl SharedLimits {
         self.store.answer_time_max()
     }
 
-    /// Reports to the store, and returns leased quotas: idle ones, or everything at the end. The work per turn is limited, or a gateway
-    /// with many limits would miss its announcements.
+    /// Reports to the store, and returns leased quotas: idle ones, or everything at the end. The work per turn is limited.
     pub async fn settle(&self, everything: bool) {
         for rate in self.open_rates.take(SETTLED_AT_ONCE) {
             match self.store.is_silent() {
@@ -97,25 +109,12 @@ impl SharedLimits {
     }
 }
 
-/// Announces this gateway at intervals, and brings the store up to date.
-async fn be_present(limits: Weak<SharedLimits>, id: String) {
-    let mut fewer = 0;
+/// Brings the store up to date at intervals.
+async fn keep_settled(limits: Weak<SharedLimits>) {
     while let Some(limits) = limits.upgrade() {
-        let store = &limits.store;
-        let arguments = [id.clone(), PRESENT_FOR_MS.to_string()];
-        if let Ok(answer) = store.redis.run(&store.scripts.gateways, GATEWAYS_KEY, &arguments).await
-            && let [gateways, rank] = answer.as_slice()
-        {
-            let gateways = u64::try_from(*gateways).unwrap_or_default().max(1);
-            fewer = if gateways < store.gateways() { fewer + 1 } else { 0 };
-            if fewer == 0 || fewer >= FEWER_BELIEVED_AFTER {
-                store.set_gateways(gateways, u64::try_from(*rank).unwrap_or_default());
-                fewer = 0;
-            }
-        }
         limits.settle(false).await;
         drop(limits);
-        tokio::time::sleep(PRESENT_EVERY).await;
+        tokio::time::sleep(SETTLED_EVERY).await;
     }
 }
 

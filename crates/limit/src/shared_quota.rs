@@ -5,7 +5,7 @@ use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits
 use super::quota_lease::{QuotaAnswer, QuotaAsk, QuotaLease, QuotaTake, QuotaTerms, Settlement};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tollgate_engine::{Completer, Pending};
+use tollgate_clock::{Completer, Pending};
 use tollgate_model::config::OnStoreFailure;
 
 /// One quota.

@@ -9,7 +9,7 @@ use super::rate::Rate;
 use super::smoothing::{Allowance, SmoothingChange, SmoothingRules};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tollgate_engine::{Completer, Pending};
+use tollgate_clock::{Completer, Pending};
 use tollgate_model::config::OnStoreFailure;
 
 /// Shortest time between two questions about a rate that could rise or fall and does not.

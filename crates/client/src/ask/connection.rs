@@ -6,8 +6,8 @@ use hyper::body::Bytes;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
-use tollgate_http_client::{HttpClient, HttpClientSettings};
 use tollgate_model::config::GatewayConfig;
+use tollgate_outbound::{HttpClient, HttpClientSettings};
 
 /// Maximum bytes of an answer: the definitions of 10,000 APIs of about 10 KiB.
 const ANSWER_BYTES_MAX: usize = 256 << 20;

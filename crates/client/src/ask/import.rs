@@ -10,9 +10,9 @@ use http_body_util::Full;
 use hyper::body::Bytes;
 use serde_json::Value;
 use std::path::Path;
-use tollgate_http_client::{HttpClient, HttpClientSettings};
 use tollgate_model::{Level, Problem};
 use tollgate_openapi::{Document, ExampleKinds};
+use tollgate_outbound::{HttpClient, HttpClientSettings};
 
 /// Maximum bytes of a document, as for the gateway.
 const DOCUMENT_BYTES_MAX: usize = 16 << 20;

@@ -7,12 +7,12 @@ use crate::core::Core;
 use crate::fault::FaultKind;
 use crate::kept_bodies::Room;
 use crate::limits::Limits;
-use crate::mono_time::MonoTime;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::pool::{PoolSlot, PooledConnection};
 use crate::service::{Capture, Ended, Times, TunnelInspector};
 use std::rc::Rc;
+use tollgate_clock::MonoTime;
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
 
 /// An exchange, in its parts.

@@ -23,7 +23,6 @@ mod terms;
 mod view;
 mod writes;
 
-use crate::base::bus;
 use crate::base::digest::{Digest, DigestHasher, hex, parse_digest};
 use crate::base::pattern::PatternPool;
 use crate::base::pattern::PatternRules;
@@ -232,8 +231,8 @@ impl Keys {
     pub(crate) fn shared(rules: KeyRules, shared: SharedKeys) -> Self {
         let shared = Arc::new(shared);
         let (heard, swept) = (shared.clone(), Arc::downgrade(&shared));
-        shared.redis.listen(bus::CHANNEL, move |what| heard.hear(what));
-        shared.redis.runtime().spawn(async move {
+        shared.cluster.redis.listen(tollgate_cluster::CHANNEL, move |what| heard.hear(what));
+        shared.cluster.redis.runtime().spawn(async move {
             while let Some(shared) = swept.upgrade() {
                 while shared.sweep() {
                     tokio::task::yield_now().await;
@@ -242,7 +241,7 @@ impl Keys {
                 tokio::time::sleep(shared::SWEEP_EVERY).await;
             }
         });
-        Keys::new(rules, shared.redis.clone(), Some(shared))
+        Keys::new(rules, shared.cluster.redis.clone(), Some(shared))
     }
 
     fn new(rules: KeyRules, store: Arc<dyn Store>, shared: Option<Arc<SharedKeys>>) -> Self {
@@ -432,7 +431,7 @@ impl Keys {
         let make = || {
             let name = self.quota_name(digest, shown, scope);
             if let Some(shared) = &self.shared {
-                return Arc::new(Quota::of_all(shared.limits.quota(name)));
+                return Arc::new(Quota::of_all(shared.cluster.limits.quota(name)));
             }
             let saved = self.saved.take(digest, scope);
             Arc::new(Quota::new(name, saved, self.dirty.clone(), counters.retired.clone()))
@@ -443,7 +442,7 @@ impl Keys {
     /// A fresh rate counter.
     fn new_rate(&self, shown: &str, name: &str) -> Limiter {
         match &self.shared {
-            Some(shared) => Limiter::Shared(shared.limits.rate(&format!("{shown}{name}"), self.rules.limiter)),
+            Some(shared) => Limiter::Shared(shared.cluster.limits.rate(&format!("{shown}{name}"), self.rules.limiter)),
             None => Limiter::new(self.rules.limiter),
         }
     }
@@ -492,7 +491,7 @@ impl Keys {
     pub(crate) async fn shown(&self) -> Result<Vec<String>, StoreFault> {
         let mut shown = self.shown_in_table(|_| true).await;
         if let Some(shared) = &self.shared {
-            shown.extend(shared.redis.ids(DocumentSpace::Session).await?);
+            shown.extend(shared.cluster.redis.ids(DocumentSpace::Session).await?);
         }
         Ok(sorted(shown))
     }
@@ -548,7 +547,7 @@ impl Keys {
             if self.holds_quotas.load(Ordering::Acquire) {
                 continue;
             }
-            if let Err(fault) = self.forget_ended(crate::base::clock::unix_s()).await {
+            if let Err(fault) = self.forget_ended(tollgate_clock::unix_s()).await {
                 tracing::error!(%fault, "expired keys can't be deleted yet");
             }
             if let Err(fault) = self.save_quotas().await {

@@ -36,16 +36,16 @@ pub(crate) use token::give_token;
 pub(crate) use token_store::{Listed, TokenStore};
 
 use crate::auth::passwords::Passwords;
-use crate::base::auth_http_client::LazyAuthHttpClient;
 use std::sync::Arc;
 use tollgate_offload::StartedOnce;
+use tollgate_outbound::LazyCallClient;
 
 /// Everything that the endpoints of one API need.
 pub(crate) struct OauthProvider<'a> {
     pub rules: &'a Rules,
     pub token_store: &'a TokenStore,
     /// HTTP client for notices to other servers.
-    pub auth_client: &'a LazyAuthHttpClient,
+    pub auth_client: &'a LazyCallClient,
     pub passwords: &'a StartedOnce<Passwords>,
     pub notices: &'a Arc<Notices>,
     pub unix_s: u64,

@@ -1,6 +1,5 @@
 //! What templates take from the gateway: its clock, the system's randomness and its time zones.
 
-use super::clock;
 use jiff::tz::TimeZone;
 use tollgate_gotemplate::TemplateHost;
 
@@ -9,7 +8,7 @@ pub(crate) struct GatewayTemplateHost;
 
 impl TemplateHost for GatewayTemplateHost {
     fn unix_ns(&self) -> i128 {
-        i128::from(clock::unix_ns())
+        i128::from(tollgate_clock::unix_ns())
     }
 
     fn fill_random(&self, bytes: &mut [u8]) -> Result<(), String> {

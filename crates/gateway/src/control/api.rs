@@ -103,8 +103,6 @@ const FIGURES_THREADS_MAX: usize = 2;
 /// Time from the start of a connection to the end of a head.
 const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 
-/// Time between two looks for definitions that other gateways have stored.
-const SHARED_DEFINITIONS_EVERY: Duration = Duration::from_secs(1);
 /// How long an idle connection to an own port is kept after the port was closed.
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
@@ -179,7 +177,7 @@ pub(crate) fn start(
     let proxies = Arc::new(control.shared.settings.callers.client_address.clone());
     {
         let _threads = threads.enter();
-        control.statistics.start(control.shared.clone(), control.nodes.bus.clone());
+        control.statistics.start(control.shared.clone(), control.nodes.cluster.clone());
     }
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
     let routes = Routes::new(&control, &names, threads.handle());
@@ -263,8 +261,8 @@ impl Routes {
 /// Loads what other gateways have stored.
 async fn watch_shared_definitions(control: Arc<Control>) {
     let Some(shared) = control.definitions.shared_definitions() else { return };
-    loop {
-        tokio::time::sleep(SHARED_DEFINITIONS_EVERY).await;
+    let Some(mut beats) = control.shared.cluster.as_ref().map(|cluster| cluster.beats()) else { return };
+    while beats.changed().await.is_ok() {
         if shared.is_to_be_loaded().await {
             // One after the other: while it loads, the revision is still the old one.
             let _ = control.reloads.request().await;

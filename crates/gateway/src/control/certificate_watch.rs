@@ -1,8 +1,7 @@
 //! Looks for certificates that end, as in Tyk, which looks when a certificate is used: client certificates that APIs accept, certificates for
 //! their upstreams, and server certificates. What it finds are events of the APIs that use the certificate, or of the gateway.
 
-use crate::base::clock::{unix_ns, unix_s};
-use crate::base::tls::{CertificateSlot, Facts, server_certificates};
+use crate::data::client_tls::server_certificates;
 use crate::data::events::{ApiEvents, CertificateRole};
 use crate::data::gateway_state::GatewayState;
 use crate::observe::events::{EventFacts, GatewayEvent};
@@ -10,8 +9,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tollgate_clock::{unix_ns, unix_s};
 use tollgate_model::config::{CertificateMonitor, GatewayConfig};
 use tollgate_model::events::EventKind;
+use tollgate_tls::{CertificateSlot, Facts};
 
 const HOUR_S: i64 = 3600;
 

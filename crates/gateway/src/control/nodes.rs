@@ -4,7 +4,6 @@ use super::definitions::{DefinitionStore, SharedDefinitions};
 use super::figures_question::FiguresQuestion;
 use super::statistics::Statistics;
 use crate::base::digest::shortened;
-use crate::base::node_bus::{NodeAnswers, NodeBus, NodeEvent, NodeHost, NodeState};
 use crate::data::gateway_state::GatewayState;
 use crate::observe::tap::{TailFilter, TopBy};
 use crate::observe::{ChangeKind, GatewayChange, TailEntry};
@@ -15,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
+use tollgate_cluster::{Cluster, ClusterHost, KnownNode, NodeAnswers, NodeEvent, NodeState};
 use tollgate_model::config::GatewayConfig;
 use tollgate_statistics::{COUNTERS, HistorySpan, SpanQuestion, Summary, TopCount};
 use tollgate_store::StoreFault;
@@ -76,7 +76,7 @@ pub(crate) struct OwnFigures {
 /// This gateway, and the others if there are any.
 pub(crate) struct Nodes {
     pub own: Arc<OwnFigures>,
-    pub bus: Option<Arc<NodeBus>>,
+    pub cluster: Option<Arc<Cluster>>,
 }
 
 impl OwnFigures {
@@ -102,7 +102,7 @@ impl OwnFigures {
     /// `None` if too many lists are being counted.
     pub(crate) fn top(&self, by: TopBy, api: Option<&str>, window_s: u64) -> Option<NodeTop> {
         let watcher = self.shared.observer.watch.top(api)?;
-        let window = watcher.window(by, crate::base::clock::unix_s(), window_s);
+        let window = watcher.window(by, tollgate_clock::unix_s(), window_s);
         let rows = window.summary.top(COUNTERS).into_iter();
         Some(NodeTop {
             since_unix_s: watcher.since_unix_s,
@@ -143,7 +143,7 @@ impl OwnFigures {
     }
 }
 
-impl NodeHost for OwnFigures {
+impl ClusterHost for OwnFigures {
     fn state(&self) -> NodeState {
         let observer = &self.shared.observer;
         let since_1970 = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -158,7 +158,6 @@ impl NodeHost for OwnFigures {
             apis: self.shared.current.load().apis.len(),
             errors: observer.reloads.errors.load(Ordering::Relaxed),
             shared_definitions: self.definitions.shared_definitions().map(SharedDefinitions::state),
-            is_new: false,
         }
     }
 
@@ -197,20 +196,22 @@ impl NodeHost for OwnFigures {
 impl Nodes {
     /// The name of this gateway, if it shares its Redis.
     pub(crate) fn one_of_several(&self) -> Option<String> {
-        self.bus.as_ref().map(|_| self.own.shared.observer.node().to_owned())
+        self.cluster.as_ref().map(|_| self.own.shared.observer.node().to_owned())
     }
 
     /// Asks the other gateways.
     pub(crate) async fn ask(&self, question: &FiguresQuestion) -> NodeAnswers {
-        match (&self.bus, serde_json::to_value(question)) {
-            (Some(bus), Ok(question)) => bus.ask(question).await,
+        match (&self.cluster, serde_json::to_value(question)) {
+            (Some(cluster), Ok(question)) => cluster.ask(question).await,
             _ => NodeAnswers::default(),
         }
     }
 
-    /// All known gateways, this one first, with when they were heard last, and whether they are alive.
-    pub(crate) fn all(&self) -> Vec<(NodeState, u64, bool)> {
-        self.bus.as_ref().map_or_else(|| vec![(self.own.state(), crate::base::clock::unix_s(), true)], |bus| bus.nodes())
+    /// All known gateways, this one first.
+    pub(crate) fn all(&self) -> Vec<KnownNode> {
+        let known = self.cluster.as_ref().map(|cluster| cluster.nodes()).filter(|known| !known.is_empty());
+        let own = || KnownNode { state: self.own.state(), seen_unix_s: tollgate_clock::unix_s(), is_alive: true };
+        known.unwrap_or_else(|| vec![own()])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opens and closes the ports of APIs when definitions change. A port that stays is not touched, and connections that were accepted go on.
 
-use crate::base::tls::ClientTerms;
+use crate::data::client_tls::ClientTerms;
 use crate::data::port::PortTerms;
 use std::collections::BTreeMap;
 use std::io;

@@ -1,7 +1,6 @@
 //! What the control plane remembers for people who look: samples of the last hour, and the streams of open consoles. Sampling is the work of one
 //! task; a request pays nothing for it. While no stream is open, nothing is made for streams.
 
-use crate::base::node_bus::{NodeAnswers, NodeBus};
 use crate::control::figures_question::FiguresQuestion;
 use crate::control::known_keys::KnownKeys;
 use crate::data::gateway_state::GatewayState;
@@ -16,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{Notify, broadcast, watch};
 use tollgate_admin::mask::mask;
+use tollgate_cluster::{Cluster, NodeAnswers};
 use tollgate_statistics::{History, HistorySpan, STEP_S, SpanQuestion};
 
 /// Open streams: more people than look at one gateway, fewer than its connections.
@@ -115,11 +115,11 @@ impl Statistics {
     }
 
     /// Starts sampling, on the threads of the calling runtime.
-    pub(crate) fn start(self: &Arc<Self>, shared: Arc<GatewayState>, bus: Option<Arc<NodeBus>>) {
+    pub(crate) fn start(self: &Arc<Self>, shared: Arc<GatewayState>, cluster: Option<Arc<Cluster>>) {
         shared.observer.changes.add(ChangeKind::Restart, shared.observer.node(), format!("version {}", env!("CARGO_PKG_VERSION")));
         tokio::spawn(self.clone().keep_history(shared.clone()));
-        if let Some(bus) = bus {
-            tokio::spawn(self.clone().feed_sums(shared.clone(), bus));
+        if let Some(cluster) = cluster {
+            tokio::spawn(self.clone().feed_sums(shared.clone(), cluster));
         }
         tokio::spawn(self.clone().feed_streams(shared));
     }
@@ -261,7 +261,7 @@ impl Statistics {
     }
 
     /// Makes the sums of all gateways, once for all streams that have them.
-    async fn feed_sums(self: Arc<Self>, shared: Arc<GatewayState>, bus: Arc<NodeBus>) {
+    async fn feed_sums(self: Arc<Self>, shared: Arc<GatewayState>, cluster: Arc<Cluster>) {
         let question = serde_json::to_value(FiguresQuestion::Live).unwrap_or_default();
         loop {
             while self.sum_streams.load(Ordering::Acquire) == 0 {
@@ -269,7 +269,7 @@ impl Statistics {
             }
             while self.sum_streams.load(Ordering::Acquire) > 0 {
                 let next = tokio::time::Instant::now() + LIVE_EVERY;
-                let NodeAnswers { answers, missing } = bus.ask(question.clone()).await;
+                let NodeAnswers { answers, missing } = cluster.ask(question.clone()).await;
                 let own = lock(&self.sample).as_ref().map(|(_, sample)| sample.clone());
                 if let Some(mut sum) = own {
                     sum.missing = missing;

@@ -5,7 +5,6 @@ mod answer;
 mod check;
 mod srv;
 
-use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::data::balanced::nanos;
 use crate::data::found_target::FoundTarget;
 use crate::data::gateway_state::GatewayState;
@@ -21,6 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tollgate_balance::{CheckState, Nanos};
+use tollgate_outbound::{Call, CallClient};
 
 /// How often a new snapshot is looked for.
 const LOOK: Duration = Duration::from_millis(200);
@@ -64,7 +64,7 @@ pub(crate) async fn watch_targets(shared: Arc<GatewayState>) {
 }
 
 /// Asks a discovery service again and again. Whatever goes wrong, the last good list stays.
-async fn discover(pool: Weak<TargetPool>, client: Arc<AuthHttpClient>) {
+async fn discover(pool: Weak<TargetPool>, client: Arc<CallClient>) {
     let mut failed = false;
     loop {
         let Some(pool) = pool.upgrade() else { return };
@@ -116,7 +116,7 @@ struct FoundTargets {
     interval: Duration,
 }
 
-async fn ask(client: &AuthHttpClient, discovery: &Discovery) -> Result<FoundTargets, String> {
+async fn ask(client: &CallClient, discovery: &Discovery) -> Result<FoundTargets, String> {
     match &discovery.source {
         DiscoverySource::Service { uri, tls, shape } => {
             let call = Call::get(uri.clone(), tls.clone(), DISCOVERY_TIME_MAX, DISCOVERY_BYTES_MAX);
@@ -138,7 +138,7 @@ async fn ask(client: &AuthHttpClient, discovery: &Discovery) -> Result<FoundTarg
 }
 
 /// Runs the checks of a pool round after round.
-async fn check_targets(pool: Weak<TargetPool>, client: Arc<AuthHttpClient>, shared: Arc<GatewayState>, slots: Arc<Semaphore>) {
+async fn check_targets(pool: Weak<TargetPool>, client: Arc<CallClient>, shared: Arc<GatewayState>, slots: Arc<Semaphore>) {
     let mut states: BTreeMap<String, CheckState> = BTreeMap::new();
     loop {
         let Some(pool) = pool.upgrade() else { return };
@@ -189,7 +189,7 @@ fn answered(outcome: &Result<u16, CheckFault>) -> Option<u16> {
 }
 
 /// Runs one check, and measures it.
-async fn run(client: Arc<AuthHttpClient>, slots: Arc<Semaphore>, check: Arc<TargetCheck>) -> (Result<u16, CheckFault>, Duration) {
+async fn run(client: Arc<CallClient>, slots: Arc<Semaphore>, check: Arc<TargetCheck>) -> (Result<u16, CheckFault>, Duration) {
     // `acquire` cannot fail: the semaphore is never closed.
     let _slot = slots.acquire().await;
     let start = Instant::now();

@@ -2,7 +2,6 @@
 
 use crate::auth::keys::KeyTerms;
 use crate::base::path::raw_offset;
-use crate::base::tls::CertificateSlot;
 use crate::data::error_overrides::CompiledOverrides;
 use crate::data::events::ApiEvents;
 use crate::data::port::ApiPort;
@@ -12,6 +11,7 @@ use crate::observe::{ApiMetadata, Meter};
 use serde_json::Value;
 use std::sync::Arc;
 use tollgate_openapi::Document;
+use tollgate_tls::CertificateSlot;
 
 /// An API as its middlewares see it: everything but its chains.
 pub(crate) struct Api {

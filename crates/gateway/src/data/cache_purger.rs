@@ -1,30 +1,26 @@
 //! Purges of the response cache: in the memory of this gateway, in the second tier, and on all other gateways.
 
-use crate::base::purge_log::{CachePurge, NotEverywhere, PurgeLog, PurgeTarget};
 use crate::data::registry::Registry;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::runtime::Handle;
+use tollgate_cluster::{CachePurge, Cluster, NotEverywhere, PurgeTarget};
 
 /// Purges everywhere.
 pub(crate) struct CachePurger {
     registry: Arc<Registry>,
-    /// What the gateways on one Redis share; nothing without Redis.
-    log: OnceLock<Arc<PurgeLog>>,
+    /// The other gateways, if there is a Redis.
+    cluster: Option<Arc<Cluster>>,
 }
 
 impl CachePurger {
-    pub(crate) fn new(registry: Arc<Registry>) -> Arc<Self> {
-        Arc::new(CachePurger { registry, log: OnceLock::new() })
+    pub(crate) fn new(registry: Arc<Registry>, cluster: Option<Arc<Cluster>>) -> Arc<Self> {
+        Arc::new(CachePurger { registry, cluster })
     }
 
-    /// From now on there are other gateways.
-    pub(crate) fn share(&self, log: Arc<PurgeLog>) {
-        let _ = self.log.set(log);
-    }
-
-    pub(crate) fn log(&self) -> Option<&Arc<PurgeLog>> {
-        self.log.get()
+    /// The gateways that carry out purges, this one first.
+    pub(crate) fn followers(&self) -> Vec<String> {
+        self.cluster.as_ref().map(|cluster| cluster.followers()).unwrap_or_default()
     }
 
     /// Purges, and waits until no gateway that is known to be alive uses what is purged.
@@ -33,8 +29,8 @@ impl CachePurger {
     /// Why it is not, or not certainly, in effect everywhere.
     pub(crate) async fn purge(&self, purge: &CachePurge) -> Result<(), String> {
         self.registry.purge_responses(purge);
-        let Some(log) = self.log.get() else { return Ok(()) };
-        let told = log.spread(purge).await;
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        let told = cluster.spread(purge).await;
         let (Some(tier), Some(api)) = (self.registry.second_tier(), &purge.api) else { return told.map_err(|why| why.to_string()) };
         // Nobody who has confirmed writes what is purged any more. The names in Redis say nothing of URLs and tags, so that all of the API's
         // responses go.
@@ -43,9 +39,9 @@ impl CachePurger {
         // Meanwhile somebody may have read one of them.
         self.registry.purge_responses(purge);
         let told_again = match &told {
-            Ok(()) => log.spread(purge).await,
+            Ok(()) => cluster.spread(purge).await,
             // They have been waited for once.
-            Err(NotEverywhere::Unconfirmed(_)) => log.tell(purge).await.map(|_| ()).map_err(NotEverywhere::Untold),
+            Err(NotEverywhere::Unconfirmed(_)) => cluster.tell_purge(purge).await.map(|_| ()).map_err(NotEverywhere::Untold),
             Err(NotEverywhere::Untold(_)) => Ok(()),
         };
         told.map_err(|why| why.to_string()).and(deleted).and(told_again.map_err(|why| why.to_string()))

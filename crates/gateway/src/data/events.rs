@@ -1,12 +1,12 @@
 //! The events of an API: its handlers, and what events tell of it. `refusal_events.rs` knows which refusals are events.
 
-use crate::base::clock::unix_ns;
 use crate::data::breaker::{BreakerPlace, Passage};
 use crate::data::host_events::HostEvent;
 use crate::data::settings::Settings;
 use crate::observe::events::{EventDesk, EventFacts, EventSinks, GatewayEvent};
 use std::borrow::Cow;
 use std::sync::Arc;
+use tollgate_clock::unix_ns;
 use tollgate_model::api::{ApiDefinition, AuthConfig, AuthMethod};
 use tollgate_model::events::EventKind;
 

@@ -32,7 +32,8 @@ use crate::data::version_terms::VersionTerms;
 use std::borrow::Cow;
 use std::time::Duration;
 use tollgate_cache::CachedResponse;
-use tollgate_engine::{HoldUntil, Outgoing, Pending, Work};
+use tollgate_clock::Pending;
+use tollgate_engine::{HoldUntil, Outgoing, Work};
 use tollgate_http::{HeadView, Request};
 use tollgate_limit::WaitPolicy;
 
@@ -215,7 +216,7 @@ impl<'a> Exchange<'a> {
     /// Whether the request may be held until the shared store answers about limits.
     pub(crate) fn patience(&self) -> WaitPolicy {
         let held = self.notes.held_for_limits(self.arrival.now);
-        let is_over = self.arrival.keys.shared_keys().is_some_and(|shared| held >= shared.limits.answer_time_max());
+        let is_over = self.arrival.keys.shared_keys().is_some_and(|shared| held >= shared.cluster.limits.answer_time_max());
         if is_over { WaitPolicy::IsOver } else { WaitPolicy::Waits }
     }
 
@@ -224,7 +225,7 @@ impl<'a> Exchange<'a> {
         let now = self.arrival.now;
         self.notes.limits_since.get_or_insert(now);
         let held = self.notes.held_for_limits(now);
-        let time_max = self.arrival.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.limits.answer_time_max());
+        let time_max = self.arrival.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.cluster.limits.answer_time_max());
         // `None` when the answer has arrived meanwhile.
         let work: Work = pending.map_or_else(|| Box::pin(std::future::ready(())) as Work, |answer| answer.work());
         Step::again(HoldUntil::Done(work, time_max.saturating_sub(held)))

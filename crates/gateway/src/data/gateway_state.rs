@@ -2,7 +2,7 @@
 
 use crate::auth::certificates::Certificates;
 use crate::auth::keys::Keys;
-use crate::base::tls::{AllowList, ApiTls, ClientTerms};
+use crate::data::client_tls::{AllowList, ApiTls, ClientTerms};
 use crate::data::host_events::HostEvents;
 use crate::data::probe::{ProbeQueue, probe_queue};
 use crate::data::registry::Registry;
@@ -12,7 +12,9 @@ use crate::observe::{Observer, UptimeRecords};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tollgate_engine::{MonoTime, Target};
+use tollgate_clock::MonoTime;
+use tollgate_cluster::Cluster;
+use tollgate_engine::Target;
 use tollgate_limit::AddressRates;
 
 /// State that all parts of the process share.
@@ -28,6 +30,8 @@ pub(crate) struct GatewayState {
     pub start: MonoTime,
     /// Rate limit per client address, if there is one.
     pub address_rates: Option<AddressRates>,
+    /// The gateways on one Redis, if there is one.
+    pub cluster: Option<Arc<Cluster>>,
     /// TLS configuration towards clients of the ports that speak TLS.
     pub client_terms: Option<Arc<ClientTerms>>,
     /// Client certificates that the control API requires, if it requires any.
@@ -56,6 +60,7 @@ impl GatewayState {
             generation: AtomicU64::new(0),
             start: MonoTime::now(),
             address_rates: None,
+            cluster: None,
             client_terms: None,
             control_callers: None,
             host_events: Default::default(),

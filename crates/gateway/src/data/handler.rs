@@ -21,10 +21,9 @@ mod stream;
 mod tries;
 mod walk;
 
-use crate::base::clock::{self, TimeOfDay};
 use crate::base::path::{self, Path};
 use crate::base::request_id::RequestId;
-use crate::base::tls::CallerTls;
+use crate::data::client_tls::CallerTls;
 use crate::data::control_caller::ControlCaller;
 use crate::data::error_body::xml_type;
 use crate::data::exchange::{Arrival, ChainLink, Continuation, Exchange, RequestState, Step};
@@ -49,9 +48,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use tollgate_clock::MonoTime;
+use tollgate_clock::TimeOfDay;
 use tollgate_engine::{
-    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, HedgeEnd, KeptBody, MonoTime, NotKept, Outgoing, OwnRequests,
-    Resend, ResponseVerdict, Retarget, Service, StreamHandler, Target, TryEnd, Verdict,
+    ClientInfo, ClientTls, Ended, Fault, FaultKind, Forward, Handler, HedgeEnd, KeptBody, NotKept, Outgoing, OwnRequests, Resend,
+    ResponseVerdict, Retarget, Service, StreamHandler, Target, TryEnd, Verdict, client_network,
 };
 use tollgate_http::{HeadView, HeaderEdits, Headers, Request, Response};
 use tracing::field::DisplayValue;
@@ -319,7 +320,7 @@ impl Handler for GatewayHandler {
         let client_ip = settings.client_ip(self.peer.ip(), request);
         if let Some(rates) = &core.shared.address_rates
             && !settings.is_proxy(client_ip, self.peer.ip())
-            && let Err(wait) = rates.admit(client_ip, now.since(core.shared.start))
+            && let Err(wait) = rates.admit(client_network(client_ip), now.since(core.shared.start))
         {
             totals.iter().for_each(|totals| totals.too_many.add(1));
             reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, xml_type(HeadView::new(&request.headers)).as_deref());
@@ -709,7 +710,7 @@ impl GatewayHandler {
     fn forward_to_control(&mut self, request: &Request<'_>, client: IpAddr, outgoing: &mut Outgoing) -> Verdict {
         let shared = &self.core.shared;
         if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk"))
-            && let Err(refusal) = callers.check(self.tls.as_deref(), clock::unix_s()).map_err(Refusal::from)
+            && let Err(refusal) = callers.check(self.tls.as_deref(), tollgate_clock::unix_s()).map_err(Refusal::from)
         {
             reply::refuse(outgoing, &shared.settings, &refusal, None);
             return Verdict::Reply;

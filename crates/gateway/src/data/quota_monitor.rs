@@ -2,9 +2,9 @@
 //! Reads the configuration's `monitor` and the sessions' `monitor.trigger_limits`.
 
 use crate::auth::keys::{Key, SessionLimits};
-use crate::base::clock::unix_ns;
 use crate::observe::events::{EventDesk, EventFacts, EventSinks, GatewayEvent};
 use std::sync::Arc;
+use tollgate_clock::unix_ns;
 use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::events::EventKind;

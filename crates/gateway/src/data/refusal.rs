@@ -5,7 +5,7 @@ mod facts;
 
 pub(crate) use facts::{EventKey, RefusalEvent, RefusalFacts, RefusalTopic, VERSION};
 
-use crate::base::tls::Disallowed;
+use crate::data::client_tls::Disallowed;
 use std::borrow::Cow;
 use std::ops::Deref;
 use tollgate_engine::FaultKind;

@@ -5,14 +5,11 @@ use crate::auth::jwt::{KeySet, SetRules};
 use crate::auth::keys::Keys;
 use crate::auth::oauth::OauthClients;
 use crate::auth::passwords::Passwords;
-use crate::base::auth_http_client::LazyAuthHttpClient;
-use crate::base::bundle_store::BundleStore;
 use crate::base::pattern::PatternPool;
-use crate::base::purge_log::CachePurge;
 use crate::base::secret::random_bytes;
-use crate::base::tls::{self, Library, TlsRules};
 use crate::data::api_call::ApiCallQueue;
 use crate::data::breaker::{Breaker, BreakerPlace};
+use crate::data::bundle_store::BundleStore;
 use crate::data::found_target::FoundTarget;
 use crate::data::graphql::{Consumers, GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource};
 use crate::data::offload::BodyThreads;
@@ -31,11 +28,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_balance::{RetryBudget, TargetHealth};
 use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
+use tollgate_cluster::CachePurge;
 use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_offload::StartedOnce;
+use tollgate_outbound::LazyCallClient;
 use tollgate_plugin::{HookKind, PluginDrivers};
+use tollgate_tls::{self, Library, TlsRules};
 
 /// All state that survives reloads.
 #[derive(Default)]
@@ -47,11 +47,11 @@ pub(crate) struct Registry {
     kept: KeptState,
     shared_limits: OnceLock<Arc<SharedLimits>>,
     /// HTTP client for calls to other servers.
-    pub auth_client: Arc<LazyAuthHttpClient>,
+    pub auth_client: Arc<LazyCallClient>,
     /// The threads that run scripts.
     pub scripts: ScriptEngine,
     /// HTTP client for requests of scripts, which must not keep others waiting.
-    pub script_client: LazyAuthHttpClient,
+    pub script_client: LazyCallClient,
     /// The keys that scripts read and store.
     pub script_keys: OnceLock<Arc<Keys>>,
     /// The threads that check passwords.
@@ -424,7 +424,7 @@ impl Registry {
         if let Some(config) = configs.get(rules) {
             return Ok(config.clone());
         }
-        let config = Arc::new(tls::client_config(rules, &self.certificates)?);
+        let config = Arc::new(tollgate_tls::client_config(rules, &self.certificates)?);
         configs.insert(rules.clone(), config.clone());
         Ok(config)
     }

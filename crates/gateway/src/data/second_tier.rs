@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tollgate_cache::{ApiCache, Stored, TykPayload, Unusable};
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_store::{CachedValue, Redis, StoreFault};
 
 /// Responses that wait to be written: they keep their memory, which the cache counts. When more wait, new ones are not written.
@@ -96,7 +96,7 @@ impl SecondTier {
 }
 
 fn usable(text: &[u8], to_head: bool) -> Option<TykPayload> {
-    let now_ms = crate::base::clock::unix_s().saturating_mul(1_000);
+    let now_ms = tollgate_clock::unix_s().saturating_mul(1_000);
     match TykPayload::decode(text, to_head, now_ms) {
         Ok(payload) => Some(payload),
         Err(Unusable::Expired) => None,

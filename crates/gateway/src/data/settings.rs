@@ -2,7 +2,6 @@
 
 use crate::auth::oauth::OAuthSettings;
 use crate::base::pattern::PatternRules;
-use crate::base::tls::TlsSettings;
 use crate::data::client_address::ClientAddress;
 use crate::data::error_overrides::OverrideRules;
 use crate::data::error_templates::ErrorTemplates;
@@ -24,6 +23,7 @@ use tollgate_limit::LimitAlgorithm;
 use tollgate_model::config::{GatewayConfig, MessageOverride, OasConfig, OnPluginFailure, RateLimitHeaders};
 use tollgate_model::reference::SecretSources;
 use tollgate_model::{Level, Problem};
+use tollgate_tls::TlsSettings;
 
 /// Default age at which a key set is fetched again, as in Tyk.
 const JWKS_AGE_MAX: Duration = Duration::from_secs(240);

@@ -1,7 +1,6 @@
 //! What an API whose bytes nothing inspects decides about connections: who may connect, and what is counted.
 
-use crate::base::clock;
-use crate::base::tls::{AllowList, CallerTls};
+use crate::data::client_tls::{AllowList, CallerTls};
 use crate::data::ip_networks::IpNetworks;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -43,7 +42,7 @@ impl StreamRules {
         }
         let list = self.certificates.as_ref()?;
         let caller = client.tls.as_deref().map(CallerTls::new);
-        list.check(caller.as_ref(), clock::unix_s()).err()?;
+        list.check(caller.as_ref(), tollgate_clock::unix_s()).err()?;
         self.meter.rejected.fetch_add(1, Relaxed);
         Some("its certificate is not allowed")
     }

@@ -1,7 +1,6 @@
 //! What is done about the targets of a pool while no request asks for it: checks, and discovery of the list. Only the rules; the control plane
 //! follows them.
 
-use crate::base::tls::TlsRules;
 use crate::data::found_target::FoundTarget;
 use crate::data::target_list::{PoolTarget, TargetList};
 use arc_swap::ArcSwap;
@@ -10,6 +9,7 @@ use hyper::body::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::SrvResolver;
+use tollgate_tls::TlsRules;
 
 /// The rules of one pool.
 pub(crate) struct TargetWatch {

@@ -1,6 +1,5 @@
 //! An upstream of an API: a URL, parsed once, and the engine's target for it.
 
-use crate::base::tls::{TlsRules, TlsSettings};
 use crate::data::api::Api;
 use crate::data::registry::Registry;
 use crate::data::url::Url;
@@ -11,6 +10,7 @@ use rustls::pki_types::ServerName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use tollgate_engine::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target};
+use tollgate_tls::{TlsRules, TlsSettings};
 
 /// One URL to send requests to.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! What happened to this gateway lately that explains a change in its figures: starts, reloads that changed something, gateways that came and
 //! went. Kept in memory, the last two hundred.
 
-use crate::base::clock;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -46,7 +45,7 @@ impl ChangeLog {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (count, changes) = &mut *log;
         *count += 1;
-        changes.push_back(GatewayChange { unix_s: clock::unix_s(), kind, node: node.to_owned(), text });
+        changes.push_back(GatewayChange { unix_s: tollgate_clock::unix_s(), kind, node: node.to_owned(), text });
         if changes.len() > CHANGES_MAX {
             changes.pop_front();
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
-use tollgate_engine::MonoTime;
+use tollgate_clock::MonoTime;
 use tollgate_model::analytics::{AnalyticsRecord, GraphqlStats};
 use tollgate_plugin::{HookFault, RecordAnswer};
 

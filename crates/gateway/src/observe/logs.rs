@@ -18,7 +18,7 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use syslog::{SyslogWriter, WithPriority};
-use tollgate_engine::MonoTime;
+use tollgate_clock::MonoTime;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};

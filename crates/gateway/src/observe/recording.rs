@@ -9,12 +9,12 @@ use super::sink::{
     AccessLogSink, FileLineWriter, Identifiers, JsonLines, LogFile, RecordWriter, RedisList, RequestMetrics, RequestMetricsSink,
     SinkFigures, SinkThread, UsageSink,
 };
-use crate::base::redis_settings::redis_settings;
 use std::collections::HashSet;
 use std::error::Error;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tollgate_cluster::redis_settings;
 use tollgate_engine::Counter;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::Redis;

@@ -16,7 +16,6 @@ pub(crate) use top::{TopBy, TopWatcher};
 
 use super::facts::ApiMetadata;
 use super::record::{RequestRecord, Text};
-use crate::base::clock;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use std::cell::{Cell, RefCell};
@@ -125,13 +124,13 @@ impl RequestWatch {
         let _alone = lock(&self.changing);
         let tops = self.tops.load_full();
         if let Some(known) = tops.iter().find(|top| top.api.as_deref() == api) {
-            known.ask(clock::unix_s());
+            known.ask(tollgate_clock::unix_s());
             return Some(known.clone());
         }
         if tops.len() >= TOPS_MAX {
             return None;
         }
-        let own = Arc::new(TopWatcher::new(api.map(str::to_owned), clock::unix_s()));
+        let own = Arc::new(TopWatcher::new(api.map(str::to_owned), tollgate_clock::unix_s()));
         self.tops.store(Arc::new(tops.iter().cloned().chain([own.clone()]).collect()));
         self.set_flags();
         Some(own)
@@ -153,7 +152,7 @@ impl RequestWatch {
     /// Ends what nobody looks at any more; called every few seconds.
     pub(crate) fn expire(&self) {
         let _alone = lock(&self.changing);
-        let unix_s = clock::unix_s();
+        let unix_s = tollgate_clock::unix_s();
         let (tails, tops) = (self.tails.load_full(), self.tops.load_full());
         if tails.iter().any(|tail| !tail.is_watched()) {
             self.tails.store(Arc::new(tails.iter().filter(|tail| tail.is_watched()).cloned().collect()));
@@ -171,14 +170,14 @@ impl RequestWatch {
     fn set_flags(&self) {
         let tail = if self.tails.load().is_empty() { 0 } else { TAIL };
         let top = if self.tops.load().is_empty() { 0 } else { TOP };
-        let failing = if clock::unix_s() < self.failing_until_s.load(Ordering::Relaxed) { FAILING } else { 0 };
+        let failing = if tollgate_clock::unix_s() < self.failing_until_s.load(Ordering::Relaxed) { FAILING } else { 0 };
         let live = if self.live.load().is_empty() { 0 } else { LIVE };
         self.flags.store(tail | top | failing | live, Ordering::Relaxed);
     }
 
     /// Makes records of all requests for some seconds.
     fn note_failure(&self) {
-        let until = clock::unix_s() + FAILING_S;
+        let until = tollgate_clock::unix_s() + FAILING_S;
         if self.failing_until_s.swap(until, Ordering::Relaxed) < until {
             self.flags.fetch_or(FAILING, Ordering::Relaxed);
         }

@@ -1,11 +1,10 @@
 //! Records of uptime tests for tyk-pump, in the Redis list that Tyk writes. They are written by whoever runs the checks; while Redis is
 //! unavailable or nobody empties the list, they are dropped.
 
-use crate::base::clock;
-use crate::base::redis_settings::redis_settings;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
+use tollgate_cluster::redis_settings;
 use tollgate_model::analytics::{RecordTime, UptimeRecord};
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::Redis;
@@ -53,7 +52,7 @@ impl UptimeRecords {
 
     /// Writes the results of a round of checks.
     pub(crate) async fn write(&self, (api_id, org_id): (&str, &str), life_s: i64, results: &[UptimeResult<'_>]) {
-        let now = RecordTime::from_unix_ns(clock::unix_ms().saturating_mul(1_000_000));
+        let now = RecordTime::from_unix_ns(tollgate_clock::unix_ms().saturating_mul(1_000_000));
         let life_s = if life_s > 0 { life_s } else { LIFE_S };
         let expire_at = RecordTime { unix_s: now.unix_s.saturating_add(life_s), ns: now.ns };
         let records = results.iter().map(|result| {

@@ -1,15 +1,15 @@
 //! `tollgate check`: reports problems in files without running the gateway.
 
 use crate::auth::keys::Policies;
-use crate::base::bundle_store::BundleStore;
 use crate::base::definition_files::{ApiFile, api_files};
-use crate::base::secret_stores::connect;
 use crate::control::definitions::{DASHBOARD_FIELDS, DefinitionText, problems_together};
+use crate::data::bundle_store::BundleStore;
 use crate::data::registry::Registry;
 use crate::data::settings::Settings;
 use crate::data::snapshot::CompiledApi;
 use crate::process::cli::CheckOptions;
 use crate::process::plugin_drivers::plugin_drivers;
+use crate::process::secret_stores::connect;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What the engine takes from the configuration.
 
-use crate::base::tls::ClientTerms;
+use crate::data::client_tls::ClientTerms;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use tollgate_engine::{AddressLimit, Content, Limits, Listen, Speed, TlsConfigSelector, TrustedProxies};

@@ -3,9 +3,7 @@
 
 use crate::auth::keys;
 use crate::auth::oauth;
-use crate::base::clock::unix_s;
 use crate::base::digest::{self, Digest};
-use crate::base::redis_settings::redis_settings;
 use crate::process::cli::{MigrateOptions, StoreName};
 use crate::process::run;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,6 +12,8 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
+use tollgate_clock::unix_s;
+use tollgate_cluster::redis_settings;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key;
 use tollgate_model::session::{Session, StoredSession};

@@ -5,13 +5,12 @@ use super::handover::Inherited;
 use super::plugin_drivers::plugin_drivers;
 use super::storage;
 use crate::auth::oauth::TokenStore;
-use crate::base::bundle_store::BundleStore;
-use crate::base::external_services::ExternalServices;
-use crate::base::tls::{AllowList, ClientTerms, Library};
 use crate::control::definitions::DefinitionStore;
 use crate::control::definitions::SharedDefinitions;
 use crate::control::ports::ApiPorts;
 use crate::data::api_call::api_call_queue;
+use crate::data::bundle_store::BundleStore;
+use crate::data::client_tls::{AllowList, ClientTerms};
 use crate::data::gateway_state::GatewayState;
 use crate::data::probe::probe_queue;
 use crate::data::registry::Registry;
@@ -24,10 +23,13 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::{Address, Http2, LocalConnector, MonoTime, Target, TrustedProxies};
+use tollgate_clock::MonoTime;
+use tollgate_cluster::Cluster;
+use tollgate_engine::{Address, Http2, LocalConnector, Target, TrustedProxies};
 use tollgate_limit::{AddressRates, Rate};
 use tollgate_model::config::GatewayConfig;
-use tollgate_store::Redis;
+use tollgate_outbound::ExternalServices;
+use tollgate_tls::Library;
 
 pub(super) struct Parts {
     pub shared: Arc<GatewayState>,
@@ -39,8 +41,6 @@ pub(super) struct Parts {
     pub client_terms: Option<Arc<ClientTerms>>,
     /// The lock that keeps other processes out of the store, if there is one.
     pub lock: Option<File>,
-    /// The Redis in which gateways share cached responses, if they do.
-    pub cache_redis: Option<Arc<Redis>>,
 }
 
 impl Parts {
@@ -62,9 +62,10 @@ impl Parts {
             config.hash_keys,
             log_figures,
         ));
-        let storage::Opened { store, keys, lock } = storage::open(config, inherited.lock.take(), registry.patterns.clone())?;
+        let storage::Opened { store, keys, cluster, lock } =
+            storage::open(config, inherited.lock.take(), registry.patterns.clone())?;
         let keys = Arc::new(keys);
-        let redis = keys.shared_keys().map(|shared| shared.redis.clone());
+        let redis = cluster.as_ref().map(|cluster| cluster.redis.clone());
         // It is set once, when the process starts.
         let _ = registry.script_keys.set(keys.clone());
         if config.enforce_org_data_age
@@ -75,8 +76,8 @@ impl Parts {
         }
         registry.oauth_clients.connect(store.as_ref(), redis.clone())?;
         let token_store = TokenStore::new(store.clone(), keys.clone(), registry.oauth_clients.clone());
-        if let Some(shared) = keys.shared_keys() {
-            registry.share_limits(shared.limits.clone());
+        if let Some(cluster) = &cluster {
+            registry.share_limits(cluster.limits.clone());
         }
         let cache_redis = storage::open_cache(config, &keys)?;
         if let Some(redis) = &cache_redis {
@@ -104,7 +105,9 @@ impl Parts {
             certificates,
             current: Default::default(),
             generation: Default::default(),
-            start: keys.shared_keys().map_or_else(MonoTime::now, |shared| shared.limits.start_time()),
+            start: cluster.as_ref().map_or_else(MonoTime::now, |cluster| cluster.limits.start_time()),
+            // Gateways may share cached responses and nothing else.
+            cluster: cluster.or_else(|| Some(Cluster::connect(cache_redis.clone()?, config))),
             address_rates: address_rates(config),
             host_events: Default::default(),
             probes: probe_queue(threads(config)),
@@ -115,7 +118,7 @@ impl Parts {
         let ports = Arc::new(api_ports(config, port_terms, inherited.api_ports()));
         let shared_definitions = SharedDefinitions::new(config, redis);
         let definitions = Arc::new(DefinitionStore::new(shared.clone(), ports.clone(), config, shared_definitions));
-        Ok(Parts { shared, definitions, ports, token_store, client_terms, lock, cache_redis })
+        Ok(Parts { shared, definitions, ports, token_store, client_terms, lock })
     }
 }
 

@@ -5,7 +5,6 @@ mod wasm;
 #[cfg(test)]
 mod wasm_absent;
 
-use crate::base::tls::{self, Library, TlsRules, TlsSettings};
 use crate::data::registry::Registry;
 use crate::data::script_settings::ScriptSettings;
 use crate::data::scripts::ScriptDriver;
@@ -16,6 +15,7 @@ use tollgate_grpc_plugin::{GrpcAddress, GrpcDriver, GrpcSettings};
 use tollgate_javascript::Scope;
 use tollgate_model::config::{GatewayConfig, GrpcTls};
 use tollgate_plugin::{PluginDriver, PluginDrivers};
+use tollgate_tls::{self, Library, TlsRules, TlsSettings};
 
 /// The drivers, for so many data threads.
 pub(crate) fn plugin_drivers(config: &GatewayConfig, registry: &Arc<Registry>, threads: usize) -> PluginDrivers {
@@ -78,7 +78,7 @@ fn client_tls(settings: &GrpcTls, address: &GrpcAddress, library: &Library) -> R
         http2: true,
         ..TlsRules::default()
     };
-    let mut config = tls::client_config(&rules, library).map_err(named)?;
+    let mut config = tollgate_tls::client_config(&rules, library).map_err(named)?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     let name = if settings.server_name.is_empty() { address.host().unwrap_or("localhost") } else { &settings.server_name };
     let name = ServerName::try_from(name.to_owned()).map_err(|error| named(format!("{name:?} is no name of a server: {error}")))?;

@@ -1,11 +1,9 @@
 //! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
-use crate::base::node_bus::NodeBus;
-use crate::base::{secret, secret_stores};
+use crate::base::secret;
 use crate::control::api::{self, OwnPort, Ports, StoreQueues};
 use crate::control::certificate_watch::CertificateWatch;
 use crate::control::definitions::Reloads;
-use crate::data::cache_purger::CachePurger;
 use crate::data::gateway_state::GatewayState;
 use crate::data::handler::{CoreHandle, CoreService};
 use crate::data::settings::Settings;
@@ -19,6 +17,7 @@ use crate::process::handover::{HandoverState, Inherited, Predecessor, Role};
 use crate::process::notify::Notifier;
 use crate::process::parts::Parts;
 use crate::process::pid_file::PidFile;
+use crate::process::secret_stores;
 use crate::process::signals::{Signals, StopCause};
 use crate::report::{Pusher, StatsdSink};
 use std::error::Error;
@@ -140,7 +139,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
             engine.drain(LAST_REQUEST_TIME);
         }
     }
-    let ending = Ending { pusher, close_ports, store_queues, node_bus: plane.node_bus, purger: plane.purger };
+    let ending = Ending { pusher, close_ports, store_queues };
     ending.finish(&parts, end)
 }
 
@@ -200,9 +199,9 @@ fn watch(config: &GatewayConfig, shared: &Arc<GatewayState>, reloads: &Reloads) 
         let (reloads, interval) = (reloads.clone(), Duration::from_secs(config.tollgate.secrets.renew_s.max(1)));
         secret_stores::watch(secrets, interval, move || reloads.request_later())?;
     }
-    if let Some(redis) = shared.keys.shared_keys() {
+    if let Some(shared_keys) = shared.keys.shared_keys() {
         let reloads = reloads.clone();
-        redis.bus.on_reload(move || reloads.request_later());
+        shared_keys.cluster.messages.on_reload(move || reloads.request_later());
     }
     Ok(())
 }
@@ -246,8 +245,6 @@ struct Ending {
     pusher: Option<Pusher>,
     close_ports: watch::Sender<bool>,
     store_queues: StoreQueues,
-    node_bus: Option<Arc<NodeBus>>,
-    purger: Arc<CachePurger>,
 }
 
 impl Ending {
@@ -268,15 +265,9 @@ impl Ending {
         shared.observer.recording.iter().for_each(Recording::stop);
         shared.settings.watch.events.finish();
         self.pusher.into_iter().for_each(Pusher::stop);
-        // After a handover, the new process answers under the same name.
-        if let Some(bus) = self.node_bus.filter(|_| end == StopCause::Stop) {
-            runtime.block_on(bus.leave());
-        }
-        if let Some(log) = self.purger.log() {
-            runtime.block_on(log.leave());
-        }
-        if let Some(shared) = keys.shared_keys() {
-            runtime.block_on(shared.limits.settle(true));
+        if let Some(cluster) = &shared.cluster {
+            runtime.block_on(cluster.leave());
+            runtime.block_on(cluster.limits.settle(true));
         }
         if end != StopCause::Stop {
             // The store now belongs to the new process.

@@ -2,13 +2,12 @@
 
 use crate::auth::certificates::{Certificates, KeyEncoding};
 use crate::auth::keys::{KeyRules, Keys, SharedKeys};
-use crate::base::bus::Bus;
 use crate::base::pattern::PatternPool;
-use crate::base::redis_settings::redis_settings;
 use std::error::Error;
 use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tollgate_cluster::{Cluster, redis_settings};
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::{Embedded, Redis, RedisSettings, Store, StoreFault};
 
@@ -19,6 +18,8 @@ const START_TIME_MAX: Duration = Duration::from_secs(2);
 pub(crate) struct Opened {
     pub store: Arc<dyn Store>,
     pub keys: Keys,
+    /// The gateways on the Redis of the keys, if it is one.
+    pub cluster: Option<Arc<Cluster>>,
     /// The lock that keeps other processes out of the store, if there is one.
     pub lock: Option<File>,
 }
@@ -36,21 +37,21 @@ pub(crate) fn open(config: &GatewayConfig, lock: Option<File>, patterns: Arc<Pat
         let begun = Instant::now();
         let keys = Keys::load(rules, store.clone())?;
         tracing::info!(keys = keys.len(), ms = begun.elapsed().as_millis() as u64, "keys loaded");
-        return Ok(Opened { store, keys, lock });
+        return Ok(Opened { store, keys, cluster: None, lock });
     }
     let redis = Arc::new(Redis::open(as_patient_as_requests(redis_settings(&config.storage)?, config))?);
     if !redis.wait_until_up(START_TIME_MAX) {
         tracing::warn!(why = redis.trouble(), "starting without Redis; requests that need it are refused until it is available");
     }
-    let bus = Bus::new(redis.clone(), config);
-    let keys = Keys::shared(rules, SharedKeys::new(redis.clone(), bus, config.tollgate.shared_store.clone()));
-    Ok(Opened { store: redis, keys, lock: None })
+    let cluster = Cluster::connect(redis.clone(), config);
+    let keys = Keys::shared(rules, SharedKeys::new(cluster.clone(), config.tollgate.shared_store.clone()));
+    Ok(Opened { store: redis, keys, cluster: Some(cluster), lock: None })
 }
 
 /// The Redis in which gateways share cached responses: a separate one, else that of the keys, else none.
 pub(crate) fn open_cache(config: &GatewayConfig, keys: &Keys) -> Result<Option<Arc<Redis>>, Box<dyn Error>> {
     if !config.enable_separate_cache_store || !config.cache_storage.is_redis() {
-        return Ok(keys.shared_keys().map(|shared| shared.redis.clone()));
+        return Ok(keys.shared_keys().map(|shared| shared.cluster.redis.clone()));
     }
     let settings = redis_settings(&config.cache_storage).map_err(|reason| format!("cache_{reason}"))?;
     Ok(Some(Arc::new(Redis::open(as_patient_as_requests(settings, config))?)))
@@ -67,7 +68,7 @@ pub(crate) fn open_certificates(config: &GatewayConfig, store: Arc<dyn Store>, k
     let secret = &config.security.private_certificate_encoding_secret;
     // Without a secret of its own, Tyk encrypts with the gateway's.
     let encoding = KeyEncoding { encrypts: secret.clone(), decrypts: vec![secret.clone(), config.secret.clone()] };
-    let shared = keys.shared_keys().map(|shared| shared.redis.clone());
+    let shared = keys.shared_keys().map(|shared| shared.cluster.redis.clone());
     let certificates = Certificates::new(store, shared, encoding);
     match certificates.read() {
         Err(fault) if keys.shared_keys().is_some() => {

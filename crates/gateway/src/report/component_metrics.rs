@@ -2,7 +2,6 @@
 //! number have their own series, and one series covers the rest.
 
 use super::exposition::{Exposition, MetricKind};
-use crate::base::tls::Certificate;
 use crate::data::breaker::Breaker;
 use crate::data::gateway_state::GatewayState;
 use crate::data::registry::HookPlace;
@@ -13,6 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tollgate_model::distribution::Distribution;
 use tollgate_store::timings::BOUNDS_NS;
 use tollgate_store::{Store, Timings};
+use tollgate_tls::Certificate;
 
 /// Hooks with their own series, for the same reason.
 const HOOKS_MAX: usize = 500;
@@ -87,7 +87,7 @@ pub(super) fn hooks(text: &mut Exposition, hooks: &[(HookPlace, Arc<HookMeter>)]
 /// Name, trouble and times of each store.
 fn all_stores(shared: &GatewayState) -> Vec<(&'static str, Option<String>, Option<&Timings>)> {
     let keys = shared.keys.store();
-    let trouble = shared.keys.shared_keys().and_then(|shared| shared.redis.trouble());
+    let trouble = shared.keys.shared_keys().and_then(|shared| shared.cluster.redis.trouble());
     let trouble = trouble.or_else(|| keys.trouble().map(|trouble| trouble.to_string()));
     let mut stores = vec![("keys", trouble, keys.timings())];
     if let Some(redis) = shared.observer.recording.as_ref().and_then(|recording| recording.redis.as_ref()) {

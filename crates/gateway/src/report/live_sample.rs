@@ -224,7 +224,7 @@ fn attention(shared: &GatewayState) -> Vec<Value> {
     for breaker in shared.registry.all_breakers().iter().filter(|breaker| breaker.is_open(now)).take(ATTENTION_MAX) {
         say("breaker", true, &breaker.place.api, format!("circuit breaker of {} is open", breaker.place.endpoint));
     }
-    let unix_s = crate::base::clock::unix_s() as i64;
+    let unix_s = tollgate_clock::unix_s() as i64;
     let mut certificates: Vec<_> =
         shared.registry.certificates.all().into_iter().map(|(source, own)| (own.facts.not_after_unix_s - unix_s, source)).collect();
     certificates.sort();
@@ -243,7 +243,7 @@ fn attention(shared: &GatewayState) -> Vec<Value> {
             counts.map(|(number, what)| format!("{number} {what}{}", if number == 1 { "" } else { "s" })).collect();
         say("reload", is_bad, "", format!("{} in the definitions: {first}", counts.join(" and ")));
     }
-    let redis = shared.keys.shared_keys().and_then(|shared| shared.redis.trouble());
+    let redis = shared.keys.shared_keys().and_then(|shared| shared.cluster.redis.trouble());
     if let Some(trouble) = redis.or_else(|| shared.keys.store().trouble().map(|fault| fault.to_string())) {
         say("store", true, "", format!("the store of keys does not answer: {trouble}"));
     }

@@ -5,7 +5,6 @@ use crate::core::Core;
 use crate::deadlines::SWEEP_MS;
 use crate::fault::{Fault, FaultKind};
 use crate::limits::Limits;
-use crate::mono_time::{MonoTime, virtual_time};
 use crate::peers::CoreBalancer;
 use crate::resolver::Resolver;
 use crate::service::{
@@ -28,6 +27,7 @@ use std::time::Duration;
 use tokio::runtime::LocalRuntime;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
+use tollgate_clock::{MonoTime, virtual_time};
 use tollgate_http::{Request, Response};
 
 /// One line of a script. Lines of texts end with `\n`, which stands for CR LF; lines with the date are left out.

@@ -3,13 +3,13 @@
 
 use super::encrypted_key::KeyEncoding;
 use super::pem_block::write_block;
-use crate::base::tls::{Facts, hex_sha256};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::{PemObject, SectionKind};
 use rustls::pki_types::{
     CertificateDer, PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer, SubjectPublicKeyInfoDer,
 };
 use rustls::sign::CertifiedKey;
+use tollgate_tls::{Facts, hex_sha256};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Longest PEM text, in bytes; a chain with its key has some 10 KiB.

@@ -2,8 +2,6 @@
 //! it lacks. If a fetch fails, the old set stays in use.
 
 use super::VerifyKey;
-use crate::base::auth_http_client::{AuthHttpClient, Call, LazyAuthHttpClient};
-use crate::base::tls::TlsRules;
 use arc_swap::ArcSwapOption;
 use http::Uri;
 use hyper::body::Bytes;
@@ -12,7 +10,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
+use tollgate_outbound::{Call, CallClient, LazyCallClient};
+use tollgate_tls::TlsRules;
 
 /// Largest key set, in bytes. A set has a few KiB; a provider's whole page of sets has some ten.
 const SET_BYTES_MAX: usize = 1 << 20;
@@ -43,7 +43,7 @@ pub(crate) struct SetRules {
 pub(crate) struct KeySet {
     uri: Uri,
     rules: SetRules,
-    auth_client: Arc<AuthHttpClient>,
+    auth_client: Arc<CallClient>,
     keys: ArcSwapOption<Fetched>,
     /// Grows when the keys change, so that tokens checked with the old keys are checked again.
     generation: AtomicU64,
@@ -69,7 +69,7 @@ struct Fetching {
 
 impl KeySet {
     /// Makes the set of a URL without fetching it.
-    pub(crate) fn new(url: &str, rules: &SetRules, auth_client: &LazyAuthHttpClient) -> Result<Self, String> {
+    pub(crate) fn new(url: &str, rules: &SetRules, auth_client: &LazyCallClient) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("is not a URL: {error}"))?;
         let auth_client = auth_client.get().ok_or("no thread to fetch it with")?;
         Ok(KeySet {

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_model::api::ApiDefinition;
 
 /// How many keys with the same name are tried. Only an attacker who wants to keep the gateway busy would need more.

@@ -116,7 +116,7 @@ impl Keys {
     fn save_for_later(&self, digest: &Digest, counters: &Counters) {
         let quotas = counters.quotas.lock().unwrap_or_else(PoisonError::into_inner);
         if self.saved.len() > 2 * IDENTITIES_MAX {
-            self.saved.forget_renewed(crate::base::clock::unix_s());
+            self.saved.forget_renewed(tollgate_clock::unix_s());
         }
         for (scope, quota) in quotas.iter() {
             if let Some(counter) = quota.counter().filter(|counter| counter.value > 0) {

@@ -4,7 +4,7 @@ use super::quota::{Quota, QuotaView};
 use super::rights::RightPatterns;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_limit::{LimitDecision, Limiter, Rate, SmoothingChange, SmoothingRules, WaitPolicy};
 use tollgate_model::config::OnStoreFailure;
 use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit, Smoothing};

@@ -51,7 +51,7 @@ impl Keys {
         if let Some(shared) = &self.shared {
             let after = Some(self.opened(after).into_owned()).filter(|after| !after.is_empty());
             let question = Question::List { kind: DocumentSpace::Session, prefix: String::new(), after, limit: count };
-            let page = tollgate_store::Store::ask(&*shared.redis, question).await?.into_page()?;
+            let page = tollgate_store::Store::ask(&*shared.cluster.redis, question).await?.into_page()?;
             let listed = |(name, document): (String, Vec<u8>)| ListedKey {
                 id: self.id_of(&name),
                 name: KeyName { digest: key_format::digest(&name), shown: name.clone() },

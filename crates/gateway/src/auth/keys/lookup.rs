@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tollgate_engine::{Completer, Pending};
+use tollgate_clock::{Completer, Pending};
 
 /// Most keys that are looked up at one time. Beyond this, a request is told that the store does not answer.
 const PENDING_MAX: usize = 10_000;

@@ -120,11 +120,11 @@ impl Keys {
     }
 
     async fn read_orgs(&self, shared: &SharedKeys) -> Result<(), StoreFault> {
-        let ids = shared.redis.ids(DocumentSpace::OrgSession).await?;
+        let ids = shared.cluster.redis.ids(DocumentSpace::OrgSession).await?;
         self.orgs.pin().retain(|id, _| ids.contains(id));
         for id in ids {
             let _turn = self.order.turn(&digest(&id)).await;
-            let Some((document, _)) = shared.redis.document(DocumentSpace::OrgSession, &id).await? else { continue };
+            let Some((document, _)) = shared.cluster.redis.document(DocumentSpace::OrgSession, &id).await? else { continue };
             let Ok((session, _)) = Session::parse(&document) else {
                 tracing::error!(org = id, "the stored session of an organisation can't be read: it is not limited");
                 continue;

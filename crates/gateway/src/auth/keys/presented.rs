@@ -5,7 +5,7 @@ use super::shared::SharedKeys;
 use super::{Digest, HeldKey, Keys};
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_engine::Work;
 use tollgate_model::config::OnStoreFailure;
 use tollgate_model::key as key_format;
@@ -36,8 +36,8 @@ impl SharedKeys {
             let own = self.lookups.begin(candidates);
             let epoch = self.epoch();
             let ask = |candidate: &Candidate| {
-                let (redis, name) = (self.redis.clone(), candidate.name.clone());
-                self.redis.runtime().spawn(async move { redis.document(DocumentSpace::Session, &name).await })
+                let (redis, name) = (self.cluster.redis.clone(), candidate.name.clone());
+                self.cluster.redis.runtime().spawn(async move { redis.document(DocumentSpace::Session, &name).await })
             };
             let asked: Vec<_> = candidates.iter().map(ask).collect();
             let mut found = None;
@@ -84,7 +84,7 @@ impl SharedKeys {
     fn ask(self: &Arc<Self>, asked: Digest, candidates: Vec<Candidate>, former: Vec<Candidate>) -> Option<Pending<Looked>> {
         self.lookups.join(asked, |completer| {
             let shared = self.clone();
-            self.redis.runtime().spawn(async move {
+            self.cluster.redis.runtime().spawn(async move {
                 let read = tokio::time::timeout(shared.lookups.time_max, shared.read_any(&candidates, &former)).await;
                 let looked = match read {
                     Ok(Ok(looked)) => looked,
@@ -93,7 +93,7 @@ impl SharedKeys {
                         Looked::Failed
                     }
                     Err(_) => {
-                        shared.redis.suspect();
+                        shared.cluster.redis.suspect();
                         Looked::Failed
                     }
                 };

@@ -8,7 +8,7 @@ use crate::base::pattern::{PatternPool, PooledPattern};
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_model::session::{AllowedUrl, EndpointLimit};
 use tollgate_model::{Level, Problem};
 use tollgate_offload::{FairThreads, StartedOnce, ThreadGroup, ThreadPlan};

@@ -4,8 +4,6 @@
 
 use super::lookup::Lookups;
 use super::{Digest, DigestHasher, Policies, StoredKey, lets_call, shared_quota_name};
-use crate::base::bus::{Bus, BusMessage, SESSIONS_CHANGED};
-use crate::base::secret::random_text;
 use papaya::HashMap;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -13,11 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
-use tollgate_limit::SharedLimits;
+use tollgate_cluster::{Cluster, ClusterMessage, SESSIONS_CHANGED};
 use tollgate_model::config::SharedStore;
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{DocumentSpace, Heard, Question, Redis, Store, StoreFault, StoreFaultKind};
+use tollgate_store::{DocumentSpace, Heard, Question, Store, StoreFault, StoreFaultKind};
 
 /// Most cached answers "there is no such key". They keep a client with a wrong key from asking the store with every request. When the cache
 /// is full, it is cleared.
@@ -45,11 +43,9 @@ const AGED: u64 = 2;
 
 /// The cached sessions.
 pub(crate) struct SharedKeys {
-    pub redis: Arc<Redis>,
-    pub bus: Bus,
+    pub cluster: Arc<Cluster>,
     pub rules: SharedStore,
     pub lookups: Lookups,
-    pub limits: Arc<SharedLimits>,
     /// Wakes the task that reads the sessions of organisations again.
     pub orgs_changed: Notify,
     table: HashMap<Digest, Arc<Cached>, BuildHasherDefault<DigestHasher>>,
@@ -93,18 +89,14 @@ impl KeptSession {
 }
 
 impl SharedKeys {
-    pub(crate) fn new(redis: Arc<Redis>, bus: Bus, rules: SharedStore) -> Self {
+    pub(crate) fn new(cluster: Arc<Cluster>, rules: SharedStore) -> Self {
         let lookups = Lookups::new(Duration::from_millis(rules.answer_ms_max));
-        let id = random_text().unwrap_or_else(|_| std::process::id().to_string());
-        let limits = SharedLimits::start(redis.clone(), rules.clone(), id);
         let (table, order, unknown) = (HashMap::default(), Mutex::default(), HashMap::default());
         // The epoch starts above the states with a meaning of their own, and even: no notifications are received yet.
         SharedKeys {
-            redis,
-            bus,
+            cluster,
             rules,
             lookups,
-            limits,
             orgs_changed: Notify::new(),
             table,
             epoch: AtomicU64::new(4),
@@ -280,7 +272,7 @@ impl SharedKeys {
             Heard::Changed(..) => self.orgs_changed.notify_one(),
             Heard::AllChanged => self.all_changed(),
             Heard::Message(message) => {
-                if let BusMessage::SessionsChanged(names) = self.bus.hear(&message) {
+                if let ClusterMessage::SessionsChanged(names) = self.cluster.messages.hear(&message) {
                     names.iter().for_each(|name| self.changed(&key_format::digest(name)));
                     if names.iter().any(|name| name.starts_with(ORG_PREFIX)) {
                         self.orgs_changed.notify_one();
@@ -299,7 +291,7 @@ impl SharedKeys {
     ) -> Result<(), StoreFault> {
         let value = stored.session.to_json().to_string().into_bytes();
         let (kind, id) = (DocumentSpace::Session, stored.shown.clone());
-        self.redis.ask(Question::Put { kind, id, value, expires_unix_s }).await?;
+        self.cluster.redis.ask(Question::Put { kind, id, value, expires_unix_s }).await?;
         self.written(&stored.shown, &stored.session, keep_counters).await
     }
 
@@ -322,7 +314,7 @@ impl SharedKeys {
                 Some(old) => Question::Replace { kind, id, old, value, expires_unix_s },
                 None => Question::PutNew { kind, id, value, expires_unix_s },
             };
-            if self.redis.ask(question).await?.existed()? == was_there {
+            if self.cluster.redis.ask(question).await?.existed()? == was_there {
                 self.written(name, &session, keep_counters).await?;
                 return Ok(true);
             }
@@ -334,7 +326,8 @@ impl SharedKeys {
     /// Removes a session for all gateways. False when there was none.
     pub(super) async fn remove(&self, name: &str) -> Result<bool, StoreFault> {
         let old = self.document(name).await?;
-        let existed = self.redis.ask(Question::Delete { kind: DocumentSpace::Session, id: name.to_owned() }).await?.existed()?;
+        let existed =
+            self.cluster.redis.ask(Question::Delete { kind: DocumentSpace::Session, id: name.to_owned() }).await?.existed()?;
         self.announce(name).await;
         if let Some((session, _)) = old.and_then(|document| Session::parse(&document).ok()) {
             self.forget_counters(name, &session).await?;
@@ -343,7 +336,7 @@ impl SharedKeys {
     }
 
     async fn document(&self, name: &str) -> Result<Option<Vec<u8>>, StoreFault> {
-        self.redis.ask(Question::Get { kind: DocumentSpace::Session, id: name.to_owned() }).await?.into_document()
+        self.cluster.redis.ask(Question::Get { kind: DocumentSpace::Session, id: name.to_owned() }).await?.into_document()
     }
 
     /// Announces a written session, even when its counters can't be reset.
@@ -355,7 +348,7 @@ impl SharedKeys {
 
     /// Names of the sessions that may call an API with these policies.
     pub(super) async fn names_for(&self, api: &str, policies: Arc<Policies>) -> Result<Vec<String>, StoreFault> {
-        let (redis, api) = (self.redis.clone(), api.to_owned());
+        let (redis, api) = (self.cluster.redis.clone(), api.to_owned());
         let read = tokio::task::spawn_blocking(move || {
             let mut names = Vec::new();
             redis.for_each(DocumentSpace::Session, &mut |name, document| {
@@ -381,7 +374,7 @@ impl SharedKeys {
 
     /// Deletes these quotas from the store.
     pub(super) async fn forget_quotas(&self, names: impl Iterator<Item = String>) -> Result<(), StoreFault> {
-        self.redis.ask(Question::DeleteCounters { names: names.collect() }).await.map(|_| ())
+        self.cluster.redis.ask(Question::DeleteCounters { names: names.collect() }).await.map(|_| ())
     }
 
     /// Announces a changed session of an organisation to all gateways.
@@ -402,7 +395,7 @@ impl SharedKeys {
 
     /// Tells all gateways that sessions have changed.
     async fn tell(&self, names: &str) -> Result<(), StoreFault> {
-        self.bus.tell(SESSIONS_CHANGED, names).await
+        self.cluster.messages.tell(SESSIONS_CHANGED, names).await
     }
 }
 

@@ -68,7 +68,7 @@ impl Stage {
     fn use_key(key: &Key) {
         let checks = Checks::ALL;
         key.limits("a")
-            .admit(Duration::ZERO, crate::base::clock::unix_s(), checks, key.dry_run, tollgate_limit::WaitPolicy::Waits)
+            .admit(Duration::ZERO, tollgate_clock::unix_s(), checks, key.dry_run, tollgate_limit::WaitPolicy::Waits)
             .unwrap();
     }
 

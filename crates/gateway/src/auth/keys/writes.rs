@@ -4,11 +4,11 @@
 
 use super::{Counters, Digest, Keys, StoredKey, hex, own_quota_name};
 use crate::auth::passwords;
-use crate::base::clock::unix_s;
 use crate::base::secret::random_text;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
+use tollgate_clock::unix_s;
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
 use tollgate_store::{DocumentSpace, PendingAnswer, Question, StoreFault, StoreFaultKind};

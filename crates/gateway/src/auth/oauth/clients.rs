@@ -3,12 +3,12 @@
 //! refreshed in the background when it is used.
 
 use super::client::OauthClient;
-use crate::base::clock::unix_s;
 use papaya::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tollgate_engine::{Completer, Pending};
+use tollgate_clock::unix_s;
+use tollgate_clock::{Completer, Pending};
 use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
 
 /// Separator between API and client in the store's name of a client.

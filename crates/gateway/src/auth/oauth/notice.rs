@@ -1,8 +1,6 @@
 //! Notifies an API's owner of new tokens, as Tyk does: a POST to `notifications.oauth_on_keychange_url`. It is sent in the background, with
 //! four attempts in half a minute; its content is never logged.
 
-use crate::base::auth_http_client::{AuthHttpClient, Call};
-use crate::base::tls::TlsRules;
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use serde_json::json;
@@ -10,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tollgate_model::api::Notifications;
+use tollgate_outbound::{Call, CallClient};
+use tollgate_tls::TlsRules;
 
 /// Number of attempts, and the pause between them.
 const ATTEMPTS: u32 = 4;
@@ -37,7 +37,7 @@ pub(crate) struct Notices {
 
 impl Notices {
     /// Sends a notice in the background if the API has a URL for it; returns at once.
-    pub(crate) fn send(self: &Arc<Self>, auth_client: Option<Arc<AuthHttpClient>>, to: &Notifications, notice: &TokenNotice) {
+    pub(crate) fn send(self: &Arc<Self>, auth_client: Option<Arc<CallClient>>, to: &Notifications, notice: &TokenNotice) {
         if to.oauth_on_keychange_url.is_empty() {
             return;
         }

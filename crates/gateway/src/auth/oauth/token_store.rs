@@ -52,7 +52,7 @@ pub(crate) struct NewToken<'a> {
 
 impl TokenStore {
     pub(crate) fn new(store: Arc<dyn Store>, keys: Arc<Keys>, clients: Arc<OauthClients>) -> Self {
-        let redis = keys.shared_keys().map(|shared| shared.redis.clone());
+        let redis = keys.shared_keys().map(|shared| shared.cluster.redis.clone());
         TokenStore { store, keys, clients, redis }
     }
 

@@ -3,7 +3,7 @@
 use crate::base::digest::Digest;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 
 /// Holds no more than the queue does: a check that nobody waits for is removed when the next one starts.
 #[derive(Default)]

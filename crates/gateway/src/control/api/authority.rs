@@ -3,7 +3,6 @@
 
 use super::Control;
 use super::answer::error;
-use crate::base::clock::unix_s;
 use crate::data::control_caller::ControlCaller;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::RETRY_AFTER;
@@ -15,6 +14,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, PoisonError};
 use tollgate_admin::{Operator, Role, users};
+use tollgate_clock::unix_s;
 use utoipa::openapi::OpenApi;
 
 /// Attached to a request of someone who is signed in to the console.

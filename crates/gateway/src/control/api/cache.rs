@@ -3,13 +3,13 @@
 use super::Control;
 use super::answer::{ControlAnswer, Error, Success, error, message, ok};
 use super::parameters::ApiId;
-use crate::base::purge_log::{CachePurge, PurgeScope};
 use crate::report::{ResponseCacheFigures, response_caches};
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Serialize;
 use std::sync::Arc;
+use tollgate_cluster::{CachePurge, PurgeScope};
 use utoipa::ToSchema;
 
 /// URLs, prefixes and tags of one purge. A content management system names what one change touches.
@@ -56,7 +56,7 @@ pub(super) async fn status(State(control): State<Arc<Control>>) -> ControlAnswer
     ok(CacheReport {
         bytes: shared.registry.api_caches().1,
         bytes_max: shared.settings.sizes.cache.memory_bytes_max,
-        gateways: control.purger.log().map(|log| log.gateways()).unwrap_or_default(),
+        gateways: control.purger.followers(),
         apis: apis.collect(),
     })
 }

@@ -6,13 +6,13 @@ use super::answer::{ControlAnswer, Done, Error, Success, error, message, ok};
 use super::examples;
 use super::failures::ChangeNotStored;
 use crate::auth::certificates::{self, CertificateInfo, CertificateRejection, CertificateSummary};
-use crate::base::clock::unix_s;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
+use tollgate_clock::unix_s;
 use utoipa::{IntoParams, ToSchema};
 
 /// A new certificate.

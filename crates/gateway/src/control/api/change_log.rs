@@ -5,7 +5,6 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
 use super::store_queues::next;
-use crate::base::clock::unix_s;
 use crate::data::control_caller::ControlCaller;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -17,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tollgate_admin::{Difference, Operator, Role, users};
+use tollgate_clock::unix_s;
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 
 /// Days that entries are kept.

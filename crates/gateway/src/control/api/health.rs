@@ -2,7 +2,6 @@
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
-use crate::base::clock::unix_s;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tollgate_clock::unix_s;
 use tollgate_model::calendar::rfc3339;
 use utoipa::ToSchema;
 
@@ -90,7 +90,7 @@ pub(super) async fn hello(State(control): State<Arc<Control>>) -> ControlAnswer 
 
 /// State of the shared store in Tyk's format, if there is one.
 fn redis(control: &Control) -> Option<Value> {
-    let trouble = control.shared.keys.shared_keys()?.redis.trouble();
+    let trouble = control.shared.keys.shared_keys()?.cluster.redis.trouble();
     let mut state = json!({ "status": "pass", "componentType": "datastore", "time": rfc3339(unix_s()) });
     if let (Some(trouble), Value::Object(fields)) = (trouble, &mut state) {
         fields.insert("status".to_owned(), "fail".into());

@@ -5,7 +5,6 @@ use super::answer::{ControlAnswer, Error, error, ok};
 use super::failures::MetricsOff;
 use super::nodes::asks_all;
 use super::query::Parameters;
-use crate::base::clock;
 use crate::control::figures_question::FiguresQuestion;
 use crate::control::nodes::NodeHistory;
 use crate::observe::GatewayChange;
@@ -107,7 +106,7 @@ pub(super) async fn history(State(control): State<Arc<Control>>, Query(query): Q
         Ok(question) => question,
         Err(message) => return error(StatusCode::BAD_REQUEST, message),
     };
-    let from_unix_s = span.from_unix_s.max(clock::unix_s().saturating_sub(3_600));
+    let from_unix_s = span.from_unix_s.max(tollgate_clock::unix_s().saturating_sub(3_600));
     let asked = FiguresQuestion::History { span: span.clone(), from_unix_s };
     let others = if is_for_all { control.nodes.ask(&asked).await } else { Default::default() };
     let made = tokio::task::spawn_blocking(move || {
@@ -146,7 +145,7 @@ fn question(query: &HashMap<String, String>) -> Result<(SpanQuestion, bool), Str
     }
     let span = SpanQuestion {
         from_unix_s: parameters.number("from")?.unwrap_or_default(),
-        to_unix_s: clock::unix_s(),
+        to_unix_s: tollgate_clock::unix_s(),
         step_s,
         api: parameters.text("api").map(str::to_owned),
         apis_max: parameters.number("apis")?.map_or(APIS_MAX, |apis| usize::try_from(apis).unwrap_or(APIS_MAX)),

@@ -6,7 +6,6 @@ use super::failures::NoSuchKey;
 use super::keys::{KeyId, KeyQuery, named};
 use super::lists::{fits_key, key_row};
 use crate::auth::keys::{KeyName, Keys, ListedKey, in_place_of};
-use crate::base::clock::unix_s;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -16,6 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 use tollgate_admin::merge::merge;
+use tollgate_clock::unix_s;
 use tollgate_model::session::Session;
 use utoipa::ToSchema;
 

@@ -2,10 +2,10 @@
 
 use super::Control;
 use super::answer::ControlAnswer;
-use crate::base::clock::unix_ns;
 use crate::observe::events::{EventFacts, GatewayEvent};
 use axum::http::StatusCode;
 use serde_json::Value;
+use tollgate_clock::unix_ns;
 use tollgate_model::events::EventKind;
 
 /// Tells of a key if the answer is a success. The session in `body` has its organisation.

@@ -4,7 +4,6 @@
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use crate::auth::keys::{Keys, ListedKey};
-use crate::base::clock::unix_s;
 use crate::control::definitions::{DocumentClass, SharedDefinitions};
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
@@ -17,6 +16,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tollgate_clock::unix_s;
 use tollgate_model::session::Session;
 use tollgate_store::StoreFault;
 use utoipa::ToSchema;

@@ -4,11 +4,11 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, json, ok};
 use super::lists::{Asked, ListPage};
 use super::query::Parameters;
-use crate::base::node_bus::NodeState;
 use axum::extract::{Query, State};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
+use tollgate_cluster::{KnownNode, NodeState};
 use utoipa::ToSchema;
 
 /// The gateways.
@@ -40,7 +40,7 @@ struct NodeRow {
 
 /// The gateways that share a Redis
 ///
-/// Each says every five seconds that it is there, which version it is, and digests of what it runs. Without `storage` in Redis, only the gateway itself.
+/// Each says every second that it is there, and every five seconds which version it is and digests of what it runs. Without `storage` in Redis, only the gateway itself.
 #[utoipa::path(
     get, path = "/tyk/nodes", tag = "Figures", operation_id = "listNodes",
     security(("secret" = ["viewer"])),
@@ -48,7 +48,7 @@ struct NodeRow {
 )]
 pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
     let nodes = rows(&control);
-    ok(NodesAnswer { node: control.shared.observer.node().to_owned(), shared: control.nodes.bus.is_some(), nodes })
+    ok(NodesAnswer { node: control.shared.observer.node().to_owned(), shared: control.nodes.cluster.is_some(), nodes })
 }
 
 /// A page of the gateways that share a Redis
@@ -92,7 +92,7 @@ pub(super) async fn search(State(control): State<Arc<Control>>, Query(query): Qu
 /// All gateways, the one that answers first.
 fn rows(control: &Control) -> Vec<NodeRow> {
     let all = control.nodes.all();
-    let states: Vec<&NodeState> = all.iter().filter(|(_, _, is_alive)| *is_alive).map(|(state, ..)| state).collect();
+    let states: Vec<&NodeState> = all.iter().filter(|node| node.is_alive).map(|node| &node.state).collect();
     type Read = fn(&NodeState) -> &str;
     let fields: [(&str, Read); 5] = [
         ("version", |state| &state.version),
@@ -102,11 +102,11 @@ fn rows(control: &Control) -> Vec<NodeRow> {
         ("shared_definitions", |state| state.shared_definitions.as_ref().map_or("", |shared| &shared.digest)),
     ];
     let usual = fields.map(|(name, read)| (name, read, most(&states, read)));
-    let rows = all.iter().enumerate().map(|(place, (state, seen_unix_s, alive))| NodeRow {
+    let rows = all.iter().enumerate().map(|(place, KnownNode { state, seen_unix_s, is_alive })| NodeRow {
         state: state.clone(),
         is_self: place == 0,
         seen_unix_s: *seen_unix_s,
-        alive: *alive,
+        alive: *is_alive,
         differs: usual.iter().filter(|(_, read, usual)| read(state) != usual).map(|(name, ..)| (*name).to_owned()).collect(),
     });
     rows.collect()

@@ -6,7 +6,6 @@ use super::answer::{Change, Changed, ControlAnswer, Error, Success, changed, err
 use super::failures::{NoSuchApi, NoSuchClient, StoreFailed};
 use super::keys::KeyQuery as Query;
 use crate::auth::oauth::{self, ClientShown, ClientWritten, Listed, OauthClient, OauthParameters};
-use crate::base::clock::unix_s;
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
 use axum::extract::{Path, Query as Extract, RawQuery, State};
@@ -14,6 +13,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+use tollgate_clock::unix_s;
 use tollgate_store::StoreFault;
 use utoipa::{IntoParams, ToSchema};
 

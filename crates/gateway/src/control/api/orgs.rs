@@ -6,13 +6,13 @@ use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::failures::ChangeNotStored;
 use super::keys::{KeyList, KeyQuery, unremoved};
 use super::{document, examples};
-use crate::base::clock::unix_s;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::Arc;
+use tollgate_clock::unix_s;
 use tollgate_model::session::Session;
 use utoipa::IntoParams;
 

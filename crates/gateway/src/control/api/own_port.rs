@@ -1,9 +1,8 @@
 //! A separate port of the control plane, for the control API or for metrics: accepts connections, uses TLS if the gateway does, and
 //! if client certificates are required, admits only the allowed ones.
 
-use crate::base::clock;
-use crate::base::tls::{AllowList, CallerTls, ClientTerms};
 use crate::data::client_address::ClientAddress;
+use crate::data::client_tls::{AllowList, CallerTls, ClientTerms};
 use crate::data::control_caller::ControlCaller;
 use crate::data::refusal::Refusal;
 use axum::Router;
@@ -150,7 +149,7 @@ impl Door {
     }
 
     fn lets_in(&self, tls: Option<&CallerTls>, caller: SocketAddr) -> bool {
-        let checked = self.callers.as_ref().map_or(Ok(()), |callers| callers.check(tls, clock::unix_s()));
+        let checked = self.callers.as_ref().map_or(Ok(()), |callers| callers.check(tls, tollgate_clock::unix_s()));
         let refused = checked.map_err(Refusal::from).err();
         if let Some(refusal) = &refused {
             tracing::warn!(%caller, "control API: {}", refusal.message.text());

@@ -5,7 +5,6 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error, message};
 use super::failures::NoSuchApi;
 use crate::auth::oauth::{self, Credentials, NotAsked, OauthParameters, OauthProvider, OauthRefusal, Rules};
-use crate::base::clock::unix_s;
 use crate::data::snapshot::CompiledApi;
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
@@ -13,6 +12,7 @@ use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusC
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use std::sync::Arc;
+use tollgate_clock::unix_s;
 use tollgate_store::StoreFault;
 use utoipa::ToSchema;
 

@@ -63,7 +63,7 @@ pub(super) async fn reload(State(control): State<Arc<Control>>, Query(query): Qu
 )]
 pub(super) async fn reload_all(state: State<Arc<Control>>, query: Query<HashMap<String, String>>) -> ControlAnswer {
     if let Some(shared) = state.0.shared.keys.shared_keys()
-        && let Err(fault) = shared.bus.tell(crate::base::bus::RELOAD_ALL, "").await
+        && let Err(fault) = shared.cluster.messages.tell(tollgate_cluster::RELOAD_ALL, "").await
     {
         return error(StatusCode::INTERNAL_SERVER_ERROR, format!("other gateways could not be told: {fault}"));
     }

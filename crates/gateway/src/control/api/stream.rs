@@ -6,7 +6,6 @@ use super::failures::MetricsOff;
 use super::nodes::asks_all;
 use super::query::Parameters;
 use super::tail;
-use crate::base::node_bus::NodeBus;
 use crate::control::figures_question::FiguresQuestion;
 use crate::control::statistics::{STREAMS_MAX, Subscription, event, masked_event};
 use crate::observe::tap::{TailBatch, TailFilter};
@@ -25,6 +24,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc, watch};
+use tollgate_cluster::Cluster;
 
 /// Silence after which a comment is sent: proxies close connections on which nothing happens, most after 30 s or more.
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
@@ -82,8 +82,8 @@ pub(super) async fn stream(State(control): State<Arc<Control>>, Query(query): Qu
         Err(message) => return error(StatusCode::BAD_REQUEST, message).into_response(),
     };
     // A gateway alone is its own sum.
-    let bus = control.nodes.bus.as_ref().filter(|_| topics.is_sum);
-    let Some(subscription) = control.statistics.subscribe(bus.is_some()) else {
+    let cluster = control.nodes.cluster.as_ref().filter(|_| topics.is_sum);
+    let Some(subscription) = control.statistics.subscribe(cluster.is_some()) else {
         return error(StatusCode::TOO_MANY_REQUESTS, format!("{STREAMS_MAX} streams are open already")).into_response();
     };
     let tail = match topics.tail.clone().map(|filter| control.shared.observer.watch.tail(filter)) {
@@ -95,8 +95,8 @@ pub(super) async fn stream(State(control): State<Arc<Control>>, Query(query): Qu
         None => broadcast::channel(1).1,
     };
     let (sender, receiver) = mpsc::channel::<Bytes>(QUEUE_MAX);
-    if let (Some(bus), Some(filter)) = (bus, topics.tail.clone()) {
-        tokio::spawn(follow(control.clone(), bus.clone(), filter, subscription.ending.clone(), sender.clone()));
+    if let (Some(cluster), Some(filter)) = (cluster, topics.tail.clone()) {
+        tokio::spawn(follow(control.clone(), cluster.clone(), filter, subscription.ending.clone(), sender.clone()));
     }
     tokio::spawn(send(topics, subscription, tail, sender));
     let headers = [
@@ -190,7 +190,7 @@ async fn send(topics: Topics, mut from: Subscription, mut tail: broadcast::Recei
 /// Sends the tails of the other gateways.
 async fn follow(
     control: Arc<Control>,
-    bus: Arc<NodeBus>,
+    cluster: Arc<Cluster>,
     filter: TailFilter,
     mut ending: watch::Receiver<bool>,
     to: mpsc::Sender<Bytes>,
@@ -201,7 +201,7 @@ async fn follow(
         let answers = tokio::select! {
             () = drained(&mut ending) => return,
             () = to.closed() => return,
-            answers = bus.ask(question.clone()) => answers.answers,
+            answers = cluster.ask(question.clone()) => answers.answers,
         };
         let batches = answers.into_iter().filter_map(|(_, answer)| serde_json::from_value::<TailBatch>(answer).ok());
         for batch in batches.filter(|batch| batch.seen > 0) {

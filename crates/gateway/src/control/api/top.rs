@@ -4,7 +4,6 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::nodes::asks_all;
 use super::query::Parameters;
-use crate::base::clock;
 use crate::control::figures_question::FiguresQuestion;
 use crate::control::nodes::NodeTop;
 use crate::observe::tap::TopBy;
@@ -138,7 +137,7 @@ pub(super) async fn top(State(control): State<Arc<Control>>, Query(query): Query
         by,
         window_s,
         from_unix_s,
-        to_unix_s: clock::unix_s(),
+        to_unix_s: tollgate_clock::unix_s(),
         counting_since_unix_s: own.since_unix_s,
         seen,
         algorithm: "Space-Saving".to_owned(),

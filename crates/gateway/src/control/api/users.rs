@@ -4,7 +4,6 @@ use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::authority::{Signed, role_missing};
 use super::console::Console;
-use crate::base::clock::unix_s;
 use crate::base::secret::random_bytes;
 use axum::Extension;
 use axum::body::Bytes;
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tollgate_admin::users::{check_name, check_password, hash_password};
 use tollgate_admin::{Operator, Role, User, Users};
+use tollgate_clock::unix_s;
 use tollgate_store::StoreFault;
 use utoipa::{IntoParams, ToSchema};
 

@@ -1,7 +1,6 @@
 //! Compiles `tollgate.upstream` and what Tyk has of it: pools of targets and the rules for them.
 
 use super::watch;
-use crate::base::tls::TlsSettings;
 use crate::data::balanced::{BalancedUpstreams, CompiledHedge, CompiledPart, CompiledRetries, HashedValue, Mirror, Sticky};
 use crate::data::middleware::Context;
 use crate::data::pool_name::PoolName;
@@ -18,6 +17,7 @@ use tollgate_balance::{Backoff, BalanceMethod, BudgetRules, Candidate, Candidate
 use tollgate_model::api::{
     ApiDefinition, BalanceRule, HashedPart, HedgeRule, PassiveHealth, RetryRules, StickyCookie, UpstreamRules, WeightedTarget,
 };
+use tollgate_tls::TlsSettings;
 
 const NS_PER_MS: u64 = 1_000_000;
 /// Second sendings that unused requests leave for later: a target that hangs is noticed by its other requests.

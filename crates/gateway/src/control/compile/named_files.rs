@@ -1,11 +1,11 @@
 //! The files that a definition names: templates, scripts, modules, certificates. One outside of the directories whose files documents may name
 //! makes the definition unusable, before anything has looked at the file; so does a certificate in the definition that can't be read. Handlers of events protect nothing: whoever reads their files asks for itself. Files of `file://` references have the same rule where they are read.
 
-use crate::base::tls::{Certificate, Library, is_identifier};
 use crate::data::middleware::Context;
 use serde_json::Value;
 use std::path::Path;
 use tollgate_model::api::ApiDefinition;
+use tollgate_tls::{Certificate, Library, is_identifier};
 
 /// Whether a definition names only files that it may name; reports the others. `directory` has the files of its plugins.
 pub(super) fn check(definition: &ApiDefinition, directory: &Path, context: &mut Context<'_>) -> bool {

@@ -1,6 +1,6 @@
 //! Loads the plugins of an API. If that fails, the API refuses every request.
 
-use crate::base::bundle_store::hashed;
+use crate::data::bundle_store::hashed;
 use crate::data::middleware::Context;
 use crate::data::plugins::MetaDataWriter;
 use crate::data::plugins::{ApiHooks, PluginsOfApi};

@@ -1,8 +1,6 @@
 //! Compiles what is done about the targets of a pool without a request: `uptime_tests`, `tollgate.upstream.checks` and
 //! `proxy.service_discovery`.
 
-use crate::base::service_kind::ServiceKind;
-use crate::base::tls::{TlsRules, TlsSettings};
 use crate::data::found_target::FoundTarget;
 use crate::data::middleware::Context;
 use crate::data::target_list::PoolTarget;
@@ -21,6 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_engine::SrvResolver;
 use tollgate_model::api::{ActiveChecks, ApiDefinition, CheckProtocol, UptimeCheck};
+use tollgate_tls::ServiceKind;
+use tollgate_tls::{TlsRules, TlsSettings};
 
 /// The status that Tyk's checks expect.
 const EXPECTED: u16 = 200;

@@ -2,7 +2,6 @@
 //! whenever its revision changes. While Redis does not answer, the last good set stays; a copy on disk is for starts without Redis.
 
 use crate::base::digest::shortened;
-use crate::base::node_bus::SharedState;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,6 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
+use tollgate_cluster::SharedState;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::hexadecimal;
 use tollgate_store::{Redis, SharedTexts, StoreFault, StoreFaultKind, TextChange};

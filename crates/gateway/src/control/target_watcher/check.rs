@@ -1,7 +1,5 @@
 //! One check of a target: a request, or a connection with a dialogue.
 
-use crate::base::auth_http_client::{AuthHttpClient, Call};
-use crate::base::tls::{Library, TlsRules, client_config};
 use crate::data::target_watch::{CheckKind, DialogueStep, TargetCheck};
 use rustls::pki_types::ServerName;
 use std::net::SocketAddr;
@@ -10,6 +8,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tollgate_outbound::{Call, CallClient};
+use tollgate_tls::{Library, TlsRules, client_config};
 
 /// Why a target is not well.
 pub(super) struct CheckFault {
@@ -25,7 +25,7 @@ impl From<String> for CheckFault {
 }
 
 /// Runs a check. Returns the status of the answer, 0 of a dialogue.
-pub(super) async fn run(client: &AuthHttpClient, check: &TargetCheck) -> Result<u16, CheckFault> {
+pub(super) async fn run(client: &CallClient, check: &TargetCheck) -> Result<u16, CheckFault> {
     match &check.kind {
         CheckKind::Http { method, uri, headers, body, tls, statuses } => {
             let call = Call {

@@ -2,13 +2,13 @@
 
 use crate::auth::keys::Keys;
 use crate::base::request_id::RequestId;
-use crate::base::tls::CallerTls;
+use crate::data::client_tls::CallerTls;
 use crate::data::offload::{BodySender, BodyThreads};
 use crate::data::settings::Settings;
 use crate::observe::trace::RequestTrace;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
-use tollgate_engine::MonoTime;
+use tollgate_clock::MonoTime;
 use tollgate_offload::StartedOnce;
 
 /// What is known of a request, its client and the time.

@@ -6,7 +6,8 @@ use std::any::Any;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
-use tollgate_engine::{HoldUntil, Pending, Work};
+use tollgate_clock::Pending;
+use tollgate_engine::{HoldUntil, Work};
 
 /// How long a request is held for an answer beyond the answer's own deadline, which comes first.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);

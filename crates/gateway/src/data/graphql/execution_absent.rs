@@ -1,8 +1,6 @@
 //! In place of data graphs, in a gateway that is built without GraphQL. No API with GraphQL is loaded, so nothing is executed.
 
 use super::{GraphqlApi, GraphqlProblem};
-use crate::base::auth_http_client::AuthHttpClient;
-use crate::base::tls::TlsSettings;
 use crate::data::api_call::ApiCallQueue;
 use std::convert::Infallible;
 use std::io;
@@ -10,6 +8,8 @@ use std::sync::Arc;
 use tollgate_engine::LocalConnector;
 use tollgate_graphql::GraphqlSchema;
 use tollgate_model::api::{GraphqlDefinition, GraphqlRules};
+use tollgate_outbound::CallClient;
+use tollgate_tls::TlsSettings;
 
 /// No schema: none is looked for.
 pub(crate) struct SchemaSource {
@@ -50,7 +50,7 @@ pub(crate) struct GraphTerms {
     pub api: Arc<GraphqlApi>,
     pub tls: TlsSettings,
     pub credentials: Option<String>,
-    pub client: Arc<AuthHttpClient>,
+    pub client: Arc<CallClient>,
     pub api_calls: Option<Arc<ApiCallQueue>>,
     pub consumers: Consumers,
 }

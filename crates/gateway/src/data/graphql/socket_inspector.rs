@@ -5,7 +5,6 @@
 use super::GraphqlApi;
 use super::socket_messages::{EVENT_BYTES_MAX, MESSAGE_BYTES_MAX, WAITING_MAX, error_message, write};
 use super::socket_rights::SocketRights;
-use crate::base::auth_http_client::AuthHttpClient;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Map, Value};
@@ -24,6 +23,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tollgate_graphql::{GraphqlError, GraphqlRequest, parse_body};
+use tollgate_outbound::CallClient;
 
 /// How long the upstream may take to read that the client has closed.
 const CLOSING_TIME_MAX: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ enum SocketPassage {
 
 impl SocketInspector {
     /// Starts to inspect a connection; the streams are for the client's and for the upstream's bytes.
-    pub(crate) fn open(self, threads: &AuthHttpClient) -> io::Result<(StdUnixStream, StdUnixStream)> {
+    pub(crate) fn open(self, threads: &CallClient) -> io::Result<(StdUnixStream, StdUnixStream)> {
         let (client, own_client) = StdUnixStream::pair()?;
         let (upstream, own_upstream) = StdUnixStream::pair()?;
         own_client.set_nonblocking(true)?;

@@ -3,7 +3,7 @@
 use super::GatewayHandler;
 use crate::data::snapshot::{ApiVersion, NO_QUOTA_LINES};
 use std::time::Duration;
-use tollgate_engine::MonoTime;
+use tollgate_clock::MonoTime;
 use tollgate_http::{HeaderEdits, Headers, KnownHeader};
 
 /// What has made a response.

@@ -11,7 +11,8 @@ use crate::data::url::Url;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::rc::Rc;
-use tollgate_engine::{MonoTime, Outgoing};
+use tollgate_clock::MonoTime;
+use tollgate_engine::Outgoing;
 use tollgate_http::HeaderEdits;
 
 /// A held request. The rest of its state stays in its handler.

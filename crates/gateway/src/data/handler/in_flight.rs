@@ -8,7 +8,8 @@ use crate::data::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, Versions};
 use crate::data::upstream::Upstream;
 use std::rc::Rc;
 use std::sync::Arc;
-use tollgate_engine::{FaultKind, MonoTime};
+use tollgate_clock::MonoTime;
+use tollgate_engine::FaultKind;
 
 /// Status under which an exchange is counted when its client disconnected before the answer; no client sees it.
 const CLIENT_GONE: u16 = 499;

@@ -2,9 +2,8 @@
 
 use crate::data::balanced::Mirror;
 use std::sync::Arc;
-use tollgate_engine::{
-    Ended, Fault, Forward, Handler, KeepForResend, KeptBody, MonoTime, Outgoing, ResponseVerdict, Target, Verdict,
-};
+use tollgate_clock::MonoTime;
+use tollgate_engine::{Ended, Fault, Forward, Handler, KeepForResend, KeptBody, Outgoing, ResponseVerdict, Target, Verdict};
 use tollgate_http::{Request, Response};
 
 /// The handler of a copy.

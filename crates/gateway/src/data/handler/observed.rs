@@ -11,7 +11,8 @@ use crate::data::snapshot::CoreSnapshot;
 use crate::observe::meter::METHODS;
 use crate::observe::{Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
 use std::rc::Rc;
-use tollgate_engine::{Ended, Fault, FaultKind, MonoTime, Outgoing, Times};
+use tollgate_clock::MonoTime;
+use tollgate_engine::{Ended, Fault, FaultKind, Outgoing, Times};
 use tollgate_http::Headers;
 
 impl GatewayHandler {

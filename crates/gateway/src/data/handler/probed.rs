@@ -15,9 +15,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tollgate_clock::MonoTime;
 use tollgate_engine::{
-    ClientInfo, Ended, Fault, Handler, HedgeEnd, KeptBody, MonoTime, NotKept, Outgoing, OwnFault, OwnRequests, Resend,
-    ResponseVerdict, Retarget, Target, TryEnd, Verdict,
+    ClientInfo, Ended, Fault, Handler, HedgeEnd, KeptBody, NotKept, Outgoing, OwnFault, OwnRequests, Resend, ResponseVerdict,
+    Retarget, Target, TryEnd, Verdict,
 };
 use tollgate_http::{Body, Request, RequestHead, Response, write_request};
 

@@ -20,7 +20,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::{ClientInfo, Handler, HoldUntil, MonoTime, Outgoing, Verdict};
+use tollgate_clock::MonoTime;
+use tollgate_engine::{ClientInfo, Handler, HoldUntil, Outgoing, Verdict};
 use tollgate_http::{HeaderStorage, Request};
 use verdict::VerdictParts;
 

@@ -7,9 +7,8 @@ use crate::data::snapshot::ApiVersion;
 use crate::data::upstream::Upstream;
 use std::net::IpAddr;
 use std::sync::Arc;
-use tollgate_engine::{
-    DetachedExchange, Ended, Fault, Forward, Handler, KeptBody, MonoTime, Outgoing, ResponseVerdict, Target, Verdict,
-};
+use tollgate_clock::MonoTime;
+use tollgate_engine::{DetachedExchange, Ended, Fault, Forward, Handler, KeptBody, Outgoing, ResponseVerdict, Target, Verdict};
 use tollgate_http::{Request, RequestHead, Response, write_request};
 
 /// The handler of such an exchange. The request is complete, and the steps of the response are those of the request's chain.

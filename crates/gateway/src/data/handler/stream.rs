@@ -10,7 +10,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tollgate_balance::{Choice, Nanos, TargetHealth, TryResult, hash_bytes, mix};
-use tollgate_engine::{ClientInfo, Fault, MonoTime, StreamHandler, Target};
+use tollgate_clock::MonoTime;
+use tollgate_engine::{ClientInfo, Fault, StreamHandler, Target};
 
 /// Most upstreams that are tried for one connection.
 const TRIES_MAX: usize = 3;

@@ -20,7 +20,8 @@ use crate::data::url::Url;
 use crate::observe::{RequestRecord, StepTime, method_number};
 use std::borrow::Cow;
 use std::rc::Rc;
-use tollgate_engine::{HoldUntil, MonoTime, Outgoing, Verdict};
+use tollgate_clock::MonoTime;
+use tollgate_engine::{HoldUntil, Outgoing, Verdict};
 use tollgate_http::{HeadView, HeaderEdits};
 
 /// Most loops from API to API per request, as in Tyk.

@@ -6,7 +6,7 @@ use crate::auth::keys::Permission;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::refusal::{self, Refusal};
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 
 /// How long a request waits for the compile thread before it compiles the patterns itself. Fifty patterns take a millisecond.
 const COMPILE_TIME_MAX: Duration = Duration::from_secs(1);

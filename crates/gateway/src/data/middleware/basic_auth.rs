@@ -21,7 +21,7 @@ use base64::engine::general_purpose::STANDARD;
 use body::BodyPatterns;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_model::api::AuthMethod;
 use tollgate_model::session::BasicAuthData;
 

@@ -3,8 +3,7 @@
 //! allowed`. Does not use the store: the certificates are in memory.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::clock;
-use crate::base::tls::AllowList;
+use crate::data::client_tls::AllowList;
 use crate::data::exchange::{Exchange, Step};
 
 pub(super) struct CertificateCheck(AllowList);
@@ -25,7 +24,7 @@ impl Middleware for CertificateCheck {
         if exchange.decisions.ignored {
             return Step::Next;
         }
-        match self.0.check(exchange.arrival.tls, clock::unix_s()) {
+        match self.0.check(exchange.arrival.tls, tollgate_clock::unix_s()) {
             Ok(()) => Step::Next,
             Err(disallowed) => Step::Refuse(disallowed.into()),
         }

@@ -6,8 +6,6 @@
 
 use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
-use crate::base::auth_http_client::{AuthHttpClient, Call, CallReply};
-use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::TwoGenerationCache;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
@@ -17,9 +15,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use hyper::body::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_model::api::{AuthMethod, ForwardAuth as Rules};
 use tollgate_model::session::AccessRight;
+use tollgate_outbound::{Call, CallClient, CallReply};
+use tollgate_tls::TlsRules;
 
 /// Longest answer, in bytes: a short message and some headers.
 const ANSWER_BYTES_MAX: usize = 64 << 10;
@@ -31,7 +31,7 @@ const REFUSAL_HEADERS: [HeaderName; 4] = [WWW_AUTHENTICATE, LOCATION, SET_COOKIE
 pub(super) struct ForwardAuthCheck {
     rules: Rules,
     uri: Uri,
-    auth_client: Arc<AuthHttpClient>,
+    auth_client: Arc<CallClient>,
     tls: TlsRules,
     org_id: String,
     right: Arc<AccessRight>,

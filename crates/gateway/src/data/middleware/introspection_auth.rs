@@ -6,10 +6,7 @@
 use super::{Middleware, MiddlewareSource};
 use crate::auth::identity::{self, Identity};
 use crate::auth::jwt::GrantedScopes;
-use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
-use crate::base::service_kind::ServiceKind;
-use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, Step};
@@ -19,9 +16,12 @@ use http::{HeaderMap, HeaderValue, Method, Uri};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_model::api::{AuthMethod, Introspection, ScopeCheck};
 use tollgate_model::session::AccessRight;
+use tollgate_outbound::{Call, CallClient};
+use tollgate_tls::ServiceKind;
+use tollgate_tls::TlsRules;
 
 /// Deadline of a call; no request is held longer.
 const ASK_TIME_MAX: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ pub(super) struct IntrospectionAuth {
     right: Arc<AccessRight>,
     rules: Introspection,
     uri: Uri,
-    auth_client: Arc<AuthHttpClient>,
+    auth_client: Arc<CallClient>,
     tls: TlsRules,
     gives_session: bool,
     /// The scopes that later steps check.

@@ -10,8 +10,6 @@ use crate::auth::jwt::{
     AlgorithmFamily, Checked, FETCH_TIME_MAX, JwtToken, KeySet, KeySource, SetRules, SigningAlgorithm, TimeChecks, TimeFault,
     VerifyKey,
 };
-use crate::base::service_kind::ServiceKind;
-use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, GRACE, Step};
@@ -23,6 +21,8 @@ use std::sync::Arc;
 use tollgate_engine::HoldUntil;
 use tollgate_engine::Work;
 use tollgate_model::api::AuthMethod;
+use tollgate_tls::ServiceKind;
+use tollgate_tls::TlsRules;
 
 /// Capacity of the cache of valid tokens, in each of its two generations. An entry takes some 400 bytes, plus the claims that variables
 /// use.

@@ -9,8 +9,6 @@ use crate::auth::jwt::{
     AlgorithmFamily, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, GrantedScopes, JwtToken, KeySet, KeySource, SetRules,
     SigningAlgorithm, TimeChecks, Validity,
 };
-use crate::base::service_kind::ServiceKind;
-use crate::base::tls::TlsRules;
 use crate::base::two_generation_cache::{TwoGenerationCache, digest_of};
 use crate::data::credentials::CredentialPlaces;
 use crate::data::exchange::{Exchange, GRACE, Step};
@@ -24,6 +22,8 @@ use std::sync::Arc;
 use tollgate_engine::HoldUntil;
 use tollgate_engine::Work;
 use tollgate_model::api::{AuthMethod, ScopeCheck, ScopeClaim};
+use tollgate_tls::ServiceKind;
+use tollgate_tls::TlsRules;
 
 /// Capacity of the cache of valid tokens, in each of its two generations.
 const VERIFIED_MAX: usize = 32_768;

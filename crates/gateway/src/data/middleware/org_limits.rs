@@ -9,7 +9,7 @@ use crate::data::quota_monitor::QuotaMonitor;
 use crate::data::refusal::{self, Refusal};
 use crate::observe::LimitFact;
 use std::sync::Arc;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 
 pub(super) struct OrgLimits {
     org_id: String,

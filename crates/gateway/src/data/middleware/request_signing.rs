@@ -3,7 +3,6 @@
 //! path, or that of a rewritten URL. If the certificate of an RSA key is missing, the client sees 500 `Certificate not found`.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::tls::CertificateSlot;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::SIGNING_CERTIFICATE;
@@ -16,6 +15,7 @@ use rustls::SignatureScheme;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tollgate_model::api::RequestSigning as SigningRules;
+use tollgate_tls::CertificateSlot;
 
 /// HMAC algorithms by name.
 static HMACS: [(&str, &hmac::Algorithm); 4] = [

@@ -7,7 +7,6 @@
 mod tier;
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::clock;
 use crate::base::re2;
 use crate::data::caching::{self, RequestLines, ResponseLines};
 use crate::data::endpoints::EndpointList;
@@ -217,7 +216,7 @@ impl ResponseCache {
         let has_asked = question.is_some();
         let has = RequestLines::new(exchange).first("If-None-Match");
         let request = TykRequest { key: &key, method: &exchange.method, target: &target, if_none_match: has.as_deref(), rules };
-        let now_ms = clock::unix_ms();
+        let now_ms = tollgate_clock::unix_ms();
         let decision = match question {
             Some(question) => question.decide(&self.cache, &request, now_ms),
             None => self.cache.lookup_tyk(&request, now_ms),
@@ -263,7 +262,7 @@ impl ResponseStep for StoringByTyk {
         }
         let fill = caching::marked(fill, head);
         let (headers, edits) = head.lines();
-        match fill.head(head.status(), &ResponseLines { headers, edits }, body_len, clock::unix_ms()) {
+        match fill.head(head.status(), &ResponseLines { headers, edits }, body_len, tollgate_clock::unix_ms()) {
             // No body bytes follow that could complete the entry.
             Filled::Store(writer, _) if body_len == Some(0) => {
                 self.finish(writer);

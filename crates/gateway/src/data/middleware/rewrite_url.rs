@@ -8,7 +8,6 @@ use super::{Middleware, MiddlewareSource};
 use crate::base::path::Path;
 use crate::base::pattern::GroupExpression;
 use crate::base::re2;
-use crate::base::tls::TlsSettings;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::HeaderNames;
@@ -18,6 +17,7 @@ use rewritten_url::{Pieces, UriMatch, escaped};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_model::api::UrlRewrite;
+use tollgate_tls::TlsSettings;
 use trigger::{Captured, CompiledTrigger, WantedCaptures};
 
 /// Most upstreams that one endpoint's rewrites remember; beyond this, all are forgotten. The authority can come from the request.

@@ -9,7 +9,6 @@ mod overflow;
 mod steps;
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::clock;
 use crate::data::caching::{self, RequestLines};
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
@@ -151,7 +150,7 @@ impl Middleware for SharedCacheLookup {
 impl SharedCacheLookup {
     /// Decides about a request, which may have followed another one.
     fn look_up(&self, exchange: &mut Exchange<'_>, follower: Option<Follower>) -> Step {
-        let now_ms = clock::unix_ms();
+        let now_ms = tollgate_clock::unix_ms();
         let lines = RequestLines::new(exchange);
         let Some(key) = self.key(exchange, &lines) else { return Step::Next };
         let decision = key.with_request(&self.origin, &exchange.method, &lines, |request| self.decide(request, follower, now_ms));

@@ -1,7 +1,6 @@
 //! The input for compiling a middleware: the definition and its surroundings.
 
 use super::{ChainPhase, ListedMiddleware, Middleware};
-use crate::base::tls::TlsSettings;
 use crate::data::endpoints::{EndpointList, PatternBuilder};
 use crate::data::plugins::{HookList, PluginsOfApi};
 use crate::data::registry::Registry;
@@ -13,6 +12,7 @@ use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, PluginEntry,
 use tollgate_model::{Level, Problem};
 use tollgate_openapi::Document;
 use tollgate_plugin::HookKind;
+use tollgate_tls::TlsSettings;
 
 /// The input for compiling a middleware.
 pub(crate) struct MiddlewareSource<'a, 'c> {

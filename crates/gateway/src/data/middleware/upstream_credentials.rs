@@ -4,10 +4,7 @@
 //! request that needs a new one is held for it, for five seconds at most. Without a token the client sees 502.
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::auth_http_client::{AuthHttpClient, Call};
 use crate::base::form::encode_form;
-use crate::base::service_kind::ServiceKind;
-use crate::base::tls::TlsRules;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::header_names::HeaderNames;
 use crate::data::refusal::UPSTREAM_CREDENTIALS;
@@ -19,9 +16,12 @@ use http::{HeaderMap, HeaderValue, Method, Uri};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_engine::Pending;
+use tollgate_clock::Pending;
 use tollgate_http::is_value;
 use tollgate_model::api::{UpstreamAuth, UpstreamGrant};
+use tollgate_outbound::{Call, CallClient};
+use tollgate_tls::ServiceKind;
+use tollgate_tls::TlsRules;
 
 /// Deadline of a call; no request is held longer.
 const ASK_TIME_MAX: Duration = Duration::from_secs(5);
@@ -45,7 +45,7 @@ enum CredentialSource {
 
 struct TokenSource {
     call: TokenCall,
-    client: Arc<AuthHttpClient>,
+    client: Arc<CallClient>,
     current: Arc<ArcSwapOption<UpstreamToken>>,
 }
 
@@ -151,7 +151,7 @@ impl TokenSource {
     }
 }
 
-async fn token(client: &AuthHttpClient, call: TokenCall) -> Result<UpstreamToken, String> {
+async fn token(client: &CallClient, call: TokenCall) -> Result<UpstreamToken, String> {
     let TokenCall { uri, headers, body, tls } = call;
     let call = Call {
         method: Method::POST,

@@ -7,7 +7,8 @@ use crate::observe::{HookMeter, HookResult};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tollgate_engine::{HoldUntil, MonoTime};
+use tollgate_clock::MonoTime;
+use tollgate_engine::HoldUntil;
 use tollgate_model::api::PluginEntry;
 use tollgate_plugin::{
     HookAnswer, HookCall, HookFault, HookFuture, HookKind, LoadedPlugins, PluginApi, PluginRequest, SessionChange,

@@ -3,7 +3,6 @@
 use super::host::GatewayHost;
 use super::record_script::RecordScript;
 use super::{config_of, hook_fault, no_session, session_text};
-use crate::base::tls::TlsSettings;
 use crate::data::registry::Registry;
 use crate::data::script_settings::{ScriptSettings, read_script};
 use crate::data::scripts;
@@ -20,6 +19,7 @@ use tollgate_model::api::{PluginEntry, RecordPluginEntry};
 use tollgate_plugin::{
     ApiPlugins, HookCall, HookFault, HookFuture, HookKind, LoadFault, LoadedPlugins, PluginDriver, RecordPlugin,
 };
+use tollgate_tls::TlsSettings;
 
 /// One of Tyk's drivers for JavaScript.
 pub(crate) struct ScriptDriver {

@@ -2,9 +2,6 @@
 //! answer; requests and keys are handled on a thread of their own.
 
 use crate::auth::keys::{Keys, in_place_of, prepared};
-use crate::base::auth_http_client::{AuthHttpClient, Call, CallLimits, CallReply};
-use crate::base::clock::unix_s;
-use crate::base::tls::TlsSettings;
 use crate::data::header_names::canonical_name;
 use crate::data::registry::Registry;
 use futures_util::future::join_all;
@@ -13,9 +10,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
+use tollgate_clock::unix_s;
 use tollgate_javascript::{HttpCall, HttpReply, ProgramFault, ScriptHost};
 use tollgate_model::calendar::rfc3339;
 use tollgate_model::session::Session;
+use tollgate_outbound::{Call, CallClient, CallLimits, CallReply};
+use tollgate_tls::TlsSettings;
 
 /// Tyk's answer for a key that does not exist.
 const KEY_UNKNOWN: &str = r#"{"status":"error","message":"Key not found"}"#;
@@ -37,7 +37,7 @@ impl GatewayHost {
     fn wait<T: Send + 'static>(
         &self,
         time_max: Duration,
-        work: impl FnOnce(Arc<AuthHttpClient>) -> std::pin::Pin<Box<dyn Future<Output = T> + Send>>,
+        work: impl FnOnce(Arc<CallClient>) -> std::pin::Pin<Box<dyn Future<Output = T> + Send>>,
     ) -> Option<T> {
         let client = self.registry.script_client.get()?;
         let (sender, receiver) = sync_channel(1);

@@ -7,8 +7,6 @@ use super::recent::RecentEntries;
 use super::script::{EventScript, EventScripts, HandlerSources};
 use super::template::{EventTemplate, TemplateFault};
 use super::webhook::{Webhook, WebhookClients};
-use crate::base::external_services::ExternalServices;
-use crate::base::tls::Library;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -20,6 +18,8 @@ use tokio::runtime::Handle;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::events::{EventHandler, EventHandlerMeta, EventHandlers, EventKind, HandlerAction};
 use tollgate_model::{Level, Problem};
+use tollgate_outbound::ExternalServices;
+use tollgate_tls::Library;
 
 /// Seconds in which the same event is sent once, without `event_timeout`. Tyk would never send it again.
 const USUAL_TIMEOUT_S: u64 = 60;

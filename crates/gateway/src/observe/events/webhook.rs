@@ -3,10 +3,6 @@
 
 use super::event::{EventFacts, GatewayEvent};
 use super::template::EventTemplate;
-use crate::base::auth_http_client::is_same_origin;
-use crate::base::external_services::ExternalServices;
-use crate::base::service_kind::ServiceKind;
-use crate::base::tls::{Library, TlsRules, client_config};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use data_encoding::HEXLOWER;
@@ -20,9 +16,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
-use tollgate_http_client::{GuardedHttpClient, HttpClient, HttpClientSettings, HttpFault};
 use tollgate_model::calendar::go_text;
 use tollgate_model::events::EventHandlerMeta;
+use tollgate_outbound::ExternalServices;
+use tollgate_outbound::is_same_origin;
+use tollgate_outbound::{GuardedHttpClient, HttpClient, HttpClientSettings, HttpFault};
+use tollgate_tls::ServiceKind;
+use tollgate_tls::{Library, TlsRules, client_config};
 
 /// Deadline of a webhook with all its redirects, as in Tyk.
 const TIME_MAX: Duration = Duration::from_secs(30);

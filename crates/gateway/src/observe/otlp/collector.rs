@@ -1,6 +1,5 @@
 //! Client of a collector: sends one message at a time, with time limits and retries. For a thread that may block.
 
-use crate::base::tls::collector_config;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, TE};
 use http::{Method, Request, StatusCode, Uri};
 use http_body_util::Full;
@@ -11,8 +10,9 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tollgate_http_client::{HttpAnswer, HttpClient, HttpClientSettings};
 use tollgate_model::config::CollectorSettings;
+use tollgate_outbound::{HttpAnswer, HttpClient, HttpClientSettings};
+use tollgate_tls::collector_config;
 
 /// Time limit of one attempt, as in OpenTelemetry's libraries.
 const ATTEMPT_TIME_MAX: Duration = Duration::from_secs(10);

@@ -3,7 +3,6 @@
 
 use super::RequestWatch;
 use super::entry::{key_id, path};
-use crate::base::clock;
 use crate::observe::facts::ApiMetadata;
 use crate::observe::record::{RequestRecord, Text};
 use serde::{Deserialize, Serialize};
@@ -137,7 +136,7 @@ impl CoreTop {
         if self.watched.is_empty() {
             return;
         }
-        let unix_s = clock::unix_s();
+        let unix_s = tollgate_clock::unix_s();
         for counters in self.watched.iter_mut().filter(|counters| counters.seen > 0) {
             let fields: [Summary; FIELDS] = counters.fields.each_mut().map(SpaceSaving::take);
             let mut windows = counters.watcher.windows.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
 use super::*;
-use crate::base::tls::{Certificate, Facts};
 use crate::data::breaker::{BreakerPlace, BreakerRule};
 use crate::report::ExpositionFormat;
 use crate::report::exposition::ExpositionText;
+use tollgate_tls::{Certificate, Facts};
 
 fn certificate(name: &str, not_after_unix_s: i64) -> (String, Arc<Certificate>) {
     let facts = Facts {

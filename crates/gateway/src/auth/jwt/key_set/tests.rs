@@ -20,7 +20,7 @@ fn what_is_no_key_set_is_told_apart() {
 #[test]
 fn a_url_that_is_none_is_refused() {
     let rules = SetRules { tls: TlsRules::default(), age_max: Duration::from_secs(1), discovered: false };
-    assert!(KeySet::new("http://[::1", &rules, &LazyAuthHttpClient::default()).is_err());
+    assert!(KeySet::new("http://[::1", &rules, &LazyCallClient::default()).is_err());
 }
 
 #[test]

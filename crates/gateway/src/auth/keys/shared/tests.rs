@@ -1,8 +1,8 @@
 use super::super::Digest;
 use super::SharedKeys;
-use crate::base::bus::Bus;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_cluster::Cluster;
 use tollgate_model::config::{GatewayConfig, SharedStore};
 use tollgate_model::key;
 use tollgate_model::session::{Session, StoredSession};
@@ -12,8 +12,8 @@ use tollgate_store::{DocumentSpace, Heard, Redis, RedisSettings};
 fn shared(sessions_max: usize) -> SharedKeys {
     let nowhere = RedisSettings { addresses: vec![("127.0.0.1".to_owned(), 1)], ..RedisSettings::default() };
     let redis = Arc::new(Redis::open(nowhere).unwrap());
-    let bus = Bus::new(redis.clone(), &GatewayConfig::default());
-    SharedKeys::new(redis, bus, SharedStore { sessions_max, ..SharedStore::default() })
+    let cluster = Cluster::connect(redis, &GatewayConfig::default());
+    SharedKeys::new(cluster, SharedStore { sessions_max, ..SharedStore::default() })
 }
 
 fn keep(shared: &SharedKeys, name: &str, epoch: u64) -> Digest {

@@ -3,7 +3,6 @@
 
 use super::written::{ChangeAction, ChangeSet, ObjectChange, ObjectKind};
 use super::{ChangeReport, Unchanged, carry_out};
-use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use crate::control::api::answer::{ControlAnswer, Error, error, ok};
 use crate::control::api::definition_store::ChangeRequest;
@@ -15,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tollgate_clock::unix_s;
 use tollgate_model::json_document;
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 use utoipa::ToSchema;

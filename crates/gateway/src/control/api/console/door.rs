@@ -1,7 +1,6 @@
 //! The door of the console's calls: checks that the console's own page sent them and who is signed in, then passes them to the endpoints.
 
 use super::{API, Console};
-use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use crate::control::api::answer::ControlAnswer;
 use crate::control::api::authority::Signed;
@@ -17,6 +16,7 @@ use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use tollgate_admin::Operator;
+use tollgate_clock::unix_s;
 use tower::ServiceExt;
 
 /// Name of the cookie.

@@ -1,7 +1,6 @@
 //! `/tyk/console/api/session`: who is signed in, signing in and out.
 
 use super::door::{caller, check_origin, cookie, refused, signed_in, signed_out, token};
-use crate::base::clock::unix_s;
 use crate::base::secret::random_text;
 use crate::control::api::Control;
 use crate::control::api::answer::{ControlAnswer, error, message, ok};
@@ -19,6 +18,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tollgate_admin::sessions::{IDLE_S_MAX, LIFE_S_MAX};
 use tollgate_admin::{Operator, Role, users};
+use tollgate_clock::unix_s;
 use tollgate_store::StoreFault;
 
 /// What someone signs in with: the control secret, or the name and password of a user.

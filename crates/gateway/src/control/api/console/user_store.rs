@@ -1,11 +1,11 @@
 //! The users in the store: one document, read again every few seconds because another gateway may have changed it.
 
-use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_admin::{Operator, Role, Users, users};
+use tollgate_clock::unix_s;
 use tollgate_store::{DocumentSpace, Question, StoreFault, StoreFaultKind};
 
 /// The id of the document.

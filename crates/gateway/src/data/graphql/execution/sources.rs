@@ -2,13 +2,13 @@
 
 use super::source_fault::SourceFault;
 use super::terms::GraphTerms;
-use crate::base::auth_http_client::{Call, CallFault, CallLimits};
 use crate::data::api_call::{ApiCall, request_bytes};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use percent_encoding::percent_decode_str;
 use tokio::sync::oneshot;
 use tollgate_data_graph::{Execution, SourceAnswer, SourceFailure, SourceRequest};
+use tollgate_outbound::{Call, CallFault, CallLimits};
 
 /// How many data graphs a request has come through, for sources that are APIs of this gateway.
 pub(super) const LEVEL_HEADER: &str = "X-Tollgate-Graph-Level";

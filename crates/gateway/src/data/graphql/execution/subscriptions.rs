@@ -3,7 +3,6 @@
 use super::kafka;
 use super::source_fault::SourceFault;
 use super::sources::SourceCalls;
-use crate::base::auth_http_client::Call;
 use crate::data::graphql::socket_messages::EVENT_BYTES_MAX;
 use futures_util::{SinkExt, StreamExt};
 use http::header::ACCEPT;
@@ -19,6 +18,7 @@ use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use tollgate_data_graph::{SourceFailure, SourceRequest};
 use tollgate_model::api::GraphqlSubscriptionKind;
+use tollgate_outbound::Call;
 
 /// How long a server may take to accept a connection.
 const OPENING_TIME_MAX: Duration = Duration::from_secs(10);
@@ -143,7 +143,7 @@ impl EventParser {
     }
 }
 
-type SourceSocket = WebSocketStream<Box<dyn crate::base::auth_http_client::RawConnection>>;
+type SourceSocket = WebSocketStream<Box<dyn tollgate_outbound::RawConnection>>;
 
 async fn receive_messages(
     calls: SourceCalls<'_>,

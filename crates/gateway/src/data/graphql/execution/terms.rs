@@ -1,12 +1,12 @@
 //! What the queries of one API are executed with.
 
 use super::kafka::Consumers;
-use crate::base::auth_http_client::AuthHttpClient;
-use crate::base::tls::TlsSettings;
 use crate::data::api_call::ApiCallQueue;
 use crate::data::graphql::GraphqlApi;
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_outbound::CallClient;
+use tollgate_tls::TlsSettings;
 
 /// What the queries of one API are executed with.
 pub(crate) struct GraphTerms {
@@ -16,7 +16,7 @@ pub(crate) struct GraphTerms {
     pub tls: TlsSettings,
     /// Header with the client's credentials, if sources get it.
     pub credentials: Option<String>,
-    pub client: Arc<AuthHttpClient>,
+    pub client: Arc<CallClient>,
     /// The way to the gateway's own APIs.
     pub api_calls: Option<Arc<ApiCallQueue>>,
     /// Consumers of Kafka.

@@ -1,7 +1,6 @@
 //! How the response cache uses the second tier: the name of an entry there, the question that holds a request, and what is written.
 
 use super::MiddlewareSource;
-use crate::base::clock;
 use crate::data::caching;
 use crate::data::exchange::{Exchange, Redirect};
 use crate::data::second_tier::{SecondTier, TierEntry};
@@ -10,7 +9,8 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_cache::{ApiCache, BodyWriter, Decision, Fill, PurgeMark, TykBody, TykKeyParts, TykPayload, TykRequest};
-use tollgate_engine::{Pending, Work};
+use tollgate_clock::Pending;
+use tollgate_engine::Work;
 use tollgate_model::hexadecimal;
 
 /// The second tier for one version of an API.
@@ -139,7 +139,7 @@ impl TierPlace {
         let stored = writer.stored().clone();
         if writer.finish() {
             let TierPlace { shared, cache, key } = self;
-            shared.write(TierEntry { cache, key, stored, now_ms: clock::unix_ms() });
+            shared.write(TierEntry { cache, key, stored, now_ms: tollgate_clock::unix_ms() });
         }
     }
 }

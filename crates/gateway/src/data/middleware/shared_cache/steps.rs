@@ -2,7 +2,6 @@
 
 use super::key::RequestKey;
 use super::overflow::storing_with_overflow;
-use crate::base::clock;
 use crate::data::caching::{self, ResponseLines};
 use crate::data::refusal;
 use crate::data::response_chain::{ResponseAction, ResponseHead, ResponseStep};
@@ -69,7 +68,7 @@ impl ResponseStep for FetchedResponse {
         let (status, body_len) = (head.status(), head.body_len());
         let fill = caching::marked(fill, head);
         let (headers, edits) = head.lines();
-        match fill.head(status, &ResponseLines { headers, edits }, body_len, clock::unix_ms()) {
+        match fill.head(status, &ResponseLines { headers, edits }, body_len, tollgate_clock::unix_ms()) {
             Filled::Store(writer, answer) => self.store(head, writer, answer),
             Filled::Pass(status) => {
                 head.add_lines(|out| status.write(out));
@@ -109,7 +108,7 @@ impl ResponseStep for FetchedResponse {
         // If the client left, those that wait start over.
         let (Some(fill), Some(refusal)) = (self.fill.take(), refusal::of_upstream(fault)) else { return false };
         let status = if refusal == refusal::UPSTREAM_LOOKUP { LOOKUP_FAILED } else { refusal.status };
-        let Some(answer) = fill.failed(status, clock::unix_ms()) else { return false };
+        let Some(answer) = fill.failed(status, tollgate_clock::unix_ms()) else { return false };
         caching::serve(outgoing, &answer);
         true
     }
@@ -171,7 +170,9 @@ impl ResponseStep for Bypassed {
             // A rule for errors does not make a request succeed.
             let (status, (headers, edits)) = (head.upstream.status, head.lines());
             key.with_request(origin, method, lines, |request| match MethodClass::read(method) {
-                MethodClass::Head => cache.after_head(request, status, &ResponseLines { headers, edits }, clock::unix_ms()),
+                MethodClass::Head => {
+                    cache.after_head(request, status, &ResponseLines { headers, edits }, tollgate_clock::unix_ms())
+                }
                 _ => cache.after_unsafe(request, status),
             });
         }

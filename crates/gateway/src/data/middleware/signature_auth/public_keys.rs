@@ -2,12 +2,12 @@
 //! not used.
 
 use crate::auth::jwt::{AlgorithmFamily, SigningAlgorithm, VerifyKey};
-use crate::base::tls::{Facts, Library};
 use crate::base::two_generation_cache::TwoGenerationCache;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use std::sync::Arc;
 use tollgate_model::key as key_format;
+use tollgate_tls::{Facts, Library};
 
 /// Capacity of the key cache, in each of its two generations. An entry takes some 500 bytes.
 const KEYS_MAX: usize = 8_192;

@@ -1,7 +1,6 @@
 //! A gateway without threads and sockets of its own: one core, whose clock stands still, and the control API.
 
 use super::exchange::play;
-use crate::base::clock::virtual_time;
 use crate::base::secret;
 use crate::control::api::{Routes, socket_pairs};
 use crate::control::definitions::Reloads;
@@ -21,7 +20,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use tollgate_engine::{ClientInfo, Handler, MonoTime, Service};
+use tollgate_clock::MonoTime;
+use tollgate_clock::virtual_time;
+use tollgate_engine::{ClientInfo, Handler, Service};
 use tollgate_model::config::GatewayConfig;
 use tollgate_testing::definition::merge;
 use tollgate_testing::keys::Served;

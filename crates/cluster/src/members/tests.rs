@@ -1,0 +1,100 @@
+use super::{ALIVE_FOR, MEMBERS_MAX, Members, Presence, PresenceState, SHOWN_FOR};
+use crate::node::{NodeEvent, NodeState};
+use std::time::{Duration, Instant};
+use tollgate_store::LogId;
+
+fn id(text: &str) -> LogId {
+    text.parse().unwrap()
+}
+
+/// A sign of life of the process `node/number`.
+fn presence(process: &str, unix_ms: u64, applied: Option<&str>, state: PresenceState) -> Presence {
+    let node = process.split('/').next().unwrap_or_default().to_owned();
+    let runs = Some(NodeState { node: node.clone(), apis: 3, ..NodeState::default() });
+    let (id, process) = (process.to_owned(), process.to_owned());
+    Presence { id, process, node, state, unix_ms, applied: applied.map(str::to_owned), runs }
+}
+
+fn up(process: &str, unix_ms: u64) -> Presence {
+    presence(process, unix_ms, None, PresenceState::Up)
+}
+
+fn gone(process: &str, unix_ms: u64) -> Presence {
+    presence(process, unix_ms, None, PresenceState::Gone)
+}
+
+fn joined(node: &str) -> Option<NodeEvent> {
+    Some(NodeEvent::Joined(node.to_owned()))
+}
+
+fn left(node: &str) -> Option<NodeEvent> {
+    Some(NodeEvent::Left(node.to_owned()))
+}
+
+#[test]
+fn a_gateway_confirms_with_what_it_has_carried_out() {
+    let (mut members, now) = (Members::default(), Instant::now());
+    let mut say = |process, unix_ms, applied| members.hear(presence(process, unix_ms, applied, PresenceState::Up), now);
+    say("one", 1, Some("10-0"));
+    say("two", 1, Some("9-7"));
+    say("three", 1, None);
+    assert_eq!(members.unconfirmed(id("10-0"), now), ["three", "two"]);
+    assert_eq!(members.unconfirmed(id("9-7"), now), ["three"]);
+    let mut say = |process, unix_ms, applied| members.hear(presence(process, unix_ms, applied, PresenceState::Up), now);
+    say("two", 2, Some("10-1"));
+    say("three", 2, Some("not an id"));
+    assert_eq!(members.unconfirmed(id("10-1"), now), ["one", "three"]);
+}
+
+#[test]
+fn who_is_silent_or_says_that_it_ends_is_not_waited_for() {
+    let (mut members, start) = (Members::default(), Instant::now());
+    assert_eq!(members.hear(up("silent", 1), start), joined("silent"));
+    assert_eq!(members.hear(up("gone", 1), start), joined("gone"));
+    assert_eq!(members.hear(gone("gone", 2), start), left("gone"));
+    assert_eq!(members.hear(gone("gone", 3), start), None, "it is gone already");
+    assert_eq!(members.unconfirmed(id("1-0"), start), ["silent"]);
+    let almost = start + ALIVE_FOR - Duration::from_millis(1);
+    assert_eq!((members.processes(almost), members.expire(almost)), (vec!["silent".to_owned()], Vec::new()));
+    let end = start + ALIVE_FOR;
+    assert!(members.unconfirmed(id("1-0"), end).is_empty() && members.processes(end).is_empty());
+    assert_eq!(members.expire(end), [NodeEvent::Left("silent".to_owned())]);
+    assert_eq!(members.hear(up("silent", 9), end), joined("silent"));
+}
+
+#[test]
+fn a_restart_without_interruption_is_no_event() {
+    let (mut members, now) = (Members::default(), Instant::now());
+    assert_eq!(members.hear(up("shop/1", 1), now), joined("shop"));
+    assert_eq!(members.hear(up("shop/2", 2), now), None);
+    assert_eq!(members.processes(now), ["shop/1", "shop/2"]);
+    assert_eq!(members.hear(gone("shop/1", 3), now), None);
+    assert_eq!((members.processes(now), members.nodes(now, 0).len()), (vec!["shop/2".to_owned()], 1));
+    assert_eq!(members.hear(gone("shop/2", 4), now), left("shop"));
+    let nodes = members.nodes(now + Duration::from_secs(7), 100);
+    assert!(matches!(&nodes[..], [one] if !one.is_alive && one.seen_unix_s == 93 && one.state.apis == 3), "{nodes:?}");
+    members.expire(now + SHOWN_FOR);
+    assert!(members.nodes(now, 0).is_empty());
+}
+
+#[test]
+fn what_was_said_before_says_nothing_again() {
+    let (mut members, now) = (Members::default(), Instant::now());
+    members.hear(up("shop/1", 5), now);
+    members.hear(presence("shop/1", 5, Some("1-0"), PresenceState::Up), now);
+    assert_eq!(members.unconfirmed(id("1-0"), now), ["shop/1"]);
+    members.hear(gone("shop/1", 7), now);
+    assert_eq!(members.hear(up("shop/1", 6), now), None);
+    assert!(members.processes(now).is_empty());
+}
+
+#[test]
+fn forged_names_fill_no_memory() {
+    let (mut members, now) = (Members::default(), Instant::now());
+    for number in 0..2 * MEMBERS_MAX {
+        members.hear(up(&format!("node-{number}"), 1), now);
+    }
+    assert_eq!((members.processes.len(), members.nodes.len()), (MEMBERS_MAX, MEMBERS_MAX));
+    assert_eq!(members.hear(up("node-0", 2), now), None, "who is known stays known");
+    assert_eq!(members.processes["node-0"].unix_ms, 2);
+}

@@ -1,0 +1,19 @@
+//! Calls that the gateway and its commands make themselves: the HTTP client ([`HttpClient`]), the proxies and certificates for each kind of
+//! server ([`ExternalServices`]), and calls with deadlines and bounds on threads of their own ([`CallClient`]). Redirects never lead to inner
+//! addresses. Clients' requests are not sent this way.
+#![forbid(unsafe_code)]
+
+mod call_client;
+mod guarded_resolver;
+mod http_client;
+mod proxy;
+mod public_address;
+mod services;
+
+pub use call_client::{
+    Call, CallClient, CallFault, CallLimits, CallReply, ClientThreads, LazyCallClient, RawConnection, is_same_origin,
+};
+pub use guarded_resolver::AddressGuard;
+pub use http_client::{GuardedHttpClient, HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
+pub use proxy::{HttpProxy, ProxyChooser};
+pub use services::{ExternalServices, ServiceTerms};

@@ -38,7 +38,6 @@ mod pool;
 mod proxy_header;
 mod resolver;
 mod serve;
-mod server_name;
 mod service;
 mod shared_upstreams;
 mod stats;
@@ -59,7 +58,6 @@ pub use mono_time::MonoTime;
 pub use pace::Speed;
 pub use pending::{Completer, Pending};
 pub use resolver::{SrvRecord, SrvResolver};
-pub use server_name::accepting_ports;
 pub use service::{
     BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, HedgeEnd, HoldUntil,
     KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget,

@@ -15,7 +15,6 @@ pub(crate) mod path;
 pub(crate) mod pattern;
 pub(crate) mod public_address;
 pub(crate) mod purge_log;
-pub(crate) mod re2;
 pub(crate) mod redis_settings;
 pub(crate) mod request_id;
 pub(crate) mod secret;

@@ -212,23 +212,18 @@ def measure_validation(args: argparse.Namespace) -> list[tuple[str, float, float
         for name in ("validated", "answers"):
             (gateway.apps / f"{name}-oas.json").write_text(json.dumps(order_document(name, upstream.url("/"))))
         command(gateway, args, "reload")
-        script = rig.file("order.lua", f"""
-wrk.method = "POST"
-wrk.body = {json.dumps(BODY)}
-wrk.headers["Content-Type"] = "application/json"
-wrk.headers["X-Client"] = "bench"
-""")
+        order = ["-m", "POST", "-D", rig.file("order.json", BODY), "-T", "application/json", "-H", "X-Client: bench"]
         expect_refused(gateway)
         query = "json/valid?page=2&sort=up"
         shapes = {
-            "keyless, no body": ("open", "json/valid", None), "keyless, 1 KiB": ("open", query, script),
-            "validated": ("validated", query, script), "response validated": ("answers", query, script),
+            "keyless, no body": ("open", "json/valid", []), "keyless, 1 KiB": ("open", query, order),
+            "validated": ("validated", query, order), "response validated": ("answers", query, order),
         }
         figures: dict[str, list[float]] = {name: [] for name in shapes}
         for _ in range(args.rounds):
-            for name, (api, path, body) in shapes.items():
+            for name, (api, path, options) in shapes.items():
                 before = bench.usage(gateway.pid)
-                load = bench.wrk(rig, f"http://{bench.HOST}:{gateway.port}/{api}/{path}", args.conns, args.seconds, script=body)
+                load = bench.load(rig, args.binary, f"http://{bench.HOST}:{gateway.port}/{api}/{path}", args.conns, args.seconds, *options)
                 if load.trouble:
                     raise RigError(f"{name}: {load.trouble}")
                 figures[name].append((bench.usage(gateway.pid) - before).cpu_ns / load.requests / 1_000)
@@ -273,11 +268,11 @@ def measure_document(args: argparse.Namespace) -> list[tuple[str, float, float]]
         url = f"http://{bench.HOST}:{gateway.port}/open/json/valid"
         seconds, quiet, loading = [], [], []
         for number in range(args.rounds):
-            quiet.append(bench.wrk(rig, url, 10, args.seconds).p99_us)
+            quiet.append(bench.load(rig, args.binary, url, 10, args.seconds).p99_us)
             document["info"]["version"] = str(number)
             (gateway.apps / "large-oas.json").write_text(json.dumps(document))
             during: list[float] = []
-            load = threading.Thread(target=lambda: during.append(bench.wrk(rig, url, 10, args.seconds).p99_us))
+            load = threading.Thread(target=lambda: during.append(bench.load(rig, args.binary, url, 10, args.seconds).p99_us))
             load.start()
             time.sleep(0.5)
             seconds.append(command(gateway, args, "reload"))

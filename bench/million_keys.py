@@ -159,16 +159,9 @@ def cost(rig: Rig, gateways: dict[int, Filled], args: argparse.Namespace) -> dic
 
 
 def sample(rig: Rig, gateway: Filled, keys: pathlib.Path, args: argparse.Namespace) -> float:
-    script = rig.file("keys.lua", f"""
-local requests = {{}}
-init = function(args)
-  for key in io.lines("{keys}") do requests[#requests + 1] = wrk.format("GET", nil, {{ Host = wrk.headers["Host"], Authorization = key }}) end
-end
-request = function() return requests[math.random(#requests)] end
-""")
     url = f"http://{bench.HOST}:{gateway.server.port}/keyed/json/valid"
     before = bench.usage(gateway.server.pid)
-    load = bench.wrk(rig, url, args.conns, args.seconds, script=script)
+    load = bench.load(rig, args.binary, url, args.conns, args.seconds, "-H", "Authorization: {key}", "--vars", f"key={keys}")
     spent = bench.usage(gateway.server.pid) - before
     if load.trouble:
         raise RigError(load.trouble)

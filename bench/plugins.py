@@ -92,12 +92,12 @@ def main() -> int:
         urls = {name: f"http://{bench.HOST}:{gateway.port}/{path}/json/valid" for name, path in paths.items()}
         for name, url in urls.items():
             rig.await_answer("tollgate", gateway.child, url)
-            bench.wrk(rig, url, args.conns, 1)
+            bench.load(rig, args.binary, url, args.conns, 1)
         figures: dict[str, list[float]] = {name: [] for name in paths}
         for _ in range(args.rounds):
             for name, url in urls.items():
                 before = bench.usage(gateway.pid)
-                load = bench.wrk(rig, url, args.conns, args.seconds)
+                load = bench.load(rig, args.binary, url, args.conns, args.seconds)
                 if load.trouble:
                     raise RigError(f"{name}: {load.trouble}")
                 figures[name].append((bench.usage(gateway.pid) - before).cpu_ns / load.requests / 1_000)

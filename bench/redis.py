@@ -29,9 +29,7 @@ def main() -> int:
     facts = bench.circumstances(args.binary)
     facts["redis"] = bench.first_line(["redis-server", "--version"])
     bench.print_circumstances(facts)
-    loader = args.binary.with_name("tollgate-bench")
-    if not loader.exists():
-        raise RigError(f"no program at {loader}; build it (make release)")
+    loader = bench.loader(args.binary)
     with Rig(args.threads) as rig:
         redis, upstream = bench.redis_server(rig), bench.nginx_upstream(rig)
         apis = [

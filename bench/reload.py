@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reloads under load: 500 of them, 10 a second, every second one adding or removing an API, while wrk keeps 50
+"""Reloads under load: 500 of them, 10 a second, every second one adding or removing an API, while a load keeps 50
 connections busy and 50 WebSockets exchange a frame each second. No request may fail, no WebSocket may drop, an API
 that was added must answer right after its reload and one that was removed must not, and memory must come back.
 """
@@ -54,16 +54,15 @@ def arguments() -> argparse.Namespace:
 
 async def exercise(rig: Rig, args: argparse.Namespace) -> dict:
     upstream = bench.nginx_upstream(rig)
-    echo_port = rig.free_port()
-    async with await websocket.echo_server(bench.HOST, echo_port):
-        apis = [
-            bench.api_definition("load", "/load/", upstream.url("/")),
-            bench.api_definition("ws", "/ws/", f"http://{bench.HOST}:{echo_port}/"),
-            *(bench.api_definition(f"more-{n}", f"/more-{n}/", upstream.url("/")) for n in range(args.apis)),
-        ]
-        gateway = await asyncio.to_thread(bench.tollgate_gateway, rig, args.binary, apis, "/load/")
-        extra = bench.api_definition("extra", "/extra/", upstream.url("/"))
-        return await exercise_gateway(rig, gateway, extra, args)
+    echo = bench.mock_upstream(rig, args.binary)
+    apis = [
+        bench.api_definition("load", "/load/", upstream.url("/")),
+        bench.api_definition("ws", "/ws/", echo.url("/")),
+        *(bench.api_definition(f"more-{n}", f"/more-{n}/", upstream.url("/")) for n in range(args.apis)),
+    ]
+    gateway = bench.tollgate_gateway(rig, args.binary, apis, "/load/")
+    extra = bench.api_definition("extra", "/extra/", upstream.url("/"))
+    return await exercise_gateway(rig, gateway, extra, args)
 
 
 async def exercise_gateway(rig: Rig, gateway: Tollgate, extra: dict, args: argparse.Namespace) -> dict:
@@ -83,14 +82,11 @@ async def stage(
         asyncio.create_task(converse(gateway, number, finished, spread=number / args.sockets))
         for number in range(args.sockets)
     ]
-    argv = bench.wrk_argv(rig, gateway.url("/json/valid"), args.conns, seconds, {})
-    wrk = await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT)
-    output, _ = await wrk.communicate()
+    load = await asyncio.to_thread(bench.load, rig, args.binary, gateway.url("/json/valid"), args.conns, seconds)
     if until:
         await asyncio.wait([until])
     finished.set()
     outcomes = await asyncio.gather(*sockets)
-    load = bench.wrk_result(output.decode())
     await asyncio.sleep(SETTLE_SECONDS)
     if gateway.child.poll() is not None:
         raise RigError(f"the gateway ended with {gateway.child.returncode}:\n{rig.log_tail(gateway.name)}")

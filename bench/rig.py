@@ -483,51 +483,37 @@ def reset_peak_memory(root: int) -> None:
 
 @dataclasses.dataclass
 class Load:
-    """One run of wrk. `trouble` is empty when every answer was 2xx or 3xx and no socket failed."""
+    """One run of `tollgate-bench load`. `trouble` is empty when every answer was 2xx or 3xx and no request failed."""
 
     requests: int
     rps: float
-    p50_us: float
     p99_us: float
     trouble: str
 
 
-def wrk_argv(
-    rig: Rig, url: str, conns: int, seconds: float, headers: dict[str, str], script: pathlib.Path | None = None
-) -> list[str]:
-    pinned = ["taskset", "-c", ",".join(map(str, rig.other_cpus))]
-    extra = [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
-    extra += ["-s", str(script)] if script else []
-    return [*pinned, "wrk", "-t1", f"-c{conns}", f"-d{seconds:g}s", "--latency", *extra, url]
+def loader(binary: pathlib.Path) -> pathlib.Path:
+    """The load generator, which is built beside the gateway."""
+    beside = binary.resolve().with_name("tollgate-bench")
+    if not os.access(beside, os.X_OK):
+        raise RigError(f"no program at {beside}; build it (make release)")
+    return beside
 
 
-def wrk(
-    rig: Rig, url: str, conns: int, seconds: float, headers: dict[str, str] | None = None, script: pathlib.Path | None = None
-) -> Load:
-    """A script is wrk's own, in Lua, for requests that differ."""
-    argv = wrk_argv(rig, url, conns, seconds, headers or {}, script)
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 60)
-    return wrk_result(done.stdout, done.stderr)
-
-
-def wrk_result(output: str, errors: str = "") -> Load:
-    requests = re.search(r"(\d+) requests in", output)
-    rps = re.search(r"Requests/sec:\s+([\d.]+)", output)
-    if not requests or not rps:
-        raise RigError(f"wrk gave no figures:\n{output}{errors}")
-    percentiles = dict(re.findall(r"(?m)^\s+(50|99)%\s+(\S+)\s*$", output))
-    trouble = "; ".join(line.strip() for line in re.findall(r"(?m)^\s*(?:Non-2xx|Socket errors).*$", output))
-    if requests[1] == "0":
+def load(rig: Rig, binary: pathlib.Path, url: str, conns: int, seconds: float, *options) -> Load:
+    """`options` are those of `tollgate-bench load`."""
+    file = rig.dir / f"load-{secrets.token_hex(4)}.json"
+    argv = ["taskset", "-c", ",".join(map(str, rig.other_cpus)), loader(binary), "load", "--no-progress", "--threads", 1]
+    argv += ["-c", conns, "-z", f"{seconds:g}s", "--json", file, *options, url]
+    done = subprocess.run(list(map(str, argv)), capture_output=True, text=True, timeout=seconds + 60)
+    if not file.exists():
+        raise RigError(f"the load generator gave no figures:\n{done.stdout}{done.stderr}")
+    result = json.loads(file.read_text())
+    wrong = {status: count for status, count in result["status"].items() if status[0] not in "23"}
+    trouble = "; ".join([*(f"{count} x {status}" for status, count in wrong.items()), *result["error_messages"]])
+    requests = result["requests"]["completed"]
+    if not requests:
         trouble = trouble or "no request was answered"
-    return Load(
-        int(requests[1]), float(rps[1]), microseconds(percentiles["50"]), microseconds(percentiles["99"]), trouble
-    )
-
-
-def microseconds(text: str) -> float:
-    """wrk's `812.00us`, `1.25ms`, `2.00s`, `1.10m`."""
-    number, unit = re.fullmatch(r"([\d.]+)(us|ms|s|m)", text).groups()
-    return float(number) * {"us": 1, "ms": 1e3, "s": 1e6, "m": 6e7}[unit]
+    return Load(requests, result["requests_per_second"], result["response_time"]["p99_us"], trouble)
 
 
 # The run's own circumstances --------------------------------------------------------------------------------

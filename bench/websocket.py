@@ -1,4 +1,4 @@
-"""Just enough of RFC 6455 for a benchmark: an echo server and a client that sends short text frames, on asyncio.
+"""Just enough of RFC 6455 for a benchmark: a client that sends short text frames, on asyncio.
 
 No fragmentation, no extensions, payloads under 126 bytes.
 """
@@ -41,45 +41,17 @@ async def read_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     length = second & 0x7F
     if not first & FINAL or length > PAYLOAD_MAX:
         raise WebSocketError("a frame that this benchmark never sends")
-    mask = await reader.readexactly(4) if second & MASKED else bytes(4)
-    payload = await reader.readexactly(length)
-    return first & 0x0F, bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload))
+    if second & MASKED:
+        raise WebSocketError("a server must not mask")
+    return first & 0x0F, await reader.readexactly(length)
 
 
-def frame(opcode: int, payload: bytes, masked: bool) -> bytes:
-    """A client must mask, a server must not (section 5.1)."""
+def frame(opcode: int, payload: bytes) -> bytes:
+    """A client must mask (section 5.1)."""
     assert len(payload) <= PAYLOAD_MAX
-    if not masked:
-        return bytes([FINAL | opcode, len(payload)]) + payload
     mask = os.urandom(4)
     hidden = bytes(byte ^ mask[i % 4] for i, byte in enumerate(payload))
     return bytes([FINAL | opcode, MASKED | len(payload)]) + mask + hidden
-
-
-async def echo_server(host: str, port: int) -> asyncio.Server:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            _, headers = await read_head(reader)
-            if "sec-websocket-key" not in headers:
-                writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-                return
-            accept = accept_key(headers["sec-websocket-key"])
-            writer.write(
-                b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                b"Sec-WebSocket-Accept: " + accept.encode() + b"\r\n\r\n"
-            )
-            while True:
-                opcode, payload = await read_frame(reader)
-                writer.write(frame(opcode, payload, masked=False))
-                await writer.drain()
-                if opcode == OPCODE_CLOSE:
-                    return
-        except (OSError, asyncio.IncompleteReadError, WebSocketError):
-            pass  # the client's side counts what is lost
-        finally:
-            writer.close()
-
-    return await asyncio.start_server(serve, host, port, backlog=1024)
 
 
 class Client:
@@ -105,7 +77,7 @@ class Client:
 
     async def echo(self, payload: bytes, timeout: float) -> None:
         """Sends a frame and awaits the same payload."""
-        self.writer.write(frame(OPCODE_TEXT, payload, masked=True))
+        self.writer.write(frame(OPCODE_TEXT, payload))
         async with asyncio.timeout(timeout):
             await self.writer.drain()
             opcode, answer = await read_frame(self.reader)
@@ -114,7 +86,7 @@ class Client:
 
     async def close(self, timeout: float) -> None:
         """The closing handshake: the peer must send the close frame back."""
-        self.writer.write(frame(OPCODE_CLOSE, (1000).to_bytes(2, "big"), masked=True))
+        self.writer.write(frame(OPCODE_CLOSE, (1000).to_bytes(2, "big")))
         try:
             async with asyncio.timeout(timeout):
                 opcode, _ = await read_frame(self.reader)

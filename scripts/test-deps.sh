@@ -14,7 +14,7 @@ tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:op
 # varnish-modules has a rate limit for Varnish, and no program; taskset pins gateways and load generator to separate CPUs.
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
-    wrk:wrk openssl:openssl redis-server:redis-server python3:python3 valgrind:valgrind)
+    openssl:openssl redis-server:redis-server python3:python3 valgrind:valgrind)
 
 case ${1:-} in
 tests) wanted=("${tests[@]}") ;;

@@ -42,6 +42,7 @@ class Target:
     http2_port: int
     log: pathlib.Path
     quick: bool
+    load: Callable[[str, int, float], bench.Load]
 
     @property
     def port(self) -> int:
@@ -106,6 +107,7 @@ class Arena:
         self.quiet = bench.nginx_upstream(rig)
         self.attacked = bench.mock_upstream(rig, settings.binary)
         self.started = 0
+        self.load = lambda url, conns, seconds: bench.load(rig, settings.binary, url, conns, seconds)
 
     @contextlib.contextmanager
     def gateway(self, kind: str, **options) -> Iterator[Target]:
@@ -131,7 +133,7 @@ class Arena:
             *apis,
         ]
         server = bench.tollgate_gateway(self.rig, self.settings.binary, apis, "/probe/", name, conf, under)
-        return Target("tollgate", server, server.port, self.rig.dir / f"{name}.log", self.settings.quick)
+        return Target("tollgate", server, server.port, self.rig.dir / f"{name}.log", self.settings.quick, self.load)
 
     def restart(self, target: Target) -> Target:
         """The same Tollgate once more, after a stop in order, with what it has in its store."""
@@ -143,7 +145,7 @@ class Arena:
         child = self.rig.start(name, argv, env={"TYK_GW_SECRET": old.secret}, gateway=True)
         server = dataclasses.replace(old, name=name, child=child)
         self.rig.await_answer(name, child, server.url("/json/valid"))
-        return Target("tollgate", server, server.port, self.rig.dir / f"{name}.log", self.settings.quick)
+        return Target("tollgate", server, server.port, self.rig.dir / f"{name}.log", self.settings.quick, self.load)
 
     def nginx(self, name: str, locations: str = "", connections: int = NGINX_CONNECTIONS, tls: bench.Certificate | None = None) -> Target:
         port2 = self.rig.free_port()
@@ -168,7 +170,7 @@ class Arena:
         server = bench.nginx_gateway(
             self.rig, self.quiet.port, connections, name, listen="ssl" if tls else "", more=more, scheme=scheme
         )
-        return Target("nginx", server, port2, self.rig.dir / f"{name}.log", self.settings.quick)
+        return Target("nginx", server, port2, self.rig.dir / f"{name}.log", self.settings.quick, self.load)
 
     def haproxy(self, name: str, tls: bench.Certificate | None = None) -> Target:
         port2 = self.rig.free_port()
@@ -184,7 +186,7 @@ backend probed
 """
         bind, scheme = (f"ssl crt {tls.both}", "https") if tls else ("", "http")
         server = bench.haproxy_gateway(self.rig, self.quiet.port, name, bind, scheme, frontend, backends)
-        return Target("haproxy", server, port2, self.rig.dir / f"{name}.log", self.settings.quick)
+        return Target("haproxy", server, port2, self.rig.dir / f"{name}.log", self.settings.quick, self.load)
 
 
 # Attack -------------------------------------------------------------------------------------------------------

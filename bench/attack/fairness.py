@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 
@@ -70,11 +69,9 @@ def request() -> bytes:
 
 def eight_over_tls(target: Target, seconds: float) -> dict:
     before = thread_cpu(target)
-    argv = ["wrk", "-t1", "-c8", "--latency", f"-d{max(2, round(seconds))}s", f"https://{HOST}:{target.port}{PROBE_PATH}"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds + 30)
-    load = bench.wrk_result(done.stdout, done.stderr) if done.returncode == 0 else None
+    load = target.load(f"https://{HOST}:{target.port}{PROBE_PATH}", 8, max(2, round(seconds)))
     shares = [round(share, 2) for share in thread_shares(before, thread_cpu(target))]
-    return {"requests": load.requests if load else 0, "trouble": load.trouble if load else done.stderr, "thread_seconds": shares}
+    return {"requests": load.requests, "trouble": load.trouble, "thread_seconds": shares}
 
 
 def tls(place: Arena) -> bench.Certificate:

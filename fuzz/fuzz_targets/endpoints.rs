@@ -9,13 +9,10 @@ mod invariants;
 #[path = "../../crates/gateway/src/base/pattern.rs"]
 #[allow(dead_code, unused_imports)]
 mod pattern;
-#[path = "../../crates/gateway/src/base/re2.rs"]
-#[allow(dead_code)]
-mod re2;
 
 /// As much of the gateway's modules as matches them.
 mod base {
-    pub(crate) use crate::{pattern, re2};
+    pub(crate) use crate::pattern;
 }
 mod data {
     pub(crate) use crate::endpoints;

@@ -6,13 +6,10 @@ mod invariants;
 #[path = "../../crates/gateway/src/base/pattern.rs"]
 #[allow(dead_code, unused_imports)]
 mod pattern;
-#[path = "../../crates/gateway/src/base/re2.rs"]
-#[allow(dead_code)]
-mod re2;
 
 /// As much of the gateway's modules as compiles them.
 mod base {
-    pub(crate) use crate::{pattern, re2};
+    pub(crate) use crate::pattern;
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::rules(bytes));

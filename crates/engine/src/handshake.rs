@@ -7,7 +7,6 @@ use crate::listen::{Content, Listen, TlsConfigSelector};
 use crate::peers::CountedConnection;
 use crate::proxy_header::{self, Progress};
 use crate::serve::serve;
-use crate::server_name::{self, CutName};
 use crate::service::{ClientInfo, ClientTls};
 use crate::stream::Stream;
 use crate::stream_forward::forward_stream;
@@ -20,12 +19,8 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
+use tokio_rustls::LazyConfigAcceptor;
 
-/// Initial buffer size; holds the first message of most clients.
-const CLIENT_HELLO_BYTES: usize = 2 * 1024;
-/// Maximum content of a TLS record (RFC 8446 §5.1), plus the overhead that TLS 1.2 allows.
-const RECORD_BYTES_MAX: usize = 16 * 1024 + 2 * 1024;
 /// First byte of every TLS handshake record.
 const HANDSHAKE_RECORD: u8 = 22;
 /// Response to plain HTTP on a TLS port.
@@ -105,12 +100,12 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsConfigSe
         }
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not speak TLS"));
     }
-    let (start, cut) = read_client_hello(stream).await?;
+    let start = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
     let config = terms.for_client(&start.client_hello());
     // This step computes the signature, so it waits for its turn.
     let rest = {
         let _turn = core.handshakes.turn().await;
-        CutName::restored_in(cut, || start.into_stream(config))
+        start.into_stream(config)
     };
     let stream = rest.await?;
     let (_, session) = stream.get_ref();
@@ -124,38 +119,6 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsConfigSe
         server_name: session.server_name().map(str::to_owned),
     };
     Ok((Stream::Tls(Box::new(stream.into())), Rc::new(tls)))
-}
-
-/// Reads the client's first message. Cuts a port off its server name if the message fits in one record, as nearly all do.
-async fn read_client_hello(mut stream: TcpStream) -> io::Result<(StartHandshake<TcpStream>, Option<CutName>)> {
-    let mut acceptor = Acceptor::default();
-    let mut record = Vec::with_capacity(CLIENT_HELLO_BYTES);
-    let mut wanted = server_name::RECORD_HEADER_BYTES;
-    for _ in 0..2 {
-        let missing = wanted.saturating_sub(record.len()) as u64;
-        if ((&mut stream).take(missing).read_to_end(&mut record).await? as u64) < missing {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let content = record.get(3..).and_then(|length| length.first_chunk().copied()).map_or(0, u16::from_be_bytes);
-        // If this exceeds a record's maximum, rustls rejects it.
-        wanted += usize::from(content).min(RECORD_BYTES_MAX);
-    }
-    let cut = CutName::cut(&mut record);
-    let mut rest = record.as_slice();
-    while !rest.is_empty() {
-        acceptor.read_tls(&mut rest)?;
-        match acceptor.accept() {
-            Ok(Some(accepted)) => return Ok((StartHandshake::from_parts(accepted, stream), cut)),
-            Ok(None) => {}
-            Err((error, mut alert)) => {
-                let mut told = Vec::new();
-                alert.write_all(&mut told)?;
-                let _ = stream.write_all(&told).await;
-                return Err(io::Error::new(io::ErrorKind::InvalidData, error));
-            }
-        }
-    }
-    LazyConfigAcceptor::new(acceptor, stream).await.map(|start| (start, None))
 }
 
 /// Answers plain HTTP with plain HTTP. Reads the request first, so that a TCP reset does not destroy the response.

@@ -36,7 +36,6 @@ mod pool;
 mod proxy_header;
 mod resolver;
 mod serve;
-mod server_name;
 mod service;
 mod shared_upstreams;
 mod stats;
@@ -55,7 +54,6 @@ pub use limits::Limits;
 pub use listen::{Content, Listen, TlsConfigSelector, TrustedProxies};
 pub use pace::Speed;
 pub use resolver::{SrvRecord, SrvResolver};
-pub use server_name::accepting_ports;
 pub use service::{
     BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, HedgeEnd, HoldUntil,
     KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget,

@@ -7,7 +7,6 @@ pub(crate) mod digest;
 pub(crate) mod form;
 pub(crate) mod path;
 pub(crate) mod pattern;
-pub(crate) mod re2;
 pub(crate) mod request_id;
 pub(crate) mod secret;
 pub(crate) mod secret_name;

@@ -24,7 +24,6 @@ mod number;
 mod parser;
 mod pattern;
 mod print;
-mod re2;
 mod read;
 mod render;
 mod semver;

@@ -1,7 +1,6 @@
 //! Compiled regular expressions in Go's syntax. A search takes time in proportion to the text: what it reads is counted against a budget,
 //! because finding all matches of `.*x|y` reads the rest of the text for each of them.
 
-use crate::re2;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::pikevm::{Cache as GroupCache, PikeVM};
 use regex_automata::nfa::thompson::{Config as NfaConfig, NFA, WhichCaptures};
@@ -62,14 +61,8 @@ impl Pattern {
         if text.len() > bytes_max / 16 {
             return Err(format!("a regular expression of more than {} bytes", bytes_max / 16));
         }
-        let expression = re2::translated(text)?;
-        let explain = |error: &dyn std::error::Error| {
-            // The library names its limit or the fault, and shows the translated expression below.
-            let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-            let line =
-                cause.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim_start_matches("error: ").to_owned();
-            format!("the regular expression {text:?} cannot be compiled: {line}")
-        };
+        let expression = tollgate_re2::translate(text)?;
+        let explain = |error: &dyn std::error::Error| tollgate_re2::explained(text, error);
         let nfa = |is_reversed: bool| {
             let captures = if is_reversed { WhichCaptures::None } else { WhichCaptures::All };
             let config = NfaConfig::new().reverse(is_reversed).which_captures(captures).nfa_size_limit(Some(bytes_max));

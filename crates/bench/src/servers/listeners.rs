@@ -3,13 +3,9 @@
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::time::Duration;
 
 /// Queue for a burst of new connections, so that none is refused.
 const BACKLOG: i32 = 4096;
-
-/// Pause after a failed accept, such as "too many open files".
-pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Opens one listener per thread, by default one per core. With port 0, all use the same free port.
 pub(crate) fn open(address: SocketAddr, threads: Option<u16>) -> Result<Vec<TcpListener>, String> {

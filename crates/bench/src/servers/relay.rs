@@ -8,7 +8,6 @@ mod link;
 mod pair;
 
 use super::listeners;
-use super::listeners::ACCEPT_PAUSE;
 use crate::exit;
 use answering::Answering;
 use clap::Args;
@@ -22,6 +21,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use tollgate_mock_upstream::ACCEPT_PAUSE;
 
 /// Bytes moved at once in one direction: the size of the gateway's own buffer, so that both need the same number of calls for a
 /// large body.

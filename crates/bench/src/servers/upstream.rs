@@ -1,27 +1,14 @@
 //! `tollgate-bench upstream`: the server behind the measured gateways. It gives the responses of go-bench-suite and dummy-api, so
-//! that commands written for them work unchanged, and adds WebSocket echo and server-sent events. Each thread has its own runtime
-//! and listener; there is no state.
+//! that commands written for them work unchanged. `tollgate mock` is the same server, with other paths described.
 
-mod answer;
-mod body;
-mod dummy;
-mod parameter;
 mod tls;
-mod websocket;
 
 use super::listeners;
-use super::listeners::ACCEPT_PAUSE;
 use clap::Args;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
-use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_rustls::TlsAcceptor;
+use tollgate_mock_upstream::OtherPaths;
 
 /// Options of `upstream`.
 #[derive(Debug, Args)]
@@ -60,39 +47,9 @@ fn serve_all(options: &UpstreamOptions) -> Result<(), String> {
     let listeners = listeners::open(options.listen, options.threads)?;
     let scheme = if acceptor.is_some() { "https" } else { "http" };
     let what = |address| format!("upstream on {scheme}://{address}");
-    listeners::serve(listeners, what, move |listener| serve(listener, acceptor.clone()))
-}
-
-/// Serves `listener` on the calling thread.
-fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let listener = tokio::net::TcpListener::from_std(listener)?;
-        loop {
-            let Ok((stream, _)) = listener.accept().await else {
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
-            };
-            // Otherwise a small response may wait for the peer's delayed acknowledgement.
-            let _ = stream.set_nodelay(true);
-            match acceptor.clone() {
-                None => drop(tokio::spawn(serve_connection(stream))),
-                Some(acceptor) => drop(tokio::spawn(async move {
-                    if let Ok(stream) = acceptor.accept(stream).await {
-                        serve_connection(stream).await;
-                    }
-                })),
-            }
-        }
+    listeners::serve(listeners, what, move |listener| {
+        tollgate_mock_upstream::serve(listener, acceptor.clone(), OtherPaths::DummyApi)
     })
-}
-
-/// Serves one connection. Ignores its errors: the peer counts them itself.
-async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(stream: S) {
-    let service = service_fn(|request| async { Ok::<_, Infallible>(answer::answer(request).await) });
-    let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new());
-    let _ = server.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
 }
 
 #[cfg(test)]

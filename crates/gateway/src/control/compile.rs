@@ -12,7 +12,6 @@ mod watch;
 
 use crate::auth::keys::KeyTerms;
 use crate::auth::oauth::Rules;
-use crate::base::re2;
 use crate::data::api::Api;
 use crate::data::client_tls::AllowList;
 use crate::data::error_overrides::{CompiledOverrides, OverrideRules};
@@ -216,7 +215,7 @@ fn selector(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Com
         WrittenLocation::Header | WrittenLocation::Unset => LocatedVersion::Header(written.key.clone()),
         WrittenLocation::UrlParam => LocatedVersion::Parameter(written.key.clone()),
         WrittenLocation::Url if written.url_versioning_pattern.is_empty() => LocatedVersion::Path(None),
-        WrittenLocation::Url => match re2::compile(&written.url_versioning_pattern) {
+        WrittenLocation::Url => match tollgate_re2::compile(&written.url_versioning_pattern) {
             Ok(pattern) => LocatedVersion::Path(Some(pattern)),
             Err(error) => {
                 context.error("$.definition.url_versioning_pattern", format!("not a valid pattern: {error}"));

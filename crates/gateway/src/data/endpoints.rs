@@ -68,7 +68,7 @@ impl PatternBuilder {
 
     /// Adds a pattern and returns its number. `Err` says why it is unusable.
     pub(crate) fn add(&mut self, pattern: &str, ignore_case: bool) -> Result<u32, String> {
-        let expression = self.rules.expression(pattern, ignore_case);
+        let expression = self.rules.expression(pattern, ignore_case)?;
         if let Some(known) = self.known.get(&expression) {
             return Ok(*known);
         }

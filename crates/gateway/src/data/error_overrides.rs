@@ -5,7 +5,6 @@
 
 mod json_field;
 
-use crate::base::re2;
 use crate::data::error_body::ErrorForm;
 use crate::data::error_templates::{ErrorData, ErrorTemplate, ErrorTemplates};
 use json_field::JsonField;
@@ -160,7 +159,8 @@ impl CompiledOverrides {
 
 impl CompiledMatcher {
     fn compile(written: &ErrorMatcher) -> Result<Self, (&'static str, String)> {
-        let pattern = Some(written.message_pattern.as_str()).filter(|pattern| !pattern.is_empty()).map(re2::compile_for_bytes);
+        let pattern =
+            Some(written.message_pattern.as_str()).filter(|pattern| !pattern.is_empty()).map(tollgate_re2::compile_for_bytes);
         let pattern = pattern.transpose().map_err(|error| ("match.message_pattern", format!("not a valid pattern: {error}")))?;
         let is_compared = !written.body_field.is_empty() && !written.body_value.is_empty();
         let field = is_compared.then(|| JsonField::parse(&written.body_field)).transpose();

@@ -4,7 +4,6 @@ use super::facts::ApiMetadata;
 use super::places::GeoDatabase;
 use super::record::{RequestRecord, Text};
 use super::record_ref::RecordRef;
-use crate::base::re2;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use regex::{NoExpand, Regex};
@@ -48,8 +47,8 @@ impl Analyst {
             let own = [(urls.normalise_uuids, &uuids), (urls.normalise_ulids, &ulids), (urls.normalise_numbers, &numbers)];
             normalise.extend(own.into_iter().filter(|(wanted, _)| *wanted).map(|(_, rule)| rule.clone()));
             for pattern in &urls.custom_patterns {
-                let regex =
-                    re2::compile(pattern).map_err(|error| format!("analytics_config.normalise_urls.custom_patterns: {error}"))?;
+                let regex = tollgate_re2::compile(pattern)
+                    .map_err(|error| format!("analytics_config.normalise_urls.custom_patterns: {error}"))?;
                 normalise.push((regex, "{var}"));
             }
         }

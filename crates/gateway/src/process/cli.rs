@@ -4,9 +4,9 @@ use crate::observe::logs::LogFormat;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use tollgate_client::{MockOptions, TopOptions};
+use tollgate_client::TopOptions;
 
 /// An API gateway that serves Tyk's API definitions, keys and control API from one binary.
 #[derive(Debug, Parser)]
@@ -114,6 +114,14 @@ impl WithoutEffect {
         ];
         flags.into_iter().filter_map(|(is_given, name)| is_given.then_some(name))
     }
+}
+
+/// Options of `mock`.
+#[derive(Debug, Args)]
+pub(crate) struct MockOptions {
+    /// Address and port to listen on; port 0 picks a free one
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:9090")]
+    pub listen: SocketAddr,
 }
 
 /// Options of `check`.

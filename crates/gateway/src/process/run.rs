@@ -10,7 +10,7 @@ use crate::data::settings::Settings;
 use crate::observe::Recording;
 use crate::observe::logs::{self, Log, LogFormat, SyslogServer};
 use crate::process::announcement::{ServedAddresses, announce};
-use crate::process::cli::RunOptions;
+use crate::process::cli::{MockOptions, RunOptions};
 use crate::process::control_plane::ControlPlane;
 use crate::process::engine_settings::{address, address_limit, limits, listen, threads};
 use crate::process::handover::{HandoverState, Inherited, Predecessor, Role};
@@ -28,8 +28,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tollgate_client::MockOptions;
 use tollgate_engine::{CoreStats, Engine, EngineConfig, ServiceFactory};
+use tollgate_mock_upstream::OtherPaths;
 use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
 use tollgate_store::Question;
@@ -295,10 +295,9 @@ impl Ending {
 
 /// Runs the mock upstream.
 pub(crate) fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
-    let _log = logs::start(LogFormat::Plain, "info", None);
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
     println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
-    Ok(tollgate_client::serve_mock(listener)?)
+    Ok(tollgate_mock_upstream::serve(listener, None, OtherPaths::Description)?)
 }
 
 /// The configuration for a command that does not run the gateway; ignores warnings.

@@ -1,18 +1,18 @@
-use super::parameter::{duration, query_value, size};
-use super::{UpstreamOptions, serve, tls};
+use super::{UpstreamOptions, tls};
 use crate::probe;
 use crate::probe::ProbeResponse;
 use crate::servers::listeners;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
+use tollgate_mock_upstream::{OtherPaths, serve};
 
 /// The upstream on its own port, running as long as the tests.
 fn start(options: &UpstreamOptions) -> u16 {
     let acceptor = tls::acceptor(options).expect("TLS");
     let listener = listeners::open(options.listen, Some(1)).expect("a port").pop().expect("a listener");
     let port = listener.local_addr().expect("an address").port();
-    std::thread::spawn(move || serve(listener, acceptor));
+    std::thread::spawn(move || serve(listener, acceptor, OtherPaths::DummyApi));
     port
 }
 
@@ -179,34 +179,4 @@ fn a_certificate_that_cannot_be_read_is_named() {
     let missing = UpstreamOptions { cert: Some("/nowhere/c.pem".into()), key: Some("/nowhere/k.pem".into()), ..plain() };
     let problem = tls::acceptor(&missing).err().expect("no certificate");
     assert!(problem.starts_with("/nowhere/c.pem: no certificate can be read"), "{problem}");
-}
-
-#[test]
-fn durations_sizes_and_queries_are_read() {
-    for (text, expected) in [
-        ("100ms", Some(100_000)),
-        ("250us", Some(250)),
-        ("1.5s", Some(1_500_000)),
-        ("2", Some(2_000_000)),
-        ("11m", None),
-        ("-1s", None),
-        ("x", None),
-    ] {
-        assert_eq!(duration(text), expected.map(Duration::from_micros), "{text}");
-    }
-    for (text, expected) in [
-        ("10B", Some(10)),
-        ("1KB", Some(1024)),
-        ("0.25K", Some(256)),
-        ("2m", Some(2 << 20)),
-        ("7", Some(7)),
-        ("1T", None),
-        ("-1", None),
-        ("B", None),
-    ] {
-        assert_eq!(size(text), expected, "{text}");
-    }
-    assert_eq!(query_value("a=1&B=2&flag", "b"), Some("2"));
-    assert_eq!(query_value("a=1&B=2&flag", "flag"), Some(""));
-    assert_eq!(query_value("a=1", "b"), None);
 }

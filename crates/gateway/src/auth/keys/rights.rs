@@ -61,8 +61,8 @@ pub(crate) struct PatternList {
 struct UrlRight {
     /// The pattern as it is written.
     url: String,
-    /// `None` for an empty pattern.
-    expression: Option<String>,
+    /// `Err` says why it matches nothing.
+    expression: Result<String, String>,
     methods: Box<[String]>,
 }
 
@@ -95,7 +95,7 @@ impl PatternList {
 
     fn patterns(&self) -> &[Option<Arc<PooledPattern>>] {
         self.patterns.get_or_init(|| {
-            let compile = |entry: &UrlRight| self.pool.get(entry.expression.as_ref()?).ok();
+            let compile = |entry: &UrlRight| self.pool.get(entry.expression.as_ref().ok()?).ok();
             self.entries.iter().map(compile).collect()
         })
     }
@@ -103,8 +103,8 @@ impl PatternList {
     /// Compiles the list now if that is quick: all of its patterns are in the pool or are templates.
     fn get_ready(&self) {
         let quick = |entry: &UrlRight| match &entry.expression {
-            None => Some(None),
-            Some(expression) => self.pool.get_quickly(expression).map(Some),
+            Err(_) => Some(None),
+            Ok(expression) => self.pool.get_quickly(expression).map(Some),
         };
         if let Some(patterns) = self.entries.iter().map(quick).collect() {
             let _ = self.patterns.set(patterns);
@@ -121,7 +121,10 @@ impl RightPatterns {
     pub(crate) fn urls(&self, urls: &[AllowedUrl]) -> Arc<PatternList> {
         // With prefix matching, an empty pattern matches nothing, as in Tyk.
         let says_nothing = |url: &str| self.rules.prefix && url.chars().all(|c| matches!(c, '^' | '$'));
-        let expression = |url: &str| (!says_nothing(url)).then(|| self.rules.expression(url, false));
+        let expression = |url: &str| match says_nothing(url) {
+            true => Err("it says nothing".to_owned()),
+            false => self.rules.expression(url, false),
+        };
         self.list(
             urls.iter()
                 .map(|url| UrlRight { url: url.url.clone(), expression: expression(&url.url), methods: url.methods.clone().into() })
@@ -131,7 +134,7 @@ impl RightPatterns {
 
     /// The shared list of these endpoints' patterns; the endpoints have limits for each method.
     pub(crate) fn endpoints(&self, endpoints: &[EndpointLimit]) -> Arc<PatternList> {
-        let expression = |endpoint: &EndpointLimit| Some(self.rules.expression(&endpoint.path, false));
+        let expression = |endpoint: &EndpointLimit| self.rules.expression(&endpoint.path, false);
         let entry = |endpoint| UrlRight { url: String::new(), expression: expression(endpoint), methods: [].into() };
         self.list(endpoints.iter().map(entry).collect())
     }
@@ -179,8 +182,8 @@ impl RightPatterns {
                         list.entries.iter().zip(list.patterns()).enumerate().filter(|(_, (_, pattern))| pattern.is_none());
                     for (index, (entry, _)) in unusable {
                         let why = match &entry.expression {
-                            None => "it says nothing".to_owned(),
-                            Some(expression) => self.pool.get(expression).err().unwrap_or_default(),
+                            Err(why) => why.clone(),
+                            Ok(expression) => self.pool.get(expression).err().unwrap_or_default(),
                         };
                         let path = format!("$[{:?}].access_rights[{api:?}].{name}[{index}].{field}", policy.id());
                         let problem = Problem::new(Level::Warning, path, format!("{does} nothing: {why}"));
@@ -208,7 +211,7 @@ fn digest(entries: &[UrlRight]) -> [u8; 32] {
     };
     for entry in entries {
         add(&entry.url);
-        add(if entry.expression.is_some() { "1" } else { "0" });
+        add(if entry.expression.is_ok() { "1" } else { "0" });
         add(entry.expression.as_deref().unwrap_or_default());
         add(&entry.methods.len().to_string());
         entry.methods.iter().for_each(|method| add(method));

@@ -33,7 +33,7 @@ pub(super) fn rules(bytes: &[u8]) {
     let path_chars: Vec<char> = path.chars().collect();
     let starts = if rules.prefix && pattern.starts_with('/') { 0..=0 } else { 0..=path_chars.len() };
     let expect = starts.into_iter().any(|start| matches(&tokens, path_chars.get(start..).unwrap_or_default(), &rules));
-    let found = Pattern::compile(&rules.expression(pattern, false)).unwrap().is_match(&path);
+    let found = Pattern::compile(&rules.expression(pattern, false).unwrap()).unwrap().is_match(&path);
     assert_eq!(found, expect, "{pattern:?} {path:?} {rules:?} {tokens:?}");
 }
 

@@ -88,10 +88,11 @@ impl PatternPool {
         Ok(made)
     }
 
-    /// Compiles an expression whose groups are needed. `Err` says why it is unusable.
+    /// Compiles an expression in Go's syntax whose groups are needed. `Err` says why it is unusable.
     pub(crate) fn with_groups(&self, expression: &str) -> Result<GroupExpression, String> {
         super::check_length(expression)?;
-        let (expression, _) = Expression::compile(expression, Groups::Kept)?;
+        let translated = tollgate_re2::translate(expression).map_err(|error| format!("not a valid pattern: {error}"))?;
+        let (expression, _) = Expression::compile(&translated, Groups::Kept)?;
         let charge = self.charge(expression.bytes())?;
         Ok(GroupExpression { expression, _charge: charge })
     }

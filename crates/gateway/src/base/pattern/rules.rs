@@ -1,6 +1,5 @@
 //! Conversion of definitions' patterns to regular expressions.
 
-use crate::base::re2;
 use tollgate_model::config::GatewayConfig;
 
 /// Rules for patterns, from the gateway's and the version's settings.
@@ -28,8 +27,8 @@ impl PatternRules {
     }
 
     /// Converts a pattern to the engine's syntax: `{name}` is a segment, `/*/` one segment, and `/*` everything after; the rest is a
-    /// regular expression.
-    pub(crate) fn expression(&self, pattern: &str, ignore_case: bool) -> String {
+    /// regular expression. `Err` says why it is none.
+    pub(crate) fn expression(&self, pattern: &str, ignore_case: bool) -> Result<String, String> {
         let mut regex = String::new();
         if self.ignore_case || ignore_case {
             regex.push_str("(?i)");
@@ -59,7 +58,7 @@ impl PatternRules {
         if self.suffix && !regex.ends_with('$') {
             regex.push('$');
         }
-        re2::in_engine_syntax(&regex).into_owned()
+        tollgate_re2::translate(&regex).map_err(|error| format!("not a valid pattern: {error}"))
     }
 }
 

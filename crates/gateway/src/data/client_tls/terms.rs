@@ -12,7 +12,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureSc
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_engine::{Content, TlsConfigSelector, accepting_ports};
+use tollgate_engine::{Content, TlsConfigSelector};
 use tollgate_model::config::GatewayConfig;
 use tollgate_tls::Certificate;
 use tollgate_tls::{CertificateSlot, Library};
@@ -82,7 +82,6 @@ impl ClientTerms {
         let options = &config.http_server_options;
         let at = |error: String| format!("http_server_options: {error}");
         let provider = provider(&options.ssl_ciphers).map_err(|error| at(format!("ssl_ciphers: {error}")))?;
-        let provider = Arc::new(accepting_ports(CryptoProvider::clone(&provider)));
         let versions = versions(options.min_version, options.max_version).map_err(at)?;
         let names = Arc::new(ServerNames::default());
         let make = |verifier: Arc<dyn ClientCertVerifier>| -> Result<Arc<ServerConfig>, String> {

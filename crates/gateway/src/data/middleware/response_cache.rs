@@ -7,7 +7,6 @@
 mod tier;
 
 use super::{Middleware, MiddlewareSource};
-use crate::base::re2;
 use crate::data::caching::{self, RequestLines, ResponseLines};
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, GRACE, Step};
@@ -178,7 +177,7 @@ fn plain_paths(source: &mut MiddlewareSource<'_, '_>) -> EndpointList<()> {
 
 impl EndpointRules {
     fn new(api: &TykRules, entry: &CachedEndpoint) -> Result<Self, (&'static str, String)> {
-        let compiled = || re2::compile_for_bytes(&entry.cache_key_regex);
+        let compiled = || tollgate_re2::compile_for_bytes(&entry.cache_key_regex);
         let body_part = (!entry.cache_key_regex.is_empty()).then(compiled).transpose();
         let body_part = body_part.map_err(|error| ("cache_key_regex", format!("not a valid pattern: {error}")))?;
         Ok(EndpointRules { rules: api.for_endpoint(entry.timeout, &entry.cache_response_codes), body_part })

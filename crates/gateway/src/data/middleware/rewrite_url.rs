@@ -7,7 +7,6 @@ mod trigger;
 use super::{Middleware, MiddlewareSource};
 use crate::base::path::Path;
 use crate::base::pattern::GroupExpression;
-use crate::base::re2;
 use crate::data::endpoints::EndpointList;
 use crate::data::exchange::{Exchange, Redirect, Step};
 use crate::data::header_names::HeaderNames;
@@ -78,7 +77,7 @@ impl Rewrite {
             Ok((compiled, Pieces::new(&trigger.rewrite_to, scope)))
         });
         let triggers = triggers.collect::<Result<_, (String, String)>>()?;
-        let pattern = pool.with_groups(&re2::in_engine_syntax(&entry.match_pattern));
+        let pattern = pool.with_groups(&entry.match_pattern);
         Ok(Rewrite {
             pattern: pattern.map_err(|error| ("match_pattern".to_owned(), error))?,
             rewrite_to: Pieces::new(&entry.rewrite_to, scope),

@@ -1,6 +1,5 @@
 //! Hosts and listen paths with `{name}`, as regular expressions.
 
-use crate::base::re2;
 use regex::Regex;
 
 /// What a template is for.
@@ -31,13 +30,13 @@ pub(super) fn compile_template(template: &str, kind: TemplateKind) -> Result<Reg
             return Err(format!("has no pattern after the colon, at {braced:?}"));
         }
         // Checked by itself: it could end the group that it is put into.
-        re2::compile(pattern).map_err(|error| format!("has an invalid pattern, at {braced:?}: {error}"))?;
+        tollgate_re2::compile(pattern).map_err(|error| format!("has an invalid pattern, at {braced:?}: {error}"))?;
         regex.push_str(&format!("(?:{pattern})"));
         rest = tail;
     }
     regex.push_str(&regex::escape(rest));
     regex.push_str(end);
-    re2::compile(&regex).map_err(|error| error.to_string())
+    tollgate_re2::compile(&regex)
 }
 
 /// What is in the first braces of a text that starts with one, and the text after them. Patterns may have braces themselves.

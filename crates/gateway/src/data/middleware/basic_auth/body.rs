@@ -1,7 +1,6 @@
 //! User and password in a request's body, extracted by patterns. Reads `basic_auth.extract_from_body`, `body_user_regexp` and
 //! `body_password_regexp`. The client sees 400 `Body do not contain username` or `password`, and 400 `Request is too large`.
 
-use crate::base::re2;
 use crate::data::exchange::{Exchange, Step};
 use crate::data::middleware::MiddlewareSource;
 use crate::data::refusal;
@@ -24,7 +23,7 @@ impl BodyPatterns {
             return None;
         }
         let mut compile = |field: &str, pattern: &str| {
-            let compiled = re2::compile_for_bytes(pattern).map_err(|error| format!("not a valid pattern: {error}"));
+            let compiled = tollgate_re2::compile_for_bytes(pattern).map_err(|error| format!("not a valid pattern: {error}"));
             let with_group = compiled.and_then(|regex| match regex.captures_len() {
                 0 | 1 => Err("must have a group for what it finds".to_owned()),
                 _ => Ok(regex),

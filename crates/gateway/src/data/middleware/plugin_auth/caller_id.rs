@@ -2,7 +2,6 @@
 
 use super::xml_path::XmlPath;
 use crate::base::form::pairs;
-use crate::base::re2;
 use crate::data::exchange::Exchange;
 use regex::Regex;
 use std::borrow::Cow;
@@ -39,7 +38,7 @@ impl CallerId {
         let how = match settings.extract_with.as_str() {
             "value" => IdForm::Value,
             "regex" => {
-                let expression = re2::compile(&config.regex_expression);
+                let expression = tollgate_re2::compile(&config.regex_expression);
                 let expression =
                     expression.map_err(|error| ("extractor_config.regex_expression", format!("is not valid: {error}")))?;
                 let index = usize::try_from(config.regex_match_index);

@@ -3,7 +3,6 @@
 
 use crate::base::form::values;
 use crate::base::pattern::{GroupExpression, PatternPool};
-use crate::base::re2;
 use crate::data::exchange::Exchange;
 use crate::data::header_names::{HeaderNames, canonical_name};
 use crate::data::template::{ContextVariable, VariableScope};
@@ -201,7 +200,7 @@ impl CompiledTrigger {
 
 impl Condition {
     fn new(name: &str, text: &TextMatch, pool: &PatternPool) -> Result<Self, String> {
-        let pattern = pool.with_groups(&re2::in_engine_syntax(&text.match_rx))?;
+        let pattern = pool.with_groups(&text.match_rx)?;
         Ok(Condition { name: name.to_owned(), pattern, reverse: text.reverse })
     }
 

@@ -1,5 +1,5 @@
-//! Go's syntax of regular expressions, written in that of the `regex` crates. What Go rejects is an error here as well; what only the
-//! crates understand (`[a&&b]`, `\<`, verbose mode) means what it means in Go.
+//! The translation. What only the crates understand (`[a&&b]`, `\<`, verbose mode) means what it means in Go. What means the same stays as it is
+//! written: the gateway compares many patterns by their text.
 
 /// Most repetitions that Go allows, also of repetitions within each other.
 const REPETITIONS_MAX: u32 = 1000;
@@ -9,11 +9,15 @@ struct Translator<'p> {
     out: String,
     /// For each open group, the most repetitions within it so far.
     repeated: Vec<u32>,
+    /// Bytes behind the last `:]`. No name of a class ends there, so none is looked for.
+    behind_names: usize,
 }
 
-/// The expression for the crates.
-pub(crate) fn translated(pattern: &str) -> Result<String, String> {
-    let mut translator = Translator { rest: pattern, out: String::with_capacity(pattern.len() + 16), repeated: Vec::new() };
+/// The expression in the syntax of the `regex` crates. `Err` says in Go's words why it is none.
+pub fn translate(pattern: &str) -> Result<String, String> {
+    let behind_names = pattern.rsplit(":]").next().map_or(0, str::len);
+    let out = String::with_capacity(pattern.len() + 16);
+    let mut translator = Translator { rest: pattern, out, repeated: Vec::new(), behind_names };
     let done = translator.sequence();
     done.map(|()| translator.out).map_err(|why| format!("error parsing regexp: {why}"))
 }
@@ -70,11 +74,10 @@ impl Translator<'_> {
                 '\\' if self.take("Q") => {
                     let (literal, rest) = self.rest.split_once("\\E").unwrap_or((self.rest, ""));
                     self.rest = rest;
-                    literal.chars().for_each(|character| literal_into(character, &mut self.out));
+                    literal.chars().for_each(|character| self.literal(character));
                 }
                 '\\' => {
-                    let escaped = self.escape(false)?;
-                    self.out.push_str(&escaped);
+                    self.escape()?;
                 }
                 '(' => {
                     self.out.push('(');
@@ -89,15 +92,17 @@ impl Translator<'_> {
                     self.out.push(')');
                 }
                 '|' | '^' | '$' | '.' => self.out.push(character),
-                _ => literal_into(character, &mut self.out),
+                _ => self.literal(character),
             }
         }
-        Ok(())
+        if self.repeated.is_empty() { Ok(()) } else { Err("missing closing )".to_owned()) }
     }
 
     /// `{2}`, `{2,}` or `{2,5}`, after the brace; anything else is no operator.
     fn counts(&mut self) -> Result<Option<(String, u32)>, String> {
-        let Some((inside, rest)) = self.rest.split_once('}') else { return Ok(None) };
+        let end = self.rest.find(|letter: char| !letter.is_ascii_digit() && letter != ',');
+        let Some((inside, rest)) = end.and_then(|end| self.rest.split_at_checked(end)) else { return Ok(None) };
+        let Some(rest) = rest.strip_prefix('}') else { return Ok(None) };
         let (least, most) = inside.split_once(',').map_or((inside, None), |(least, most)| (least, Some(most)));
         let is_count = |text: &str| {
             !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
@@ -146,29 +151,48 @@ impl Translator<'_> {
         Ok(!head.ends_with(')'))
     }
 
-    /// An escape, after its backslash.
-    fn escape(&mut self, in_class: bool) -> Result<String, String> {
+    /// An escape outside of a class, after its backslash.
+    fn escape(&mut self) -> Result<(), String> {
         let letter = self.next().ok_or("trailing backslash at end of expression: ``")?;
-        let class = |class: &str| if in_class { class.to_owned() } else { format!("(?-i:{class})") };
-        Ok(match letter {
-            'd' => class("[0-9]"),
-            'D' => class("[^0-9]"),
-            'w' => class("[0-9A-Za-z_]"),
-            'W' => class("[^0-9A-Za-z_]"),
-            // Without the vertical tab.
-            's' => class(r"[\t\n\x0C\r\x20]"),
-            'S' => class(r"[^\t\n\x0C\r\x20]"),
-            'b' if !in_class => r"(?-u:\b)".to_owned(),
-            'B' if !in_class => r"(?-u:\B)".to_owned(),
-            'A' | 'z' if !in_class => format!("\\{letter}"),
-            'p' | 'P' => self.property(letter == 'P')?,
+        match letter {
+            'b' => self.out.push_str(r"(?-u:\b)"),
+            'B' => self.out.push_str(r"(?-u:\B)"),
+            'A' | 'z' => self.out.extend(['\\', letter]),
+            _ if self.named_class(letter)? => {}
             _ => {
                 let character = self.character(letter)?;
-                let mut out = String::new();
-                literal_into(character, &mut out);
-                out
+                self.literal(character);
             }
-        })
+        }
+        Ok(())
+    }
+
+    /// A class of a letter after a backslash, if it is one. Classes can be nested, so this works within brackets as well.
+    fn named_class(&mut self, letter: char) -> Result<bool, String> {
+        self.out.push_str(match letter {
+            'd' => "[0-9]",
+            'D' => "[^0-9]",
+            'w' => "[0-9A-Za-z_]",
+            'W' => "[^0-9A-Za-z_]",
+            // Without the vertical tab.
+            's' => r"[\t\n\x0C\r\x20]",
+            'S' => r"[^\t\n\x0C\r\x20]",
+            'p' | 'P' => {
+                let property = self.property(letter == 'P')?;
+                self.out.push_str(&property);
+                return Ok(true);
+            }
+            _ => return Ok(false),
+        });
+        Ok(true)
+    }
+
+    /// A character outside of a class that stands for itself.
+    fn literal(&mut self, character: char) {
+        if matches!(character, '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$') {
+            self.out.push('\\');
+        }
+        self.out.push(character);
     }
 
     /// `\pN`, `\p{Greek}` or `\p{^Greek}`, after the letter.
@@ -227,7 +251,7 @@ impl Translator<'_> {
         char::from_u32(code).ok_or_else(invalid)
     }
 
-    /// A class, after its bracket. Every character is written as a number, so that none has a meaning that it lacks in Go.
+    /// A class, after its bracket.
     fn class(&mut self) -> Result<(), String> {
         let missing = || "missing closing ]".to_owned();
         self.out.push('[');
@@ -246,14 +270,17 @@ impl Translator<'_> {
                 continue;
             }
             let character = self.next().ok_or_else(missing)?;
-            if character == '\\' && self.rest.starts_with(['d', 'D', 'w', 'W', 's', 'S', 'p', 'P']) {
-                let class = self.escape(true)?;
-                self.out.push_str(&class);
-                continue;
+            if let Some(letter) = self.rest.chars().next().filter(|_| character == '\\') {
+                let before = self.rest;
+                self.next();
+                if self.named_class(letter)? {
+                    continue;
+                }
+                self.rest = before;
             }
             let low = self.member(character)?;
             let is_range = self.rest.starts_with('-') && !self.rest.starts_with("-]") && self.rest.len() > 1;
-            literal_into(low, &mut self.out);
+            self.class_literal(low);
             if is_range {
                 self.take("-");
                 let high = self.next().ok_or_else(missing)?;
@@ -262,9 +289,17 @@ impl Translator<'_> {
                     return Err(format!("invalid character class range: `{low}-{high}`"));
                 }
                 self.out.push('-');
-                literal_into(high, &mut self.out);
+                self.class_literal(high);
             }
         }
+    }
+
+    /// A character of a class that stands for itself. In the crates' classes, brackets nest, and `&&`, `--` and `~~` are operators.
+    fn class_literal(&mut self, character: char) {
+        if matches!(character, '\\' | '[' | ']' | '^' | '-' | '&' | '~') {
+            self.out.push('\\');
+        }
+        self.out.push(character);
     }
 
     /// A single character of a class, of which the first was taken.
@@ -283,18 +318,12 @@ impl Translator<'_> {
             "xdigit", "^alnum", "^alpha", "^ascii", "^blank", "^cntrl", "^digit", "^graph", "^lower", "^print", "^punct", "^space",
             "^upper", "^word", "^xdigit",
         ];
+        if self.rest.len() <= self.behind_names {
+            return Ok(None);
+        }
         let Some((name, rest)) = self.rest.strip_prefix("[:").and_then(|inside| inside.split_once(":]")) else { return Ok(None) };
         let known = NAMES.into_iter().find(|known| *known == name);
         self.rest = rest;
         known.map(Some).ok_or_else(|| format!("invalid character class range: `[:{name}:]`"))
-    }
-}
-
-/// A character that stands for itself.
-fn literal_into(character: char, out: &mut String) {
-    if character.is_alphanumeric() || !character.is_ascii() {
-        out.push(character);
-    } else {
-        out.push_str(&format!("\\x{{{:X}}}", u32::from(character)));
     }
 }

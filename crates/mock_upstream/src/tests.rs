@@ -1,5 +1,7 @@
 //! Talks to a mock on a free port over a plain socket, so that nothing between rewrites the bytes.
 
+use super::parameter::{duration, query_value, size};
+use super::{OtherPaths, serve};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -7,7 +9,7 @@ use std::time::{Duration, Instant};
 fn start() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || super::serve(listener));
+    std::thread::spawn(move || serve(listener, None, OtherPaths::Description));
     address
 }
 
@@ -33,7 +35,7 @@ fn get(path: &str) -> (u16, Vec<u8>) {
 #[test]
 fn valid_json_is_valid_and_invalid_json_is_not() {
     let (status, body) = get("/json/valid");
-    assert_eq!((status, body.len()), (200, 69));
+    assert_eq!(status, 200);
     assert!(serde_json::from_slice::<serde_json::Value>(&body).is_ok());
 
     let (status, body) = get("/json/invalid");
@@ -96,5 +98,37 @@ fn any_other_path_describes_the_request() {
 
 #[test]
 fn status_answers_with_the_wanted_status() {
-    assert_eq!(get("/status/503").0, 503);
+    let (status, body) = get("/status/503");
+    let seen: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!((status, &seen["path"]), (503, &serde_json::json!("/status/503")));
+}
+
+#[test]
+fn durations_sizes_and_queries_are_read() {
+    for (text, expected) in [
+        ("100ms", Some(100_000)),
+        ("250us", Some(250)),
+        ("1.5s", Some(1_500_000)),
+        ("2", Some(2_000_000)),
+        ("11m", None),
+        ("-1s", None),
+        ("x", None),
+    ] {
+        assert_eq!(duration(text), expected.map(Duration::from_micros), "{text}");
+    }
+    for (text, expected) in [
+        ("10B", Some(10)),
+        ("1KB", Some(1024)),
+        ("0.25K", Some(256)),
+        ("2m", Some(2 << 20)),
+        ("7", Some(7)),
+        ("1T", None),
+        ("-1", None),
+        ("B", None),
+    ] {
+        assert_eq!(size(text), expected, "{text}");
+    }
+    assert_eq!(query_value("a=1&B=2&flag", "b"), Some("2"));
+    assert_eq!(query_value("a=1&B=2&flag", "flag"), Some(""));
+    assert_eq!(query_value("a=1", "b"), None);
 }

@@ -1,8 +1,9 @@
-//! Selects the response for a path. The paths are go-bench-suite's, plus a few more; every other path is dummy-api's.
+//! Selects the response for a path. The paths are go-bench-suite's, plus a few more; every other path has what [`OtherPaths`] says.
 
 use super::body::{AnswerBody, json, letters, typed};
+use super::described::BodyRead;
 use super::parameter::{duration, query_value, size};
-use super::{dummy, websocket};
+use super::{OtherPaths, described, dummy, websocket};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode, request};
 use hyper::body::{Body, Bytes, Incoming};
@@ -29,7 +30,7 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 static RESOURCES: LazyLock<Vec<String>> = LazyLock::new(|| (1..=100).map(|seed| letters(10, seed)).collect());
 
 /// Answers one request, whose body has been read when this returns (except for `/echo/body`).
-pub(crate) async fn answer(request: Request<Incoming>) -> Response<AnswerBody> {
+pub(crate) async fn answer(request: Request<Incoming>, others: OtherPaths) -> Response<AnswerBody> {
     if websocket::is_wanted(request.headers()) {
         return websocket::accept(request);
     }
@@ -40,11 +41,20 @@ pub(crate) async fn answer(request: Request<Incoming>) -> Response<AnswerBody> {
         return echo_body(request);
     }
     let (head, mut body) = request.into_parts();
-    if head.uri.path() == "/echo" {
+    if head.uri.path() == "/echo" && others == OtherPaths::DummyApi {
         return echo(&head, body).await;
     }
     // hyper closes a connection whose body is not read.
-    while let Some(Ok(_)) = next_frame(&mut body).await {}
+    let mut read = BodyRead { bytes: 0, complete: true };
+    while let Some(frame) = next_frame(&mut body).await {
+        match frame {
+            Ok(frame) => read.bytes += frame.data_ref().map_or(0, |data| data.len() as u64),
+            Err(_) => {
+                read.complete = false;
+                break;
+            }
+        }
+    }
 
     match segments(head.uri.path()) {
         ("json", "invalid") => typed("text/plain; charset=utf-8", AnswerBody::Whole(time_json("{time"))),
@@ -65,13 +75,24 @@ pub(crate) async fn answer(request: Request<Incoming>) -> Response<AnswerBody> {
             None => with_status(StatusCode::BAD_REQUEST, "not a size such as 500, 64K, 10MB or 1G"),
         },
         ("status", wanted) => match wanted.parse().ok().filter(|code| (200..=599).contains(code)) {
-            Some(code) => with_status(StatusCode::from_u16(code).unwrap_or_default(), "the status that was asked for"),
+            Some(code) => {
+                let mut response = other(&head, read, others).await;
+                *response.status_mut() = StatusCode::from_u16(code).unwrap_or_default();
+                response
+            }
             None => with_status(StatusCode::BAD_REQUEST, "not a status from 200 to 599"),
         },
         ("resource", "") => resources(head.uri.query().unwrap_or("")),
         ("resource", id) => resource(id),
         ("events", "") => events(head.uri.query().unwrap_or("")),
-        _ => dummy::answer(&head).await,
+        _ => other(&head, read, others).await,
+    }
+}
+
+async fn other(head: &request::Parts, read: BodyRead, others: OtherPaths) -> Response<AnswerBody> {
+    match others {
+        OtherPaths::Description => described::answer(head, read),
+        OtherPaths::DummyApi => dummy::answer(head).await,
     }
 }
 

@@ -1,6 +1,5 @@
 //! Parses durations and sizes in go-bench-suite's format, and query parameters.
 
-use crate::amount;
 use std::time::Duration;
 
 /// Maximum delay: longer waits only pile up sleeping tasks.
@@ -11,7 +10,40 @@ const SIZE_MAX: u64 = 1 << 40;
 
 /// `250us`, `100ms`, `1m30s`; a bare number is in seconds. `None` above ten minutes.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
-    amount::seconds(text).ok().filter(|wanted| *wanted <= DELAY_MAX)
+    let seconds = text.parse().map(Duration::from_secs);
+    seconds.or_else(|_| go_duration(text)).ok().filter(|wanted| *wanted <= DELAY_MAX)
+}
+
+/// A duration in Go's notation (`300ms`, `1m30s`, `1.5h`). `Err` says what one looks like.
+pub fn go_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a duration such as 500ms, 30s or 1m30s");
+    let mut rest = text;
+    let mut seconds = 0.0;
+    if rest == "0" {
+        return Ok(Duration::ZERO);
+    }
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+        let (number, tail) = rest.split_at(digits);
+        let number: f64 = number.parse().map_err(|_| wrong())?;
+        let unit_len = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit_len);
+        seconds += number
+            * match unit {
+                "ns" => 1e-9,
+                "us" | "µs" => 1e-6,
+                "ms" => 1e-3,
+                "s" => 1.0,
+                "m" => 60.0,
+                "h" => 3600.0,
+                _ => return Err(wrong()),
+            };
+        rest = tail;
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
 /// `500`, `10B`, `0.25K`, `64k`, `1KB`, `10MB`, `1GiB`, in powers of 1024.

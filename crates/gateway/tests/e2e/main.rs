@@ -147,6 +147,7 @@ mod shared_definitions;
 mod shared_keys;
 mod shared_limits;
 mod shared_outages;
+mod shared_revisions;
 mod shared_sync;
 mod signatures;
 mod slow_clients;

@@ -1,10 +1,10 @@
 //! What a change or a reload did to the definitions and policies in service: for the log of changes, and for the way back.
 
+use super::author::ChangeAuthor;
+use super::class::{DocumentClass, is_shared};
 use super::loaded::{FileDifference, LoadedFiles, differing, document_of};
-use super::shared::{DocumentClass, is_shared};
 use crate::auth::keys::{Keys, Policies, PolicyChange};
 use crate::control::known_keys::masked_differences;
-use crate::data::control_caller::ControlCaller;
 use crate::data::snapshot::CompiledApi;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -13,22 +13,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
-use tollgate_admin::{Difference, Operator, users};
+use tollgate_admin::Difference;
 use tollgate_model::api::ApiDefinition;
 
 /// How long a change waits for a store that takes nothing before it goes on without.
 const HAND_OVER_TIME_MAX: Duration = Duration::from_secs(30);
 /// Objects of one change that are logged one by one; their differences are not looked for if there are more.
 pub(crate) const LOGGED_MAX: usize = 200;
-
-/// Who made a change.
-#[derive(Clone)]
-pub(crate) enum ChangeAuthor {
-    /// Somebody who changed files; a reload found it.
-    Files,
-    /// A caller of the control API.
-    Caller(Option<Operator>, Option<ControlCaller>),
-}
 
 /// What one change or reload did.
 pub(crate) struct DefinitionsChanged {
@@ -56,23 +47,6 @@ pub(crate) struct DocumentChange {
 
 /// A state of definitions and policies.
 pub(super) type DocumentsState<'s> = (&'s LoadedFiles, &'s Policies);
-
-impl ChangeAuthor {
-    /// Who it is in the log of changes.
-    pub(crate) fn operator(&self) -> Option<Operator> {
-        match self {
-            ChangeAuthor::Files => Some(Operator { name: users::FILES.to_owned(), role: tollgate_admin::Role::Admin }),
-            ChangeAuthor::Caller(operator, _) => operator.clone(),
-        }
-    }
-
-    pub(crate) fn caller(&self) -> Option<ControlCaller> {
-        match self {
-            ChangeAuthor::Files => None,
-            ChangeAuthor::Caller(_, caller) => *caller,
-        }
-    }
-}
 
 impl DefinitionsChanged {
     /// What differs between two states. What other gateways have changed in the definitions that all share is their business: of those, only
@@ -122,6 +96,12 @@ impl DefinitionsChanged {
             });
         }
         DefinitionsChanged { author, changes }
+    }
+
+    /// Only what became of those that gateways share.
+    pub(super) fn of_shared(mut self) -> Self {
+        self.changes.retain(|change| change.is_shared);
+        self
     }
 
     /// Puts it into the queue in front of the store. If the queue is full, whoever has made the change waits: what is answered will be stored.

@@ -1,10 +1,12 @@
 //! The one store of definitions and policies: loads them, puts them into service, and changes several as one. One of these at a time; requests in
 //! flight are not affected.
 
-use super::changes::{ChangeAuthor, DefinitionsChanged};
+use super::author::ChangeAuthor;
+use super::changes::DefinitionsChanged;
+use super::class::{DocumentClass, is_shared};
 use super::loaded::{FileKey, FileReader, LoadedFiles, ReadFiles, differing, own};
 use super::places::StorePlaces;
-use super::shared::{DocumentClass, NotShared, SharedDefinitions, SharedSet, is_shared};
+use super::shared::{NotShared, SharedDefinitions, SharedSet};
 use super::text::DefinitionText;
 use super::wanted::{ChangedDocuments, DocumentProblem, WantedDocument};
 use crate::auth::keys::Policies;
@@ -26,6 +28,7 @@ use tokio::sync::mpsc::Sender;
 use tollgate_file_set::{FileSet, FileSetFault, LockedFileSet, Settled};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
+use tollgate_store::SharedRevision;
 
 /// What problems of all shared definitions name in place of a file.
 const SHARED: &str = "redis:";
@@ -54,7 +57,7 @@ pub(crate) struct Applied<T> {
     /// Lesser problems of the documents.
     pub problems: Vec<DocumentProblem>,
     /// Revision of the definitions that gateways share, if it changed them.
-    pub revision: Option<u64>,
+    pub revision: Option<SharedRevision>,
 }
 
 /// Why nothing was changed.
@@ -172,9 +175,9 @@ impl DefinitionStore {
         self.serve(read, together, (ChangeAuthor::Files, HashSet::new()), start)
     }
 
-    /// Loads what gateways share if it is older than a revision. Blocks.
-    pub(crate) fn take_up(&self, revision: u64) {
-        if self.places.shared.as_ref().is_some_and(|shared| shared.known().revision < revision) {
+    /// Loads what gateways share if it is not of a revision yet that somebody has made. Blocks.
+    pub(crate) fn take_up(&self, revision: &SharedRevision) {
+        if self.places.shared.as_ref().is_some_and(|shared| shared.is_behind(revision)) {
             self.reload();
         }
     }
@@ -204,12 +207,11 @@ impl DefinitionStore {
         let ChangedDocuments { mut read, files: file_changes, shared: shared_changes, .. } = changed;
         let mut revision = None;
         if let Some(shared) = self.places.shared.as_ref().filter(|_| !shared_changes.is_empty()) {
-            let known = shared.known().revision;
-            let now = shared.apply(&shared_changes).map_err(NotApplied::Shared)?.revision;
-            revision = Some(now);
+            let after = shared.apply(&shared_changes, &author).map_err(NotApplied::Shared)?;
+            revision = Some(after.set.at());
             // It has them again, if it had lost them.
             read.problems.retain(|problem| problem.file.as_deref() != Some(Path::new(SHARED)));
-            if now != known + 1 {
+            if !after.is_else_known {
                 // Other gateways have changed others meanwhile.
                 read = self.read(&read.files);
                 together = self.together(&read);
@@ -373,9 +375,15 @@ impl DefinitionStore {
         let Together { snapshot, problems: in_snapshot } = together;
         let before = self.files();
         let policies_before = self.shared.keys.policies();
+        let confirmed = self.places.shared.iter().flat_map(SharedDefinitions::take_confirmed);
         let changed = self.changes.get().map(|to| {
-            let keys = &self.shared.keys;
-            (to, DefinitionsChanged::between((&before, &policies_before), (&files, &policies), author, &shared, keys))
+            let between = |author, shared: &HashSet<(DocumentClass, String)>| {
+                DefinitionsChanged::between((&before, &policies_before), (&files, &policies), author, shared, &self.shared.keys)
+            };
+            let mut changed: Vec<DefinitionsChanged> =
+                confirmed.map(|made| between(made.author, &made.documents).of_shared()).collect();
+            changed.push(between(author, &shared));
+            (to, changed)
         });
         let has_changed = !differing(&before, &files).is_empty() || policies.differ_from(&policies_before);
         problems.extend(self.shared.keys.set_policies(policies));
@@ -393,8 +401,8 @@ impl DefinitionStore {
         let report = ReloadReport { apis, problems };
         self.shared.observer.note_reload(&report.problems, start.elapsed(), has_changed, report.apis);
         report.log(start);
-        if let Some((to, changed)) = changed.filter(|(_, changed)| !changed.changes.is_empty()) {
-            changed.hand_over(to);
+        if let Some((to, changed)) = changed {
+            changed.into_iter().filter(|changed| !changed.changes.is_empty()).for_each(|changed| changed.hand_over(to));
         }
         report
     }

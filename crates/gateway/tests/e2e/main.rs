@@ -26,6 +26,7 @@ mod cache_identity;
 mod cache_purges;
 mod cache_tier;
 mod certs;
+mod change_gaps;
 mod client_addresses;
 mod client_certificates;
 mod clock_jumps;

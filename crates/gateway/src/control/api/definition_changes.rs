@@ -3,21 +3,18 @@
 use super::Control;
 use super::change_log::Change;
 use super::configuration::revisions;
-use super::store_queues::next;
+use super::store_queues::store_all;
 use crate::control::definitions::{DefinitionsChanged, DocumentChange, LOGGED_MAX};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 /// Logs what became of definitions and policies, and keeps what was replaced.
-pub(super) async fn note(
-    control: Arc<Control>,
-    mut waiting: mpsc::Receiver<DefinitionsChanged>,
-    mut stopped: watch::Receiver<bool>,
-) {
-    while let Some(changed) = next(&mut waiting, &mut stopped).await {
+pub(super) async fn note(control: Arc<Control>, waiting: mpsc::Receiver<DefinitionsChanged>, stopped: watch::Receiver<bool>) {
+    let accept = |changed: DefinitionsChanged| {
         log(&control, &changed);
-        revisions::keep(&control, changed).await;
-    }
+        revisions::of(&control, changed)
+    };
+    store_all(&control, waiting, stopped, revisions::WAITING_BYTES_MAX, accept).await;
 }
 
 /// An entry for each object, or one for all if there are very many.

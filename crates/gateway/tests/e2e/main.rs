@@ -31,6 +31,7 @@ mod client_addresses;
 mod client_certificates;
 mod clock_jumps;
 mod commands;
+mod common_files;
 mod configuration;
 mod configuration_sync;
 mod connections;

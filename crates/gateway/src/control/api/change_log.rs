@@ -81,9 +81,14 @@ impl ChangeLog {
 
     /// Adds an entry of an operator.
     pub(super) fn add(&self, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) {
+        self.add_at(unix_s(), operator, caller, change);
+    }
+
+    /// The same for a change of which it was not known at once whether it is to be logged.
+    pub(super) fn add_at(&self, time: u64, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) {
         let Change { action, kind, target, status, diff: (diff, diff_more), etag } = change;
         let entry = ChangeEntry {
-            time: unix_s(),
+            time,
             user: operator.map(|operator| operator.name.clone()).unwrap_or_default(),
             role: operator.filter(|operator| operator.name != users::FILES).map(|operator| operator.role),
             address: caller.map(|caller| caller.address.to_string()),

@@ -25,6 +25,22 @@ pub(crate) const LOGGED_MAX: usize = 200;
 pub(crate) struct DefinitionsChanged {
     pub author: ChangeAuthor,
     pub changes: Vec<DocumentChange>,
+    /// When it took effect, in seconds since 1970.
+    pub unix_s: u64,
+    /// When the state before it was read, in milliseconds since 1970.
+    pub before_unix_ms: u64,
+    pub files: FilesPlace,
+    /// Held until it is stored.
+    pub untold: Arc<()>,
+}
+
+/// Whose files they are that were changed.
+#[derive(Clone, Default)]
+pub(crate) struct FilesPlace {
+    /// What all gateways call the directory that change it.
+    pub identity: Option<String>,
+    /// What processes of this machine call it.
+    pub here: Option<String>,
 }
 
 /// What became of one definition or policy.
@@ -54,10 +70,9 @@ impl DefinitionsChanged {
     pub(super) fn between(
         before: DocumentsState<'_>,
         now: DocumentsState<'_>,
-        author: ChangeAuthor,
         shared: &HashSet<(DocumentClass, String)>,
         keys: &Keys,
-    ) -> Self {
+    ) -> Vec<DocumentChange> {
         let is_own = |is_shared: bool, class, id: &str| !is_shared || shared.contains(&(class, id.to_owned()));
         let apis: Vec<ApiChange<'_>> = api_changes(before.0, now.0)
             .into_iter()
@@ -95,13 +110,7 @@ impl DefinitionsChanged {
                 etag: new_shown.as_ref().map(etag),
             });
         }
-        DefinitionsChanged { author, changes }
-    }
-
-    /// Only what became of those that gateways share.
-    pub(super) fn of_shared(mut self) -> Self {
-        self.changes.retain(|change| change.is_shared);
-        self
+        changes
     }
 
     /// Puts it into the queue in front of the store. If the queue is full, whoever has made the change waits: what is answered will be stored.

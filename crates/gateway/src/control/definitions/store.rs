@@ -2,7 +2,7 @@
 //! flight are not affected.
 
 use super::author::ChangeAuthor;
-use super::changes::DefinitionsChanged;
+use super::changes::{DefinitionsChanged, FilesPlace};
 use super::class::{DocumentClass, is_shared};
 use super::loaded::{FileKey, FileReader, LoadedFiles, ReadFiles, differing, own};
 use super::places::StorePlaces;
@@ -10,6 +10,7 @@ use super::shared::{NotShared, SharedDefinitions, SharedSet};
 use super::text::DefinitionText;
 use super::wanted::{ChangedDocuments, DocumentProblem, WantedDocument};
 use crate::auth::keys::Policies;
+use crate::base::clock::unix_s;
 use crate::base::definition_files::{ApiFile, api_files};
 use crate::base::digest::shortened;
 use crate::control::compile::assemble;
@@ -20,10 +21,11 @@ use crate::data::snapshot::{CompiledApi, Snapshot};
 use crate::observe::logs;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::mpsc::Sender;
 use tollgate_file_set::{FileSet, FileSetFault, LockedFileSet, Settled};
 use tollgate_model::config::GatewayConfig;
@@ -46,6 +48,10 @@ pub(crate) struct DefinitionStore {
     /// In service. Held only briefly: requests read it during a reload.
     files: Mutex<Arc<LoadedFiles>>,
     loaded: AtomicBool,
+    /// When what is in service was read, in milliseconds since 1970.
+    read_unix_ms: Mutex<u64>,
+    /// Others have it too as long as they have changes that are not stored yet.
+    untold: Arc<()>,
     /// Receives what changes and reloads did.
     changes: OnceLock<Sender<DefinitionsChanged>>,
 }
@@ -121,6 +127,8 @@ impl DefinitionStore {
             changing: Mutex::default(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
+            read_unix_ms: Mutex::default(),
+            untold: Arc::default(),
             changes: OnceLock::new(),
         }
     }
@@ -134,6 +142,19 @@ impl DefinitionStore {
     pub(crate) fn tell_changes(&self, to: Sender<DefinitionsChanged>) {
         // Set once, at the start.
         let _ = self.changes.set(to);
+    }
+
+    /// Whether all changes so far are in the log of changes and stored as revisions, or given up.
+    pub(crate) fn has_told_all(&self) -> bool {
+        Arc::strong_count(&self.untold) == 1
+    }
+
+    /// Whose files this gateway has.
+    pub(crate) fn files_place(&self) -> FilesPlace {
+        let machine = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        let here = machine.zip(std::fs::metadata(&self.places.app_path).ok());
+        let here = here.map(|(machine, directory)| format!("{} {} {}", machine.trim_end(), directory.dev(), directory.ino()));
+        FilesPlace { identity: self.set.identity(), here }
     }
 
     /// Directory of definitions.
@@ -376,13 +397,24 @@ impl DefinitionStore {
         let before = self.files();
         let policies_before = self.shared.keys.policies();
         let confirmed = self.places.shared.iter().flat_map(SharedDefinitions::take_confirmed);
+        let before_unix_ms = std::mem::replace(&mut *lock(&self.read_unix_ms), unix_ms().saturating_sub(millis(start.elapsed())));
         let changed = self.changes.get().map(|to| {
+            let (keys, unix_s) = (&self.shared.keys, unix_s());
             let between = |author, shared: &HashSet<(DocumentClass, String)>| {
-                DefinitionsChanged::between((&before, &policies_before), (&files, &policies), author, shared, &self.shared.keys)
+                let changes = DefinitionsChanged::between((&before, &policies_before), (&files, &policies), shared, keys);
+                let untold = self.untold.clone();
+                DefinitionsChanged { author, changes, unix_s, before_unix_ms, files: FilesPlace::default(), untold }
             };
-            let mut changed: Vec<DefinitionsChanged> =
-                confirmed.map(|made| between(made.author, &made.documents).of_shared()).collect();
+            let mut changed: Vec<DefinitionsChanged> = confirmed
+                .map(|made| {
+                    let mut changed = between(made.author, &made.documents);
+                    changed.changes.retain(|change| change.is_shared);
+                    changed
+                })
+                .collect();
             changed.push(between(author, &shared));
+            changed.retain(|changed| !changed.changes.is_empty());
+            changed.iter_mut().for_each(|changed| changed.files = self.files_place());
             (to, changed)
         });
         let has_changed = !differing(&before, &files).is_empty() || policies.differ_from(&policies_before);
@@ -402,7 +434,7 @@ impl DefinitionStore {
         self.shared.observer.note_reload(&report.problems, start.elapsed(), has_changed, report.apis);
         report.log(start);
         if let Some((to, changed)) = changed {
-            changed.into_iter().filter(|changed| !changed.changes.is_empty()).for_each(|changed| changed.hand_over(to));
+            changed.into_iter().for_each(|changed| changed.hand_over(to));
         }
         report
     }
@@ -479,6 +511,18 @@ impl DefinitionStore {
         let files = self.files();
         own(&files).filter_map(|(path, file)| Some((file.good.as_ref()?.id.clone(), path.to_path_buf()))).collect()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unix_ms() -> u64 {
+    millis(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl ReloadReport {

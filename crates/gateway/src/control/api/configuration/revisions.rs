@@ -3,7 +3,6 @@
 
 use super::written::{ChangeAction, ChangeSet, ObjectChange, ObjectKind};
 use super::{ChangeReport, Unchanged, carry_out};
-use crate::base::clock::unix_s;
 use crate::control::api::Control;
 use crate::control::api::answer::{ControlAnswer, Error, error, ok};
 use crate::control::api::definition_store::ChangeRequest;
@@ -16,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tollgate_model::json_document;
 use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
 use utoipa::ToSchema;
@@ -27,6 +27,9 @@ const PIECES_MAX: usize = 32;
 const PIECE_BYTES: usize = 900 << 10;
 /// What may wait for a store that does not answer; the oldest are given up.
 pub(in crate::control::api) const WAITING_BYTES_MAX: usize = 64 << 20;
+/// How long a rollback waits until changes are revisions.
+const NOTICE_TIME_MAX: Duration = Duration::from_secs(10);
+const NOTICE_EVERY: Duration = Duration::from_millis(10);
 /// Weight of a revision beside its content.
 const ENTRY_BYTES: usize = 64 << 10;
 /// Objects of a revision that are named.
@@ -42,6 +45,10 @@ pub(in crate::control::api) struct RevisionEntry {
     time: u64,
     /// The gateway.
     node: String,
+    /// What names the directory of definitions, if it can be written; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schema(required = false)]
+    directory: String,
     /// The first of its objects: what became of which.
     objects: Vec<String>,
     /// Number of objects.
@@ -136,7 +143,8 @@ pub(in crate::control::api) fn of(control: &Control, changed: DefinitionsChanged
     }
     let mut entry = RevisionEntry {
         number: 0,
-        time: unix_s(),
+        time: changed.unix_s,
+        directory: changed.files.identity.unwrap_or_default(),
         node: control.shared.observer.node().to_owned(),
         objects: objects.iter().take(NAMED_MAX).map(described).collect(),
         count: objects.len(),
@@ -305,7 +313,7 @@ pub(in crate::control::api) async fn list(State(control): State<Arc<Control>>) -
         (status = 404, body = Error, description = "There is no such revision any more, or what a later one replaced was too large to be kept."),
         (status = 412, body = Object, description = "The configuration was changed meanwhile."),
         (status = 500, body = Error, description = "The store does not answer, or a file can't be written."),
-        (status = 503, body = Error, description = "Another gateway changes the files at the moment."),
+        (status = 503, body = Error, description = "Another gateway changes the files at the moment, or changes wait to be stored as revisions."),
     )
 )]
 pub(in crate::control::api) async fn rollback(
@@ -317,6 +325,9 @@ pub(in crate::control::api) async fn rollback(
         Ok(wanted) => wanted,
         Err(failure) => return error(StatusCode::BAD_REQUEST, format!("the body names no revision: {failure}")),
     };
+    if let Err(answer) = noticed(&control).await {
+        return answer;
+    }
     let changes = match way_back(&control, wanted.to).await {
         Ok(Ok(changes)) => changes,
         Ok(Err(message)) => return error(StatusCode::NOT_FOUND, message),
@@ -324,6 +335,20 @@ pub(in crate::control::api) async fn rollback(
     };
     let set = ChangeSet { digest: "*".to_owned(), dry_run: wanted.dry_run, wait: wanted.wait, changes };
     carry_out::carry_out(&control, request.author, set).await.map_or_else(Unchanged::answer, ok)
+}
+
+/// Waits until all changes of this gateway are revisions, also those of files that nobody has noticed yet.
+async fn noticed(control: &Control) -> Result<(), ControlAnswer> {
+    let _ = control.reloads.request().await;
+    let end = Instant::now() + NOTICE_TIME_MAX;
+    while !control.definitions.has_told_all() {
+        if Instant::now() >= end {
+            let message = "Changes wait to be stored as revisions, so that it is not known what to take back; nothing was changed";
+            return Err(error(StatusCode::SERVICE_UNAVAILABLE, message));
+        }
+        tokio::time::sleep(NOTICE_EVERY).await;
+    }
+    Ok(())
 }
 
 /// The changes that take back what came after a revision; the inner error says why there are none.
@@ -339,13 +364,25 @@ async fn way_back(control: &Control, to: u64) -> Result<Result<Vec<ObjectChange>
     let node = control.shared.observer.node();
     let is_shared = control.definitions.shared_definitions().is_some();
     let mut wanted: BTreeMap<(DocumentClass, String), Option<Value>> = BTreeMap::new();
-    let is_own = |entry: &RevisionEntry| if entry.shared { is_shared } else { entry.node == node };
+    let directory = control.definitions.files_place().identity.unwrap_or_default();
+    // The name of a gateway may change; earlier versions kept nothing else, and a directory that can't be written has no name.
+    let is_of_files = |entry: &RevisionEntry| {
+        if entry.directory.is_empty() || directory.is_empty() { entry.node == node } else { entry.directory == directory }
+    };
+    let is_own = |entry: &RevisionEntry| if entry.shared { is_shared } else { is_of_files(entry) };
     for entry in after(store, to).await? {
         let entry = match entry {
             Ok(entry) if is_own(&entry) => entry,
             Ok(_) => continue,
             Err(number) => return Ok(Err(format!("Revision {number} is missing in the store; there is no way back beyond it"))),
         };
+        if is_shared && !entry.shared {
+            let number = entry.number;
+            return Ok(Err(format!(
+                "Revision {number} changed files of this gateway, and a rollback changes what all gateways share: restore its files by hand, or go back to \
+                 revision {number} or a later one"
+            )));
+        }
         let Some(revision) = content(store, &entry).await? else {
             let why = match entry {
                 RevisionEntry { lost: true, .. } => "is lost, as the store did not answer for too long",

@@ -9,6 +9,7 @@
 mod change;
 mod disk;
 mod fault;
+mod identity;
 mod journal;
 
 use disk::{Disk, SystemDisk};
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 
 pub use fault::FileSetFault;
 
-/// Name of the file that is locked during a change. It is empty, and stays.
+/// Name of the file that is locked during a change. It has the set's identity, and stays.
 const LOCK_NAME: &str = ".tollgate-change.lock";
 /// Time to wait for another process that changes files of the same set. It needs about a second for 10,000 files.
 const LOCK_TIME_MAX: Duration = Duration::from_secs(10);
@@ -85,6 +86,12 @@ impl FileSet {
         Some(file)
     }
 
+    /// What all processes call this set that change it, wherever they have mounted it; a copy of the directory gets another one with its first
+    /// change. `None` if no one has ever changed it with this crate.
+    pub fn identity(&self) -> Option<String> {
+        identity::read(&File::open(self.directory.join(LOCK_NAME)).ok()?)
+    }
+
     /// Waits until no other process changes the files.
     ///
     /// # Errors
@@ -95,7 +102,10 @@ impl FileSet {
         std::fs::create_dir_all(&self.directory).map_err(failed)?;
         let file = OpenOptions::new().create(true).truncate(false).write(true).read(true).open(&path).map_err(failed)?;
         match wait_for(|| file.try_lock()) {
-            Ok(()) => Ok(LockedFileSet { directory: self.directory.clone(), _lock: file }),
+            Ok(()) => {
+                identity::ensure(&file);
+                Ok(LockedFileSet { directory: self.directory.clone(), _lock: file })
+            }
             Err(TryLockError::WouldBlock) => Err(FileSetFault::Busy),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }

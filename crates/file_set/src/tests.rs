@@ -330,3 +330,22 @@ fn a_relative_path_has_a_directory() {
     let directories = ["a.json", "b/a.json", "/a.json"].map(|path| super::directory_of(&PathBuf::from(path)).to_owned());
     assert_eq!(directories, [".", "b", "/"].map(PathBuf::from));
 }
+
+#[test]
+fn a_set_keeps_its_identity_and_a_copy_has_another_one() {
+    let (root, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let change = |root: &Path| FileSet::new(root).lock().unwrap().apply(&changes_in(root, &[("a.json", Some("b"))])).unwrap();
+    assert_eq!(FileSet::new(root.path()).identity(), None);
+    change(root.path());
+    let identity = FileSet::new(root.path()).identity().unwrap();
+    change(root.path());
+    assert_eq!(FileSet::new(root.path()).identity().as_ref(), Some(&identity));
+    fs::copy(root.path().join(LOCK_NAME), copy.path().join(LOCK_NAME)).unwrap();
+    assert_eq!(FileSet::new(copy.path()).identity(), None);
+    change(copy.path());
+    assert!(FileSet::new(copy.path()).identity().is_some_and(|own| own != identity));
+    // An earlier version has left an empty file.
+    fs::write(root.path().join(LOCK_NAME), "").unwrap();
+    change(root.path());
+    assert!(FileSet::new(root.path()).identity().is_some());
+}

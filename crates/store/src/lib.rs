@@ -25,7 +25,9 @@ pub use embedded::Embedded;
 pub use fault::{StoreFault, StoreFaultKind};
 pub use memory::Memory;
 pub use question::{Answer, CounterValue, DocumentSpace, Page, Question};
-pub use redis::{CachedValue, Heard, LogId, Redis, RedisSettings, RedisShape, RedisTls, Script, SharedTexts, TextChange};
+pub use redis::{
+    CachedValue, Heard, LogId, Redis, RedisSettings, RedisShape, RedisTls, Script, SharedRevision, SharedTexts, TextChange,
+};
 pub use timings::Timings;
 
 /// A pending answer.

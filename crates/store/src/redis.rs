@@ -38,7 +38,7 @@ pub use cached::CachedValue;
 pub use invalidation::Heard;
 pub use log::LogId;
 pub use settings::{RedisSettings, RedisShape, RedisTls};
-pub use shared_texts::{SharedTexts, TextChange};
+pub use shared_texts::{SharedRevision, SharedTexts, TextChange};
 
 /// Capacity for questions that wait or are being answered, as in the embedded store. Callers wait if it is exhausted.
 const QUEUE_BYTES_MAX: usize = 4 * QUESTION_BYTES_MAX;

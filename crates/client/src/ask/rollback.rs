@@ -59,6 +59,9 @@ fn revisions(answer: &Value) -> String {
         if more > 0 {
             named.push_str(&format!(" and {more} more"));
         }
+        if row.get("lost") == Some(&Value::Bool(true)) {
+            named.push_str(" (no way back beyond it: the store failed)");
+        }
         vec![number("number").to_string(), calendar::rfc3339(number("time")), text("node"), named]
     });
     let rows: Vec<Vec<String>> = rows.collect();

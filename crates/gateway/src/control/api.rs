@@ -29,6 +29,7 @@ mod key_changes;
 mod key_events;
 mod keys;
 mod lists;
+mod logged_files;
 mod masking;
 mod metrics;
 mod nodes;

@@ -41,6 +41,9 @@ pub(crate) enum FiguresQuestion {
     /// What a gateway serves; it loads what gateways share first, if it has not got as far as this revision.
     Serving {
         revision: u64,
+        /// Earlier versions know none.
+        #[serde(default)]
+        stamp: String,
     },
     /// The metrics of the whole process, for one gateway; the others have nothing to say.
     Figures {

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant, SystemTime};
 use tollgate_cluster::{Cluster, ClusterHost, KnownNode, NodeAnswers, NodeEvent, NodeState};
 use tollgate_model::config::GatewayConfig;
 use tollgate_statistics::{COUNTERS, HistorySpan, SpanQuestion, Summary, TopCount};
-use tollgate_store::StoreFault;
 use tollgate_store::usage::{Usage, UsageAnswer, UsageQuestion};
+use tollgate_store::{SharedRevision, StoreFault};
 
 /// How long another gateway's question may read usage; it waits for two seconds.
 const USAGE_READ_TIME_MAX: Duration = Duration::from_millis(1_500);
@@ -60,6 +60,9 @@ pub(crate) struct NodeUsage {
 pub(crate) struct NodeServing {
     /// Revision of those that gateways share.
     pub revision: u64,
+    /// Of the last change of them; earlier versions know none.
+    #[serde(default)]
+    pub stamp: String,
     /// Digests of all, with those of its own files.
     pub definitions: String,
     pub policies: String,
@@ -129,8 +132,10 @@ impl OwnFigures {
 
     /// What it serves, if gateways share definitions.
     pub(crate) fn serving(&self) -> Option<NodeServing> {
+        let SharedRevision { number, stamp } = self.definitions.shared_definitions()?.known().at();
         Some(NodeServing {
-            revision: self.definitions.shared_definitions()?.known().revision,
+            revision: number,
+            stamp,
             definitions: self.definitions.definitions_digest(),
             policies: self.definitions.policies_digest(),
         })
@@ -176,8 +181,8 @@ impl ClusterHost for OwnFigures {
                 serde_json::to_value(NodeUsage { answer: found.and_then(Result::ok) }).ok()
             }
             FiguresQuestion::LastSeen { key } => serde_json::to_value(self.last_seen(&key).and_then(Result::ok).flatten()).ok(),
-            FiguresQuestion::Serving { revision } => {
-                self.definitions.take_up(revision);
+            FiguresQuestion::Serving { revision, stamp } => {
+                self.definitions.take_up(&SharedRevision { number: revision, stamp });
                 serde_json::to_value(self.serving()?).ok()
             }
             FiguresQuestion::Figures { node, shown } => Some(self.figures(&node, &shown)),

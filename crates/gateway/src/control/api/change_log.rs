@@ -4,15 +4,15 @@
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
-use super::store_queues::next;
+use super::store_queues::{Storable, store_all};
 use crate::data::control_caller::ControlCaller;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tollgate_admin::{Difference, Operator, Role, users};
@@ -26,6 +26,10 @@ const DAY_S: u64 = 86_400;
 const ENTRIES_PER_DAY_MAX: u64 = 10_000;
 /// Entries that wait for the store; more are lost, and counted in the program's log.
 const WAITING_MAX: usize = 1_024;
+/// Entries that wait for a store that does not answer; the oldest are given up.
+const BACKLOG_MAX: usize = 2_048;
+/// Changes that an entry about a gap names.
+const NAMED_MAX: usize = 20;
 /// Time for a search.
 const SEARCH_TIME_MAX: Duration = Duration::from_millis(150);
 
@@ -77,9 +81,14 @@ impl ChangeLog {
 
     /// Adds an entry of an operator.
     pub(super) fn add(&self, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) {
+        self.add_at(unix_s(), operator, caller, change);
+    }
+
+    /// The same for a change of which it was not known at once whether it is to be logged.
+    pub(super) fn add_at(&self, time: u64, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) {
         let Change { action, kind, target, status, diff: (diff, diff_more), etag } = change;
         let entry = ChangeEntry {
-            time: unix_s(),
+            time,
             user: operator.map(|operator| operator.name.clone()).unwrap_or_default(),
             role: operator.filter(|operator| operator.name != users::FILES).map(|operator| operator.role),
             address: caller.map(|caller| caller.address.to_string()),
@@ -100,23 +109,92 @@ impl ChangeLog {
 }
 
 /// Writes entries to the store while the gateway runs.
-pub(super) async fn write(control: Arc<Control>, mut waiting: WaitingEntries, mut stopped: watch::Receiver<bool>) {
+pub(super) async fn write(control: Arc<Control>, waiting: WaitingEntries, stopped: watch::Receiver<bool>) {
     // The next number of the day, as far as known.
-    let mut place = (0, 0);
-    while let Some(entry) = next(&mut waiting.0, &mut stopped).await {
-        if let Err(fault) = put(control.shared.keys.store(), &entry, &mut place).await {
-            tracing::error!(%fault, user = entry.user, action = entry.action, kind = entry.kind, target = entry.target, "a change can't be logged in the store");
-        }
+    let place = Arc::new(Mutex::new((0, 0)));
+    let accept = |entry| Some(WaitingEntry { entry, place: place.clone(), may_be_at: None, lost: Vec::new() });
+    store_all(&control, waiting.0, stopped, BACKLOG_MAX, accept).await;
+}
+
+/// An entry that is not in the store yet.
+struct WaitingEntry {
+    entry: ChangeEntry,
+    place: Arc<Mutex<(u64, u64)>>,
+    /// Where it may be, if the store did not say so.
+    may_be_at: Option<(u64, u64)>,
+    /// If it is about a gap: which changes are missing.
+    lost: Vec<String>,
+}
+
+impl Storable for WaitingEntry {
+    async fn store(&mut self, control: &Control) -> Result<(), StoreFault> {
+        let mut place = *self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = put(control.shared.keys.store(), &self.entry, &mut place, &mut self.may_be_at).await;
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
+        outcome
+    }
+
+    fn weight(&self) -> usize {
+        1
+    }
+
+    fn described(&self) -> String {
+        let ChangeEntry { user, action, kind, target, .. } = &self.entry;
+        format!("{user}: {action} {kind} {target}")
+    }
+
+    fn into_gap(self) -> Self {
+        let lost = vec![self.described()];
+        let entry = ChangeEntry {
+            user: String::new(),
+            role: None,
+            address: None,
+            action: "lost".to_owned(),
+            kind: "changes".to_owned(),
+            target: told(&lost),
+            status: 500,
+            diff: Vec::new(),
+            diff_more: 0,
+            etag: None,
+            ..self.entry
+        };
+        WaitingEntry { entry, place: self.place, may_be_at: None, lost }
+    }
+
+    fn widen(&mut self, other: Self) {
+        self.lost.push(other.described());
+        self.entry.target = told(&self.lost);
+        // What may be in the store says less.
+        self.may_be_at = None;
     }
 }
 
-async fn put(store: &dyn Store, entry: &ChangeEntry, place: &mut (u64, u64)) -> Result<(), StoreFault> {
+/// Which changes are missing.
+fn told(lost: &[String]) -> String {
+    let more = lost.len().saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let named = lost.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join("; ");
+    format!("{} missing, as the store did not answer: {named}{more}", lost.len())
+}
+
+async fn put(
+    store: &dyn Store,
+    entry: &ChangeEntry,
+    place: &mut (u64, u64),
+    may_be_at: &mut Option<(u64, u64)>,
+) -> Result<(), StoreFault> {
     let day = entry.time / DAY_S;
     if place.0 != day {
         *place = (day, end(store, day).await?);
     }
     let value = serde_json::to_vec(entry).unwrap_or_default();
+    if let Some((day, number)) = *may_be_at
+        && document(store, day, number).await?.is_some_and(|stored| stored == value)
+    {
+        return Ok(());
+    }
     while place.1 < ENTRIES_PER_DAY_MAX {
+        *may_be_at = Some(*place);
         let question = Question::PutNew {
             kind: DocumentSpace::Console,
             id: id(day, place.1),
@@ -138,9 +216,13 @@ fn id(day: u64, number: u64) -> String {
     format!("change/{day}/{number}")
 }
 
-async fn get(store: &dyn Store, day: u64, number: u64) -> Result<Option<Value>, StoreFault> {
+async fn document(store: &dyn Store, day: u64, number: u64) -> Result<Option<Vec<u8>>, StoreFault> {
     let question = Question::Get { kind: DocumentSpace::Console, id: id(day, number) };
-    let document = store.ask(question).await?.into_document()?;
+    Ok(store.ask(question).await?.into_document()?.map(|document| document.to_vec()))
+}
+
+async fn get(store: &dyn Store, day: u64, number: u64) -> Result<Option<Value>, StoreFault> {
+    let document = document(store, day, number).await?;
     Ok(document.map(|document| serde_json::from_slice(&document).unwrap_or_default()))
 }
 
@@ -162,7 +244,8 @@ async fn end(store: &dyn Store, day: u64) -> Result<u64, StoreFault> {
 /// A page of the log of changes
 ///
 /// The newest first, of the last 90 days. Rows have `time`, `user`, `role`, `address`, `node`, `action`, `kind`, `target`, `status`, `diff` with masked
-/// secrets, `diff_more`, `etag`. `user` is `secret` for callers with the control secret, and `files` for changes of files that a reload finds.
+/// secrets, `diff_more`, `etag`. `user` is `secret` for callers with the control secret, and `files` for changes of files that a reload finds. The action `lost` names changes that could not be
+/// logged, as the store did not answer for too long.
 #[utoipa::path(
     get, path = "/tyk/list/changes", tag = "Lists", operation_id = "searchChanges",
     security(("secret" = ["viewer"])),

@@ -107,7 +107,7 @@ pub(super) async fn apply(
 fn not_shared_answer(why: &NotShared) -> ControlAnswer {
     let (status, cause) = match why {
         NotShared::Changed => (StatusCode::PRECONDITION_FAILED, "changed"),
-        NotShared::Store(_) => (StatusCode::SERVICE_UNAVAILABLE, "store"),
+        NotShared::Store(_) | NotShared::Unconfirmed(_) => (StatusCode::SERVICE_UNAVAILABLE, "store"),
     };
     ControlAnswer(status, json!({"status": "error", "message": why.to_string(), "cause": cause}))
 }

@@ -5,6 +5,7 @@ use crate::control::figures_question::FiguresQuestion;
 use crate::control::nodes::NodeServing;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use tollgate_store::SharedRevision;
 use utoipa::ToSchema;
 
 /// A gateway that shares the definitions.
@@ -19,14 +20,14 @@ pub(super) struct ServingGateway {
 }
 
 /// Has the other gateways serve a revision soon; nobody waits for that.
-pub(super) fn tell(control: &Arc<Control>, revision: u64) {
+pub(super) fn tell(control: &Arc<Control>, revision: SharedRevision) {
     let control = control.clone();
-    tokio::spawn(async move { control.nodes.ask(&FiguresQuestion::Serving { revision }).await });
+    tokio::spawn(async move { control.nodes.ask(&question(&revision)).await });
 }
 
 /// Has all gateways that are alive serve a revision, and says which do: this one first. None if gateways do not share definitions.
-pub(super) async fn confirmed(control: &Arc<Control>, revision: u64) -> Option<Vec<ServingGateway>> {
-    let asked = control.nodes.ask(&FiguresQuestion::Serving { revision }).await;
+pub(super) async fn confirmed(control: &Arc<Control>, revision: &SharedRevision) -> Option<Vec<ServingGateway>> {
+    let asked = control.nodes.ask(&question(revision)).await;
     let own = control.nodes.own.serving()?;
     let mut gateways = vec![compared(control.shared.observer.node(), &own, &own, revision)];
     for (node, answer) in asked.answers {
@@ -39,8 +40,14 @@ pub(super) async fn confirmed(control: &Arc<Control>, revision: u64) -> Option<V
     Some(gateways)
 }
 
-fn compared(node: &str, theirs: &NodeServing, own: &NodeServing, revision: u64) -> ServingGateway {
-    let serving = theirs.revision >= revision;
+fn question(SharedRevision { number, stamp }: &SharedRevision) -> FiguresQuestion {
+    FiguresQuestion::Serving { revision: *number, stamp: stamp.clone() }
+}
+
+fn compared(node: &str, theirs: &NodeServing, own: &NodeServing, revision: &SharedRevision) -> ServingGateway {
+    let serves = |stamp: &str| SharedRevision { number: theirs.revision, stamp: stamp.to_owned() }.serves(revision);
+    // A gateway of an earlier version names no stamp.
+    let serving = serves(if theirs.stamp.is_empty() { &revision.stamp } else { &theirs.stamp });
     let is_other = [("definitions", theirs.definitions != own.definitions), ("policies", theirs.policies != own.policies)];
     // What it will serve when it has the revision is not known before.
     let differs = is_other.into_iter().filter(|(_, is_other)| *is_other && serving).map(|(name, _)| name).collect();

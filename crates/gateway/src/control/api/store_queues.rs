@@ -1,6 +1,9 @@
 //! The queues of the control plane in front of the store: changes of files that were found, entries of the log of changes, revisions. Whoever
 //! answers a request puts what belongs to it into a queue before; when the process ends, all of that is stored first.
 
+mod backlog;
+
+pub(super) use backlog::{Storable, store_all};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 

@@ -1,10 +1,10 @@
 //! What a change or a reload did to the definitions and policies in service: for the log of changes, and for the way back.
 
+use super::author::ChangeAuthor;
+use super::class::{DocumentClass, is_shared};
 use super::loaded::{FileDifference, LoadedFiles, differing, document_of};
-use super::shared::{DocumentClass, is_shared};
 use crate::auth::keys::{Keys, Policies, PolicyChange};
 use crate::control::known_keys::masked_differences;
-use crate::data::control_caller::ControlCaller;
 use crate::data::snapshot::CompiledApi;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
-use tollgate_admin::{Difference, Operator, users};
+use tollgate_admin::Difference;
 use tollgate_model::api::ApiDefinition;
 
 /// How long a change waits for a store that takes nothing before it goes on without.
@@ -21,19 +21,26 @@ const HAND_OVER_TIME_MAX: Duration = Duration::from_secs(30);
 /// Objects of one change that are logged one by one; their differences are not looked for if there are more.
 pub(crate) const LOGGED_MAX: usize = 200;
 
-/// Who made a change.
-#[derive(Clone)]
-pub(crate) enum ChangeAuthor {
-    /// Somebody who changed files; a reload found it.
-    Files,
-    /// A caller of the control API.
-    Caller(Option<Operator>, Option<ControlCaller>),
-}
-
 /// What one change or reload did.
 pub(crate) struct DefinitionsChanged {
     pub author: ChangeAuthor,
     pub changes: Vec<DocumentChange>,
+    /// When it took effect, in seconds since 1970.
+    pub unix_s: u64,
+    /// When the state before it was read, in milliseconds since 1970.
+    pub before_unix_ms: u64,
+    pub files: FilesPlace,
+    /// Held until it is stored.
+    pub untold: Arc<()>,
+}
+
+/// Whose files they are that were changed.
+#[derive(Clone, Default)]
+pub(crate) struct FilesPlace {
+    /// What all gateways call the directory that change it.
+    pub identity: Option<String>,
+    /// What processes of this machine call it.
+    pub here: Option<String>,
 }
 
 /// What became of one definition or policy.
@@ -57,33 +64,15 @@ pub(crate) struct DocumentChange {
 /// A state of definitions and policies.
 pub(super) type DocumentsState<'s> = (&'s LoadedFiles, &'s Policies);
 
-impl ChangeAuthor {
-    /// Who it is in the log of changes.
-    pub(crate) fn operator(&self) -> Option<Operator> {
-        match self {
-            ChangeAuthor::Files => Some(Operator { name: users::FILES.to_owned(), role: tollgate_admin::Role::Admin }),
-            ChangeAuthor::Caller(operator, _) => operator.clone(),
-        }
-    }
-
-    pub(crate) fn caller(&self) -> Option<ControlCaller> {
-        match self {
-            ChangeAuthor::Files => None,
-            ChangeAuthor::Caller(_, caller) => *caller,
-        }
-    }
-}
-
 impl DefinitionsChanged {
     /// What differs between two states. What other gateways have changed in the definitions that all share is their business: of those, only
     /// `shared` were changed here.
     pub(super) fn between(
         before: DocumentsState<'_>,
         now: DocumentsState<'_>,
-        author: ChangeAuthor,
         shared: &HashSet<(DocumentClass, String)>,
         keys: &Keys,
-    ) -> Self {
+    ) -> Vec<DocumentChange> {
         let is_own = |is_shared: bool, class, id: &str| !is_shared || shared.contains(&(class, id.to_owned()));
         let apis: Vec<ApiChange<'_>> = api_changes(before.0, now.0)
             .into_iter()
@@ -121,7 +110,7 @@ impl DefinitionsChanged {
                 etag: new_shown.as_ref().map(etag),
             });
         }
-        DefinitionsChanged { author, changes }
+        changes
     }
 
     /// Puts it into the queue in front of the store. If the queue is full, whoever has made the change waits: what is answered will be stored.

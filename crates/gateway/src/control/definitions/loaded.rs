@@ -1,8 +1,8 @@
 //! Definitions and policies as they were read and compiled. An unchanged file is not read again; an unchanged text keeps its compiled API; a broken
 //! one keeps its last good version.
 
+use super::class::{DocumentClass, is_shared};
 use super::set::distinct;
-use super::shared::{DocumentClass, is_shared};
 use super::text::{DefinitionText, ReadDefinition};
 use crate::auth::keys::Policies;
 use crate::base::definition_files::ApiFile;

@@ -1,7 +1,8 @@
 //! Where definitions and policies are kept: in files, or in the Redis of all gateways.
 
+use super::class::DocumentClass;
 use super::loaded::{ReadFiles, own};
-use super::shared::{DocumentClass, SharedDefinitions};
+use super::shared::SharedDefinitions;
 use crate::base::definition_files::{ApiFile, companion_of};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The APIs of several definitions as they are served together: which of them count. The loader and `tollgate check` come to the same result.
 
-use super::shared::is_shared;
+use super::class::is_shared;
 use crate::control::compile::assemble;
 use crate::data::settings::Settings;
 use crate::data::snapshot::CompiledApi;

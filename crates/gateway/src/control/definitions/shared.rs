@@ -1,7 +1,11 @@
 //! Definitions and policies that gateways share through their Redis (`tollgate.shared_definitions`). Each gateway loads the set at its start and
 //! whenever its revision changes. While Redis does not answer, the last good set stays; a copy on disk is for starts without Redis.
 
+use super::author::ChangeAuthor;
+use super::class::DocumentClass;
+use super::unconfirmed::{UnconfirmedChange, UnconfirmedChanges};
 use crate::base::digest::shortened;
+use crate::base::secret::random_text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +18,7 @@ use std::time::{Duration, Instant};
 use tollgate_cluster::SharedState;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::hexadecimal;
-use tollgate_store::{Redis, SharedTexts, StoreFault, StoreFaultKind, TextChange};
+use tollgate_store::{Redis, SharedRevision, SharedTexts, StoreFault, StoreFaultKind, TextChange};
 
 /// The set's name in Redis.
 const SET: &str = "{tollgate.definitions}";
@@ -29,22 +33,15 @@ const LOOK_AGAIN_EVERY: Duration = Duration::from_millis(200);
 const FETCHED_AT_ONCE: usize = 500;
 /// Tries to load the set while others change it.
 const LOADS_MAX: usize = 5;
-/// What paths of shared documents begin with, where others have their file.
-const PATH_START: &str = "redis:";
-
-/// What a document is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum DocumentClass {
-    Api,
-    Policy,
-}
 
 /// The documents at one revision.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct SharedSet {
     /// 0 if nothing was ever stored.
     pub revision: u64,
+    /// Of the last change, as in [`SharedRevision`].
+    #[serde(default)]
+    pub stamp: String,
     /// By class and id, as in `api/shop`.
     documents: BTreeMap<String, SharedDocument>,
 }
@@ -65,7 +62,8 @@ pub(crate) struct SharedDefinitions {
     /// What Redis said when the set was loaded last.
     seen: Mutex<Option<SeenStore>>,
     /// Revision of the copy.
-    copied: Mutex<u64>,
+    copied: Mutex<SharedRevision>,
+    unconfirmed: Mutex<UnconfirmedChanges>,
 }
 
 /// A change of one document.
@@ -77,10 +75,10 @@ pub(super) struct SharedChange {
 }
 
 /// What Redis says of the set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum SeenStore {
     /// Its revision; `None` if there is no set.
-    Revision(Option<u64>),
+    Revision(Option<SharedRevision>),
     Silent,
 }
 
@@ -90,6 +88,22 @@ pub(crate) enum NotShared {
     /// Another gateway has changed the document since it was loaded here.
     Changed,
     Store(StoreFault),
+    /// Redis may have made the change or may make it yet, but has not said so.
+    Unconfirmed(StoreFault),
+}
+
+/// What was read from Redis.
+struct FetchedSet {
+    set: Arc<SharedSet>,
+    /// Stamps of its last changes; none if it is the one that was known.
+    stamps: Vec<String>,
+}
+
+/// A set in which a change was made.
+pub(super) struct SetAfterChange {
+    pub set: Arc<SharedSet>,
+    /// Whether it differs from what was known by this change alone.
+    pub is_else_known: bool,
 }
 
 impl fmt::Display for NotShared {
@@ -99,6 +113,11 @@ impl fmt::Display for NotShared {
             NotShared::Store(fault) => write!(
                 f,
                 "Not saved: Redis, which has the definitions of all gateways, does not answer: {fault}. What was served before is still served"
+            ),
+            NotShared::Unconfirmed(fault) => write!(
+                f,
+                "Redis, which has the definitions of all gateways, has not confirmed the change: {fault}. What was served before is still served; if the \
+                 change was made all the same, it will be served and logged"
             ),
         }
     }
@@ -114,6 +133,7 @@ impl SharedDefinitions {
             known: Mutex::default(),
             seen: Mutex::default(),
             copied: Mutex::default(),
+            unconfirmed: Mutex::default(),
         })
     }
 
@@ -137,19 +157,19 @@ impl SharedDefinitions {
         let (redis, last) = (self.redis.clone(), known.clone());
         let answer = self.on_redis(async move { fetch(&redis, &last).await }).unwrap_or_else(|| Err(silent()));
         *lock(&self.seen) = Some(match &answer {
-            Ok(fetched) => SeenStore::Revision(fetched.as_ref().map(|set| set.revision)),
+            Ok(fetched) => SeenStore::Revision(fetched.as_ref().map(|fetched| fetched.set.at())),
             Err(_) => SeenStore::Silent,
         });
         let fetched = match answer {
-            Ok(Some(fetched)) if fetched.revision < known.revision => Err(older(fetched.revision, known.revision)),
+            Ok(Some(FetchedSet { set, .. })) if set.revision < known.revision => Err(older(set.revision, known.revision)),
             Ok(Some(fetched)) => Ok(fetched),
             Ok(None) if known.revision > 0 || self.read_copy().is_some_and(|copy| copy.revision > 0) => {
                 Err("Redis has lost them".to_owned())
             }
-            Ok(None) => Ok(Arc::default()),
+            Ok(None) => Ok(FetchedSet { set: Arc::default(), stamps: Vec::new() }),
             Err(fault) => Err(fault.to_string()),
         };
-        let fetched = match fetched {
+        let FetchedSet { set, stamps } = match fetched {
             Ok(fetched) => fetched,
             Err(why) => {
                 if known.revision == 0
@@ -160,10 +180,27 @@ impl SharedDefinitions {
                 return Err(why);
             }
         };
-        if fetched.revision != known.revision {
-            *lock(&self.known) = fetched.clone();
+        if set.at() != known.at() {
+            if set.revision == known.revision {
+                tracing::warn!(
+                    revision = set.revision,
+                    "Redis has another set of shared definitions of the same revision: somebody has gone on from an older one; it is taken over"
+                );
+            }
+            *lock(&self.known) = set.clone();
+            lock(&self.unconfirmed).note(&stamps);
         }
-        Ok(fetched)
+        Ok(set)
+    }
+
+    /// Changes of this gateway that Redis had not confirmed, and that are in the set which was loaded since.
+    pub(super) fn take_confirmed(&self) -> Vec<UnconfirmedChange> {
+        lock(&self.unconfirmed).take_made()
+    }
+
+    /// Whether this gateway serves another set than that of a revision which somebody has just made.
+    pub(super) fn is_behind(&self, revision: &SharedRevision) -> bool {
+        !self.known().at().serves(revision)
     }
 
     /// Whether Redis says something else than when the set was loaded last.
@@ -176,35 +213,48 @@ impl SharedDefinitions {
     ///
     /// # Errors
     /// Then nothing was changed, or it is unknown because Redis did not answer.
-    pub(super) fn apply(&self, changes: &[SharedChange]) -> Result<Arc<SharedSet>, NotShared> {
+    pub(super) fn apply(&self, changes: &[SharedChange], author: &ChangeAuthor) -> Result<SetAfterChange, NotShared> {
         let known = self.known();
+        let names = changes.iter().map(|change| (change.class, change.id.clone())).collect();
         let changes: Vec<TextChange> = changes.iter().map(|change| change.against(&known)).collect();
-        let (redis, last, wanted) = (self.redis.clone(), known.clone(), changes.clone());
-        let answer = self.on_redis(async move { carry_out(&redis, &last, &wanted).await });
-        let revision = match answer.unwrap_or_else(|| Err(NotShared::Store(silent()))) {
-            Ok(revision) => revision,
+        let no_stamp = |error| NotShared::Store(StoreFault::new(StoreFaultKind::Io, format!("no random numbers: {error}")));
+        let stamp = random_text().map_err(no_stamp)?;
+        let (redis, last, wanted, own) = (self.redis.clone(), known.clone(), changes.clone(), stamp.clone());
+        let answer = self.on_redis(async move { carry_out(&redis, &last, &own, &wanted).await });
+        let (number, replaced) = match answer.unwrap_or_else(|| Err(NotShared::Unconfirmed(silent()))) {
+            Ok(made) => made,
             // The change may have been made all the same: then it must not be told as a failure.
-            Err(NotShared::Store(fault)) => {
-                return self.found_after(&changes).ok_or(NotShared::Store(fault));
+            Err(NotShared::Unconfirmed(fault)) => {
+                return match self.found_after(&stamp) {
+                    Some(set) => Ok(SetAfterChange { set, is_else_known: false }),
+                    None => {
+                        lock(&self.unconfirmed).add(UnconfirmedChange::new(stamp, author.clone(), names));
+                        Err(NotShared::Unconfirmed(fault))
+                    }
+                };
             }
-            Err(NotShared::Changed) => return Err(NotShared::Changed),
+            Err(not_made) => return Err(not_made),
         };
-        if revision != known.revision + 1 {
+        if (number, &replaced) != (known.revision + 1, &known.stamp) {
             // Another gateway has changed other documents meanwhile.
-            return self.load().map_err(|why| NotShared::Store(StoreFault::new(StoreFaultKind::Unavailable, why)));
+            let set = self.load().map_err(|why| {
+                lock(&self.unconfirmed).add(UnconfirmedChange::new(stamp, author.clone(), names));
+                NotShared::Unconfirmed(StoreFault::new(StoreFaultKind::Unavailable, why))
+            })?;
+            return Ok(SetAfterChange { set, is_else_known: false });
         }
-        let set = Arc::new(known.changed(&changes, revision));
-        *lock(&self.seen) = Some(SeenStore::Revision(Some(revision)));
+        let set = Arc::new(known.changed(&changes, number, stamp));
+        *lock(&self.seen) = Some(SeenStore::Revision(Some(set.at())));
         *lock(&self.known) = set.clone();
-        Ok(set)
+        Ok(SetAfterChange { set, is_else_known: true })
     }
 
-    /// The set in which changes are made that Redis has not confirmed. `None` if it has none of them, or does not answer for a while.
-    fn found_after(&self, changes: &[TextChange]) -> Option<Arc<SharedSet>> {
+    /// The set in which a change was made that Redis has not confirmed. `None` if it does not have it, or does not answer for a while.
+    fn found_after(&self, stamp: &str) -> Option<Arc<SharedSet>> {
         let end = Instant::now() + LOOK_AGAIN_TIME;
         loop {
             match self.load() {
-                Ok(set) => return Some(set).filter(|set| set.has_all(changes)),
+                Ok(set) => return Some(set).filter(|_| lock(&self.unconfirmed).is_known(stamp)),
                 Err(_) if Instant::now() >= end => return None,
                 Err(_) => std::thread::sleep(LOOK_AGAIN_EVERY),
             }
@@ -215,9 +265,9 @@ impl SharedDefinitions {
     pub(super) fn keep_copy(&self) {
         let known = self.known();
         let mut copied = lock(&self.copied);
-        if known.revision != *copied {
+        if known.at() != *copied {
             match self.write_copy(&known) {
-                Ok(()) => *copied = known.revision,
+                Ok(()) => *copied = known.at(),
                 Err(error) => tracing::warn!(%error, path = %self.copy.display(), "shared definitions can't be copied to disk"),
             }
         }
@@ -262,6 +312,10 @@ impl SharedDefinitions {
 }
 
 impl SharedSet {
+    pub(crate) fn at(&self) -> SharedRevision {
+        SharedRevision { number: self.revision, stamp: self.stamp.clone() }
+    }
+
     /// Ids and texts of a class, by id.
     pub(crate) fn of(&self, class: DocumentClass) -> impl Iterator<Item = (&str, &str)> {
         let start = class.named("");
@@ -274,7 +328,7 @@ impl SharedSet {
     }
 
     /// The set after changes that were made.
-    fn changed(&self, changes: &[TextChange], revision: u64) -> Self {
+    fn changed(&self, changes: &[TextChange], revision: u64, stamp: String) -> Self {
         let mut documents = self.documents.clone();
         for change in changes {
             match &change.new {
@@ -284,13 +338,7 @@ impl SharedSet {
                 None => drop(documents.remove(&change.name)),
             }
         }
-        SharedSet { revision, documents }
-    }
-
-    /// Whether it is as changes wanted it.
-    fn has_all(&self, changes: &[TextChange]) -> bool {
-        let digest = |name: &str| self.documents.get(name).map(|document| document.digest.as_str());
-        changes.iter().all(|change| digest(&change.name) == change.new.as_ref().map(|(digest, _)| digest.as_str()))
+        SharedSet { revision, stamp, documents }
     }
 
     fn digest(&self) -> String {
@@ -313,64 +361,40 @@ impl SharedChange {
     }
 }
 
-impl DocumentClass {
-    /// As the log of changes and revisions name it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            DocumentClass::Api => "api",
-            DocumentClass::Policy => "policy",
-        }
-    }
-
-    fn named(self, id: &str) -> String {
-        format!("{}/{id}", self.name())
-    }
-
-    /// What problems name in place of a file.
-    pub(crate) fn place(self, id: &str) -> PathBuf {
-        PathBuf::from(format!("{PATH_START}{}", self.named(id)))
-    }
-}
-
 /// Why an older set is not loaded: whoever filled an empty Redis, or brought back an old one, would remove what all gateways serve.
 fn older(stored: u64, known: u64) -> String {
     format!("Redis has revision {stored}, which is older than {known}; a restart of this gateway takes it")
-}
-
-/// Whether a path is that of a shared document.
-pub(crate) fn is_shared(path: &Path) -> bool {
-    path.as_os_str().as_encoded_bytes().starts_with(PATH_START.as_bytes())
 }
 
 fn silent() -> StoreFault {
     StoreFault::new(StoreFaultKind::Unavailable, format!("Redis has not answered within {} s", LOAD_TIME_MAX.as_secs()))
 }
 
-/// Makes changes; the new revision.
-async fn carry_out(redis: &Redis, known: &SharedSet, changes: &[TextChange]) -> Result<u64, NotShared> {
+/// Makes changes; the number of the new revision, and the stamp of the one that it replaced.
+async fn carry_out(redis: &Redis, known: &SharedSet, stamp: &str, changes: &[TextChange]) -> Result<(u64, String), NotShared> {
     let stored = redis.shared_revision(SET).await.map_err(NotShared::Store)?;
-    if let Some(stored) = stored.filter(|stored| *stored < known.revision) {
-        return Err(NotShared::Store(StoreFault::new(StoreFaultKind::Corrupt, older(stored, known.revision))));
+    if let Some(stored) = stored.as_ref().filter(|stored| stored.number < known.revision) {
+        return Err(NotShared::Store(StoreFault::new(StoreFaultKind::Corrupt, older(stored.number, known.revision))));
     }
     if known.revision > 0 && stored.is_none() {
         // The change alone would be the whole set, and all gateways would drop the rest.
         let texts = known.documents.iter().map(|(name, kept)| [name.clone(), kept.digest.clone(), kept.text.to_string()]);
-        let restored = redis.restore_shared_texts(SET, known.revision, texts.collect::<Vec<_>>()).await;
+        let restored = redis.restore_shared_texts(SET, &known.at(), texts.collect::<Vec<_>>()).await;
         if restored.map_err(NotShared::Store)? {
             tracing::warn!(documents = known.documents.len(), "Redis had lost the shared definitions; they are stored again");
         }
     }
-    redis.change_shared_texts(SET, changes).await.map_err(NotShared::Store)?.ok_or(NotShared::Changed)
+    redis.change_shared_texts(SET, stamp, changes).await.map_err(NotShared::Unconfirmed)?.ok_or(NotShared::Changed)
 }
 
 /// The set in Redis, with the texts of `last` where they are the same. `None` if nothing was ever stored.
-async fn fetch(redis: &Redis, last: &Arc<SharedSet>) -> Result<Option<Arc<SharedSet>>, StoreFault> {
-    if last.revision > 0 && redis.shared_revision(SET).await? == Some(last.revision) {
-        return Ok(Some(last.clone()));
+async fn fetch(redis: &Redis, last: &Arc<SharedSet>) -> Result<Option<FetchedSet>, StoreFault> {
+    if last.revision > 0 && redis.shared_revision(SET).await? == Some(last.at()) {
+        return Ok(Some(FetchedSet { set: last.clone(), stamps: Vec::new() }));
     }
     for _ in 0..LOADS_MAX {
-        let SharedTexts { revision, digests } = redis.shared_texts(SET).await?;
-        let Some(revision) = revision else { return Ok(None) };
+        let SharedTexts { revision, stamps, digests } = redis.shared_texts(SET).await?;
+        let Some(SharedRevision { number, stamp }) = revision else { return Ok(None) };
         let mut documents = BTreeMap::new();
         let mut missing = Vec::new();
         for (name, digest) in &digests {
@@ -392,7 +416,7 @@ async fn fetch(redis: &Redis, last: &Arc<SharedSet>) -> Result<Option<Arc<Shared
             }
         }
         if is_whole {
-            return Ok(Some(Arc::new(SharedSet { revision, documents })));
+            return Ok(Some(FetchedSet { set: Arc::new(SharedSet { revision: number, stamp, documents }), stamps }));
         }
     }
     Err(StoreFault::new(StoreFaultKind::Unavailable, "they change faster than they can be read"))

@@ -1,10 +1,12 @@
 //! The one store of definitions and policies: loads them, puts them into service, and changes several as one. One of these at a time; requests in
 //! flight are not affected.
 
-use super::changes::{ChangeAuthor, DefinitionsChanged};
+use super::author::ChangeAuthor;
+use super::changes::{DefinitionsChanged, FilesPlace};
+use super::class::{DocumentClass, is_shared};
 use super::loaded::{FileKey, FileReader, LoadedFiles, ReadFiles, differing, own};
 use super::places::StorePlaces;
-use super::shared::{DocumentClass, NotShared, SharedDefinitions, SharedSet, is_shared};
+use super::shared::{NotShared, SharedDefinitions, SharedSet};
 use super::text::DefinitionText;
 use super::wanted::{ChangedDocuments, DocumentProblem, WantedDocument};
 use crate::auth::keys::Policies;
@@ -18,14 +20,17 @@ use crate::data::snapshot::{CompiledApi, Snapshot};
 use crate::observe::logs;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::mpsc::Sender;
+use tollgate_clock::unix_s;
 use tollgate_file_set::{FileSet, FileSetFault, LockedFileSet, Settled};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::{Level, Problem};
+use tollgate_store::SharedRevision;
 
 /// What problems of all shared definitions name in place of a file.
 const SHARED: &str = "redis:";
@@ -43,6 +48,10 @@ pub(crate) struct DefinitionStore {
     /// In service. Held only briefly: requests read it during a reload.
     files: Mutex<Arc<LoadedFiles>>,
     loaded: AtomicBool,
+    /// When what is in service was read, in milliseconds since 1970.
+    read_unix_ms: Mutex<u64>,
+    /// Others have it too as long as they have changes that are not stored yet.
+    untold: Arc<()>,
     /// Receives what changes and reloads did.
     changes: OnceLock<Sender<DefinitionsChanged>>,
 }
@@ -54,7 +63,7 @@ pub(crate) struct Applied<T> {
     /// Lesser problems of the documents.
     pub problems: Vec<DocumentProblem>,
     /// Revision of the definitions that gateways share, if it changed them.
-    pub revision: Option<u64>,
+    pub revision: Option<SharedRevision>,
 }
 
 /// Why nothing was changed.
@@ -118,6 +127,8 @@ impl DefinitionStore {
             changing: Mutex::default(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
+            read_unix_ms: Mutex::default(),
+            untold: Arc::default(),
             changes: OnceLock::new(),
         }
     }
@@ -131,6 +142,19 @@ impl DefinitionStore {
     pub(crate) fn tell_changes(&self, to: Sender<DefinitionsChanged>) {
         // Set once, at the start.
         let _ = self.changes.set(to);
+    }
+
+    /// Whether all changes so far are in the log of changes and stored as revisions, or given up.
+    pub(crate) fn has_told_all(&self) -> bool {
+        Arc::strong_count(&self.untold) == 1
+    }
+
+    /// Whose files this gateway has.
+    pub(crate) fn files_place(&self) -> FilesPlace {
+        let machine = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        let here = machine.zip(std::fs::metadata(&self.places.app_path).ok());
+        let here = here.map(|(machine, directory)| format!("{} {} {}", machine.trim_end(), directory.dev(), directory.ino()));
+        FilesPlace { identity: self.set.identity(), here }
     }
 
     /// Directory of definitions.
@@ -172,9 +196,9 @@ impl DefinitionStore {
         self.serve(read, together, (ChangeAuthor::Files, HashSet::new()), start)
     }
 
-    /// Loads what gateways share if it is older than a revision. Blocks.
-    pub(crate) fn take_up(&self, revision: u64) {
-        if self.places.shared.as_ref().is_some_and(|shared| shared.known().revision < revision) {
+    /// Loads what gateways share if it is not of a revision yet that somebody has made. Blocks.
+    pub(crate) fn take_up(&self, revision: &SharedRevision) {
+        if self.places.shared.as_ref().is_some_and(|shared| shared.is_behind(revision)) {
             self.reload();
         }
     }
@@ -204,12 +228,11 @@ impl DefinitionStore {
         let ChangedDocuments { mut read, files: file_changes, shared: shared_changes, .. } = changed;
         let mut revision = None;
         if let Some(shared) = self.places.shared.as_ref().filter(|_| !shared_changes.is_empty()) {
-            let known = shared.known().revision;
-            let now = shared.apply(&shared_changes).map_err(NotApplied::Shared)?.revision;
-            revision = Some(now);
+            let after = shared.apply(&shared_changes, &author).map_err(NotApplied::Shared)?;
+            revision = Some(after.set.at());
             // It has them again, if it had lost them.
             read.problems.retain(|problem| problem.file.as_deref() != Some(Path::new(SHARED)));
-            if now != known + 1 {
+            if !after.is_else_known {
                 // Other gateways have changed others meanwhile.
                 read = self.read(&read.files);
                 together = self.together(&read);
@@ -373,9 +396,26 @@ impl DefinitionStore {
         let Together { snapshot, problems: in_snapshot } = together;
         let before = self.files();
         let policies_before = self.shared.keys.policies();
+        let confirmed = self.places.shared.iter().flat_map(SharedDefinitions::take_confirmed);
+        let before_unix_ms = std::mem::replace(&mut *lock(&self.read_unix_ms), unix_ms().saturating_sub(millis(start.elapsed())));
         let changed = self.changes.get().map(|to| {
-            let keys = &self.shared.keys;
-            (to, DefinitionsChanged::between((&before, &policies_before), (&files, &policies), author, &shared, keys))
+            let (keys, unix_s) = (&self.shared.keys, unix_s());
+            let between = |author, shared: &HashSet<(DocumentClass, String)>| {
+                let changes = DefinitionsChanged::between((&before, &policies_before), (&files, &policies), shared, keys);
+                let untold = self.untold.clone();
+                DefinitionsChanged { author, changes, unix_s, before_unix_ms, files: FilesPlace::default(), untold }
+            };
+            let mut changed: Vec<DefinitionsChanged> = confirmed
+                .map(|made| {
+                    let mut changed = between(made.author, &made.documents);
+                    changed.changes.retain(|change| change.is_shared);
+                    changed
+                })
+                .collect();
+            changed.push(between(author, &shared));
+            changed.retain(|changed| !changed.changes.is_empty());
+            changed.iter_mut().for_each(|changed| changed.files = self.files_place());
+            (to, changed)
         });
         let has_changed = !differing(&before, &files).is_empty() || policies.differ_from(&policies_before);
         problems.extend(self.shared.keys.set_policies(policies));
@@ -393,8 +433,8 @@ impl DefinitionStore {
         let report = ReloadReport { apis, problems };
         self.shared.observer.note_reload(&report.problems, start.elapsed(), has_changed, report.apis);
         report.log(start);
-        if let Some((to, changed)) = changed.filter(|(_, changed)| !changed.changes.is_empty()) {
-            changed.hand_over(to);
+        if let Some((to, changed)) = changed {
+            changed.into_iter().for_each(|changed| changed.hand_over(to));
         }
         report
     }
@@ -471,6 +511,18 @@ impl DefinitionStore {
         let files = self.files();
         own(&files).filter_map(|(path, file)| Some((file.good.as_ref()?.id.clone(), path.to_path_buf()))).collect()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unix_ms() -> u64 {
+    millis(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl ReloadReport {

@@ -1,8 +1,9 @@
 //! Documents that somebody wants to have, and where they are kept.
 
+use super::class::{DocumentClass, is_shared};
 use super::loaded::{FileKey, FileReader, ReadFiles};
 use super::places::{FilesById, StorePlaces};
-use super::shared::{DocumentClass, SharedChange, SharedSet, is_shared};
+use super::shared::{SharedChange, SharedSet};
 use super::text::{DefinitionText, FILE_BYTES_MAX, ReadDefinition};
 use crate::base::definition_files::{ApiFile, companion_of};
 use std::collections::HashMap;

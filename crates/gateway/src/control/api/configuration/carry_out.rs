@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tollgate_clock::unix_s;
 use tollgate_file_set::FileSetFault;
 use tollgate_model::Level;
-use tollgate_store::{DocumentSpace, Question, StoreFault};
+use tollgate_store::{DocumentSpace, Question, SharedRevision, StoreFault};
 
 /// Any digest is right.
 const ANY: &str = "*";
@@ -49,7 +49,7 @@ pub(super) async fn carry_out(control: &Arc<Control>, author: ChangeAuthor, set:
 struct CarriedOut {
     plan: Plan,
     /// Revision of the definitions that gateways share.
-    revision: Option<u64>,
+    revision: Option<SharedRevision>,
 }
 
 /// Changes definitions and policies, or only checks whether that could be done if nobody is the author.
@@ -143,18 +143,18 @@ async fn finish(control: &Arc<Control>, author: &ChangeAuthor, done: CarriedOut,
     }
     let stored = StoredContent::read(control).await.map_err(|fault| silent(&fault))?;
     let digest = digest_of(&control.definitions.served(), &stored);
-    let gateways = gateways(control, done.revision, wait).await;
+    let gateways = gateways(control, done.revision.clone(), wait).await;
     let report = report(done, false, digest, gateways);
     log(control, author, &report.plan);
     Ok(report)
 }
 
 /// Has the other gateways serve a revision; says which do, if somebody waits for that.
-async fn gateways(control: &Arc<Control>, revision: Option<u64>, wait: bool) -> Option<Vec<ServingGateway>> {
+async fn gateways(control: &Arc<Control>, revision: Option<SharedRevision>, wait: bool) -> Option<Vec<ServingGateway>> {
     match revision {
         _ if wait => {
-            let known = control.definitions.shared_definitions()?.known().revision;
-            serving::confirmed(control, revision.unwrap_or(known)).await
+            let known = control.definitions.shared_definitions()?.known().at();
+            serving::confirmed(control, &revision.unwrap_or(known)).await
         }
         Some(revision) => {
             serving::tell(control, revision);
@@ -167,6 +167,7 @@ async fn gateways(control: &Arc<Control>, revision: Option<u64>, wait: bool) -> 
 fn report(done: CarriedOut, dry_run: bool, digest: String, gateways: Option<Vec<ServingGateway>>) -> ChangeReport {
     let CarriedOut { plan: Plan { mut rows, unchanged, warnings, .. }, revision } = done;
     rows.sort_by(|a, b| (a.kind, &a.id).cmp(&(b.kind, &b.id)));
+    let revision = revision.map(|revision| revision.number);
     ChangeReport { status: Done::Ok, dry_run, digest, revision, gateways, plan: rows, unchanged, warnings }
 }
 

@@ -1,0 +1,30 @@
+//! Who changes definitions and policies.
+
+use crate::data::control_caller::ControlCaller;
+use tollgate_admin::{Operator, users};
+
+/// Who made a change.
+#[derive(Clone)]
+pub(crate) enum ChangeAuthor {
+    /// Somebody who changed files; a reload found it.
+    Files,
+    /// A caller of the control API.
+    Caller(Option<Operator>, Option<ControlCaller>),
+}
+
+impl ChangeAuthor {
+    /// Who it is in the log of changes.
+    pub(crate) fn operator(&self) -> Option<Operator> {
+        match self {
+            ChangeAuthor::Files => Some(Operator { name: users::FILES.to_owned(), role: tollgate_admin::Role::Admin }),
+            ChangeAuthor::Caller(operator, _) => operator.clone(),
+        }
+    }
+
+    pub(crate) fn caller(&self) -> Option<ControlCaller> {
+        match self {
+            ChangeAuthor::Files => None,
+            ChangeAuthor::Caller(_, caller) => *caller,
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use crate::harness::gateway::SECRET;
-use crate::harness::{Gateway, Response, Upstream, api, get, request};
+use crate::harness::{Gateway, Response, Setup, Upstream, api, get, request};
 
 fn empty() -> Gateway {
     Gateway::start(json!({}), [])
@@ -367,6 +367,56 @@ fn a_wish_for_a_version_that_cannot_be_fulfilled_makes_nothing() {
         assert_eq!(told(&gateway.control("POST", &format!("/tyk/apis?{query}"), &text)), (status, message("error", reason)));
     }
     assert_eq!(gateway.control("GET", "/tyk/apis/second", "").status, 404);
+    // Nor of itself.
+    let base = api("base", "/base/", &upstream.url()).0.to_string();
+    let wishes = "base_api_id=base&base_api_version_name=v1&new_version_name=v2";
+    let answer = gateway.control("POST", &format!("/tyk/apis?{wishes}"), &base);
+    assert!(answer.status == 400 && answer.text().contains("base_api_id: an API can't be a version of itself"), "{answer}");
+}
+
+#[test]
+fn what_a_link_leads_to_is_written_and_a_file_that_cannot_be_is_named() {
+    let (upstream, place) = (Upstream::ok(), tempfile::tempdir().unwrap());
+    let gateway = Gateway::start(json!({}), []);
+    let (file, link) = (place.path().join("shop.json"), gateway.apps().join("shop.json"));
+    std::fs::write(&file, api("shop", "/first/", &upstream.url()).0.to_string()).unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    gateway.reload();
+    let other = api("shop", "/other/", &upstream.url()).0.to_string();
+    assert_eq!(gateway.control("PUT", "/tyk/apis/shop", &other).status, 200);
+    assert_eq!((gateway.get("/first/").status, gateway.get("/other/").status), (404, 200));
+    assert!(link.is_symlink() && std::fs::read_to_string(&file).unwrap().contains("/other/"));
+    gateway.reload();
+    assert_eq!(gateway.get("/other/").status, 200);
+
+    // A directory is in the way of the file.
+    std::fs::create_dir(gateway.apps().join("more.json")).unwrap();
+    let answer = gateway.control("POST", "/tyk/apis", &api("more", "/more/", &upstream.url()).0.to_string());
+    assert!(
+        answer.status == 500 && answer.text().contains("more.json") && answer.text().contains("no file was changed"),
+        "{answer}"
+    );
+    assert_eq!(gateway.control("DELETE", "/tyk/apis/shop", "").status, 200);
+    assert!(!link.is_symlink() && file.exists(), "a link is removed, not what it leads to");
+}
+
+#[test]
+fn new_definitions_of_one_change_get_files_of_their_own() {
+    let upstream = Upstream::ok();
+    // Its name is that of another one's file.
+    let taken = api("other", "/other/", &upstream.url()).0.to_string();
+    let gateway = Setup::new(json!({})).file("x.json", taken).start();
+    let put = |id: &str| json!({"kind": "api", "action": "put", "document": api(id, &format!("/{id}/"), &upstream.url()).0});
+    let body = json!({"digest": "*", "wait": true, "changes": [put("x"), put("x.2")]});
+    let answer = gateway.control("POST", "/tyk/configuration", &body.to_string());
+    assert_eq!(answer.status, 200, "{answer}");
+    for target in ["/other/", "/x/", "/x.2/"] {
+        assert_eq!(gateway.get(target).status, 200, "{target}");
+    }
+    // Nobody is there to wait for.
+    assert_eq!(answer.json()["warnings"][0]["path"], "$.wait", "{answer}");
+    gateway.reload();
+    assert_eq!(gateway.get("/x.2/").status, 200);
 }
 
 #[test]

@@ -131,6 +131,30 @@ fn two_editors_on_two_gateways_do_not_overwrite_each_other() {
 }
 
 #[test]
+fn versions_that_are_added_at_the_same_time_are_all_in_the_list() {
+    let (server, upstream) = (Server::start(&[]), Upstream::ok());
+    let gateways = three(&server);
+    post(&gateways[0], &api("base", "/base/", &upstream.url()));
+    all_answer(&gateways, "/base/", 200);
+    let answers: Vec<Response> = std::thread::scope(|scope| {
+        let posts: Vec<_> = (0..9)
+            .map(|number| {
+                let definition = api(&format!("n{number}"), &format!("/n{number}/"), &upstream.url()).0.to_string();
+                let target = format!("/tyk/apis?base_api_id=base&base_api_version_name=v&new_version_name=v{number}");
+                let gateway = &gateways[number % 3];
+                scope.spawn(move || gateway.control("POST", &target, &definition))
+            })
+            .collect();
+        posts.into_iter().map(|post| post.join().unwrap()).collect()
+    });
+    for answer in &answers {
+        assert_eq!(answer.status, 200, "{answer}");
+    }
+    let wanted: Value = (0..9).map(|number| (format!("v{number}"), json!(format!("n{number}")))).collect();
+    eventually("all are there", || gateways[0].control("GET", "/tyk/apis/base", "").json()["definition"]["versions"] == wanted);
+}
+
+#[test]
 fn a_file_with_the_id_of_a_shared_definition_does_not_count() {
     let (server, upstream) = (Server::start(&[]), Upstream::ok());
     let gateways: Vec<Gateway> =

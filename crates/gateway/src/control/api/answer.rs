@@ -4,6 +4,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::Value;
+use std::fmt::Write;
 use utoipa::ToSchema;
 
 /// A status and a JSON value.
@@ -19,6 +20,20 @@ impl IntoResponse for ControlAnswer {
 /// 200 with a value.
 pub(super) fn ok(value: impl Serialize) -> ControlAnswer {
     ControlAnswer(StatusCode::OK, json(value))
+}
+
+/// 200 with a list. Each of its values is written before the next one is made, as there may be ten thousand large ones.
+pub(super) fn list_of(values: impl Iterator<Item = Value>) -> Response {
+    let mut text = String::from("[");
+    for value in values {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        // Writing to a text does not fail.
+        let _ = write!(text, "{value}");
+    }
+    text.push_str("]\n");
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 /// A value as JSON; null if it cannot be serialised, which applies to none of our types.

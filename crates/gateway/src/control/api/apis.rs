@@ -1,7 +1,7 @@
 //! `/tyk/apis`: API definitions. A write goes to `app_path` and is in effect when the response is sent.
 
 use super::Control;
-use super::answer::{Change, Changed, ControlAnswer, Error, error, no_such_api, ok};
+use super::answer::{Change, Changed, ControlAnswer, Error, error, list_of, no_such_api, ok};
 use super::definition_store::{self, ChangeRequest};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::parameters::ApiId;
@@ -11,6 +11,7 @@ use crate::base::secret::random_text;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,10 +29,9 @@ const OPENAPI: &str = "this API endpoint only supports Tyk Classic APIs; please 
         (status = 200, body = Vec<document::ApiDefinition>, description = "The definitions as they were written."),
     )
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn list(State(control): State<Arc<Control>>) -> Response {
     let snapshot = control.shared.current.load();
-    let definitions: Vec<Value> = snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)).collect();
-    ok(definitions)
+    list_of(snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)))
 }
 
 /// One API definition

@@ -23,8 +23,11 @@ use tollgate_openapi::set_classic_fields;
 
 /// Maximum errors in a response. If there are more, the user fixes these first.
 const REASONS_MAX: usize = 50;
+/// Tries to add a version to the list of its base, if others change the list.
+const VERSION_TRIES_MAX: usize = 10;
 
 /// Who wants a change, and of which version.
+#[derive(Clone)]
 pub(super) struct ChangeRequest {
     pub author: ChangeAuthor,
     /// `If-Match`, if the caller has sent it.
@@ -92,7 +95,7 @@ pub(super) async fn apply(
         }
         NotApplied::Files(fault) => {
             tracing::error!(%fault, "definitions or policies can't be written");
-            error(StatusCode::INTERNAL_SERVER_ERROR, "Failed to create file!")
+            error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to create file! {fault}"))
         }
         NotApplied::Shared(not_shared) => {
             if matches!(not_shared, NotShared::Changed) {
@@ -129,21 +132,43 @@ pub(super) async fn store(
     if !is_file_name(id) {
         return invalid("api_id: may have letters, digits, '-', '_', '~' and '.', and at most 200 of them");
     }
-    let named = id.to_owned();
-    let plan = move |read: &ReadFiles| {
+    if version.as_ref().is_some_and(|version| version.base == id) {
+        return invalid("base_api_id: an API can't be a version of itself");
+    }
+    let mut wanted = (definition, version);
+    let mut tries = if wanted.1.is_some() && request.version.is_none() { VERSION_TRIES_MAX } else { 1 };
+    let outcome = loop {
+        tries -= 1;
+        let again = (tries > 0).then(|| wanted.clone());
+        let outcome = apply(control, request.clone(), (DocumentClass::Api, id), plan_of(id, wanted)).await;
+        match again {
+            // Another gateway has added another version to the list; this one is added to that.
+            Some(again) if outcome.as_ref().is_err_and(|answer| answer.0 == StatusCode::PRECONDITION_FAILED) => wanted = again,
+            _ => break outcome,
+        }
+    };
+    match outcome {
+        Ok(()) => changed_document(id, action, control.definitions.shared_definitions().is_some(), control.nodes.one_of_several()),
+        Err(answer) => answer,
+    }
+}
+
+/// A definition as it is stored, with the list of the API whose version it becomes.
+fn plan_of(
+    id: &str,
+    (definition, version): (Value, Option<NewVersion>),
+) -> impl FnOnce(&ReadFiles) -> Result<Vec<WantedDocument>, ControlAnswer> + use<> {
+    let id = id.to_owned();
+    move |read| {
         let definition = ReadDefinition::new(definition, None).map_err(|problems| invalid(&reasons(problems.iter())))?;
-        let mut wanted = vec![WantedDocument::api(&named, definition)];
+        let mut wanted = vec![WantedDocument::api(&id, definition)];
         if let Some(version) = version {
             let Some(base) = read.api(&version.base) else {
                 return Err(error(StatusCode::CONFLICT, format!("the base API {} is gone; nothing was added", version.base)));
             };
-            wanted.push(with_versions(base, &version.added_to(&base.raw, &named))?);
+            wanted.push(with_versions(base, &version.added_to(&base.raw, &id))?);
         }
         Ok(wanted)
-    };
-    match apply(control, request, (DocumentClass::Api, id), plan).await {
-        Ok(()) => changed_document(id, action, control.definitions.shared_definitions().is_some(), control.nodes.one_of_several()),
-        Err(answer) => answer,
     }
 }
 

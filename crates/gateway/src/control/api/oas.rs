@@ -2,7 +2,7 @@
 //! in effect when the response is sent.
 
 use super::Control;
-use super::answer::{Change, Changed, ControlAnswer, Error, error, no_such_api, ok};
+use super::answer::{Change, Changed, ControlAnswer, Error, error, list_of, no_such_api, ok};
 use super::definition_store::{self, ChangeRequest, reasons};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::versions::{self, NewVersion, VersionList};
@@ -33,10 +33,9 @@ type Parameters = Query<HashMap<String, String>>;
     params(("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses((status = 200, body = Vec<Object>, description = "The documents of all APIs that have one, as they were written.")),
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> ControlAnswer {
+pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Response {
     let snapshot = control.shared.current.load();
-    let documents: Vec<Value> = snapshot.apis.iter().filter_map(|api| shown(api, &query)).collect();
-    ok(documents)
+    list_of(snapshot.apis.iter().filter_map(|api| shown(api, &query)))
 }
 
 /// One OpenAPI document
@@ -377,7 +376,7 @@ fn file_name(query: &Parameters, id: &str) -> String {
     if id.is_empty() { format!("{start}.json") } else { format!("{start}-{id}.json") }
 }
 
-fn as_download(answer: ControlAnswer, name: &str) -> Response {
+fn as_download(answer: impl IntoResponse, name: &str) -> Response {
     let mut response = answer.into_response();
     if response.status() == StatusCode::OK
         && let Ok(disposition) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""))

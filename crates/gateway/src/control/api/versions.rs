@@ -107,6 +107,7 @@ fn children(base: &CompiledApi) -> impl Iterator<Item = (&String, &str)> {
 }
 
 /// Parameters that make a new API a version of another.
+#[derive(Clone)]
 pub(super) struct NewVersion {
     /// Id of the base API.
     pub base: String,

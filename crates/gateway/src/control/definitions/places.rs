@@ -43,15 +43,15 @@ impl StorePlaces {
         Some(self.policy_path.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// Where a definition is kept, or will be. An OpenAPI document is the companion of its classic form, unless it stands alone already.
-    pub(super) fn of_api(&self, read: &ReadFiles, files: &FilesById<'_>, id: &str, is_openapi: bool) -> ApiFile {
+    /// Where a definition is kept, or will be beside what a change has already put into `changed`. An OpenAPI document is the companion of its classic form, unless it stands alone already.
+    pub(super) fn of_api(&self, [read, changed]: [&ReadFiles; 2], files: &FilesById<'_>, id: &str, is_openapi: bool) -> ApiFile {
         if self.shared.is_some() {
             return ApiFile { path: DocumentClass::Api.place(id), companion: None };
         }
         let file = match files.all(id).last() {
             Some(path) => ApiFile::at((*path).to_owned()),
             None => {
-                let path = self.new_file(read, id);
+                let path = self.new_file([read, changed], id);
                 ApiFile { companion: companion_of(&path), path }
             }
         };
@@ -59,11 +59,11 @@ impl StorePlaces {
     }
 
     /// Where a new definition is written: the file named after its id, unless another API is there, or the name has a meaning of its own.
-    fn new_file(&self, read: &ReadFiles, id: &str) -> PathBuf {
+    fn new_file(&self, states: [&ReadFiles; 2], id: &str) -> PathBuf {
         let names = std::iter::once(format!("{id}.json")).chain((2..).map(|number| format!("{id}.{number}.json")));
         let mut paths = names.map(|name| self.app_path.join(name));
-        let is_free =
-            |path: &PathBuf| !has_own_meaning(path) && read.files.get(path.as_os_str()).and_then(|file| file.api()).is_none();
+        let is_of_none = |path: &PathBuf, read: &ReadFiles| read.files.get(path.as_os_str()).and_then(|file| file.api()).is_none();
+        let is_free = |path: &PathBuf| !has_own_meaning(path) && states.iter().all(|read| is_of_none(path, read));
         paths.find(is_free).unwrap_or_else(|| self.app_path.join(id))
     }
 

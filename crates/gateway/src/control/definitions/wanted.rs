@@ -83,7 +83,8 @@ impl ChangedDocuments {
         for WantedDocument { class, id, content, source } in wanted {
             let found = match content {
                 Some(WantedContent::Api(definition)) => {
-                    let file = places.of_api(read, &files, &id, matches!(*definition, ReadDefinition::OpenApi(..)));
+                    let file =
+                        places.of_api([read, &changed.read], &files, &id, matches!(*definition, ReadDefinition::OpenApi(..)));
                     changed.sources.insert(file.path.clone(), source.clone());
                     changed.sources.extend(file.companion.iter().map(|path| (path.clone(), source.clone())));
                     changed.put_api(&id, file, *definition, reader)
@@ -136,8 +137,8 @@ impl ChangedDocuments {
         }
         // A document that is no longer one must not stay beside the definition.
         let companion = file.companion.or_else(|| companion_of(&file.path).filter(|path| path.is_file()));
-        self.files.push(FileChange { path: file.path, content: Some(text.text) });
-        self.files.extend(companion.map(|path| FileChange { path, content: text.companion }));
+        self.files.push(written(file.path, Some(text.text)));
+        self.files.extend(companion.map(|path| written(path, text.companion)));
     }
 
     fn put_policy(&mut self, id: &str, policy: Policy, places: &StorePlaces) -> Option<Problem> {
@@ -152,7 +153,7 @@ impl ChangedDocuments {
         if is_shared(&place) {
             self.share(DocumentClass::Policy, id, Some(text));
         } else {
-            self.files.push(FileChange { path: place.clone(), content: Some(text) });
+            self.files.push(written(place.clone(), Some(text)));
         }
         self.read.policies.put(Arc::new(policy), place);
         None
@@ -194,6 +195,12 @@ impl ChangedDocuments {
         let text = text.map(|text| String::from_utf8_lossy(&text).into());
         self.shared.push(SharedChange { class, id: id.to_owned(), text });
     }
+}
+
+/// A file with new content. What a link leads to is written, and the link stays; it is removed if it is to go.
+fn written(path: PathBuf, content: Option<Vec<u8>>) -> FileChange {
+    let target = if content.is_some() && path.is_symlink() { std::fs::canonicalize(&path).ok() } else { None };
+    FileChange { path: target.unwrap_or(path), content }
 }
 
 /// Whether an id can be the name of a file.

@@ -23,6 +23,16 @@ const ANY: &str = "*";
 
 /// Changes everything, or nothing. What it did to definitions and policies is logged by their store.
 pub(super) async fn carry_out(control: &Arc<Control>, author: ChangeAuthor, set: ChangeSet) -> Result<ChangeReport, Unchanged> {
+    let waits_for_none = set.wait && control.definitions.shared_definitions().is_none();
+    let mut report = make(control, author, set).await?;
+    if waits_for_none {
+        let message = "this gateway does not share its definitions: there was no other one to wait for".to_owned();
+        report.warnings.push(SourceProblem { source: String::new(), path: "$.wait".to_owned(), message });
+    }
+    Ok(report)
+}
+
+async fn make(control: &Arc<Control>, author: ChangeAuthor, set: ChangeSet) -> Result<ChangeReport, Unchanged> {
     let ChangeSet { digest, dry_run, wait, changes } = set;
     let stored = Arc::new(StoredContent::read(control).await.map_err(|fault| silent(&fault))?);
     let changes = Arc::new(changes);

@@ -7,6 +7,7 @@ pub mod guesses;
 pub mod mask;
 pub mod merge;
 pub mod role;
+pub mod secret_name;
 pub mod sessions;
 pub mod tries;
 pub mod users;

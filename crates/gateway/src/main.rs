@@ -1,21 +1,31 @@
 //! Tollgate: an API gateway in one binary. It serves Tyk's API definitions, and everything it needs is in here.
 #![forbid(unsafe_code)]
 // Without a part, some code that only this part uses remains.
-#![cfg_attr(not(all(feature = "graphql", feature = "kafka", feature = "wasm")), allow(dead_code))]
+#![cfg_attr(not(feature = "wasm"), allow(dead_code))]
 
-mod auth;
-mod base;
-mod control;
-mod data;
+mod announcement;
+mod bundle_build;
+mod check;
+mod cli;
+mod control_plane;
+mod engine_settings;
+mod handover;
+mod manual;
+mod migrate;
+mod notify;
+mod parts;
+mod pid_file;
+mod plugin_drivers;
+mod run;
+mod schema;
+mod secret_stores;
+mod signals;
+mod storage;
+
 #[cfg(test)]
-#[path = "../../http/tests/corpus/mutation.rs"]
-mod mutation;
-mod observe;
-mod process;
-mod report;
+mod tests;
 
 use clap::Parser;
-use process::{bundle_build, check, cli, manual, migrate, run, schema};
 use std::process::ExitCode;
 
 #[global_allocator]

@@ -9,9 +9,14 @@ mod append;
 mod body;
 mod copy;
 mod edits;
+pub mod form;
 mod head_view;
 mod headers;
 mod malformed;
+#[cfg(test)]
+#[path = "../tests/corpus/mutation.rs"]
+mod mutation;
+pub mod path;
 mod repair;
 mod request;
 mod request_target;

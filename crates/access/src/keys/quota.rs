@@ -1,0 +1,156 @@
+//! Quota counters: how much of a quota is used. Exact under concurrency; a background writer stores the changed ones a little later.
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tollgate_limit::SharedQuota;
+use tollgate_store::CounterValue;
+
+/// One quota's counter.
+pub struct Quota {
+    name: String,
+    /// Requests in the current period.
+    used: AtomicI64,
+    /// When the quota renews, in Unix seconds; 0 before the first use.
+    renews_unix_s: AtomicU64,
+    /// Held while the quota renews.
+    renewal: Mutex<()>,
+    is_dirty: AtomicBool,
+    dirty: Arc<DirtyQuotas>,
+    /// Set when the key is reset or deleted: a request that still holds the counter must not cause it to be stored again.
+    retired: Arc<AtomicBool>,
+    /// Counter shared with other gateways; it replaces this one.
+    shared: Option<Arc<SharedQuota>>,
+}
+
+/// Remaining part of a quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaView {
+    pub remaining: i64,
+    pub renews_unix_s: u64,
+}
+
+/// Quotas that have changed since they were last stored.
+#[derive(Default)]
+pub struct DirtyQuotas(Mutex<Vec<Arc<Quota>>>);
+
+impl DirtyQuotas {
+    /// Takes the changed quotas and marks them as stored.
+    pub fn take(&self) -> Vec<Arc<Quota>> {
+        let quotas = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        quotas.iter().for_each(|quota| quota.is_dirty.store(false, SeqCst));
+        quotas
+    }
+
+    /// Notes that a quota has changed or could not be stored.
+    pub fn add(&self, quota: &Arc<Quota>) {
+        // One total order: a thread that sees the mark from before `take` has counted before `take`, so the writer reads its count.
+        if !quota.is_dirty.load(SeqCst) && !quota.is_dirty.swap(true, SeqCst) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(quota.clone());
+        }
+    }
+}
+
+impl Quota {
+    /// Makes a counter, with its stored value if there is one.
+    pub fn new(name: String, saved: Option<(i64, u64)>, dirty: Arc<DirtyQuotas>, retired: Arc<AtomicBool>) -> Self {
+        let (used, renews_unix_s) = saved.unwrap_or_default();
+        Quota {
+            name,
+            used: AtomicI64::new(used),
+            renews_unix_s: AtomicU64::new(renews_unix_s),
+            renewal: Mutex::default(),
+            is_dirty: AtomicBool::new(false),
+            dirty,
+            retired,
+            shared: None,
+        }
+    }
+
+    /// Makes a counter that all gateways share.
+    pub fn of_all(shared: Arc<SharedQuota>) -> Self {
+        Quota { shared: Some(shared), ..Quota::new(String::new(), None, Arc::default(), Arc::default()) }
+    }
+
+    /// The shared counter, if this is one.
+    pub fn shared(&self) -> Option<&Arc<SharedQuota>> {
+        self.shared.as_ref()
+    }
+
+    /// Counts a request if the quota is not exhausted. The period starts with the first request; with `renewal_s` of 0 or less the quota
+    /// never renews.
+    pub fn take(self: &Arc<Self>, max: i64, renewal_s: i64, now_unix_s: u64) -> Result<QuotaView, QuotaView> {
+        let mut renews_unix_s = self.renews_unix_s.load(Ordering::Acquire);
+        if now_unix_s >= renews_unix_s {
+            renews_unix_s = self.renew(renewal_s, now_unix_s);
+        }
+        match self.used.fetch_update(SeqCst, Ordering::Relaxed, |used| (used < max).then_some(used + 1)) {
+            Ok(used) => {
+                self.dirty.add(self);
+                Ok(QuotaView { remaining: max - used - 1, renews_unix_s })
+            }
+            Err(_) => Err(QuotaView { remaining: 0, renews_unix_s }),
+        }
+    }
+
+    /// Renews the quota, unless another thread has, and returns the time of the next renewal.
+    #[cold]
+    fn renew(&self, renewal_s: i64, now_unix_s: u64) -> u64 {
+        let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.renews_unix_s.load(Ordering::Acquire);
+        if now_unix_s < known {
+            return known;
+        }
+        let seconds = u64::try_from(renewal_s).ok().filter(|seconds| *seconds > 0);
+        let renews_unix_s = seconds.map_or(u64::MAX, |seconds| now_unix_s.saturating_add(seconds));
+        // The order matters: a thread that sees the new time sees nothing of the old count. A thread that still sees the old time counts
+        // into the new period.
+        self.used.store(0, SeqCst);
+        self.renews_unix_s.store(renews_unix_s, Ordering::Release);
+        renews_unix_s
+    }
+
+    /// Takes back a request that was counted in this second and refused for another reason.
+    pub fn give_back(self: &Arc<Self>, renewal_s: i64, unix_s: u64) {
+        if let Some(shared) = &self.shared {
+            return shared.give_back();
+        }
+        let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        let renews_unix_s = self.renews_unix_s.load(Ordering::Acquire);
+        let began_unix_s = renews_unix_s.saturating_sub(u64::try_from(renewal_s).unwrap_or_default());
+        // A period that began later has not counted this request.
+        if renews_unix_s != u64::MAX && began_unix_s > unix_s {
+            return;
+        }
+        let less = |used: i64| (used > 0).then_some(used - 1);
+        if self.used.fetch_update(SeqCst, Ordering::Relaxed, less).is_ok() {
+            self.dirty.add(self);
+        }
+    }
+
+    /// The remaining part, without counting anything.
+    pub fn view(&self, max: i64, now_unix_s: u64) -> Option<QuotaView> {
+        if let Some(shared) = &self.shared {
+            let (remaining, renews_s) = shared.view()?;
+            let renews_unix_s = renews_s.map_or(u64::MAX, |seconds| now_unix_s + seconds);
+            return Some(QuotaView { remaining: remaining.clamp(0, max.max(0)), renews_unix_s });
+        }
+        let renews_unix_s = self.renews_unix_s.load(Ordering::Acquire);
+        let is_running = now_unix_s < renews_unix_s;
+        is_running.then(|| QuotaView { remaining: max.saturating_sub(self.used.load(SeqCst)).max(0), renews_unix_s })
+    }
+
+    /// The value to store; `None` when the counter is retired.
+    pub fn counter(&self) -> Option<CounterValue> {
+        if self.retired.load(Ordering::Acquire) {
+            return None;
+        }
+        // The lock keeps count and time consistent: no renewal can happen.
+        let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        let (value, renews_unix_s) = (self.used.load(SeqCst), self.renews_unix_s.load(Ordering::Acquire));
+        Some(CounterValue { name: self.name.clone(), value, renews_unix_s })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! The log of changes: who changed what, when, from where. Entries are in the store, one document each, so that gateways that share it have one
+//! log; they are kept for 90 days. Requests do not wait for their entries.
+
+use super::Control;
+use super::answer::{ControlAnswer, Error, error, ok};
+use super::lists::{Asked, ListPage};
+use super::store_queues::{Storable, store_all};
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
+use tollgate_admin::{Difference, Operator, Role, users};
+use tollgate_clock::unix_s;
+use tollgate_data::control_caller::ControlCaller;
+use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
+
+/// Days that entries are kept.
+const DAYS: u64 = 90;
+const DAY_S: u64 = 86_400;
+/// Entries of a day; a script that makes a million keys must not fill the store. Later changes of that day are not logged.
+const ENTRIES_PER_DAY_MAX: u64 = 10_000;
+/// Entries that wait for the store; more are lost, and counted in the program's log.
+const WAITING_MAX: usize = 1_024;
+/// Entries that wait for a store that does not answer; the oldest are given up.
+const BACKLOG_MAX: usize = 2_048;
+/// Changes that an entry about a gap names.
+const NAMED_MAX: usize = 20;
+/// Time for a search.
+const SEARCH_TIME_MAX: Duration = Duration::from_millis(150);
+
+/// One change.
+#[derive(Serialize)]
+struct ChangeEntry {
+    /// Seconds since 1970.
+    time: u64,
+    user: String,
+    role: Option<Role>,
+    address: Option<String>,
+    node: String,
+    action: String,
+    kind: String,
+    target: String,
+    status: u16,
+    diff: Vec<Difference>,
+    diff_more: usize,
+    etag: Option<String>,
+}
+
+/// What was changed.
+#[derive(Default)]
+pub(super) struct Change {
+    pub action: &'static str,
+    pub kind: &'static str,
+    pub target: String,
+    pub status: u16,
+    /// The first differences, with masked secrets, and the number of the others.
+    pub diff: (Vec<Difference>, usize),
+    pub etag: Option<String>,
+}
+
+/// Where entries go.
+pub struct ChangeLog {
+    node: String,
+    entries: mpsc::Sender<ChangeEntry>,
+    lost: AtomicU64,
+}
+
+/// The entries that wait for the store.
+pub struct WaitingEntries(mpsc::Receiver<ChangeEntry>);
+
+impl ChangeLog {
+    pub fn new(node: String) -> (Self, WaitingEntries) {
+        let (entries, waiting) = mpsc::channel(WAITING_MAX);
+        (ChangeLog { node, entries, lost: AtomicU64::new(0) }, WaitingEntries(waiting))
+    }
+
+    /// Adds an entry of an operator.
+    pub(super) fn add(&self, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) {
+        self.add_at(unix_s(), operator, caller, change);
+    }
+
+    /// The same for a change of which it was not known at once whether it is to be logged.
+    pub(super) fn add_at(&self, time: u64, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) {
+        let Change { action, kind, target, status, diff: (diff, diff_more), etag } = change;
+        let entry = ChangeEntry {
+            time,
+            user: operator.map(|operator| operator.name.clone()).unwrap_or_default(),
+            role: operator.filter(|operator| operator.name != users::FILES).map(|operator| operator.role),
+            address: caller.map(|caller| caller.address.to_string()),
+            node: self.node.clone(),
+            action: action.to_owned(),
+            kind: kind.to_owned(),
+            target,
+            status,
+            diff,
+            diff_more,
+            etag,
+        };
+        if self.entries.try_send(entry).is_err() {
+            let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
+            tracing::error!(lost, "a change is missing in the log of changes: too many at once");
+        }
+    }
+}
+
+/// Writes entries to the store while the gateway runs.
+pub(super) async fn write(control: Arc<Control>, waiting: WaitingEntries, stopped: watch::Receiver<bool>) {
+    // The next number of the day, as far as known.
+    let place = Arc::new(Mutex::new((0, 0)));
+    let accept = |entry| Some(WaitingEntry { entry, place: place.clone(), may_be_at: None, lost: Vec::new() });
+    store_all(&control, waiting.0, stopped, BACKLOG_MAX, accept).await;
+}
+
+/// An entry that is not in the store yet.
+struct WaitingEntry {
+    entry: ChangeEntry,
+    place: Arc<Mutex<(u64, u64)>>,
+    /// Where it may be, if the store did not say so.
+    may_be_at: Option<(u64, u64)>,
+    /// If it is about a gap: which changes are missing.
+    lost: Vec<String>,
+}
+
+impl Storable for WaitingEntry {
+    async fn store(&mut self, control: &Control) -> Result<(), StoreFault> {
+        let mut place = *self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = put(control.shared.keys.store(), &self.entry, &mut place, &mut self.may_be_at).await;
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
+        outcome
+    }
+
+    fn weight(&self) -> usize {
+        1
+    }
+
+    fn described(&self) -> String {
+        let ChangeEntry { user, action, kind, target, .. } = &self.entry;
+        format!("{user}: {action} {kind} {target}")
+    }
+
+    fn into_gap(self) -> Self {
+        let lost = vec![self.described()];
+        let entry = ChangeEntry {
+            user: String::new(),
+            role: None,
+            address: None,
+            action: "lost".to_owned(),
+            kind: "changes".to_owned(),
+            target: told(&lost),
+            status: 500,
+            diff: Vec::new(),
+            diff_more: 0,
+            etag: None,
+            ..self.entry
+        };
+        WaitingEntry { entry, place: self.place, may_be_at: None, lost }
+    }
+
+    fn widen(&mut self, other: Self) {
+        self.lost.push(other.described());
+        self.entry.target = told(&self.lost);
+        // What may be in the store says less.
+        self.may_be_at = None;
+    }
+}
+
+/// Which changes are missing.
+fn told(lost: &[String]) -> String {
+    let more = lost.len().saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let named = lost.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join("; ");
+    format!("{} missing, as the store did not answer: {named}{more}", lost.len())
+}
+
+async fn put(
+    store: &dyn Store,
+    entry: &ChangeEntry,
+    place: &mut (u64, u64),
+    may_be_at: &mut Option<(u64, u64)>,
+) -> Result<(), StoreFault> {
+    let day = entry.time / DAY_S;
+    if place.0 != day {
+        *place = (day, end(store, day).await?);
+    }
+    let value = serde_json::to_vec(entry).unwrap_or_default();
+    if let Some((day, number)) = *may_be_at
+        && document(store, day, number).await?.is_some_and(|stored| stored == value)
+    {
+        return Ok(());
+    }
+    while place.1 < ENTRIES_PER_DAY_MAX {
+        *may_be_at = Some(*place);
+        let question = Question::PutNew {
+            kind: DocumentSpace::Console,
+            id: id(day, place.1),
+            value: value.clone(),
+            expires_unix_s: Some((day + DAYS) * DAY_S),
+        };
+        let existed = store.ask(question).await?.existed()?;
+        place.1 += 1;
+        // Another gateway may have taken the number.
+        if !existed {
+            return Ok(());
+        }
+    }
+    tracing::warn!(user = entry.user, target = entry.target, "a change is not logged in the store: too many on one day");
+    Ok(())
+}
+
+fn id(day: u64, number: u64) -> String {
+    format!("change/{day}/{number}")
+}
+
+async fn document(store: &dyn Store, day: u64, number: u64) -> Result<Option<Vec<u8>>, StoreFault> {
+    let question = Question::Get { kind: DocumentSpace::Console, id: id(day, number) };
+    Ok(store.ask(question).await?.into_document()?.map(|document| document.to_vec()))
+}
+
+async fn get(store: &dyn Store, day: u64, number: u64) -> Result<Option<Value>, StoreFault> {
+    let document = document(store, day, number).await?;
+    Ok(document.map(|document| serde_json::from_slice(&document).unwrap_or_default()))
+}
+
+/// The number after the last entry of a day. Entries have no gaps, so a few questions find it.
+async fn end(store: &dyn Store, day: u64) -> Result<u64, StoreFault> {
+    let mut high = 1;
+    while high <= ENTRIES_PER_DAY_MAX && get(store, day, high - 1).await?.is_some() {
+        high *= 2;
+    }
+    let mut low = high / 2;
+    // The entry before `low` exists, the one before `high` does not.
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if get(store, day, middle - 1).await?.is_some() { low = middle } else { high = middle }
+    }
+    Ok(low)
+}
+
+/// A page of the log of changes
+///
+/// The newest first, of the last 90 days. Rows have `time`, `user`, `role`, `address`, `node`, `action`, `kind`, `target`, `status`, `diff` with masked
+/// secrets, `diff_more`, `etag`. `user` is `secret` for callers with the control secret, and `files` for changes of files that a reload finds. The action `lost` names changes that could not be
+/// logged, as the store did not answer for too long.
+#[utoipa::path(
+    get, path = "/tyk/list/changes", tag = "Lists", operation_id = "searchChanges",
+    security(("secret" = ["viewer"])),
+    params(
+        ("q" = Option<String>, Query, description = "Words that must all be in the user, action, kind or target, in any letter case."),
+        ("sort" = Option<String>, Query, description = "`time`.", example = "time"),
+        ("limit" = Option<String>, Query, description = "Rows, 1 to 1000; 100 by default."),
+        ("after" = Option<String>, Query, description = "`next` of the page before."),
+    ),
+    responses(
+        (status = 200, body = ListPage, description = "The page."),
+        (status = 400, body = Error, description = "A parameter has an invalid value."),
+        (status = 500, body = Error, description = "The store does not answer."),
+    )
+)]
+pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+    let asked = match Asked::read(&query, &["time"]) {
+        Ok(asked) => asked,
+        Err(answer) => return answer,
+    };
+    match found(control.shared.keys.store(), &asked).await {
+        Ok(Some(page)) => ok(page),
+        Ok(None) => error(StatusCode::BAD_REQUEST, "after must be the next of another answer"),
+        Err(fault) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("the log of changes can't be read: {fault}")),
+    }
+}
+
+async fn found(store: &dyn Store, asked: &Asked) -> Result<Option<ListPage>, StoreFault> {
+    let today = unix_s() / DAY_S;
+    let stop = Instant::now() + SEARCH_TIME_MAX;
+    // The cursor is the place of the last entry that was looked at.
+    let (mut day, mut number) = match asked.after.split_once('.') {
+        Some((day, number)) => match (day.parse::<u64>(), number.parse::<u64>()) {
+            (Ok(day), Ok(number)) if day <= today && number <= ENTRIES_PER_DAY_MAX => (day, number),
+            _ => return Ok(None),
+        },
+        None if asked.after.is_empty() => (today, end(store, today).await?),
+        None => return Ok(None),
+    };
+    let (mut rows, mut scanned) = (Vec::new(), 0);
+    let oldest = today.saturating_sub(DAYS);
+    while rows.len() < asked.limit && Instant::now() < stop {
+        if number == 0 {
+            if day <= oldest {
+                return Ok(Some(ListPage { rows, next: String::new(), total: None, scanned }));
+            }
+            day -= 1;
+            number = end(store, day).await?;
+            continue;
+        }
+        number -= 1;
+        let Some(row) = get(store, day, number).await? else { continue };
+        scanned += 1;
+        let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let texts = ["user", "action", "kind", "target"].map(text);
+        if asked.fits(texts.iter().map(String::as_str)) {
+            rows.push(row);
+        }
+    }
+    Ok(Some(ListPage { rows, next: format!("{day}.{number}"), total: None, scanned }))
+}

@@ -1,0 +1,170 @@
+//! `/tyk/console/api/session`: who is signed in, signing in and out.
+
+use super::door::{caller, check_origin, cookie, refused, signed_in, signed_out, token};
+use crate::api::Control;
+use crate::api::answer::{ControlAnswer, error, message, ok};
+use crate::api::authority::of_secret;
+use crate::api::change_log::Change;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{RETRY_AFTER, SET_COOKIE};
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tollgate_access::secret::random_text;
+use tollgate_admin::sessions::{IDLE_S_MAX, LIFE_S_MAX};
+use tollgate_admin::{Operator, Role, users};
+use tollgate_clock::unix_s;
+use tollgate_data::control_caller::{CallerWay, ControlCaller};
+use tollgate_store::StoreFault;
+
+/// What someone signs in with: the control secret, or the name and password of a user.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignIn {
+    secret: Option<String>,
+    user: Option<String>,
+    password: Option<String>,
+}
+
+/// Who is signed in.
+pub(super) async fn show(State(control): State<Arc<Control>>, request: Request) -> Response {
+    let Some(console) = &control.console else { return StatusCode::NOT_FOUND.into_response() };
+    if let Err(answer) = check_origin(request.method(), request.uri(), request.headers()) {
+        return answer.into_response();
+    }
+    let caller = caller(&request);
+    let (headers, uri) = (request.headers().clone(), request.uri().clone());
+    match signed_in(&control, console, &headers, &uri).await {
+        Some((operator, ends_unix_s)) => described(&control, &operator, ends_unix_s, caller).into_response(),
+        None => {
+            console.users.look(&control).await;
+            signed_out(console, caller).into_response()
+        }
+    }
+}
+
+/// Signs out.
+pub(super) async fn sign_out(State(control): State<Arc<Control>>, request: Request) -> Response {
+    if let Err(answer) = check_origin(request.method(), request.uri(), request.headers()) {
+        return answer.into_response();
+    }
+    if let (Some(console), Some(token)) = (&control.console, token(request.headers())) {
+        console.sessions().end(token);
+    }
+    let is_tls = caller(&request).way == CallerWay::Tls;
+    ([(SET_COOKIE, cookie("", is_tls, 0))], message("signed out")).into_response()
+}
+
+/// Signs in.
+pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Request) -> Response {
+    let Some(console) = &control.console else { return StatusCode::NOT_FOUND.into_response() };
+    if let Err(answer) = check_origin(request.method(), request.uri(), request.headers()) {
+        return answer.into_response();
+    }
+    let caller = caller(&request);
+    if caller.way == CallerWay::Plain {
+        let text = "Over plain HTTP from another machine, anyone on the way could read the secret: use TLS, or ssh -L";
+        return refused(StatusCode::FORBIDDEN, "insecure", text).into_response();
+    }
+    let body = request.into_body();
+    let Some(asked) = read(body).await else {
+        return error(StatusCode::BAD_REQUEST, "the body must be {\"secret\": \"…\"} or {\"user\": \"…\", \"password\": \"…\"}")
+            .into_response();
+    };
+    let admitted = console.tries().admit(caller.address, unix_s());
+    if let Err(wait_s) = admitted {
+        let text = format!("Too many wrong tries: wait {wait_s} s");
+        let mut answer = refused(StatusCode::TOO_MANY_REQUESTS, "too_many_tries", &text);
+        if let Value::Object(members) = &mut answer.1 {
+            members.insert("wait_s".to_owned(), wait_s.into());
+        }
+        return ([(RETRY_AFTER, wait_s.to_string())], answer).into_response();
+    }
+    let operator = match verified(&control, asked).await {
+        Ok(Some(operator)) => operator,
+        Ok(None) => {
+            tracing::warn!(address = %caller.address, "a sign-in to the console failed");
+            let change = Change { action: "sign_in_failed", kind: "session", status: 403, ..Change::default() };
+            control.changes.add(None, Some(caller), change);
+            let left = console.tries().left(caller.address);
+            let mut answer = refused(StatusCode::FORBIDDEN, "wrong", "The secret, or the name or password, is wrong");
+            if let Value::Object(members) = &mut answer.1 {
+                members.insert("tries_left".to_owned(), left.into());
+            }
+            return answer.into_response();
+        }
+        Err(fault) => {
+            console.tries().unchecked(caller.address);
+            tracing::error!(%fault, "the console's users can't be read");
+            return error(StatusCode::SERVICE_UNAVAILABLE, "The store with the users does not answer; the control secret works")
+                .into_response();
+        }
+    };
+    console.tries().right(caller.address);
+    let change = Change { action: "sign_in", kind: "session", status: 200, ..Change::default() };
+    control.changes.add(Some(&operator), Some(caller), change);
+    let token = match [random_text(), random_text()] {
+        [Ok(one), Ok(other)] => one + &other,
+        [Err(failure), _] | [_, Err(failure)] => {
+            return error(StatusCode::INTERNAL_SERVER_ERROR, format!("no session can be made: {failure}")).into_response();
+        }
+    };
+    let now = unix_s();
+    console.sessions().start(&token, operator.clone(), now);
+    console.users.look(&control).await;
+    let line = cookie(&token, caller.way == CallerWay::Tls, LIFE_S_MAX);
+    ([(SET_COOKIE, line)], described(&control, &operator, now + LIFE_S_MAX, caller)).into_response()
+}
+
+async fn read(body: Body) -> Option<SignIn> {
+    let body = body.collect().await.ok()?.to_bytes();
+    serde_json::from_slice(&body).ok()
+}
+
+/// Who has this secret, or this name and password.
+async fn verified(control: &Arc<Control>, asked: SignIn) -> Result<Option<Operator>, StoreFault> {
+    match asked {
+        SignIn { secret: Some(secret), user: None, password: None } => Ok(control.secret.is(secret.as_bytes()).then(of_secret)),
+        SignIn { secret: None, user: Some(name), password: Some(password) } => {
+            let Some(console) = &control.console else { return Ok(None) };
+            let users = console.users.load(control).await?;
+            let check = move || users.verified(&name, &password).map(|user| Operator { name: user.name.clone(), role: user.role });
+            Ok(tokio::task::spawn_blocking(check).await.unwrap_or(None))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn described(control: &Control, operator: &Operator, ends_unix_s: u64, caller: ControlCaller) -> ControlAnswer {
+    let console = control.console.as_ref();
+    let is_admin = operator.role == Role::Admin;
+    let is_shared = control.definitions.shared_definitions().is_some();
+    ok(json!({
+        "user": operator.name,
+        "role": operator.role,
+        "by_secret": operator.name == users::SECRET,
+        "users": console.filter(|_| is_admin).map(|console| console.users.count()),
+        "node": console.map(|console| console.facts.node.as_str()),
+        "version": env!("CARGO_PKG_VERSION"),
+        "idle_s": IDLE_S_MAX,
+        "expires_unix_s": ends_unix_s,
+        "writable": {
+            "apis": is_shared || is_writable(control.definitions.app_path()),
+            "policies": is_shared || control.definitions.policy_path().is_some_and(is_writable),
+        },
+        "shared_definitions": is_shared,
+        "secret_file": console
+            .filter(|_| is_admin && caller.way == CallerWay::Local)
+            .and_then(|console| console.facts.secret_file.as_ref())
+            .map(|file| file.display().to_string()),
+    }))
+}
+
+/// Whether files in a folder can be written, as far as its permissions tell.
+fn is_writable(folder: &std::path::Path) -> bool {
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok() || !folder.exists()
+}

@@ -1,0 +1,313 @@
+//! `/tyk/users`: the named users of the console. They are in the store, so all gateways that share it have the same ones.
+
+use super::Control;
+use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
+use super::authority::{Signed, role_missing};
+use super::console::Console;
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tollgate_access::secret::random_bytes;
+use tollgate_admin::users::{check_name, check_password, hash_password};
+use tollgate_admin::{Operator, Role, User, Users};
+use tollgate_clock::unix_s;
+use tollgate_store::StoreFault;
+use utoipa::{IntoParams, ToSchema};
+
+/// All users, sorted by name.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UserList {
+    #[schema(inline)]
+    users: Vec<ShownUser>,
+}
+
+/// A user.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ShownUser {
+    name: String,
+    #[schema(inline)]
+    role: UserRole,
+    /// When the user was added, in seconds since 1970.
+    created: u64,
+}
+
+/// A viewer reads, without secrets; an editor changes everything but users; an admin may do everything.
+#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum UserRole {
+    Viewer,
+    Editor,
+    Admin,
+}
+
+impl From<Role> for UserRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Viewer => UserRole::Viewer,
+            Role::Editor => UserRole::Editor,
+            Role::Admin => UserRole::Admin,
+        }
+    }
+}
+
+impl From<UserRole> for Role {
+    fn from(role: UserRole) -> Self {
+        match role {
+            UserRole::Viewer => Role::Viewer,
+            UserRole::Editor => Role::Editor,
+            UserRole::Admin => Role::Admin,
+        }
+    }
+}
+
+/// A new user.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewUser {
+    /// 1 to 64 letters, digits, `.`, `-`, `_` and `@`.
+    name: String,
+    #[schema(inline)]
+    role: UserRole,
+    /// At least 12 characters, at most 256 bytes.
+    password: String,
+}
+
+/// A change of a user.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UserChange {
+    #[schema(inline)]
+    role: UserRole,
+}
+
+/// A new password.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewPassword {
+    /// The password so far; admins need none for other users.
+    #[serde(default)]
+    #[schema(required = false)]
+    old: String,
+    /// At least 12 characters, at most 256 bytes.
+    new: String,
+}
+
+/// The user in a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct UserName {
+    /// Name of a user.
+    #[param(example = "ann", min_length = 1)]
+    pub name: String,
+}
+
+/// All users of the console
+#[utoipa::path(
+    get, path = "/tyk/users", tag = "Users", operation_id = "listUsers",
+    security(("secret" = ["admin"])),
+    responses(
+        (status = 200, body = UserList, description = "The users, without their passwords."),
+        (status = 404, body = Error, description = "The console is off."),
+        (status = 500, body = Error, description = "The store does not answer."),
+    )
+)]
+pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
+    let Some(console) = &control.console else { return off() };
+    match console.users.load(&control).await {
+        Ok(users) => {
+            let shown = |user: &User| ShownUser { name: user.name.clone(), role: user.role.into(), created: user.created_unix_s };
+            ok(UserList { users: users.users.iter().map(shown).collect() })
+        }
+        Err(fault) => failed(&fault),
+    }
+}
+
+/// Add a user of the console
+#[utoipa::path(
+    post, path = "/tyk/users", tag = "Users", operation_id = "addUser",
+    security(("secret" = ["admin"])),
+    request_body(content = NewUser, example = json!({"name": "ann", "role": "editor", "password": "correct horse battery staple"})),
+    responses(
+        (status = 200, body = Changed, description = "The user can sign in."),
+        (status = 400, body = Error, description = "The body is not a user, or the name or the password has no valid form."),
+        (status = 404, body = Error, description = "The console is off."),
+        (status = 409, body = Error, description = "There is such a user already, or there are too many."),
+        (status = 500, body = Error, description = "The store does not answer."),
+    )
+)]
+pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+    let Some(console) = &control.console else { return off() };
+    let new: NewUser = match serde_json::from_slice(&body) {
+        Ok(new) => new,
+        Err(reason) => return error(StatusCode::BAD_REQUEST, format!("the body is no user: {reason}")),
+    };
+    if let Err(reason) = check_name(&new.name).and_then(|()| check_password(&new.password)) {
+        return error(StatusCode::BAD_REQUEST, reason);
+    }
+    let password_hash = match hashed(new.password).await {
+        Ok(hash) => hash,
+        Err(answer) => return answer,
+    };
+    let user = User { name: new.name.clone(), role: new.role.into(), password_hash, created_unix_s: unix_s() };
+    match console.users.change(&control, |users| users.add(user.clone())).await {
+        Ok(Ok(())) => changed(new.name, Change::Added),
+        Ok(Err(reason)) => error(StatusCode::CONFLICT, reason),
+        Err(fault) => failed(&fault),
+    }
+}
+
+/// Change the role of a user of the console
+///
+/// It holds from the user's next call.
+#[utoipa::path(
+    put, path = "/tyk/users/{name}", tag = "Users", operation_id = "updateUser",
+    security(("secret" = ["admin"])),
+    params(UserName),
+    request_body(content = UserChange, example = json!({"role": "viewer"})),
+    responses(
+        (status = 200, body = Changed, description = "The role is changed."),
+        (status = 400, body = Error, description = "The body has no role."),
+        (status = 404, body = Error, description = "No such user, or the console is off."),
+        (status = 500, body = Error, description = "The store does not answer."),
+    )
+)]
+pub(super) async fn update(
+    State(control): State<Arc<Control>>,
+    Path(UserName { name }): Path<UserName>,
+    body: Bytes,
+) -> ControlAnswer {
+    let Some(console) = &control.console else { return off() };
+    let change: UserChange = match serde_json::from_slice(&body) {
+        Ok(change) => change,
+        Err(reason) => return error(StatusCode::BAD_REQUEST, format!("the body is no change of a user: {reason}")),
+    };
+    let set_role = |users: &mut Users| {
+        let user = users.get_mut(&name).ok_or_else(String::new)?;
+        user.role = change.role.into();
+        Ok(())
+    };
+    match console.users.change(&control, set_role).await {
+        Ok(Ok(())) => changed(name, Change::Modified),
+        Ok(Err(_)) => no_such_user(),
+        Err(fault) => failed(&fault),
+    }
+}
+
+/// Set the password of a user of the console
+///
+/// Users change their own; admins change everyone's. All other sessions of the user end.
+#[utoipa::path(
+    post, path = "/tyk/users/{name}/password", tag = "Users", operation_id = "setUserPassword",
+    security(("secret" = ["viewer"])),
+    params(UserName),
+    request_body(content = NewPassword, example = json!({"new": "another long password"})),
+    responses(
+        (status = 200, body = Changed, description = "The password is changed."),
+        (status = 400, body = Error, description = "The body is no new password, or the password has no valid form."),
+        (status = 403, body = Error, description = "The old password is wrong; or the user is someone else, and the caller no admin; or the secret of the request is wrong."),
+        (status = 404, body = Error, description = "No such user, or the console is off."),
+        (status = 500, body = Error, description = "The store does not answer."),
+    )
+)]
+pub(super) async fn set_password(
+    State(control): State<Arc<Control>>,
+    Extension(operator): Extension<Operator>,
+    signed: Option<Extension<Signed>>,
+    Path(UserName { name }): Path<UserName>,
+    body: Bytes,
+) -> ControlAnswer {
+    let Some(console) = &control.console else { return off() };
+    let is_own = operator.name == name;
+    if !is_own && operator.role < Role::Admin {
+        return role_missing(Role::Admin);
+    }
+    let password: NewPassword = match serde_json::from_slice(&body) {
+        Ok(password) => password,
+        Err(reason) => return error(StatusCode::BAD_REQUEST, format!("the body is no new password: {reason}")),
+    };
+    if let Err(reason) = check_password(&password.new) {
+        return error(StatusCode::BAD_REQUEST, reason);
+    }
+    if is_own {
+        match console.has_password(&control, &name, password.old).await {
+            Ok(true) => {}
+            Ok(false) => return error(StatusCode::FORBIDDEN, "The old password is wrong"),
+            Err(fault) => return failed(&fault),
+        }
+    }
+    let hash = match hashed(password.new).await {
+        Ok(hash) => hash,
+        Err(answer) => return answer,
+    };
+    let set_hash = |users: &mut Users| {
+        let user = users.get_mut(&name).ok_or_else(String::new)?;
+        user.password_hash.clone_from(&hash);
+        Ok(())
+    };
+    match console.users.change(&control, set_hash).await {
+        Ok(Ok(())) => {
+            end_sessions(console, &name, signed.filter(|_| is_own).as_ref().map(|signed| &*signed.0.token));
+            changed(name, Change::Modified)
+        }
+        Ok(Err(_)) => no_such_user(),
+        Err(fault) => failed(&fault),
+    }
+}
+
+/// Remove a user of the console
+///
+/// The user is signed out. The last admin can be removed too: the control secret remains.
+#[utoipa::path(
+    delete, path = "/tyk/users/{name}", tag = "Users", operation_id = "deleteUser",
+    security(("secret" = ["admin"])),
+    params(UserName),
+    responses(
+        (status = 200, body = Changed, description = "The user does not exist any more."),
+        (status = 404, body = Error, description = "No such user, or the console is off."),
+        (status = 500, body = Error, description = "The store does not answer."),
+    )
+)]
+pub(super) async fn remove(State(control): State<Arc<Control>>, Path(UserName { name }): Path<UserName>) -> ControlAnswer {
+    let Some(console) = &control.console else { return off() };
+    let gone = console.users.change(&control, |users| if users.remove(&name) { Ok(()) } else { Err(String::new()) }).await;
+    match gone {
+        Ok(Ok(())) => {
+            end_sessions(console, &name, None);
+            changed(name, Change::Deleted)
+        }
+        Ok(Err(_)) => no_such_user(),
+        Err(fault) => failed(&fault),
+    }
+}
+
+fn end_sessions(console: &Console, name: &str, kept: Option<&str>) {
+    console.sessions().end_of(name, kept);
+}
+
+/// Hashes a password outside the threads that answer.
+async fn hashed(password: String) -> Result<String, ControlAnswer> {
+    let hash = tokio::task::spawn_blocking(move || {
+        let salt = random_bytes().map_err(|failure| failure.to_string())?;
+        hash_password(&password, salt).map_err(|failure| failure.to_string())
+    });
+    let failed = |why: String| error(StatusCode::INTERNAL_SERVER_ERROR, format!("the password can't be hashed: {why}"));
+    hash.await.map_err(|failure| failed(failure.to_string()))?.map_err(failed)
+}
+
+fn off() -> ControlAnswer {
+    error(StatusCode::NOT_FOUND, "The console is off: tollgate.console.serve")
+}
+
+fn no_such_user() -> ControlAnswer {
+    error(StatusCode::NOT_FOUND, "User not found")
+}
+
+fn failed(fault: &StoreFault) -> ControlAnswer {
+    tracing::error!(%fault, "the console's users can't be read or written");
+    error(StatusCode::INTERNAL_SERVER_ERROR, format!("the users can't be read or written: {fault}"))
+}

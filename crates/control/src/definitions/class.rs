@@ -1,0 +1,40 @@
+//! The classes of documents, and how those that gateways share are named.
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What paths of shared documents begin with, where others have their file.
+const PATH_START: &str = "redis:";
+
+/// What a document is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DocumentClass {
+    Api,
+    Policy,
+}
+
+impl DocumentClass {
+    /// As the log of changes and revisions name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DocumentClass::Api => "api",
+            DocumentClass::Policy => "policy",
+        }
+    }
+
+    /// Its name among those that gateways share.
+    pub(super) fn named(self, id: &str) -> String {
+        format!("{}/{id}", self.name())
+    }
+
+    /// What problems name in place of a file.
+    pub fn place(self, id: &str) -> PathBuf {
+        PathBuf::from(format!("{PATH_START}{}", self.named(id)))
+    }
+}
+
+/// Whether a path is that of a shared document.
+pub fn is_shared(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().starts_with(PATH_START.as_bytes())
+}

@@ -1,0 +1,53 @@
+//! What gateways ask each other about their figures and about what they serve.
+
+use crate::report::ShownApis;
+use serde::{Deserialize, Serialize};
+use tollgate_observe::tap::{TailFilter, TopBy};
+use tollgate_statistics::SpanQuestion;
+use tollgate_store::usage::UsageQuestion;
+
+/// A question to a gateway.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum FiguresQuestion {
+    History {
+        span: SpanQuestion,
+        from_unix_s: u64,
+    },
+    Tail {
+        filter: TailFilter,
+        rows: usize,
+    },
+    Top {
+        by: TopBy,
+        api: Option<String>,
+        window_s: u64,
+    },
+    /// The sample of the last two seconds.
+    Live,
+    /// Requests that fit and ended since the last question of this asker, who asks every few seconds.
+    Follow {
+        filter: TailFilter,
+        asker: String,
+    },
+    /// What a gateway has recorded.
+    Usage {
+        question: UsageQuestion,
+    },
+    /// When a key was used last.
+    LastSeen {
+        key: String,
+    },
+    /// What a gateway serves; it loads what gateways share first, if it has not got as far as this revision.
+    Serving {
+        revision: u64,
+        /// Earlier versions know none.
+        #[serde(default)]
+        stamp: String,
+    },
+    /// The metrics of the whole process, for one gateway; the others have nothing to say.
+    Figures {
+        node: String,
+        shown: ShownApis,
+    },
+}

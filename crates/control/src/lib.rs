@@ -1,0 +1,16 @@
+//! The control plane: it reads definitions, compiles them to what the data plane serves, and answers the control API.
+#![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "used by the crates of one program only: a name that says all needs no sentence")]
+
+pub mod api;
+pub mod certificate_watch;
+pub mod compile;
+pub mod definitions;
+pub mod figures_question;
+pub mod known_keys;
+pub mod nodes;
+pub mod ports;
+pub mod replay;
+pub mod report;
+pub mod statistics;
+pub mod target_watcher;

@@ -1,0 +1,8 @@
+//! TLS towards clients: what the gateway's ports offer, and which client certificates are accepted.
+
+mod allow_list;
+mod server_names;
+mod terms;
+
+pub use allow_list::{AllowList, CallerTls, Disallowed};
+pub use terms::{ApiTls, ClientTerms, server_certificates};

@@ -1,0 +1,59 @@
+//! What the chain of one API has decided about a request so far.
+
+use crate::breaker::Passage;
+use crate::upstream::Upstream;
+use std::sync::Arc;
+use tollgate_access::keys::CountedRequest;
+
+/// Decisions about one request in one chain.
+#[derive(Default)]
+pub struct Decisions {
+    /// Whether the endpoint needs no authentication.
+    pub ignored: bool,
+    /// Whether another API has looped the request to this one.
+    pub is_looped: bool,
+    /// Whether limits do not count the request: a loop may switch them off.
+    pub skips_limits: bool,
+    /// Whether the answer is a cached response.
+    pub from_cache: bool,
+    /// Whether the reply stands for an upstream's response: a cached one, or a middleware's in its place.
+    pub is_stored: bool,
+    /// Whether a reply of the gateway is recorded like a response.
+    pub records_reply: bool,
+    /// Whether the request has conditions that are not the client's.
+    pub is_conditional: bool,
+    /// How often throttling has held the request.
+    pub throttled: u32,
+    /// Whether the request is recorded, and how.
+    pub track: Track,
+    /// The counts of the key's limits for this request.
+    pub counted: CountedRequest,
+    /// Limit, remaining requests and reset time of the API's own rate limit, if variables may use them.
+    pub api_rate: Option<[i64; 3]>,
+    /// Target of a rewrite, in place of the API's target.
+    pub redirected: Option<Redirect>,
+    /// Time to the first byte of the response, in place of the version's.
+    pub first_byte_ms: Option<u64>,
+    /// The breaker that is told the outcome of the request.
+    pub breaker: Option<Passage>,
+}
+
+/// Whether a request is recorded, and under which name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Track {
+    /// As the API is configured.
+    #[default]
+    Default,
+    Never,
+    /// Recorded under a pattern.
+    As(Arc<str>),
+}
+
+/// The target that a rewrite selected.
+#[derive(Clone)]
+pub enum Redirect {
+    /// Another upstream.
+    Upstream(Arc<Upstream>),
+    /// Another API, by id or name.
+    Loop(String),
+}

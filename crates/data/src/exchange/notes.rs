@@ -1,0 +1,53 @@
+//! What middlewares note of a request for other parts, through all APIs that it loops to.
+
+use serde_json::{Map, Value as Json};
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+use std::time::Duration;
+use tollgate_access::keys::AskedKeys;
+use tollgate_model::session::Session;
+use tollgate_observe::GraphqlFacts;
+use tollgate_plugin::PluginRequest;
+
+/// What response hooks see beside the response: the request as it went to the upstream.
+pub struct ResponseView {
+    pub request: PluginRequest,
+    pub session: Option<Box<Session>>,
+    pub token: Option<Box<str>>,
+    pub trace_parent: Option<String>,
+    pub core: usize,
+}
+
+/// Notes about one request.
+#[derive(Default)]
+pub struct Notes {
+    /// Variables that middlewares have set beside those that every request has.
+    pub variables: Option<Box<Map<String, Json>>>,
+    /// What the request's record says of its GraphQL operation. Taken once, when the record begins.
+    pub graphql: Cell<Option<Box<GraphqlFacts>>>,
+    /// Keys that the shared store was asked for.
+    pub asked_keys: AskedKeys,
+    /// Since when the request has been held for its limits.
+    pub limits_since: Option<Duration>,
+    /// The place of what response hooks see of the request.
+    pub response_view: Option<Rc<OnceCell<ResponseView>>>,
+}
+
+impl Notes {
+    /// Sets variables, in place of others of their names.
+    pub fn set_variables(&mut self, variables: Map<String, Json>) {
+        self.variables.get_or_insert_default().extend(variables);
+    }
+
+    /// Notes what the request's record will say.
+    pub fn note_graphql(&mut self, facts: Option<Box<GraphqlFacts>>) {
+        if facts.is_some() {
+            self.graphql.set(facts);
+        }
+    }
+
+    /// How long the request has been held for its limits.
+    pub fn held_for_limits(&self, now: Duration) -> Duration {
+        self.limits_since.map_or(Duration::ZERO, |since| now.saturating_sub(since))
+    }
+}

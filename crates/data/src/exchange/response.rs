@@ -1,0 +1,36 @@
+//! What the chain wants of a request's response.
+
+use crate::header_change::HeaderChange;
+use crate::response_chain::ResponseChain;
+use tollgate_cache::LineBlock;
+
+/// Pending changes of one response. The memory is reused from request to request.
+#[derive(Default)]
+pub struct WantedResponse {
+    /// Changes to its headers, beyond the version's own.
+    pub changes: Vec<HeaderChange>,
+    /// The same, but only for responses of upstreams: the gateway's own errors do not get these changes.
+    pub upstream_changes: Vec<HeaderChange>,
+    /// Middlewares that process it.
+    pub chain: ResponseChain,
+    /// Complete header lines about limits.
+    pub limit_lines: Vec<u8>,
+    /// Lines of a stored response that no change of the version replaces.
+    pub last_lines: LineBlock,
+}
+
+impl WantedResponse {
+    /// Forgets everything, because the request has ended.
+    pub fn clear(&mut self) {
+        self.changes.clear();
+        self.upstream_changes.clear();
+        self.chain.clear();
+        self.limit_lines.clear();
+        self.last_lines = LineBlock::default();
+    }
+
+    /// All changes to the headers of an upstream's response.
+    pub fn all_changes(&self) -> impl Iterator<Item = &HeaderChange> {
+        self.changes.iter().chain(&self.upstream_changes)
+    }
+}

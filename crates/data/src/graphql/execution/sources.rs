@@ -1,0 +1,104 @@
+//! Requests to the sources of a data graph: other servers, and APIs of this gateway.
+
+use super::source_fault::SourceFault;
+use super::terms::GraphTerms;
+use crate::api_call::{ApiCall, request_bytes};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use percent_encoding::percent_decode_str;
+use tokio::sync::oneshot;
+use tollgate_data_graph::{Execution, SourceAnswer, SourceFailure, SourceRequest};
+use tollgate_outbound::{Call, CallFault, CallLimits};
+
+/// How many data graphs a request has come through, for sources that are APIs of this gateway.
+pub(super) const LEVEL_HEADER: &str = "X-Tollgate-Graph-Level";
+/// Most requests of one query at a time.
+const PARALLEL_MAX: usize = 64;
+/// Largest answer of a source. An execution has a limit for all answers together.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Most data graphs that a request comes through, one as the source of another.
+const LEVELS_MAX: u32 = 5;
+
+/// Sends what executions ask for.
+#[derive(Clone, Copy)]
+pub(super) struct SourceCalls<'c> {
+    pub terms: &'c GraphTerms,
+    /// How many data graphs the request has come through.
+    pub level: u32,
+}
+
+impl SourceCalls<'_> {
+    /// Runs an execution to its end.
+    pub(super) async fn run(&self, mut execution: Execution) -> Execution {
+        let mut open = FuturesUnordered::new();
+        loop {
+            while open.len() < PARALLEL_MAX {
+                let Some(request) = execution.next_request() else { break };
+                open.push(self.send(request));
+            }
+            let Some((id, answer)) = open.next().await else { return execution };
+            execution.answer(id, answer);
+        }
+    }
+
+    async fn send(&self, request: SourceRequest) -> (u64, Result<SourceAnswer, SourceFailure>) {
+        let id = request.id;
+        let answer = match request.url.strip_prefix("tyk://") {
+            Some(target) => self.call_api(target, &request).await,
+            None => self.call_server(request).await,
+        };
+        let told = |(failure, why): SourceFault| {
+            self.terms.log_failure(&why);
+            failure
+        };
+        (id, answer.map_err(told))
+    }
+
+    async fn call_server(&self, request: SourceRequest) -> Result<SourceAnswer, SourceFault> {
+        let url = request.url.clone();
+        let call = self.call(request).map_err(|why| (SourceFailure::Unsendable, why))?;
+        match self.terms.client.call(call).await {
+            Ok(reply) => Ok(SourceAnswer { status: reply.status.as_u16(), body: reply.body.to_vec() }),
+            Err(fault @ CallFault::Timeout(_)) => Err((SourceFailure::Timeout, format!("{url}: {fault}"))),
+            Err(fault) => Err((SourceFailure::Unavailable, format!("{url}: {fault}"))),
+        }
+    }
+
+    /// Sends a request to an API of this gateway, behind whose id or name is the path.
+    async fn call_api(&self, target: &str, request: &SourceRequest) -> Result<SourceAnswer, SourceFault> {
+        let unsendable = |why: String| (SourceFailure::Unsendable, format!("tyk://{target}: {why}"));
+        let (name, path) = target.split_at(target.find(['/', '?']).unwrap_or(target.len()));
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        if self.level >= LEVELS_MAX {
+            return Err(unsendable(format!("the request has come through {LEVELS_MAX} data graphs: a loop")));
+        }
+        let mut headers = request.headers.clone();
+        headers.push((LEVEL_HEADER.to_owned(), (self.level + 1).to_string()));
+        let host = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host")).map_or("", |(_, value)| value);
+        let bytes = request_bytes(&request.method, &path, host.as_bytes(), headers.iter(), &request.body).map_err(unsendable)?;
+        let (answer, answered) = oneshot::channel();
+        let call = ApiCall {
+            api: percent_decode_str(name).decode_utf8_lossy().into_owned(),
+            bytes,
+            is_head: request.method == "HEAD",
+            body_bytes_max: ANSWER_BYTES_MAX,
+            time_max: self.terms.time_max(),
+            answer,
+        };
+        let unavailable = |why: &str| (SourceFailure::Unavailable, format!("tyk://{target}: {why}"));
+        if !self.terms.api_calls.as_ref().is_some_and(|calls| calls.send(call)) {
+            return Err(unavailable("too many requests wait"));
+        }
+        match answered.await {
+            Ok(Ok(answer)) => Ok(SourceAnswer { status: answer.status, body: answer.body }),
+            Ok(Err(why)) => Err(unavailable(&why)),
+            Err(_) => Err(unavailable("the gateway stops")),
+        }
+    }
+
+    pub(super) fn call(&self, request: SourceRequest) -> Result<Call, String> {
+        let SourceRequest { method, url, headers, body, .. } = request;
+        let limits = CallLimits { time_max: self.terms.time_max(), body_bytes_max: ANSWER_BYTES_MAX };
+        Call::of_texts(&method, &url, &headers, body, &self.terms.tls, limits)
+    }
+}

@@ -1,0 +1,116 @@
+//! Limits that all callers of an API share. Reads `global_rate_limit` and `rate_limit` of `extended_paths`. The client sees 429 `API Rate
+//! Limit Exceeded`, or in dry run a header. Gateways with one Redis count together; rejected requests do not count.
+
+use super::{Middleware, key_limits};
+use crate::endpoints::EndpointList;
+use crate::exchange::{Exchange, Step};
+use crate::middleware::MiddlewareSource;
+use crate::refusal::{self, Refusal};
+use std::sync::Arc;
+use tollgate_limit::{LimitDecision, Limiter, Rate};
+use tollgate_model::config::OnStoreFailure;
+use tollgate_observe::LimitFact;
+
+pub(super) struct ApiRateLimit {
+    global: Option<Limit>,
+    by_endpoint: EndpointList<Limit>,
+    /// Whether variables may use the remaining requests.
+    has_variables: bool,
+}
+
+struct Limit {
+    requests: f64,
+    seconds: f64,
+    rate: Rate,
+    counter: Arc<Limiter>,
+    dry_run: bool,
+    on_store_failure: Option<OnStoreFailure>,
+}
+
+impl ApiRateLimit {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let definition = source.definition;
+        let global = definition.rate_limit().and_then(|(requests, seconds)| {
+            // All versions of the API share one counter.
+            let name = format!("{}/api", definition.api_id);
+            let written = &definition.global_rate_limit;
+            Limit::new(source, requests, seconds, name, written.dry_run, written.on_store_failure)
+        });
+        let entries = &source.info.extended_paths.rate_limit;
+        let by_endpoint = source.endpoints("rate_limit", entries, |source, _, entry| {
+            let name = source.state_name(&format!("{}:{}", entry.method, entry.path));
+            Limit::new(source, entry.rate, entry.per, name, entry.dry_run, entry.on_store_failure)
+        });
+        if global.is_none() && by_endpoint.is_empty() {
+            return None;
+        }
+        let has_variables = definition.enable_context_vars;
+        Some(Box::new(ApiRateLimit { global, by_endpoint, has_variables }))
+    }
+}
+
+impl Limit {
+    /// Makes a limit; `None` when it does not limit anything.
+    fn new(
+        source: &MiddlewareSource<'_, '_>,
+        requests: f64,
+        seconds: f64,
+        name: String,
+        dry_run: bool,
+        on_store_failure: Option<OnStoreFailure>,
+    ) -> Option<Self> {
+        let rate = Rate::new(requests, seconds)?;
+        let on_store_failure = on_store_failure.or(source.definition.tollgate.on_store_failure);
+        let counter = source.context.registry.limit(name, source.context.settings.callers.limiter);
+        Some(Limit { requests, seconds, rate, counter, dry_run, on_store_failure })
+    }
+}
+
+impl ApiRateLimit {
+    /// Notes the remaining requests for variables.
+    fn note_room(&self, exchange: &mut Exchange<'_>, limit: &Limit) {
+        if self.has_variables {
+            let (room, full) = limit.counter.room(limit.rate, exchange.arrival.now);
+            exchange.decisions.api_rate = Some([limit.requests as i64, room as i64, exchange.reset_after(full)]);
+        }
+    }
+}
+
+impl Middleware for ApiRateLimit {
+    fn limit_of(&self, exchange: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
+        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
+        let limit = endpoint.or(self.global.as_ref())?;
+        let of = if endpoint.is_some() { "endpoint" } else { "api" };
+        let (room, wait) =
+            (limit.counter.room(limit.rate, exchange.arrival.now).0, limit.counter.wait(limit.rate, exchange.arrival.now));
+        Some(key_limits::rate_fact(exchange, of.to_owned(), (limit.requests, limit.seconds), room, wait))
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.decisions.skips_limits {
+            return Step::Next;
+        }
+        // An endpoint's limit replaces the API's.
+        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
+        let Some(limit) = endpoint.or(self.global.as_ref()) else { return Step::Next };
+        let admitted = match limit.counter.shared() {
+            None => limit.counter.admit(limit.rate, exchange.arrival.now).is_ok(),
+            Some(shared) => match shared.admit(limit.rate, exchange.arrival.now, exchange.patience(), limit.on_store_failure) {
+                LimitDecision::Asked => return exchange.hold_for_limits(shared.pending()),
+                LimitDecision::Silent => {
+                    key_limits::take_back(exchange);
+                    return Step::Refuse(refusal::STORE_SILENT);
+                }
+                admission => admission == LimitDecision::Admitted,
+            },
+        };
+        if !admitted && !limit.dry_run {
+            key_limits::take_back(exchange);
+            return Step::Refuse(refusal::API_RATE_LIMIT);
+        }
+        self.note_room(exchange, limit);
+        let would_refuse = (!admitted).then_some(refusal::API_RATE_LIMIT);
+        would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
+        Step::Next
+    }
+}

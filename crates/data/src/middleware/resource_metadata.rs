@@ -1,0 +1,155 @@
+//! Where clients learn which server issues tokens for an API (RFC 9728). Reads `tollgate.protected_resource`. The document is served without
+//! authentication, and refused credentials get a challenge that leads to it.
+
+use super::{ChainLink, ChainPhase, Middleware, MiddlewareSource};
+use crate::exchange::{Exchange, Step};
+use crate::header_change::HeaderChange;
+use crate::header_names::HeaderNames;
+use crate::refusal::{Refusal, RefusalTopic};
+use crate::template::ValueTemplate;
+use serde_json::{Map, Value, json};
+use tollgate_model::api::{ApiDefinition, ProtectedResource};
+use tollgate_observe::LimitFact;
+
+/// The path of an API's document.
+#[derive(Clone)]
+pub(super) struct MetadataPlace(String);
+
+pub(super) struct ResourceMetadata {
+    place: MetadataPlace,
+    resource: ValueTemplate,
+    rules: ProtectedResource,
+}
+
+impl MetadataPlace {
+    pub(super) fn of(definition: &ApiDefinition) -> Option<Self> {
+        let rules = definition.tollgate.protected_resource.as_ref()?;
+        let listen_path = definition.proxy.listen_path.trim_end_matches('/');
+        Some(MetadataPlace(format!("{listen_path}/{}", rules.well_known_path().trim_matches('/'))))
+    }
+
+    /// Its URL, as the client reaches the gateway.
+    pub(super) fn url(&self, exchange: &Exchange<'_>) -> String {
+        let told = exchange.received().get("x-forwarded-proto").filter(|value| [&b"http"[..], b"https"].contains(value));
+        let scheme = match (told, exchange.arrival.tls) {
+            (Some(b"https"), _) | (None, Some(_)) => "https",
+            _ => "http",
+        };
+        format!("{scheme}://{}{}", String::from_utf8_lossy(exchange.request.authority), self.0)
+    }
+}
+
+impl ResourceMetadata {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let rules = source.definition.tollgate.protected_resource.clone()?;
+        let place = MetadataPlace::of(source.definition)?;
+        let resource = ValueTemplate::new(&rules.resource, source.variable_scope());
+        Some(Box::new(ResourceMetadata { place, resource, rules }))
+    }
+
+    fn document(&self, exchange: &Exchange<'_>) -> String {
+        let mut document = Map::new();
+        document.insert("resource".to_owned(), json!(self.resource.render(exchange)));
+        let lists =
+            [("authorization_servers", &self.rules.authorization_servers), ("scopes_supported", &self.rules.scopes_supported)];
+        for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            document.insert(name.to_owned(), json!(list));
+        }
+        if self.rules.tells_bearer_methods {
+            document.insert("bearer_methods_supported".to_owned(), json!(["header"]));
+        }
+        format!("{}\n", Value::Object(document))
+    }
+}
+
+impl Middleware for ResourceMetadata {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.resource.header_names(names);
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if exchange.method != "GET" || exchange.arrival.full_path != self.place.0 {
+            return Step::Next;
+        }
+        let document = self.document(exchange);
+        let outgoing = exchange.begin_reply(200);
+        outgoing.body.extend_from_slice(document.as_bytes());
+        outgoing.edits.add("Content-Type", b"application/json");
+        Step::Reply
+    }
+}
+
+/// A step whose refusals lead to the metadata.
+struct Challenged {
+    step: Box<dyn Middleware>,
+    place: MetadataPlace,
+}
+
+/// The middleware itself, or one that adds the challenge to what it refuses.
+pub fn challenged(link: ChainLink, definition: &ApiDefinition) -> ChainLink {
+    match MetadataPlace::of(definition) {
+        Some(place) if link.phase == ChainPhase::Auth => {
+            ChainLink { middleware: Box::new(Challenged { step: link.middleware, place }), ..link }
+        }
+        _ => link,
+    }
+}
+
+impl Middleware for Challenged {
+    fn forget_key_sets(&self) {
+        self.step.forget_key_sets();
+    }
+
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.step.header_names(names);
+    }
+
+    fn limit_of(&self, exchange: &Exchange<'_>, refusal: &Refusal) -> Option<LimitFact> {
+        self.step.limit_of(exchange, refusal)
+    }
+
+    fn cache_key(&self, exchange: &mut Exchange<'_>) -> Option<String> {
+        self.step.cache_key(exchange)
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        let step = self.step.on_request(exchange);
+        self.challenge(step, exchange)
+    }
+}
+
+impl Challenged {
+    /// Adds the challenge to a refusal.
+    fn challenge(&self, step: Step, exchange: &mut Exchange<'_>) -> Step {
+        if let Step::Hold(hold) = step {
+            return hold.within(self, |this, then, exchange| {
+                let step = then.go_on(&*this.step, exchange);
+                this.challenge(step, exchange)
+            });
+        }
+        // A valid token without a policy would not be better for another one of the same server.
+        if let Step::Refuse(refusal) = &step
+            && matches!(refusal.status, 400 | 401 | 403)
+            && refusal.facts.topic != RefusalTopic::NoRights
+            && !exchange.response.changes.iter().any(|change| change.name().eq_ignore_ascii_case("www-authenticate"))
+        {
+            let value = format!("Bearer realm=\"tyk\", resource_metadata={}", quoted(&self.place.url(exchange)));
+            exchange.response.changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
+        }
+        step
+    }
+}
+
+/// A quoted string of a challenge.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars().filter(|c| !c.is_control()) {
+        if matches!(c, '"' | '\\') {
+            quoted.push('\\');
+        }
+        quoted.push(c);
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,108 @@
+//! Host names of APIs: literal names are looked up, patterns with `{name}` are tried one by one. Letter case and a final dot are no part of a
+//! name (RFC 9110 §4.2.3, RFC 1034 §3.1): a spelling that missed the API would reach another one, with other authentication.
+
+use super::template::{TemplateKind, compile_template};
+use regex::Regex;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Host patterns, each with a value.
+#[derive(Default)]
+pub(super) struct Hosts<T> {
+    literal: HashMap<String, T>,
+    patterns: Vec<HostPattern<T>>,
+}
+
+struct HostPattern<T> {
+    text: String,
+    regex: Regex,
+    /// Whether it is about the host with its port.
+    has_port: bool,
+    value: T,
+}
+
+impl<T: Default> Hosts<T> {
+    /// The value of a pattern, made on first use. `Err` says why the pattern is unusable.
+    pub(super) fn entry(&mut self, pattern: &str) -> Result<&mut T, String> {
+        let pattern = &*normal_domain(pattern);
+        if !pattern.contains(['{', '}']) {
+            return Ok(self.literal.entry(pattern.to_owned()).or_default());
+        }
+        let index = match self.patterns.iter().position(|known| known.text == pattern) {
+            Some(index) => index,
+            None => {
+                let (regex, has_port) =
+                    (host_regex(pattern)?, outside_braces(pattern).any(|(c, is_outside)| is_outside && c == ':'));
+                self.patterns.push(HostPattern { text: pattern.to_owned(), regex, has_port, value: T::default() });
+                self.patterns.len() - 1
+            }
+        };
+        // The index was found or pushed above.
+        self.patterns.get_mut(index).map(|known| &mut known.value).ok_or_else(|| pattern.to_owned())
+    }
+
+    /// The values of all patterns that `host` (with or without a port, in normal form) matches.
+    pub(super) fn find<'s>(&'s self, host: &'s str) -> impl Iterator<Item = &'s T> {
+        let name = without_port(host);
+        let literal = [host, name].into_iter().take(if host == name { 1 } else { 2 }).filter_map(|host| self.literal.get(host));
+        let fits = move |pattern: &&'s HostPattern<T>| pattern.regex.is_match(if pattern.has_port { host } else { name });
+        literal.chain(self.patterns.iter().filter(fits).map(|pattern| &pattern.value))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.literal.is_empty() && self.patterns.is_empty()
+    }
+}
+
+/// `host` without its port; an IPv6 address keeps its brackets.
+pub(super) fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => name,
+        _ => host,
+    }
+}
+
+/// A request's host, with or without a port, in normal form: lower case, without the final dot of an absolute name.
+#[inline]
+pub(super) fn normal_host(host: &str) -> Cow<'_, str> {
+    let is_normal = !host.bytes().any(|byte| byte.is_ascii_uppercase()) && !without_port(host).ends_with('.');
+    if is_normal { Cow::Borrowed(host) } else { Cow::Owned(normal(host)) }
+}
+
+#[cold]
+fn normal(host: &str) -> String {
+    let name = without_port(host);
+    let port = host.get(name.len()..).unwrap_or_default();
+    format!("{}{port}", name.strip_suffix('.').unwrap_or(name)).to_ascii_lowercase()
+}
+
+/// The host of a definition in normal form. The regular expressions of a pattern stay as they are: `\S` is not `\s`.
+pub fn normal_domain(domain: &str) -> Cow<'_, str> {
+    if !domain.contains('{') {
+        return normal_host(domain);
+    }
+    let lower: String = outside_braces(domain).map(|(c, is_outside)| if is_outside { c.to_ascii_lowercase() } else { c }).collect();
+    Cow::Owned(lower.strip_suffix('.').map_or_else(|| lower.clone(), str::to_owned))
+}
+
+/// The characters of a pattern, and whether each is outside its expressions in braces.
+fn outside_braces(pattern: &str) -> impl Iterator<Item = (char, bool)> {
+    let mut open = 0usize;
+    pattern.chars().map(move |c| {
+        match c {
+            '{' => open += 1,
+            '}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        (c, open == 0)
+    })
+}
+
+/// Whether a host is usable; `Err` says why not.
+pub fn check_host(host: &str) -> Result<(), String> {
+    if host.contains(['{', '}']) { host_regex(host).map(|_| ()) } else { Ok(()) }
+}
+
+fn host_regex(pattern: &str) -> Result<Regex, String> {
+    compile_template(pattern, TemplateKind::Host)
+}

@@ -1,0 +1,225 @@
+//! Routing of a request to an API. Every API has two prefixes, its listen path and `/<api_id>/`; the first match in the order of
+//! registration wins. A radix tree over the bytes of the path finds all matching prefixes in one walk, so the cost does not grow with the
+//! number of APIs. A listen path with `{name}` is in the tree node where its literal part ends.
+
+use super::host::{Hosts, normal_host};
+use super::template::{TemplateKind, compile_template};
+use regex::Regex;
+
+/// The router of one snapshot.
+#[derive(Default)]
+pub struct Router {
+    by_host: Hosts<Tree>,
+    any_host: Tree,
+    /// Host that all requests must have, if there is one.
+    only_host: Option<Hosts<()>>,
+}
+
+/// Result of routing a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Index of the API in the snapshot.
+    pub api: usize,
+    /// Length of the listen path within the decoded path, in bytes; 0 on the `/<api_id>/` route.
+    pub listen_bytes: usize,
+}
+
+#[derive(Default)]
+struct Tree {
+    root: RouteNode,
+}
+
+#[derive(Default)]
+struct RouteNode {
+    /// The bytes on the edge to this node.
+    label: Vec<u8>,
+    routes: Vec<Route>,
+    children: Vec<RouteNode>,
+}
+
+struct Route {
+    rank: usize,
+    api: usize,
+    /// Whether the prefix is a listen path, not an id.
+    listens: bool,
+    /// Whether the prefix must end at a segment's end (strict routes).
+    strict: bool,
+    template: Option<Regex>,
+}
+
+/// Collects routes in order of precedence.
+#[derive(Default)]
+pub struct RouterBuilder {
+    router: Router,
+    rank: usize,
+    strict: bool,
+}
+
+impl RouterBuilder {
+    /// `strict`: a listen path without trailing slash matches whole segments only. `only_host`: all other hosts are rejected.
+    pub fn new(strict: bool, only_host: Option<&str>) -> Result<Self, String> {
+        let mut router = Router::default();
+        if let Some(host) = only_host.filter(|host| !host.is_empty()) {
+            let mut hosts = Hosts::default();
+            hosts.entry(host)?;
+            router.only_host = Some(hosts);
+        }
+        Ok(RouterBuilder { router, rank: 0, strict })
+    }
+
+    /// Adds an API's listen path; earlier paths take precedence.
+    pub fn add_listen_path(&mut self, host: Option<&str>, listen_path: &str, api: usize) -> Result<(), String> {
+        let template = listen_path_template(listen_path)?;
+        let literal = listen_path.split('{').next().unwrap_or_default();
+        let strict = self.strict && template.is_none() && !listen_path.ends_with('/');
+        let route = Route { rank: self.rank, api, listens: true, strict, template };
+        self.insert(host, literal, route)
+    }
+
+    /// Adds an API's `/<api_id>/`.
+    pub fn add_id(&mut self, host: Option<&str>, api_id: &str, api: usize) -> Result<(), String> {
+        let route = Route { rank: self.rank, api, listens: false, strict: false, template: None };
+        self.insert(host, &format!("/{api_id}/"), route)
+    }
+
+    fn insert(&mut self, host: Option<&str>, prefix: &str, route: Route) -> Result<(), String> {
+        self.rank += 1;
+        let tree = match host {
+            Some(host) => self.router.by_host.entry(host)?,
+            None => &mut self.router.any_host,
+        };
+        tree.root.insert(prefix.as_bytes(), route);
+        Ok(())
+    }
+
+    /// The finished router.
+    pub fn build(self) -> Router {
+        self.router
+    }
+}
+
+impl Router {
+    /// Whether routing depends on the host.
+    #[inline]
+    pub fn tells_hosts_apart(&self) -> bool {
+        self.only_host.is_some() || !self.by_host.is_empty()
+    }
+
+    /// The API for a host and a decoded path. APIs with their own host take precedence.
+    #[inline]
+    pub fn find(&self, host: &str, path: &str) -> Option<Found> {
+        if !self.tells_hosts_apart() {
+            return self.any_host.find(path).map(|(_, found)| found);
+        }
+        let host = &*normal_host(host);
+        if let Some(only) = &self.only_host
+            && only.find(host).next().is_none()
+        {
+            return None;
+        }
+        if !self.by_host.is_empty() {
+            let candidates = self.by_host.find(host).filter_map(|tree| tree.find(path));
+            if let Some((_, found)) = candidates.min_by_key(|(rank, _)| *rank) {
+                return Some(found);
+            }
+        }
+        self.any_host.find(path).map(|(_, found)| found)
+    }
+}
+
+impl Tree {
+    /// The matching route that was registered first, with its rank.
+    #[inline]
+    fn find(&self, path: &str) -> Option<(usize, Found)> {
+        let mut best: Option<(usize, Found)> = None;
+        let mut node = &self.root;
+        let mut depth = 0;
+        loop {
+            for route in &node.routes {
+                if best.is_none_or(|(rank, _)| route.rank < rank)
+                    && let Some(listen_bytes) = route.matches(path, depth)
+                {
+                    best = Some((route.rank, Found { api: route.api, listen_bytes }));
+                }
+            }
+            let rest = path.as_bytes().get(depth..).unwrap_or_default();
+            let Some(first) = rest.first() else { return best };
+            let Some(child) = node.child(*first) else { return best };
+            if !rest.starts_with(&child.label) {
+                return best;
+            }
+            depth += child.label.len();
+            node = child;
+        }
+    }
+}
+
+impl Route {
+    /// Length of the listen path if this route matches `path`, whose first `depth` bytes are the route's literal part.
+    #[inline]
+    fn matches(&self, path: &str, depth: usize) -> Option<usize> {
+        if self.strict && !matches!(path.as_bytes().get(depth), None | Some(b'/')) {
+            return None;
+        }
+        match &self.template {
+            Some(template) => template.find(path).map(|found| found.end()),
+            None => Some(if self.listens { depth } else { 0 }),
+        }
+    }
+}
+
+impl RouteNode {
+    #[inline]
+    fn child(&self, first: u8) -> Option<&RouteNode> {
+        let index = self.children.binary_search_by_key(&Some(&first), |child| child.label.first()).ok()?;
+        self.children.get(index)
+    }
+
+    fn insert(&mut self, key: &[u8], route: Route) {
+        let Some(first) = key.first() else {
+            self.routes.push(route);
+            return;
+        };
+        match self.children.binary_search_by_key(&Some(first), |child| child.label.first()) {
+            Err(place) => {
+                self.children.insert(place, RouteNode { label: key.to_vec(), routes: vec![route], children: Vec::new() });
+            }
+            Ok(index) => {
+                let Some(child) = self.children.get_mut(index) else { return };
+                let shared = child.label.iter().zip(key).take_while(|(a, b)| a == b).count();
+                if shared < child.label.len() {
+                    child.split(shared);
+                }
+                child.insert(key.get(shared..).unwrap_or_default(), route);
+            }
+        }
+    }
+
+    /// Splits the edge to this node after `bytes`.
+    fn split(&mut self, bytes: usize) {
+        let tail = self.label.split_off(bytes);
+        let lower =
+            RouteNode { label: tail, routes: std::mem::take(&mut self.routes), children: std::mem::take(&mut self.children) };
+        self.children.push(lower);
+    }
+}
+
+/// Whether a listen path is usable; `Err` says why not.
+pub fn check_listen_path(listen_path: &str) -> Result<(), String> {
+    listen_path_template(listen_path).map(|_| ())
+}
+
+fn listen_path_template(listen_path: &str) -> Result<Option<Regex>, String> {
+    let template = |path: &str| compile_template(path, TemplateKind::ListenPath);
+    Some(listen_path).filter(|path| path.contains(['{', '}'])).map(template).transpose()
+}
+
+/// The length that orders listen paths. As in Tyk, a segment that is a `{name}` counts as empty; one that has more than that counts in full.
+pub fn listen_path_weight(listen_path: &str) -> usize {
+    let is_name = |segment: &str| segment.len() > 2 && segment.starts_with('{') && segment.ends_with('}');
+    let names = listen_path.split('/').filter(|segment| is_name(segment)).map(str::len);
+    listen_path.len() - names.sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests;

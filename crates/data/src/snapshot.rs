@@ -1,0 +1,277 @@
+//! The compiled configuration in effect. Immutable: a reload makes a new one, and exchanges in flight keep the old one until they end.
+
+use crate::api::Api;
+use crate::balanced::BalancedUpstreams;
+use crate::exchange::ChainLink;
+use crate::header_change::HeaderChange;
+use crate::header_names::HeaderNames;
+use crate::port::{PortTerms, SnapshotPort};
+use crate::route::{Found, Router};
+use crate::target_pool::TargetPool;
+use crate::upstream::Upstream;
+use crate::url::Url;
+use crate::version_terms::VersionTerms;
+use regex::Regex;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+use tollgate_access::oauth::Rules;
+
+/// Everything that decides about requests.
+#[derive(Default)]
+pub struct Snapshot {
+    pub apis: Vec<Arc<CompiledApi>>,
+    router: Router,
+    /// Ports of APIs, except the gateway's own.
+    ports: BTreeMap<u16, SnapshotPort>,
+    by_id: HashMap<String, usize>,
+    by_name: HashMap<String, usize>,
+}
+
+/// An API with the chains of its versions.
+pub struct CompiledApi {
+    pub api: Api,
+    pub versions: Versions,
+    /// Issues tokens to OAuth clients.
+    pub provider: Option<ProviderEndpoints>,
+}
+
+/// An API's OAuth 2.0 provider. Its endpoints are like a separate version whose upstream is the control plane: their chain contains the
+/// middlewares for unauthenticated callers, and nothing of the API's versions.
+pub struct ProviderEndpoints {
+    pub version: ApiVersion,
+    pub rules: Arc<Rules>,
+}
+
+impl ProviderEndpoints {
+    /// The provider's endpoint at a URL.
+    #[inline]
+    pub fn endpoint(url: &Url<'_>) -> Option<&'static str> {
+        let behind = url.path.decoded.get(url.listen_bytes..).unwrap_or_default();
+        let behind = behind.strip_prefix('/').unwrap_or(behind);
+        match behind.strip_suffix('/').unwrap_or(behind) {
+            "oauth/authorize" => Some("authorize"),
+            "oauth/token" => Some("token"),
+            "oauth/revoke" => Some("revoke"),
+            "oauth/revoke_all" => Some("revoke_all"),
+            "oauth/introspect" => Some("introspect"),
+            "tyk/oauth/authorize-client" => Some("authorize-client"),
+            _ => None,
+        }
+    }
+}
+
+/// How a request's version is selected.
+pub enum Versions {
+    /// One version serves all requests.
+    One {
+        version: ApiVersion,
+        /// When the whole API expires.
+        expires: Expiry,
+    },
+    /// The version cannot be determined: every request is refused.
+    Unclear { any_default: bool },
+    /// Requests name a version.
+    Many { selector: CompiledVersionSelector, versions: Vec<ApiVersion> },
+    /// Each version is an API of its own.
+    Apis {
+        selector: CompiledVersionSelector,
+        /// This API, for requests to its own version.
+        own: ApiVersion,
+        /// API id of each version name.
+        apis: BTreeMap<String, String>,
+        /// This API's own version name.
+        own_name: String,
+    },
+}
+
+/// Where requests name their version.
+pub struct CompiledVersionSelector {
+    pub location: LocatedVersion,
+    pub default: String,
+    pub fallback_to_default: bool,
+    pub strip: bool,
+}
+
+pub enum LocatedVersion {
+    Header(String),
+    Parameter(String),
+    /// The first segment after the listen path, or the part of it that a pattern matches.
+    Path(Option<Regex>),
+}
+
+/// When a version or an API expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    Never,
+    At(SystemTime),
+    /// The date is invalid: it counts as expired.
+    Ended,
+}
+
+/// One version of an API: a chain and its upstreams.
+pub struct ApiVersion {
+    pub terms: VersionTerms,
+    pub expires: Expiry,
+    pub chain: Vec<ChainLink>,
+    pub upstreams: Upstreams,
+    pub first_byte_ms: Option<u64>,
+    /// Complete header lines for every response.
+    pub response_lines: Vec<u8>,
+    /// Whether the upstream's own `X-Ratelimit-*` lines are replaced.
+    pub replaces_rate_limit: bool,
+    /// Header changes to every response.
+    pub response_changes: Vec<HeaderChange>,
+    /// Request headers that its chain sets, removes or reads.
+    pub header_names: HeaderNames,
+}
+
+/// Limit lines of a response without a key, and so without a quota.
+pub const NO_QUOTA_LINES: &[u8] = b"X-Ratelimit-Limit: 0\r\nX-Ratelimit-Remaining: 0\r\nX-Ratelimit-Reset: 0\r\n";
+
+/// Where a version's requests go.
+pub enum Upstreams {
+    One(Upstream),
+    /// Used round-robin.
+    Many {
+        list: Vec<Upstream>,
+        turn: Arc<AtomicUsize>,
+    },
+    /// Chosen by rules.
+    Balanced(Box<BalancedUpstreams>),
+    /// Another API, by id or name.
+    Loop(String),
+    /// The control plane.
+    Control,
+    /// Nowhere: the definition names no target.
+    Nowhere,
+}
+
+impl Upstreams {
+    /// Index of the next upstream in round-robin order; 0 when there is only one.
+    #[inline]
+    pub fn next(&self) -> usize {
+        match self {
+            Upstreams::Many { list, turn } => turn.fetch_add(1, Ordering::Relaxed).checked_rem(list.len()).unwrap_or_default(),
+            Upstreams::One(_) | Upstreams::Balanced(_) | Upstreams::Loop(_) | Upstreams::Control | Upstreams::Nowhere => 0,
+        }
+    }
+
+    /// The upstream with this index.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&Upstream> {
+        match self {
+            Upstreams::One(upstream) => Some(upstream),
+            Upstreams::Many { list, .. } => list.get(index),
+            Upstreams::Balanced(_) | Upstreams::Loop(_) | Upstreams::Control | Upstreams::Nowhere => None,
+        }
+    }
+}
+
+impl Expiry {
+    pub fn has_passed(self, now: SystemTime) -> bool {
+        match self {
+            Expiry::Never => false,
+            Expiry::At(end) => now >= end,
+            Expiry::Ended => true,
+        }
+    }
+}
+
+impl Versions {
+    /// All versions that this API serves.
+    pub fn all(&self) -> &[ApiVersion] {
+        match self {
+            Versions::One { version, .. } | Versions::Apis { own: version, .. } => std::slice::from_ref(version),
+            Versions::Many { versions, .. } => versions,
+            Versions::Unclear { .. } => &[],
+        }
+    }
+}
+
+impl CompiledApi {
+    /// Drops the public keys that were fetched for this API.
+    pub fn forget_key_sets(&self) {
+        self.versions.all().iter().flat_map(|version| &version.chain).for_each(|link| link.middleware.forget_key_sets());
+    }
+}
+
+impl std::ops::Deref for CompiledApi {
+    type Target = Api;
+
+    fn deref(&self) -> &Api {
+        &self.api
+    }
+}
+
+impl Snapshot {
+    /// Makes a snapshot of APIs, the router of the gateway's own port, and the other ports.
+    pub fn new(apis: Vec<Arc<CompiledApi>>, router: Router, ports: BTreeMap<u16, SnapshotPort>) -> Self {
+        let index =
+            |name: fn(&CompiledApi) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
+        Snapshot { by_id: index(|api| &api.id), by_name: index(|api| &api.name), router, ports, apis }
+    }
+
+    /// The API of a request to a port; 0 is the gateway's own.
+    #[inline]
+    pub fn find(&self, port: u16, authority: &[u8], path: &str) -> Option<Found> {
+        let router = if port == 0 { &self.router } else { &self.ports.get(&port)?.router };
+        let host = if router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
+        router.find(host, path)
+    }
+
+    /// The API of a call, by id or name. Its listen path may be there, or not.
+    pub fn called(&self, name: &str, path: &str) -> Option<Found> {
+        let api = self.api_by_id_or_name(name)?;
+        // A stream understands no requests.
+        let compiled = self.apis.get(api).filter(|api| api.stream.is_none())?;
+        let listen_bytes = if path.starts_with(&compiled.listen_path) { compiled.listen_path.len() } else { 0 };
+        Some(Found { api, listen_bytes })
+    }
+
+    /// A port of APIs.
+    pub fn port(&self, number: u16) -> Option<&SnapshotPort> {
+        self.ports.get(&number)
+    }
+
+    /// All ports of APIs, with what is spoken there.
+    pub fn ports(&self) -> BTreeMap<u16, PortTerms> {
+        self.ports.iter().map(|(number, port)| (*number, port.terms)).collect()
+    }
+
+    /// The pools of targets of all APIs.
+    pub fn target_pools(&self) -> impl Iterator<Item = &Arc<TargetPool>> {
+        let versions = self.apis.iter().flat_map(|api| api.versions.all());
+        let balanced = versions.filter_map(|version| match &version.upstreams {
+            Upstreams::Balanced(rules) => Some(rules),
+            Upstreams::One(_) | Upstreams::Many { .. } | Upstreams::Loop(_) | Upstreams::Control | Upstreams::Nowhere => None,
+        });
+        balanced.flat_map(|rules| rules.pools())
+    }
+
+    /// The API with an id.
+    pub fn api(&self, id: &str) -> Option<&Arc<CompiledApi>> {
+        self.apis.get(self.api_by_id(id)?)
+    }
+
+    pub fn api_by_id(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    pub fn api_by_id_or_name(&self, name: &str) -> Option<usize> {
+        self.api_by_id(name).or_else(|| self.by_name.get(name).copied())
+    }
+}
+
+/// One core's reference to a snapshot. Each exchange clones it with a counter of this core only: a counter that all cores share would
+/// travel between them with every request.
+pub struct CoreSnapshot(pub Arc<Snapshot>);
+
+impl std::ops::Deref for CoreSnapshot {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        &self.0
+    }
+}

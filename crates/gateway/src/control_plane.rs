@@ -1,0 +1,63 @@
+//! The control plane, with what it shares with the rest of the process.
+
+use super::announcement::ServedAddresses;
+use super::parts::Parts;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tollgate_access::secret::ControlSecret;
+use tollgate_control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, WaitingEntries};
+use tollgate_control::definitions::Reloads;
+use tollgate_control::nodes::{Nodes, OwnFigures};
+use tollgate_control::statistics::Statistics;
+use tollgate_data::cache_purger::CachePurger;
+use tollgate_model::config::GatewayConfig;
+
+/// The control plane, and what the process keeps of it.
+pub(super) struct ControlPlane {
+    pub control: Control,
+    pub waiting_changes: WaitingEntries,
+    pub health: Arc<Health>,
+    pub statistics: Arc<Statistics>,
+}
+
+impl ControlPlane {
+    pub(super) fn new(
+        config: &GatewayConfig,
+        parts: &Parts,
+        reloads: &Reloads,
+        addresses: &ServedAddresses,
+        (secret, secret_file): (ControlSecret, Option<PathBuf>),
+    ) -> Self {
+        let Parts { shared, definitions, .. } = parts;
+        let purger = CachePurger::new(shared.registry.clone(), shared.cluster.clone());
+        let (health, statistics) = (Arc::new(Health::default()), Statistics::new());
+        let own_figures = OwnFigures::new(config, shared.clone(), statistics.clone(), definitions.clone());
+        let node = shared.observer.node().to_owned();
+        if let Some(cluster) = &shared.cluster {
+            cluster.join(&node, own_figures.clone(), purger.clone());
+        }
+        let address = addresses.control.first().or(addresses.data.first()).copied();
+        let (changes, waiting_changes) = ChangeLog::new(node.clone());
+        let console = api::console_is_served(config).then(|| Console::new(ConsoleFacts { node, address, secret_file }));
+        let control = Control {
+            shared: shared.clone(),
+            definitions: definitions.clone(),
+            reloads: reloads.clone(),
+            documents: Default::default(),
+            changes,
+            secret,
+            guesses: Default::default(),
+            console,
+            health: health.clone(),
+            statistics: statistics.clone(),
+            inspection: Inspection::of(config),
+            nodes: Nodes { own: own_figures, cluster: shared.cluster.clone() },
+            api_health: ApiHealth::new(config),
+            token_store: parts.token_store.clone(),
+            purger,
+            notices: Arc::default(),
+            replays: Arc::default(),
+        };
+        ControlPlane { control, waiting_changes, health, statistics }
+    }
+}

@@ -1,8 +1,0 @@
-//! TLS towards clients: what the gateway's ports offer, and which client certificates are accepted.
-
-mod allow_list;
-mod server_names;
-mod terms;
-
-pub(crate) use allow_list::{AllowList, CallerTls, Disallowed};
-pub(crate) use terms::{ApiTls, ClientTerms, server_certificates};

@@ -1,8 +1,0 @@
-//! Routing from host and path to an API.
-
-mod host;
-mod router;
-mod template;
-
-pub(crate) use host::{check_host, normal_domain};
-pub(crate) use router::{Found, Router, RouterBuilder, check_listen_path, listen_path_weight};

@@ -7,11 +7,14 @@ use super::logged_files::LoggedFiles;
 use super::store_queues::{Storable, store_all};
 use crate::definitions::{ChangeAuthor, DefinitionsChanged, DocumentChange, LOGGED_MAX};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tollgate_store::StoreFault;
 
 /// Weight of a change of which it is not known yet whether another gateway has logged it, per document.
 const DOCUMENT_BYTES: usize = 16 << 10;
+/// How long a change of files that was found waits for the notes of the gateway that may have made it.
+const FOUND_WAIT: Duration = Duration::from_secs(1);
 
 /// Logs what became of definitions and policies, and keeps what was replaced.
 pub(super) async fn note(control: Arc<Control>, waiting: mpsc::Receiver<DefinitionsChanged>, stopped: watch::Receiver<bool>) {
@@ -28,6 +31,7 @@ pub(super) async fn note(control: Arc<Control>, waiting: mpsc::Receiver<Definiti
             changed: Some(changed),
             is_logged,
             revision: None,
+            since: Instant::now(),
             _untold: untold,
         };
         if waiting.logged.is_none() {
@@ -46,6 +50,7 @@ struct WaitingChange {
     changed: Option<DefinitionsChanged>,
     is_logged: bool,
     revision: Option<WaitingRevision>,
+    since: Instant,
     _untold: Arc<()>,
 }
 
@@ -64,6 +69,9 @@ impl WaitingChange {
 impl Storable for WaitingChange {
     async fn store(&mut self, control: &Control) -> Result<(), StoreFault> {
         if let (Some(logged), Some(changed)) = (&self.logged, &mut self.changed) {
+            if !self.is_logged {
+                tokio::time::sleep(FOUND_WAIT.saturating_sub(self.since.elapsed())).await;
+            }
             logged.leave_out_known(control.shared.keys.store(), changed).await?;
             self.decide();
         }

@@ -30,6 +30,8 @@ const BODIES_BYTES_MAX: usize = 128 << 20;
 const ANSWERS_BYTES_MAX: usize = 256 << 20;
 /// Bytes of a block in which a body is collected.
 const BLOCK_BYTES: usize = 256 << 10;
+/// How long the rest of a body is read that is too long: who still sends would not see the answer.
+const REST_TIME_MAX: Duration = Duration::from_secs(10);
 /// Time from a head to the end of its body: enough for the longest body at 300 kB/s.
 const BODY_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -64,6 +66,7 @@ impl Workers {
         };
         let declared = body.size_hint().lower();
         if usize::try_from(declared).is_ok_and(|bytes| bytes > self.body_bytes_max) {
+            discard(body);
             return Err(too_large());
         }
         let mut held = take(&self.bodies, 0)?;
@@ -72,6 +75,7 @@ impl Workers {
             let frame = frame.map_err(|_| error(StatusCode::BAD_REQUEST, "the body ends before its end"))?;
             let Ok(data) = frame.into_data() else { continue };
             if gathered.bytes + data.len() > self.body_bytes_max {
+                discard(body);
                 return Err(too_large());
             }
             held.merge(take(&self.bodies, data.len())?);
@@ -110,6 +114,12 @@ pub(super) async fn run(State(workers): State<Workers>, request: Request, next: 
         Ok(response) => workers.hold(response),
         Err(_) => ended(),
     }
+}
+
+/// Reads the rest of a body for a while, and keeps nothing of it.
+fn discard(mut body: Body) {
+    let rest = async move { while body.frame().await.is_some_and(|frame| frame.is_ok()) {} };
+    tokio::spawn(tokio::time::timeout(REST_TIME_MAX, rest));
 }
 
 /// A body in blocks that never move: one that grows in place would leave as much freed memory behind as it holds.

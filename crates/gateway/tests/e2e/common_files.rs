@@ -59,6 +59,8 @@ fn each_change_is_logged_once_and_every_gateway_knows_the_way_back() {
     settled(&gateways, "files create hand");
     let answer = gateways[0].control("POST", "/tyk/apis", &api("shop", "/shop/", &upstream.url()).0.to_string());
     assert_eq!(answer.status, 200, "{answer}");
+    // At once, also before it is logged.
+    reload(&gateways);
     settled(&gateways, "secret create shop");
     // To a state, away from it, and to it again.
     for (at, path) in ["/one/", "/two/", "/one/", "/two/"].into_iter().enumerate() {

@@ -10,7 +10,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Gateway, Response, Setup, Upstream, api};
+use crate::harness::gateway::SECRET;
+use crate::harness::{Connection, Gateway, Response, Setup, Upstream, api, request};
+use crate::servers::free_port;
 
 /// Folders of definitions and policies that outlive a gateway.
 pub(crate) struct Folders(TempDir);
@@ -411,4 +413,19 @@ fn a_gateway_that_is_killed_during_a_change_has_all_of_it_or_none() {
         assert!(texts(&folders.apps()).into_keys().all(|name| !name.starts_with('.')), "round {round}");
     }
     println!("killed in a change of {APIS} files: {old} times all old, {new} times all new");
+}
+
+#[test]
+fn on_its_own_port_a_body_that_is_too_long_is_answered_however_much_of_it_follows() {
+    let port = free_port();
+    let gateway = Gateway::start(json!({"control_api_port": port}), []);
+    let secret = format!("x-tyk-authorization: {SECRET}");
+    let body = "x".repeat(160 << 20);
+    for _ in 0..3 {
+        let mut client = Connection::open(port);
+        client.send(request("POST", "/tyk/configuration", &[&secret], &body));
+        let answer = client.response("POST");
+        assert!(answer.status == 413 && answer.text().contains("larger than"), "{answer}");
+    }
+    drop(gateway);
 }

@@ -11,7 +11,7 @@ const LAYERS_MAX: usize = 2;
 
 /// A coding that bodies can be decoded from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coding {
+pub(crate) enum Coding {
     Gzip,
     Deflate,
     Brotli,
@@ -20,7 +20,7 @@ pub enum Coding {
 
 /// Why a body could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenError {
+pub(crate) enum OpenError {
     /// The coding is unknown.
     Unknown,
     /// The bytes are not in this coding, or end too early.
@@ -43,12 +43,12 @@ impl Coding {
     }
 
     /// The coding for a response with a replaced body; `Some` only for a single coding that is cheap to write.
-    pub fn to_close(codings: &[u8]) -> Option<Self> {
+    pub(crate) fn to_close(codings: &[u8]) -> Option<Self> {
         Coding::named(codings.trim_ascii()).filter(|coding| matches!(coding, Coding::Gzip | Coding::Deflate))
     }
 
     /// Encodes a body; `None` for a coding that is only decoded.
-    pub fn close(self, body: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn close(self, body: &[u8]) -> Option<Vec<u8>> {
         let out = Vec::with_capacity(body.len() / 2 + 32);
         match self {
             Coding::Gzip => {
@@ -87,7 +87,7 @@ impl Coding {
 ///
 /// # Errors
 /// Why it can't be decoded; at most `bytes_max` are produced before that is known.
-pub fn open(codings: &[u8], body: &[u8], bytes_max: usize) -> Result<Vec<u8>, OpenError> {
+pub(crate) fn open(codings: &[u8], body: &[u8], bytes_max: usize) -> Result<Vec<u8>, OpenError> {
     let mut opened = None;
     for coding in layers(codings)? {
         opened = Some(coding.open(opened.as_deref().unwrap_or(body), bytes_max)?);
@@ -96,7 +96,7 @@ pub fn open(codings: &[u8], body: &[u8], bytes_max: usize) -> Result<Vec<u8>, Op
 }
 
 /// Decodes the beginning of a body as far as possible, up to `bytes_max` bytes. `body` may end anywhere.
-pub fn open_beginning(codings: &[u8], body: &[u8], bytes_max: usize) -> Vec<u8> {
+pub(crate) fn open_beginning(codings: &[u8], body: &[u8], bytes_max: usize) -> Vec<u8> {
     let bound = u64::try_from(bytes_max).unwrap_or(u64::MAX);
     let mut opened = body.to_vec();
     for coding in layers(codings).unwrap_or_default() {

@@ -3,7 +3,7 @@
 #[cfg_attr(not(feature = "graphql"), path = "graphql/execution_absent.rs")]
 mod execution;
 #[cfg(test)]
-#[allow(dead_code, reason = "the tests ask only for its refusals")]
+#[allow(dead_code, unreachable_pub, reason = "the tests ask only for its refusals")]
 mod execution_absent;
 mod graph_client;
 mod socket_inspector;

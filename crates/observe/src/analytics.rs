@@ -16,7 +16,7 @@ use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Ne
 use tollgate_model::config::GatewayConfig;
 
 /// Tyk's value for the hash of a missing key.
-pub const NO_KEY_HASH: &str = "00000000";
+pub(crate) const NO_KEY_HASH: &str = "00000000";
 
 /// Settings and rules for writing records.
 pub struct Analyst {

@@ -33,10 +33,12 @@ impl Literal {
 }
 
 impl Requirement {
+    /// A requirement with one literal.
     pub fn one(literal: Literal) -> Self {
         Requirement([literal].into())
     }
 
+    /// Bytes of memory.
     pub fn bytes(&self) -> usize {
         self.0.iter().map(|literal| literal.text.len() + size_of::<Literal>()).sum::<usize>() + size_of::<Self>()
     }

@@ -5,8 +5,11 @@ use tollgate_model::config::GatewayConfig;
 /// Rules for patterns, from the gateway's and the version's settings.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternRules {
+    /// Whether a pattern must match from the start of a path.
     pub prefix: bool,
+    /// Whether a pattern must match to the end of a path.
     pub suffix: bool,
+    /// Whether letter case makes no difference.
     pub ignore_case: bool,
 }
 

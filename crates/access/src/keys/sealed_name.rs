@@ -12,7 +12,7 @@ const CODE_BYTES: usize = 16;
 
 /// Seals and opens names. Gateways with one control secret open each other's.
 #[derive(Clone)]
-pub struct NameSeal {
+pub(super) struct NameSeal {
     code_key: [u8; 32],
     stream_key: [u8; 32],
 }

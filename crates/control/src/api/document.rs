@@ -8,7 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 macro_rules! documents {
     ($($(#[$comment:meta])* $name:ident;)*) => {$(
         $(#[$comment])*
-        pub struct $name;
+        pub(crate) struct $name;
 
         impl ToSchema for $name {
             fn name() -> Cow<'static, str> {

@@ -35,6 +35,6 @@ impl DocumentClass {
 }
 
 /// Whether a path is that of a shared document.
-pub fn is_shared(path: &Path) -> bool {
+pub(super) fn is_shared(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().starts_with(PATH_START.as_bytes())
 }

@@ -10,7 +10,7 @@ use tollgate_data::snapshot::CompiledApi;
 use tollgate_model::{Level, Problem};
 
 /// The APIs in the order of their files; of two with the same id, the later one wins. Shared definitions come last.
-pub fn distinct<'f>(
+pub(super) fn distinct<'f>(
     files: impl Iterator<Item = (&'f Path, &'f Arc<CompiledApi>)>,
     problems: &mut Vec<Problem>,
 ) -> Vec<Arc<CompiledApi>> {

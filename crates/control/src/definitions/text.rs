@@ -80,7 +80,7 @@ impl DefinitionText {
 }
 
 /// A compiled API with lesser problems, or all problems.
-pub type CompiledDefinition = Result<(CompiledApi, Vec<Problem>), Vec<Problem>>;
+pub(super) type CompiledDefinition = Result<(CompiledApi, Vec<Problem>), Vec<Problem>>;
 
 /// A definition that was read.
 pub enum ReadDefinition {

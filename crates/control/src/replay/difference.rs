@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 /// Why a request would be answered differently. The first that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum DifferenceCause {
+pub(super) enum DifferenceCause {
     /// Another API, or none.
     Route,
     /// Another version of the API.

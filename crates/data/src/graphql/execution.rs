@@ -4,7 +4,7 @@ mod graph;
 #[cfg_attr(not(feature = "kafka"), path = "execution/kafka_absent.rs")]
 mod kafka;
 #[cfg(test)]
-#[allow(dead_code, reason = "the tests ask only for its refusals")]
+#[allow(dead_code, unreachable_pub, reason = "the tests ask only for its refusals")]
 mod kafka_absent;
 mod run;
 mod server;
@@ -14,7 +14,8 @@ mod sources;
 mod subscriptions;
 mod terms;
 
-pub use graph::{ExecutedGraph, schema_source};
+pub use graph::ExecutedGraph;
+pub(crate) use graph::schema_source;
 pub use kafka::Consumers;
 pub use server::GraphServer;
 pub use terms::GraphTerms;

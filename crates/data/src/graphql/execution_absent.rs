@@ -12,7 +12,7 @@ use tollgate_outbound::CallClient;
 use tollgate_tls::TlsSettings;
 
 /// No schema: none is looked for.
-pub struct SchemaSource {
+pub(super) struct SchemaSource {
     pub path: &'static str,
     pub text: String,
     pub supergraph: Option<Infallible>,
@@ -20,7 +20,7 @@ pub struct SchemaSource {
 }
 
 /// Why an API with GraphQL cannot be loaded.
-pub fn schema_source(_: &GraphqlDefinition) -> Result<SchemaSource, Vec<GraphqlProblem>> {
+pub(super) fn schema_source(_: &GraphqlDefinition) -> Result<SchemaSource, Vec<GraphqlProblem>> {
     let message = "this gateway was built without `graphql`: APIs with GraphQL cannot be loaded";
     Err(vec![GraphqlProblem::new("$.graphql.enabled", message)])
 }

@@ -26,7 +26,7 @@ pub struct MiddlewareSource<'a, 'c> {
 }
 
 /// Compiles a middleware; `None` when the definition does not use it.
-pub type Maker = for<'a, 'c> fn(&mut MiddlewareSource<'a, 'c>) -> Option<Box<dyn Middleware>>;
+pub(super) type Maker = for<'a, 'c> fn(&mut MiddlewareSource<'a, 'c>) -> Option<Box<dyn Middleware>>;
 
 /// Surroundings of the compilation.
 pub struct Context<'a> {

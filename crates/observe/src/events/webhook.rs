@@ -42,7 +42,7 @@ pub(super) struct Webhook {
 }
 
 /// The connections of all webhooks.
-pub struct WebhookClients {
+pub(super) struct WebhookClients {
     /// To receivers that operators have configured, wherever they are; or why there are no such connections.
     configured: Result<HttpClient, String>,
     /// To where receivers redirect.

@@ -57,7 +57,7 @@ struct PlanKey {
 }
 
 /// A schema's text, and where it is from.
-pub struct SchemaSource {
+pub(crate) struct SchemaSource {
     pub path: &'static str,
     pub text: String,
     pub supergraph: Option<Supergraph>,
@@ -65,7 +65,7 @@ pub struct SchemaSource {
 }
 
 /// The schema that requests are checked against; that of a supergraph is composed.
-pub fn schema_source(graphql: &GraphqlDefinition) -> Result<SchemaSource, Vec<GraphqlProblem>> {
+pub(crate) fn schema_source(graphql: &GraphqlDefinition) -> Result<SchemaSource, Vec<GraphqlProblem>> {
     if graphql.execution_mode != GraphqlMode::Supergraph {
         let path = if graphql.schema.is_empty() && graphql.is_subgraph() { "$.graphql.subgraph.sdl" } else { "$.graphql.schema" };
         return Ok(SchemaSource { path, text: graphql.request_schema().to_owned(), supergraph: None, notes: Vec::new() });

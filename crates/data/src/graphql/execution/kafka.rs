@@ -1,7 +1,8 @@
 //! Kafka topics as sources of subscriptions: from a definition to the terms of a consumer, and from its records to events. The names that may
 //! have variables are one text in JSON, which an execution completes like the body of any request.
 
-pub use tollgate_kafka_source::{ConsumerTerms, Consumers};
+pub(super) use tollgate_kafka_source::ConsumerTerms;
+pub use tollgate_kafka_source::Consumers;
 
 use super::source_fault::SourceFault;
 use serde::{Deserialize, Serialize};

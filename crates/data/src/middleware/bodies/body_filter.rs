@@ -14,13 +14,13 @@ use tollgate_model::is_framing_header;
 const NO_OBJECT: &str = "Invalid JSON object returned by JQ filter. Allowed field are 'body', 'rewrite_headers' and 'tyk_context'";
 
 /// A filter, ready to use.
-pub struct CompiledBodyFilter {
+pub(crate) struct CompiledBodyFilter {
     filter: JqFilter,
     context: bool,
 }
 
 /// What a filter makes of a message.
-pub struct FilteredBody {
+pub(crate) struct FilteredBody {
     pub body: Vec<u8>,
     /// Headers to set, which may stand in a message.
     pub headers: Vec<(String, Vec<u8>)>,
@@ -29,7 +29,7 @@ pub struct FilteredBody {
 }
 
 /// Why a filter makes nothing of a message.
-pub enum BodyFilterError {
+pub(crate) enum BodyFilterError {
     /// The body is no JSON, and what is wrong with it.
     NotJson(String),
     /// The filter fails for this body.
@@ -47,13 +47,13 @@ impl std::fmt::Display for BodyFilterError {
 
 impl CompiledBodyFilter {
     /// An error names the field and says what is wrong.
-    pub fn new(entry: &BodyFilter, source: &MiddlewareSource<'_, '_>) -> Result<Self, (&'static str, String)> {
+    pub(crate) fn new(entry: &BodyFilter, source: &MiddlewareSource<'_, '_>) -> Result<Self, (&'static str, String)> {
         let filter = JqFilter::compile(&entry.filter).map_err(|error| ("filter", format!("not a jq filter: {error}")))?;
         Ok(CompiledBodyFilter { filter, context: source.definition.enable_context_vars })
     }
 
     /// The same for responses. A response that a shared cache stores must not depend on its request.
-    pub fn for_responses(entry: &BodyFilter, source: &MiddlewareSource<'_, '_>) -> Result<Self, (&'static str, String)> {
+    pub(crate) fn for_responses(entry: &BodyFilter, source: &MiddlewareSource<'_, '_>) -> Result<Self, (&'static str, String)> {
         let compiled = CompiledBodyFilter::new(entry, source)?;
         if source.definition.tollgate.cache.is_none() {
             return Ok(compiled);
@@ -65,22 +65,28 @@ impl CompiledBodyFilter {
     }
 
     /// What the filter sees of the request beside a body; nothing without context variables, as in Tyk.
-    pub fn context(&self, exchange: &Exchange<'_>) -> Json {
+    pub(crate) fn context(&self, exchange: &Exchange<'_>) -> Json {
         Json::Object(if self.context { super::tyk_context(exchange) } else { Map::new() })
     }
 
     /// The filter's variables act.
-    pub fn sets_context(&self) -> bool {
+    pub(crate) fn sets_context(&self) -> bool {
         self.context
     }
 
     /// The value of a body; `None` for an empty one.
-    pub fn parse(body: &[u8]) -> Result<Option<JqValue>, BodyFilterError> {
+    pub(crate) fn parse(body: &[u8]) -> Result<Option<JqValue>, BodyFilterError> {
         JqValue::read(body).map_err(|error| BodyFilterError::NotJson(parse_error(body, &error)))
     }
 
     /// What the filter makes of an input, with a body of at most so many bytes. `is_brief`: within about a millisecond.
-    pub fn apply(&self, input: JqValue, unix_s: u64, bytes_max: usize, is_brief: bool) -> Result<FilteredBody, BodyFilterError> {
+    pub(crate) fn apply(
+        &self,
+        input: JqValue,
+        unix_s: u64,
+        bytes_max: usize,
+        is_brief: bool,
+    ) -> Result<FilteredBody, BodyFilterError> {
         let now = unix_s as f64;
         let made = if is_brief { self.filter.run_briefly(input, now) } else { self.filter.run(input, now) };
         let made = made.map_err(|failure| match failure {

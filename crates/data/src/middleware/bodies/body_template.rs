@@ -19,7 +19,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const MARK: char = '\u{10FFFE}';
 
 /// A compiled transform.
-pub struct CompiledBodyTemplate {
+pub(crate) struct CompiledBodyTemplate {
     template: Template,
     input: TemplateInput,
     enable_session: bool,
@@ -39,7 +39,7 @@ enum TemplateInput {
 
 /// Data that a template sees besides the body, captured while the request is available.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     meta: Option<Json>,
     context: Option<Json>,
 }
@@ -47,7 +47,7 @@ pub struct Surroundings {
 impl CompiledBodyTemplate {
     /// Compiles a transform. `Err` is the field of `template_data` and the reason. `replaces_variables`: whether variables outside of
     /// actions are replaced.
-    pub fn new(
+    pub(crate) fn new(
         data: &TemplateData,
         source: &MiddlewareSource<'_, '_>,
         replaces_variables: bool,
@@ -79,7 +79,7 @@ impl CompiledBodyTemplate {
     }
 
     /// A template for responses. If the API has a shared cache, its result must not depend on the request.
-    pub fn for_responses(data: &TemplateData, source: &MiddlewareSource<'_, '_>) -> Result<Self, (&'static str, String)> {
+    pub(crate) fn for_responses(data: &TemplateData, source: &MiddlewareSource<'_, '_>) -> Result<Self, (&'static str, String)> {
         let compiled = CompiledBodyTemplate::new(data, source, false)?;
         if source.definition.tollgate.cache.is_none() {
             return Ok(compiled);
@@ -94,14 +94,14 @@ impl CompiledBodyTemplate {
     }
 
     /// Captures the request data that the template uses.
-    pub fn surroundings(&self, exchange: &Exchange<'_>) -> Surroundings {
+    pub(crate) fn surroundings(&self, exchange: &Exchange<'_>) -> Surroundings {
         let meta = if self.enable_session { super::tyk_meta(exchange) } else { None };
         let context = self.context.then(|| super::tyk_context(exchange));
         Surroundings { meta: meta.map(Json::Object), context: context.map(Json::Object) }
     }
 
     /// Parses a body into a map. `Err` says why it does not have the configured format.
-    pub fn parse(&self, body: &[u8]) -> Result<Value, String> {
+    pub(crate) fn parse(&self, body: &[u8]) -> Result<Value, String> {
         let read = match self.input {
             TemplateInput::Xml => {
                 let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
@@ -121,12 +121,12 @@ impl CompiledBodyTemplate {
     }
 
     /// What a template sees of a body that has no members.
-    pub fn nothing() -> Value {
+    pub(crate) fn nothing() -> Value {
         Value::map::<&str>([])
     }
 
     /// Renders the new body.
-    pub fn render(&self, document: &Value, surroundings: &Surroundings, limits: RenderLimits) -> Result<String, String> {
+    pub(crate) fn render(&self, document: &Value, surroundings: &Surroundings, limits: RenderLimits) -> Result<String, String> {
         for (name, value) in [("_tyk_meta", &surroundings.meta), ("_tyk_context", &surroundings.context)] {
             if let Some(value) = value {
                 document.set_member(name, Value::from_json(value));
@@ -136,7 +136,7 @@ impl CompiledBodyTemplate {
     }
 
     /// Replaces the request's variables in a rendered text.
-    pub fn with_variables(&self, text: String, exchange: &Exchange<'_>) -> String {
+    pub(crate) fn with_variables(&self, text: String, exchange: &Exchange<'_>) -> String {
         if self.variables.is_empty() {
             return text;
         }

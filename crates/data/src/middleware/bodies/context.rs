@@ -53,7 +53,7 @@ pub fn tyk_context(exchange: &Exchange<'_>) -> Map<String, Value> {
 }
 
 /// Metadata of the key that authenticated the request.
-pub fn tyk_meta(exchange: &Exchange<'_>) -> Option<Map<String, Value>> {
+pub(crate) fn tyk_meta(exchange: &Exchange<'_>) -> Option<Map<String, Value>> {
     exchange.caller.meta_data().cloned()
 }
 

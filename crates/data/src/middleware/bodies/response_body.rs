@@ -12,7 +12,7 @@ use tollgate_engine::KeptBody;
 use tollgate_offload::StartedOnce;
 
 /// Why there is no body to read.
-pub enum Unopened {
+pub(crate) enum Unopened {
     /// The client gets a refusal.
     Refused(Refusal),
     /// Its coding is unknown, or the body does not fit it.
@@ -20,7 +20,7 @@ pub enum Unopened {
 }
 
 /// The part of a response step that reads the whole body.
-pub struct WholeBody {
+pub(crate) struct WholeBody {
     pub bytes_max: usize,
     /// Whether the response has only a head.
     pub is_head: bool,
@@ -30,7 +30,7 @@ pub struct WholeBody {
 
 impl WholeBody {
     /// Asks the upstream for the whole, since a part of a document cannot be read.
-    pub fn new(exchange: &mut Exchange<'_>) -> Self {
+    pub(crate) fn new(exchange: &mut Exchange<'_>) -> Self {
         exchange.ask_for_whole();
         WholeBody {
             bytes_max: exchange.arrival.settings.sizes.response_bytes_max,
@@ -40,7 +40,7 @@ impl WholeBody {
     }
 
     /// The whole body without its coding.
-    pub fn opened<'b>(&self, head: &ResponseHead<'_>, body: KeptBody<'b>) -> Result<Cow<'b, [u8]>, Unopened> {
+    pub(crate) fn opened<'b>(&self, head: &ResponseHead<'_>, body: KeptBody<'b>) -> Result<Cow<'b, [u8]>, Unopened> {
         let body = match body {
             KeptBody::Whole(body) => body,
             KeptBody::Part(_) => return Err(Unopened::Refused(refusal::RESPONSE_TOO_LARGE)),
@@ -61,7 +61,7 @@ fn opened<'b>(codings: Option<&[u8]>, body: &'b [u8], bytes_max: usize) -> Resul
 }
 
 /// Makes another body of a response.
-pub trait BodyMaker: Send + Sync + 'static {
+pub(crate) trait BodyMaker: Send + Sync + 'static {
     /// Whether the response's body is to be replaced.
     fn applies(&self, _head: &ResponseHead<'_>) -> bool {
         true
@@ -79,14 +79,14 @@ pub trait BodyMaker: Send + Sync + 'static {
 }
 
 /// A new body.
-pub struct MadeBody {
+pub(crate) struct MadeBody {
     pub body: Vec<u8>,
     /// Headers to set, which may stand in a message.
     pub headers: Vec<(String, Vec<u8>)>,
 }
 
 /// A response step that replaces the body.
-pub struct BodyReplacement<M> {
+pub(crate) struct BodyReplacement<M> {
     /// Identifier of the API, for the log.
     api: Arc<str>,
     reader: WholeBody,
@@ -130,7 +130,7 @@ impl<M: BodyMaker> ReplaceJob<M> {
 
 impl<M: BodyMaker> BodyReplacement<M> {
     /// Asks the upstream for the whole.
-    pub fn new(exchange: &mut Exchange<'_>, threads: &Arc<StartedOnce<BodyThreads>>, maker: M) -> Self {
+    pub(crate) fn new(exchange: &mut Exchange<'_>, threads: &Arc<StartedOnce<BodyThreads>>, maker: M) -> Self {
         BodyReplacement {
             api: exchange.api.id.as_str().into(),
             reader: WholeBody::new(exchange),

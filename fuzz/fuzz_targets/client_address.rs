@@ -2,16 +2,11 @@
 //! corpus without a fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/data/client_address.rs"]
+#[path = "../../crates/data/src/client_address.rs"]
 #[allow(dead_code)]
 mod client_address;
 
-#[path = "../../crates/gateway/src/data/client_address/invariants.rs"]
+#[path = "../../crates/data/src/client_address/invariants.rs"]
 mod invariants;
-
-/// As much of the gateway's modules as reads it.
-mod data {
-    pub(crate) use crate::client_address;
-}
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::client_address(bytes));

@@ -2,21 +2,14 @@
 //! fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/base/path.rs"]
+#[path = "../../crates/access/src/oauth/parameters.rs"]
 #[allow(dead_code)]
-mod path;
-
-#[path = "../../crates/gateway/src/base/form.rs"]
-#[allow(dead_code)]
-mod form;
-
-#[path = "../../crates/gateway/src/auth/oauth/parameters.rs"]
 mod parameters;
 
-#[path = "../../crates/gateway/src/auth/oauth/parameters/invariants.rs"]
+#[path = "../../crates/access/src/oauth/parameters/invariants.rs"]
 mod invariants;
 
-/// What the parser needs of the gateway beside it, which would bring the whole gateway along.
+/// What the parser needs of the gateway beside it, which would bring much of the gateway along.
 mod refused {
     pub enum ErrorCode {
         InvalidRequest,
@@ -31,14 +24,9 @@ mod refused {
     }
 }
 
-mod base {
-    pub(crate) use crate::{form, path};
-}
-
-mod auth {
-    pub mod oauth {
-        pub(crate) use crate::parameters;
-    }
+/// The module where the gateway has it.
+mod oauth {
+    pub(crate) use crate::parameters;
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::oauth_parameters(bytes));

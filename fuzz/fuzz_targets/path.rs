@@ -2,16 +2,9 @@
 //! same corpus without a fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/base/path.rs"]
-#[allow(dead_code)]
-mod path;
-
-#[path = "../../crates/gateway/src/base/path/invariants.rs"]
+#[path = "../../crates/http/src/path/invariants.rs"]
 mod invariants;
 
-/// As much of the gateway's modules as reads paths.
-mod base {
-    pub(crate) use crate::path;
-}
+use tollgate_http::path;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::path(bytes));

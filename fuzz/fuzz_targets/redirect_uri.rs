@@ -2,29 +2,16 @@
 //! without a fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/base/path.rs"]
+#[path = "../../crates/access/src/oauth/redirect.rs"]
 #[allow(dead_code)]
-mod path;
-
-#[path = "../../crates/gateway/src/base/form.rs"]
-#[allow(dead_code)]
-mod form;
-
-#[path = "../../crates/gateway/src/auth/oauth/redirect.rs"]
 mod redirect;
 
-#[path = "../../crates/gateway/src/auth/oauth/redirect/invariants.rs"]
+#[path = "../../crates/access/src/oauth/redirect/invariants.rs"]
 mod invariants;
 
-/// As much of the gateway's modules as reads them.
-mod base {
-    pub(crate) use crate::{form, path};
-}
-
-mod auth {
-    pub mod oauth {
-        pub(crate) use crate::redirect;
-    }
+/// The module where the gateway has it.
+mod oauth {
+    pub(crate) use crate::redirect;
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| invariants::redirect_uri(bytes));

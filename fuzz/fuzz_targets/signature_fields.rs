@@ -1,36 +1,22 @@
 //! The fields of signatures that clients send. What must hold is written beside the tests, which run the same corpus without a fuzzer.
 #![no_main]
 
-#[path = "../../crates/gateway/src/data/middleware/signature_auth/fields.rs"]
+#[path = "../../crates/data/src/middleware/signature_auth/fields.rs"]
 #[allow(dead_code)]
 mod fields;
 
-#[path = "../../crates/gateway/src/base/path.rs"]
-#[allow(dead_code)]
-mod path;
+#[path = "../../crates/data/src/middleware/signature_auth/fields/invariants.rs"]
+mod invariants;
 
-#[path = "../../crates/gateway/src/base/form.rs"]
-#[allow(dead_code)]
-mod form;
-
-/// What the parser needs of the gateway beside it, which would bring the whole gateway along.
-mod data {
-    pub mod credentials {
-        pub fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
-            match value.split_at_checked(scheme.len()) {
-                Some((start, rest)) if start.eq_ignore_ascii_case(scheme) => rest.trim_ascii(),
-                _ => value,
-            }
+/// What the parser needs of the gateway beside it, which would bring much of the gateway along.
+mod credentials {
+    pub fn without_scheme<'v>(value: &'v [u8], scheme: &[u8]) -> &'v [u8] {
+        match value.split_at_checked(scheme.len()) {
+            Some((start, rest)) if start.eq_ignore_ascii_case(scheme) => rest.trim_ascii(),
+            _ => value,
         }
     }
 }
-
-mod base {
-    pub(crate) use crate::{form, path};
-}
-
-#[path = "../../crates/gateway/src/data/middleware/signature_auth/fields/invariants.rs"]
-mod invariants;
 
 use fields::SignatureFields;
 

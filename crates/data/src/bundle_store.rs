@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
-use tollgate_bundle::{ArchivedFile, Bundle, Manifest, VerifyingKey};
 use tollgate_model::config::GatewayConfig;
 use tollgate_outbound::{Call, CallClient, LazyCallClient};
+use tollgate_plugin::bundle::{ArchivedFile, Bundle, Manifest, VerifyingKey};
 use tollgate_tls::TlsRules;
 
 /// Largest archive.

@@ -4,7 +4,7 @@ use crate::cli::{BundleCommand, BundleOptions};
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use tollgate_bundle::{ArchivedFile, Bundle, Manifest, SigningKey};
+use tollgate_plugin::bundle::{ArchivedFile, Bundle, Manifest, SigningKey};
 
 /// Runs the command.
 pub(crate) fn bundle(command: &BundleCommand) -> ExitCode {

@@ -31,7 +31,7 @@ fn described_handlers(folder: &Path) -> usize {
 
 #[test]
 fn every_described_handler_is_served_and_every_route_is_described() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/control");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let described_handlers = described_handlers(&source.join("api"));
     assert_eq!(described_handlers, operations(&described()).len(), "a handler is not in `endpoints`, or a path twice");
     // These have configurable names, or are only for scrapers and the data plane.

@@ -1,7 +1,7 @@
 //! A bundle: the files of plugins, and a manifest that says what they are for.
 
-use crate::archive::{self, ArchivedFile, check_name};
-use crate::signature::{SigningKey, VerifyingKey};
+use super::archive::{self, ArchivedFile, check_name};
+use super::signature::{SigningKey, VerifyingKey};
 use data_encoding::HEXLOWER;
 use md5::{Digest as _, Md5};
 use serde::{Deserialize, Serialize};

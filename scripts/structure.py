@@ -177,9 +177,12 @@ def rings(edges: dict[str, set[str]]) -> list[set[str]]:
 
 
 def repeated_types(crates: list[Crate]) -> dict[str, list[str]]:
+    """Where each name is declared that is declared more than once. A stub of a part that is left out has its names on purpose, and tests their own."""
     places = collections.defaultdict(list)
     for crate in crates:
         for name, text in crate.texts.items():
+            if crate.name == "testing" or (name and name[-1].endswith("_absent")):
+                continue
             for public, private in TYPE.findall(text):
                 places[public or private].append("::".join((crate.name, *name)))
     return {name: where for name, where in sorted(places.items()) if len(where) > 1}

@@ -24,17 +24,17 @@ pub struct Operator {
 /// All sessions.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    sessions: HashMap<[u8; 32], Session>,
+    sessions: HashMap<[u8; 32], OperatorSession>,
 }
 
 #[derive(Debug)]
-struct Session {
+struct OperatorSession {
     operator: Operator,
     begun_unix_s: u64,
     used_unix_s: u64,
 }
 
-impl Session {
+impl OperatorSession {
     fn is_over(&self, now_unix_s: u64) -> bool {
         now_unix_s >= self.used_unix_s.saturating_add(IDLE_S_MAX) || now_unix_s >= self.begun_unix_s.saturating_add(LIFE_S_MAX)
     }
@@ -49,7 +49,7 @@ impl Sessions {
         {
             self.sessions.remove(&idlest);
         }
-        self.sessions.insert(digest(token), Session { operator, begun_unix_s: now_unix_s, used_unix_s: now_unix_s });
+        self.sessions.insert(digest(token), OperatorSession { operator, begun_unix_s: now_unix_s, used_unix_s: now_unix_s });
     }
 
     /// Who has this token, and when the session ends at the latest. `is_use` tells whether a person did something, which keeps it going.

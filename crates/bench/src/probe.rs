@@ -61,7 +61,7 @@ trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
 
 /// A response; the body may still be chunked.
-pub(crate) struct ProbeResponse {
+pub(crate) struct MeasuredProbe {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: String,
@@ -74,7 +74,7 @@ pub(crate) fn send(
     path: &str,
     headers: &[(String, String)],
     body: &[u8],
-) -> Result<ProbeResponse, String> {
+) -> Result<MeasuredProbe, String> {
     let place: Endpoint = place.into();
     let address = place.address;
     let failed = |error: std::io::Error| format!("{method} {path} on {address}: {error}");
@@ -98,7 +98,7 @@ pub(crate) fn listens(place: Endpoint) -> bool {
     TcpStream::connect_timeout(&place.address, Duration::from_secs(1)).is_ok()
 }
 
-fn parse(bytes: &[u8]) -> Option<ProbeResponse> {
+fn parse(bytes: &[u8]) -> Option<MeasuredProbe> {
     let mut lines = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut lines);
     let head_bytes = match response.parse(bytes) {
@@ -106,7 +106,7 @@ fn parse(bytes: &[u8]) -> Option<ProbeResponse> {
         _ => return None,
     };
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-    Some(ProbeResponse {
+    Some(MeasuredProbe {
         status: response.code?,
         headers: response.headers.iter().map(|header| (header.name.to_owned(), text(header.value))).collect(),
         body: text(bytes.get(head_bytes..)?),

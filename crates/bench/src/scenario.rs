@@ -421,14 +421,14 @@ impl<'de> Deserialize<'de> for StatusCount {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<StatusCount, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Written {
+        enum WrittenScenario {
             Number(u64),
             Word(String),
         }
-        match Written::deserialize(deserializer) {
-            Ok(Written::Number(count)) => Ok(StatusCount::Exactly(count)),
-            Ok(Written::Word(word)) if word == "all" => Ok(StatusCount::All),
-            Ok(Written::Word(word)) if word == "rest" => Ok(StatusCount::Rest),
+        match WrittenScenario::deserialize(deserializer) {
+            Ok(WrittenScenario::Number(count)) => Ok(StatusCount::Exactly(count)),
+            Ok(WrittenScenario::Word(word)) if word == "all" => Ok(StatusCount::All),
+            Ok(WrittenScenario::Word(word)) if word == "rest" => Ok(StatusCount::Rest),
             _ => Err(serde::de::Error::custom("a count is a number, \"all\" or \"rest\"")),
         }
     }

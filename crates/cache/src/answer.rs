@@ -30,7 +30,7 @@ enum AnswerPart {
 
 /// The lines that an answer gets in addition to the stored ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum AnswerDialect {
     /// `Age` and `Cache-Status`.
     Rfc,
     /// `x-tyk-cached-response`.
@@ -43,7 +43,7 @@ pub struct CachedResponse {
     stored: Arc<Stored>,
     part: AnswerPart,
     age_s: u64,
-    dialect: Dialect,
+    dialect: AnswerDialect,
     /// Whether the request went to the upstream, so that nothing was reused.
     is_own_fetch: bool,
     /// Content of the `Cache-Status` line.
@@ -62,7 +62,7 @@ impl CachedResponse {
         let part = part(&stored, method, facts);
         let freshness = stored.head.freshness(now_ms);
         let cache_status = CacheStatus { ttl_s: Some(freshness.ttl_s()), ..cache_status };
-        CachedResponse { age_s: freshness.age_s, stored, part, dialect: Dialect::Rfc, is_own_fetch: false, cache_status }
+        CachedResponse { age_s: freshness.age_s, stored, part, dialect: AnswerDialect::Rfc, is_own_fetch: false, cache_status }
     }
 
     /// Makes the answer like Tyk: 304 when If-None-Match contains the tag anywhere, no Age, no ranges.
@@ -76,7 +76,7 @@ impl CachedResponse {
             _ => AnswerPart::Whole,
         };
         let cache_status = CacheStatus::default();
-        CachedResponse { stored, part, age_s: 0, dialect: Dialect::Tyk, is_own_fetch: !is_hit, cache_status }
+        CachedResponse { stored, part, age_s: 0, dialect: AnswerDialect::Tyk, is_own_fetch: !is_hit, cache_status }
     }
 
     /// Marks the answer as fetched from the upstream for this request.
@@ -127,14 +127,14 @@ impl CachedResponse {
             AnswerPart::Whole | AnswerPart::HeadOnly => {
                 out.extend_from_slice(head.lines.as_bytes());
                 // Tyk's entry for HEAD is a response to HEAD, whose length is not that of its body.
-                let has_length = head.status != 204 && !(self.part == AnswerPart::HeadOnly && self.dialect == Dialect::Tyk);
+                let has_length = head.status != 204 && !(self.part == AnswerPart::HeadOnly && self.dialect == AnswerDialect::Tyk);
                 if let Some(len) = self.stored.body.len().filter(|_| has_length) {
                     push_length(len, out);
                 }
             }
             AnswerPart::NotModified => {
                 // RFC 9110 §15.4.5 names the required lines; others describe what the client has already. Tyk sends them all.
-                self.write_lines_where(|name| self.dialect == Dialect::Tyk || is_in_not_modified(name), out);
+                self.write_lines_where(|name| self.dialect == AnswerDialect::Tyk || is_in_not_modified(name), out);
             }
             AnswerPart::One(range) => {
                 // On a complete response the field has no meaning (RFC 9110 §14.4).
@@ -159,7 +159,7 @@ impl CachedResponse {
             }
         }
         match self.dialect {
-            Dialect::Rfc => {
+            AnswerDialect::Rfc => {
                 if !self.is_own_fetch || self.age_s > 0 {
                     out.extend_from_slice(b"Age: ");
                     push_number(self.age_s, out);
@@ -167,8 +167,8 @@ impl CachedResponse {
                 }
                 self.cache_status.write(out);
             }
-            Dialect::Tyk if !self.is_own_fetch => out.extend_from_slice(b"X-Tyk-Cached-Response: 1\r\n"),
-            Dialect::Tyk => {}
+            AnswerDialect::Tyk if !self.is_own_fetch => out.extend_from_slice(b"X-Tyk-Cached-Response: 1\r\n"),
+            AnswerDialect::Tyk => {}
         }
     }
 

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The memory limit and the memory in use, in bytes.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct CacheBudget {
     limit: AtomicU64,
     used: AtomicU64,
 }
 
-impl Budget {
+impl CacheBudget {
     pub(crate) fn new(limit: u64) -> Arc<Self> {
-        Arc::new(Budget { limit: AtomicU64::new(limit), used: AtomicU64::new(0) })
+        Arc::new(CacheBudget { limit: AtomicU64::new(limit), used: AtomicU64::new(0) })
     }
 
     pub(crate) fn used(&self) -> u64 {
@@ -34,13 +34,13 @@ impl Budget {
 /// Reserved memory; dropping it frees the memory.
 #[derive(Debug)]
 pub(crate) struct MemoryCharge {
-    budget: Arc<Budget>,
+    budget: Arc<CacheBudget>,
     bytes: u64,
 }
 
 impl MemoryCharge {
     /// Reserves `bytes`; `None` when there is no room for them.
-    pub(crate) fn take(budget: &Arc<Budget>, bytes: u64) -> Option<Self> {
+    pub(crate) fn take(budget: &Arc<CacheBudget>, bytes: u64) -> Option<Self> {
         budget.take(bytes).then(|| MemoryCharge { budget: Arc::clone(budget), bytes })
     }
 

@@ -2,7 +2,7 @@
 //! are requested once do not displace the others.
 
 use crate::body::StoredBody;
-use crate::budget::{Budget, MemoryCharge};
+use crate::budget::{CacheBudget, MemoryCharge};
 use crate::figures::{ApiCounters, count};
 use crate::generations::{Generations, Label, Purged};
 use crate::head::Head;
@@ -164,7 +164,7 @@ impl Lifecycle<CacheKey, TableEntry> for Evictions {
 /// A table with its own memory limit.
 pub(crate) struct Partition {
     table: Table<CacheKey, TableEntry, ByteWeights, KeyBuildHasher, Evictions>,
-    budget: Arc<Budget>,
+    budget: Arc<CacheBudget>,
     bytes: AtomicU64,
     object_bytes_max: u64,
     /// The partition that gets the memory back.
@@ -201,7 +201,7 @@ impl Partition {
             Err(_) => Table::with(1, table_bytes, ByteWeights, KeyBuildHasher, Evictions),
         };
         let object_bytes_max = object_bytes_max.min(table.shard_capacity() / 4 * 3);
-        Partition { table, budget: Budget::new(bytes), bytes: AtomicU64::new(bytes), object_bytes_max, parent }
+        Partition { table, budget: CacheBudget::new(bytes), bytes: AtomicU64::new(bytes), object_bytes_max, parent }
     }
 
     fn resize(&self) {

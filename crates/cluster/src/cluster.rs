@@ -3,7 +3,7 @@
 //! One task says every second that this process is there: to Redis, which counts the processes and gives each a number, and to the others, with
 //! how far it has carried out the log of purges. Nothing else in the program says or asks who is there.
 
-use crate::members::{Members, Presence, PresenceState};
+use crate::members::{KnownMembers, PresenceState, SignOfLife};
 use crate::message::{self, Messages, Signer, UncheckedMessage};
 use crate::node::{KnownNode, NodeEvent, NodeState};
 use crate::purge_log::{CachePurge, DELETE_API_CACHE, NotEverywhere, PURGE, PurgeLog, PurgeTarget};
@@ -69,7 +69,7 @@ pub struct Cluster {
     counting: Script,
     /// What the others see of it, once it serves.
     own: OnceLock<OwnNode>,
-    members: Mutex<Members>,
+    members: Mutex<KnownMembers>,
     members_changed: Notify,
     questions: Mutex<HashMap<String, mpsc::Sender<(String, Value)>>>,
     /// The others are not known yet.
@@ -257,7 +257,7 @@ impl Cluster {
     /// Says that this process is there, and what it runs if that is to be said.
     async fn say(&self, state: PresenceState, with_runs: bool) -> Result<(), StoreFault> {
         let Some(own) = self.own.get() else { return Ok(()) };
-        let presence = Presence {
+        let presence = SignOfLife {
             id: self.id.clone(),
             process: own.process.clone(),
             node: own.name.clone(),
@@ -337,7 +337,7 @@ impl Cluster {
         Ok(())
     }
 
-    fn hear_presence(self: &Arc<Self>, own: &OwnNode, presence: Presence) {
+    fn hear_presence(self: &Arc<Self>, own: &OwnNode, presence: SignOfLife) {
         if presence.id == self.id {
             return;
         }

@@ -17,7 +17,7 @@ const MEMBERS_MAX: usize = 1_000;
 
 /// A sign of life.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Presence {
+pub(crate) struct SignOfLife {
     /// The process, unlike any other.
     pub id: String,
     /// For people: the gateway's name, and which process it is.
@@ -45,9 +45,9 @@ pub(crate) enum PresenceState {
 
 /// The processes and gateways that were heard.
 #[derive(Default)]
-pub(crate) struct Members {
+pub(crate) struct KnownMembers {
     processes: BTreeMap<String, Process>,
-    nodes: BTreeMap<String, Node>,
+    nodes: BTreeMap<String, MemberNode>,
 }
 
 struct Process {
@@ -58,7 +58,7 @@ struct Process {
     applied: Option<LogId>,
 }
 
-struct Node {
+struct MemberNode {
     state: NodeState,
     heard: Instant,
     /// When its last sign of life was said.
@@ -66,10 +66,10 @@ struct Node {
     is_alive: bool,
 }
 
-impl Members {
+impl KnownMembers {
     /// Notes a sign of life; tells what it means for the gateway.
-    pub(crate) fn hear(&mut self, presence: Presence, now: Instant) -> Option<NodeEvent> {
-        let Presence { id, process, node, state, unix_ms, applied, runs } = presence;
+    pub(crate) fn hear(&mut self, presence: SignOfLife, now: Instant) -> Option<NodeEvent> {
+        let SignOfLife { id, process, node, state, unix_ms, applied, runs } = presence;
         let last = match self.processes.get(&id) {
             Some(known) => Some(known.unix_ms),
             None if self.processes.len() >= MEMBERS_MAX => return None,
@@ -98,7 +98,7 @@ impl Members {
             }
             None => {
                 let state = runs.unwrap_or_else(|| NodeState { node: node.clone(), ..NodeState::default() });
-                room && self.nodes.insert(node.clone(), Node { state, heard: now, unix_ms, is_alive: true }).is_none()
+                room && self.nodes.insert(node.clone(), MemberNode { state, heard: now, unix_ms, is_alive: true }).is_none()
             }
         };
         joined.then_some(NodeEvent::Joined(node))

@@ -404,7 +404,7 @@ fn spawn(
     router: &Router,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     held: Option<own_port::Held>,
-    peer: Option<own_port::Peer>,
+    peer: Option<own_port::PortPeer>,
 ) {
     let arrive = move |request| with_caller(without_trailing_slash(request), peer.as_ref());
     let service = TowerToHyperService::new(router.clone().map_request(arrive));
@@ -435,7 +435,7 @@ async fn last_request(closed: &mut watch::Receiver<bool>) {
 }
 
 /// Attaches who calls: known from the connection, or from the header of the data plane, which nobody else can send.
-fn with_caller(mut request: http::Request<Incoming>, peer: Option<&own_port::Peer>) -> http::Request<Incoming> {
+fn with_caller(mut request: http::Request<Incoming>, peer: Option<&own_port::PortPeer>) -> http::Request<Incoming> {
     let told = request.headers_mut().remove(ControlCaller::HEADER);
     let caller = match peer {
         Some(peer) => Some(peer.caller(request.headers())),

@@ -57,7 +57,7 @@ pub struct Statistics {
     sums: broadcast::Sender<Bytes>,
     last_sum: Mutex<Bytes>,
     /// Tails that other gateways follow, by who asks and the filter.
-    followers: Mutex<HashMap<String, Follower>>,
+    followers: Mutex<HashMap<String, TailFollower>>,
     /// Becomes true when the gateway drains.
     ending: watch::Sender<bool>,
 }
@@ -87,7 +87,7 @@ impl Drop for StreamPlace {
 }
 
 /// A tail that another gateway follows.
-struct Follower {
+struct TailFollower {
     batches: broadcast::Receiver<Bytes>,
     until: Instant,
 }
@@ -183,7 +183,7 @@ impl Statistics {
         } else if followers.len() < FOLLOWERS_MAX
             && let Some(batches) = shared.observer.watch.tail(filter)
         {
-            followers.insert(name, Follower { batches, until });
+            followers.insert(name, TailFollower { batches, until });
         }
         all
     }

@@ -86,7 +86,7 @@ pub struct CoreService {
     /// Number of chains run.
     chains: Cell<u32>,
     /// Which chains are timed: those whose number has these bits in the place of the mask.
-    sampling: Sampling,
+    sampling: TraceSampling,
     /// The probe whose request is being decided about.
     probed: RefCell<Option<Rc<Probe>>>,
     /// Probes that wait for their connection.
@@ -111,7 +111,7 @@ impl CoreService {
             own_requests: OnceCell::new(),
             index: core,
             chains: Cell::new(0),
-            sampling: Sampling::new(shared.observer.metrics),
+            sampling: TraceSampling::new(shared.observer.metrics),
             probed: RefCell::default(),
             probes: RefCell::default(),
             called: RefCell::default(),
@@ -189,15 +189,15 @@ impl CoreService {
 }
 
 /// Which chains a core times. Both parts are variables so that a probe can have its own timed without a test in all others.
-struct Sampling {
+struct TraceSampling {
     mask: Cell<u32>,
     place: Cell<u32>,
 }
 
-impl Sampling {
+impl TraceSampling {
     /// One in [`SAMPLED`] chains, or none.
     fn new(is_on: bool) -> Self {
-        let sampling = Sampling { mask: Cell::new(0), place: Cell::new(0) };
+        let sampling = TraceSampling { mask: Cell::new(0), place: Cell::new(0) };
         sampling.reset(is_on);
         sampling
     }

@@ -201,7 +201,7 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("EndpointTimeout", Runs, endpoint_timeout::EndpointTimeout::compile),
     listed("CircuitBreak", Runs, circuit_break::CircuitBreak::compile).dry_run(DryRunKind::CircuitBreakers),
     // Signs the request as all steps before have made it.
-    listed("RequestSigning", Passes, request_signing::RequestSigning::compile),
+    listed("RequestSigning", Passes, request_signing::SignRequest::compile),
     // The last word about the request, as in Tyk, unless there is a cache.
     listed("PostHooks", Asks, PluginHooks::post),
 ];

@@ -25,7 +25,7 @@ pub struct Upstream {
 }
 
 /// A URL split into its parts.
-pub struct UrlParts<'a> {
+pub struct UpstreamParts<'a> {
     pub scheme: &'a str,
     pub authority: &'a str,
     pub path: &'a str,
@@ -33,7 +33,7 @@ pub struct UrlParts<'a> {
 }
 
 /// Splits an absolute URL; `None` when it has no scheme or no authority.
-pub fn split_url(url: &str) -> Option<UrlParts<'_>> {
+pub fn split_url(url: &str) -> Option<UpstreamParts<'_>> {
     let (scheme, rest) = url.split_once("://")?;
     let rest = rest.split('#').next().unwrap_or_default();
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -42,7 +42,7 @@ pub fn split_url(url: &str) -> Option<UrlParts<'_>> {
     // User information is not part of the `Host` header.
     let authority = authority.rsplit('@').next().unwrap_or_default();
     let valid = !authority.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    valid.then_some(UrlParts { scheme, authority, path, query })
+    valid.then_some(UpstreamParts { scheme, authority, path, query })
 }
 
 impl Upstream {

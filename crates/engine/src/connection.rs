@@ -19,7 +19,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::kept_bodies::ROOM_LOOK_MS;
 use crate::outbox::Outbox;
 use crate::pace::Looks;
-use crate::peers::{CountedConnection, Entry, HandedConnection};
+use crate::peers::{CountedConnection, HandedConnection, PeerEntry};
 use crate::pipe::Pipe;
 use crate::pool::PoolSlot;
 use crate::service::{Capture, ClientInfo, Forward, Handler, HoldUntil, NotKept, Outgoing, Verdict, Work};
@@ -360,7 +360,7 @@ impl Connection {
         match peer.hand_over(HandedConnection {
             stream,
             client: self.client_address,
-            entry: Entry::Served(self.listener),
+            entry: PeerEntry::Served(self.listener),
             counted: peer.count(seat),
         }) {
             Ok(()) => self.enter(Stage::Closed),

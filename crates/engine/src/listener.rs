@@ -6,7 +6,7 @@ use crate::core::Core;
 use crate::fault::is_out_of_files;
 use crate::handshake::enter;
 use crate::listen::{Listen, NewListener};
-use crate::peers::{CountedConnection, Entry, HandedConnection};
+use crate::peers::{CountedConnection, HandedConnection, PeerEntry};
 use crate::serve::serve;
 use crate::service::ClientInfo;
 use crate::stream::Stream;
@@ -95,7 +95,7 @@ pub(crate) async fn accept(core: Rc<Core>, listener: NewListener) -> io::Result<
     while let Ok((stream, client)) = listener.accept() {
         if let Ok(seat) = seat(&core, client, &listen) {
             let counted = core.peers.count(seat);
-            adopt(&core, HandedConnection { stream, client, entry: Entry::Listener(listen.clone()), counted });
+            adopt(&core, HandedConnection { stream, client, entry: PeerEntry::Listener(listen.clone()), counted });
         }
     }
     Ok(())
@@ -112,11 +112,11 @@ fn seat(core: &Core, client: SocketAddr, listen: &Listen) -> Result<Option<IpPer
 
 fn place(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, listen: &Arc<Listen>, seat: Option<IpPermit>) {
     match core.peers.better_place() {
-        None => receive(core, stream, client, Entry::Listener(listen.clone()), core.peers.count(seat)),
+        None => receive(core, stream, client, PeerEntry::Listener(listen.clone()), core.peers.count(seat)),
         Some(peer) => match stream.into_std() {
             Ok(stream) => {
                 let arrival =
-                    HandedConnection { stream, client, entry: Entry::Listener(listen.clone()), counted: peer.count(seat) };
+                    HandedConnection { stream, client, entry: PeerEntry::Listener(listen.clone()), counted: peer.count(seat) };
                 if let Err(mut arrival) = peer.hand_over(arrival) {
                     arrival.counted = core.peers.count(arrival.counted.seat.take());
                     adopt(core, arrival);
@@ -136,15 +136,15 @@ pub(crate) fn adopt(core: &Rc<Core>, arrival: HandedConnection) {
     }
 }
 
-fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entry: Entry, counted: CountedConnection) {
+fn receive(core: &Rc<Core>, stream: TcpStream, client: SocketAddr, entry: PeerEntry, counted: CountedConnection) {
     let _ = stream.set_nodelay(true);
     let listener = match entry {
-        Entry::Listener(listen) if !listen.is_open_to(client) => {
+        PeerEntry::Listener(listen) if !listen.is_open_to(client) => {
             tokio::task::spawn_local(enter(core.clone(), stream, client, listen, counted));
             return;
         }
-        Entry::Listener(listen) => listen.name,
-        Entry::Served(listener) => listener,
+        PeerEntry::Listener(listen) => listen.name,
+        PeerEntry::Served(listener) => listener,
     };
     let client = ClientInfo { address: client, listener, tls: None, http2: false, is_own: false, ticket: 0 };
     tokio::task::spawn_local(serve(core.clone(), Stream::Tcp(stream), client, counted));

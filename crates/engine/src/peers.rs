@@ -54,13 +54,13 @@ pub(crate) struct HandedConnection {
     pub stream: TcpStream,
     /// The client's address, or that of the proxy until its header is read.
     pub client: SocketAddr,
-    pub entry: Entry,
+    pub entry: PeerEntry,
     /// Counts the connection for its core and address.
     pub counted: CountedConnection,
 }
 
 /// What is ahead of a connection.
-pub(crate) enum Entry {
+pub(crate) enum PeerEntry {
     /// The PROXY header and TLS handshake of the listener that accepted it, if it wants them.
     Listener(Arc<Listen>),
     /// Its next request: it was served before. The name of its listener.

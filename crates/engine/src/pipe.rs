@@ -20,12 +20,12 @@ pub(crate) struct Pipe {
     pub writer: PipeWriter,
 }
 
-pub(crate) struct PipeReader(Rc<RefCell<Channel>>);
+pub(crate) struct PipeReader(Rc<RefCell<PipeChannel>>);
 
-pub(crate) struct PipeWriter(Rc<RefCell<Channel>>);
+pub(crate) struct PipeWriter(Rc<RefCell<PipeChannel>>);
 
 #[derive(Default)]
-struct Channel {
+struct PipeChannel {
     bytes: Vec<u8>,
     read: usize,
     ended: bool,
@@ -82,13 +82,13 @@ impl PipeNotifier {
 impl Pipe {
     /// Both ends of a new pipe.
     pub(crate) fn new() -> (Pipe, Pipe) {
-        Pipe::of(Channel::default(), Channel::default())
+        Pipe::of(PipeChannel::default(), PipeChannel::default())
     }
 
     /// Both ends of a pipe whose bytes are charged to parts of an account: `there` for bytes from the near end, `back` for bytes
     /// from the far end.
     pub(crate) fn counted(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe) {
-        let channel = |account: &Rc<BufferAccount>| Channel { account: Some(account.clone()), ..Channel::default() };
+        let channel = |account: &Rc<BufferAccount>| PipeChannel { account: Some(account.clone()), ..PipeChannel::default() };
         Pipe::of(channel(there), channel(back))
     }
 
@@ -96,17 +96,17 @@ impl Pipe {
     pub(crate) fn within_task(there: &Rc<BufferAccount>, back: &Rc<BufferAccount>) -> (Pipe, Pipe, PipeMark) {
         let moved = PipeMark::default();
         let notifier = || PipeNotifier::Mark { waits: false, moved: moved.clone() };
-        let channel = |account: &Rc<BufferAccount>| Channel {
+        let channel = |account: &Rc<BufferAccount>| PipeChannel {
             reader: notifier(),
             writer: notifier(),
             account: Some(account.clone()),
-            ..Channel::default()
+            ..PipeChannel::default()
         };
         let (near, far) = Pipe::of(channel(there), channel(back));
         (near, far, moved)
     }
 
-    fn of(there: Channel, back: Channel) -> (Pipe, Pipe) {
+    fn of(there: PipeChannel, back: PipeChannel) -> (Pipe, Pipe) {
         let (there, back) = (Rc::new(RefCell::new(there)), Rc::new(RefCell::new(back)));
         let near = Pipe { reader: PipeReader(back.clone()), writer: PipeWriter(there.clone()) };
         let far = Pipe { reader: PipeReader(there), writer: PipeWriter(back) };
@@ -122,7 +122,7 @@ impl Pipe {
     }
 }
 
-impl Channel {
+impl PipeChannel {
     fn room(&self) -> usize {
         let room = PIPE_BYTES_MAX.saturating_sub(self.bytes.len() - self.read);
         self.account.as_ref().map_or(room, |account| account.room(room))

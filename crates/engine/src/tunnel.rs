@@ -21,12 +21,12 @@ pub(crate) struct Tunnel {
     down: TunnelDirection,
     progress: bool,
     /// What is between the client and the upstream.
-    pub inspection: Option<Box<Inspection>>,
+    pub inspection: Option<Box<TunnelInspection>>,
 }
 
 /// The two connections of an inspector: the tunnel's own directions are between the client and the first, these between the second and the
 /// upstream.
-pub(crate) struct Inspection {
+pub(crate) struct TunnelInspection {
     client: Stream,
     upstream: Stream,
     up: TunnelDirection,
@@ -95,14 +95,14 @@ impl Tunnel {
     }
 }
 
-impl Inspection {
+impl TunnelInspection {
     /// Opens an inspector. `ahead` are the first bytes of the upstream.
     pub(crate) fn open(open: TunnelInspector, ahead: &[u8]) -> io::Result<Self> {
         let (client, upstream) = open()?;
         let mut to_inspector = Outbox::default();
         to_inspector.put(ahead);
         let (up, down) = (TunnelDirection::new(Outbox::default()), TunnelDirection::new(to_inspector));
-        Ok(Inspection { client: local(client)?, upstream: local(upstream)?, up, down })
+        Ok(TunnelInspection { client: local(client)?, upstream: local(upstream)?, up, down })
     }
 
     /// Moves bytes once in all four directions; true if something changed. Fails when the client is gone: what the inspector has for it arrives

@@ -1,7 +1,7 @@
 //! The control plane, with what it shares with the rest of the process.
 
 use super::announcement::ServedAddresses;
-use super::parts::Parts;
+use super::parts::GatewayParts;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tollgate_access::secret::ControlSecret;
@@ -23,12 +23,12 @@ pub(super) struct ControlPlane {
 impl ControlPlane {
     pub(super) fn new(
         config: &GatewayConfig,
-        parts: &Parts,
+        parts: &GatewayParts,
         reloads: &Reloads,
         addresses: &ServedAddresses,
         (secret, secret_file): (ControlSecret, Option<PathBuf>),
     ) -> Self {
-        let Parts { shared, definitions, .. } = parts;
+        let GatewayParts { shared, definitions, .. } = parts;
         let purger = CachePurger::new(shared.registry.clone(), shared.cluster.clone());
         let (health, statistics) = (Arc::new(Health::default()), Statistics::new());
         let own_figures = OwnFigures::new(config, shared.clone(), statistics.clone(), definitions.clone());

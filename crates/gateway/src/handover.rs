@@ -22,7 +22,7 @@ const FAILED: &str = "failed: ";
 
 /// Purpose of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum SocketRole {
     /// A listening socket of the data plane, with the configured address.
     Data,
     /// A listening socket of the data plane from a service manager, with any address.
@@ -37,21 +37,21 @@ pub(crate) enum Role {
     Lock,
 }
 
-impl Role {
-    const ALL: [(Role, &str); 6] = [
-        (Role::Data, "data"),
-        (Role::Given, "given"),
-        (Role::Api, "api"),
-        (Role::Control, "control"),
-        (Role::Metrics, "metrics"),
-        (Role::Lock, "lock"),
+impl SocketRole {
+    const ALL: [(SocketRole, &str); 6] = [
+        (SocketRole::Data, "data"),
+        (SocketRole::Given, "given"),
+        (SocketRole::Api, "api"),
+        (SocketRole::Control, "control"),
+        (SocketRole::Metrics, "metrics"),
+        (SocketRole::Lock, "lock"),
     ];
 
     fn name(self) -> &'static str {
-        Role::ALL.iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
+        SocketRole::ALL.iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
     }
 
-    fn named(name: &str) -> Option<Role> {
-        Role::ALL.iter().find(|(_, known)| *known == name).map(|(role, _)| *role)
+    fn named(name: &str) -> Option<SocketRole> {
+        SocketRole::ALL.iter().find(|(_, known)| *known == name).map(|(role, _)| *role)
     }
 }

@@ -67,13 +67,13 @@ struct Copy {
     target: Arc<dyn Store>,
     runtime: Runtime,
     is_dry: bool,
-    counts: BTreeMap<&'static str, Count>,
+    counts: BTreeMap<&'static str, MigratedCount>,
     /// What could not be copied, and why.
     left_out: Vec<String>,
 }
 
 #[derive(Default)]
-struct Count {
+struct MigratedCount {
     new: u64,
     replaced: u64,
 }
@@ -132,7 +132,7 @@ impl Copy {
     ) -> Result<(), Box<dyn Error>> {
         let (name, is_dry, target) = (plural(kind), self.is_dry, self.target.clone());
         let bar = bar(name, self.source.count(&self.runtime, kind)?);
-        let mut count = Count::default();
+        let mut count = MigratedCount::default();
         let mut on_the_way: VecDeque<PendingAnswer> = VecDeque::new();
         let mut fault = None;
         let runtime = &self.runtime;
@@ -170,7 +170,7 @@ impl Copy {
         let mut counters = Vec::new();
         store.for_each_counter(&mut |counter| counters.push(counter))?;
         let bar = bar("quotas", counters.len() as u64);
-        let mut count = Count::default();
+        let mut count = MigratedCount::default();
         for some in counters.chunks(ON_THE_WAY_MAX) {
             let mut translated = Vec::new();
             for counter in some {
@@ -198,7 +198,7 @@ impl Copy {
     fn report(self, options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
         let done = if self.is_dry { "would copy" } else { "copied" };
         println!("tollgate: {done} from {} to {}", options.from, options.to);
-        for (name, Count { new, replaced }) in self.counts.iter().filter(|(_, count)| count.new + count.replaced > 0) {
+        for (name, MigratedCount { new, replaced }) in self.counts.iter().filter(|(_, count)| count.new + count.replaced > 0) {
             println!("  {name}: {} ({new} new, {replaced} there already)", new + replaced);
         }
         for what in &self.left_out {

@@ -31,7 +31,7 @@ use tollgate_observe::{Meters, Observer, Recording, UptimeRecords};
 use tollgate_outbound::ExternalServices;
 use tollgate_tls::Library;
 
-pub(super) struct Parts {
+pub(super) struct GatewayParts {
     pub shared: Arc<GatewayState>,
     pub definitions: Arc<DefinitionStore>,
     /// The ports that definitions open.
@@ -43,7 +43,7 @@ pub(super) struct Parts {
     pub lock: Option<File>,
 }
 
-impl Parts {
+impl GatewayParts {
     /// Builds all of them. Requests for the control plane go to `connector`.
     pub(super) fn build(
         config: &GatewayConfig,
@@ -118,7 +118,7 @@ impl Parts {
         let ports = Arc::new(api_ports(config, port_terms, inherited.api_ports()));
         let shared_definitions = SharedDefinitions::new(config, redis);
         let definitions = Arc::new(DefinitionStore::new(shared.clone(), ports.clone(), config, shared_definitions));
-        Ok(Parts { shared, definitions, ports, token_store, client_terms, lock })
+        Ok(GatewayParts { shared, definitions, ports, token_store, client_terms, lock })
     }
 }
 

@@ -65,9 +65,9 @@ fn grpc(config: &GatewayConfig, library: &Library, threads: usize) -> Result<Arc
     Ok(Arc::new(GrpcDriver::new(settings, threads)?))
 }
 
-type ClientTls = (Arc<rustls::ClientConfig>, ServerName<'static>);
+type PluginClientTls = (Arc<rustls::ClientConfig>, ServerName<'static>);
 
-fn client_tls(settings: &GrpcTls, address: &GrpcAddress, library: &Library) -> Result<ClientTls, String> {
+fn client_tls(settings: &GrpcTls, address: &GrpcAddress, library: &Library) -> Result<PluginClientTls, String> {
     let named = |why: String| format!("tollgate.plugins.grpc_tls: {why}");
     let text = |path: &Path| path.to_str().filter(|path| !path.is_empty()).map(str::to_owned);
     let rules = TlsRules {

@@ -4,9 +4,9 @@ use crate::announcement::{ServedAddresses, announce};
 use crate::cli::{MockOptions, RunOptions};
 use crate::control_plane::ControlPlane;
 use crate::engine_settings::{address, address_limit, limits, listen, threads};
-use crate::handover::{HandoverState, Inherited, Predecessor, Role};
+use crate::handover::{HandoverState, Inherited, Predecessor, SocketRole};
 use crate::notify::Notifier;
-use crate::parts::Parts;
+use crate::parts::GatewayParts;
 use crate::pid_file::PidFile;
 use crate::secret_stores;
 use crate::signals::{Signals, StopCause};
@@ -62,7 +62,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let (connector, control_inbox) = api::socket_pairs();
     let notifier = Arc::new(Notifier::from_environment());
     let recording = Recording::start(&config, threads(&config), log_format(&options, &config))?;
-    let mut parts = Parts::build(&config, settings, recording, log.figures.clone(), connector, &mut inherited)?;
+    let mut parts = GatewayParts::build(&config, settings, recording, log.figures.clone(), connector, &mut inherited)?;
     parts.definitions.reload();
     let statsd = statsd_sink(&config, &parts.shared)?;
     let own_ports = OwnPorts::open(&config, &parts, &mut inherited)?;
@@ -168,7 +168,7 @@ fn statsd_sink(config: &GatewayConfig, shared: &GatewayState) -> Result<Option<S
 }
 
 /// Starts the data threads. Returns also whether their sockets were given by whoever has started the process.
-fn start_engine(config: &GatewayConfig, parts: &Parts, inherited: &mut Inherited) -> Result<(Engine, bool), Box<dyn Error>> {
+fn start_engine(config: &GatewayConfig, parts: &GatewayParts, inherited: &mut Inherited) -> Result<(Engine, bool), Box<dyn Error>> {
     let shared = parts.shared.clone();
     let services: ServiceFactory = Arc::new(move |core| Rc::new(CoreHandle(Rc::new(CoreService::new(shared.clone(), core)))));
     let listen = listen(config, parts.client_terms.clone());
@@ -213,22 +213,22 @@ struct OwnPorts {
 }
 
 impl OwnPorts {
-    fn open(config: &GatewayConfig, parts: &Parts, inherited: &mut Inherited) -> Result<Self, Box<dyn Error>> {
+    fn open(config: &GatewayConfig, parts: &GatewayParts, inherited: &mut Inherited) -> Result<Self, Box<dyn Error>> {
         let mut control = |address| {
-            let socket = inherited.port(Role::Control, address);
+            let socket = inherited.port(SocketRole::Control, address);
             OwnPort::bind(address, socket, parts.client_terms.as_deref(), parts.shared.control_callers.clone())
         };
         let control = control_address(config).map(&mut control).transpose()?;
-        let mut metrics = |address| OwnPort::bind(address, inherited.port(Role::Metrics, address), None, None);
+        let mut metrics = |address| OwnPort::bind(address, inherited.port(SocketRole::Metrics, address), None, None);
         let metrics = config.tollgate.metrics.address().map(&mut metrics).transpose()?;
         Ok(OwnPorts { control, metrics })
     }
 
     /// The listening sockets, which a process that takes over gets.
-    fn sockets(&self, engine: &mut Engine, are_given: bool) -> Result<Vec<(Role, TcpListener)>, Box<dyn Error>> {
-        let data = if are_given { Role::Given } else { Role::Data };
+    fn sockets(&self, engine: &mut Engine, are_given: bool) -> Result<Vec<(SocketRole, TcpListener)>, Box<dyn Error>> {
+        let data = if are_given { SocketRole::Given } else { SocketRole::Data };
         let mut sockets: Vec<_> = std::mem::take(&mut engine.listeners).into_iter().map(|socket| (data, socket)).collect();
-        for (role, port) in [(Role::Control, &self.control), (Role::Metrics, &self.metrics)] {
+        for (role, port) in [(SocketRole::Control, &self.control), (SocketRole::Metrics, &self.metrics)] {
             sockets.extend(port.as_ref().map(OwnPort::socket).transpose()?.map(|socket| (role, socket)));
         }
         Ok(sockets)
@@ -248,7 +248,7 @@ struct Ending {
 }
 
 impl Ending {
-    fn finish(self, parts: &Parts, end: StopCause) -> Result<(), Box<dyn Error>> {
+    fn finish(self, parts: &GatewayParts, end: StopCause) -> Result<(), Box<dyn Error>> {
         let shared = &parts.shared;
         let keys = &shared.keys;
         // Until now, the control plane's own ports have reported that the gateway drains.

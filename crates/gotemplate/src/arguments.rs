@@ -1,7 +1,7 @@
 //! The signature of template functions. A function takes values and returns one, or an error.
 
 use crate::host::TemplateHost;
-use crate::pattern::Search;
+use crate::pattern::PatternSearch;
 use crate::value::{MapValue, Value};
 use std::rc::Rc;
 
@@ -30,13 +30,13 @@ pub(crate) enum FunctionBody {
     /// Needs the time, randomness or a time zone.
     Hosted(fn(&[Value], &dyn TemplateHost) -> FunctionResult),
     /// Searches with the regular expression that is its first argument. If that cannot be compiled, the search is the reason.
-    Search(fn(&[Value], Result<&mut Search<'_>, String>) -> FunctionResult),
+    Search(fn(&[Value], Result<&mut PatternSearch<'_>, String>) -> FunctionResult),
 }
 
 /// What a call has beside its arguments.
 pub(crate) struct CallContext<'c, 's> {
     pub host: &'c dyn TemplateHost,
-    pub search: Option<Result<&'c mut Search<'s>, String>>,
+    pub search: Option<Result<&'c mut PatternSearch<'s>, String>>,
 }
 
 /// Any number of arguments.

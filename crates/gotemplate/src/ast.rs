@@ -1,7 +1,7 @@
 //! The syntax tree. It contains resolved functions, and variables numbered by their position on the stack.
 
 use crate::arguments::Function;
-use crate::pattern::Pattern;
+use crate::pattern::TemplatePattern;
 use crate::value::Value;
 
 /// A list of these is a template, or a branch of one.
@@ -49,7 +49,7 @@ pub(crate) struct PipelineCommand {
     pub operand: Operand,
     pub arguments: Vec<Operand>,
     /// The regular expression of a search, compiled, if it is a text of the template.
-    pub pattern: Option<Box<Pattern>>,
+    pub pattern: Option<Box<TemplatePattern>>,
 }
 
 #[derive(Debug)]

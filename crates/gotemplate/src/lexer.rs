@@ -32,7 +32,7 @@ pub(crate) enum Lexeme {
 
 /// A token and the line where it starts.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedToken {
     pub token: Lexeme,
     pub line: usize,
 }
@@ -40,10 +40,10 @@ pub(crate) struct Placed {
 struct Lexer<'t> {
     rest: &'t str,
     line: usize,
-    tokens: Vec<Placed>,
+    tokens: Vec<PlacedToken>,
 }
 
-pub(crate) fn tokens(text: &str) -> Result<Vec<Placed>, ParseError> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<PlacedToken>, ParseError> {
     let mut lexer = Lexer { rest: text, line: 1, tokens: Vec::new() };
     let mut trim = false;
     while let Some((before, after)) = lexer.rest.split_once("{{") {
@@ -83,7 +83,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn push(&mut self, token: Lexeme) {
-        self.tokens.push(Placed { token, line: self.line });
+        self.tokens.push(PlacedToken { token, line: self.line });
     }
 
     /// Takes bytes off the rest. They end at a character boundary.

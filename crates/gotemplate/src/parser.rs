@@ -3,8 +3,8 @@
 use crate::arguments::{Function, FunctionBody};
 use crate::ast::{Branch, LiteralValue, Operand, Pipeline, PipelineCommand, TemplateNode, VariableSlot};
 use crate::functions::{function, refusal};
-use crate::lexer::{self, Lexeme, Placed};
-use crate::pattern::Pattern;
+use crate::lexer::{self, Lexeme, PlacedToken};
+use crate::pattern::TemplatePattern;
 use crate::{ParseError, Template, number};
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ enum ListEnd {
 }
 
 struct Parser {
-    tokens: Vec<Placed>,
+    tokens: Vec<PlacedToken>,
     /// The position of the next token.
     at: usize,
     line: usize,
@@ -344,7 +344,7 @@ impl Parser {
     }
 
     /// Compiles the regular expression of a search, if it stands in the template.
-    fn pattern(&self, operand: &Operand, arguments: &[Operand]) -> Parsed<Option<Box<Pattern>>> {
+    fn pattern(&self, operand: &Operand, arguments: &[Operand]) -> Parsed<Option<Box<TemplatePattern>>> {
         let (Operand::Function(function), Some(Operand::Constant(LiteralValue::String(text)))) = (operand, arguments.first())
         else {
             return Ok(None);
@@ -352,7 +352,7 @@ impl Parser {
         if !matches!(function.body, FunctionBody::Search(_)) {
             return Ok(None);
         }
-        let compiled = Pattern::written(text).map_err(|why| self.error(format!("{}: {why}", function.name)))?;
+        let compiled = TemplatePattern::written(text).map_err(|why| self.error(format!("{}: {why}", function.name)))?;
         Ok(Some(Box::new(compiled)))
     }
 

@@ -30,7 +30,7 @@ struct Tables {
 
 type MakeTables = Box<dyn Fn() -> Tables + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>;
 
-pub(crate) struct Pattern {
+pub(crate) struct TemplatePattern {
     text: String,
     forward: DFA,
     backward: DFA,
@@ -40,21 +40,21 @@ pub(crate) struct Pattern {
     cost: usize,
 }
 
-impl std::fmt::Debug for Pattern {
+impl std::fmt::Debug for TemplatePattern {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "Pattern({:?})", self.text)
     }
 }
 
-impl Pattern {
+impl TemplatePattern {
     /// Compiles an expression of the template itself.
     pub(crate) fn written(text: &str) -> Result<Self, String> {
-        Pattern::compiled(text, WRITTEN_BYTES_MAX)
+        TemplatePattern::compiled(text, WRITTEN_BYTES_MAX)
     }
 
     /// Compiles an expression that the template made.
     pub(crate) fn made(text: &str) -> Result<Self, String> {
-        Pattern::compiled(text, MADE_BYTES_MAX)
+        TemplatePattern::compiled(text, MADE_BYTES_MAX)
     }
 
     fn compiled(text: &str, bytes_max: usize) -> Result<Self, String> {
@@ -78,7 +78,7 @@ impl Pattern {
         let (forward, backward) = (dfa(ahead, MatchKind::LeftmostFirst)?, dfa(back, MatchKind::All)?);
         let (ahead, back) = (forward.clone(), backward.clone());
         let tables: MakeTables = Box::new(move || Tables { forward: ahead.create_cache(), backward: back.create_cache() });
-        Ok(Pattern { text: text.to_owned(), forward, backward, groups, tables: Pool::new(tables), cost })
+        Ok(TemplatePattern { text: text.to_owned(), forward, backward, groups, tables: Pool::new(tables), cost })
     }
 
     pub(crate) fn is_of(&self, text: &str) -> bool {
@@ -86,14 +86,14 @@ impl Pattern {
     }
 
     /// A search that may read so many bytes.
-    pub(crate) fn search(&self, bytes_max: usize) -> Search<'_> {
-        Search { pattern: self, tables: self.tables.get(), group_table: None, bytes_left: bytes_max, bytes_max }
+    pub(crate) fn search(&self, bytes_max: usize) -> PatternSearch<'_> {
+        PatternSearch { pattern: self, tables: self.tables.get(), group_table: None, bytes_left: bytes_max, bytes_max }
     }
 }
 
 /// The searches of one call of a function.
-pub(crate) struct Search<'p> {
-    pattern: &'p Pattern,
+pub(crate) struct PatternSearch<'p> {
+    pattern: &'p TemplatePattern,
     tables: PoolGuard<'p, Tables, MakeTables>,
     group_table: Option<GroupCache>,
     bytes_left: usize,
@@ -101,12 +101,12 @@ pub(crate) struct Search<'p> {
 }
 
 /// Start and end of a match, in bytes.
-pub(crate) type Span = (usize, usize);
+pub(crate) type MatchSpan = (usize, usize);
 
 /// The groups of a match; the first one is the match.
-pub(crate) type Groups = Vec<Option<Span>>;
+pub(crate) type GroupSpans = Vec<Option<MatchSpan>>;
 
-impl Search<'_> {
+impl PatternSearch<'_> {
     /// Bytes that were read so far, each counted as often as the size of the expression demands.
     pub(crate) fn bytes_read(&self) -> usize {
         self.bytes_max - self.bytes_left
@@ -123,7 +123,7 @@ impl Search<'_> {
     }
 
     /// The first match from a position on.
-    pub(crate) fn find(&mut self, text: &str, from: usize) -> Result<Option<Span>, String> {
+    pub(crate) fn find(&mut self, text: &str, from: usize) -> Result<Option<MatchSpan>, String> {
         let Some(end) = self.end(text, from, false)? else { return Ok(None) };
         let input = Input::new(text).range(from..end).anchored(Anchored::Yes);
         let found = self.pattern.backward.try_search_rev(&mut self.tables.backward, &input).map_err(|error| error.to_string())?;
@@ -131,8 +131,8 @@ impl Search<'_> {
     }
 
     /// All matches, or the first ones, as Go finds them: no empty one directly after another.
-    pub(crate) fn find_all(&mut self, text: &str, most: usize) -> Result<Vec<Span>, String> {
-        let mut found: Vec<Span> = Vec::new();
+    pub(crate) fn find_all(&mut self, text: &str, most: usize) -> Result<Vec<MatchSpan>, String> {
+        let mut found: Vec<MatchSpan> = Vec::new();
         let mut from = 0;
         while from <= text.len() && found.len() < most {
             let Some((start, end)) = self.find(text, from)? else { break };
@@ -149,7 +149,7 @@ impl Search<'_> {
     }
 
     /// The groups of a match.
-    pub(crate) fn groups(&mut self, text: &str, (start, end): Span) -> Result<Groups, String> {
+    pub(crate) fn groups(&mut self, text: &str, (start, end): MatchSpan) -> Result<GroupSpans, String> {
         self.read(end - start + GROUPS_COST)?;
         let pattern = self.pattern;
         let machine = &pattern.groups;

@@ -5,7 +5,7 @@ use crate::arguments::{CallContext, Function, FunctionBody, any};
 use crate::ast::{Branch, Operand, Pipeline, PipelineCommand, TemplateNode};
 use crate::host::TemplateHost;
 use crate::methods;
-use crate::pattern::{Pattern, Search};
+use crate::pattern::{PatternSearch, TemplatePattern};
 use crate::print;
 use crate::value::Value;
 use std::rc::Rc;
@@ -73,7 +73,7 @@ struct Renderer<'t> {
     limits: RenderLimits,
     host: &'t dyn TemplateHost,
     /// Regular expressions that the template made, the latest last.
-    patterns: Vec<Rc<Pattern>>,
+    patterns: Vec<Rc<TemplatePattern>>,
     steps: usize,
     line: usize,
     out: String,
@@ -303,7 +303,7 @@ impl<'t> Renderer<'t> {
     }
 
     /// Calls a function with its arguments, and counts its work.
-    fn result(&mut self, function: &Function, arguments: &[Value], written: Option<&Pattern>) -> Rendered<Value> {
+    fn result(&mut self, function: &Function, arguments: &[Value], written: Option<&TemplatePattern>) -> Rendered<Value> {
         let made = match (function.body, arguments.first()) {
             (FunctionBody::Search(_), Some(Value::String(text))) if written.is_none() => Some(self.pattern(text)?),
             _ => None,
@@ -318,7 +318,7 @@ impl<'t> Renderer<'t> {
         let context =
             CallContext { host: self.host, search: search.as_mut().map(|search| search.as_mut().map_err(|why| why.clone())) };
         let result = function.call(arguments, context);
-        let searched = search.and_then(Result::ok).map_or(0, |search: Search<'_>| search.bytes_read());
+        let searched = search.and_then(Result::ok).map_or(0, |search: PatternSearch<'_>| search.bytes_read());
         self.step(searched / SEARCHED_PER_STEP)?;
         let result = result.map_err(|message| RenderError { line: self.line, message })?;
         let size = match &result {
@@ -331,12 +331,12 @@ impl<'t> Renderer<'t> {
     }
 
     /// The regular expression with a text, or why there is none.
-    fn pattern(&mut self, text: &str) -> Rendered<Result<Rc<Pattern>, String>> {
+    fn pattern(&mut self, text: &str) -> Rendered<Result<Rc<TemplatePattern>, String>> {
         if let Some(known) = self.patterns.iter().find(|known| known.is_of(text)) {
             return Ok(Ok(known.clone()));
         }
         self.step(COMPILED_STEPS)?;
-        let compiled = Pattern::made(text).map(Rc::new);
+        let compiled = TemplatePattern::made(text).map(Rc::new);
         if let Ok(pattern) = &compiled {
             if self.patterns.len() == PATTERNS_MAX {
                 self.patterns.remove(0);

@@ -43,9 +43,9 @@ fn with_code<S: serde::Serializer>(code: &Option<&'static str>, serializer: S) -
 /// The body of a response that has errors and no data.
 pub fn errors_body(errors: &[GraphqlError]) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Body<'e> {
+    struct ErrorsBody<'e> {
         errors: &'e [GraphqlError],
     }
     // Texts and numbers always fit JSON.
-    serde_json::to_vec(&Body { errors }).unwrap_or_default()
+    serde_json::to_vec(&ErrorsBody { errors }).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Calls of hooks as messages, and what their answers mean. Where Tyk would fail on an answer, so does this.
 
 use crate::message::{
-    Entry, HeaderValues, MiniRequestObject, Object, ObjectAnswer, Overrides, RequestAnswer, ResponseAnswer, ResponseObject,
+    HeaderValues, MapEntry, MiniRequestObject, Object, ObjectAnswer, Overrides, RequestAnswer, ResponseAnswer, ResponseObject,
     SessionState,
 };
 use crate::session;
@@ -18,20 +18,22 @@ const DEFAULT_MESSAGE: &str = "Key not authorised";
 const TOKEN: &str = "token";
 
 /// What is needed of a call to understand its answer.
-pub(crate) struct Asked {
+pub(crate) struct AskedHook {
     kind: HookKind,
     /// The headers of the response, first lines only.
-    response_headers: Vec<Entry>,
+    response_headers: Vec<MapEntry>,
 }
 
 /// The message of a call.
-pub(crate) fn object(call: HookCall) -> (Object, Asked) {
+pub(crate) fn object(call: HookCall) -> (Object, AskedHook) {
     // As in Tyk, response hooks see an empty session without a caller.
     let session = call.session.or_else(|| (call.kind == HookKind::Response).then(Box::default));
     let session = session.map(|session| Box::new(session::message(*session, call.token.as_deref())));
     let response = call.response.map(|response| response_message(response, call.raw_body_only));
-    let asked =
-        Asked { kind: call.kind, response_headers: response.as_ref().map(|response| response.headers.clone()).unwrap_or_default() };
+    let asked = AskedHook {
+        kind: call.kind,
+        response_headers: response.as_ref().map(|response| response.headers.clone()).unwrap_or_default(),
+    };
     let object = Object {
         hook_type: number(call.kind),
         hook_name: call.name.as_ref().to_owned(),
@@ -54,8 +56,8 @@ fn number(kind: HookKind) -> i32 {
     }
 }
 
-fn spec(api: &PluginApi) -> Vec<Entry> {
-    let entry = |key: &str, value: &str| Entry { key: key.to_owned(), value: value.to_owned() };
+fn spec(api: &PluginApi) -> Vec<MapEntry> {
+    let entry = |key: &str, value: &str| MapEntry { key: key.to_owned(), value: value.to_owned() };
     let mut spec = vec![entry("OrgID", &api.org_id), entry("APIID", &api.id), entry("bundle_hash", &api.bundle_hash)];
     spec.extend(api.config_text.as_deref().map(|text| entry("config_data", text)));
     spec
@@ -64,7 +66,7 @@ fn spec(api: &PluginApi) -> Vec<Entry> {
 fn request_message(request: PluginRequest, raw_body_only: bool) -> MiniRequestObject {
     let mut headers = firsts(request.headers);
     if !request.host.is_empty() {
-        headers.push(Entry { key: "Host".to_owned(), value: request.host });
+        headers.push(MapEntry { key: "Host".to_owned(), value: request.host });
     }
     MiniRequestObject {
         headers,
@@ -81,11 +83,11 @@ fn request_message(request: PluginRequest, raw_body_only: bool) -> MiniRequestOb
 }
 
 /// The first value of each name, as Tyk sends them.
-fn firsts(lines: Vec<(String, String)>) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::with_capacity(lines.len() + 1);
+fn firsts(lines: Vec<(String, String)>) -> Vec<MapEntry> {
+    let mut entries: Vec<MapEntry> = Vec::with_capacity(lines.len() + 1);
     for (key, value) in lines {
         if !entries.iter().any(|entry| entry.key == key) {
-            entries.push(Entry { key, value });
+            entries.push(MapEntry { key, value });
         }
     }
     entries
@@ -105,7 +107,7 @@ fn response_message(response: PluginResponse, raw_body_only: bool) -> ResponseOb
         }
     }
     let first =
-        |header: &HeaderValues| Entry { key: header.key.clone(), value: header.values.first().cloned().unwrap_or_default() };
+        |header: &HeaderValues| MapEntry { key: header.key.clone(), value: header.values.first().cloned().unwrap_or_default() };
     ResponseObject {
         status_code: i32::from(response.status),
         body: text(&response.body, raw_body_only),
@@ -116,7 +118,7 @@ fn response_message(response: PluginResponse, raw_body_only: bool) -> ResponseOb
 }
 
 /// What an answer means.
-pub(crate) fn answer(object: ObjectAnswer, asked: &Asked) -> Result<HookAnswer, HookFault> {
+pub(crate) fn answer(object: ObjectAnswer, asked: &AskedHook) -> Result<HookAnswer, HookFault> {
     if asked.kind == HookKind::Response {
         let response = object.response.ok_or_else(|| HookFault::Failed("the answer has no response".to_owned()))?;
         return Ok(HookAnswer { response: Some(response_of(response, asked)?), ..HookAnswer::default() });
@@ -137,7 +139,7 @@ pub(crate) fn answer(object: ObjectAnswer, asked: &Asked) -> Result<HookAnswer, 
     Ok(answer)
 }
 
-fn pairs(entries: Vec<Entry>) -> Vec<(String, String)> {
+fn pairs(entries: Vec<MapEntry>) -> Vec<(String, String)> {
     entries.into_iter().map(|entry| (entry.key, entry.value)).collect()
 }
 
@@ -170,7 +172,7 @@ fn return_overrides(overrides: Overrides) -> ReturnOverrides {
     ReturnOverrides { status: i64::from(response_code), body, headers: pairs(headers), override_error, is_processed: false }
 }
 
-fn response_of(response: ResponseAnswer, asked: &Asked) -> Result<PluginResponse, HookFault> {
+fn response_of(response: ResponseAnswer, asked: &AskedHook) -> Result<PluginResponse, HookFault> {
     let status = u16::try_from(response.status_code)
         .map_err(|_| HookFault::Failed(format!("{} is no status of a response", response.status_code)))?;
     let mut lines = response.multivalue_headers;
@@ -185,14 +187,14 @@ fn response_of(response: ResponseAnswer, asked: &Asked) -> Result<PluginResponse
 }
 
 /// Whether two maps are equal.
-fn is_same(one: &[Entry], other: &[Entry]) -> bool {
+fn is_same(one: &[MapEntry], other: &[MapEntry]) -> bool {
     one.len() == other.len() && one.iter().all(|entry| other.contains(entry))
 }
 
 /// The lines after changes of the map of first values: a new name is added, a changed one replaces the first line, a missing one removes all.
-fn synchronised(headers: Vec<Entry>, lines: Vec<HeaderValues>) -> Vec<HeaderValues> {
+fn synchronised(headers: Vec<MapEntry>, lines: Vec<HeaderValues>) -> Vec<HeaderValues> {
     let mut kept: Vec<HeaderValues> = lines.into_iter().filter(|line| headers.iter().any(|entry| entry.key == line.key)).collect();
-    for Entry { key, value } in headers {
+    for MapEntry { key, value } in headers {
         match kept.iter_mut().find(|line| line.key == key) {
             Some(line) => {
                 if let Some(first) = line.values.first_mut() {

@@ -18,9 +18,9 @@ pub(crate) struct Object {
     #[prost(message, optional, boxed, tag = "4")]
     pub session: Option<Box<SessionState>>,
     #[prost(message, repeated, tag = "5")]
-    pub metadata: Vec<Entry>,
+    pub metadata: Vec<MapEntry>,
     #[prost(message, repeated, tag = "6")]
-    pub spec: Vec<Entry>,
+    pub spec: Vec<MapEntry>,
     #[prost(message, optional, tag = "7")]
     pub response: Option<ResponseObject>,
 }
@@ -34,14 +34,14 @@ pub(crate) struct ObjectAnswer {
     #[prost(bytes = "bytes", optional, tag = "4")]
     pub session: Option<Bytes>,
     #[prost(message, repeated, tag = "5")]
-    pub metadata: Vec<Entry>,
+    pub metadata: Vec<MapEntry>,
     #[prost(message, optional, tag = "7")]
     pub response: Option<ResponseAnswer>,
 }
 
 /// An entry of a map from texts to texts.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Entry {
+pub(crate) struct MapEntry {
     #[prost(string, tag = "1")]
     pub key: String,
     #[prost(string, tag = "2")]
@@ -51,9 +51,9 @@ pub(crate) struct Entry {
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct MiniRequestObject {
     #[prost(message, repeated, tag = "1")]
-    pub headers: Vec<Entry>,
+    pub headers: Vec<MapEntry>,
     #[prost(message, repeated, tag = "2")]
-    pub set_headers: Vec<Entry>,
+    pub set_headers: Vec<MapEntry>,
     #[prost(string, repeated, tag = "3")]
     pub delete_headers: Vec<String>,
     #[prost(string, tag = "4")]
@@ -61,11 +61,11 @@ pub(crate) struct MiniRequestObject {
     #[prost(string, tag = "5")]
     pub url: String,
     #[prost(message, repeated, tag = "6")]
-    pub params: Vec<Entry>,
+    pub params: Vec<MapEntry>,
     #[prost(message, repeated, tag = "7")]
-    pub add_params: Vec<Entry>,
+    pub add_params: Vec<MapEntry>,
     #[prost(message, repeated, tag = "8")]
-    pub extended_params: Vec<Entry>,
+    pub extended_params: Vec<MapEntry>,
     #[prost(string, repeated, tag = "9")]
     pub delete_params: Vec<String>,
     #[prost(message, optional, tag = "10")]
@@ -84,13 +84,13 @@ pub(crate) struct MiniRequestObject {
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct RequestAnswer {
     #[prost(message, repeated, tag = "2")]
-    pub set_headers: Vec<Entry>,
+    pub set_headers: Vec<MapEntry>,
     #[prost(string, repeated, tag = "3")]
     pub delete_headers: Vec<String>,
     #[prost(string, tag = "5")]
     pub url: String,
     #[prost(message, repeated, tag = "7")]
-    pub add_params: Vec<Entry>,
+    pub add_params: Vec<MapEntry>,
     #[prost(string, repeated, tag = "9")]
     pub delete_params: Vec<String>,
     #[prost(message, optional, tag = "10")]
@@ -109,7 +109,7 @@ pub(crate) struct Overrides {
     #[prost(string, tag = "2")]
     pub response_error: String,
     #[prost(message, repeated, tag = "3")]
-    pub headers: Vec<Entry>,
+    pub headers: Vec<MapEntry>,
     #[prost(bool, tag = "4")]
     pub override_error: bool,
     #[prost(string, tag = "5")]
@@ -125,7 +125,7 @@ pub(crate) struct ResponseObject {
     #[prost(string, tag = "3")]
     pub body: String,
     #[prost(message, repeated, tag = "4")]
-    pub headers: Vec<Entry>,
+    pub headers: Vec<MapEntry>,
     #[prost(message, repeated, tag = "5")]
     pub multivalue_headers: Vec<HeaderValues>,
 }
@@ -138,7 +138,7 @@ pub(crate) struct ResponseAnswer {
     #[prost(bytes = "vec", tag = "2")]
     pub raw_body: Vec<u8>,
     #[prost(message, repeated, tag = "4")]
-    pub headers: Vec<Entry>,
+    pub headers: Vec<MapEntry>,
     #[prost(message, repeated, tag = "5")]
     pub multivalue_headers: Vec<HeaderValues>,
 }
@@ -179,7 +179,7 @@ pub(crate) struct SessionState {
     #[prost(string, tag = "12")]
     pub oauth_client_id: String,
     #[prost(message, repeated, tag = "13")]
-    pub oauth_keys: Vec<Entry>,
+    pub oauth_keys: Vec<MapEntry>,
     #[prost(message, optional, tag = "14")]
     pub basic_auth_data: Option<PasswordData>,
     #[prost(message, optional, tag = "15")]
@@ -199,7 +199,7 @@ pub(crate) struct SessionState {
     #[prost(bool, tag = "22")]
     pub enable_detailed_recording: bool,
     #[prost(message, repeated, tag = "23")]
-    pub metadata: Vec<Entry>,
+    pub metadata: Vec<MapEntry>,
     #[prost(string, repeated, tag = "24")]
     pub tags: Vec<String>,
     #[prost(string, tag = "25")]

@@ -1,6 +1,6 @@
 //! Sessions as messages and back, as Tyk converts them.
 
-use crate::message::{AccessDefinition, AccessSpec, Entry, PasswordData, QuotaMonitor, RightEntry, SessionState, TokenData};
+use crate::message::{AccessDefinition, AccessSpec, MapEntry, PasswordData, QuotaMonitor, RightEntry, SessionState, TokenData};
 use serde_json::{Value, json};
 use tollgate_model::session::{AccessRight, AllowedUrl, BasicAuthData, JwtData, Session};
 
@@ -21,7 +21,7 @@ pub(crate) fn message(session: Session, token: Option<&str>) -> SessionState {
         access_rights: session.access_rights.into_iter().map(right_entry).collect(),
         org_id: session.org_id,
         oauth_client_id: session.oauth_client_id,
-        oauth_keys: session.oauth_keys.into_iter().map(|(key, value)| Entry { key, value }).collect(),
+        oauth_keys: session.oauth_keys.into_iter().map(|(key, value)| MapEntry { key, value }).collect(),
         basic_auth_data: Some(PasswordData { password: session.basic_auth_data.password, hash: session.basic_auth_data.hash_type }),
         jwt_data: Some(TokenData { secret: session.jwt_data.secret }),
         hmac_enabled: session.hmac_enabled,
@@ -48,12 +48,12 @@ pub(crate) fn message(session: Session, token: Option<&str>) -> SessionState {
 }
 
 /// A value of the metadata: texts as they are, all others as JSON.
-fn metadata_entry((key, value): (String, Value)) -> Entry {
+fn metadata_entry((key, value): (String, Value)) -> MapEntry {
     let value = match value {
         Value::String(text) => text,
         other => other.to_string(),
     };
-    Entry { key, value }
+    MapEntry { key, value }
 }
 
 fn right_entry((key, right): (String, AccessRight)) -> RightEntry {

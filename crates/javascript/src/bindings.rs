@@ -3,7 +3,7 @@
 
 use crate::ScriptHost;
 use crate::call_state::CallState;
-use crate::http_call::{self, Batch};
+use crate::http_call::{self, HttpBatch};
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -21,9 +21,9 @@ const RAW: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// An argument as text; a missing one is `undefined`, as in Tyk.
-type Text = Opt<Coerced<String>>;
+type ScriptText = Opt<Coerced<String>>;
 
-fn text(argument: Text) -> String {
+fn text(argument: ScriptText) -> String {
     argument.0.map_or_else(|| "undefined".to_owned(), |text| text.0)
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn define(ctx: &Ctx<'_>, host: Arc<dyn ScriptHost>, state: Arc<CallSt
 fn define_log(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>) -> Result<()> {
     let globals = ctx.globals();
     let (own_host, own_state) = (host.clone(), state.clone());
-    let log = move |line: Text| {
+    let log = move |line: ScriptText| {
         let line = text(line);
         if own_state.may_log(line.len()) {
             own_host.log(&line);
@@ -46,7 +46,7 @@ fn define_log(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>)
     };
     globals.set("log", Func::from(log))?;
     let (own_host, own_state) = (host.clone(), state.clone());
-    let raw_log = move |line: Text| {
+    let raw_log = move |line: ScriptText| {
         let line = text(line);
         if own_state.may_log(line.len()) {
             own_host.raw_log(&line);
@@ -58,19 +58,19 @@ fn define_log(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>)
 fn define_base64(ctx: &Ctx<'_>) -> Result<()> {
     let globals = ctx.globals();
     // Bytes that are not UTF-8 become replacement characters: a JavaScript text cannot hold them.
-    let decoded = |engine: &GeneralPurpose, input: Text| {
+    let decoded = |engine: &GeneralPurpose, input: ScriptText| {
         engine.decode(text(input)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     };
-    globals.set("b64enc", Func::from(|input: Text| PADDED.encode(text(input))))?;
-    globals.set("rawb64enc", Func::from(|input: Text| RAW.encode(text(input))))?;
-    globals.set("b64dec", Func::from(move |input: Text| decoded(&PADDED, input)))?;
-    globals.set("rawb64dec", Func::from(move |input: Text| decoded(&RAW, input)))
+    globals.set("b64enc", Func::from(|input: ScriptText| PADDED.encode(text(input))))?;
+    globals.set("rawb64enc", Func::from(|input: ScriptText| RAW.encode(text(input))))?;
+    globals.set("b64dec", Func::from(move |input: ScriptText| decoded(&PADDED, input)))?;
+    globals.set("rawb64dec", Func::from(move |input: ScriptText| decoded(&RAW, input)))
 }
 
 fn define_http(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>) -> Result<()> {
     let globals = ctx.globals();
     let (own_host, own_state) = (host.clone(), state.clone());
-    let send = move |request: Text| {
+    let send = move |request: ScriptText| {
         let call = match http_call::read(&text(request)) {
             Ok(call) => call,
             Err(why) => {
@@ -83,8 +83,8 @@ fn define_http(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>
     };
     globals.set("TykMakeHttpRequest", Func::from(send))?;
     let (own_host, own_state) = (host.clone(), state.clone());
-    let send_all = move |requests: Text| {
-        let batch = match Batch::read(&text(requests)) {
+    let send_all = move |requests: ScriptText| {
+        let batch = match HttpBatch::read(&text(requests)) {
             Ok(batch) => batch,
             Err(why) => {
                 own_host.log(&format!("TykBatchRequest: {why}"));
@@ -101,13 +101,13 @@ fn define_http(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>
 fn define_keys(ctx: &Ctx<'_>, host: &Arc<dyn ScriptHost>, state: &Arc<CallState>) -> Result<()> {
     let globals = ctx.globals();
     let (own_host, own_state) = (host.clone(), state.clone());
-    let get = move |key: Text, api_id: Text| {
+    let get = move |key: ScriptText, api_id: ScriptText| {
         let (key, api_id) = (text(key), text(api_id));
         own_host.key(&key, &api_id, own_state.time_left())
     };
     globals.set("TykGetKeyData", Func::from(get))?;
     let (own_host, own_state) = (host.clone(), state.clone());
-    let set = move |key: Text, session: Text, suppress_reset: Text| {
+    let set = move |key: ScriptText, session: ScriptText, suppress_reset: ScriptText| {
         let (key, session, keep_counters) = (text(key), text(session), text(suppress_reset) == "1");
         let done = own_host.set_key(&key, &session, keep_counters, own_state.time_left());
         if let Err(why) = done {

@@ -10,14 +10,14 @@ use crate::ScriptHost;
 use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::ScriptLimits;
 use crate::program::{Handler, Program};
-use crate::sandbox::{Argument, Entry};
+use crate::sandbox::{Argument, SandboxEntry};
 use loading::Spares;
-use state::{Lane, Refused, State, WantedThread};
+use state::{RefusedScript, ScriptLane, State, WantedThread};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tollgate_plugin::LoadGate;
-use worker::Worker;
+use worker::EngineWorker;
 
 /// The threads that have scripts run, for the whole gateway, and their processes. They start when they are needed.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ struct Shared {
 /// The program of one API, ready to be called.
 pub struct Script {
     engine: Arc<Shared>,
-    lane: Arc<Lane>,
+    lane: Arc<ScriptLane>,
 }
 
 /// One call.
@@ -42,7 +42,7 @@ pub struct ScriptCall {
     /// The function.
     pub handler: Handler,
     /// How it is called.
-    pub entry: Entry,
+    pub entry: SandboxEntry,
     /// What the entry wants.
     pub arguments: [Argument; 4],
 }
@@ -83,7 +83,7 @@ impl ScriptEngine {
     /// Loads a program: its top-level code runs. If that takes long, this returns before, and the calls of the script wait.
     pub fn load(&self, program: Program, host: Arc<dyn ScriptHost>, limits: ScriptLimits) -> Result<Script, ProgramFault> {
         let number = self.0.next_number.fetch_add(1, Ordering::Relaxed);
-        let lane = Arc::new(Lane::new(number, program, host, limits));
+        let lane = Arc::new(ScriptLane::new(number, program, host, limits));
         loading::load(&self.0, &lane)?;
         Ok(Script { engine: self.0.clone(), lane })
     }
@@ -120,12 +120,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take_spare(&self) -> Option<Worker> {
+    fn take_spare(&self) -> Option<EngineWorker> {
         self.spares.take()
     }
 
     /// Queues a task, and has a thread take it.
-    fn submit(this: &Arc<Self>, lane: &Arc<Lane>, task: Task) -> Result<(), Refused> {
+    fn submit(this: &Arc<Self>, lane: &Arc<ScriptLane>, task: Task) -> Result<(), RefusedScript> {
         let mut state = this.lock();
         state.enqueue(lane, task)?;
         let wanted = state.wanted_thread(Instant::now());
@@ -135,7 +135,7 @@ impl Shared {
     }
 
     /// A program is loaded, or it never will be: the calls that wait for it begin or fail.
-    fn end_load(this: &Arc<Self>, lane: &Arc<Lane>, result: Result<(), ProgramFault>) {
+    fn end_load(this: &Arc<Self>, lane: &Arc<ScriptLane>, result: Result<(), ProgramFault>) {
         let mut state = this.lock();
         let failed = state.end_load(lane, result);
         let wanted = state.wanted_thread(Instant::now());

@@ -36,7 +36,7 @@ const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.')
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "PascalCase")]
-struct TykRequest {
+struct ScriptRequest {
     method: Option<String>,
     body: Option<String>,
     headers: Option<Map<String, Value>>,
@@ -48,7 +48,7 @@ struct TykRequest {
 /// Reads the argument of `TykMakeHttpRequest`.
 pub(crate) fn read(text: &str) -> Result<HttpCall, String> {
     let value = folded(text, &["Method", "Body", "Headers", "Domain", "Resource", "FormData"])?;
-    let request: TykRequest = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    let request: ScriptRequest = serde_json::from_value(value).map_err(|error| error.to_string())?;
     let body = request.body.filter(|body| !body.is_empty()).map_or_else(|| form(&texts(request.form_data)), Ok)?;
     Ok(HttpCall {
         method: method(request.method),
@@ -83,7 +83,7 @@ struct TykReply<'r> {
 }
 
 /// The argument of `TykBatchRequest`.
-pub(crate) struct Batch {
+pub(crate) struct HttpBatch {
     pub calls: Vec<HttpCall>,
     pub in_turn: bool,
 }
@@ -112,7 +112,7 @@ struct TykBatchReply<'r> {
     body: Cow<'r, str>,
 }
 
-impl Batch {
+impl HttpBatch {
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let value = folded(text, &["requests", "suppress_parallel_execution"])?;
         let batch: TykBatch = serde_json::from_value(value).map_err(|error| error.to_string())?;
@@ -121,7 +121,7 @@ impl Batch {
             return Err(format!("a batch has at most {BATCH_REQUESTS_MAX} requests"));
         }
         let calls: Result<Vec<_>, String> = entries.into_iter().map(batched).collect();
-        Ok(Batch { calls: calls?, in_turn: batch.suppress_parallel_execution.unwrap_or(false) })
+        Ok(HttpBatch { calls: calls?, in_turn: batch.suppress_parallel_execution.unwrap_or(false) })
     }
 
     /// Writes the result, in the order of the requests. One without a response has the status 0, as in Tyk.

@@ -23,7 +23,7 @@ pub use http_call::{HttpCall, HttpReply};
 pub use limits::ScriptLimits;
 pub use objects::{VirtualAnswer, VirtualRequest, request_argument, response_argument, spec};
 pub use program::{Constant, Handler, Program, ProgramBuilder, Scope};
-pub use sandbox::{Argument, Entry};
+pub use sandbox::{Argument, SandboxEntry};
 pub use worker_process::serve_scripts_if_asked;
 
 use std::time::Duration;

@@ -29,7 +29,7 @@ type Builtins = (
 
 /// How a handler is called, and with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Entry {
+pub enum SandboxEntry {
     /// `NewProcessRequest`: request, session, configuration, and anything if the script may change the session's `meta_data`.
     Request = 0,
     /// `NewProcessResponse`: response, request, session, configuration.
@@ -136,7 +136,7 @@ impl Sandbox {
     /// Makes a call, until the deadline. The sandbox is of no more use if the second value is false.
     pub(crate) fn run(
         &self,
-        entry: Entry,
+        entry: SandboxEntry,
         handler: Handler,
         arguments: &Arguments,
         deadline: Instant,
@@ -156,7 +156,7 @@ impl Sandbox {
         }
     }
 
-    fn call(&self, ctx: &Ctx<'_>, entry: Entry, handler: Handler, arguments: &Arguments) -> Result<String, ScriptFault> {
+    fn call(&self, ctx: &Ctx<'_>, entry: SandboxEntry, handler: Handler, arguments: &Arguments) -> Result<String, ScriptFault> {
         let thrown = |error: CaughtError<'_>| self.fault(&error);
         self.state.set_quiet(true);
         let call: Function<'_> = ctx.globals().get(LIBRARY).catch(ctx).map_err(thrown)?;
@@ -222,7 +222,7 @@ impl Drop for Sandbox {
 }
 
 /// The arguments of `call` in `library.js`: texts of which it makes an object come after all others, with null in their place.
-fn flattened<'js>(ctx: &Ctx<'js>, entry: Entry, handler: Handler, arguments: &Arguments) -> rquickjs::Result<Args<'js>> {
+fn flattened<'js>(ctx: &Ctx<'js>, entry: SandboxEntry, handler: Handler, arguments: &Arguments) -> rquickjs::Result<Args<'js>> {
     let texts = || {
         arguments.iter().filter_map(|argument| if let Argument::Members(texts) = argument { Some(texts) } else { None }).flatten()
     };

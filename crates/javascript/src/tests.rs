@@ -7,8 +7,8 @@ mod natives;
 mod tyk_api;
 
 use crate::{
-    Argument, Entry, Handler, HttpCall, HttpReply, Program, ProgramBuilder, ProgramFault, Scope, Script, ScriptCall, ScriptEngine,
-    ScriptFault, ScriptHost, ScriptLimits, ScriptReply,
+    Argument, Handler, HttpCall, HttpReply, Program, ProgramBuilder, ProgramFault, SandboxEntry, Scope, Script, ScriptCall,
+    ScriptEngine, ScriptFault, ScriptHost, ScriptLimits, ScriptReply,
 };
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -130,26 +130,26 @@ fn load_fault(text: &str, name: &str) -> String {
 }
 
 impl Loaded {
-    fn begin(&self, entry: Entry, arguments: [Value; 4]) -> Receiver<Result<String, ScriptFault>> {
+    fn begin(&self, entry: SandboxEntry, arguments: [Value; 4]) -> Receiver<Result<String, ScriptFault>> {
         let (sender, receiver) = channel();
         let arguments = arguments.map(|argument| Argument::Json(argument.to_string()));
         self.script.call(ScriptCall { handler: self.handler, entry, arguments }, Box::new(Channel(sender)));
         receiver
     }
 
-    fn call(&self, entry: Entry, arguments: [Value; 4]) -> Result<String, ScriptFault> {
+    fn call(&self, entry: SandboxEntry, arguments: [Value; 4]) -> Result<String, ScriptFault> {
         self.begin(entry, arguments).recv_timeout(Duration::from_secs(30)).unwrap()
     }
 
     /// Calls it as a virtual endpoint, whose result is JSON.
     fn answer(&self, request: Value) -> Value {
-        let text =
-            self.call(Entry::Virtual, [request, json!({"meta_data": {"m": 1}}), json!({"config_data": {"c": 2}}), json!(null)]);
+        let text = self
+            .call(SandboxEntry::Virtual, [request, json!({"meta_data": {"m": 1}}), json!({"config_data": {"c": 2}}), json!(null)]);
         serde_json::from_str(&text.unwrap()).unwrap()
     }
 
     fn fault(&self) -> ScriptFault {
-        self.call(Entry::Virtual, [json!({}), json!({}), json!({}), json!(null)]).unwrap_err()
+        self.call(SandboxEntry::Virtual, [json!({}), json!({}), json!({}), json!(null)]).unwrap_err()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::fault::{ProgramFault, ScriptFault};
 use crate::http_call::{HttpCall, HttpReply};
 use crate::limits::ScriptLimits;
 use crate::program::{Handler, Program};
-use crate::sandbox::{Arguments, Entry};
+use crate::sandbox::{Arguments, SandboxEntry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -24,13 +24,13 @@ const LENGTH_BYTES: usize = 4;
 
 /// From the gateway.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Order<'a> {
+pub(crate) enum WireOrder<'a> {
     /// Loads a program under a number. `quiet` leaves out what its top-level code logs.
     Load { number: u64, program: Cow<'a, Program>, limits: ScriptLimits, time_max: Duration, quiet: bool },
     /// Frees a program.
     Forget(u64),
     /// Calls a function of a program that is loaded.
-    Call { number: u64, entry: Entry, handler: Handler, arguments: Cow<'a, Arguments>, time_max: Duration },
+    Call { number: u64, entry: SandboxEntry, handler: Handler, arguments: Cow<'a, Arguments>, time_max: Duration },
     /// Answers the last question.
     Answer(HostAnswer),
 }
@@ -78,7 +78,7 @@ pub(crate) enum HostAnswer {
 }
 
 /// One end of the socket.
-pub(crate) struct Link {
+pub(crate) struct ScriptLink {
     stream: UnixStream,
     chunk: Box<[u8]>,
     /// What has been read of the frames to come.
@@ -86,9 +86,9 @@ pub(crate) struct Link {
     written: Vec<u8>,
 }
 
-impl Link {
+impl ScriptLink {
     pub(crate) fn new(stream: UnixStream) -> Self {
-        Link { stream, chunk: vec![0; READ_BYTES].into_boxed_slice(), read: Vec::new(), written: Vec::new() }
+        ScriptLink { stream, chunk: vec![0; READ_BYTES].into_boxed_slice(), read: Vec::new(), written: Vec::new() }
     }
 
     /// Sends a message. If the socket has a time limit, this tries until `end`.

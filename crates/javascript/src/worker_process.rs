@@ -5,7 +5,7 @@ use crate::ScriptHost;
 use crate::http_call::{HttpCall, HttpReply};
 use crate::limits::THREAD_STACK_BYTES;
 use crate::sandbox::Sandbox;
-use crate::wire::{HostAnswer, Link, Order, Said};
+use crate::wire::{HostAnswer, Said, ScriptLink, WireOrder};
 use rustix::process::{Resource, Rlimit, getrlimit, setpriority_process, setrlimit};
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -47,8 +47,8 @@ fn serve() -> io::Result<()> {
     let _ = setpriority_process(None, NICENESS);
     end_with_gateway()?;
     confine();
-    let gateway = Arc::new(Gateway(Mutex::new(Link::new(socket))));
-    let mut worker = Worker { gateway, engines: HashMap::new(), usual_kib: resident_kib() };
+    let gateway = Arc::new(GatewayPipe(Mutex::new(ScriptLink::new(socket))));
+    let mut worker = ScriptProcess { gateway, engines: HashMap::new(), usual_kib: resident_kib() };
     let thread = std::thread::Builder::new().name("script".to_owned()).stack_size(THREAD_STACK_BYTES);
     thread.spawn(move || worker.run())?.join().map_err(|_| io::Error::other("the script's thread has crashed"))?
 }
@@ -74,18 +74,18 @@ fn confine() {
     let _ = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE);
 }
 
-struct Worker {
-    gateway: Arc<Gateway>,
+struct ScriptProcess {
+    gateway: Arc<GatewayPipe>,
     engines: HashMap<u64, Sandbox>,
     /// Memory after the last load.
     usual_kib: u64,
 }
 
-impl Worker {
+impl ScriptProcess {
     /// Does what the gateway orders.
     fn run(&mut self) -> io::Result<()> {
         loop {
-            let order = self.gateway.lock().receive::<Order<'static>>()?;
+            let order = self.gateway.lock().receive::<WireOrder<'static>>()?;
             let began = Instant::now();
             if let Some(said) = self.obey(order, began) {
                 self.gateway.lock().send(&said, None)?;
@@ -93,9 +93,9 @@ impl Worker {
         }
     }
 
-    fn obey(&mut self, order: Order<'_>, began: Instant) -> Option<Said> {
+    fn obey(&mut self, order: WireOrder<'_>, began: Instant) -> Option<Said> {
         match order {
-            Order::Load { number, program, limits, time_max, quiet } => {
+            WireOrder::Load { number, program, limits, time_max, quiet } => {
                 let program = Arc::new(program.into_owned());
                 let made = Sandbox::new(program, self.gateway.clone(), limits, quiet, began + time_max);
                 let result = made.map(|sandbox| drop(self.engines.insert(number, sandbox)));
@@ -104,11 +104,11 @@ impl Worker {
                 }
                 Some(Said::Loaded { goes_on: result.is_ok() || self.goes_on(), result })
             }
-            Order::Forget(number) => {
+            WireOrder::Forget(number) => {
                 self.engines.remove(&number);
                 None
             }
-            Order::Call { number, entry, handler, arguments, time_max } => {
+            WireOrder::Call { number, entry, handler, arguments, time_max } => {
                 let sandbox = self.engines.get(&number)?;
                 let (result, is_kept) = sandbox.run(entry, handler, &arguments, began + time_max);
                 if !is_kept {
@@ -118,7 +118,7 @@ impl Worker {
                 Some(Said::Done { result, is_kept, goes_on })
             }
             // Nothing was asked.
-            Order::Answer(_) => None,
+            WireOrder::Answer(_) => None,
         }
     }
 
@@ -135,10 +135,10 @@ fn resident_kib() -> u64 {
 }
 
 /// The host of all scripts here: the gateway at the other end of the socket, which also knows how much time is left.
-struct Gateway(Mutex<Link>);
+struct GatewayPipe(Mutex<ScriptLink>);
 
-impl Gateway {
-    fn lock(&self) -> MutexGuard<'_, Link> {
+impl GatewayPipe {
+    fn lock(&self) -> MutexGuard<'_, ScriptLink> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -151,14 +151,14 @@ impl Gateway {
 
     fn ask(&self, question: &Said) -> HostAnswer {
         self.say(question);
-        match self.lock().receive::<Order<'static>>() {
-            Ok(Order::Answer(answer)) => answer,
+        match self.lock().receive::<WireOrder<'static>>() {
+            Ok(WireOrder::Answer(answer)) => answer,
             _ => std::process::exit(0),
         }
     }
 }
 
-impl ScriptHost for Gateway {
+impl ScriptHost for GatewayPipe {
     fn log(&self, text: &str) {
         self.say(&Said::Log(text.to_owned()));
     }

@@ -29,7 +29,8 @@ impl JqValue {
 
     /// The document that Go's `json.Marshal` makes of it. `None` if it is longer than `bytes_max`.
     pub fn write(&self, bytes_max: usize) -> Option<Vec<u8>> {
-        let mut out = Out { text: String::with_capacity(self.weight().min(bytes_max).min(1 << 20)), bytes_max, style: Style::Go };
+        let mut out =
+            Out { text: String::with_capacity(self.weight().min(bytes_max).min(1 << 20)), bytes_max, style: JsonStyle::Go };
         write(self, &mut out).ok()?;
         Some(out.text.into_bytes())
     }
@@ -41,7 +42,7 @@ impl JqValue {
 
     /// The same, or its first bytes.
     pub(crate) fn shown(&self, bytes_max: usize) -> String {
-        let mut out = Out { text: String::new(), bytes_max, style: Style::Jq };
+        let mut out = Out { text: String::new(), bytes_max, style: JsonStyle::Jq };
         // What is longer is cut.
         let _ = write(self, &mut out);
         out.text
@@ -141,7 +142,7 @@ impl<'de> Visitor<'de> for NameReader {
 
 /// How a document is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
+enum JsonStyle {
     Go,
     Jq,
 }
@@ -150,7 +151,7 @@ enum Style {
 struct Out {
     text: String,
     bytes_max: usize,
-    style: Style,
+    style: JsonStyle,
 }
 
 impl Write for Out {
@@ -183,7 +184,7 @@ fn write(value: &JqValue, out: &mut Out) -> fmt::Result {
         }
         JqValue::Object(object) => {
             let mut members: Vec<(&Rc<str>, &JqValue)> = object.members.iter().collect();
-            if out.style == Style::Go {
+            if out.style == JsonStyle::Go {
                 members.sort_unstable_by_key(|(name, _)| *name);
             }
             out.write_str("{")?;
@@ -205,7 +206,7 @@ fn write_number(number: f64, out: &mut Out) -> fmt::Result {
     }
     let number = number.clamp(f64::MIN, f64::MAX);
     let size = number.abs();
-    let (from, below) = if out.style == Style::Go { (1e-6, 1e21) } else { (1e-5, 1e17) };
+    let (from, below) = if out.style == JsonStyle::Go { (1e-6, 1e21) } else { (1e-5, 1e17) };
     if number == 0.0 || (from..below).contains(&size) {
         return write!(out, "{number}");
     }
@@ -213,7 +214,7 @@ fn write_number(number: f64, out: &mut Out) -> fmt::Result {
     let text = format!("{number:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
-    let width = if out.style == Style::Go { 1 } else { 2 };
+    let width = if out.style == JsonStyle::Go { 1 } else { 2 };
     write!(out, "{digits}e{sign}{exponent:0>width$}")
 }
 
@@ -229,8 +230,8 @@ fn write_text(text: &str, out: &mut Out) -> fmt::Result {
             '\t' => "\\t",
             '\u{8}' => "\\b",
             '\u{c}' => "\\f",
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' if out.style == Style::Go => "",
-            '\0'..='\u{1f}' | '\u{7f}' if character != '\u{7f}' || out.style == Style::Jq => "",
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' if out.style == JsonStyle::Go => "",
+            '\0'..='\u{1f}' | '\u{7f}' if character != '\u{7f}' || out.style == JsonStyle::Jq => "",
             _ => continue,
         };
         out.write_str(text.get(start..at).unwrap_or_default())?;

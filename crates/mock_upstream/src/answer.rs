@@ -1,7 +1,7 @@
 //! Selects the response for a path. The paths are go-bench-suite's, plus a few more; every other path has what [`OtherPaths`] says.
 
 use super::body::{AnswerBody, json, letters, typed};
-use super::described::BodyRead;
+use super::described::DescribedBody;
 use super::parameter::{duration, query_value, size};
 use super::{OtherPaths, described, dummy, websocket};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -45,7 +45,7 @@ pub(crate) async fn answer(request: Request<Incoming>, others: OtherPaths) -> Re
         return echo(&head, body).await;
     }
     // hyper closes a connection whose body is not read.
-    let mut read = BodyRead { bytes: 0, complete: true };
+    let mut read = DescribedBody { bytes: 0, complete: true };
     while let Some(frame) = next_frame(&mut body).await {
         match frame {
             Ok(frame) => read.bytes += frame.data_ref().map_or(0, |data| data.len() as u64),
@@ -89,7 +89,7 @@ pub(crate) async fn answer(request: Request<Incoming>, others: OtherPaths) -> Re
     }
 }
 
-async fn other(head: &request::Parts, read: BodyRead, others: OtherPaths) -> Response<AnswerBody> {
+async fn other(head: &request::Parts, read: DescribedBody, others: OtherPaths) -> Response<AnswerBody> {
     match others {
         OtherPaths::Description => described::answer(head, read),
         OtherPaths::DummyApi => dummy::answer(head).await,

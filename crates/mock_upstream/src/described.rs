@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 /// The bytes of a body that was read, and whether all of it came.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BodyRead {
+pub(crate) struct DescribedBody {
     pub bytes: u64,
     pub complete: bool,
 }
 
-pub(crate) fn answer(head: &request::Parts, body: BodyRead) -> Response<AnswerBody> {
+pub(crate) fn answer(head: &request::Parts, body: DescribedBody) -> Response<AnswerBody> {
     let said = json!({
         "method": head.method.as_str(),
         "path": head.uri.path(),

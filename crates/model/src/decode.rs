@@ -232,15 +232,15 @@ impl<'v> de::Deserializer<'v> for Cursor<'v, '_> {
 }
 
 /// A member of an object: the field it goes to, the key as written, the value.
-type Member<'v> = (&'v str, &'v str, &'v Value);
+type DecodedMember<'v> = (&'v str, &'v str, &'v Value);
 
 /// The members that are set and that the type knows, each once.
 fn known_members<'v>(
     members: &'v Map<String, Value>,
     fields: &'static [&'static str],
     trace: &mut DecodeCursor,
-) -> Vec<Member<'v>> {
-    let mut known: Vec<Member<'v>> = Vec::with_capacity(members.len());
+) -> Vec<DecodedMember<'v>> {
+    let mut known: Vec<DecodedMember<'v>> = Vec::with_capacity(members.len());
     for (key, value) in members.iter().filter(|(_, value)| !value.is_null()) {
         let exact = fields.iter().find(|field| *field == key);
         let field = exact.or_else(|| fields.iter().find(|f| f.eq_ignore_ascii_case(key)));
@@ -278,7 +278,7 @@ impl<'v, I: Iterator<Item = (usize, &'v Value)>> SeqAccess<'v> for Items<'v, '_,
 }
 
 struct MemberReader<'v, 't> {
-    rest: std::vec::IntoIter<Member<'v>>,
+    rest: std::vec::IntoIter<DecodedMember<'v>>,
     current: Option<(&'v str, &'v Value)>,
     trace: &'t mut DecodeCursor,
 }

@@ -18,7 +18,7 @@ impl Members {
     pub fn parse_some(text: &[u8], is_wanted: impl Fn(&str) -> bool) -> Option<Self> {
         // Validated once, so that the pieces need no validation.
         let mut deserializer = serde_json::Deserializer::from_str(std::str::from_utf8(text).ok()?);
-        let members = deserializer.deserialize_map(Reader(is_wanted)).ok()?;
+        let members = deserializer.deserialize_map(MemberReader(is_wanted)).ok()?;
         deserializer.end().ok().map(|()| members)
     }
 
@@ -35,9 +35,9 @@ impl From<Map<String, Value>> for Members {
 }
 
 /// Parses the wanted members.
-struct Reader<F>(F);
+struct MemberReader<F>(F);
 
-impl<'de, F: Fn(&str) -> bool> Visitor<'de> for Reader<F> {
+impl<'de, F: Fn(&str) -> bool> Visitor<'de> for MemberReader<F> {
     type Value = Members;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

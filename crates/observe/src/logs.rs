@@ -11,7 +11,7 @@ pub use problems::problems;
 pub use syslog::SyslogServer;
 
 use clap::ValueEnum;
-use limiter::{LineKind, LineLimiter, Summary};
+use limiter::{LineKind, LineLimiter, SuppressedLines};
 use lines::LogLines;
 use shape::LineShape;
 use std::io::IsTerminal;
@@ -181,8 +181,8 @@ impl Drop for Log {
     }
 }
 
-fn say(summary: Summary) {
-    let Summary { kind, level, message, lines, seconds } = summary;
+fn say(summary: SuppressedLines) {
+    let SuppressedLines { kind, level, message, lines, seconds } = summary;
     let LineKind { api, cause, .. } = &kind;
     let (api, cause) = (api.as_deref(), cause.as_deref());
     let text = format_args!("{message}: and {lines} more in the last {seconds} s");

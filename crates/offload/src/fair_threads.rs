@@ -16,7 +16,7 @@ const REST_AFTER: Duration = Duration::from_secs(2);
 /// What is taken and freed for it: more than the allocator keeps for a thread.
 const STIR_BYTES: usize = 4 << 20;
 
-type Job = Box<dyn FnOnce() + Send>;
+type QueuedJob = Box<dyn FnOnce() + Send>;
 
 /// What a group of threads is like.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct ThreadPlan {
 }
 
 /// The threads. They end when this is dropped, after the work that waits.
-pub struct FairThreads<A>(Arc<FairQueue<A, Job>>)
+pub struct FairThreads<A>(Arc<FairQueue<A, QueuedJob>>)
 where
     A: Hash + Eq + Clone;
 
@@ -91,7 +91,7 @@ impl<A: Hash + Eq + Clone> Drop for FairThreads<A> {
     }
 }
 
-fn work<A: Hash + Eq + Clone>(queue: &FairQueue<A, Job>) {
+fn work<A: Hash + Eq + Clone>(queue: &FairQueue<A, QueuedJob>) {
     while let Some(job) = queue.take() {
         job();
         if queue.is_empty_for(REST_AFTER) {

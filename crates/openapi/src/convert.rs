@@ -58,7 +58,7 @@ const METHOD_CONFIGS: [(&str, &str); 6] = [
 
 /// A classic definition as an OpenAPI document.
 pub fn to_openapi(definition: &Value) -> Result<ConvertedDefinition, String> {
-    let classic::Written { document, mut losses, notes } = classic::write(definition)?;
+    let classic::WrittenDefinition { document, mut losses, notes } = classic::write(definition)?;
     let parsed =
         Document::new(document.clone()).map_err(|problems| problems.first().map(ToString::to_string).unwrap_or_default())?.0;
     let form = classic_form(&parsed);

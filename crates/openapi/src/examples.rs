@@ -8,7 +8,7 @@ use tollgate_model::{JsonPath, Level, Problem};
 
 use crate::document::{Document, METHODS};
 use crate::request::{essence, is_json};
-use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaExample, SchemaId, Side};
+use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaExample, SchemaId, SchemaSide};
 
 /// Maximum problems of one document: an author repairs the first ones first.
 const PROBLEMS_MAX: usize = 50;
@@ -41,7 +41,7 @@ pub fn check_examples(document: &Document, kinds: ExampleKinds, level: Level) ->
         schema,
         value,
         at,
-        side: Side::Example,
+        side: SchemaSide::Example,
         is_default,
     }));
     let (schemas, _) = compiler.finish();
@@ -68,7 +68,7 @@ struct PlacedExample<'d> {
     schema: SchemaId,
     value: &'d Value,
     at: JsonPath,
-    side: Side,
+    side: SchemaSide,
     is_default: bool,
 }
 
@@ -89,13 +89,13 @@ impl<'d> ExampleWalk<'d> {
             self.compiler.schema(schema, &at.key("schemas").key(name));
         }
         for (name, header) in members(components, "headers") {
-            self.parameter(header, &at.key("headers").key(name), Side::Response);
+            self.parameter(header, &at.key("headers").key(name), SchemaSide::Response);
         }
         for (name, parameter) in members(components, "parameters") {
-            self.parameter(parameter, &at.key("parameters").key(name), Side::Request);
+            self.parameter(parameter, &at.key("parameters").key(name), SchemaSide::Request);
         }
         for (name, body) in members(components, "requestBodies") {
-            self.content(body, &at.key("requestBodies").key(name), Side::Request);
+            self.content(body, &at.key("requestBodies").key(name), SchemaSide::Request);
         }
         for (name, response) in members(components, "responses") {
             self.response(response, &at.key("responses").key(name));
@@ -111,7 +111,7 @@ impl<'d> ExampleWalk<'d> {
                 let at = at.key(method);
                 self.parameters(operation, &at);
                 if let Some(body) = operation.get("requestBody") {
-                    self.content(body, &at.key("requestBody"), Side::Request);
+                    self.content(body, &at.key("requestBody"), SchemaSide::Request);
                 }
                 for (code, response) in members(operation, "responses") {
                     self.response(response, &at.key("responses").key(code));
@@ -123,25 +123,25 @@ impl<'d> ExampleWalk<'d> {
     fn parameters(&mut self, of: &'d Value, at: &JsonPath) {
         let list = of.get("parameters").and_then(Value::as_array).into_iter().flatten();
         for (index, parameter) in list.enumerate() {
-            self.parameter(parameter, &at.key("parameters").index(index), Side::Request);
+            self.parameter(parameter, &at.key("parameters").index(index), SchemaSide::Request);
         }
     }
 
     /// A parameter or header.
-    fn parameter(&mut self, written: &'d Value, at: &JsonPath, side: Side) {
+    fn parameter(&mut self, written: &'d Value, at: &JsonPath, side: SchemaSide) {
         self.described(written, at, side, true);
         self.content(written, at, side);
     }
 
     fn response(&mut self, written: &'d Value, at: &JsonPath) {
-        self.content(written, at, Side::Response);
+        self.content(written, at, SchemaSide::Response);
         let Some(response) = self.document.resolve(written) else { return };
         for (name, header) in members(response, "headers") {
-            self.parameter(header, &at.key("headers").key(name), Side::Response);
+            self.parameter(header, &at.key("headers").key(name), SchemaSide::Response);
         }
     }
 
-    fn content(&mut self, written: &'d Value, at: &JsonPath, side: Side) {
+    fn content(&mut self, written: &'d Value, at: &JsonPath, side: SchemaSide) {
         let Some(resolved) = self.document.resolve(written) else { return };
         for (kind, media) in members(resolved, "content") {
             let is_document = is_json(essence(kind)) || kind.contains('*') || kind.starts_with("application/x-www-form");
@@ -150,7 +150,7 @@ impl<'d> ExampleWalk<'d> {
     }
 
     /// Something with a schema and examples. A text may be an example in a form that is no JSON, unless `is_document`.
-    fn described(&mut self, written: &'d Value, at: &JsonPath, side: Side, is_document: bool) {
+    fn described(&mut self, written: &'d Value, at: &JsonPath, side: SchemaSide, is_document: bool) {
         let Some(written) = self.document.resolve(written).filter(|written| self.seen.insert(std::ptr::from_ref(*written))) else {
             return;
         };

@@ -30,4 +30,4 @@ pub use request::{OperationRules, RulesCompiler, query as form_pairs};
 pub use request_parts::{HeaderLookup, RequestMismatch, RequestParts};
 pub use response::{ResponseCheck, ResponseCompiler, ResponseRules, UnfitBody};
 pub use swagger::{ConvertedSwagger, convert_swagger, is_swagger};
-pub use tollgate_schema::{Budget, Mismatch, Side};
+pub use tollgate_schema::{Budget, Mismatch, SchemaSide};

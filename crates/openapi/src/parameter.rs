@@ -7,14 +7,14 @@ use tollgate_model::JsonPath;
 
 use crate::document::Document;
 use crate::request_parts::{RequestMismatch, WrittenParameters};
-use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaId, Schemas, Shape, Side};
+use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaId, SchemaSide, Schemas, Shape};
 
 /// Maximum members of a decoded object or list: a head of 64 KiB has no more.
 const ITEMS_MAX: usize = 65_536;
 
 /// Where a parameter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Location {
+enum ParameterPlace {
     Path,
     Query,
     Header,
@@ -37,7 +37,7 @@ enum Style {
 #[derive(Debug)]
 pub(crate) struct Parameter {
     name: String,
-    location: Location,
+    location: ParameterPlace,
     required: bool,
     allows_empty: bool,
     style: Style,
@@ -60,14 +60,14 @@ impl Parameter {
         let flag = |name: &str| written.get(name).and_then(Value::as_bool);
         let name = text("name").to_owned();
         let location = match text("in") {
-            "path" => Location::Path,
-            "query" => Location::Query,
+            "path" => ParameterPlace::Path,
+            "query" => ParameterPlace::Query,
             // The specification ignores them as parameters.
             "header" if ["accept", "content-type", "authorization"].iter().any(|own| name.eq_ignore_ascii_case(own)) => {
                 return None;
             }
-            "header" => Location::Header,
-            "cookie" => Location::Cookie,
+            "header" => ParameterPlace::Header,
+            "cookie" => ParameterPlace::Cookie,
             _ => return None,
         };
         let style = match (text("style"), location) {
@@ -76,8 +76,8 @@ impl Parameter {
             ("spaceDelimited", _) => Style::Spaces,
             ("pipeDelimited", _) => Style::Pipes,
             ("deepObject", _) => Style::DeepObject,
-            ("simple", _) | (_, Location::Path | Location::Header) => Style::Simple,
-            (_, Location::Query | Location::Cookie) => Style::Form,
+            ("simple", _) | (_, ParameterPlace::Path | ParameterPlace::Header) => Style::Simple,
+            (_, ParameterPlace::Query | ParameterPlace::Cookie) => Style::Form,
         };
         let content = written.get("content").and_then(Value::as_object).and_then(|content| content.iter().next());
         let schema = match content {
@@ -87,7 +87,7 @@ impl Parameter {
             None => written.get("schema").map(|schema| compiler.schema(schema, &at.key("schema"))),
         };
         Some(Parameter {
-            required: flag("required") == Some(true) || location == Location::Path,
+            required: flag("required") == Some(true) || location == ParameterPlace::Path,
             allows_empty: flag("allowEmptyValue") == Some(true),
             explode: flag("explode").unwrap_or(style == Style::Form),
             is_json: content.is_some(),
@@ -116,7 +116,7 @@ impl Parameter {
             Some(Value::String(text)) if text.is_empty() && self.allows_empty => Ok(()),
             Some(value) => match self.schema {
                 Some(schema) => schemas
-                    .check(schema, &JsonTree::of(&value), Side::Request, Budget::brief())
+                    .check(schema, &JsonTree::of(&value), SchemaSide::Request, Budget::brief())
                     .map_err(|mismatch| self.mismatch(mismatch.to_string())),
                 None => Ok(()),
             },
@@ -125,10 +125,10 @@ impl Parameter {
 
     fn mismatch(&self, reason: String) -> RequestMismatch {
         let place = match self.location {
-            Location::Path => "path",
-            Location::Query => "query",
-            Location::Header => "header",
-            Location::Cookie => "cookie",
+            ParameterPlace::Path => "path",
+            ParameterPlace::Query => "query",
+            ParameterPlace::Header => "header",
+            ParameterPlace::Cookie => "cookie",
         };
         RequestMismatch::new(format!("parameter {:?} in {place} has an error: {reason}", self.name))
     }
@@ -137,7 +137,7 @@ impl Parameter {
     fn is_fitting_text(&self, request: &WrittenParameters<'_>, schemas: &Schemas) -> bool {
         let is_plain = !self.is_json && matches!(self.style, Style::Simple | Style::Form);
         let Some(schema) = self.schema.filter(|schema| is_plain && schemas.is_text(*schema)) else { return false };
-        self.text(request).is_some_and(|text| !text.is_empty() && schemas.fits_text(schema, &text, Side::Request))
+        self.text(request).is_some_and(|text| !text.is_empty() && schemas.fits_text(schema, &text, SchemaSide::Request))
     }
 
     /// The value; `None` if the request has none, null if it is empty.
@@ -165,13 +165,15 @@ impl Parameter {
         let texts = self.texts(request);
         let Some(first) = texts.first() else { return Ok(None) };
         let written: Vec<&str> = match self.location {
-            Location::Query | Location::Cookie if self.explode && self.style == Style::Form && self.location == Location::Query => {
+            ParameterPlace::Query | ParameterPlace::Cookie
+                if self.explode && self.style == Style::Form && self.location == ParameterPlace::Query =>
+            {
                 texts.iter().map(|text| &**text).collect()
             }
             _ => self
                 .without_prefix(first)?
                 .split(self.between())
-                .map(|item| if self.location == Location::Header { item.trim() } else { item })
+                .map(|item| if self.location == ParameterPlace::Header { item.trim() } else { item })
                 .collect(),
         };
         let items = schemas.items(schema);
@@ -197,8 +199,8 @@ impl Parameter {
 
     fn object(&self, request: &WrittenParameters<'_>, schemas: &Schemas, schema: SchemaId) -> Result<Option<Value>, String> {
         let pairs: Vec<(String, String)> = match (self.location, self.style) {
-            (Location::Query, Style::DeepObject) => return self.deep_object(request, schemas, schema),
-            (Location::Query, Style::Form) if self.explode => {
+            (ParameterPlace::Query, Style::DeepObject) => return self.deep_object(request, schemas, schema),
+            (ParameterPlace::Query, Style::Form) if self.explode => {
                 let own = request.query.iter().filter(|(name, _)| schemas.property(schema, name).is_some());
                 own.map(|(name, value)| (name.clone().into_owned(), value.clone().into_owned())).collect()
             }
@@ -285,7 +287,7 @@ impl Parameter {
 
     /// The first text of the parameter that is not empty; the first one if all are.
     fn text<'w>(&self, request: &'w WrittenParameters<'_>) -> Option<Cow<'w, str>> {
-        if self.location == Location::Header {
+        if self.location == ParameterPlace::Header {
             return (request.header)(&self.name);
         }
         let mut texts = self.texts(request).into_iter();
@@ -296,16 +298,16 @@ impl Parameter {
     /// The texts of the parameter, as the request has them.
     fn texts<'w>(&self, request: &'w WrittenParameters<'_>) -> Vec<Cow<'w, str>> {
         match self.location {
-            Location::Path => {
+            ParameterPlace::Path => {
                 let own = request.path.iter().filter(|(name, _)| *name == self.name);
                 own.map(|(_, value)| Cow::Borrowed(*value)).collect()
             }
-            Location::Query => {
+            ParameterPlace::Query => {
                 let own = request.query.iter().filter(|(name, _)| *name == self.name);
                 own.map(|(_, value)| Cow::Borrowed(&**value)).collect()
             }
-            Location::Header => (request.header)(&self.name).into_iter().collect(),
-            Location::Cookie => {
+            ParameterPlace::Header => (request.header)(&self.name).into_iter().collect(),
+            ParameterPlace::Cookie => {
                 let line = (request.header)("cookie").unwrap_or_default();
                 let pairs = line.split(';').filter_map(|pair| pair.split_once('='));
                 pairs

@@ -12,7 +12,7 @@ use crate::multipart;
 use crate::parameter::Parameter;
 use crate::parameter_path::ParameterPath;
 use crate::request_parts::{RequestMismatch, RequestParts, WrittenParameters};
-use tollgate_schema::{Budget, JsonTree, Mismatch, SchemaCompiler, SchemaId, Schemas, Shape, Side, Streamed};
+use tollgate_schema::{Budget, JsonTree, Mismatch, SchemaCompiler, SchemaId, SchemaSide, Schemas, Shape, Streamed};
 
 /// Compiles operations of one document; they share their schemas.
 pub struct RulesCompiler<'d> {
@@ -135,7 +135,7 @@ impl BodyRules {
         let Some(schema) = schema else { return Ok(()) };
         let undecoded = |why: String| format!("failed to decode request body: {why}");
         if is_json(essence(content_type)) {
-            match schemas.fits_json(schema, body, Side::Request, budget) {
+            match schemas.fits_json(schema, body, SchemaSide::Request, budget) {
                 Streamed::Fits => return Ok(()),
                 Streamed::TooMuchWork => return Err(BodyMismatch::TooMuchWork),
                 Streamed::Unfit => {}
@@ -179,7 +179,7 @@ impl From<String> for BodyMismatch {
 }
 
 fn check_value(schema: SchemaId, value: &JsonTree<'_>, schemas: &Schemas, budget: Budget) -> Result<(), BodyMismatch> {
-    schemas.check(schema, value, Side::Request, budget).map_err(|mismatch: Mismatch| {
+    schemas.check(schema, value, SchemaSide::Request, budget).map_err(|mismatch: Mismatch| {
         if mismatch.is_exhausted() {
             return BodyMismatch::TooMuchWork;
         }

@@ -8,7 +8,7 @@ use tollgate_model::{JsonPath, Problem};
 
 use crate::document::{Document, Operation};
 use crate::request::{essence, is_json};
-use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaId, Schemas, Side, Streamed};
+use tollgate_schema::{Budget, JsonTree, SchemaCompiler, SchemaId, SchemaSide, Schemas, Streamed};
 
 /// Compiles the responses of operations of one document; they share their schemas.
 pub struct ResponseCompiler<'d> {
@@ -198,13 +198,13 @@ impl ResponseCheck {
     pub fn check_body(&self, body: &[u8], budget: Budget) -> Result<(), UnfitBody> {
         let Some(schema) = self.body else { return Ok(()) };
         let schemas = &self.schemas;
-        match schemas.fits_json(schema, body, Side::Response, budget) {
+        match schemas.fits_json(schema, body, SchemaSide::Response, budget) {
             Streamed::Fits => return Ok(()),
             Streamed::TooMuchWork => return Err(UnfitBody::too_much_work()),
             Streamed::Unfit => {}
         }
         let value = JsonTree::read(body).map_err(|error| UnfitBody::new(format!("response body is not valid JSON: {error}")))?;
-        schemas.check(schema, &value, Side::Response, budget).map_err(|mismatch| {
+        schemas.check(schema, &value, SchemaSide::Response, budget).map_err(|mismatch| {
             let name = schemas.name(schema);
             let space = if name.is_empty() { "" } else { " " };
             let why = format!("response body doesn't match schema{space}{name}: {mismatch}");
@@ -235,7 +235,7 @@ impl DescribedHeader {
             (Some(text), Some(schema)) => {
                 let value = schemas.decode(schema, &text).map_err(about)?;
                 schemas
-                    .check(schema, &JsonTree::of(&value), Side::Response, Budget::of_body(text.len()))
+                    .check(schema, &JsonTree::of(&value), SchemaSide::Response, Budget::of_body(text.len()))
                     .map_err(|mismatch| about(mismatch.to_string()))
             }
         }

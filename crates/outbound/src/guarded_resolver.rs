@@ -20,12 +20,12 @@ pub(crate) struct GuardedResolver {
     pub guard: Option<AddressGuard>,
 }
 
-type Addresses = std::vec::IntoIter<SocketAddr>;
+type ResolvedAddresses = std::vec::IntoIter<SocketAddr>;
 
 impl Service<Name> for GuardedResolver {
-    type Response = Addresses;
+    type Response = ResolvedAddresses;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Addresses>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<ResolvedAddresses>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.system.poll_ready(context)

@@ -35,7 +35,7 @@ pub(crate) struct ProxyConnector {
 
 type Direct = HttpConnector<GuardedResolver>;
 type Plain = <Direct as Service<Uri>>::Response;
-type Failure = Box<dyn Error + Send + Sync>;
+type ProxyFailure = Box<dyn Error + Send + Sync>;
 
 /// A connection, perhaps to a proxy that sees requests.
 pub(crate) struct ProxiedStream {
@@ -52,10 +52,10 @@ impl ProxyConnector {
 
 impl Service<Uri> for ProxyConnector {
     type Response = ProxiedStream;
-    type Error = Failure;
-    type Future = Pin<Box<dyn Future<Output = Result<ProxiedStream, Failure>> + Send>>;
+    type Error = ProxyFailure;
+    type Future = Pin<Box<dyn Future<Output = Result<ProxiedStream, ProxyFailure>> + Send>>;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProxyFailure>> {
         self.direct.poll_ready(cx).map_err(Into::into)
     }
 

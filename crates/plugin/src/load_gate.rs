@@ -57,7 +57,7 @@ impl LoadGate {
         let (verdict, waiting) = sync_channel(1);
         let gate = self.clone();
         let run = move || {
-            let place = Place::take(&gate);
+            let place = LoadPlace::take(&gate);
             let result = work();
             drop(place);
             if let (Err(TrySendError::Disconnected(_)), Err(fault)) = (verdict.try_send(result.clone()), &result) {
@@ -100,20 +100,20 @@ impl GateState {
 }
 
 /// One of the places for loads.
-struct Place<'a>(&'a LoadGate);
+struct LoadPlace<'a>(&'a LoadGate);
 
-impl<'a> Place<'a> {
+impl<'a> LoadPlace<'a> {
     fn take(gate: &'a LoadGate) -> Self {
         let mut state = gate.lock();
         while state.running >= LOADING_MAX {
             state = gate.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.running += 1;
-        Place(gate)
+        LoadPlace(gate)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for LoadPlace<'_> {
     fn drop(&mut self) {
         self.0.lock().running -= 1;
         self.0.ended.notify_one();

@@ -6,7 +6,7 @@ use crate::compile::SchemaCompiler;
 use crate::dialect::Dialect;
 use crate::metaschema::metaschemas_of;
 use crate::mismatch;
-use crate::nodes::{SchemaId, Schemas, Side};
+use crate::nodes::{SchemaId, SchemaSide, Schemas};
 use crate::run::{Budget, Exhausted};
 use crate::stream::Streamed;
 use crate::tree::JsonTree;
@@ -52,7 +52,7 @@ impl BodyValidator {
     /// # Errors
     /// Why it does not pass.
     pub fn check(&self, body: &[u8], budget: Budget) -> Result<(), InvalidBody> {
-        match self.schemas.fits_json(self.root, body, Side::Example, budget) {
+        match self.schemas.fits_json(self.root, body, SchemaSide::Example, budget) {
             Streamed::Fits => return Ok(()),
             Streamed::TooMuchWork => return Err(InvalidBody::TooMuchWork),
             Streamed::Unfit => {}

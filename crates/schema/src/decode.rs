@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::nodes::{Check, Node, SchemaId, Schemas, Side, Types};
+use crate::nodes::{Check, Node, SchemaId, SchemaSide, Schemas, Types};
 use crate::run::{Budget, CheckRun};
 use crate::tree::JsonTree;
 
@@ -52,7 +52,7 @@ impl Schemas {
             });
             let fitting = alternatives.into_iter().flatten().find_map(|alternative| {
                 let value = self.decode_at(alternative, text, depth + 1).ok()?;
-                let fits = CheckRun::new(self, Side::Request, Budget::brief()).fits(alternative, &JsonTree::of(&value), 0);
+                let fits = CheckRun::new(self, SchemaSide::Request, Budget::brief()).fits(alternative, &JsonTree::of(&value), 0);
                 (fits == Ok(true)).then_some(value)
             });
             return Ok(fitting.unwrap_or_else(|| Value::String(text.to_owned())));

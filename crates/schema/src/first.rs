@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
 
-use crate::nodes::{Check, Node, SchemaId, Schemas, Side};
-use crate::run::{Budget, CheckRun, Exhausted, Selected, Step, Unselected, number_fits, selected, text_fits};
+use crate::nodes::{Check, Node, SchemaId, SchemaSide, Schemas};
+use crate::run::{Budget, CheckRun, Exhausted, RunStep, Selected, Unselected, number_fits, selected, text_fits};
 use crate::tree::JsonTree;
 use crate::unevaluated::UnfitRest;
 
@@ -29,11 +29,11 @@ impl Mismatch {
         Mismatch { steps: Vec::new(), reason: reason.into(), is_exhausted: false }
     }
 
-    fn below(mut self, step: Step<'_>) -> Self {
+    fn below(mut self, step: RunStep<'_>) -> Self {
         match step {
-            Step::Here => {}
-            Step::Index(index) => self.steps.push(index.to_string()),
-            Step::Name(name) => self.steps.push(name.to_owned()),
+            RunStep::Here => {}
+            RunStep::Index(index) => self.steps.push(index.to_string()),
+            RunStep::Name(name) => self.steps.push(name.to_owned()),
         }
         self
     }
@@ -73,19 +73,19 @@ impl Schemas {
     ///
     /// # Errors
     /// The mismatch, or that there is too much work to find out.
-    pub fn check(&self, schema: SchemaId, value: &JsonTree<'_>, side: Side, budget: Budget) -> Result<(), Mismatch> {
-        let mut search = Search { run: CheckRun::new(self, side, budget), alternatives_left: ALTERNATIVES_MAX };
+    pub fn check(&self, schema: SchemaId, value: &JsonTree<'_>, side: SchemaSide, budget: Budget) -> Result<(), Mismatch> {
+        let mut search = FirstSearch { run: CheckRun::new(self, side, budget), alternatives_left: ALTERNATIVES_MAX };
         search.check(schema, value, 0)
     }
 }
 
 /// The search for the first mismatch.
-struct Search<'s> {
+struct FirstSearch<'s> {
     run: CheckRun<'s>,
     alternatives_left: u32,
 }
 
-impl<'s> Search<'s> {
+impl<'s> FirstSearch<'s> {
     fn check(&mut self, schema: SchemaId, value: &JsonTree<'_>, depth: u32) -> Outcome {
         let Some(node) = self.run.enter(schema, depth)? else { return Ok(()) };
         let is_null = matches!(value, JsonTree::Null);
@@ -122,7 +122,7 @@ impl<'s> Search<'s> {
                 && let Some(name) = self.run.of_other_side(properties, members)
             {
                 return match self.run.side {
-                    Side::Response => mismatch(format!("writeOnly property {name:?} in response")),
+                    SchemaSide::Response => mismatch(format!("writeOnly property {name:?} in response")),
                     _ => mismatch(format!("readOnly property {name:?} in request")),
                 };
             }
@@ -173,7 +173,7 @@ impl<'s> Search<'s> {
                 for (name, _) in members {
                     let name_value = JsonTree::Text(name);
                     if !self.run.name_fits(*schema, name, depth)? {
-                        self.check(*schema, &name_value, depth + 1).map_err(|found| found.below(Step::Name(name)))?;
+                        self.check(*schema, &name_value, depth + 1).map_err(|found| found.below(RunStep::Name(name)))?;
                     }
                 }
                 Ok(())
@@ -188,7 +188,7 @@ impl<'s> Search<'s> {
                             _ => None,
                         };
                         let found = item.map_or(Ok(()), |item| self.check(*rest, item, depth + 1));
-                        found.map_err(|found| found.below(Step::Index(index)))
+                        found.map_err(|found| found.below(RunStep::Index(index)))
                     }
                 }
             }
@@ -218,7 +218,7 @@ impl<'s> Search<'s> {
     fn required(&self, missing: Option<&str>) -> Outcome {
         match missing {
             None => Ok(()),
-            Some(name) => mismatch(format!("property {name:?} is missing")).map_err(|found| found.below(Step::Name(name))),
+            Some(name) => mismatch(format!("property {name:?} is missing")).map_err(|found| found.below(RunStep::Name(name))),
         }
     }
 

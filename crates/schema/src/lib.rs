@@ -27,7 +27,7 @@ pub use compile::{DEPTH_MAX, SchemaCompiler, SchemaExample};
 pub use decode::Shape;
 pub use dialect::Dialect;
 pub use first::Mismatch;
-pub use nodes::{SchemaId, Schemas, Side};
+pub use nodes::{SchemaId, SchemaSide, Schemas};
 pub use pattern::{compile as compile_pattern, translated as translated_pattern};
 pub use pointer::at_pointer;
 pub use run::Budget;

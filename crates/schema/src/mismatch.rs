@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::equal::duplicates;
-use crate::nodes::{Check, Node, SchemaId, Schemas, Side};
+use crate::nodes::{Check, Node, SchemaId, SchemaSide, Schemas};
 use crate::number::is_integer;
-use crate::run::{Budget, CheckRun, Exhausted, Step};
+use crate::run::{Budget, CheckRun, Exhausted, RunStep};
 use crate::tree::JsonTree;
 use crate::unevaluated::UnfitRest;
 
@@ -18,8 +18,12 @@ const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// All mismatches, joined by `; `; `None` when the document is valid.
 pub(crate) fn all(schemas: &Schemas, root: SchemaId, document: &JsonTree<'_>, budget: Budget) -> Result<Option<String>, Exhausted> {
-    let mut list =
-        MismatchList { run: CheckRun::new(schemas, Side::Example, budget), counted: HashMap::new(), told: Vec::new(), bytes: 0 };
+    let mut list = MismatchList {
+        run: CheckRun::new(schemas, SchemaSide::Example, budget),
+        counted: HashMap::new(),
+        told: Vec::new(),
+        bytes: 0,
+    };
     list.tell(root, document, &mut Vec::new(), 0)?;
     if list.told.is_empty() {
         return Ok(None);
@@ -59,7 +63,7 @@ impl<'s> MismatchList<'s> {
         self.told.len() >= MISMATCHES_MAX || self.bytes > TEXT_BYTES_MAX
     }
 
-    fn say(&mut self, path: &[Step<'_>], text: impl AsRef<str>) {
+    fn say(&mut self, path: &[RunStep<'_>], text: impl AsRef<str>) {
         if !self.is_full() {
             let said = format!("{}: {}", place(path), text.as_ref());
             self.bytes += said.len();
@@ -72,7 +76,7 @@ impl<'s> MismatchList<'s> {
         &mut self,
         schema: SchemaId,
         value: &'v JsonTree<'v>,
-        path: &mut Vec<Step<'v>>,
+        path: &mut Vec<RunStep<'v>>,
         depth: u32,
     ) -> Result<(), Exhausted> {
         let Some(node) = self.run.enter(schema, depth)? else { return Ok(()) };
@@ -93,7 +97,7 @@ impl<'s> MismatchList<'s> {
         node: &'s Node,
         check: &'s Check,
         value: &'v JsonTree<'v>,
-        path: &mut Vec<Step<'v>>,
+        path: &mut Vec<RunStep<'v>>,
         depth: u32,
     ) -> Result<(), Exhausted> {
         match (check, value) {
@@ -184,7 +188,7 @@ impl<'s> MismatchList<'s> {
         &mut self,
         check: &'s Check,
         value: &'v JsonTree<'v>,
-        path: &mut Vec<Step<'v>>,
+        path: &mut Vec<RunStep<'v>>,
         depth: u32,
     ) -> Result<(), Exhausted> {
         let mut unfit = Vec::new();
@@ -196,7 +200,7 @@ impl<'s> MismatchList<'s> {
         })?;
         for (schema, value, step) in unfit {
             let before = path.len();
-            if !matches!(step, Step::Here) {
+            if !matches!(step, RunStep::Here) {
                 path.push(step);
             }
             self.tell(schema, value, path, depth + 1)?;
@@ -271,7 +275,7 @@ impl<'s> MismatchList<'s> {
                 })?;
                 for (schema, value, step) in unfit {
                     let mut below = self.distance(schema, value, depth + 1)?;
-                    below.is_other_type &= matches!(step, Step::Here);
+                    below.is_other_type &= matches!(step, RunStep::Here);
                     whole.add(below);
                 }
                 Ok(whole)
@@ -280,7 +284,7 @@ impl<'s> MismatchList<'s> {
     }
 }
 
-fn words(check: &Check, path: &[Step<'_>], value: &JsonTree<'_>) -> String {
+fn words(check: &Check, path: &[RunStep<'_>], value: &JsonTree<'_>) -> String {
     match check {
         Check::Never => "False always fails validation".to_owned(),
         Check::Const(allowed) => format!("{} does not match: {}", place(path), allowed.written().first().unwrap_or(&Value::Null)),
@@ -312,11 +316,11 @@ fn words(check: &Check, path: &[Step<'_>], value: &JsonTree<'_>) -> String {
 }
 
 /// `a.0.b`, or the root.
-fn place(path: &[Step<'_>]) -> String {
-    let step = |step: &Step<'_>| match step {
-        Step::Here => String::new(),
-        Step::Index(index) => index.to_string(),
-        Step::Name(name) => (*name).to_owned(),
+fn place(path: &[RunStep<'_>]) -> String {
+    let step = |step: &RunStep<'_>| match step {
+        RunStep::Here => String::new(),
+        RunStep::Index(index) => index.to_string(),
+        RunStep::Name(name) => (*name).to_owned(),
     };
     if path.is_empty() { "(root)".to_owned() } else { path.iter().map(step).collect::<Vec<_>>().join(".") }
 }

@@ -11,7 +11,7 @@ use crate::format::Format;
 use crate::number::is_integer;
 use crate::property_table::PropertyTable;
 pub(crate) use crate::property_table::RequiredName;
-pub use crate::property_table::{SchemaId, Side};
+pub use crate::property_table::{SchemaId, SchemaSide};
 use crate::tree::JsonTree;
 
 /// Compiled schemas. What is not compiled when they are made cannot be added later.

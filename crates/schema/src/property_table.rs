@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// Which message a value is part of: properties may be allowed in only one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum SchemaSide {
     /// A request: `readOnly` properties are not allowed.
     Request,
     /// A response: `writeOnly` properties are not allowed.
@@ -97,12 +97,12 @@ impl PropertyTable {
     }
 
     /// The bits of the properties that must be in a message.
-    pub(crate) fn required(&self, side: Side) -> u64 {
+    pub(crate) fn required(&self, side: SchemaSide) -> u64 {
         let [request, response] = self.required;
         match side {
-            Side::Request => request,
-            Side::Response => response,
-            Side::Example => request & response,
+            SchemaSide::Request => request,
+            SchemaSide::Response => response,
+            SchemaSide::Example => request & response,
         }
     }
 

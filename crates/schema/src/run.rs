@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::Number;
 
 use crate::equal::{duplicates, size};
-use crate::nodes::{Check, Discriminator, Node, Properties, RequiredName, SchemaId, Schemas, Side, Types};
+use crate::nodes::{Check, Discriminator, Node, Properties, RequiredName, SchemaId, SchemaSide, Schemas, Types};
 use crate::number::{Exact, is_multiple};
 use crate::tree::{JsonTree, Member, member};
 
@@ -50,7 +50,7 @@ pub(crate) type Fits = Result<bool, Exhausted>;
 /// One validation.
 pub(crate) struct CheckRun<'s> {
     pub(crate) schemas: &'s Schemas,
-    pub(crate) side: Side,
+    pub(crate) side: SchemaSide,
     /// Steps left.
     left: u64,
     /// What shared schemas said of values, which are known by their addresses: see [`CheckRun::forget`].
@@ -62,14 +62,14 @@ pub(crate) struct CheckRun<'s> {
 
 /// Where the value is that a check applies a schema to.
 #[derive(Clone, Copy)]
-pub(crate) enum Step<'v> {
+pub(crate) enum RunStep<'v> {
     Here,
     Index(usize),
     Name(&'v str),
 }
 
 impl<'s> CheckRun<'s> {
-    pub(crate) fn new(schemas: &'s Schemas, side: Side, budget: Budget) -> Self {
+    pub(crate) fn new(schemas: &'s Schemas, side: SchemaSide, budget: Budget) -> Self {
         CheckRun { schemas, side, left: budget.0, known: HashMap::new(), passing: 0, is_exhausted: false }
     }
 
@@ -216,9 +216,9 @@ impl<'s> CheckRun<'s> {
     /// The first name that must be there and is not. A property that only the other side sends is not missing.
     pub(crate) fn missing<'n>(&self, names: &'n [RequiredName], members: &[Member<'_>]) -> Option<&'n str> {
         let of_other_side = |name: &RequiredName| match self.side {
-            Side::Request => name.read_only,
-            Side::Response => name.write_only,
-            Side::Example => name.read_only || name.write_only,
+            SchemaSide::Request => name.read_only,
+            SchemaSide::Response => name.write_only,
+            SchemaSide::Example => name.read_only || name.write_only,
         };
         let is_missing = |name: &&RequiredName| member(members, &name.name).is_none() && !of_other_side(name);
         names.iter().find(is_missing).map(|name| name.name.as_str())
@@ -240,9 +240,9 @@ impl<'s> CheckRun<'s> {
             let Some((index, property)) = properties.named.find(name, expected) else { return false };
             expected = index + 1;
             match self.side {
-                Side::Request => property.read_only,
-                Side::Response => property.write_only,
-                Side::Example => false,
+                SchemaSide::Request => property.read_only,
+                SchemaSide::Response => property.write_only,
+                SchemaSide::Example => false,
             }
         })
     }
@@ -337,24 +337,24 @@ impl<'s> CheckRun<'s> {
         check: &'s Check,
         value: &'v JsonTree<'v>,
         depth: u32,
-        mut then: impl FnMut(&mut Self, SchemaId, &'v JsonTree<'v>, Step<'v>) -> Fits,
+        mut then: impl FnMut(&mut Self, SchemaId, &'v JsonTree<'v>, RunStep<'v>) -> Fits,
     ) -> Fits {
         match (check, value) {
-            (Check::Reference(schema), _) => then(self, *schema, value, Step::Here),
-            (Check::AllOf(schemas), _) => all(schemas.iter().map(|schema| then(self, *schema, value, Step::Here))),
+            (Check::Reference(schema), _) => then(self, *schema, value, RunStep::Here),
+            (Check::AllOf(schemas), _) => all(schemas.iter().map(|schema| then(self, *schema, value, RunStep::Here))),
             (Check::If { condition, then: holds, otherwise }, _) => {
                 let branch = if self.fits(*condition, value, depth + 1)? { holds } else { otherwise };
-                branch.map_or(Ok(true), |branch| then(self, branch, value, Step::Here))
+                branch.map_or(Ok(true), |branch| then(self, branch, value, RunStep::Here))
             }
             (Check::DependentSchemas(schemas), JsonTree::Members(members)) => {
                 self.spend(schemas.len() as u64)?;
                 let there = schemas.iter().filter(|(name, _)| member(members, name).is_some());
-                all(there.map(|(_, schema)| then(self, *schema, value, Step::Here)))
+                all(there.map(|(_, schema)| then(self, *schema, value, RunStep::Here)))
             }
             (Check::Items { first, rest }, JsonTree::Items(items)) => {
                 let with_schema =
                     items.iter().enumerate().map_while(|(index, item)| Some((index, item, first.get(index).copied().or(*rest)?)));
-                all(with_schema.map(|(index, item, schema)| then(self, schema, item, Step::Index(index))))
+                all(with_schema.map(|(index, item, schema)| then(self, schema, item, RunStep::Index(index))))
             }
             (Check::Properties(properties), JsonTree::Members(members)) => {
                 let mut expected = 0;
@@ -362,7 +362,7 @@ impl<'s> CheckRun<'s> {
                     let found = properties.named.find(name, expected);
                     expected = found.map_or(expected, |(index, _)| index + 1);
                     let named = found.and_then(|(_, property)| property.schema);
-                    let step = Step::Name(name);
+                    let step = RunStep::Name(name);
                     if let Some(schema) = named
                         && !then(self, schema, value, step)?
                     {

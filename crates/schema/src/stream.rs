@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use crate::nodes::{Check, Node, RequiredName, SchemaId, SchemaParts, Schemas, Side, Types};
+use crate::nodes::{Check, Node, RequiredName, SchemaId, SchemaParts, SchemaSide, Schemas, Types};
 use crate::property_table::{PropertyTable, REQUIRED_MAX};
 use crate::run::{Budget, CheckRun};
 use crate::tree::JsonTree;
@@ -60,7 +60,7 @@ impl SchemaSet {
 
 impl Schemas {
     /// What the quick form finds of a text.
-    pub fn fits_json(&self, schema: SchemaId, text: &[u8], side: Side, budget: Budget) -> Streamed {
+    pub fn fits_json(&self, schema: SchemaId, text: &[u8], side: SchemaSide, budget: Budget) -> Streamed {
         // Checked once for all strings.
         let Ok(text) = std::str::from_utf8(text) else { return Streamed::Unfit };
         let mut run = CheckRun::new(self, side, budget);
@@ -74,7 +74,7 @@ impl Schemas {
     }
 
     /// Whether the quick form finds that a string fits.
-    pub fn fits_text(&self, schema: SchemaId, text: &str, side: Side) -> bool {
+    pub fn fits_text(&self, schema: SchemaId, text: &str, side: SchemaSide) -> bool {
         let run = CheckRun::new(self, side, Budget::brief());
         self.parts(&SchemaSet::of(schema)).is_some_and(|parts| run.text_fits(&parts, text))
     }
@@ -424,14 +424,14 @@ impl<'s> ObjectState<'s> {
     }
 
     /// The schema of a member, if it has one; `Err` if it is not allowed.
-    fn member(&mut self, name: &str, side: Side) -> Result<Option<SchemaId>, ()> {
+    fn member(&mut self, name: &str, side: SchemaSide) -> Result<Option<SchemaId>, ()> {
         let Some((index, property)) = self.table.and_then(|table| table.find(name, self.expected)) else { return self.other() };
         self.expected = index + 1;
         self.seen |= property.bit;
         match side {
             // Allowed if it is null, which the complete form finds out.
-            Side::Request if property.read_only => Err(()),
-            Side::Response if property.write_only => Err(()),
+            SchemaSide::Request if property.read_only => Err(()),
+            SchemaSide::Response if property.write_only => Err(()),
             _ if property.schema.is_none() => self.other(),
             _ => Ok(property.schema),
         }
@@ -441,7 +441,7 @@ impl<'s> ObjectState<'s> {
         if self.closed { Err(()) } else { Ok(self.others) }
     }
 
-    fn is_complete(&self, side: Side) -> bool {
+    fn is_complete(&self, side: SchemaSide) -> bool {
         let required = self.table.map_or(0, |table| table.required(side));
         self.seen & required == required
     }
@@ -450,7 +450,7 @@ impl<'s> ObjectState<'s> {
 /// Reads a name, and finds the schemas of its member.
 struct MemberSchemas<'t, 's> {
     states: &'t mut [ObjectState<'s>],
-    side: Side,
+    side: SchemaSide,
 }
 
 impl<'de> DeserializeSeed<'de> for MemberSchemas<'_, '_> {

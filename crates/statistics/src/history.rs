@@ -23,12 +23,12 @@ const SAMPLE_BYTES_MAX: usize = BYTES_MAX / SLOTS;
 /// The samples, oldest first.
 #[derive(Default)]
 pub struct History {
-    samples: VecDeque<Sample>,
+    samples: VecDeque<HistorySample>,
     names: Names,
 }
 
 /// One sample.
-struct Sample {
+struct HistorySample {
     /// Unix time divided by [`STEP_S`].
     slot: u64,
     /// Whether every API that did something is in it.
@@ -74,7 +74,7 @@ impl History {
             bytes.extend_from_slice(&entry);
             kept += 1;
         }
-        self.samples.push_back(Sample { slot, is_complete: kept == apis.len(), bytes: bytes.into() });
+        self.samples.push_back(HistorySample { slot, is_complete: kept == apis.len(), bytes: bytes.into() });
         let oldest = slot.saturating_sub(SLOTS as u64 - 1);
         while self.samples.front().is_some_and(|first| first.slot < oldest) {
             if let Some(sample) = self.samples.pop_front() {
@@ -112,7 +112,7 @@ impl History {
         }
     }
 
-    fn forget(&mut self, sample: &Sample) {
+    fn forget(&mut self, sample: &HistorySample) {
         let mut reader = Reader::new(&sample.bytes);
         reader.figures();
         while let Some((index, _)) = reader.entry() {

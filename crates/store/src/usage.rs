@@ -140,7 +140,7 @@ pub struct Usage {
 impl UsageAnswer {
     /// One answer to a question of which several answered a part, such as gateways that count different requests.
     pub fn merged(question: &UsageQuestion, answers: impl IntoIterator<Item = UsageAnswer>) -> Self {
-        let (mut groups, mut partial_from) = (Groups::new(), None);
+        let (mut groups, mut partial_from) = (UsageGroups::new(), None);
         for answer in answers {
             partial_from = partial_from.max(answer.partial_from);
             answer.rows.into_iter().for_each(|row| merge(&mut groups, row));
@@ -241,7 +241,7 @@ impl Usage {
     /// Answers a query, from the latest interval back. After `deadline`, the answer is what was read so far.
     pub fn answer(&self, question: &UsageQuestion, deadline: Option<Instant>) -> Result<UsageAnswer, StoreFault> {
         let connection = self.connect()?;
-        let mut groups: Groups = HashMap::new();
+        let mut groups: UsageGroups = HashMap::new();
         let mut partial_from = None;
         let mut read_from = question.to;
         let Some((first, end)) = stored(&connection)? else { return Ok(UsageAnswer { rows: Vec::new(), partial_from }) };
@@ -257,7 +257,7 @@ impl Usage {
     }
 }
 
-type Groups = HashMap<(String, Option<String>), UsageRow>;
+type UsageGroups = HashMap<(String, Option<String>), UsageRow>;
 
 /// Creates a table of sums; if it is new, from the minutes that there are.
 fn create(transaction: &Transaction<'_>, table: &str, minutes: i64) -> Result<(), StoreFault> {
@@ -364,7 +364,7 @@ fn read(
     from: i64,
     to: i64,
     question: &UsageQuestion,
-    groups: &mut Groups,
+    groups: &mut UsageGroups,
 ) -> Result<(), StoreFault> {
     let mut parameters = vec![Value::Integer(from), Value::Integer(to)];
     let mut wanted = String::new();
@@ -399,7 +399,7 @@ fn read(
     Ok(())
 }
 
-fn merge(groups: &mut Groups, more: UsageRow) {
+fn merge(groups: &mut UsageGroups, more: UsageRow) {
     match groups.get_mut(&(more.value.clone(), more.split.clone())) {
         Some(own) => {
             own.counts.add(&more.counts);
@@ -411,7 +411,7 @@ fn merge(groups: &mut Groups, more: UsageRow) {
 }
 
 /// The rows in order: the most used first, or by time.
-fn rows(question: &UsageQuestion, groups: Groups) -> Vec<UsageRow> {
+fn rows(question: &UsageQuestion, groups: UsageGroups) -> Vec<UsageRow> {
     let groups = if question.split.is_some() { named_splits(groups) } else { groups };
     let mut totals: HashMap<String, u64> = HashMap::new();
     groups.values().for_each(|row| *totals.entry(row.value.clone()).or_default() += row.counts.hits);
@@ -430,13 +430,13 @@ fn rows(question: &UsageQuestion, groups: Groups) -> Vec<UsageRow> {
 }
 
 /// Sums the values of the second dimension that are not among the most used.
-fn named_splits(groups: Groups) -> Groups {
+fn named_splits(groups: UsageGroups) -> UsageGroups {
     let mut totals: HashMap<Option<String>, u64> = HashMap::new();
     groups.values().for_each(|row| *totals.entry(row.split.clone()).or_default() += row.counts.hits);
     let mut order: Vec<_> = totals.into_iter().collect();
     order.sort_by(|(a_value, a), (b_value, b)| b.cmp(a).then_with(|| a_value.cmp(b_value)));
     let named: Vec<Option<String>> = order.into_iter().take(SPLITS_MAX).map(|(value, _)| value).collect();
-    let mut summed = Groups::new();
+    let mut summed = UsageGroups::new();
     for mut row in groups.into_values() {
         if !named.contains(&row.split) {
             row.split = Some(OTHER.to_owned());

@@ -57,7 +57,7 @@ impl Drop for OwnReading<'_> {
 
 /// A session that a presented text may mean.
 #[derive(Clone)]
-pub(super) struct Candidate {
+pub(super) struct KeyCandidate {
     pub name: String,
     pub digest: Digest,
 }
@@ -88,7 +88,7 @@ impl Lookups {
     }
 
     /// Registers a read of these sessions.
-    pub(super) fn begin(&self, candidates: &[Candidate]) -> OwnReading<'_> {
+    pub(super) fn begin(&self, candidates: &[KeyCandidate]) -> OwnReading<'_> {
         let sessions = candidates.iter().map(|candidate| candidate.digest).collect();
         let reading = Arc::new(Reading { sessions, is_outdated: AtomicBool::new(false) });
         let number = self.next.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! Look-up of a presented key that is not in memory, in a shared store.
 
-use super::lookup::{Candidate, Looked};
+use super::lookup::{KeyCandidate, Looked};
 use super::shared::SharedKeys;
 use super::{Digest, HeldKey, Keys};
 use std::sync::Arc;
@@ -31,11 +31,11 @@ pub struct AskedKeys(Vec<(Digest, Pending<Looked>)>);
 
 impl SharedKeys {
     /// Reads the first of these sessions that exists, as the store has it now.
-    pub(super) async fn read(&self, candidates: &[Candidate]) -> Result<Looked, StoreFault> {
+    pub(super) async fn read(&self, candidates: &[KeyCandidate]) -> Result<Looked, StoreFault> {
         for _ in 0..ROUNDS_MAX {
             let own = self.lookups.begin(candidates);
             let epoch = self.epoch();
-            let ask = |candidate: &Candidate| {
+            let ask = |candidate: &KeyCandidate| {
                 let (redis, name) = (self.cluster.redis.clone(), candidate.name.clone());
                 self.cluster.redis.runtime().spawn(async move { redis.document(DocumentSpace::Session, &name).await })
             };
@@ -68,7 +68,7 @@ impl SharedKeys {
     }
 
     /// Reads the first of these sessions that exists. Only if there is none, it reads those under the names of earlier versions.
-    async fn read_any(&self, candidates: &[Candidate], former: &[Candidate]) -> Result<Looked, StoreFault> {
+    async fn read_any(&self, candidates: &[KeyCandidate], former: &[KeyCandidate]) -> Result<Looked, StoreFault> {
         let looked = self.read(candidates).await?;
         if former.is_empty() || !matches!(looked, Looked::Unknown) {
             return Ok(looked);
@@ -81,7 +81,7 @@ impl SharedKeys {
     }
 
     /// Starts a look-up, or joins the one in flight.
-    fn ask(self: &Arc<Self>, asked: Digest, candidates: Vec<Candidate>, former: Vec<Candidate>) -> Option<Pending<Looked>> {
+    fn ask(self: &Arc<Self>, asked: Digest, candidates: Vec<KeyCandidate>, former: Vec<KeyCandidate>) -> Option<Pending<Looked>> {
         self.lookups.join(asked, |completer| {
             let shared = self.clone();
             self.cluster.redis.runtime().spawn(async move {
@@ -164,18 +164,18 @@ impl Keys {
     }
 
     /// The sessions that a text may mean, in Tyk's order.
-    pub(super) fn candidates(&self, token: &str, org: &str) -> Vec<Candidate> {
+    pub(super) fn candidates(&self, token: &str, org: &str) -> Vec<KeyCandidate> {
         self.named(token, org, |text| Some(self.name(text)))
     }
 
     /// The same under the names that earlier versions gave them.
-    pub(super) fn former_candidates(&self, token: &str, org: &str) -> Vec<Candidate> {
+    pub(super) fn former_candidates(&self, token: &str, org: &str) -> Vec<KeyCandidate> {
         self.named(token, org, |text| self.former_name(text))
     }
 
-    fn named(&self, token: &str, org: &str, name: impl Fn(&str) -> Option<String>) -> Vec<Candidate> {
+    fn named(&self, token: &str, org: &str, name: impl Fn(&str) -> Option<String>) -> Vec<KeyCandidate> {
         let texts = self.rules.texts(token, org).into_iter().filter(|text| !self.refuses(text));
-        texts.filter_map(|text| name(&text)).map(|name| Candidate { digest: key_format::digest(&name), name }).collect()
+        texts.filter_map(|text| name(&text)).map(|name| KeyCandidate { digest: key_format::digest(&name), name }).collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keys as the control plane names them: by the key, by its hash, or by the name that an operator gave it. With a shared store, a view
 //! holds the sessions it has just read, so that a notification meanwhile makes none of them disappear.
 
-use super::lookup::{Candidate, Looked};
+use super::lookup::{KeyCandidate, Looked};
 use super::{Digest, KeyName, Keys, StoredKey, identity_digest};
 use std::sync::Arc;
 use tollgate_model::key as key_format;
@@ -24,7 +24,7 @@ impl Keys {
         // The text may be a hash, or a key of another organisation.
         for name in [self.name(token), token.to_owned()].into_iter().chain(self.former_name(token)) {
             if candidates.iter().all(|candidate| candidate.name != name) {
-                candidates.push(Candidate { digest: key_format::digest(&name), name });
+                candidates.push(KeyCandidate { digest: key_format::digest(&name), name });
             }
         }
         for candidate in candidates {

@@ -68,7 +68,7 @@ pub(crate) struct LoadResult {
     pub series: Vec<LoadSecond>,
     /// Steps of `--find-max`; the rest of the result belongs to the best step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<Search>,
+    pub search: Option<RateSearch>,
 }
 
 /// The requested load.
@@ -250,7 +250,7 @@ pub(crate) struct LoadSecond {
 
 /// Result of `--find-max`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Search {
+pub(crate) struct RateSearch {
     /// The objectives.
     pub objectives: Vec<String>,
     /// Highest rate at which they held; 0 if there is none.

@@ -8,7 +8,7 @@ use super::pace::schedule::{Arrivals, Extent, Pacing};
 use super::plan::LoadPlan;
 use super::progress::ProgressLine;
 use super::result::text;
-use super::result::{LoadResult, Search, SearchStep};
+use super::result::{LoadResult, RateSearch, SearchStep};
 use super::{cannot_start, run as running, summary};
 use crate::exit::CommandError;
 use crate::interrupt::Interrupt;
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &LoadOptions, plan: &LoadPlan, interrupt: &Interrupt)
     if stopped.is_some() {
         (result.complete, result.stopped) = (false, stopped);
     }
-    result.search = Some(Search { objectives: objectives.iter().map(ToString::to_string).collect(), rate_max: held, steps });
+    result.search = Some(RateSearch { objectives: objectives.iter().map(ToString::to_string).collect(), rate_max: held, steps });
     Ok(result)
 }
 

@@ -6,7 +6,7 @@ use super::loader::LoadJob;
 use super::plan;
 use super::plan::{Length, PeerCase, RunPlan};
 use super::recorded::Recorded;
-use super::sampling::{Sampler, Watched, figures, requests};
+use super::sampling::{PeerSampler, Watched, figures, requests};
 use super::testbed::{ServedCase, TestBed};
 use crate::interrupt::Interrupt;
 use crate::load::result::LoadResult;
@@ -291,7 +291,7 @@ impl Measuring<'_> {
         let before = watched.usage();
         let first_before = first.map(FirstCase::usage);
         let began = Instant::now();
-        let mut sampler = Sampler::new(&watched, before);
+        let mut sampler = PeerSampler::new(&watched, before);
         // Reading what many threads use takes a millisecond of a CPU, which would be in the latency that a rate is for.
         let samples = job.rate.is_none();
         let reloads_wanted = self.scenario.meanwhile == Meanwhile::Reload && place.can_reload();

@@ -44,16 +44,16 @@ impl Watched<'_> {
 }
 
 /// Samples the processes periodically.
-pub(super) struct Sampler<'a> {
+pub(super) struct PeerSampler<'a> {
     watched: &'a Watched<'a>,
     last: Usages,
     last_at: Duration,
     pub samples: Vec<UsageSample>,
 }
 
-impl<'a> Sampler<'a> {
-    pub(super) fn new(watched: &'a Watched<'a>, first: Usages) -> Sampler<'a> {
-        Sampler { watched, last: first, last_at: Duration::ZERO, samples: Vec::new() }
+impl<'a> PeerSampler<'a> {
+    pub(super) fn new(watched: &'a Watched<'a>, first: Usages) -> PeerSampler<'a> {
+        PeerSampler { watched, last: first, last_at: Duration::ZERO, samples: Vec::new() }
     }
 
     pub(super) fn tick(&mut self, at: Duration) {

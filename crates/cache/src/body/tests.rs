@@ -1,5 +1,5 @@
 use super::{BodyRead, PushError, SpanReader, StoredBody};
-use crate::budget::{Budget, MemoryCharge};
+use crate::budget::{CacheBudget, MemoryCharge};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
@@ -17,8 +17,8 @@ fn counter() -> (Arc<Counter>, Waker) {
     (Arc::clone(&counter), Waker::from(counter))
 }
 
-fn body(declared: Option<u64>) -> (Arc<Budget>, Arc<StoredBody>) {
-    let budget = Budget::new(1 << 20);
+fn body(declared: Option<u64>) -> (Arc<CacheBudget>, Arc<StoredBody>) {
+    let budget = CacheBudget::new(1 << 20);
     let charge = MemoryCharge::take(&budget, declared.map_or(0, StoredBody::bytes_max)).unwrap();
     (budget, Arc::new(StoredBody::new(declared, charge)))
 }

@@ -113,15 +113,15 @@ pub struct SyncCommand {
 }
 
 /// Which objects a command is about.
-struct Scope {
+struct ConfigurationScope {
     tag: Option<String>,
     kinds: Vec<PartKind>,
 }
 
-impl Scope {
+impl ConfigurationScope {
     fn of(selection: &Selection) -> Self {
         let kinds = PartKind::ALL.into_iter().filter(|kind| selection.only.is_empty() || selection.only.contains(&kind.part()));
-        Scope { tag: selection.tag.clone(), kinds: kinds.collect() }
+        ConfigurationScope { tag: selection.tag.clone(), kinds: kinds.collect() }
     }
 
     fn has(&self, kind: PartKind) -> bool {
@@ -133,7 +133,7 @@ pub(super) fn dump(command: &DumpCommand, tls: super::TlsOf) -> Result<(), Comma
     let DumpCommand { selection, prune } = command;
     let gateway = Gateway::new(&selection.gateway, tls)?.waiting_for(ANSWER_TIME_MIN);
     let live = LiveConfiguration::read(&gateway)?;
-    let written = dump::write(&selection.directory, &live, &Scope::of(selection), *prune)?;
+    let written = dump::write(&selection.directory, &live, &ConfigurationScope::of(selection), *prune)?;
     gateway.print(&written.to_json(), || written.to_text());
     Ok(())
 }
@@ -164,7 +164,7 @@ struct Wanted<'w> {
 
 fn compare_or_sync(selection: &Selection, wanted: &Wanted<'_>, tls: super::TlsOf) -> Result<(), CommandFailure> {
     let gateway = Gateway::new(&selection.gateway, tls)?.waiting_for(ANSWER_TIME_MIN);
-    let scope = Scope::of(selection);
+    let scope = ConfigurationScope::of(selection);
     // The directory comes first: its errors need no gateway.
     let local = directory::read(&selection.directory, &scope)?;
     let live = LiveConfiguration::read(&gateway)?;
@@ -201,7 +201,7 @@ fn compare_or_sync(selection: &Selection, wanted: &Wanted<'_>, tls: super::TlsOf
 
 /// The configuration of a directory beside the one in service.
 pub(super) fn sides_of(directory: &Path, tag: Option<&str>, prune: bool, gateway: &Gateway) -> Result<ReplaySides, CommandFailure> {
-    let scope = Scope { tag: tag.map(str::to_owned), kinds: PartKind::ALL.to_vec() };
+    let scope = ConfigurationScope { tag: tag.map(str::to_owned), kinds: PartKind::ALL.to_vec() };
     let local = directory::read(directory, &scope)?;
     let live = LiveConfiguration::read(gateway)?;
     sides(&plan::Comparison::new(&local, &live, &scope, prune)?, &live)

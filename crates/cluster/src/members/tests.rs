@@ -1,4 +1,4 @@
-use super::{ALIVE_FOR, MEMBERS_MAX, Members, Presence, PresenceState, SHOWN_FOR};
+use super::{ALIVE_FOR, KnownMembers, MEMBERS_MAX, PresenceState, SHOWN_FOR, SignOfLife};
 use crate::node::{NodeEvent, NodeState};
 use std::time::{Duration, Instant};
 use tollgate_store::LogId;
@@ -8,18 +8,18 @@ fn id(text: &str) -> LogId {
 }
 
 /// A sign of life of the process `node/number`.
-fn presence(process: &str, unix_ms: u64, applied: Option<&str>, state: PresenceState) -> Presence {
+fn presence(process: &str, unix_ms: u64, applied: Option<&str>, state: PresenceState) -> SignOfLife {
     let node = process.split('/').next().unwrap_or_default().to_owned();
     let runs = Some(NodeState { node: node.clone(), apis: 3, ..NodeState::default() });
     let (id, process) = (process.to_owned(), process.to_owned());
-    Presence { id, process, node, state, unix_ms, applied: applied.map(str::to_owned), runs }
+    SignOfLife { id, process, node, state, unix_ms, applied: applied.map(str::to_owned), runs }
 }
 
-fn up(process: &str, unix_ms: u64) -> Presence {
+fn up(process: &str, unix_ms: u64) -> SignOfLife {
     presence(process, unix_ms, None, PresenceState::Up)
 }
 
-fn gone(process: &str, unix_ms: u64) -> Presence {
+fn gone(process: &str, unix_ms: u64) -> SignOfLife {
     presence(process, unix_ms, None, PresenceState::Gone)
 }
 
@@ -33,7 +33,7 @@ fn left(node: &str) -> Option<NodeEvent> {
 
 #[test]
 fn a_gateway_confirms_with_what_it_has_carried_out() {
-    let (mut members, now) = (Members::default(), Instant::now());
+    let (mut members, now) = (KnownMembers::default(), Instant::now());
     let mut say = |process, unix_ms, applied| members.hear(presence(process, unix_ms, applied, PresenceState::Up), now);
     say("one", 1, Some("10-0"));
     say("two", 1, Some("9-7"));
@@ -48,7 +48,7 @@ fn a_gateway_confirms_with_what_it_has_carried_out() {
 
 #[test]
 fn who_is_silent_or_says_that_it_ends_is_not_waited_for() {
-    let (mut members, start) = (Members::default(), Instant::now());
+    let (mut members, start) = (KnownMembers::default(), Instant::now());
     assert_eq!(members.hear(up("silent", 1), start), joined("silent"));
     assert_eq!(members.hear(up("gone", 1), start), joined("gone"));
     assert_eq!(members.hear(gone("gone", 2), start), left("gone"));
@@ -64,7 +64,7 @@ fn who_is_silent_or_says_that_it_ends_is_not_waited_for() {
 
 #[test]
 fn a_restart_without_interruption_is_no_event() {
-    let (mut members, now) = (Members::default(), Instant::now());
+    let (mut members, now) = (KnownMembers::default(), Instant::now());
     assert_eq!(members.hear(up("shop/1", 1), now), joined("shop"));
     assert_eq!(members.hear(up("shop/2", 2), now), None);
     assert_eq!(members.processes(now), ["shop/1", "shop/2"]);
@@ -79,7 +79,7 @@ fn a_restart_without_interruption_is_no_event() {
 
 #[test]
 fn what_was_said_before_says_nothing_again() {
-    let (mut members, now) = (Members::default(), Instant::now());
+    let (mut members, now) = (KnownMembers::default(), Instant::now());
     members.hear(up("shop/1", 5), now);
     members.hear(presence("shop/1", 5, Some("1-0"), PresenceState::Up), now);
     assert_eq!(members.unconfirmed(id("1-0"), now), ["shop/1"]);
@@ -90,7 +90,7 @@ fn what_was_said_before_says_nothing_again() {
 
 #[test]
 fn forged_names_fill_no_memory() {
-    let (mut members, now) = (Members::default(), Instant::now());
+    let (mut members, now) = (KnownMembers::default(), Instant::now());
     for number in 0..2 * MEMBERS_MAX {
         members.hear(up(&format!("node-{number}"), 1), now);
     }

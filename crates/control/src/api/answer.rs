@@ -46,13 +46,13 @@ pub(super) fn json(value: impl Serialize) -> Value {
 #[serde(deny_unknown_fields)]
 pub(super) struct Error {
     #[schema(inline)]
-    status: Failed,
+    status: FailedStatus,
     message: String,
 }
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum Failed {
+enum FailedStatus {
     Error,
 }
 
@@ -105,7 +105,7 @@ pub(super) enum Change {
 
 /// An error response.
 pub(super) fn error(status: StatusCode, message: impl Into<String>) -> ControlAnswer {
-    ControlAnswer(status, json(Error { status: Failed::Error, message: message.into() }))
+    ControlAnswer(status, json(Error { status: FailedStatus::Error, message: message.into() }))
 }
 
 /// A success response with a message.

@@ -202,7 +202,7 @@ pub(super) async fn debug(
             Err(_) => return bad(format!("$.client_ip: {written:?} is no address")),
         },
     };
-    let Some(_place) = Place::take() else {
+    let Some(_place) = DebugPlace::take() else {
         return error(StatusCode::TOO_MANY_REQUESTS, format!("{RUNNING_MAX} requests are being tried; try again"));
     };
     let method = tried.method().to_owned();
@@ -230,17 +230,17 @@ pub(super) async fn debug(
 }
 
 /// One of the places for requests that are on their way.
-struct Place;
+struct DebugPlace;
 
-impl Place {
+impl DebugPlace {
     fn take() -> Option<Self> {
         let taken =
             RUNNING.fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| (running < RUNNING_MAX).then_some(running + 1));
-        taken.is_ok().then_some(Place)
+        taken.is_ok().then_some(DebugPlace)
     }
 }
 
-impl Drop for Place {
+impl Drop for DebugPlace {
     fn drop(&mut self) {
         RUNNING.fetch_sub(1, Ordering::AcqRel);
     }

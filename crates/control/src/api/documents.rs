@@ -37,7 +37,7 @@ impl Default for DocumentLocks {
 }
 
 impl DocumentLocks {
-    fn of(&self, document: &Document) -> Option<&Mutex<()>> {
+    fn of(&self, document: &VersionedDocument) -> Option<&Mutex<()>> {
         let hash = blake3::hash(document.id.as_bytes());
         let place = hash.as_bytes().first().copied().unwrap_or_default() as usize % LOCKS;
         self.0.get(place)
@@ -45,13 +45,13 @@ impl DocumentLocks {
 }
 
 /// A document that a request names.
-struct Document {
-    kind: DocumentKind,
+struct VersionedDocument {
+    kind: VersionedKind,
     id: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum DocumentKind {
+enum VersionedKind {
     Api,
     Policy,
     Key,
@@ -106,11 +106,11 @@ pub(super) async fn guard(
         Some(lock) => Some(lock.lock().await),
         None => None,
     };
-    if document.kind != DocumentKind::Key {
+    if document.kind != VersionedKind::Key {
         definition_store::refresh(&control).await;
     }
     let stored = current(&control, &document, &uri).await;
-    let key = if document.kind == DocumentKind::Key { shown_key(&control, &document, &uri).await } else { None };
+    let key = if document.kind == VersionedKind::Key { shown_key(&control, &document, &uri).await } else { None };
     if let Err(answer) = check_version(&request, stored.as_ref()) {
         return answer.into_response();
     }
@@ -131,8 +131,8 @@ pub(super) async fn guard(
     if let Some(change) = change_of(&method, path, response.status()) {
         let diff = masked_differences(&control.shared.keys, stored.as_ref(), changed.as_ref());
         let target = match (document.kind, key) {
-            (DocumentKind::Key, Some(shown)) => shown,
-            (DocumentKind::Key, None) => shown_key(&control, &document, &uri).await.unwrap_or_default(),
+            (VersionedKind::Key, Some(shown)) => shown,
+            (VersionedKind::Key, None) => shown_key(&control, &document, &uri).await.unwrap_or_default(),
             _ => document.id,
         };
         let change = Change { target, diff, etag: etag.clone(), ..change };
@@ -181,7 +181,7 @@ fn name_in(answer: &Value, members: &[&str]) -> Option<String> {
 }
 
 /// A key as the log shows it: its hash. A key that is not hashed is a secret.
-async fn shown_key(control: &Control, document: &Document, uri: &Uri) -> Option<String> {
+async fn shown_key(control: &Control, document: &VersionedDocument, uri: &Uri) -> Option<String> {
     let keys = &control.shared.keys;
     let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
     let (name, _) = keys::named(keys, &document.id, &query).await.ok()??;
@@ -204,40 +204,40 @@ async fn with_body(request: Request, is_change: bool) -> Result<(Request, Option
 }
 
 /// The document that a request reads or changes.
-fn named(path: &str, uri: &Uri, body: Option<&Bytes>) -> Option<Document> {
+fn named(path: &str, uri: &Uri, body: Option<&Bytes>) -> Option<VersionedDocument> {
     let of_path = |kind| {
         let id = uri.path().rsplit('/').next().unwrap_or_default();
         let id = percent_encoding::percent_decode_str(id).decode_utf8_lossy().into_owned();
-        Some(Document { kind, id })
+        Some(VersionedDocument { kind, id })
     };
     let of_body = |kind, member: &str| {
         let body: Value = json_document::from_slice(body?).ok()?;
         let id = body.get(member).and_then(Value::as_str).filter(|id| !id.is_empty())?.to_owned();
-        Some(Document { kind, id })
+        Some(VersionedDocument { kind, id })
     };
     let of_query = || {
         let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
-        Some(Document { kind: DocumentKind::Key, id: query.get("id")?.clone() })
+        Some(VersionedDocument { kind: VersionedKind::Key, id: query.get("id")?.clone() })
     };
     match path {
-        "/tyk/apis/{id}" if body.is_none_or(Bytes::is_empty) => of_path(DocumentKind::Api),
-        "/tyk/apis/{id}" | "/tyk/apis" => of_body(DocumentKind::Api, "api_id"),
-        "/tyk/policies/{id}" if body.is_none_or(Bytes::is_empty) => of_path(DocumentKind::Policy),
-        "/tyk/policies/{id}" | "/tyk/policies" => of_body(DocumentKind::Policy, "id"),
-        "/tyk/check/api" => of_body(DocumentKind::Api, "api_id"),
-        "/tyk/check/policy" => of_body(DocumentKind::Policy, "id"),
+        "/tyk/apis/{id}" if body.is_none_or(Bytes::is_empty) => of_path(VersionedKind::Api),
+        "/tyk/apis/{id}" | "/tyk/apis" => of_body(VersionedKind::Api, "api_id"),
+        "/tyk/policies/{id}" if body.is_none_or(Bytes::is_empty) => of_path(VersionedKind::Policy),
+        "/tyk/policies/{id}" | "/tyk/policies" => of_body(VersionedKind::Policy, "id"),
+        "/tyk/check/api" => of_body(VersionedKind::Api, "api_id"),
+        "/tyk/check/policy" => of_body(VersionedKind::Policy, "id"),
         "/tyk/check/key" => of_query(),
-        "/tyk/keys/{id}" => of_path(DocumentKind::Key),
+        "/tyk/keys/{id}" => of_path(VersionedKind::Key),
         _ => None,
     }
 }
 
 /// The document as it is stored; `None` if there is none or it can't be read.
-async fn current(control: &Control, document: &Document, uri: &Uri) -> Option<Value> {
+async fn current(control: &Control, document: &VersionedDocument, uri: &Uri) -> Option<Value> {
     match document.kind {
-        DocumentKind::Api => control.shared.current.load().api(&document.id).map(|api| ApiDefinition::shown(&api.raw)),
-        DocumentKind::Policy => control.shared.keys.policies().get(&document.id).map(|policy| policy.shown()),
-        DocumentKind::Key => {
+        VersionedKind::Api => control.shared.current.load().api(&document.id).map(|api| ApiDefinition::shown(&api.raw)),
+        VersionedKind::Policy => control.shared.keys.policies().get(&document.id).map(|policy| policy.shown()),
+        VersionedKind::Key => {
             let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
             keys::stored(&control.shared.keys, &document.id, &query).await
         }

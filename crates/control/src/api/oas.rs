@@ -24,7 +24,7 @@ const NOT_MIGRATED: &str = "the supplied API definition is in OAS format, please
 const NO_EXTENSION: &str = "the payload should contain x-tyk-api-gateway";
 const HAS_EXTENSION: &str = "the import payload should not contain x-tyk-api-gateway";
 
-type Parameters = Query<HashMap<String, String>>;
+type ImportParameters = Query<HashMap<String, String>>;
 
 /// All OpenAPI documents
 #[utoipa::path(
@@ -33,7 +33,7 @@ type Parameters = Query<HashMap<String, String>>;
     params(("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses((status = 200, body = Vec<Object>, description = "The documents of all APIs that have one, as they were written.")),
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Parameters) -> Response {
+pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): ImportParameters) -> Response {
     let snapshot = control.shared.current.load();
     list_of(snapshot.apis.iter().filter_map(|api| shown(api, &query)))
 }
@@ -52,7 +52,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Para
 pub(super) async fn show(
     State(control): State<Arc<Control>>,
     Path(DocumentId { id }): Path<DocumentId>,
-    Query(query): Parameters,
+    Query(query): ImportParameters,
 ) -> ControlAnswer {
     match control.shared.current.load().api(&id) {
         None => no_such_api(),
@@ -70,7 +70,7 @@ pub(super) async fn show(
         description = "The documents, with a file name in `Content-Disposition`."
     )),
 )]
-pub(super) async fn export_all(state: State<Arc<Control>>, query: Parameters) -> Response {
+pub(super) async fn export_all(state: State<Arc<Control>>, query: ImportParameters) -> Response {
     let name = file_name(&query, "");
     as_download(list(state, query).await, &name)
 }
@@ -89,7 +89,11 @@ pub(super) async fn export_all(state: State<Arc<Control>>, query: Parameters) ->
         NoSuchApi,
     )
 )]
-pub(super) async fn export(state: State<Arc<Control>>, Path(DocumentId { id }): Path<DocumentId>, query: Parameters) -> Response {
+pub(super) async fn export(
+    state: State<Arc<Control>>,
+    Path(DocumentId { id }): Path<DocumentId>,
+    query: ImportParameters,
+) -> Response {
     // Names with other characters need no download: no file has them.
     let name = file_name(&query, if is_file_name(&id) { &id } else { "" });
     as_download(show(state, Path(DocumentId { id }), query).await, &name)
@@ -109,7 +113,7 @@ pub(super) async fn export(state: State<Arc<Control>>, Path(DocumentId { id }): 
 pub(super) async fn versions(
     state: State<Arc<Control>>,
     Path(DocumentId { id }): Path<DocumentId>,
-    query: Parameters,
+    query: ImportParameters,
 ) -> ControlAnswer {
     versions::list(state, Path(ApiId { id }), query).await
 }
@@ -136,7 +140,7 @@ pub(super) async fn versions(
 )]
 pub(super) async fn create(
     State(control): State<Arc<Control>>,
-    Query(query): Parameters,
+    Query(query): ImportParameters,
     change: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
@@ -174,7 +178,7 @@ pub(super) async fn create(
 )]
 pub(super) async fn import(
     State(control): State<Arc<Control>>,
-    Query(query): Parameters,
+    Query(query): ImportParameters,
     change: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
@@ -252,7 +256,7 @@ pub(super) async fn update(
 pub(super) async fn patch(
     State(control): State<Arc<Control>>,
     Path(DocumentId { id }): Path<DocumentId>,
-    Query(query): Parameters,
+    Query(query): ImportParameters,
     change: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
@@ -371,7 +375,7 @@ async fn replace(control: &Arc<Control>, change: ChangeRequest, id: &str, docume
     definition_store::store(control, change, id, document, None, Change::Modified).await
 }
 
-fn file_name(query: &Parameters, id: &str) -> String {
+fn file_name(query: &ImportParameters, id: &str) -> String {
     let start = if query.get("mode").is_some_and(|mode| mode == "public") { "oas" } else { "TykOasApiDef" };
     if id.is_empty() { format!("{start}.json") } else { format!("{start}-{id}.json") }
 }

@@ -37,13 +37,13 @@ pub(super) struct Held {
 
 /// The other end of a connection to an own port.
 #[derive(Clone)]
-pub(super) struct Peer {
+pub(super) struct PortPeer {
     address: IpAddr,
     is_tls: bool,
     proxies: Arc<ClientAddress>,
 }
 
-impl Peer {
+impl PortPeer {
     /// Who sent a request with these headers.
     pub(super) fn caller(&self, headers: &HeaderMap) -> ControlCaller {
         let client = if self.proxies.trusts(self.address) {
@@ -127,7 +127,7 @@ impl Door {
         held: Held,
         proxies: Arc<ClientAddress>,
     ) {
-        let peer = Peer { address: caller.ip().to_canonical(), is_tls: self.tls.is_some(), proxies };
+        let peer = PortPeer { address: caller.ip().to_canonical(), is_tls: self.tls.is_some(), proxies };
         let Some(acceptor) = &self.tls else {
             if self.lets_in(None, caller) {
                 super::spawn(&router, stream, Some(held), Some(peer));

@@ -36,7 +36,7 @@ const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 const QUEUE_MAX: usize = 4;
 
 /// What a stream can have.
-struct Topics {
+struct StreamTopics {
     live: bool,
     changes: bool,
     /// Which requests the live tail shows.
@@ -77,7 +77,7 @@ pub(super) async fn stream(State(control): State<Arc<Control>>, Query(query): Qu
     if !control.shared.observer.metrics {
         return super::metrics::switched_off().into_response();
     }
-    let topics = match Topics::read(&query) {
+    let topics = match StreamTopics::read(&query) {
         Ok(topics) => topics,
         Err(message) => return error(StatusCode::BAD_REQUEST, message).into_response(),
     };
@@ -120,11 +120,11 @@ impl HttpBody for EventBody {
     }
 }
 
-impl Topics {
+impl StreamTopics {
     fn read(query: &HashMap<String, String>) -> Result<Self, String> {
         let known: Vec<&str> = tail::FILTERS.into_iter().chain(["topics", "events", "idle", "nodes"]).collect();
         let parameters = Parameters::new(query, &known)?;
-        let mut topics = Topics {
+        let mut topics = StreamTopics {
             live: false,
             changes: false,
             tail: None,
@@ -144,7 +144,7 @@ impl Topics {
 }
 
 /// Sends events until the client is gone or the gateway drains.
-async fn send(topics: Topics, mut from: Subscription, mut tail: broadcast::Receiver<Bytes>, to: mpsc::Sender<Bytes>) {
+async fn send(topics: StreamTopics, mut from: Subscription, mut tail: broadcast::Receiver<Bytes>, to: mpsc::Sender<Bytes>) {
     if !put(&to, Bytes::from_static(b"retry: 2000\n\n")).await {
         return;
     }

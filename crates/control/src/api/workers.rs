@@ -59,7 +59,7 @@ impl Workers {
     }
 
     /// Reads a body. The permit must be held as long as the body.
-    async fn read(&self, mut body: Body) -> Result<(Gathered, OwnedSemaphorePermit), ControlAnswer> {
+    async fn read(&self, mut body: Body) -> Result<(GatheredBody, OwnedSemaphorePermit), ControlAnswer> {
         let too_large = || {
             let message = format!("the body is larger than {} bytes", self.body_bytes_max);
             error(StatusCode::PAYLOAD_TOO_LARGE, message)
@@ -70,7 +70,7 @@ impl Workers {
             return Err(too_large());
         }
         let mut held = take(&self.bodies, 0)?;
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredBody::default();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|_| error(StatusCode::BAD_REQUEST, "the body ends before its end"))?;
             let Ok(data) = frame.into_data() else { continue };
@@ -124,12 +124,12 @@ fn discard(mut body: Body) {
 
 /// A body in blocks that never move: one that grows in place would leave as much freed memory behind as it holds.
 #[derive(Default)]
-struct Gathered {
+struct GatheredBody {
     blocks: Vec<Vec<u8>>,
     bytes: usize,
 }
 
-impl Gathered {
+impl GatheredBody {
     fn add(&mut self, data: &[u8]) {
         self.bytes += data.len();
         match self.blocks.last_mut().filter(|block| block.capacity() - block.len() >= data.len()) {

@@ -85,27 +85,27 @@ pub(super) struct ReplayState {
     same: u64,
     different: u64,
     undecided: BTreeMap<&'static str, u64>,
-    groups: Groups,
-    unlike: Groups,
+    groups: ReportGroups,
+    unlike: ReportGroups,
     unreadable: u64,
     unreadable_because: Vec<String>,
 }
 
 #[derive(Default)]
-struct Groups {
-    by_name: HashMap<(Option<DifferenceCause>, String, String, String), Group>,
+struct ReportGroups {
+    by_name: HashMap<(Option<DifferenceCause>, String, String, String), ReportGroup>,
     left_out: u64,
     hashes: RandomState,
 }
 
 #[derive(Default)]
-struct Group {
+struct ReportGroup {
     requests: u64,
     keys: HashSet<u64>,
     examples: Vec<RecordedExample>,
 }
 
-impl Groups {
+impl ReportGroups {
     fn add(&mut self, name: (Option<DifferenceCause>, &str, String, String), example: RecordedExample) {
         let (cause, api, from, to) = name;
         let name = (cause, api.to_owned(), from, to);

@@ -11,11 +11,11 @@ use tollgate_observe::events::{EventDesk, HandlerFigures, HandlerOutcome};
 const HANDLERS_MAX: usize = 1_000;
 
 /// Figures of handlers by API, kind and receiver.
-type Rows = BTreeMap<(String, &'static str, String), (u64, [u64; HandlerOutcome::ALL.len()])>;
+type EventRows = BTreeMap<(String, &'static str, String), (u64, [u64; HandlerOutcome::ALL.len()])>;
 
 /// Several handlers of an API may have the same receiver: they are one row.
-fn rows(desk: &EventDesk) -> Rows {
-    let mut rows = Rows::new();
+fn rows(desk: &EventDesk) -> EventRows {
+    let mut rows = EventRows::new();
     let add = |figures: Arc<HandlerFigures>| {
         let (waiting, counts) = rows.entry((figures.api.clone(), figures.action, figures.receiver.clone())).or_default();
         *waiting += figures.waiting.load(Ordering::Relaxed);

@@ -51,7 +51,7 @@ pub struct LiveSample {
     pub missing: Vec<String>,
     unix_ms: u64,
     seconds: f64,
-    totals: LiveFigures,
+    totals: LiveCounts,
     /// The busiest.
     apis: Vec<LiveApi>,
     apis_active: usize,
@@ -65,7 +65,7 @@ pub struct LiveSample {
 
 /// Figures with the causes of refusals and of upstreams' errors.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct LiveFigures {
+struct LiveCounts {
     figures: Figures,
     refusals: Map<String, Value>,
     errors: Map<String, Value>,
@@ -76,11 +76,11 @@ struct LiveFigures {
 struct LiveApi {
     id: String,
     name: String,
-    live: LiveFigures,
+    live: LiveCounts,
 }
 
-impl LiveFigures {
-    fn add(&mut self, other: &LiveFigures) {
+impl LiveCounts {
+    fn add(&mut self, other: &LiveCounts) {
         self.figures.add(&other.figures);
         add(&mut self.refusals, &other.refusals);
         add(&mut self.errors, &other.errors);
@@ -98,7 +98,7 @@ impl LiveSample {
     /// What this gateway did since the last sample.
     pub fn new(shared: &GatewayState, sample: &FiguresSample, causes: &mut CauseHistory) -> Self {
         let observer = &shared.observer;
-        let mut totals = LiveFigures { figures: sample.totals.clone(), ..LiveFigures::default() };
+        let mut totals = LiveCounts { figures: sample.totals.clone(), ..LiveCounts::default() };
         let mut apis: Vec<LiveApi> = sample
             .apis
             .iter()
@@ -106,7 +106,7 @@ impl LiveSample {
                 let [refusals, errors] = sample.meters.get(id).map(|meter| causes.since(meter)).unwrap_or_default();
                 add(&mut totals.refusals, &refusals);
                 add(&mut totals.errors, &errors);
-                LiveApi { id: id.clone(), name: String::new(), live: LiveFigures { figures: figures.clone(), refusals, errors } }
+                LiveApi { id: id.clone(), name: String::new(), live: LiveCounts { figures: figures.clone(), refusals, errors } }
             })
             .collect();
         sort_and_cut(&mut apis);

@@ -6,10 +6,10 @@ mod context;
 mod response_body;
 
 pub(super) use body_filter::{BodyFilterError, CompiledBodyFilter, FilteredBody};
-pub(super) use body_template::{CompiledBodyTemplate, Surroundings};
+pub(super) use body_template::{CompiledBodyTemplate, TemplateSurroundings};
 pub use context::tyk_context;
 pub(super) use context::tyk_meta;
-pub(super) use response_body::{BodyMaker, BodyReplacement, MadeBody, Unopened, WholeBody};
+pub(super) use response_body::{BodyMaker, BodyReplacement, MadeResponseBody, Unopened, WholeBody};
 
 /// Go's words for a body that ends too early, and where anything else is wrong.
 pub(super) fn parse_error(body: &[u8], error: &serde_json::Error) -> String {

@@ -17,7 +17,7 @@ const OWN: [&str; 4] = [
 ];
 
 pub(super) struct CrossOrigin {
-    origins: Origins,
+    origins: AllowedOrigins,
     methods: Vec<String>,
     /// Lower case; `None` for any.
     headers: Option<Vec<String>>,
@@ -28,7 +28,7 @@ pub(super) struct CrossOrigin {
     own: Vec<Arc<str>>,
 }
 
-enum Origins {
+enum AllowedOrigins {
     Any,
     /// Allowed origins as prefix and suffix around at most one `*`, in lower case.
     Listed(Vec<(String, Option<String>)>),
@@ -47,7 +47,7 @@ impl CrossOrigin {
         let headers = or(&cors.allowed_headers, &["Accept", "Content-Type", "X-Requested-With"]);
         let headers = headers.iter().map(|name| name.to_ascii_lowercase()).chain(["origin".to_owned()]).collect();
         CrossOrigin {
-            origins: Origins::new(&cors.allowed_origins),
+            origins: AllowedOrigins::new(&cors.allowed_origins),
             methods: or(&cors.allowed_methods, &["GET", "POST", "HEAD"]).iter().map(|method| method.to_ascii_uppercase()).collect(),
             headers: if any_header { None } else { Some(headers) },
             exposed: Some(cors.exposed_headers.join(", ")).filter(|names| !names.is_empty()),
@@ -70,7 +70,7 @@ impl CrossOrigin {
 
     /// Adds the origin headers, which preflight and other responses share.
     fn allow_origin(&self, origin: &[u8], changes: &mut Vec<HeaderChange>) {
-        let value = if matches!(self.origins, Origins::Any) { b"*" } else { origin };
+        let value = if matches!(self.origins, AllowedOrigins::Any) { b"*" } else { origin };
         changes.push(HeaderChange::Set("Access-Control-Allow-Origin".into(), value.to_vec()));
     }
 
@@ -123,10 +123,10 @@ impl CrossOrigin {
     }
 }
 
-impl Origins {
+impl AllowedOrigins {
     fn new(entries: &[String]) -> Self {
         if entries.is_empty() || entries.iter().any(|entry| entry == "*") {
-            return Origins::Any;
+            return AllowedOrigins::Any;
         }
         let split = |entry: &String| {
             let entry = entry.to_ascii_lowercase();
@@ -135,11 +135,11 @@ impl Origins {
                 None => (entry, None),
             }
         };
-        Origins::Listed(entries.iter().map(split).collect())
+        AllowedOrigins::Listed(entries.iter().map(split).collect())
     }
 
     fn allow(&self, origin: &[u8]) -> bool {
-        let Origins::Listed(entries) = self else { return true };
+        let AllowedOrigins::Listed(entries) = self else { return true };
         let origin = origin.to_ascii_lowercase();
         entries.iter().any(|(prefix, suffix)| match suffix {
             None => origin == prefix.as_bytes(),

@@ -8,17 +8,17 @@ use crate::refusal::{self, Refusal};
 use tollgate_model::api::DryRunKind;
 use tollgate_observe::LimitFact;
 
-struct DryRun(Box<dyn Middleware>);
+struct DryRunMiddleware(Box<dyn Middleware>);
 
 /// The middleware itself, or one that lets pass what it would refuse.
 pub fn dry_run(link: ChainLink, kinds: &[DryRunKind]) -> ChainLink {
     match link.about.dry_run {
-        Some(kind) if kinds.contains(&kind) => ChainLink { middleware: Box::new(DryRun(link.middleware)), ..link },
+        Some(kind) if kinds.contains(&kind) => ChainLink { middleware: Box::new(DryRunMiddleware(link.middleware)), ..link },
         _ => link,
     }
 }
 
-impl DryRun {
+impl DryRunMiddleware {
     /// What becomes of the middleware's own step.
     fn judge(&self, step: Step, exchange: &mut Exchange<'_>) -> Step {
         match step {
@@ -37,7 +37,7 @@ impl DryRun {
     }
 }
 
-impl Middleware for DryRun {
+impl Middleware for DryRunMiddleware {
     fn forget_key_sets(&self) {
         self.0.forget_key_sets();
     }

@@ -40,7 +40,7 @@ pub(super) struct ForwardAuthCheck {
 }
 
 /// The service's answer; `None` when the call failed.
-type Said = Option<Arc<CallReply>>;
+type ServerSaid = Option<Arc<CallReply>>;
 
 /// An admission in the cache.
 struct Admitted {
@@ -96,7 +96,7 @@ impl ForwardAuthCheck {
         headers
     }
 
-    fn ask(&self, headers: HeaderMap) -> Pending<Said> {
+    fn ask(&self, headers: HeaderMap) -> Pending<ServerSaid> {
         let (completer, answer) = Pending::pair();
         let call = Call {
             method: if self.rules.post { Method::POST } else { Method::GET },

@@ -11,10 +11,10 @@ use tollgate_model::is_framing_header;
 use tollgate_openapi::{MockSelection, Mocks};
 
 pub(super) struct OperationMocks {
-    by_endpoint: EndpointList<Answer>,
+    by_endpoint: EndpointList<MockAnswer>,
 }
 
-enum Answer {
+enum MockAnswer {
     /// The operation is not mocked.
     None,
     Fixed {
@@ -36,9 +36,9 @@ impl OperationMocks {
             let operation = || document.as_ref()?.operations.iter().find(|o| o.path == entry.path && o.method == entry.method);
             let examples = || Some(Mocks::new(document.as_ref()?, operation()?));
             Some(match (entry.skip, entry.from_examples.enabled) {
-                (true, _) => Answer::None,
-                (false, true) => examples().map_or(Answer::None, |mocks| Answer::FromExamples(mocks, selection(entry))),
-                (false, false) => Answer::Fixed {
+                (true, _) => MockAnswer::None,
+                (false, true) => examples().map_or(MockAnswer::None, |mocks| MockAnswer::FromExamples(mocks, selection(entry))),
+                (false, false) => MockAnswer::Fixed {
                     status: if entry.code == 0 { 200 } else { entry.code },
                     headers: entry.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
                     body: entry.body.clone(),
@@ -57,9 +57,9 @@ fn selection(entry: &OperationMock) -> MockSelection {
 impl Middleware for OperationMocks {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         match self.by_endpoint.find(exchange.hits, &exchange.method) {
-            None | Some(Answer::None) => Step::Next,
-            Some(Answer::Fixed { status, headers, body }) => respond(*status, None, headers, body.as_bytes()),
-            Some(Answer::FromExamples(mocks, configured)) => {
+            None | Some(MockAnswer::None) => Step::Next,
+            Some(MockAnswer::Fixed { status, headers, body }) => respond(*status, None, headers, body.as_bytes()),
+            Some(MockAnswer::FromExamples(mocks, configured)) => {
                 let headers = exchange.received();
                 let header = |name: &str| headers.get(name).map(|value| String::from_utf8_lossy(value).into_owned());
                 match mocks.select(configured, &header) {

@@ -46,8 +46,8 @@ const UNSIGNED: [&str; 13] = [
 ];
 
 /// Sets the header with the signature.
-pub(super) struct RequestSigning {
-    key: SigningKey,
+pub(super) struct SignRequest {
+    key: RequestSigningKey,
     key_id: String,
     algorithm: String,
     /// Names of the header lines to sign in lower case; empty for all.
@@ -55,12 +55,12 @@ pub(super) struct RequestSigning {
     header: String,
 }
 
-enum SigningKey {
+enum RequestSigningKey {
     Hmac(Box<hmac::Key>),
     Certificate(Arc<CertificateSlot>),
 }
 
-impl RequestSigning {
+impl SignRequest {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let rules = &source.definition.request_signing;
         if !rules.is_enabled {
@@ -76,7 +76,7 @@ impl RequestSigning {
     }
 }
 
-fn signing(rules: &SigningRules, source: &MiddlewareSource<'_, '_>) -> Result<RequestSigning, (&'static str, String)> {
+fn signing(rules: &SigningRules, source: &MiddlewareSource<'_, '_>) -> Result<SignRequest, (&'static str, String)> {
     let allowed = &source.definition.hmac_allowed_algorithms;
     if rules.key_id.is_empty() {
         return Err(("key_id", "must not be empty".to_owned()));
@@ -86,15 +86,15 @@ fn signing(rules: &SigningRules, source: &MiddlewareSource<'_, '_>) -> Result<Re
     }
     let key = match HMACS.iter().find(|(name, _)| *name == rules.algorithm) {
         Some(_) if rules.secret.is_empty() => return Err(("secret", "must not be empty".to_owned())),
-        Some((_, function)) => SigningKey::Hmac(Box::new(hmac::Key::new(**function, rules.secret.as_bytes()))),
+        Some((_, function)) => RequestSigningKey::Hmac(Box::new(hmac::Key::new(**function, rules.secret.as_bytes()))),
         None if rules.algorithm != RSA => {
             let known: Vec<&str> = HMACS.iter().map(|(name, _)| *name).collect();
             return Err(("algorithm", format!("must be one of {}, {RSA}", known.join(", "))));
         }
         None if rules.certificate_id.is_empty() => return Err(("certificate_id", "must not be empty".to_owned())),
-        None => SigningKey::Certificate(source.context.registry.certificates.named(&rules.certificate_id)),
+        None => RequestSigningKey::Certificate(source.context.registry.certificates.named(&rules.certificate_id)),
     };
-    Ok(RequestSigning {
+    Ok(SignRequest {
         key,
         key_id: rules.key_id.clone(),
         algorithm: rules.algorithm.clone(),
@@ -103,7 +103,7 @@ fn signing(rules: &SigningRules, source: &MiddlewareSource<'_, '_>) -> Result<Re
     })
 }
 
-impl RequestSigning {
+impl SignRequest {
     /// The names to sign, in order. Adds a date if one is needed, as in Tyk.
     fn signed_names(&self, exchange: &mut Exchange<'_>) -> Vec<String> {
         let (request, edits) = (exchange.request, &mut exchange.outgoing.edits);
@@ -174,11 +174,11 @@ impl RequestSigning {
     fn signature(&self, text: &[u8]) -> Option<String> {
         match &self.key {
             // As in Tyk, escaped as in a form.
-            SigningKey::Hmac(key) => {
+            RequestSigningKey::Hmac(key) => {
                 let encoded = STANDARD.encode(hmac::sign(key, text));
                 Some(utf8_percent_encode(&encoded, NON_ALPHANUMERIC).to_string())
             }
-            SigningKey::Certificate(slot) => {
+            RequestSigningKey::Certificate(slot) => {
                 let certificate = slot.get()?;
                 let signer = certificate.own.as_ref()?.key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256])?;
                 Some(STANDARD.encode(signer.sign(text).ok()?))
@@ -196,7 +196,7 @@ fn signed_target(exchange: &Exchange<'_>, text: &mut Vec<u8>) {
     write_target(exchange.api, &exchange.url, path, query, text);
 }
 
-impl Middleware for RequestSigning {
+impl Middleware for SignRequest {
     fn header_names(&self, names: &mut HeaderNames) {
         if self.names.is_empty() {
             return names.add_all();

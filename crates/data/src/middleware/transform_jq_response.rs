@@ -6,7 +6,7 @@ use super::{Middleware, MiddlewareSource};
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
 use crate::header_names::canonical_name;
-use crate::middleware::bodies::{BodyMaker, BodyReplacement, CompiledBodyFilter, MadeBody};
+use crate::middleware::bodies::{BodyMaker, BodyReplacement, CompiledBodyFilter, MadeResponseBody};
 use crate::offload::BodyThreads;
 use crate::response_chain::ResponseHead;
 use serde_json::{Map, Value};
@@ -85,7 +85,7 @@ impl BodyMaker for FilterMaker {
         self.headers = Value::Object(lists);
     }
 
-    fn make(&self, body: Result<&[u8], String>, is_brief: bool) -> Result<Option<MadeBody>, String> {
+    fn make(&self, body: Result<&[u8], String>, is_brief: bool) -> Result<Option<MadeResponseBody>, String> {
         let body = CompiledBodyFilter::parse(body?).map_err(|error| error.to_string())?.ok_or("EOF")?;
         let input = JqValue::object([
             ("body", body),
@@ -93,6 +93,6 @@ impl BodyMaker for FilterMaker {
             ("_tyk_response_headers", JqValue::from(&self.headers)),
         ]);
         let made = self.filter.apply(input, self.unix_s, self.bytes_max, is_brief).map_err(|error| error.to_string())?;
-        Ok(Some(MadeBody { body: made.body, headers: made.headers }))
+        Ok(Some(MadeResponseBody { body: made.body, headers: made.headers }))
     }
 }

@@ -4,7 +4,7 @@
 use super::{Middleware, MiddlewareSource};
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
-use crate::middleware::bodies::{CompiledBodyTemplate, Surroundings};
+use crate::middleware::bodies::{CompiledBodyTemplate, TemplateSurroundings};
 use crate::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::refusal;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Middleware for TransformRequest {
 /// What renders the body of one request.
 struct RenderJob {
     template: Arc<CompiledBodyTemplate>,
-    surroundings: Surroundings,
+    surroundings: TemplateSurroundings,
 }
 
 impl RenderJob {

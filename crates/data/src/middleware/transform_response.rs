@@ -4,7 +4,7 @@
 use super::{Middleware, MiddlewareSource};
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
-use crate::middleware::bodies::{BodyMaker, BodyReplacement, CompiledBodyTemplate, MadeBody, Surroundings};
+use crate::middleware::bodies::{BodyMaker, BodyReplacement, CompiledBodyTemplate, MadeResponseBody, TemplateSurroundings};
 use crate::offload::BodyThreads;
 use std::sync::Arc;
 use tollgate_gotemplate::RenderLimits;
@@ -19,7 +19,7 @@ pub(super) struct TransformResponse {
 struct TemplateMaker {
     api: Arc<str>,
     template: Arc<CompiledBodyTemplate>,
-    surroundings: Surroundings,
+    surroundings: TemplateSurroundings,
 }
 
 impl TransformResponse {
@@ -51,13 +51,13 @@ impl Middleware for TransformResponse {
 }
 
 impl BodyMaker for TemplateMaker {
-    fn make(&self, body: Result<&[u8], String>, is_brief: bool) -> Result<Option<MadeBody>, String> {
+    fn make(&self, body: Result<&[u8], String>, is_brief: bool) -> Result<Option<MadeResponseBody>, String> {
         let document = body.and_then(|body| self.template.parse(body)).unwrap_or_else(|error| {
             tracing::warn!(api = &*self.api, %error, "a response's body could not be read for its template");
             CompiledBodyTemplate::nothing()
         });
         let limits = if is_brief { RenderLimits::BRIEF } else { RenderLimits::default() };
         let text = self.template.render(&document, &self.surroundings, limits)?;
-        Ok(Some(MadeBody { body: text.into_bytes(), headers: Vec::new() }))
+        Ok(Some(MadeResponseBody { body: text.into_bytes(), headers: Vec::new() }))
     }
 }

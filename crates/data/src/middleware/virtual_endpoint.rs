@@ -19,7 +19,7 @@ use tollgate_http::form::pairs;
 use tollgate_http::path::Path as UrlPath;
 use tollgate_http::{is_token, is_value};
 use tollgate_javascript::{
-    Argument, Constant, Entry, Handler, ProgramBuilder, ProgramFault, Scope, Script, ScriptCall, ScriptFault, VirtualAnswer,
+    Argument, Constant, Handler, ProgramBuilder, ProgramFault, SandboxEntry, Scope, Script, ScriptCall, ScriptFault, VirtualAnswer,
     VirtualRequest,
 };
 use tollgate_model::api::{FunctionSource, VirtualEndpoint};
@@ -29,7 +29,7 @@ use tollgate_model::is_framing_header;
 const HEADER_BYTES_MAX: usize = 32 << 10;
 
 pub(super) struct VirtualEndpoints {
-    by_endpoint: EndpointList<Function>,
+    by_endpoint: EndpointList<ScriptFunction>,
     script: Script,
     /// Identity and `config_data` of the API.
     config: Constant,
@@ -38,14 +38,14 @@ pub(super) struct VirtualEndpoints {
     meta_data: MetaDataWriter,
 }
 
-struct Function {
+struct ScriptFunction {
     handler: Handler,
     use_session: bool,
     proxy_on_error: bool,
 }
 
 /// The call of a function.
-type Asked = Pin<Box<dyn Future<Output = Result<VirtualAnswer, ScriptFault>>>>;
+type AskedScript = Pin<Box<dyn Future<Output = Result<VirtualAnswer, ScriptFault>>>>;
 
 impl VirtualEndpoints {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
@@ -67,7 +67,7 @@ impl VirtualEndpoints {
         let by_endpoint = source.endpoints("virtual", entries, |_, index, entry| {
             let handler = add_function(&mut builder, entry, index, &settings);
             let handler = handler.map_err(|(field, message)| problems.push((index, field, message))).ok()?;
-            Some(Function { handler, use_session: entry.use_session, proxy_on_error: entry.proxy_on_error })
+            Some(ScriptFunction { handler, use_session: entry.use_session, proxy_on_error: entry.proxy_on_error })
         });
         if source.definition.custom_middleware.response.iter().any(|hook| !hook.disabled) {
             let message = "the response hooks do not see the responses of virtual endpoints";
@@ -90,7 +90,7 @@ impl VirtualEndpoints {
         None
     }
 
-    fn ask(&self, function: &Function, exchange: &Exchange<'_>) -> Asked {
+    fn ask(&self, function: &ScriptFunction, exchange: &Exchange<'_>) -> AskedScript {
         let session = match (function.use_session, session_of(exchange)) {
             (false, _) => Argument::Constant(self.no_session),
             (true, Some(session)) => Argument::Json(scripts::session_text(&session)),
@@ -98,12 +98,12 @@ impl VirtualEndpoints {
             (true, None) => Argument::Json("null".to_owned()),
         };
         let arguments = [request_of(exchange).into_argument(), session, Argument::Constant(self.config), Argument::None];
-        let called = scripts::call(&self.script, ScriptCall { handler: function.handler, entry: Entry::Virtual, arguments });
+        let called = scripts::call(&self.script, ScriptCall { handler: function.handler, entry: SandboxEntry::Virtual, arguments });
         Box::pin(async move { called.await.and_then(|text| VirtualAnswer::parse(&text)) })
     }
 
     /// Stores the session's `meta_data` that the function has returned. As in Tyk, a function that returns none removes all.
-    fn keep_meta_data(&self, function: &Function, exchange: &mut Exchange<'_>, answer: &VirtualAnswer) {
+    fn keep_meta_data(&self, function: &ScriptFunction, exchange: &mut Exchange<'_>, answer: &VirtualAnswer) {
         let Some(session) = session_of(exchange).filter(|_| function.use_session) else { return };
         let meta_data = answer.session_meta.clone().unwrap_or_default();
         if session.meta_data != meta_data {
@@ -130,7 +130,7 @@ impl VirtualEndpoints {
         Ok(Step::Respond(Box::new(SubstituteResponse::of_script(status, headers, body))))
     }
 
-    fn fail(&self, function: &Function, exchange: &Exchange<'_>, why: &str) -> Step {
+    fn fail(&self, function: &ScriptFunction, exchange: &Exchange<'_>, why: &str) -> Step {
         let (api, name) = (&exchange.api.id, self.script.name_of(function.handler));
         tracing::warn!(api, function = name, error = why, "a virtual endpoint failed");
         if function.proxy_on_error { Step::Next } else { Step::Refuse(VIRTUAL_FAILED) }

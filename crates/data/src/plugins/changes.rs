@@ -153,17 +153,17 @@ fn set_path(raw: &str, exchange: &mut Exchange<'_>) -> Result<(), BadChange> {
 }
 
 /// Parameters by name, as Go's `url.Values`.
-type Parameters = BTreeMap<String, Vec<String>>;
+type QueryChanges = BTreeMap<String, Vec<String>>;
 
-fn parameters(query: &str) -> Parameters {
-    let mut parameters = Parameters::new();
+fn parameters(query: &str) -> QueryChanges {
+    let mut parameters = QueryChanges::new();
     for (name, value) in pairs(query) {
         parameters.entry(name).or_default().push(value);
     }
     parameters
 }
 
-fn changed_query(query: &str, changes: &RequestChanges) -> Parameters {
+fn changed_query(query: &str, changes: &RequestChanges) -> QueryChanges {
     let mut parameters = parameters(query);
     for name in &changes.delete_params {
         parameters.remove(name);
@@ -178,7 +178,7 @@ fn changed_query(query: &str, changes: &RequestChanges) -> Parameters {
 }
 
 /// A query in the order of names, as Go writes it.
-fn encoded(parameters: &Parameters) -> String {
+fn encoded(parameters: &QueryChanges) -> String {
     let each = |(name, values): (&String, &Vec<String>)| {
         let name = encode_form(name);
         values.iter().map(|value| format!("{name}={}", encode_form(value))).collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! Host names of APIs: literal names are looked up, patterns with `{name}` are tried one by one. Letter case and a final dot are no part of a
 //! name (RFC 9110 §4.2.3, RFC 1034 §3.1): a spelling that missed the API would reach another one, with other authentication.
 
-use super::template::{TemplateKind, compile_template};
+use super::template::{RouteTemplateKind, compile_template};
 use regex::Regex;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -104,5 +104,5 @@ pub fn check_host(host: &str) -> Result<(), String> {
 }
 
 fn host_regex(pattern: &str) -> Result<Regex, String> {
-    compile_template(pattern, TemplateKind::Host)
+    compile_template(pattern, RouteTemplateKind::Host)
 }

@@ -3,7 +3,7 @@
 //! number of APIs. A listen path with `{name}` is in the tree node where its literal part ends.
 
 use super::host::{Hosts, normal_host};
-use super::template::{TemplateKind, compile_template};
+use super::template::{RouteTemplateKind, compile_template};
 use regex::Regex;
 
 /// The router of one snapshot.
@@ -210,7 +210,7 @@ pub fn check_listen_path(listen_path: &str) -> Result<(), String> {
 }
 
 fn listen_path_template(listen_path: &str) -> Result<Option<Regex>, String> {
-    let template = |path: &str| compile_template(path, TemplateKind::ListenPath);
+    let template = |path: &str| compile_template(path, RouteTemplateKind::ListenPath);
     Some(listen_path).filter(|path| path.contains(['{', '}'])).map(template).transpose()
 }
 

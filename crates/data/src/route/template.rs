@@ -4,7 +4,7 @@ use regex::Regex;
 
 /// What a template is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum TemplateKind {
+pub(super) enum RouteTemplateKind {
     /// The start of a path.
     ListenPath,
     /// A whole host, which comes in lower case; a pattern's own expression may have been written for upper case.
@@ -12,10 +12,10 @@ pub(super) enum TemplateKind {
 }
 
 /// Compiles a template with `{name}` and `{name:regex}`. `Err` says what is wrong with it, and where.
-pub(super) fn compile_template(template: &str, kind: TemplateKind) -> Result<Regex, String> {
+pub(super) fn compile_template(template: &str, kind: RouteTemplateKind) -> Result<Regex, String> {
     let (start, segment, end) = match kind {
-        TemplateKind::ListenPath => ("^", "[^/]+", ""),
-        TemplateKind::Host => ("(?i)^", "[^.]+", "$"),
+        RouteTemplateKind::ListenPath => ("^", "[^/]+", ""),
+        RouteTemplateKind::Host => ("(?i)^", "[^.]+", "$"),
     };
     let mut regex = start.to_owned();
     let mut rest = template;

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use tollgate_javascript::{
-    Argument, Constant, Entry, Handler, ProgramBuilder, Scope, Script, ScriptCall, request_answer, request_argument,
+    Argument, Constant, Handler, ProgramBuilder, SandboxEntry, Scope, Script, ScriptCall, request_answer, request_argument,
     response_answer, response_argument,
 };
 use tollgate_model::api::{PluginEntry, RecordPluginEntry};
@@ -163,7 +163,7 @@ impl ScriptPlugins {
         // Anything says that the script may change the session's `meta_data`.
         let takes_meta = if sees_session { Argument::Constant(self.no_session) } else { Argument::None };
         let arguments = [request_argument(call.request, true), session, Argument::Constant(self.config), takes_meta];
-        let called = scripts::call(&self.script, ScriptCall { handler: hook.handler, entry: Entry::Request, arguments });
+        let called = scripts::call(&self.script, ScriptCall { handler: hook.handler, entry: SandboxEntry::Request, arguments });
         let (kind, session) = (call.kind, call.session.filter(|_| sees_session));
         Box::pin(async move {
             let text = called.await.map_err(hook_fault)?;
@@ -181,7 +181,7 @@ impl ScriptPlugins {
             session.map_or(Argument::Constant(self.no_session), Argument::Json),
             Argument::Constant(self.config),
         ];
-        let called = scripts::call(&self.script, ScriptCall { handler: hook.handler, entry: Entry::Response, arguments });
+        let called = scripts::call(&self.script, ScriptCall { handler: hook.handler, entry: SandboxEntry::Response, arguments });
         Box::pin(async move {
             let text = called.await.map_err(hook_fault)?;
             response_answer(&text, response).map_err(hook_fault)

@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
-use tollgate_javascript::{Argument, Constant, Entry, Handler, Scope, Script, ScriptCall};
+use tollgate_javascript::{Argument, Constant, Handler, SandboxEntry, Scope, Script, ScriptCall};
 use tollgate_model::api::ApiDefinition;
 use tollgate_observe::events::{EventScript, EventScripts};
 
@@ -47,7 +47,7 @@ struct LoadedEventScript {
 impl EventScript for LoadedEventScript {
     fn call(&self, event: String) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> {
         let arguments = [Argument::Json(event), Argument::Constant(self.context), Argument::None, Argument::None];
-        let called = super::call(&self.script, ScriptCall { handler: self.handler, entry: Entry::Event, arguments });
+        let called = super::call(&self.script, ScriptCall { handler: self.handler, entry: SandboxEntry::Event, arguments });
         Box::pin(async move { called.await.map(drop).map_err(|fault| fault.to_string()) })
     }
 }

@@ -1,7 +1,7 @@
 //! The function of a script that changes analytics records (`traffic_logs`, `analytics_plugin`).
 
 use super::hook_fault;
-use tollgate_javascript::{Argument, Constant, Entry, Handler, Script, ScriptCall, ScriptFault, ScriptReply};
+use tollgate_javascript::{Argument, Constant, Handler, SandboxEntry, Script, ScriptCall, ScriptFault, ScriptReply};
 use tollgate_plugin::{RecordAnswer, RecordPlugin, RecordReply};
 
 pub(super) struct RecordScript {
@@ -14,7 +14,8 @@ pub(super) struct RecordScript {
 impl RecordPlugin for RecordScript {
     fn process(&self, record: String, done: RecordReply) {
         let arguments = [Argument::Json(record), Argument::Constant(self.config), Argument::None, Argument::None];
-        self.script.call(ScriptCall { handler: self.handler, entry: Entry::Record, arguments }, Box::new(RecordWaiter(done)));
+        self.script
+            .call(ScriptCall { handler: self.handler, entry: SandboxEntry::Record, arguments }, Box::new(RecordWaiter(done)));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
 use crate::service::{Outgoing, Resend, ResponseVerdict, Retarget, TryEnd};
 use crate::stream::Stream;
-use crate::tunnel::{Inspection, Tunnel};
+use crate::tunnel::{Tunnel, TunnelInspection};
 use std::io;
 use std::task::{Context, Poll, ready};
 use tollgate_http::{
@@ -551,7 +551,7 @@ impl Connection {
     /// what came behind it.
     fn switch(&mut self, cx: &mut Context<'_>, head: &[u8], ahead: &[u8]) -> Result<(), Fault> {
         let inspection = match self.exchange.tunnel.inspector.take() {
-            Some(open) => Some(Inspection::open(open, ahead).map_err(|error| Fault::with(FaultKind::Connect, error))?),
+            Some(open) => Some(TunnelInspection::open(open, ahead).map_err(|error| Fault::with(FaultKind::Connect, error))?),
             None => None,
         };
         self.send_to_client(cx, head, if inspection.is_some() { &[] } else { ahead })?;

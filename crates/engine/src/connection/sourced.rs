@@ -48,7 +48,7 @@ impl Connection {
                 true => close = true,
                 false => {
                     outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
-                    sourced.source = Box::new(Chunks { source: sourced.source, is_over: false });
+                    sourced.source = Box::new(SourcedChunks { source: sourced.source, is_over: false });
                 }
             }
         }
@@ -183,12 +183,12 @@ impl Connection {
 }
 
 /// Frames a body whose length is not known.
-struct Chunks {
+struct SourcedChunks {
     source: Box<dyn BodySource>,
     is_over: bool,
 }
 
-impl BodySource for Chunks {
+impl BodySource for SourcedChunks {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
         if self.is_over {
             return Poll::Ready(Ok(None));

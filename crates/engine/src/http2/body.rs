@@ -30,17 +30,17 @@ impl From<StreamGone> for Cut {
 }
 
 /// Time limits for a receiver that takes a body slowly.
-pub(crate) struct Allowance {
+pub(crate) struct WindowAllowance {
     stall: Duration,
     speed: Speed,
     waited: Duration,
     taken: u64,
 }
 
-impl Allowance {
+impl WindowAllowance {
     /// `stall`: longest time without progress. `speed`: minimum speed overall.
     pub(crate) fn new(stall: Duration, speed: Speed) -> Self {
-        Allowance { stall, speed, waited: Duration::ZERO, taken: 0 }
+        WindowAllowance { stall, speed, waited: Duration::ZERO, taken: 0 }
     }
 
     /// How long the receiver may be waited for now.
@@ -52,7 +52,7 @@ impl Allowance {
 
 /// How a body is sent.
 pub(crate) struct Sending<'a> {
-    pub allowance: Allowance,
+    pub allowance: WindowAllowance,
     /// Account charged until the bytes are written.
     pub account: &'a Rc<BufferAccount>,
     /// Frame allowance that the sent bytes increase.
@@ -186,7 +186,7 @@ async fn send_data(
     mut charge: BufferCharge,
     ends: bool,
     pipe: &mut PipeReader,
-    allowance: &mut Allowance,
+    allowance: &mut WindowAllowance,
 ) -> Result<(), Cut> {
     loop {
         let sent = stream.send_data(data, ends)?;

@@ -1,7 +1,7 @@
 //! One exchange with an HTTP/2 upstream: the request arrives as HTTP/1.1 through a pipe, and the response returns through it in the
 //! same form.
 
-use super::body::{self, Allowance, Cut, Sending, Taken};
+use super::body::{self, Cut, Sending, Taken, WindowAllowance};
 use super::head;
 use super::link::{Http2Link, LinkStream};
 use super::stream_count::StreamCount;
@@ -40,7 +40,7 @@ async fn exchange(
     })
     .await?;
     link.core.give_back(block.into_buffer());
-    let allowance = Allowance::new(counted.patience(), Speed::default());
+    let allowance = WindowAllowance::new(counted.patience(), Speed::default());
     let sending = Sending { allowance, account: counted.account(), frames: None };
     let mut up = std::pin::pin!(send_body(&stream, framing, ahead, reader, sending));
     let mut down = std::pin::pin!(receive_answer(&stream, writer, counted));

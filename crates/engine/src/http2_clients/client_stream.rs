@@ -5,7 +5,7 @@ use super::tunnel;
 use super::{ClientState, Serving};
 use crate::buffer_account::BufferAccount;
 use crate::connection::Connection;
-use crate::http2::body::{self, Allowance, Cut, Sending};
+use crate::http2::body::{self, Cut, Sending, WindowAllowance};
 use crate::http2::head::{self, RequestFraming};
 use crate::http2::link::LinkStream;
 use crate::limits::Limits;
@@ -98,7 +98,7 @@ pub(super) async fn serve(asked: StreamRequest, stream: LinkStream, mut serving:
     let limits = &serving.state.core.limits;
     // A tunnel carries a conversation, for which no minimum speed can be required.
     let speed = if let Wish::Tunnel = wish { Speed::default() } else { limits.download_min };
-    let allowance = Allowance::new(Duration::from_millis(limits.client_write_ms), speed);
+    let allowance = WindowAllowance::new(Duration::from_millis(limits.client_write_ms), speed);
     let StreamSlot { mut near, connection, moved, account } = serving.slot();
     let mut connection = Some(connection);
     let ended = {

@@ -70,7 +70,7 @@ fn a_storm_that_no_core_has_adopted_yet_is_spread_too() {
             None => own.push(peers.count(None)),
             Some(peer) => {
                 let stream = client.try_clone().unwrap();
-                let arrival = HandedConnection { stream, client: address, entry: Entry::Served(0), counted: peer.count(None) };
+                let arrival = HandedConnection { stream, client: address, entry: PeerEntry::Served(0), counted: peer.count(None) };
                 assert!(peer.hand_over(arrival).is_ok());
             }
         }
@@ -94,7 +94,7 @@ fn a_core_that_takes_nothing_gives_connections_back() {
     let arrival = || HandedConnection {
         stream: client.try_clone().unwrap(),
         client: address,
-        entry: Entry::Served(0),
+        entry: PeerEntry::Served(0),
         counted: peer.count(None),
     };
     for _ in 0..INBOX_MAX {

@@ -1,6 +1,6 @@
 //! What the process inherited at its start: sockets from a service manager, or everything from a predecessor.
 
-use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE, descriptors};
+use super::{FAILED, GO, PREPARED, READY, SocketRole, VARIABLE, descriptors};
 use listenfd::ListenFd;
 use rustix::net::sockopt::socket_acceptconn;
 use rustix::stdio::dup2_stdin;
@@ -21,7 +21,7 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 /// Descriptors inherited at the start.
 #[derive(Debug, Default)]
 pub(crate) struct Inherited {
-    sockets: Vec<(Role, TcpListener)>,
+    sockets: Vec<(SocketRole, TcpListener)>,
     /// Whether a service manager opened the sockets and so chose their addresses.
     is_managed: bool,
     /// The store's lock.
@@ -55,9 +55,9 @@ impl Inherited {
         let mut inherited = Inherited { is_managed: true, ..Inherited::default() };
         for index in 0..count {
             let role = match names.next() {
-                Some("control") => Role::Control,
-                Some("metrics") => Role::Metrics,
-                _ => Role::Given,
+                Some("control") => SocketRole::Control,
+                Some("metrics") => SocketRole::Metrics,
+                _ => SocketRole::Given,
             };
             let wrong = |error: io::Error| format!("LISTEN_FDS: descriptor {}: {error}", FIRST_PASSED + index);
             let socket = passed.take_tcp_listener(index).and_then(|socket| socket.ok_or(ErrorKind::NotFound.into()));
@@ -67,16 +67,16 @@ impl Inherited {
     }
 
     fn of_predecessor(names: &str) -> Result<Self, String> {
-        let named = |name| Role::named(name).ok_or_else(|| format!("{VARIABLE}: {name} is no role"));
-        let roles: Vec<Role> = names.split(',').map(named).collect::<Result<_, _>>()?;
+        let named = |name| SocketRole::named(name).ok_or_else(|| format!("{VARIABLE}: {name} is no role"));
+        let roles: Vec<SocketRole> = names.split(',').map(named).collect::<Result<_, _>>()?;
         let wrong = |error: io::Error| format!("{VARIABLE}: {names}: {error}");
         let talk = take_standard_input().map_err(wrong)?;
         let descriptors = descriptors::receive(&talk, roles.len()).map_err(wrong)?;
-        let is_managed = roles.contains(&Role::Given);
+        let is_managed = roles.contains(&SocketRole::Given);
         let mut inherited = Inherited { is_managed, predecessor: Some(talk), ..Inherited::default() };
         for (role, descriptor) in roles.into_iter().zip(descriptors) {
             match role {
-                Role::Lock => inherited.lock = Some(descriptor.into()),
+                SocketRole::Lock => inherited.lock = Some(descriptor.into()),
                 _ => inherited.sockets.push((role, listening(descriptor.into()).map_err(wrong)?)),
             }
         }
@@ -86,34 +86,34 @@ impl Inherited {
     /// The sockets of the data plane, and whether they come from a service manager. Those of a service manager are used whatever
     /// their address, those of a predecessor only if their address is still configured.
     pub(crate) fn data(&mut self, wanted: SocketAddr) -> (Vec<TcpListener>, bool) {
-        let given = self.take_sockets(|role, _| role == Role::Given);
+        let given = self.take_sockets(|role, _| role == SocketRole::Given);
         if !given.is_empty() {
             return (given, true);
         }
-        (self.take_sockets(|role, address| role == Role::Data && is_for(address, wanted)), false)
+        (self.take_sockets(|role, address| role == SocketRole::Data && is_for(address, wanted)), false)
     }
 
     /// The sockets of ports of APIs.
     pub(crate) fn api_ports(&mut self) -> Vec<TcpListener> {
-        self.take_sockets(|role, _| role == Role::Api)
+        self.take_sockets(|role, _| role == SocketRole::Api)
     }
 
     /// The socket of another port.
-    pub(crate) fn port(&mut self, role: Role, wanted: SocketAddr) -> Option<TcpListener> {
+    pub(crate) fn port(&mut self, role: SocketRole, wanted: SocketAddr) -> Option<TcpListener> {
         let is_managed = self.is_managed;
-        let is_it = |has: Role, address| has == role && (is_managed || is_for(address, wanted));
+        let is_it = |has: SocketRole, address| has == role && (is_managed || is_for(address, wanted));
         self.take_sockets(is_it).pop()
     }
 
-    fn take_sockets(&mut self, is_wanted: impl Fn(Role, SocketAddr) -> bool) -> Vec<TcpListener> {
+    fn take_sockets(&mut self, is_wanted: impl Fn(SocketRole, SocketAddr) -> bool) -> Vec<TcpListener> {
         let is_wanted =
-            |(role, socket): &mut (Role, TcpListener)| socket.local_addr().is_ok_and(|address| is_wanted(*role, address));
+            |(role, socket): &mut (SocketRole, TcpListener)| socket.local_addr().is_ok_and(|address| is_wanted(*role, address));
         self.sockets.extract_if(.., is_wanted).map(|(_, socket)| socket).collect()
     }
 
     /// Descriptions of the sockets that nothing has taken.
     pub(crate) fn unused(&self) -> Vec<String> {
-        let text = |(role, socket): &(Role, TcpListener)| {
+        let text = |(role, socket): &(SocketRole, TcpListener)| {
             let address = socket.local_addr().map_or("no address".to_owned(), |address| address.to_string());
             format!("{} ({address})", role.name())
         };

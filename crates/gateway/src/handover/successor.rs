@@ -1,7 +1,7 @@
 //! The predecessor's side of a handover: starts the current program file as a new process, with this process's arguments, and
 //! follows its start.
 
-use super::{FAILED, GO, PREPARED, READY, Role, VARIABLE, descriptors};
+use super::{FAILED, GO, PREPARED, READY, SocketRole, VARIABLE, descriptors};
 use std::ffi::OsString;
 use std::fs::File;
 use std::net::TcpListener;
@@ -24,7 +24,7 @@ const END_TIME_MAX: Duration = Duration::from_secs(1);
 /// What is handed over, and the state that must not change meanwhile.
 pub(crate) struct HandoverState {
     /// Listening sockets and their roles.
-    pub sockets: Vec<(Role, TcpListener)>,
+    pub sockets: Vec<(SocketRole, TcpListener)>,
     /// Ports that definitions open and close.
     pub ports: Arc<ApiPorts>,
     /// The embedded store's lock.
@@ -61,8 +61,8 @@ impl HandoverState {
     async fn try_hand_over(&self) -> Result<u32, String> {
         let (talk, other_end) = UnixStream::pair().map_err(|error| error.to_string())?;
         let api_sockets = self.ports.sockets().map_err(|error| error.to_string())?;
-        let handed: Vec<(Role, BorrowedFd<'_>)> =
-            self.descriptors().chain(api_sockets.iter().map(|socket| (Role::Api, socket.as_fd()))).collect();
+        let handed: Vec<(SocketRole, BorrowedFd<'_>)> =
+            self.descriptors().chain(api_sockets.iter().map(|socket| (SocketRole::Api, socket.as_fd()))).collect();
         let roles: Vec<&str> = handed.iter().map(|(role, _)| role.name()).collect();
         let mut successor = self.start(other_end.into(), &roles.join(","))?;
         let sent = descriptors::send(&talk, &handed.iter().map(|(_, descriptor)| *descriptor).collect::<Vec<_>>());
@@ -100,9 +100,9 @@ impl HandoverState {
         Ok(Successor(Some(child)))
     }
 
-    fn descriptors(&self) -> impl Iterator<Item = (Role, BorrowedFd<'_>)> {
+    fn descriptors(&self) -> impl Iterator<Item = (SocketRole, BorrowedFd<'_>)> {
         let sockets = self.sockets.iter().map(|(role, socket)| (*role, socket.as_fd()));
-        sockets.chain(self.lock.iter().map(|lock| (Role::Lock, lock.as_fd())))
+        sockets.chain(self.lock.iter().map(|lock| (SocketRole::Lock, lock.as_fd())))
     }
 }
 

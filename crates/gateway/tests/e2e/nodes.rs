@@ -160,3 +160,35 @@ fn without_redis_a_gateway_is_alone() {
     assert_eq!((&nodes["shared"], rows(&nodes).len()), (&json!(false), 1), "{nodes}");
     assert_eq!(gateway.control("GET", "/tyk/history?nodes=some", "").status, 400);
 }
+
+#[test]
+fn gateways_that_share_only_cached_responses_know_each_other() {
+    let (server, upstream) = (Server::start(&[]), Upstream::ok());
+    let conf =
+        json!({"enable_separate_cache_store": true, "cache_storage": {"type": "redis", "host": "127.0.0.1", "port": server.port}});
+    let gateways: Vec<Gateway> = (0..2).map(|_| Gateway::start(conf.clone(), [shop(&upstream)])).collect();
+    all_know_each_other(&gateways);
+    gateways[0].control("GET", "/tyk/top?by=path&nodes=all", "");
+    gateways.iter().for_each(|gateway| drop(gateway.get("/shop/thing")));
+    let top = wait_for(&gateways[1], "/tyk/top?by=path&nodes=all", |top| top["seen"] == 2);
+    assert_eq!((top["nodes"].as_array().map(Vec::len), &top["missing"]), (Some(2), &json!([])), "{top}");
+}
+
+#[test]
+fn a_restart_without_interruption_is_no_news_to_the_others() {
+    let (server, upstream) = (Server::start(&[]), Upstream::ok());
+    let gateways = three(&server, &upstream);
+    all_know_each_other(&gateways);
+    let marks = || gateways[0].control("GET", "/tyk/history", "").json()["marks"].as_array().map_or(0, Vec::len);
+    let before = marks();
+    let started = || gateways[0].control("GET", "/tyk/nodes", "").json()["nodes"].clone();
+    let old = started();
+    gateways[1].signal("USR2");
+    wait_for(&gateways[0], "/tyk/nodes", |nodes| {
+        rows(nodes).len() == 3
+            && rows(nodes).iter().all(|row| row["alive"] == true)
+            && nodes["nodes"][1]["started_unix_s"] != old[1]["started_unix_s"]
+            || nodes["nodes"][2]["started_unix_s"] != old[2]["started_unix_s"]
+    });
+    assert_eq!(marks(), before);
+}

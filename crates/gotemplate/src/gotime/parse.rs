@@ -5,7 +5,7 @@ use super::{CivilTime, GoTime, MONTHS, Place, WEEKDAYS, days_before, days_in};
 
 /// What was read so far.
 #[derive(Default)]
-struct Draft {
+struct TimeDraft {
     year: i64,
     month: Option<i64>,
     day: Option<i64>,
@@ -26,8 +26,8 @@ pub(crate) fn parse(layout: &str, text: &str, local: &Place) -> Result<GoTime, S
     made.map_err(|why| format!("parsing time {text:?} as {layout:?}: {why}"))
 }
 
-fn read(layout: &str, text: &str) -> Result<Draft, String> {
-    let mut draft = Draft::default();
+fn read(layout: &str, text: &str) -> Result<TimeDraft, String> {
+    let mut draft = TimeDraft::default();
     let (mut layout, mut value) = (layout, text.as_bytes());
     loop {
         let (before, piece, after) = next_piece(layout);
@@ -63,10 +63,10 @@ fn without_spaces(text: &[u8]) -> &[u8] {
 }
 
 /// A piece that was read: what is left, or what is out of range. `None` if it cannot be read.
-type Taken<'v> = Option<Result<&'v [u8], String>>;
+type TakenText<'v> = Option<Result<&'v [u8], String>>;
 
-impl Draft {
-    fn piece<'v>(&mut self, piece: Piece, value: &'v [u8], has_fraction: bool) -> Taken<'v> {
+impl TimeDraft {
+    fn piece<'v>(&mut self, piece: Piece, value: &'v [u8], has_fraction: bool) -> TakenText<'v> {
         match piece {
             Piece::Year => {
                 let (year, rest) = signed(value, 2)?;
@@ -140,7 +140,7 @@ impl Draft {
         }
     }
 
-    fn day_of_year<'v>(&mut self, is_fixed: bool, mut value: &'v [u8]) -> Taken<'v> {
+    fn day_of_year<'v>(&mut self, is_fixed: bool, mut value: &'v [u8]) -> TakenText<'v> {
         if !is_fixed {
             value = value.strip_prefix(b" ").unwrap_or(value);
             value = value.strip_prefix(b" ").unwrap_or(value);
@@ -166,7 +166,7 @@ impl Draft {
         value.get(digits + 1..).unwrap_or_default()
     }
 
-    fn offset<'v>(&mut self, form: OffsetForm, value: &'v [u8]) -> Taken<'v> {
+    fn offset<'v>(&mut self, form: OffsetForm, value: &'v [u8]) -> TakenText<'v> {
         if form.z
             && let Some(rest) = value.strip_prefix(b"Z")
         {
@@ -193,7 +193,7 @@ impl Draft {
         Some(if is_known { Ok(rest) } else { Err("time zone offset out of range".to_owned()) })
     }
 
-    fn zone_name<'v>(&mut self, value: &'v [u8]) -> Taken<'v> {
+    fn zone_name<'v>(&mut self, value: &'v [u8]) -> TakenText<'v> {
         if let Some(rest) = value.strip_prefix(b"UTC") {
             self.is_utc = true;
             return Some(Ok(rest));

@@ -42,11 +42,11 @@ struct Bound<'t> {
     operator: &'t str,
     version: SemanticVersion,
     /// The first number that is missing or a wildcard.
-    open: Option<Level>,
+    open: Option<VersionLevel>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum VersionLevel {
     Major,
     Minor,
     Patch,
@@ -83,9 +83,9 @@ fn bound<'t>(grammar: &Grammar, operator: &'t str, version: &str) -> Option<Boun
     let part = |group: usize| parts.get(group).map(|found| found.as_str());
     let is_open = |group: usize| part(group).is_none_or(|text| matches!(text, "x" | "X" | "*"));
     let (open, numbers) = match (part(1)?, part(2), part(3)) {
-        _ if is_open(1) => (Some(Level::Major), "0.0.0".to_owned()),
-        (major, ..) if is_open(2) => (Some(Level::Minor), format!("{major}.0.0")),
-        (major, Some(minor), _) if is_open(3) => (Some(Level::Patch), format!("{major}.{minor}.0")),
+        _ if is_open(1) => (Some(VersionLevel::Major), "0.0.0".to_owned()),
+        (major, ..) if is_open(2) => (Some(VersionLevel::Minor), format!("{major}.0.0")),
+        (major, Some(minor), _) if is_open(3) => (Some(VersionLevel::Patch), format!("{major}.{minor}.0")),
         (major, Some(minor), Some(patch)) => (None, format!("{major}.{minor}.{patch}")),
         _ => return None,
     };
@@ -108,15 +108,15 @@ impl Bound<'_> {
             ">" => match self.open {
                 None => order.is_gt(),
                 _ if version.major != own.major => version.major > own.major,
-                Some(Level::Minor) => false,
-                Some(Level::Patch) => version.minor > own.minor,
-                Some(Level::Major) => order.is_gt(),
+                Some(VersionLevel::Minor) => false,
+                Some(VersionLevel::Patch) => version.minor > own.minor,
+                Some(VersionLevel::Major) => order.is_gt(),
             },
             "<" => order.is_lt(),
             ">=" | "=>" => order.is_ge(),
             "<=" | "=<" if self.open.is_none() => order.is_le(),
             "<=" | "=<" => {
-                let is_above = version.minor > own.minor && self.open != Some(Level::Minor);
+                let is_above = version.minor > own.minor && self.open != Some(VersionLevel::Minor);
                 version.major < own.major || version.major == own.major && !is_above
             }
             "^" => order.is_ge() && self.admits_caret(version),
@@ -131,11 +131,11 @@ impl Bound<'_> {
         match self.open {
             None => version.order(own).is_ne(),
             _ if version.major != own.major => true,
-            Some(Level::Minor) => false,
+            Some(VersionLevel::Minor) => false,
             _ if version.minor != own.minor => true,
-            Some(Level::Patch) => order_of_open(&version.prerelease, &own.prerelease).is_ne(),
+            Some(VersionLevel::Patch) => order_of_open(&version.prerelease, &own.prerelease).is_ne(),
             // As in the library, `!= *` compares with 0.0.0.
-            Some(Level::Major) => version.patch != own.patch || version.order(own).is_ne(),
+            Some(VersionLevel::Major) => version.patch != own.patch || version.order(own).is_ne(),
         }
     }
 
@@ -143,22 +143,22 @@ impl Bound<'_> {
     fn admits_tilde(&self, version: &SemanticVersion) -> bool {
         let own = &self.version;
         let is_zero = (own.major, own.minor, own.patch) == (0, 0, 0);
-        if is_zero && matches!(self.open, None | Some(Level::Major)) {
+        if is_zero && matches!(self.open, None | Some(VersionLevel::Major)) {
             return true;
         }
-        version.major == own.major && (version.minor == own.minor || self.open == Some(Level::Minor))
+        version.major == own.major && (version.minor == own.minor || self.open == Some(VersionLevel::Minor))
     }
 
     /// `^1.2`: the first number that is not 0 stays.
     fn admits_caret(&self, version: &SemanticVersion) -> bool {
         let own = &self.version;
-        if own.major > 0 || self.open == Some(Level::Minor) {
+        if own.major > 0 || self.open == Some(VersionLevel::Minor) {
             return version.major == own.major;
         }
         if version.major > 0 {
             return false;
         }
-        if own.minor > 0 || self.open == Some(Level::Patch) {
+        if own.minor > 0 || self.open == Some(VersionLevel::Patch) {
             return version.minor == own.minor;
         }
         version.minor == 0 && version.patch == own.patch

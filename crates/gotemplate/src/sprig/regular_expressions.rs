@@ -1,13 +1,13 @@
 //! Regular expressions, in Go's syntax.
 
 use crate::arguments::{Function, FunctionBody, FunctionResult, bounded, call, int, text};
-use crate::pattern::{Groups, Search};
+use crate::pattern::{GroupSpans, PatternSearch};
 use crate::value::Value;
 
 const fn search(
     name: &'static str,
     arguments: usize,
-    body: fn(&[Value], Result<&mut Search<'_>, String>) -> FunctionResult,
+    body: fn(&[Value], Result<&mut PatternSearch<'_>, String>) -> FunctionResult,
 ) -> Function {
     Function { name, least: arguments, most: arguments, body: FunctionBody::Search(body) }
 }
@@ -37,11 +37,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-fn matches(given: &[Value], search: &mut Search<'_>) -> FunctionResult {
+fn matches(given: &[Value], search: &mut PatternSearch<'_>) -> FunctionResult {
     Ok(search.is_match(text(given, 1)?)?.into())
 }
 
-fn find(given: &[Value], search: Result<&mut Search<'_>, String>) -> FunctionResult {
+fn find(given: &[Value], search: Result<&mut PatternSearch<'_>, String>) -> FunctionResult {
     let text = text(given, 1)?;
     let found = search?.find(text, 0)?;
     Ok(found.and_then(|(start, end)| text.get(start..end)).unwrap_or_default().into())
@@ -52,13 +52,13 @@ fn count(given: &[Value], at: usize) -> Result<usize, String> {
     Ok(usize::try_from(int(given, at)?).unwrap_or(usize::MAX))
 }
 
-fn find_all(given: &[Value], search: Result<&mut Search<'_>, String>) -> FunctionResult {
+fn find_all(given: &[Value], search: Result<&mut PatternSearch<'_>, String>) -> FunctionResult {
     let text = text(given, 1)?;
     let found = search?.find_all(text, count(given, 2)?)?;
     Ok(Value::list(found.into_iter().map(|(start, end)| Value::string(text.get(start..end).unwrap_or_default()))))
 }
 
-fn split(given: &[Value], search: Result<&mut Search<'_>, String>) -> FunctionResult {
+fn split(given: &[Value], search: Result<&mut PatternSearch<'_>, String>) -> FunctionResult {
     let (text, most) = (text(given, 1)?, count(given, 2)?);
     let pattern_is_empty = self::text(given, 0)?.is_empty();
     if most == 0 {
@@ -86,7 +86,7 @@ fn split(given: &[Value], search: Result<&mut Search<'_>, String>) -> FunctionRe
     Ok(Value::list(parts))
 }
 
-fn replace_all_by_text(given: &[Value], search: Result<&mut Search<'_>, String>) -> FunctionResult {
+fn replace_all_by_text(given: &[Value], search: Result<&mut PatternSearch<'_>, String>) -> FunctionResult {
     let replacement = text(given, 2)?;
     replaced(text(given, 1)?, search?, |_, _, out| {
         out.push_str(replacement);
@@ -94,7 +94,7 @@ fn replace_all_by_text(given: &[Value], search: Result<&mut Search<'_>, String>)
     })
 }
 
-fn replace_all(given: &[Value], search: Result<&mut Search<'_>, String>) -> FunctionResult {
+fn replace_all(given: &[Value], search: Result<&mut PatternSearch<'_>, String>) -> FunctionResult {
     let (text, replacement) = (text(given, 1)?, text(given, 2)?);
     let search = search?;
     let parts = parts(replacement, search);
@@ -105,7 +105,7 @@ fn replace_all(given: &[Value], search: Result<&mut Search<'_>, String>) -> Func
         });
     }
     replaced(text, search, |search, span, out| {
-        let groups: Groups = search.groups(text, span)?;
+        let groups: GroupSpans = search.groups(text, span)?;
         for part in &parts {
             let written = match part {
                 ReplacementPart::Text(text) => text,
@@ -122,8 +122,8 @@ fn replace_all(given: &[Value], search: Result<&mut Search<'_>, String>) -> Func
 
 fn replaced(
     text: &str,
-    search: &mut Search<'_>,
-    mut write: impl FnMut(&mut Search<'_>, (usize, usize), &mut String) -> Result<(), String>,
+    search: &mut PatternSearch<'_>,
+    mut write: impl FnMut(&mut PatternSearch<'_>, (usize, usize), &mut String) -> Result<(), String>,
 ) -> FunctionResult {
     let mut out = String::new();
     let mut at = 0;
@@ -145,7 +145,7 @@ enum ReplacementPart<'t> {
 }
 
 /// Reads `$1`, `$name`, `${name}` and `$$`. A group that does not exist is empty; a dollar sign before anything else stays.
-fn parts<'t>(replacement: &'t str, search: &Search<'_>) -> Vec<ReplacementPart<'t>> {
+fn parts<'t>(replacement: &'t str, search: &PatternSearch<'_>) -> Vec<ReplacementPart<'t>> {
     let mut parts = Vec::new();
     let mut rest = replacement;
     while let Some((before, after)) = rest.split_once('$') {
@@ -181,7 +181,7 @@ fn name(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The number of a group. A number may not begin with 0.
-fn group(name: &str, search: &Search<'_>) -> Option<usize> {
+fn group(name: &str, search: &PatternSearch<'_>) -> Option<usize> {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
     if is_number { name.parse().ok() } else { search.group_named(name) }
 }

@@ -9,8 +9,8 @@ fn lines(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn entries(entries: &[(&str, &str)]) -> Vec<Entry> {
-    entries.iter().map(|(key, value)| Entry { key: (*key).to_owned(), value: (*value).to_owned() }).collect()
+fn entries(entries: &[(&str, &str)]) -> Vec<MapEntry> {
+    entries.iter().map(|(key, value)| MapEntry { key: (*key).to_owned(), value: (*value).to_owned() }).collect()
 }
 
 fn call(kind: HookKind) -> HookCall {
@@ -47,7 +47,7 @@ fn call(kind: HookKind) -> HookCall {
 }
 
 /// What an object that a server returns means.
-fn returned(object: &Object, asked: &Asked) -> Result<HookAnswer, HookFault> {
+fn returned(object: &Object, asked: &AskedHook) -> Result<HookAnswer, HookFault> {
     answer(ObjectAnswer::decode(object.encode_to_vec().as_slice()).unwrap(), asked)
 }
 

@@ -1,8 +1,8 @@
 //! Loading of programs: their top-level code runs, in a process, behind the gate of all plugins. Processes that are free are kept for the next
 //! load or call.
 
-use super::state::Lane;
-use super::worker::{Waits, Worker};
+use super::state::ScriptLane;
+use super::worker::{EngineWorker, Waits};
 use super::{Shared, thread};
 use crate::fault::ProgramFault;
 use crate::limits::LOAD_TIME_MAX;
@@ -21,7 +21,7 @@ pub(super) struct Spares(Mutex<SpareState>);
 #[derive(Default)]
 struct SpareState {
     /// With the time since when.
-    workers: Vec<(Worker, Instant)>,
+    workers: Vec<(EngineWorker, Instant)>,
     /// Whether a thread ends those that nobody needs.
     has_thread: bool,
 }
@@ -31,14 +31,14 @@ impl Spares {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn take(&self) -> Option<Worker> {
+    pub(super) fn take(&self) -> Option<EngineWorker> {
         self.lock().workers.pop().map(|(worker, _)| worker)
     }
 }
 
 /// Begins to load a program, and waits for the verdict as long as the gate says. Without a verdict its calls wait for it, and its host is
 /// told if it fails.
-pub(super) fn load(engine: &Arc<Shared>, lane: &Arc<Lane>) -> Result<(), ProgramFault> {
+pub(super) fn load(engine: &Arc<Shared>, lane: &Arc<ScriptLane>) -> Result<(), ProgramFault> {
     let (own_engine, own_lane, host) = (engine.clone(), lane.clone(), lane.host.clone());
     let work = move || {
         let result = in_worker(&own_engine, &own_lane);
@@ -49,8 +49,8 @@ pub(super) fn load(engine: &Arc<Shared>, lane: &Arc<Lane>) -> Result<(), Program
     loaded.map_err(|error| unavailable(&error.to_string()))?.unwrap_or(Ok(()))
 }
 
-fn in_worker(engine: &Arc<Shared>, lane: &Arc<Lane>) -> Result<(), ProgramFault> {
-    let worker = engine.spares.take().map_or_else(Worker::start, Ok);
+fn in_worker(engine: &Arc<Shared>, lane: &Arc<ScriptLane>) -> Result<(), ProgramFault> {
+    let worker = engine.spares.take().map_or_else(EngineWorker::start, Ok);
     let mut worker = worker.map_err(|error| unavailable(&error.to_string()))?;
     let result = worker.load(lane, false, &NoWaits, LOAD_TIME_MAX);
     if worker.is_usable() {
@@ -60,7 +60,7 @@ fn in_worker(engine: &Arc<Shared>, lane: &Arc<Lane>) -> Result<(), ProgramFault>
 }
 
 /// Keeps a process for the next load or call, for a while.
-fn keep_spare(engine: &Arc<Shared>, worker: Worker) {
+fn keep_spare(engine: &Arc<Shared>, worker: EngineWorker) {
     let mut state = engine.spares.lock();
     if state.workers.len() >= SPARES_MAX {
         drop(state);
@@ -78,7 +78,7 @@ fn expire_spares(engine: &Weak<Shared>) -> bool {
     std::thread::sleep(SPARE_TIME_MAX / 2);
     let Some(engine) = engine.upgrade() else { return false };
     let mut state = engine.spares.lock();
-    let is_old = |(_, since): &mut (Worker, Instant)| since.elapsed() >= SPARE_TIME_MAX;
+    let is_old = |(_, since): &mut (EngineWorker, Instant)| since.elapsed() >= SPARE_TIME_MAX;
     let old: Vec<_> = state.workers.extract_if(.., is_old).collect();
     state.has_thread = !state.workers.is_empty();
     let goes_on = state.has_thread;

@@ -30,14 +30,14 @@ pub(super) const IDLE_MAX: Duration = Duration::from_secs(30);
 pub(super) struct State {
     cpus: usize,
     /// APIs whose turn it is, in this order.
-    ready: VecDeque<Arc<Lane>>,
+    ready: VecDeque<Arc<ScriptLane>>,
     running: usize,
     threads: usize,
     /// Threads that are about to look for a call: woken, started, or at the end of a call.
     looking: usize,
     /// Threads without a call. The one that has been idle for the shortest time is the last, and the first to be woken.
     idle: Vec<IdleThread>,
-    started: Vec<Started>,
+    started: Vec<StartedCall>,
     next_serial: u64,
 }
 
@@ -62,7 +62,7 @@ pub(super) enum IdleEnd {
 }
 
 /// One API's calls.
-pub(super) struct Lane {
+pub(super) struct ScriptLane {
     /// The program's number in the processes that run it.
     pub number: u64,
     pub program: Program,
@@ -91,12 +91,12 @@ enum Loaded {
 }
 
 /// A task that is not queued, and why.
-pub(super) type Refused = Box<(Task, ScriptFault)>;
+pub(super) type RefusedScript = Box<(Task, ScriptFault)>;
 
 /// A call that has a thread.
-struct Started {
+struct StartedCall {
     serial: u64,
-    lane: Arc<Lane>,
+    lane: Arc<ScriptLane>,
     began: Instant,
     /// Whether it waits for another server.
     waits: bool,
@@ -104,14 +104,14 @@ struct Started {
 
 /// What a thread gets.
 pub(super) struct Assignment {
-    pub lane: Arc<Lane>,
+    pub lane: Arc<ScriptLane>,
     pub task: Task,
     pub serial: u64,
 }
 
-impl Lane {
+impl ScriptLane {
     pub(super) fn new(number: u64, program: Program, host: Arc<dyn ScriptHost>, limits: ScriptLimits) -> Self {
-        Lane { number, program, host, limits, queue: Mutex::default() }
+        ScriptLane { number, program, host, limits, queue: Mutex::default() }
     }
 
     pub(super) fn is_loaded(&self) -> bool {
@@ -130,7 +130,7 @@ impl State {
     }
 
     /// Queues a task.
-    pub(super) fn enqueue(&mut self, lane: &Arc<Lane>, task: Task) -> Result<(), Refused> {
+    pub(super) fn enqueue(&mut self, lane: &Arc<ScriptLane>, task: Task) -> Result<(), RefusedScript> {
         let refusal = lane.with(|queue| match &queue.loaded {
             Loaded::Never(fault) => Some(ScriptFault::NotLoaded(fault.to_string())),
             _ => (queue.waiting.len() >= WAITING_PER_API_MAX).then_some(ScriptFault::Busy),
@@ -161,7 +161,7 @@ impl State {
 
     /// The number of calls that may end soon.
     fn short_calls(&self, now: Instant) -> usize {
-        let is_short = |started: &&Started| !started.waits && now.saturating_duration_since(started.began) < SHORT_CALL;
+        let is_short = |started: &&StartedCall| !started.waits && now.saturating_duration_since(started.began) < SHORT_CALL;
         self.started.iter().filter(is_short).count()
     }
 
@@ -180,7 +180,7 @@ impl State {
         self.running += 1;
         self.next_serial += 1;
         let serial = self.next_serial;
-        self.started.push(Started { serial, lane: lane.clone(), began: now, waits: false });
+        self.started.push(StartedCall { serial, lane: lane.clone(), began: now, waits: false });
         self.list(&lane);
         Some(Assignment { lane, task, serial })
     }
@@ -204,7 +204,7 @@ impl State {
     }
 
     /// A program is loaded, or will never be. Returns the calls that wait in vain.
-    pub(super) fn end_load(&mut self, lane: &Arc<Lane>, result: Result<(), ProgramFault>) -> Vec<(Task, ScriptFault)> {
+    pub(super) fn end_load(&mut self, lane: &Arc<ScriptLane>, result: Result<(), ProgramFault>) -> Vec<(Task, ScriptFault)> {
         let failed = lane.with(|queue| match result {
             Ok(()) => {
                 queue.loaded = Loaded::Yes;
@@ -282,7 +282,7 @@ impl State {
     }
 
     /// Gives an API its turn, if it has a call that may run.
-    fn list(&mut self, lane: &Arc<Lane>) {
+    fn list(&mut self, lane: &Arc<ScriptLane>) {
         let is_due = lane.with(|queue| {
             let may_run = queue.running < RUNNING_PER_API_MAX && queue.started < STARTED_PER_API_MAX;
             let is_due = !queue.is_ready && may_run && !queue.waiting.is_empty() && matches!(queue.loaded, Loaded::Yes);

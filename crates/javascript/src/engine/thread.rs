@@ -1,7 +1,7 @@
 //! A thread that has scripts run: it has a process of its own, gives it one call after the other, and does what scripts ask of their host.
 
-use super::state::{Assignment, IDLE_MAX, IdleEnd, Lane, State, WantedThread};
-use super::worker::{Waits, Worker};
+use super::state::{Assignment, IDLE_MAX, IdleEnd, ScriptLane, State, WantedThread};
+use super::worker::{EngineWorker, Waits};
 use super::{Shared, Task};
 use crate::fault::ScriptFault;
 use std::io;
@@ -29,7 +29,7 @@ pub(super) fn run(engine: &Arc<Shared>) {
         if let Some(result) = result {
             task.reply.send(result);
         }
-        worker = worker.filter(Worker::is_usable);
+        worker = worker.filter(EngineWorker::is_usable);
         found = next.or_else(|| wait(engine));
     }
 }
@@ -81,8 +81,8 @@ fn wait(engine: &Arc<Shared>) -> Option<FoundCall> {
 
 fn call(
     engine: &Arc<Shared>,
-    worker: &mut Option<Worker>,
-    lane: &Arc<Lane>,
+    worker: &mut Option<EngineWorker>,
+    lane: &Arc<ScriptLane>,
     Task { call, deadline, .. }: &Task,
     serial: u64,
 ) -> Result<String, ScriptFault> {
@@ -91,7 +91,7 @@ fn call(
     }
     let worker = match worker {
         Some(worker) => worker,
-        none => none.insert(Worker::start().map_err(|error| ScriptFault::Unavailable(error.to_string()))?),
+        none => none.insert(EngineWorker::start().map_err(|error| ScriptFault::Unavailable(error.to_string()))?),
     };
     worker.call(lane, call, &CallWaits { engine, serial }, *deadline)
 }

@@ -1,11 +1,11 @@
 //! A process that runs scripts, as the gateway sees it. The interpreter ends a call at its deadline by itself; a built-in function looks at
 //! no clock, so the process is killed if it has not answered shortly after.
 
-use super::state::Lane;
+use super::state::ScriptLane;
 use crate::ScriptHost;
 use crate::fault::{ProgramFault, ScriptFault};
 use crate::limits::LOAD_TIME_MAX;
-use crate::wire::{HostAnswer, Link, Order, Said, is_patient};
+use crate::wire::{HostAnswer, Said, ScriptLink, WireOrder, is_patient};
 use crate::worker_process::{ARGUMENT, VARIABLE};
 use std::borrow::Cow;
 use std::io;
@@ -27,13 +27,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const ENGINES_MAX: usize = 64;
 
 /// One process.
-pub(super) struct Worker {
+pub(super) struct EngineWorker {
     child: Child,
-    link: Link,
+    link: ScriptLink,
     /// Its other end is the process's sign that the gateway lives.
     _life: UnixStream,
     /// What is loaded there. The last one was called last.
-    loaded: Vec<(u64, Weak<Lane>)>,
+    loaded: Vec<(u64, Weak<ScriptLane>)>,
     is_usable: bool,
 }
 
@@ -49,7 +49,7 @@ enum Lost {
     Ended,
 }
 
-impl Worker {
+impl EngineWorker {
     /// Starts a process.
     pub(super) fn start() -> io::Result<Self> {
         let (own, theirs) = UnixStream::pair()?;
@@ -61,7 +61,7 @@ impl Worker {
         // For a program whose libraries are elsewhere. Nothing else of the environment, which may have secrets.
         command.envs(std::env::var_os("LD_LIBRARY_PATH").map(|path| ("LD_LIBRARY_PATH", path)));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::from(OwnedFd::from(their_life)));
-        Ok(Worker { child: command.spawn()?, link: Link::new(own), _life: life, loaded: Vec::new(), is_usable: true })
+        Ok(EngineWorker { child: command.spawn()?, link: ScriptLink::new(own), _life: life, loaded: Vec::new(), is_usable: true })
     }
 
     /// Whether it can run another call.
@@ -72,7 +72,7 @@ impl Worker {
     /// Loads a program. Its top-level code runs; `quiet` leaves out what that logs.
     pub(super) fn load(
         &mut self,
-        lane: &Arc<Lane>,
+        lane: &Arc<ScriptLane>,
         quiet: bool,
         waits: &dyn Waits,
         time_max: Duration,
@@ -80,7 +80,7 @@ impl Worker {
         let end = Instant::now() + time_max + GRACE;
         self.make_room(end);
         let (number, limits) = (lane.number, lane.limits);
-        let order = Order::Load { number, program: Cow::Borrowed(&lane.program), limits, time_max, quiet };
+        let order = WireOrder::Load { number, program: Cow::Borrowed(&lane.program), limits, time_max, quiet };
         let said = self.give(&order, end).and_then(|()| self.until_done(&*lane.host, waits, end));
         match said {
             Ok(Said::Loaded { result, goes_on }) => {
@@ -94,7 +94,7 @@ impl Worker {
     /// Makes a call, and loads its program before if need be.
     pub(super) fn call(
         &mut self,
-        lane: &Arc<Lane>,
+        lane: &Arc<ScriptLane>,
         call: &ScriptCall,
         waits: &dyn Waits,
         deadline: Instant,
@@ -111,7 +111,7 @@ impl Worker {
         }
         let (end, arguments) = (deadline + GRACE, Cow::Borrowed(&call.arguments));
         let time_max = time_left().ok_or_else(late)?;
-        let order = Order::Call { number: lane.number, entry: call.entry, handler: call.handler, arguments, time_max };
+        let order = WireOrder::Call { number: lane.number, entry: call.entry, handler: call.handler, arguments, time_max };
         match self.give(&order, end).and_then(|()| self.until_done(&*lane.host, waits, end)) {
             Ok(Said::Done { result, is_kept, goes_on }) => {
                 self.is_usable &= goes_on;
@@ -130,14 +130,14 @@ impl Worker {
     /// Frees programs that are no longer in service, and the one that was called least recently if there are too many.
     fn make_room(&mut self, end: Instant) {
         let excess = (self.loaded.len() + 1).saturating_sub(ENGINES_MAX);
-        let is_due = |(index, (_, lane)): (usize, &(u64, Weak<Lane>))| index < excess || lane.strong_count() == 0;
+        let is_due = |(index, (_, lane)): (usize, &(u64, Weak<ScriptLane>))| index < excess || lane.strong_count() == 0;
         let due: Vec<u64> = self.loaded.iter().enumerate().filter(|entry| is_due(*entry)).map(|(_, (number, _))| *number).collect();
         self.loaded.retain(|(number, _)| !due.contains(number));
         // A process that does not hear this does not hear the next order either.
-        due.into_iter().for_each(|number| drop(self.give(&Order::Forget(number), end)));
+        due.into_iter().for_each(|number| drop(self.give(&WireOrder::Forget(number), end)));
     }
 
-    fn give(&mut self, order: &Order<'_>, end: Instant) -> Result<(), Lost> {
+    fn give(&mut self, order: &WireOrder<'_>, end: Instant) -> Result<(), Lost> {
         self.link.send(order, Some(end)).map_err(|error| if is_patient(&error) { Lost::Late } else { Lost::Ended })
     }
 
@@ -165,7 +165,7 @@ impl Worker {
                 }
                 done => return Ok(done),
             };
-            self.give(&Order::Answer(answer), end)?;
+            self.give(&WireOrder::Answer(answer), end)?;
         }
     }
 
@@ -187,7 +187,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for EngineWorker {
     fn drop(&mut self) {
         // Fails only if the process has ended.
         let _ = self.child.kill();

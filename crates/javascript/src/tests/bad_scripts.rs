@@ -26,7 +26,7 @@ fn bad_calls_fail_and_the_next_one_is_served() {
         let limits = if matches!(expected, ScriptFault::Timeout(_)) { SHORT } else { LIMITS };
         let script = load_on(&ScriptEngine::new(), limits, &text, "f", NotedHost::default());
         assert_eq!(script.fault(), expected, "{bad}");
-        let next = || script.call(Entry::Virtual, [json!({"ok": 1}), json!({}), json!({}), json!(null)]);
+        let next = || script.call(SandboxEntry::Virtual, [json!({"ok": 1}), json!({}), json!({}), json!(null)]);
         // A busy machine may need more than the short time even for this.
         assert!((0..20).any(|_| next().as_deref() == Ok("served")), "{bad}");
     }
@@ -46,9 +46,9 @@ fn an_endless_loop_does_not_stop_other_apis() {
     let engine = ScriptEngine::new();
     let bad = load_on(&engine, SHORT, "function f() { while (true) {} }", "f", NotedHost::default());
     let good = load_on(&engine, LIMITS, "function f() { return 'good' }", "f", NotedHost::default());
-    let lost: Vec<_> = (0..50).map(|_| bad.begin(Entry::Virtual, [json!({}), json!({}), json!({}), json!(null)])).collect();
+    let lost: Vec<_> = (0..50).map(|_| bad.begin(SandboxEntry::Virtual, [json!({}), json!({}), json!({}), json!(null)])).collect();
     for _ in 0..20 {
-        let served = good.call(Entry::Virtual, [json!({}), json!({}), json!({}), json!(null)]);
+        let served = good.call(SandboxEntry::Virtual, [json!({}), json!({}), json!({}), json!(null)]);
         assert_eq!(served.as_deref(), Ok("good"));
     }
     for reply in lost {
@@ -63,7 +63,8 @@ fn calls_that_wait_for_other_servers_leave_their_places() {
     let text = "function f() { return TykMakeHttpRequest('{\"Domain\": \"http://slow\"}') }";
     let limits = ScriptLimits { time_max: Duration::from_secs(25), ..LIMITS };
     let script = load_on(&ScriptEngine::new(), limits, text, "f", host);
-    let replies: Vec<_> = (0..8).map(|_| script.begin(Entry::Virtual, [json!({}), json!({}), json!({}), json!(null)])).collect();
+    let replies: Vec<_> =
+        (0..8).map(|_| script.begin(SandboxEntry::Virtual, [json!({}), json!({}), json!({}), json!(null)])).collect();
     for reply in replies {
         assert!(reply.recv_timeout(Duration::from_secs(30)).unwrap().is_ok());
     }

@@ -10,8 +10,8 @@ fn a_script_that_never_loads_delays_no_other() {
     let bad: Vec<Loaded> = (0..6).map(|_| load_on(&engine, LIMITS, ENDLESS, "f", NotedHost::default())).collect();
     let good = load_on(&engine, LIMITS, "function f() { return 'good' }", "f", NotedHost::default());
     let arguments = || [json!({}), json!({}), json!({}), json!(null)];
-    let waiting: Vec<_> = bad.iter().map(|bad| bad.begin(Entry::Virtual, arguments())).collect();
-    assert_eq!(good.call(Entry::Virtual, arguments()).as_deref(), Ok("good"));
+    let waiting: Vec<_> = bad.iter().map(|bad| bad.begin(SandboxEntry::Virtual, arguments())).collect();
+    assert_eq!(good.call(SandboxEntry::Virtual, arguments()).as_deref(), Ok("good"));
     assert!(good.script.is_loaded() && !bad.iter().any(|bad| bad.script.is_loaded()));
     let late = "the script can't be loaded: its top-level code takes too long, or logs too much".to_owned();
     for (bad, reply) in bad.iter().zip(waiting) {
@@ -40,7 +40,7 @@ fn a_process_that_was_killed_is_replaced_and_loads_its_programs_again() {
     let engine = ScriptEngine::new();
     let text = "var loaded = 0; loaded++; function f(request) { if (request.bad) [].concat({length: 9e15}).indexOf.call({length: 9e15}, 1); return 'f' + loaded }";
     let script = load_on(&engine, SHORT, text, "f", NotedHost::default());
-    let call = |bad: bool| script.call(Entry::Virtual, [json!({"bad": bad}), json!({}), json!({}), json!(null)]);
+    let call = |bad: bool| script.call(SandboxEntry::Virtual, [json!({"bad": bad}), json!({}), json!({}), json!(null)]);
     for _ in 0..6 {
         assert_eq!(call(true), Err(ScriptFault::Timeout(SHORT.time_max)));
         // A busy machine may need more than the short time to start a process.
@@ -52,6 +52,6 @@ fn a_process_that_was_killed_is_replaced_and_loads_its_programs_again() {
 fn messages_of_a_console_go_to_the_log() {
     let text = "console.log('at top'); function f() { console.warn('a', 1, undefined, null, [1, 2], {}); console.time('t'); console.timeEnd('t'); return 'f' }";
     let script = load(text, "f");
-    assert_eq!(script.call(Entry::Virtual, [json!({}), json!({}), json!({}), json!(null)]).as_deref(), Ok("f"));
+    assert_eq!(script.call(SandboxEntry::Virtual, [json!({}), json!({}), json!({}), json!(null)]).as_deref(), Ok("f"));
     assert_eq!(script.host.lines(), ["log at top", "log a 1 undefined null 1,2 [object Object]"]);
 }

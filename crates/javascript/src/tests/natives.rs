@@ -32,13 +32,13 @@ fn slow_built_in_functions_and_operators_end_with_their_call() {
     ] {
         let text = format!("function f() {{ {slow}; return 'ended' }}");
         let bad = load_on(&engine, BRIEF, &text, "f", NotedHost::default());
-        let result = bad.call(Entry::Virtual, nothing());
+        let result = bad.call(SandboxEntry::Virtual, nothing());
         let is_expected = |result: &Result<String, ScriptFault>| match result {
             Ok(text) => text == "ended",
             Err(fault) => matches!(fault, ScriptFault::Timeout(_) | ScriptFault::Memory | ScriptFault::Thrown(_)),
         };
         assert!(is_expected(&result), "{slow}: {result:?}");
-        assert_eq!(good.call(Entry::Virtual, nothing()).as_deref(), Ok("good"), "{slow}");
+        assert_eq!(good.call(SandboxEntry::Virtual, nothing()).as_deref(), Ok("good"), "{slow}");
     }
 }
 
@@ -100,7 +100,7 @@ fn every_built_in_function_ends_with_its_call() {
     let mut replies = std::collections::VecDeque::new();
     for (at, name) in names.iter().enumerate() {
         let arguments = [json!({"at": at}), json!({}), json!({}), json!(null)];
-        replies.push_back((name, tried.begin(Entry::Virtual, arguments)));
+        replies.push_back((name, tried.begin(SandboxEntry::Virtual, arguments)));
         if replies.len() == 4 {
             let (name, reply) = replies.pop_front().unwrap();
             assert!(reply.recv_timeout(Duration::from_secs(60)).is_ok(), "{name} never ends");

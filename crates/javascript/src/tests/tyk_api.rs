@@ -90,10 +90,10 @@ fn middlewares_change_requests_and_responses() {
         });"#;
     let script = load(text, "mw");
     let request = json!({"Headers": {"A": ["b"]}, "SetHeaders": {}, "Body": "ü", "URL": "/u"});
-    let made =
-        script.call(Entry::Request, [request.clone(), json!({"meta_data": {"k": "v"}}), json!({"APIID": "api"}), json!(true)]);
+    let made = script
+        .call(SandboxEntry::Request, [request.clone(), json!({"meta_data": {"k": "v"}}), json!({"APIID": "api"}), json!(true)]);
     assert_eq!(made.unwrap(), "SetHeaders\0X-Conf\0api1\0JSON\0Body\0\"ü!\"\0JSON\0SessionMeta\0{\"k\":\"v\"}\0");
-    let made = script.call(Entry::Response, [json!({"SetHeaders": {}, "Body": "r"}), request, json!({}), json!({})]);
+    let made = script.call(SandboxEntry::Response, [json!({"SetHeaders": {}, "Body": "r"}), request, json!({}), json!({})]);
     let made: Value = serde_json::from_str(&made.unwrap()).unwrap();
     assert_eq!(made, json!({"Response": {"SetHeaders": {"X-R": "/u"}, "IsBodyKept": true}, "SessionMeta": {}}));
 }
@@ -137,7 +137,9 @@ fn a_request_made_of_texts_is_an_ordinary_object() {
         let (sender, receiver) = channel();
         let arguments =
             [request_argument(request.clone(), true), Argument::Json("{}".into()), Argument::Json("{}".into()), Argument::None];
-        script.script.call(ScriptCall { handler: script.handler, entry: Entry::Request, arguments }, Box::new(Channel(sender)));
+        script
+            .script
+            .call(ScriptCall { handler: script.handler, entry: SandboxEntry::Request, arguments }, Box::new(Channel(sender)));
         let answer = crate::request_answer(&receiver.recv().unwrap().unwrap(), HookKind::Pre, None).unwrap();
         let body = answer.request.body.map(|body| String::from_utf8(body).unwrap());
         assert_eq!(body.as_deref(), Some(expected), "{expression}");
@@ -151,7 +153,7 @@ fn auth_middlewares_return_a_session() {
         auth.NewProcessRequest(function (request, session) {
             return auth.ReturnAuthData(request, {rate: 100});
         });"#;
-    let made = load(text, "auth").call(Entry::Request, [json!({}), json!({}), json!({}), json!(null)]).unwrap();
+    let made = load(text, "auth").call(SandboxEntry::Request, [json!({}), json!({}), json!({}), json!(null)]).unwrap();
     assert_eq!(made, "JSON\0Session\0{\"rate\":100}\0");
 }
 
@@ -168,7 +170,7 @@ fn event_handlers_get_event_and_context() {
         log("ready");"#;
     let script = load(text, "handler");
     assert_eq!(script.host.lines(), ["log ready"], "top-level code is heard when the script is loaded");
-    script.call(Entry::Event, [json!({"Meta": {"Key": "k"}}), json!({"APIID": "api"}), json!(null), json!(null)]).unwrap();
+    script.call(SandboxEntry::Event, [json!({"Meta": {"Key": "k"}}), json!({"APIID": "api"}), json!(null), json!(null)]).unwrap();
     let session = r#"{"key":"k","api":"api","expires":1005}"#;
     assert_eq!(
         script.host.lines(),
@@ -186,7 +188,7 @@ fn functions_for_records_change_or_drop_them() {
         ("return false", ""),
     ] {
         let script = load(&format!("function f(record, config) {{ {body} }}"), "f");
-        let made = script.call(Entry::Record, [json!({"path": "/a"}), json!({"APIID": "api"}), json!(null), json!(null)]);
+        let made = script.call(SandboxEntry::Record, [json!({"path": "/a"}), json!({"APIID": "api"}), json!(null), json!(null)]);
         assert_eq!(made.as_deref(), Ok(expected), "{body}");
     }
 }
@@ -202,7 +204,8 @@ fn constants_are_made_anew_for_each_call() {
     for _ in 0..2 {
         let (sender, receiver) = channel();
         let [a, b] = constants.clone();
-        let call = ScriptCall { handler, entry: Entry::Virtual, arguments: [a, b, Argument::Json("{}".into()), Argument::None] };
+        let call =
+            ScriptCall { handler, entry: SandboxEntry::Virtual, arguments: [a, b, Argument::Json("{}".into()), Argument::None] };
         script.call(call, Box::new(Channel(sender)));
         assert_eq!(receiver.recv().unwrap().as_deref(), Ok(r#"[{"list":[1]},{"__proto__":1}]"#));
     }
@@ -227,7 +230,7 @@ fn a_constant_is_an_ordinary_object() {
         for _ in 0..2 {
             let (sender, receiver) = channel();
             let arguments = [constant.clone(), Argument::Json("{}".into()), Argument::Json("{}".into()), Argument::None];
-            script.call(ScriptCall { handler, entry: Entry::Virtual, arguments }, Box::new(Channel(sender)));
+            script.call(ScriptCall { handler, entry: SandboxEntry::Virtual, arguments }, Box::new(Channel(sender)));
             assert_eq!(receiver.recv().unwrap().as_deref(), Ok(expected), "{expression}");
         }
     }
@@ -245,7 +248,7 @@ fn two_files_may_use_one_name() {
     let made = handlers.map(|handler| {
         let (sender, receiver) = channel();
         let arguments = ["{}", "{}", "{}", "{}"].map(|text| Argument::Json(text.to_owned()));
-        script.call(ScriptCall { handler, entry: Entry::Virtual, arguments }, Box::new(Channel(sender)));
+        script.call(ScriptCall { handler, entry: SandboxEntry::Virtual, arguments }, Box::new(Channel(sender)));
         receiver.recv().unwrap().unwrap()
     });
     assert_eq!(made, ["from one", "from two", "from "]);

@@ -44,7 +44,7 @@ pub(super) struct Override {
 
 /// Writes the settings among `variables` into `document`. Returns what was written, and what could not be.
 pub(super) fn apply(document: &mut Value, variables: &BTreeMap<String, String>) -> (Vec<Override>, Vec<Problem>) {
-    let settings = Setting::all();
+    let settings = VariableSetting::all();
     let mut overrides = Vec::new();
     let mut problems = Vec::new();
     for (variable, text, name) in ours(variables) {
@@ -113,28 +113,28 @@ fn without_setting(variable: &str, text: &str, name: &SettingName) -> Option<Pro
 }
 
 /// A position in the configuration, and its default value, which determines the type.
-struct Setting {
+struct VariableSetting {
     path: JsonPath,
     default: Value,
 }
 
-impl Setting {
-    fn all() -> Vec<Setting> {
+impl VariableSetting {
+    fn all() -> Vec<VariableSetting> {
         let mut settings = Vec::new();
         if let Ok(Value::Object(members)) = serde_json::to_value(GatewayConfig::default()) {
-            Setting::below(&JsonPath::root(), members, &mut settings);
+            VariableSetting::below(&JsonPath::root(), members, &mut settings);
         }
         settings
     }
 
-    fn below(path: &JsonPath, members: Map<String, Value>, settings: &mut Vec<Setting>) {
+    fn below(path: &JsonPath, members: Map<String, Value>, settings: &mut Vec<VariableSetting>) {
         for (key, value) in members {
             let path = path.key(&key);
             match value {
-                Value::Object(members) if !members.is_empty() => Setting::below(&path, members, settings),
+                Value::Object(members) if !members.is_empty() => VariableSetting::below(&path, members, settings),
                 // Free-form JSON cannot be set by variables.
                 Value::Null => {}
-                default => settings.push(Setting { path, default }),
+                default => settings.push(VariableSetting { path, default }),
             }
         }
     }

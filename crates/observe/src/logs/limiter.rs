@@ -21,7 +21,7 @@ pub(super) struct LineKind {
 
 /// Summary of suppressed lines.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Summary {
+pub(super) struct SuppressedLines {
     pub kind: LineKind,
     pub level: Level,
     pub message: String,
@@ -61,11 +61,11 @@ impl LineLimiter {
     }
 
     /// Closes the windows that have ended, or `all`, and returns what they suppressed.
-    pub(super) fn take_left_out(&mut self, now_ms: u64, all: bool) -> Vec<Summary> {
+    pub(super) fn take_left_out(&mut self, now_ms: u64, all: bool) -> Vec<SuppressedLines> {
         let is_over = |window: &LineWindow| all || now_ms.saturating_sub(window.began_ms) >= WINDOW_MS;
         let over = self.windows.extract_if(|_, window| is_over(window));
         let left_out = over.filter(|(_, window)| window.left_out > 0);
-        let summary = |(kind, window): (LineKind, LineWindow)| Summary {
+        let summary = |(kind, window): (LineKind, LineWindow)| SuppressedLines {
             kind,
             level: window.level,
             message: window.message,

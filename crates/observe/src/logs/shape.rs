@@ -25,7 +25,7 @@ where
     N: for<'w> FormatFields<'w> + 'static,
 {
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
-        let mut members = Members::default();
+        let mut members = LineMembers::default();
         event.record(&mut members);
         let level = match *event.metadata().level() {
             Level::ERROR => "error",
@@ -112,12 +112,12 @@ pub fn is_plain(text: &[u8]) -> bool {
 
 /// The fields of an event.
 #[derive(Default)]
-struct Members {
+struct LineMembers {
     message: String,
     others: Vec<(&'static str, Value)>,
 }
 
-impl Members {
+impl LineMembers {
     fn put(&mut self, field: &Field, value: Value) {
         match (field.name(), value) {
             ("message", Value::String(text)) => self.message = text,
@@ -126,7 +126,7 @@ impl Members {
     }
 }
 
-impl Visit for Members {
+impl Visit for LineMembers {
     fn record_i64(&mut self, field: &Field, value: i64) {
         self.put(field, value.into());
     }

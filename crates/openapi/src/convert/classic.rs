@@ -7,13 +7,13 @@ use crate::extension::{EXTENSION, FIELDS, FieldForm};
 use crate::places::{member, put};
 
 /// A document, what it could not take, and what is worth knowing.
-pub(super) struct Written {
+pub(super) struct WrittenDefinition {
     pub document: Value,
     pub losses: Vec<String>,
     pub notes: Vec<String>,
 }
 
-pub(super) fn write(definition: &Value) -> Result<Written, String> {
+pub(super) fn write(definition: &Value) -> Result<WrittenDefinition, String> {
     let (version_name, version) = only_version(definition)?;
     let title = member(definition, "name").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or("API");
     let mut writer = OpenApiWriter {
@@ -39,7 +39,7 @@ pub(super) fn write(definition: &Value) -> Result<Written, String> {
     writer.endpoints(version_name, version);
     let OpenApiWriter { mut root, extension, losses, notes } = writer;
     put(&mut root, &[EXTENSION], extension);
-    Ok(Written { document: root, losses, notes })
+    Ok(WrittenDefinition { document: root, losses, notes })
 }
 
 /// The version that the document is for, with its name.

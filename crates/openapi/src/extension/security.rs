@@ -55,7 +55,7 @@ pub(super) fn write(document: &Document, extension: &Value, writer: &mut Writer)
     let authentication = member(extension, "server.authentication").filter(|value| value.is_object()).unwrap_or(&empty);
     key_lifetime(authentication, writer);
     proprietary(authentication, writer);
-    let requirements = Requirements::read(document, authentication, writer);
+    let requirements = SchemeRequirements::read(document, authentication, writer);
     for name in requirements.schemes() {
         scheme(document, authentication, name, writer);
     }
@@ -470,13 +470,13 @@ fn copy(from: &Value, name: &str, to: &[&str], writer: &mut Writer) {
 }
 
 /// What requests must satisfy.
-struct Requirements {
+struct SchemeRequirements {
     compliant: bool,
     /// One of these sets must be satisfied; in the mode `legacy`, the only one there is.
     sets: Vec<(Vec<String>, JsonPath)>,
 }
 
-impl Requirements {
+impl SchemeRequirements {
     fn read(document: &Document, authentication: &Value, writer: &mut Writer) -> Self {
         let mode = authentication.get("securityProcessingMode").and_then(Value::as_str).unwrap_or_default();
         if !["", "legacy", "compliant"].contains(&mode) {
@@ -501,7 +501,7 @@ impl Requirements {
             let has_schemes = authentication.get("securitySchemes").and_then(Value::as_object).is_some_and(|s| !s.is_empty());
             sets.truncate(if on || has_schemes { 1 } else { 0 });
         }
-        Requirements { compliant, sets }
+        SchemeRequirements { compliant, sets }
     }
 
     /// The names of all schemes, each once.

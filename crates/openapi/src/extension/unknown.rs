@@ -37,7 +37,7 @@ pub(super) fn report(document: &Document, extension: &Value, writer: &mut Writer
     known.extend(READ_ELSEWHERE.iter().copied().chain([SCHEMES, OPERATIONS]).map(str::to_owned));
     known.extend(MCP.map(|section| format!("middleware.{section}")));
     let at = JsonPath::root().key(EXTENSION);
-    Walk { known: &known, protections: &PROTECTIONS, is_protection: false }.below(extension, &at, "", writer);
+    UnknownWalk { known: &known, protections: &PROTECTIONS, is_protection: false }.below(extension, &at, "", writer);
     for section in MCP {
         let has_members = |value: &Value| value.as_object().is_some_and(|members| !members.is_empty());
         if extension.get("middleware").and_then(|middleware| middleware.get(section)).is_some_and(has_members) {
@@ -50,7 +50,7 @@ pub(super) fn report(document: &Document, extension: &Value, writer: &mut Writer
 }
 
 /// The members that a place may have, and what to make of others.
-struct Walk<'k> {
+struct UnknownWalk<'k> {
     known: &'k [String],
     /// Places below which an unknown member makes the document unusable.
     protections: &'k [&'k str],
@@ -58,7 +58,7 @@ struct Walk<'k> {
     is_protection: bool,
 }
 
-impl Walk<'_> {
+impl UnknownWalk<'_> {
     fn below(&self, value: &Value, at: &JsonPath, dotted: &str, writer: &mut Writer) {
         match value {
             Value::Object(members) => {
@@ -124,7 +124,7 @@ fn schemes(document: &Document, extension: &Value, writer: &mut Writer) {
         }
         let own = security::members_of_scheme(document, name, settings);
         let known: Vec<String> = places_read::SOURCES.iter().copied().chain(own).map(str::to_owned).collect();
-        Walk { known: &known, protections: &[], is_protection: true }.below(settings, &at, "", writer);
+        UnknownWalk { known: &known, protections: &[], is_protection: true }.below(settings, &at, "", writer);
     }
 }
 
@@ -135,7 +135,7 @@ fn operations(extension: &Value, writer: &mut Writer) {
     for middleware in OPERATION_FIELDS {
         known.extend(places_read::of_fields(middleware.members).into_iter().map(|place| format!("{}.{place}", middleware.name)));
     }
-    let walk = Walk { known: &known, protections: &OPERATION_PROTECTIONS, is_protection: false };
+    let walk = UnknownWalk { known: &known, protections: &OPERATION_PROTECTIONS, is_protection: false };
     for (id, operation) in operations {
         let at = at.key(id);
         if !operation.is_object() {

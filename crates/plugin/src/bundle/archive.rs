@@ -61,7 +61,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<ArchivedFile>, String> {
     let mut files = Vec::new();
     let mut left = BYTES_MAX;
     for _ in 0..count {
-        let entry = Entry::read(bytes, at).ok_or_else(cut)?;
+        let entry = ZipEntry::read(bytes, at).ok_or_else(cut)?;
         at = entry.next;
         // Directories come with the files in them.
         if entry.name.ends_with('/') {
@@ -95,7 +95,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 }
 
 /// An entry of the directory of an archive.
-struct Entry {
+struct ZipEntry {
     name: String,
     flags: u16,
     method: u16,
@@ -108,7 +108,7 @@ struct Entry {
     next: usize,
 }
 
-impl Entry {
+impl ZipEntry {
     fn read(bytes: &[u8], at: usize) -> Option<Self> {
         if u32_at(bytes, at)? != CENTRAL {
             return None;
@@ -116,7 +116,7 @@ impl Entry {
         let length = |offset: usize| Some(usize::from(u16_at(bytes, at + offset)?));
         let (name_bytes, extra_bytes, comment_bytes) = (length(28)?, length(30)?, length(32)?);
         let name = bytes.get(at + CENTRAL_BYTES..)?.get(..name_bytes)?;
-        Some(Entry {
+        Some(ZipEntry {
             name: String::from_utf8_lossy(name).into_owned(),
             flags: u16_at(bytes, at + 8)?,
             method: u16_at(bytes, at + 10)?,

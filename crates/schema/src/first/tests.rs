@@ -13,7 +13,7 @@ pub(crate) struct CompiledSchema {
 }
 
 impl CompiledSchema {
-    pub(crate) fn check(&self, value: &Value, side: Side) -> Result<(), Mismatch> {
+    pub(crate) fn check(&self, value: &Value, side: SchemaSide) -> Result<(), Mismatch> {
         self.schemas.check(self.root, &JsonTree::of(value), side, Budget::of_body(0))
     }
 }
@@ -32,7 +32,7 @@ fn check(version: &str, schema: Value, value: Value, expect: &str) {
     }, "Cat": {"type": "object", "properties": {"kind": {"type": "string"}, "lives": {"type": "integer"}}, "required": ["lives"]},
     "Dog": {"type": "object", "properties": {"kind": {"type": "string"}}}}}});
     let schema = compiled(version, &root).unwrap();
-    let found = schema.check(&value, Side::Request).map_or_else(|mismatch| mismatch.to_string(), |()| String::new());
+    let found = schema.check(&value, SchemaSide::Request).map_or_else(|mismatch| mismatch.to_string(), |()| String::new());
     assert_eq!(found, expect, "{value} in {version}");
 }
 

@@ -18,7 +18,7 @@ fn compiled(version: &str, schema: &Value) -> Option<CompiledSchema> {
 }
 
 /// Whether the quick form finds that a value fits, and whether the complete form does.
-fn both(compiled: &CompiledSchema, text: &str, side: Side) -> (bool, bool) {
+fn both(compiled: &CompiledSchema, text: &str, side: SchemaSide) -> (bool, bool) {
     let quick = compiled.schemas.fits_json(compiled.root, text.as_bytes(), side, Budget::of_body(0)) == Streamed::Fits;
     let complete = serde_json::from_str(text).is_ok_and(|value| compiled.check(&value, side).is_ok());
     // What is told and what is decided are the same.
@@ -59,8 +59,8 @@ fn common_schemas_have_a_quick_form() {
     ] {
         for version in ["3.0.3", "3.1.0"] {
             let compiled = compiled(version, &schema).unwrap();
-            assert_eq!(both(&compiled, fits, Side::Request), (true, true), "{schema} {fits} {version}");
-            assert_eq!(both(&compiled, unfit, Side::Request), (false, false), "{schema} {unfit} {version}");
+            assert_eq!(both(&compiled, fits, SchemaSide::Request), (true, true), "{schema} {fits} {version}");
+            assert_eq!(both(&compiled, unfit, SchemaSide::Request), (false, false), "{schema} {unfit} {version}");
         }
     }
 }
@@ -70,9 +70,9 @@ fn null_fits_as_each_version_says() {
     let nullable = json!({"properties": {"a": {"type": "string", "nullable": true}}});
     let listed = json!({"properties": {"a": {"type": ["string", "null"]}}});
     let text = r#"{"a": null}"#;
-    assert_eq!(both(&compiled("3.0.3", &nullable).unwrap(), text, Side::Request), (true, true));
-    assert_eq!(both(&compiled("3.1.0", &nullable).unwrap(), text, Side::Request), (false, false));
-    assert_eq!(both(&compiled("3.1.0", &listed).unwrap(), text, Side::Request), (true, true));
+    assert_eq!(both(&compiled("3.0.3", &nullable).unwrap(), text, SchemaSide::Request), (true, true));
+    assert_eq!(both(&compiled("3.1.0", &nullable).unwrap(), text, SchemaSide::Request), (false, false));
+    assert_eq!(both(&compiled("3.1.0", &listed).unwrap(), text, SchemaSide::Request), (true, true));
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn properties_of_one_side_are_required_and_allowed_there_only() {
             (r#"{"a": 1, "b": 1, "c": 1}"#, (false, false), (false, false)),
             (r#"{"c": 1}"#, (false, false), (false, false)),
         ] {
-            assert_eq!(both(&compiled, text, Side::Request), request, "{text} {version}");
-            assert_eq!(both(&compiled, text, Side::Response), response, "{text} {version}");
+            assert_eq!(both(&compiled, text, SchemaSide::Request), request, "{text} {version}");
+            assert_eq!(both(&compiled, text, SchemaSide::Response), response, "{text} {version}");
         }
     }
 }
@@ -170,7 +170,7 @@ proptest! {
         for version in ["3.0.3", "3.1.0"] {
             let Some(compiled) = compiled(version, &schema) else { continue };
             for text in &documents {
-                for side in [Side::Request, Side::Response] {
+                for side in [SchemaSide::Request, SchemaSide::Response] {
                     let (quick, complete) = both(&compiled, text, side);
                     prop_assert!(complete || !quick, "{} {} {} {:?}", version, schema, text, side);
                 }

@@ -5,7 +5,7 @@ use super::csv::Rows;
 use super::sample::RequestSample;
 use super::series::SecondUpdate;
 use super::tally::RequestTally;
-use crate::load::wire::fault::RequestFault;
+use crate::load::wire::fault::WireFault;
 use crate::stats::distribution::LatencyDistribution;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -83,7 +83,7 @@ impl ThreadRecorder {
     }
 
     /// Counts a failed request.
-    pub(crate) fn failed(&mut self, due_ns: u64, now_ns: u64, fault: RequestFault) {
+    pub(crate) fn failed(&mut self, due_ns: u64, now_ns: u64, fault: WireFault) {
         self.roll(now_ns);
         self.failures += 1;
         if due_ns < self.warmup_ns {

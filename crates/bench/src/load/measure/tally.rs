@@ -2,7 +2,7 @@
 
 use crate::load::result::{Bytes, ConnectionCounts, Details, Errors, Requests};
 use crate::load::wire::connection::TimedResponse;
-use crate::load::wire::fault::{Cause, RequestFault};
+use crate::load::wire::fault::{Cause, WireFault};
 use crate::stats::distribution::LatencyDistribution;
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl RequestTally {
     }
 
     /// Counts a failed request.
-    pub(crate) fn count_fault(&mut self, fault: RequestFault) {
+    pub(crate) fn count_fault(&mut self, fault: WireFault) {
         self.requests.failed += 1;
         self.errors.count(fault.cause);
         self.count_message(fault.message, 1);

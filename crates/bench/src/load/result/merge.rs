@@ -51,7 +51,7 @@ fn merge_files(options: &MergeOptions) -> Result<(), CommandError> {
 
 /// All of `results` as one.
 pub(crate) fn merge(results: Vec<LoadResult>) -> Result<LoadResult, String> {
-    let spans = Span::of(&results);
+    let spans = MergedSpan::of(&results);
     let mut results = results.into_iter();
     let mut merged = results.next().ok_or("nothing to merge")?;
     let first_ms = spans.started_ms;
@@ -141,16 +141,16 @@ fn add_times(a: &TimeSummary, b: &TimeSummary) -> Result<TimeSummary, String> {
 }
 
 /// Time from the first start to the last end.
-struct Span {
+struct MergedSpan {
     started_ms: u64,
     measured_from: f64,
     measured_to: f64,
 }
 
-impl Span {
+impl MergedSpan {
     fn of(results: &[LoadResult]) -> Self {
         let from = |result: &LoadResult| result.started_unix_ms as f64 / 1000.0 + result.load.warmup_seconds;
-        Span {
+        MergedSpan {
             started_ms: results.iter().map(|result| result.started_unix_ms).min().unwrap_or_default(),
             measured_from: results.iter().map(from).fold(f64::INFINITY, f64::min),
             measured_to: results.iter().map(|result| from(result) + result.elapsed_seconds).fold(0.0, f64::max),

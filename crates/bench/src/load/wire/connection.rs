@@ -1,7 +1,7 @@
 //! One HTTP/1.1 connection. Request and response are handled in the same poll, so that an exchange with a small request takes one
 //! write, one read and no allocation.
 
-use super::fault::{Cause, RequestFault};
+use super::fault::{Cause, WireFault};
 use super::stream::ClientStream;
 use crate::load::pace::clock::RunClock;
 use std::cell::{Cell, RefCell};
@@ -36,7 +36,7 @@ pub(crate) struct TimedResponse {
 
 /// A failed exchange.
 pub(crate) struct ExchangeFailure {
-    pub fault: RequestFault,
+    pub fault: WireFault,
     /// Whether no byte of a response arrived.
     pub unanswered: bool,
 }
@@ -115,7 +115,7 @@ impl Http1Connection {
         cx: &mut Context<'_>,
         exchange: &mut PendingExchange<'_>,
         scratch: &mut [u8],
-    ) -> Poll<Result<(), RequestFault>> {
+    ) -> Poll<Result<(), WireFault>> {
         if !exchange.flushed && exchange.write_error.is_none() {
             self.poll_write(cx, exchange);
         }
@@ -129,7 +129,7 @@ impl Http1Connection {
             let ended = match read {
                 Ok(()) if bytes.is_empty() => exchange.ended(),
                 // A response that arrived before the write failed counts; without one, the first error is the cause.
-                Err(error) => Err(RequestFault::broken(exchange.write_error.as_ref().unwrap_or(&error))),
+                Err(error) => Err(WireFault::broken(exchange.write_error.as_ref().unwrap_or(&error))),
                 Ok(()) => match exchange.take(bytes, &mut self.partial) {
                     Ok(false) => continue,
                     Ok(true) => Ok(()),
@@ -173,7 +173,7 @@ impl Drop for Http1Connection {
 
 impl PendingExchange<'_> {
     /// Processes bytes of the response; true when it is complete.
-    fn take(&mut self, mut bytes: &[u8], partial: &mut Vec<u8>) -> Result<bool, RequestFault> {
+    fn take(&mut self, mut bytes: &[u8], partial: &mut Vec<u8>) -> Result<bool, WireFault> {
         let now = self.clock.now_ns();
         self.answer.done_ns = now;
         if self.answer.received_bytes == 0 {
@@ -201,7 +201,7 @@ impl PendingExchange<'_> {
             };
             if self.body.is_none() {
                 if partial.len() > HEAD_BYTES_MAX {
-                    return Err(RequestFault::new(Cause::Protocol, "protocol: the response's head has no end"));
+                    return Err(WireFault::new(Cause::Protocol, "protocol: the response's head has no end"));
                 }
                 return Ok(false);
             }
@@ -209,7 +209,7 @@ impl PendingExchange<'_> {
         }
         let Some(body) = &mut self.body else { return Ok(false) };
         let taken =
-            body.feed(bytes).map_err(|malformed| RequestFault::new(Cause::Protocol, format!("protocol: the body: {malformed}")))?;
+            body.feed(bytes).map_err(|malformed| WireFault::new(Cause::Protocol, format!("protocol: the body: {malformed}")))?;
         self.answer.body_bytes += taken as u64;
         if !body.is_done() {
             return Ok(false);
@@ -220,7 +220,7 @@ impl PendingExchange<'_> {
     }
 
     /// Parses the heads at the start of `bytes` up to the final one; returns the bytes consumed.
-    fn heads(&mut self, bytes: &[u8]) -> Result<usize, RequestFault> {
+    fn heads(&mut self, bytes: &[u8]) -> Result<usize, WireFault> {
         let mut taken = 0;
         loop {
             let rest = bytes.get(taken..).unwrap_or_default();
@@ -230,7 +230,7 @@ impl PendingExchange<'_> {
                 Ok(Some(response)) => response,
                 Ok(None) => return Ok(taken),
                 Err(malformed) => {
-                    return Err(RequestFault::new(Cause::Protocol, format!("protocol: the response's head: {malformed}")));
+                    return Err(WireFault::new(Cause::Protocol, format!("protocol: the response's head: {malformed}")));
                 }
             };
             taken += response.head_len;
@@ -249,15 +249,15 @@ impl PendingExchange<'_> {
     }
 
     /// Handles the close of the connection by the server.
-    fn ended(&mut self) -> Result<(), RequestFault> {
+    fn ended(&mut self) -> Result<(), WireFault> {
         if let Some(BodyReader::UntilClose) = self.body {
             self.answer.done_ns = self.clock.now_ns();
             return Ok(());
         }
         if let Some(error) = &self.write_error {
-            return Err(RequestFault::broken(error));
+            return Err(WireFault::broken(error));
         }
         let when = if self.answer.received_bytes == 0 { "before the response" } else { "in the middle of the response" };
-        Err(RequestFault::new(Cause::Reset, format!("connection: closed by the server {when}")))
+        Err(WireFault::new(Cause::Reset, format!("connection: closed by the server {when}")))
     }
 }

@@ -15,19 +15,19 @@ pub(crate) enum Cause {
 
 /// One failed request.
 #[derive(Debug)]
-pub(crate) struct RequestFault {
+pub(crate) struct WireFault {
     pub cause: Cause,
     pub message: String,
 }
 
-impl RequestFault {
+impl WireFault {
     pub(crate) fn new(cause: Cause, message: impl Into<String>) -> Self {
-        RequestFault { cause, message: message.into() }
+        WireFault { cause, message: message.into() }
     }
 
     /// The connection to `what` failed.
     pub(crate) fn connect(what: &str, error: &io::Error) -> Self {
-        RequestFault::new(local_or(error, Cause::Connect), format!("connect {what}: {error}"))
+        WireFault::new(local_or(error, Cause::Connect), format!("connect {what}: {error}"))
     }
 
     /// An established connection failed.
@@ -36,11 +36,11 @@ impl RequestFault {
             io::ErrorKind::InvalidData => Cause::Protocol,
             _ => local_or(error, Cause::Reset),
         };
-        RequestFault::new(cause, format!("connection: {error}"))
+        WireFault::new(cause, format!("connection: {error}"))
     }
 
     pub(crate) fn timeout() -> Self {
-        RequestFault::new(Cause::Timeout, "timeout: no complete response in time (-t)")
+        WireFault::new(Cause::Timeout, "timeout: no complete response in time (-t)")
     }
 }
 

@@ -1,6 +1,6 @@
 //! The byte stream of one connection, plain or TLS.
 
-use super::fault::{Cause, RequestFault};
+use super::fault::{Cause, WireFault};
 use super::target::ServerTarget;
 use crate::load::pace::clock::RunClock;
 use std::io;
@@ -21,12 +21,12 @@ pub(crate) enum ClientStream {
 }
 
 /// Opens a connection to `target`; also returns the time it took in nanoseconds.
-pub(crate) async fn dial(target: &ServerTarget, clock: RunClock) -> Result<(ClientStream, u64), RequestFault> {
+pub(crate) async fn dial(target: &ServerTarget, clock: RunClock) -> Result<(ClientStream, u64), WireFault> {
     let begun = clock.now_ns();
     let mut tcp =
-        TcpStream::connect(target.address).await.map_err(|error| RequestFault::connect(&target.address.to_string(), &error))?;
+        TcpStream::connect(target.address).await.map_err(|error| WireFault::connect(&target.address.to_string(), &error))?;
     // A small request must not wait for the acknowledgement of the previous one.
-    tcp.set_nodelay(true).map_err(|error| RequestFault::broken(&error))?;
+    tcp.set_nodelay(true).map_err(|error| WireFault::broken(&error))?;
     if let Some(request) = &target.tunnel {
         open_tunnel(&mut tcp, request).await?;
     }
@@ -35,7 +35,7 @@ pub(crate) async fn dial(target: &ServerTarget, clock: RunClock) -> Result<(Clie
         Some(tls) => {
             let session = tls.connector.connect(tls.name.clone(), tcp).await;
             ClientStream::Tls(Box::new(
-                session.map_err(|error| RequestFault::new(Cause::Tls, format!("TLS with {}: {error}", target.label)))?,
+                session.map_err(|error| WireFault::new(Cause::Tls, format!("TLS with {}: {error}", target.label)))?,
             ))
         }
     };
@@ -43,22 +43,22 @@ pub(crate) async fn dial(target: &ServerTarget, clock: RunClock) -> Result<(Clie
 }
 
 /// Requests a tunnel to the server from the proxy (RFC 9110 §9.3.6).
-async fn open_tunnel(tcp: &mut TcpStream, request: &[u8]) -> Result<(), RequestFault> {
-    tcp.write_all(request).await.map_err(|error| RequestFault::broken(&error))?;
+async fn open_tunnel(tcp: &mut TcpStream, request: &[u8]) -> Result<(), WireFault> {
+    tcp.write_all(request).await.map_err(|error| WireFault::broken(&error))?;
     let mut answer = Vec::new();
     // Byte by byte, because the bytes after the head belong to TLS.
     while !answer.ends_with(b"\r\n\r\n") {
-        let byte = tcp.read_u8().await.map_err(|error| RequestFault::connect("through the proxy", &error))?;
+        let byte = tcp.read_u8().await.map_err(|error| WireFault::connect("through the proxy", &error))?;
         answer.push(byte);
         if answer.len() > CONNECT_ANSWER_BYTES_MAX {
-            return Err(RequestFault::new(Cause::Protocol, "the proxy's answer to CONNECT has no end"));
+            return Err(WireFault::new(Cause::Protocol, "the proxy's answer to CONNECT has no end"));
         }
     }
     let line = answer.split(|byte| *byte == b'\r').next().unwrap_or_default();
     if line.split(|byte| *byte == b' ').nth(1) == Some(b"200") {
         return Ok(());
     }
-    Err(RequestFault::new(Cause::Connect, format!("the proxy refused CONNECT: {}", String::from_utf8_lossy(line))))
+    Err(WireFault::new(Cause::Connect, format!("the proxy refused CONNECT: {}", String::from_utf8_lossy(line))))
 }
 
 impl ClientStream {

@@ -3,7 +3,7 @@
 
 use super::context::ThreadContext;
 use crate::load::wire::connection::{ExchangeFailure, Http1Connection, TimedResponse};
-use crate::load::wire::fault::{Cause, RequestFault};
+use crate::load::wire::fault::{Cause, WireFault};
 use crate::load::wire::message::{RequestTemplate, Wire};
 use crate::load::wire::stream::dial;
 use crate::load::wire::target::ServerTarget;
@@ -38,15 +38,15 @@ impl<'a> Http1Sender<'a> {
     }
 
     /// Sends request `number` and reads the response.
-    pub(crate) async fn send(&mut self, number: u64) -> Result<TimedResponse, RequestFault> {
+    pub(crate) async fn send(&mut self, number: u64) -> Result<TimedResponse, WireFault> {
         let plan = &self.context.plan;
         self.connect_ns = None;
         let index = (number % plan.requests.len() as u64) as usize;
         // The list is not empty, and each request refers to one of the servers.
-        let Some(prepared) = plan.requests.get(index) else { return Err(RequestFault::new(Cause::Local, "no request")) };
+        let Some(prepared) = plan.requests.get(index) else { return Err(WireFault::new(Cause::Local, "no request")) };
         let (Some(target), Some(connection)) = (plan.targets.get(prepared.target), self.connections.get_mut(prepared.target))
         else {
-            return Err(RequestFault::new(Cause::Local, "no server"));
+            return Err(WireFault::new(Cause::Local, "no server"));
         };
         let request = prepared.wire.bytes(&plan.variables, number, &mut self.buffer);
         let mut attempt = Attempt { context: self.context, target, connection, connect_ns: &mut self.connect_ns };
@@ -74,14 +74,13 @@ impl<'a> Http1Sender<'a> {
         home: usize,
         number: u64,
         mut answer: TimedResponse,
-    ) -> Result<TimedResponse, RequestFault> {
+    ) -> Result<TimedResponse, WireFault> {
         let plan = &self.context.plan;
         let home_url = message.url.clone();
         let mut message = message.clone();
         for _ in 0..REDIRECTS_MAX {
             let Some(location) = answer.location.take().filter(|_| is_redirect(answer.status)) else { return Ok(answer) };
-            let url =
-                message.url.join(&location).map_err(|error| RequestFault::new(Cause::Protocol, format!("redirect: {error}")))?;
+            let url = message.url.join(&location).map_err(|error| WireFault::new(Cause::Protocol, format!("redirect: {error}")))?;
             message = message.redirected(answer.status, url.clone(), &plan.variables, number);
             let wire = Wire::new(&message, plan.keep_alive, plan.connecting.has_proxy() && !url.tls, &plan.variables);
             let (target, connection) = if url.same_server(&home_url) {
@@ -91,8 +90,7 @@ impl<'a> Http1Sender<'a> {
                 }
             } else {
                 if !self.elsewhere.as_ref().is_some_and(|place| place.url.same_server(&url)) {
-                    let target =
-                        plan.connecting.target_later(&url).await.map_err(|error| RequestFault::new(Cause::Connect, error))?;
+                    let target = plan.connecting.target_later(&url).await.map_err(|error| WireFault::new(Cause::Connect, error))?;
                     self.elsewhere = Some(Box::new(Elsewhere { url, target, connection: None }));
                 }
                 match self.elsewhere.as_deref_mut() {
@@ -114,7 +112,7 @@ impl<'a> Http1Sender<'a> {
         if answer.location.is_none() || !is_redirect(answer.status) {
             return Ok(answer);
         }
-        Err(RequestFault::new(Cause::Protocol, format!("redirect: stopped after {REDIRECTS_MAX}")))
+        Err(WireFault::new(Cause::Protocol, format!("redirect: stopped after {REDIRECTS_MAX}")))
     }
 }
 
@@ -127,7 +125,7 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    async fn send(&mut self, request: &[u8], to_head: bool, idempotent: bool) -> Result<TimedResponse, RequestFault> {
+    async fn send(&mut self, request: &[u8], to_head: bool, idempotent: bool) -> Result<TimedResponse, WireFault> {
         let was_open = self.connection.is_some();
         match self.exchange(request, to_head).await {
             Ok(answer) => Ok(answer),

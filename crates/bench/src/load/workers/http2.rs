@@ -5,7 +5,7 @@ use super::context::ThreadContext;
 use crate::load::pace::clock::RunClock;
 use crate::load::plan::{LoadPlan, PreparedRequest};
 use crate::load::wire::connection::TimedResponse;
-use crate::load::wire::fault::{Cause, RequestFault};
+use crate::load::wire::fault::{Cause, WireFault};
 use crate::load::wire::message::RequestTemplate;
 use crate::load::wire::stream::dial;
 use crate::load::wire::target::ServerTarget;
@@ -23,12 +23,12 @@ const REDIRECTS_MAX: usize = 10;
 
 /// A failed stream, and whether the server reported that it did not process the request.
 struct StreamFailure {
-    fault: RequestFault,
+    fault: WireFault,
     refused: bool,
 }
 
-impl From<RequestFault> for StreamFailure {
-    fn from(fault: RequestFault) -> Self {
+impl From<WireFault> for StreamFailure {
+    fn from(fault: WireFault) -> Self {
         StreamFailure { fault, refused: false }
     }
 }
@@ -52,12 +52,12 @@ impl<'a> Http2Sender<'a> {
     }
 
     /// Sends request `number` and reads the response.
-    pub(crate) async fn send(&mut self, number: u64) -> Result<TimedResponse, RequestFault> {
+    pub(crate) async fn send(&mut self, number: u64) -> Result<TimedResponse, WireFault> {
         let plan = &self.context.plan;
         self.connect_ns = None;
         let index = (number % plan.requests.len() as u64) as usize;
         // The list is not empty.
-        let Some(prepared) = plan.requests.get(index) else { return Err(RequestFault::new(Cause::Local, "no request")) };
+        let Some(prepared) = plan.requests.get(index) else { return Err(WireFault::new(Cause::Local, "no request")) };
         let (head, body) = match self.ready.get(index).and_then(Option::as_ref) {
             Some((head, body)) => (head.clone(), body.clone()),
             None => request(&prepared.message, plan, number)?,
@@ -67,7 +67,7 @@ impl<'a> Http2Sender<'a> {
         for _ in 0..REDIRECTS_MAX {
             let Some(location) = answer.location.take() else { return Ok(answer) };
             let from: &RequestTemplate = message.as_ref().unwrap_or(&prepared.message);
-            let url = from.url.join(&location).map_err(|error| RequestFault::new(Cause::Protocol, format!("redirect: {error}")))?;
+            let url = from.url.join(&location).map_err(|error| WireFault::new(Cause::Protocol, format!("redirect: {error}")))?;
             if !url.same_server(&prepared.message.url) {
                 return Ok(answer);
             }
@@ -78,11 +78,11 @@ impl<'a> Http2Sender<'a> {
             let (sent_bytes, body_bytes) = (answer.sent_bytes + later.sent_bytes, answer.body_bytes + later.body_bytes);
             answer = TimedResponse { sent_bytes, body_bytes, received_bytes: body_bytes, written_ns: answer.written_ns, ..later };
         }
-        Err(RequestFault::new(Cause::Protocol, format!("redirect: stopped after {REDIRECTS_MAX}")))
+        Err(WireFault::new(Cause::Protocol, format!("redirect: stopped after {REDIRECTS_MAX}")))
     }
 
     /// Sends the request, and retries once if the server refused it unprocessed (RFC 9113 §8.7).
-    async fn attempt(&mut self, prepared: &PreparedRequest, head: Request<()>, body: Bytes) -> Result<TimedResponse, RequestFault> {
+    async fn attempt(&mut self, prepared: &PreparedRequest, head: Request<()>, body: Bytes) -> Result<TimedResponse, WireFault> {
         match self.exchange(prepared, head.clone(), body.clone()).await {
             Ok(answer) => Ok(answer),
             Err(failure) if failure.refused && prepared.idempotent => {
@@ -126,12 +126,12 @@ impl<'a> Http2Sender<'a> {
     }
 
     /// A connection with room for a stream.
-    async fn connection(&mut self, target: usize) -> Result<SendRequest<Bytes>, RequestFault> {
+    async fn connection(&mut self, target: usize) -> Result<SendRequest<Bytes>, WireFault> {
         let context = self.context;
         let (plan, group) = (&context.plan, self.own / context.plan.streams);
         let shared = context.http2.get(target).and_then(|groups| groups.get(group));
         let (Some(shared), Some(target)) = (shared, plan.targets.get(target)) else {
-            return Err(RequestFault::new(Cause::Local, "no server"));
+            return Err(WireFault::new(Cause::Local, "no server"));
         };
         loop {
             let open = shared.sender.borrow().clone();
@@ -159,11 +159,11 @@ async fn open_connection(
     target: &ServerTarget,
     clock: RunClock,
     open: Rc<Cell<u64>>,
-) -> Result<(SendRequest<Bytes>, u64), RequestFault> {
+) -> Result<(SendRequest<Bytes>, u64), WireFault> {
     let begun = clock.now_ns();
     let (stream, _) = dial(target, clock).await?;
     if !stream.speaks_http2() {
-        return Err(RequestFault::new(Cause::Tls, format!("{} does not speak HTTP/2", target.label)));
+        return Err(WireFault::new(Cause::Tls, format!("{} does not speak HTTP/2", target.label)));
     }
     let mut builder = Builder::new();
     builder.initial_window_size(STREAM_WINDOW_BYTES).initial_connection_window_size(CONNECTION_WINDOW_BYTES).enable_push(false);
@@ -180,16 +180,16 @@ async fn open_connection(
 fn failure(error: h2::Error) -> StreamFailure {
     let refused = error.is_go_away() && error.is_remote() || error.reason() == Some(Reason::REFUSED_STREAM);
     let fault = match error.get_io() {
-        Some(io) => RequestFault::broken(io),
-        None if error.is_remote() => RequestFault::new(Cause::Reset, format!("HTTP/2: {error}")),
-        None => RequestFault::new(Cause::Protocol, format!("HTTP/2: {error}")),
+        Some(io) => WireFault::broken(io),
+        None if error.is_remote() => WireFault::new(Cause::Reset, format!("HTTP/2: {error}")),
+        None => WireFault::new(Cause::Protocol, format!("HTTP/2: {error}")),
     };
     StreamFailure { fault, refused }
 }
 
 /// `message` rendered for request `number`.
-fn request(message: &RequestTemplate, plan: &LoadPlan, number: u64) -> Result<(Request<()>, Bytes), RequestFault> {
-    let wrong = |error: &dyn std::fmt::Display| RequestFault::new(Cause::Local, format!("request: {error}"));
+fn request(message: &RequestTemplate, plan: &LoadPlan, number: u64) -> Result<(Request<()>, Bytes), WireFault> {
+    let wrong = |error: &dyn std::fmt::Display| WireFault::new(Cause::Local, format!("request: {error}"));
     let variables = &plan.variables;
     let scheme = if message.url.tls { "https" } else { "http" };
     let uri = Uri::builder()

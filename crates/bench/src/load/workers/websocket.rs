@@ -4,7 +4,7 @@
 use super::context::ThreadContext;
 use crate::load::plan::PreparedRequest;
 use crate::load::wire::connection::TimedResponse;
-use crate::load::wire::fault::{Cause, RequestFault};
+use crate::load::wire::fault::{Cause, WireFault};
 use crate::load::wire::stream::{ClientStream, dial};
 use crate::load::wire::target::ServerTarget;
 use bytes::Bytes;
@@ -45,7 +45,7 @@ impl Drop for OpenSocket {
 /// A handshake that the server answered with another status than 101, or a failure.
 enum HandshakeFailure {
     Refused(u16),
-    Failed(RequestFault),
+    Failed(WireFault),
 }
 
 impl<'a> WebSocketSender<'a> {
@@ -54,11 +54,11 @@ impl<'a> WebSocketSender<'a> {
     }
 
     /// Sends the message of request `number` and reads its echo. A refused handshake counts as an answer with its status.
-    pub(crate) async fn send(&mut self, number: u64) -> Result<TimedResponse, RequestFault> {
+    pub(crate) async fn send(&mut self, number: u64) -> Result<TimedResponse, WireFault> {
         let context = self.context;
         let (plan, clock) = (&context.plan, context.clock);
         self.connect_ns = None;
-        let prepared = plan.requests.first().ok_or_else(|| RequestFault::new(Cause::Local, "no request"))?;
+        let prepared = plan.requests.first().ok_or_else(|| WireFault::new(Cause::Local, "no request"))?;
         let mut socket = match self.socket.take() {
             Some(socket) => socket,
             None => match self.open(prepared, number).await {
@@ -85,10 +85,10 @@ impl<'a> WebSocketSender<'a> {
             match socket.stream.next().await {
                 Some(Ok(Message::Binary(echo))) if echo == message => break,
                 Some(Ok(Message::Binary(_) | Message::Text(_))) => {
-                    return Err(RequestFault::new(Cause::Protocol, "WebSocket: the server's message is not the one sent"));
+                    return Err(WireFault::new(Cause::Protocol, "WebSocket: the server's message is not the one sent"));
                 }
                 Some(Ok(Message::Close(_))) | None => {
-                    return Err(RequestFault::new(Cause::Reset, "WebSocket: closed by the server before the echo"));
+                    return Err(WireFault::new(Cause::Reset, "WebSocket: closed by the server before the echo"));
                 }
                 // Pings are answered by the library.
                 Some(Ok(_)) => {}
@@ -105,7 +105,7 @@ impl<'a> WebSocketSender<'a> {
     async fn open(&mut self, prepared: &PreparedRequest, number: u64) -> Result<Box<OpenSocket>, HandshakeFailure> {
         let context = self.context;
         let target = context.plan.targets.get(prepared.target);
-        let target = target.ok_or_else(|| HandshakeFailure::Failed(RequestFault::new(Cause::Local, "no server")))?;
+        let target = target.ok_or_else(|| HandshakeFailure::Failed(WireFault::new(Cause::Local, "no server")))?;
         let begun = context.clock.now_ns();
         let (stream, _) = dial(target, context.clock).await.map_err(HandshakeFailure::Failed)?;
         let request = handshake(prepared, target, context, number).map_err(HandshakeFailure::Failed)?;
@@ -129,8 +129,8 @@ fn handshake(
     target: &ServerTarget,
     context: &ThreadContext,
     number: u64,
-) -> Result<Request<()>, RequestFault> {
-    let wrong = |error: &dyn std::fmt::Display| RequestFault::new(Cause::Local, format!("request: {error}"));
+) -> Result<Request<()>, WireFault> {
+    let wrong = |error: &dyn std::fmt::Display| WireFault::new(Cause::Local, format!("request: {error}"));
     let (message, variables) = (&prepared.message, &context.plan.variables);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let authority = text(message.authority.rendered(variables, number));
@@ -153,10 +153,10 @@ fn handshake(
     Ok(request)
 }
 
-fn failure(error: Error) -> RequestFault {
+fn failure(error: Error) -> WireFault {
     match error {
-        Error::Io(error) => RequestFault::broken(&error),
-        Error::ConnectionClosed | Error::AlreadyClosed => RequestFault::new(Cause::Reset, "WebSocket: closed by the server"),
-        error => RequestFault::new(Cause::Protocol, format!("WebSocket: {error}")),
+        Error::Io(error) => WireFault::broken(&error),
+        Error::ConnectionClosed | Error::AlreadyClosed => WireFault::new(Cause::Reset, "WebSocket: closed by the server"),
+        error => WireFault::new(Cause::Protocol, format!("WebSocket: {error}")),
     }
 }

@@ -7,7 +7,7 @@ use super::websocket::WebSocketSender;
 use crate::load::measure::sample::RequestSample;
 use crate::load::pace::schedule::Pacing;
 use crate::load::wire::connection::TimedResponse;
-use crate::load::wire::fault::{Cause, RequestFault};
+use crate::load::wire::fault::{Cause, WireFault};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub(crate) async fn run(context: Rc<ThreadContext>, own: usize) {
         context.under_way.set(context.under_way.get() + 1);
         let sent = slot.limited(deadline, sender.send(request)).await.unwrap_or_else(|| {
             sender.forget();
-            Err(RequestFault::timeout())
+            Err(WireFault::timeout())
         });
         context.under_way.set(context.under_way.get() - 1);
         match sent {
@@ -87,7 +87,7 @@ enum ProtocolSender<'a> {
 
 impl ProtocolSender<'_> {
     #[inline]
-    async fn send(&mut self, number: u64) -> Result<TimedResponse, RequestFault> {
+    async fn send(&mut self, number: u64) -> Result<TimedResponse, WireFault> {
         match self {
             ProtocolSender::Http1(sender) => sender.send(number).await,
             // Boxed, so that HTTP/1.1 does not pay for the size of its future.

@@ -1,6 +1,6 @@
 use super::{UpstreamOptions, tls};
 use crate::probe;
-use crate::probe::ProbeResponse;
+use crate::probe::MeasuredProbe;
 use crate::servers::listeners;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -20,11 +20,11 @@ fn plain() -> UpstreamOptions {
     UpstreamOptions { listen: "127.0.0.1:0".parse().expect("an address"), threads: None, tls: false, cert: None, key: None }
 }
 
-fn get(port: u16, path: &str) -> ProbeResponse {
+fn get(port: u16, path: &str) -> MeasuredProbe {
     probe::send(port, "GET", path, &[], b"").expect("an answer")
 }
 
-fn header<'a>(answer: &'a ProbeResponse, name: &str) -> Option<&'a str> {
+fn header<'a>(answer: &'a MeasuredProbe, name: &str) -> Option<&'a str> {
     answer.headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
 }
 

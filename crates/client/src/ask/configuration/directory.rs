@@ -9,7 +9,7 @@
 //! keys/NAME.json            a template of keys
 //! ```
 
-use super::Scope;
+use super::ConfigurationScope;
 use super::files::{files_below, named, read_file};
 use super::object::{LocalConfiguration, LocalContent, LocalObject, PartKind, api_id, has_tag, policy_id};
 use super::tyk_sync;
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// Reads a directory.
-pub(super) fn read(directory: &Path, scope: &Scope) -> Result<LocalConfiguration, CommandFailure> {
+pub(super) fn read(directory: &Path, scope: &ConfigurationScope) -> Result<LocalConfiguration, CommandFailure> {
     if !directory.is_dir() {
         return Err(CommandFailure::Refused(format!("{} is no directory", directory.display())));
     }
@@ -112,7 +112,7 @@ pub(super) fn fingerprint(pem: &str) -> Option<String> {
 }
 
 /// Two files for one object, and objects that do not belong to the tag.
-fn check(objects: &[LocalObject], scope: &Scope, problems: &mut Vec<String>) {
+fn check(objects: &[LocalObject], scope: &ConfigurationScope, problems: &mut Vec<String>) {
     let mut known: HashMap<(PartKind, &str), &str> = HashMap::new();
     for object in objects {
         // A description beside the certificate itself is no contradiction.

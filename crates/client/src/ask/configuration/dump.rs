@@ -1,7 +1,7 @@
 //! Writes the configuration of a gateway into a directory, one file for each object. A file that says what the gateway has stays as it is, byte by byte;
 //! one that says something else keeps its name. Nothing is deleted without being asked for.
 
-use super::Scope;
+use super::ConfigurationScope;
 use super::directory::object;
 use super::files::{files_below, named};
 use super::live::{LiveConfiguration, LiveObject};
@@ -47,7 +47,12 @@ impl DumpReport {
 }
 
 /// Writes the objects of a gateway.
-pub(super) fn write(directory: &Path, live: &LiveConfiguration, scope: &Scope, prune: bool) -> Result<DumpReport, CommandFailure> {
+pub(super) fn write(
+    directory: &Path,
+    live: &LiveConfiguration,
+    scope: &ConfigurationScope,
+    prune: bool,
+) -> Result<DumpReport, CommandFailure> {
     if directory.join(SPEC).is_file() {
         let message =
             format!("{} has the layout of tyk-sync ({SPEC}), which is only read: dump into another directory", directory.display());
@@ -84,7 +89,7 @@ pub(super) fn write(directory: &Path, live: &LiveConfiguration, scope: &Scope, p
 type KnownFiles = BTreeMap<(PartKind, String), Vec<(PathBuf, LocalObject)>>;
 
 /// The files that are there already, by object, and those that can't be read as one.
-fn known_files(directory: &Path, scope: &Scope) -> Result<(KnownFiles, Vec<PathBuf>), CommandFailure> {
+fn known_files(directory: &Path, scope: &ConfigurationScope) -> Result<(KnownFiles, Vec<PathBuf>), CommandFailure> {
     let (mut known, mut strange) = (KnownFiles::new(), Vec::new());
     let mut problems = Vec::new();
     for kind in PartKind::ALL.into_iter().filter(|kind| scope.has(*kind)) {
@@ -101,7 +106,7 @@ fn known_files(directory: &Path, scope: &Scope) -> Result<(KnownFiles, Vec<PathB
 }
 
 /// Files of other owners are not touched.
-fn is_in_scope(object: &LocalObject, scope: &Scope) -> bool {
+fn is_in_scope(object: &LocalObject, scope: &ConfigurationScope) -> bool {
     match (&scope.tag, &object.content) {
         (Some(tag), LocalContent::Document(document)) => object.kind == PartKind::Client || has_tag(document, tag),
         (Some(_), _) => false,
@@ -109,7 +114,7 @@ fn is_in_scope(object: &LocalObject, scope: &Scope) -> bool {
     }
 }
 
-fn is_wanted(live: &LiveConfiguration, kind: PartKind, id: &str, scope: &Scope) -> bool {
+fn is_wanted(live: &LiveConfiguration, kind: PartKind, id: &str, scope: &ConfigurationScope) -> bool {
     let Some(tag) = &scope.tag else { return true };
     let owner = match (kind, id.split_once('/')) {
         (PartKind::Client, Some((api, _))) => live.get(PartKind::Api, api),

@@ -1,6 +1,6 @@
 //! What differs between a directory and a gateway, and the change that makes them equal.
 
-use super::Scope;
+use super::ConfigurationScope;
 use super::live::LiveConfiguration;
 use super::object::{LocalConfiguration, LocalContent, LocalObject, PartKind, has_tag, without_zeros};
 use super::show::{OutcomeRow, SyncOutcome};
@@ -26,7 +26,7 @@ impl<'c> Comparison<'c> {
     pub(super) fn new(
         local: &'c LocalConfiguration,
         live: &LiveConfiguration,
-        scope: &Scope,
+        scope: &ConfigurationScope,
         prune: bool,
     ) -> Result<Self, CommandFailure> {
         let mut comparison = Comparison {

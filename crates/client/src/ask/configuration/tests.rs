@@ -2,13 +2,13 @@ use super::directory::{fingerprint, read};
 use super::live::LiveConfiguration;
 use super::object::{LocalContent, PartKind, has_tag, without_zeros};
 use super::plan::Comparison;
-use super::{Scope, dump};
+use super::{ConfigurationScope, dump};
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
 
-fn scope(tag: Option<&str>) -> Scope {
-    Scope { tag: tag.map(str::to_owned), kinds: PartKind::ALL.to_vec() }
+fn scope(tag: Option<&str>) -> ConfigurationScope {
+    ConfigurationScope { tag: tag.map(str::to_owned), kinds: PartKind::ALL.to_vec() }
 }
 
 fn folder(files: &[(&str, &str)]) -> TempDir {

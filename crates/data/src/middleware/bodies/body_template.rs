@@ -39,7 +39,7 @@ enum TemplateInput {
 
 /// Data that a template sees besides the body, captured while the request is available.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct TemplateSurroundings {
     meta: Option<Json>,
     context: Option<Json>,
 }
@@ -94,10 +94,10 @@ impl CompiledBodyTemplate {
     }
 
     /// Captures the request data that the template uses.
-    pub(crate) fn surroundings(&self, exchange: &Exchange<'_>) -> Surroundings {
+    pub(crate) fn surroundings(&self, exchange: &Exchange<'_>) -> TemplateSurroundings {
         let meta = if self.enable_session { super::tyk_meta(exchange) } else { None };
         let context = self.context.then(|| super::tyk_context(exchange));
-        Surroundings { meta: meta.map(Json::Object), context: context.map(Json::Object) }
+        TemplateSurroundings { meta: meta.map(Json::Object), context: context.map(Json::Object) }
     }
 
     /// Parses a body into a map. `Err` says why it does not have the configured format.
@@ -126,7 +126,12 @@ impl CompiledBodyTemplate {
     }
 
     /// Renders the new body.
-    pub(crate) fn render(&self, document: &Value, surroundings: &Surroundings, limits: RenderLimits) -> Result<String, String> {
+    pub(crate) fn render(
+        &self,
+        document: &Value,
+        surroundings: &TemplateSurroundings,
+        limits: RenderLimits,
+    ) -> Result<String, String> {
         for (name, value) in [("_tyk_meta", &surroundings.meta), ("_tyk_context", &surroundings.context)] {
             if let Some(value) = value {
                 document.set_member(name, Value::from_json(value));

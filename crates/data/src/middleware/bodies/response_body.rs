@@ -75,11 +75,11 @@ pub(crate) trait BodyMaker: Send + Sync + 'static {
     ///
     /// # Errors
     /// Why there is none, for the log.
-    fn make(&self, body: Result<&[u8], String>, is_brief: bool) -> Result<Option<MadeBody>, String>;
+    fn make(&self, body: Result<&[u8], String>, is_brief: bool) -> Result<Option<MadeResponseBody>, String>;
 }
 
 /// A new body.
-pub(crate) struct MadeBody {
+pub(crate) struct MadeResponseBody {
     pub body: Vec<u8>,
     /// Headers to set, which may stand in a message.
     pub headers: Vec<(String, Vec<u8>)>,
@@ -97,7 +97,7 @@ pub(crate) struct BodyReplacement<M> {
 }
 
 /// What has become of a body: the new one if there is one, and the same in the coding that it came in, if there is one for it.
-type Replaced = Result<Option<(MadeBody, Option<Vec<u8>>)>, NotReplaced>;
+type Replaced = Result<Option<(MadeResponseBody, Option<Vec<u8>>)>, NotReplaced>;
 
 /// Why a body was not replaced.
 enum NotReplaced {

@@ -3,7 +3,7 @@
 use crate::exchange::Exchange;
 use crate::header_change::HeaderChange;
 use crate::header_names::HeaderNames;
-use crate::middleware::bodies::{BodyMaker, MadeBody};
+use crate::middleware::bodies::{BodyMaker, MadeResponseBody};
 use crate::response_chain::ResponseHead;
 use crate::template::{ValueTemplate, VariableScope};
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ impl BodyMaker for ErrorExtensions {
         head.status() >= 400
     }
 
-    fn make(&self, body: Result<&[u8], String>, _: bool) -> Result<Option<MadeBody>, String> {
+    fn make(&self, body: Result<&[u8], String>, _: bool) -> Result<Option<MadeResponseBody>, String> {
         // Its own form is the best that there is.
         let Ok(body) = body else { return Ok(None) };
         let extensions = match serde_json::from_slice::<Value>(body) {
@@ -103,6 +103,6 @@ impl BodyMaker for ErrorExtensions {
         };
         let response = json!({"errors": [{"message": UNRESOLVED, "extensions": extensions}]});
         let headers = vec![("Content-Type".to_owned(), b"application/json".to_vec())];
-        Ok(Some(MadeBody { body: response.to_string().into_bytes(), headers }))
+        Ok(Some(MadeResponseBody { body: response.to_string().into_bytes(), headers }))
     }
 }

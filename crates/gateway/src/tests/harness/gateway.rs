@@ -4,7 +4,7 @@ use super::exchange::play;
 use crate::announcement::ServedAddresses;
 use crate::control_plane::ControlPlane;
 use crate::handover::Inherited;
-use crate::parts::Parts;
+use crate::parts::GatewayParts;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::fs;
@@ -116,7 +116,8 @@ impl Setup {
         let (connector, pairs) = socket_pairs();
         let mut inherited = Inherited::default();
         let figures = LogFigures::of_no_log();
-        let parts = Parts::build(&config, settings, None, figures, connector, &mut inherited).expect("a usable configuration");
+        let parts =
+            GatewayParts::build(&config, settings, None, figures, connector, &mut inherited).expect("a usable configuration");
         parts.definitions.reload();
 
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -140,7 +141,7 @@ impl Setup {
 pub(crate) struct Gateway {
     pub(super) runtime: Runtime,
     pub(super) service: CoreHandle,
-    parts: Parts,
+    parts: GatewayParts,
     log: CapturedLog,
     /// Ends the log of this thread.
     _logged: DefaultGuard,

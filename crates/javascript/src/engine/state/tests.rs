@@ -1,7 +1,7 @@
 use super::*;
 use crate::engine::{ScriptCall, ScriptReply};
 use crate::program::{Handler, ProgramBuilder};
-use crate::sandbox::{Argument, Entry};
+use crate::sandbox::{Argument, SandboxEntry};
 use crate::tests::NotedHost;
 
 struct Nobody;
@@ -14,16 +14,16 @@ impl ScriptReply for Nobody {
     fn send(self: Box<Self>, _: Result<String, ScriptFault>) {}
 }
 
-fn lane() -> Arc<Lane> {
+fn lane() -> Arc<ScriptLane> {
     let limits = ScriptLimits { time_max: Duration::from_secs(5), memory_bytes_max: 1 << 20 };
-    let lane = Arc::new(Lane::new(0, ProgramBuilder::default().build(), Arc::new(NotedHost::default()), limits));
+    let lane = Arc::new(ScriptLane::new(0, ProgramBuilder::default().build(), Arc::new(NotedHost::default()), limits));
     lane.with(|queue| queue.loaded = Loaded::Yes);
     lane
 }
 
-fn enqueue(state: &mut State, lane: &Arc<Lane>, now: Instant) {
+fn enqueue(state: &mut State, lane: &Arc<ScriptLane>, now: Instant) {
     let arguments = [Argument::None, Argument::None, Argument::None, Argument::None];
-    let call = ScriptCall { handler: Handler(0), entry: Entry::Event, arguments };
+    let call = ScriptCall { handler: Handler(0), entry: SandboxEntry::Event, arguments };
     assert!(state.enqueue(lane, Task { call, reply: Box::new(Nobody), deadline: now + Duration::from_secs(5) }).is_ok());
 }
 

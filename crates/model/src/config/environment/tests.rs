@@ -5,7 +5,7 @@ const TYKS: &str = include_str!("tyk_variables.txt");
 
 #[test]
 fn every_variable_of_tyk_sets_its_field_or_is_reported() {
-    let settings = Setting::all();
+    let settings = VariableSetting::all();
     let mut wrong = Vec::new();
     for line in TYKS.lines() {
         let (name, path) = line.split_once(' ').unwrap();

@@ -29,7 +29,7 @@ fn the_first_lines_of_a_window_are_written_and_the_others_counted() {
     assert_eq!(written(&mut limiter, &kind, 1_254, 500), 20);
     assert!(limiter.take_left_out(10_499, false).is_empty(), "the window is not over");
     let summary =
-        Summary { kind: kind.clone(), level: Level::WARN, message: "request failed".to_owned(), lines: 1_234, seconds: 10 };
+        SuppressedLines { kind: kind.clone(), level: Level::WARN, message: "request failed".to_owned(), lines: 1_234, seconds: 10 };
     assert_eq!(limiter.take_left_out(10_500, false), [summary]);
     assert_eq!(limiter.left_out(), 1_234);
     assert!(limiter.take_left_out(60_000, false).is_empty());

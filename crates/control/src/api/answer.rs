@@ -7,19 +7,48 @@ use serde_json::Value;
 use std::fmt::Write;
 use utoipa::ToSchema;
 
-/// A status and a JSON value.
-pub(super) struct ControlAnswer(pub StatusCode, pub Value);
+/// A status and a JSON value, and what was changed if it is to be logged.
+pub(super) struct ControlAnswer {
+    pub status: StatusCode,
+    pub value: Value,
+    logged: Option<LoggedAs>,
+}
+
+/// What a request has changed, as the log of changes names it. Nothing else knows which requests change something.
+#[derive(Clone, Debug)]
+pub(super) struct LoggedAs {
+    pub action: &'static str,
+    pub kind: &'static str,
+    /// Never a secret.
+    pub target: String,
+}
+
+impl ControlAnswer {
+    pub(super) fn new(status: StatusCode, value: Value) -> Self {
+        ControlAnswer { status, value, logged: None }
+    }
+
+    /// Says what was changed, if the answer is a success.
+    pub(super) fn logged(mut self, action: &'static str, kind: &'static str, target: impl Into<String>) -> Self {
+        self.logged = self.status.is_success().then(|| LoggedAs { action, kind, target: target.into() });
+        self
+    }
+}
 
 impl IntoResponse for ControlAnswer {
     fn into_response(self) -> Response {
-        let ControlAnswer(status, value) = self;
-        (status, [(header::CONTENT_TYPE, "application/json")], format!("{value}\n")).into_response()
+        let ControlAnswer { status, value, logged } = self;
+        let mut response = (status, [(header::CONTENT_TYPE, "application/json")], format!("{value}\n")).into_response();
+        if let Some(logged) = logged {
+            response.extensions_mut().insert(logged);
+        }
+        response
     }
 }
 
 /// 200 with a value.
 pub(super) fn ok(value: impl Serialize) -> ControlAnswer {
-    ControlAnswer(StatusCode::OK, json(value))
+    ControlAnswer::new(StatusCode::OK, json(value))
 }
 
 /// 200 with a list. Each of its values is written before the next one is made, as there may be ten thousand large ones.
@@ -105,7 +134,7 @@ pub(super) enum Change {
 
 /// An error response.
 pub(super) fn error(status: StatusCode, message: impl Into<String>) -> ControlAnswer {
-    ControlAnswer(status, json(Error { status: FailedStatus::Error, message: message.into() }))
+    ControlAnswer::new(status, json(Error { status: FailedStatus::Error, message: message.into() }))
 }
 
 /// A success response with a message.

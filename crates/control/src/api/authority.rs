@@ -90,7 +90,7 @@ pub(super) fn of_secret() -> Operator {
 /// The response to an operator with too small a role.
 pub(super) fn role_missing(needed: Role) -> super::answer::ControlAnswer {
     let message = format!("This needs the role {needed}");
-    super::answer::ControlAnswer(
+    super::answer::ControlAnswer::new(
         StatusCode::FORBIDDEN,
         json!({"status": "error", "message": message, "cause": "role", "needs": needed.name()}),
     )

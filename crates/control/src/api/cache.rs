@@ -75,7 +75,7 @@ pub(super) async fn status(State(control): State<Arc<Control>>) -> ControlAnswer
     )
 )]
 pub(super) async fn invalidate(State(control): State<Arc<Control>>, Path(ApiId { id }): Path<ApiId>) -> ControlAnswer {
-    everywhere(&control, CachePurge::everything(Some(id))).await
+    everywhere(&control, CachePurge::everything(Some(id.clone()))).await.logged("delete", "cache", id)
 }
 
 /// Purge cached responses of an API by URL, prefix or tag
@@ -102,7 +102,7 @@ pub(super) async fn purge(State(control): State<Arc<Control>>, Path(ApiId { id }
         return error(StatusCode::BAD_REQUEST, reason);
     }
     let scope = with_upstream_paths(&control, &id, scope);
-    everywhere(&control, CachePurge { api: Some(id), scope }).await
+    everywhere(&control, CachePurge { api: Some(id.clone()), scope }).await.logged("create", "cache", id)
 }
 
 async fn everywhere(control: &Control, purge: CachePurge) -> ControlAnswer {
@@ -169,7 +169,7 @@ fn with_upstream_paths(control: &Control, id: &str, mut scope: PurgeScope) -> Pu
 )]
 pub(super) async fn forget_all_key_sets(State(control): State<Arc<Control>>) -> ControlAnswer {
     control.shared.current.load().apis.iter().for_each(|api| api.forget_key_sets());
-    message("cache invalidated")
+    message("cache invalidated").logged("delete", "cache", "jwks")
 }
 
 /// Invalidate the key sets of an API's token issuers
@@ -188,5 +188,5 @@ pub(super) async fn forget_key_sets(State(control): State<Arc<Control>>, Path(Ap
     if let Some(api) = snapshot.api(&id) {
         api.forget_key_sets();
     }
-    message("cache invalidated")
+    message("cache invalidated").logged("delete", "cache", id)
 }

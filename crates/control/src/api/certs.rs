@@ -109,7 +109,11 @@ pub(super) async fn add(State(control): State<Arc<Control>>, Query(query): CertQ
     match control.shared.certificates.add(org, &body, unix_s()).await {
         Ok(id) => {
             control.shared.refresh_certificates();
-            ok(CertificateAdded { id, status: Done::Ok, message: "Certificate added" })
+            ok(CertificateAdded { id: id.clone(), status: Done::Ok, message: "Certificate added" }).logged(
+                "create",
+                "certificate",
+                id,
+            )
         }
         Err(CertificateRejection::Bad(reason)) => error(StatusCode::FORBIDDEN, reason),
         Err(CertificateRejection::Store(fault)) => {
@@ -188,7 +192,7 @@ pub(super) async fn remove(
     match control.shared.certificates.remove(&id).await {
         Ok(()) => {
             control.shared.refresh_certificates();
-            message("removed")
+            message("removed").logged("delete", "certificate", id)
         }
         Err(fault) => {
             tracing::error!(%fault, "a certificate can't be removed");

@@ -116,7 +116,7 @@ impl Unchanged {
             Unchanged::Changed(digest) => {
                 let message = "The configuration was changed meanwhile; nothing was written";
                 let body = json!({"status": "error", "message": message, "cause": "changed", "digest": digest});
-                ControlAnswer(StatusCode::PRECONDITION_FAILED, body)
+                ControlAnswer::new(StatusCode::PRECONDITION_FAILED, body)
             }
             Unchanged::Problems(mut problems) => {
                 let count = problems.len();
@@ -124,7 +124,7 @@ impl Unchanged {
                 let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
                 let message = format!("{errors}; nothing was changed");
                 let body = json!({"status": "error", "message": message, "cause": "problems", "problems": problems});
-                ControlAnswer(StatusCode::BAD_REQUEST, body)
+                ControlAnswer::new(StatusCode::BAD_REQUEST, body)
             }
             Unchanged::Failed(status, message) => error(status, message),
         }

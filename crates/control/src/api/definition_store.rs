@@ -83,7 +83,7 @@ pub(super) async fn apply(
     };
     Err(match unchanged {
         NotApplied::Refused(answer) => {
-            if answer.0 == StatusCode::PRECONDITION_FAILED {
+            if answer.status == StatusCode::PRECONDITION_FAILED {
                 // So that the answer has the version that the other gateway has stored.
                 let _ = control.reloads.request().await;
             }
@@ -112,7 +112,7 @@ fn not_shared_answer(why: &NotShared) -> ControlAnswer {
         NotShared::Changed => (StatusCode::PRECONDITION_FAILED, "changed"),
         NotShared::Store(_) | NotShared::Unconfirmed(_) => (StatusCode::SERVICE_UNAVAILABLE, "store"),
     };
-    ControlAnswer(status, json!({"status": "error", "message": why.to_string(), "cause": cause}))
+    ControlAnswer::new(status, json!({"status": "error", "message": why.to_string(), "cause": cause}))
 }
 
 fn invalid(reason: &str) -> ControlAnswer {
@@ -143,7 +143,7 @@ pub(super) async fn store(
         let outcome = apply(control, request.clone(), (DocumentClass::Api, id), plan_of(id, wanted)).await;
         match again {
             // Another gateway has added another version to the list; this one is added to that.
-            Some(again) if outcome.as_ref().is_err_and(|answer| answer.0 == StatusCode::PRECONDITION_FAILED) => wanted = again,
+            Some(again) if outcome.as_ref().is_err_and(|answer| answer.status == StatusCode::PRECONDITION_FAILED) => wanted = again,
             _ => break outcome,
         }
     };
@@ -192,7 +192,7 @@ pub(super) async fn remove(control: &Arc<Control>, request: ChangeRequest, id: &
     match apply(control, request, (DocumentClass::Api, id), plan).await {
         Ok(()) => changed_document(id, Change::Deleted, is_shared, control.nodes.one_of_several()),
         Err(answer) => {
-            if answer.0 == StatusCode::NOT_FOUND {
+            if answer.status == StatusCode::NOT_FOUND {
                 // Somebody has removed its file, which is not noticed yet.
                 let _ = control.reloads.request().await;
             }

@@ -1,11 +1,11 @@
 //! Definitions, policies and keys as documents with versions: `ETag` on answers, `If-Match` on changes, and secrets in place of the masks that
 //! the console sends back. The handlers of the resources know nothing of it.
 
-use super::answer::{ControlAnswer, error};
+use super::answer::{ControlAnswer, LoggedAs, error};
 use super::authority::Signed;
 use super::change_log::Change;
 use super::definition_store::{is_known_version, known_version};
-use super::{Control, definition_store, key_changes, keys};
+use super::{Control, definition_store, keys};
 use crate::definitions::etag;
 use crate::known_keys::{KnownKeys, masked_differences};
 use axum::body::{Body, Bytes};
@@ -72,30 +72,14 @@ pub(super) async fn guard(
     };
     let uri = request.uri().clone();
     let who = (request.extensions().get::<Operator>().cloned(), request.extensions().get::<ControlCaller>().copied());
-    let method = request.method().clone();
     let Some(document) = named(path, &uri, body.as_ref()) else {
         let request = match restored(&control, path, None, request, body) {
             Ok(request) => request,
             Err(answer) => return answer.into_response(),
         };
         let response = next.run(request).await;
-        return match change_of(&method, path, response.status()) {
-            Some(change) if is_change => {
-                let target = uri.path().rsplit('/').next().unwrap_or_default().to_owned();
-                let (response, answer) = with_answer(response).await;
-                let (action, target) = match (path, change.kind) {
-                    ("/tyk/keys/bulk", _) => match key_changes::logged(&answer) {
-                        Some(target) => ("bulk", target),
-                        None => return response,
-                    },
-                    (_, "key") => (change.action, name_in(&answer, &["key_hash"]).unwrap_or_default()),
-                    _ => (change.action, name_in(&answer, &["client_id", "id", "key"]).unwrap_or(target)),
-                };
-                control.changes.add(who.0.as_ref(), who.1, Change { action, target, ..change });
-                response
-            }
-            _ => response,
-        };
+        log(&control, who, &response, Change::default());
+        return response;
     };
     if !is_change {
         let etag = current(&control, &document, &uri).await.map(|value| etag(&value));
@@ -110,7 +94,6 @@ pub(super) async fn guard(
         definition_store::refresh(&control).await;
     }
     let stored = current(&control, &document, &uri).await;
-    let key = if document.kind == VersionedKind::Key { shown_key(&control, &document, &uri).await } else { None };
     if let Err(answer) = check_version(&request, stored.as_ref()) {
         return answer.into_response();
     }
@@ -128,64 +111,19 @@ pub(super) async fn guard(
     }
     let changed = current(&control, &document, &uri).await;
     let etag = changed.as_ref().map(etag);
-    if let Some(change) = change_of(&method, path, response.status()) {
+    if document.kind == VersionedKind::Key {
         let diff = masked_differences(&control.shared.keys, stored.as_ref(), changed.as_ref());
-        let target = match (document.kind, key) {
-            (VersionedKind::Key, Some(shown)) => shown,
-            (VersionedKind::Key, None) => shown_key(&control, &document, &uri).await.unwrap_or_default(),
-            _ => document.id,
-        };
-        let change = Change { target, diff, etag: etag.clone(), ..change };
-        control.changes.add(who.0.as_ref(), who.1, change);
+        log(&control, who, &response, Change { diff, etag: etag.clone(), ..Change::default() });
     }
     tagged(response, etag)
 }
 
-/// What a request changed; `None` if it only asks.
-fn change_of(method: &Method, path: &str, status: StatusCode) -> Option<Change> {
-    let asks = ["/tyk/check/", "/tyk/list/"].iter().any(|start| path.starts_with(start))
-        || ["/tyk/keys/preview", "/tyk/tail", "/tyk/debug"].contains(&path);
-    if asks || !status.is_success() {
-        return None;
+/// Logs what a handler says that it has changed. What becomes of definitions and policies, their store tells.
+fn log(control: &Control, (operator, caller): (Option<Operator>, Option<ControlCaller>), response: &Response, change: Change) {
+    if let Some(LoggedAs { action, kind, target }) = response.extensions().get::<LoggedAs>().cloned() {
+        let change = Change { action, kind, target, status: response.status().as_u16(), ..change };
+        control.changes.add(operator.as_ref(), caller, change);
     }
-    let kind = match path.split('/').nth(2)? {
-        // The store of definitions and policies tells what became of them.
-        "apis" | "policies" => return None,
-        "keys" => "key",
-        "org" => "organisation",
-        "certs" => "certificate",
-        "oauth" => "client",
-        "users" => "user",
-        "cache" => "cache",
-        _ => "other",
-    };
-    let action = match *method {
-        Method::POST => "create",
-        Method::DELETE => "delete",
-        _ => "update",
-    };
-    Some(Change { action, kind, status: status.as_u16(), ..Change::default() })
-}
-
-/// A short answer, also as JSON.
-async fn with_answer(response: Response) -> (Response, Value) {
-    let (head, body) = response.into_parts();
-    let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-    let value = serde_json::from_slice(&body).unwrap_or_default();
-    (Response::from_parts(head, Body::from(body)), value)
-}
-
-/// The first text among these members.
-fn name_in(answer: &Value, members: &[&str]) -> Option<String> {
-    members.iter().find_map(|name| answer.get(name)?.as_str()).map(str::to_owned)
-}
-
-/// A key as the log shows it: its hash. A key that is not hashed is a secret.
-async fn shown_key(control: &Control, document: &VersionedDocument, uri: &Uri) -> Option<String> {
-    let keys = &control.shared.keys;
-    let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
-    let (name, _) = keys::named(keys, &document.id, &query).await.ok()??;
-    Some(if keys.rules.hash_keys { name.shown } else { MASK.to_owned() })
 }
 
 /// Takes the body of a change apart. It is in memory already.
@@ -265,7 +203,7 @@ fn conflict(stored: Option<&Value>) -> ControlAnswer {
     let mut current = stored.cloned().unwrap_or_default();
     mask::mask(&mut current, &());
     let body = json!({"status": "error", "message": message, "cause": "changed", "etag": etag, "current": current});
-    ControlAnswer(StatusCode::PRECONDITION_FAILED, body)
+    ControlAnswer::new(StatusCode::PRECONDITION_FAILED, body)
 }
 
 /// Puts stored secrets in place of masks, for the console.

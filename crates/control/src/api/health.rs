@@ -117,12 +117,12 @@ pub(super) async fn ready(State(control): State<Arc<Control>>) -> ControlAnswer 
     if let Some(redis) = redis(&control).filter(|redis| redis.get("output").is_some()) {
         let message = "Redis connection not available";
         let answer = json!({ "status": "error", "message": message, "details": { "redis": redis } });
-        return ControlAnswer(StatusCode::SERVICE_UNAVAILABLE, answer);
+        return ControlAnswer::new(StatusCode::SERVICE_UNAVAILABLE, answer);
     }
     if let Some(trouble) = control.shared.keys.store().trouble() {
         let details = json!({ "store": { "status": "fail", "componentType": "datastore", "output": trouble.to_string() } });
         let answer = json!({ "status": "error", "message": "The store can't be written to", "details": details });
-        return ControlAnswer(StatusCode::SERVICE_UNAVAILABLE, answer);
+        return ControlAnswer::new(StatusCode::SERVICE_UNAVAILABLE, answer);
     }
     if !control.definitions.has_loaded() {
         return error(StatusCode::SERVICE_UNAVAILABLE, "A successful API reload did not happen");

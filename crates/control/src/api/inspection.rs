@@ -209,7 +209,7 @@ pub(super) async fn env(State(control): State<Arc<Control>>, Query(EnvQuery { en
 }
 
 fn missing(error: &'static str) -> Response {
-    ControlAnswer(StatusCode::NOT_FOUND, json(SettingMissing { error })).into_response()
+    ControlAnswer::new(StatusCode::NOT_FOUND, json(SettingMissing { error })).into_response()
 }
 
 /// As for any path that does not exist.

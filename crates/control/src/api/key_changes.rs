@@ -3,13 +3,13 @@
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::failures::NoSuchKey;
-use super::keys::{KeyId, KeyQuery, named};
+use super::keys::{KeyId, KeyQuery, log_name, named};
 use super::lists::{fits_key, key_row};
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -85,8 +85,9 @@ pub(super) async fn patch(
         Err(problem) => return bad(problem.to_string()),
     }
     let keep_counters = query.get("reset").is_none_or(|reset| reset != "quota");
+    let target = log_name(keys, &name);
     match keys.rewrite(name, keep_counters, move |old| patched(&old?, &patch).ok()).await {
-        Ok(true) => changed(id, Change::Modified),
+        Ok(true) => changed(id, Change::Modified).logged("update", "key", target),
         Ok(false) => error(StatusCode::NOT_FOUND, "Key is not found"),
         Err(fault) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to update key - {fault}")),
     }
@@ -143,6 +144,18 @@ enum BulkAction {
     Activate,
     Revoke,
     ResetQuota,
+}
+
+impl BulkAction {
+    fn name(self) -> &'static str {
+        match self {
+            BulkAction::Extend => "extend",
+            BulkAction::Deactivate => "deactivate",
+            BulkAction::Activate => "activate",
+            BulkAction::Revoke => "revoke",
+            BulkAction::ResetQuota => "reset_quota",
+        }
+    }
 }
 
 /// Which keys: exactly one member.
@@ -254,7 +267,10 @@ pub(super) async fn bulk(State(control): State<Arc<Control>>, body: Bytes) -> Co
             Some(Ok((_, Ok(())))) => result.done += 1,
             Some(Ok((id, Err(message)))) if result.failed.len() < FAILURES_MAX => result.failed.push(BulkFailure { id, message }),
             Some(_) => result.failed_more += 1,
-            None => return ok(result),
+            None => {
+                let target = format!("{} {} keys", result.action.name(), result.done);
+                return ok(result).logged("bulk", "key", target);
+            }
         }
     }
 }
@@ -324,11 +340,4 @@ async fn carry_out(
         Ok(false) => Err("it does not exist any more".to_owned()),
         Err(fault) => Err(fault.to_string()),
     }
-}
-
-/// What the log of changes says about an answer; `None` for a dry run.
-pub(super) fn logged(answer: &Value) -> Option<String> {
-    let member = |name: &str| answer.get(name).cloned().unwrap_or_default();
-    let is_done = member("dry_run") == json!(false);
-    is_done.then(|| format!("{} {} keys", member("action").as_str().unwrap_or_default(), member("done")))
 }

@@ -35,7 +35,7 @@ fn tell(
     org: impl FnOnce() -> String,
     answer: ControlAnswer,
 ) -> ControlAnswer {
-    let ControlAnswer(status, value) = &answer;
+    let ControlAnswer { status, value, .. } = &answer;
     if let Some(sinks) =
         control.shared.settings.watch.gateway_events.as_ref().filter(|sinks| *status == StatusCode::OK && sinks.handle(kind))
     {

@@ -278,9 +278,10 @@ pub(super) async fn update(
         Some(in_place_of(&old, session))
     };
     let keep_counters = suppresses_reset(&query) || keeps_quotas;
+    let target = log_name(keys, &name);
     match keys.rewrite(name, keep_counters, replace).await {
         Ok(true) => {
-            let answer = changed(token, Change::Modified);
+            let answer = changed(token, Change::Modified).logged("update", "key", target);
             key_events::tell_key(&control, EventKind::TokenUpdated, "Key modified.", &body, answer)
         }
         Ok(false) => error(StatusCode::NOT_FOUND, "Key is not found"),
@@ -388,15 +389,21 @@ pub(super) async fn remove(
     let removed = async {
         let view = keys.view(&asked_for(keys, &id, &query), org(&query)).await?;
         let (token, digests) = find(keys, &view, &id, &query);
-        let mut existed = false;
+        let mut removed = None;
         for digest in digests {
-            let shown = view.shown_of(&digest).unwrap_or_default();
-            existed |= keys.remove(KeyName { digest, shown }).await?;
+            let name = KeyName { digest, shown: view.shown_of(&digest).unwrap_or_default() };
+            let target = log_name(keys, &name);
+            if keys.remove(name).await? {
+                removed = Some(target);
+            }
         }
-        Ok::<_, StoreFault>(existed.then_some(token))
+        Ok::<_, StoreFault>(removed.map(|target| (token, target)))
     };
     match removed.await {
-        Ok(Some(token)) => key_events::tell_removed(&control, org(&query), changed(token, Change::Deleted)),
+        Ok(Some((token, target))) => {
+            let answer = changed(token, Change::Deleted).logged("delete", "key", target);
+            key_events::tell_removed(&control, org(&query), answer)
+        }
         Ok(None) => error(StatusCode::NOT_FOUND, "There is no such key found"),
         Err(fault) => unremoved(&fault),
     }
@@ -467,8 +474,9 @@ pub(super) async fn set_policies(
         last_updated: unix_s().to_string(),
         ..session
     };
+    let target = log_name(keys, &name);
     match keys.rewrite(name, true, move |old| old.map(&with_policies)).await {
-        Ok(true) => changed(id, Change::Updated),
+        Ok(true) => changed(id, Change::Updated).logged("update", "key", target),
         Ok(false) => error(StatusCode::NOT_FOUND, "Key not found"),
         Err(fault) => failed(UPDATE, &fault.to_string()),
     }
@@ -520,8 +528,14 @@ async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) 
 }
 
 fn added(keys: &Keys, token: &str, name: KeyName) -> ControlAnswer {
+    let target = log_name(keys, &name);
     let key_hash = keys.rules.hash_keys.then_some(name.shown);
-    ok(KeyAdded { key: token.to_owned(), status: Done::Ok, action: Added::Added, key_hash })
+    ok(KeyAdded { key: token.to_owned(), status: Done::Ok, action: Added::Added, key_hash }).logged("create", "key", target)
+}
+
+/// A key as the log of changes names it: by its hash. A key that is not hashed is a secret.
+pub(super) fn log_name(keys: &Keys, name: &KeyName) -> String {
+    if keys.rules.hash_keys { name.shown.clone() } else { tollgate_admin::MASK.to_owned() }
 }
 
 /// The keys that a request names, directly or by hash, and the name to use for them in messages.

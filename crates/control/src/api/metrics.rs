@@ -83,7 +83,7 @@ pub(super) async fn figures(State(control): State<Arc<Control>>, Query(query): Q
     if let Some(node) = query.get("node").filter(|node| !node.is_empty() && *node != control.shared.observer.node()) {
         return figures_of(&control, node, shown).await;
     }
-    let written = tokio::task::spawn_blocking(move || ControlAnswer(StatusCode::OK, live(&control.shared, &shown)));
+    let written = tokio::task::spawn_blocking(move || ControlAnswer::new(StatusCode::OK, live(&control.shared, &shown)));
     written.await.unwrap_or_else(|_| unwritten())
 }
 
@@ -91,7 +91,7 @@ pub(super) async fn figures(State(control): State<Arc<Control>>, Query(query): Q
 async fn figures_of(control: &Control, node: &str, shown: ShownApis) -> ControlAnswer {
     let answers = control.nodes.ask(&FiguresQuestion::Figures { node: node.to_owned(), shown }).await.answers;
     match answers.into_iter().find(|(name, answer)| name == node && answer.is_object()) {
-        Some((_, figures)) => ControlAnswer(StatusCode::OK, figures),
+        Some((_, figures)) => ControlAnswer::new(StatusCode::OK, figures),
         None => error(StatusCode::BAD_GATEWAY, format!("the gateway {node:?} does not answer")),
     }
 }

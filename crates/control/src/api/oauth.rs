@@ -153,7 +153,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
             return unstored(&fault, "Failure in storing client data.");
         }
     }
-    ok(client.to_shown())
+    ok(client.to_shown()).logged("create", "client", client.id)
 }
 
 /// The APIs to add a new client to.
@@ -292,7 +292,7 @@ async fn replace(control: &Control, api: &CompiledApi, old: &OauthClient, new: O
     {
         return silent(&fault);
     }
-    ok(new.to_shown())
+    ok(new.to_shown()).logged("update", "client", new.id)
 }
 
 /// Delete a client and all its tokens
@@ -311,7 +311,7 @@ pub(super) async fn remove(
 ) -> ControlAnswer {
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "OAuth Client ID not found") };
     match control.token_store.remove_client(&id, org(&api), &client).await {
-        Ok(()) => changed(client, Change::Deleted),
+        Ok(()) => changed(client.as_str(), Change::Deleted).logged("delete", "client", client),
         Err(fault) => unstored(&fault, "Delete failed"),
     }
 }
@@ -371,7 +371,7 @@ pub(super) async fn revoke_tokens(
         return answer;
     }
     match control.token_store.revoke_all(&id, &client).await {
-        Ok(_) => changed(client, Change::Deleted),
+        Ok(_) => changed(client.as_str(), Change::Deleted).logged("delete", "tokens", client),
         Err(fault) => silent(&fault),
     }
 }
@@ -428,7 +428,7 @@ pub(super) async fn remove_refresh(
         return error(StatusCode::BAD_REQUEST, "OAuth is not enabled on this API");
     }
     match control.token_store.take_refresh(id, &token).await {
-        Ok(_) => changed(token, Change::Deleted),
+        Ok(_) => changed(token, Change::Deleted).logged("delete", "tokens", tollgate_admin::MASK),
         Err(fault) => unstored(&fault, "Failed to invalidate refresh token"),
     }
 }
@@ -465,7 +465,7 @@ pub(super) async fn revoke(
             let revoked = oauth::revoke(&control.token_store, &api, token, parameters.get("token_type_hint"), None).await;
             revoked.map_err(|refused| error(StatusCode::INTERNAL_SERVER_ERROR, refused.description().to_owned()))?;
         }
-        Ok(message("token revoked successfully"))
+        Ok(message("token revoked successfully").logged("delete", "tokens", client))
     };
     revoked.await.unwrap_or_else(|answer| answer)
 }
@@ -511,7 +511,11 @@ pub(super) async fn revoke_all(
         }
         // Tyk reports success here.
         let wrong = || error(StatusCode::UNAUTHORIZED, "client secret is wrong");
-        Ok::<_, StoreFault>(if is_somewhere_right { message("tokens revoked successfully") } else { wrong() })
+        Ok::<_, StoreFault>(if is_somewhere_right {
+            message("tokens revoked successfully").logged("delete", "tokens", id)
+        } else {
+            wrong()
+        })
     };
     revoked.await.unwrap_or_else(|fault| silent(&fault))
 }
@@ -534,7 +538,7 @@ pub(super) async fn purge(State(control): State<Arc<Control>>, Extract(query): Q
         Some("lapsed") => {
             let retained = control.shared.settings.callers.oauth.retained_s.max(control.shared.settings.callers.oauth.refresh_s);
             match control.token_store.purge(unix_s().saturating_sub(retained)).await {
-                Ok(()) => message("lapsed tokens purged"),
+                Ok(()) => message("lapsed tokens purged").logged("delete", "tokens", "lapsed"),
                 Err(fault) => unstored(&fault, "error purging lapsed tokens"),
             }
         }

@@ -79,7 +79,7 @@ pub(super) async fn add(
     Query(query): KeyQuery,
     body: Bytes,
 ) -> ControlAnswer {
-    put(&control, &id, &query, &body, Change::Added).await
+    put(&control, &id, &query, &body, Change::Added).await.logged("create", "organisation", id)
 }
 
 /// Replace the limits of an organisation
@@ -104,7 +104,7 @@ pub(super) async fn update(
     Query(query): KeyQuery,
     body: Bytes,
 ) -> ControlAnswer {
-    put(&control, &id, &query, &body, Change::Modified).await
+    put(&control, &id, &query, &body, Change::Modified).await.logged("update", "organisation", id)
 }
 
 /// Creates or replaces an organisation's session.
@@ -133,7 +133,7 @@ async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body:
 )]
 pub(super) async fn remove(State(control): State<Arc<Control>>, Path(OrgId { id }): Path<OrgId>) -> ControlAnswer {
     match control.shared.keys.remove_org(&id).await {
-        Ok(true) => changed(id, Change::Deleted),
+        Ok(true) => changed(id.as_str(), Change::Deleted).logged("delete", "organisation", id),
         // Tyk's own status and words.
         Ok(false) => error(StatusCode::BAD_REQUEST, "Failed to remove the key"),
         Err(fault) => unremoved(&fault),

@@ -132,7 +132,7 @@ pub(super) async fn remove(
     match definition_store::apply(&control, change, (DocumentClass::Policy, &id), plan).await {
         Ok(()) => changed_document(id, Change::Deleted, is_shared, control.nodes.one_of_several()),
         // The policies of one file for all can't be deleted.
-        Err(ControlAnswer(StatusCode::BAD_REQUEST, _)) => failed(),
+        Err(ControlAnswer { status: StatusCode::BAD_REQUEST, .. }) => failed(),
         Err(answer) => answer,
     }
 }

@@ -158,7 +158,7 @@ pub(super) async fn authorize_client_of(
     let content_type = content_type(&headers);
     let parameters = match OauthParameters::read(query.as_deref(), content_type, &body) {
         Ok(parameters) => parameters,
-        Err(refused) => return ControlAnswer(StatusCode::BAD_REQUEST, refused.to_json()).into_response(),
+        Err(refused) => return ControlAnswer::new(StatusCode::BAD_REQUEST, refused.to_json()).into_response(),
     };
     let snapshot = control.shared.current.load_full();
     let asked = parameters.find("api_id");
@@ -245,7 +245,7 @@ async fn authorize_client(provider: &OauthProvider<'_>, control: &Control, asked
 
 async fn give_code(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Response {
     match oauth::ask_for_code(provider, parameters).await {
-        Ok(told) => guarded(ControlAnswer(StatusCode::OK, told)),
+        Ok(told) => guarded(ControlAnswer::new(StatusCode::OK, told)),
         Err(not_asked) => refusal(provider, "authorize-client", &not_asked.refused, not_asked.to_json()),
     }
 }
@@ -260,7 +260,7 @@ async fn token(provider: &OauthProvider<'_>, asked: &ProviderRequest) -> Respons
         Err(refused) => Err(refused),
     };
     match given {
-        Ok(given) => guarded(ControlAnswer(StatusCode::OK, given.to_json())),
+        Ok(given) => guarded(ControlAnswer::new(StatusCode::OK, given.to_json())),
         Err(refused) => refusal(provider, "token", &refused, refused.to_json()),
     }
 }
@@ -327,7 +327,7 @@ async fn introspect(provider: &OauthProvider<'_>, control: &Control, asked: &Pro
         oauth::introspect(provider, &parameters).await
     };
     match told.await {
-        Ok(told) => guarded(ControlAnswer(StatusCode::OK, told)),
+        Ok(told) => guarded(ControlAnswer::new(StatusCode::OK, told)),
         Err(refused) => refusal(provider, "introspect", &refused, refused.to_json()),
     }
 }
@@ -347,7 +347,7 @@ fn status(provider: &OauthProvider<'_>, refused: &OauthRefusal) -> StatusCode {
 
 fn refusal(provider: &OauthProvider<'_>, endpoint: &str, refused: &OauthRefusal, told: Value) -> Response {
     note(provider, endpoint, refused);
-    guarded(ControlAnswer(status(provider, refused), told))
+    guarded(ControlAnswer::new(status(provider, refused), told))
 }
 
 /// Logs a rejection at level debug, because it is not a problem of the gateway. Never logs credentials.

@@ -58,7 +58,7 @@ pub(super) async fn schema(Query(query): Query<HashMap<String, String>>) -> Cont
         Some(schema) => ok(SchemaFound { status: FoundStatus::Success, schema }),
         None => {
             let message = format!("Schema not found for version {:?}", version.map_or("", String::as_str));
-            ControlAnswer(StatusCode::NOT_FOUND, json(SchemaMissing { status: MissingStatus::Failed, message }))
+            ControlAnswer::new(StatusCode::NOT_FOUND, json(SchemaMissing { status: MissingStatus::Failed, message }))
         }
     }
 }

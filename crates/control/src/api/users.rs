@@ -155,7 +155,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     };
     let user = User { name: new.name.clone(), role: new.role.into(), password_hash, created_unix_s: unix_s() };
     match console.users.change(&control, |users| users.add(user.clone())).await {
-        Ok(Ok(())) => changed(new.name, Change::Added),
+        Ok(Ok(())) => changed(new.name.as_str(), Change::Added).logged("create", "user", new.name),
         Ok(Err(reason)) => error(StatusCode::CONFLICT, reason),
         Err(fault) => failed(&fault),
     }
@@ -192,7 +192,7 @@ pub(super) async fn update(
         Ok(())
     };
     match console.users.change(&control, set_role).await {
-        Ok(Ok(())) => changed(name, Change::Modified),
+        Ok(Ok(())) => changed(name.as_str(), Change::Modified).logged("update", "user", name),
         Ok(Err(_)) => no_such_user(),
         Err(fault) => failed(&fault),
     }
@@ -252,7 +252,7 @@ pub(super) async fn set_password(
     match console.users.change(&control, set_hash).await {
         Ok(Ok(())) => {
             end_sessions(console, &name, signed.filter(|_| is_own).as_ref().map(|signed| &*signed.0.token));
-            changed(name, Change::Modified)
+            changed(name.as_str(), Change::Modified).logged("update", "user", name)
         }
         Ok(Err(_)) => no_such_user(),
         Err(fault) => failed(&fault),
@@ -278,7 +278,7 @@ pub(super) async fn remove(State(control): State<Arc<Control>>, Path(UserName { 
     match gone {
         Ok(Ok(())) => {
             end_sessions(console, &name, None);
-            changed(name, Change::Deleted)
+            changed(name.as_str(), Change::Deleted).logged("delete", "user", name)
         }
         Ok(Err(_)) => no_such_user(),
         Err(fault) => failed(&fault),

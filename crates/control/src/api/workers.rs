@@ -99,7 +99,7 @@ pub(super) async fn run(State(workers): State<Workers>, request: Request, next: 
     let (head, body) = request.into_parts();
     let (body, held) = match tokio::time::timeout(BODY_TIME_MAX, workers.read(body)).await {
         Ok(Ok(read)) => read,
-        Ok(Err(answer)) if answer.0 == StatusCode::SERVICE_UNAVAILABLE => return (no_room(), answer).into_response(),
+        Ok(Err(answer)) if answer.status == StatusCode::SERVICE_UNAVAILABLE => return (no_room(), answer).into_response(),
         Ok(Err(answer)) => return answer.into_response(),
         Err(_) => return error(StatusCode::REQUEST_TIMEOUT, "the body did not come in time").into_response(),
     };

@@ -298,3 +298,84 @@ fn lists_say_who_uses_a_certificate_and_which_files_have_problems() {
         rows(&page).iter().map(|row| (row["id"].as_str().unwrap(), row["problems"]["errors"].as_u64().unwrap())).collect();
     assert_eq!(errors, [("other", 1), ("shop", 0)], "{page}");
 }
+
+#[test]
+fn each_kind_of_change_is_logged_once_and_no_secret_with_it() {
+    let upstream = Upstream::ok();
+    let provider = api("a", "/a/", &upstream.url())
+        .set("use_keyless", false)
+        .set("use_oauth2", true)
+        .set("oauth_meta/allowed_access_types", json!(["client_credentials"]));
+    let gateway = Gateway::start(json!({"hash_keys": false}), [provider, api("shop", "/shop/", &upstream.url()).with_keys()]);
+    let certificate = rcgen::generate_simple_self_signed(vec!["shop.test".to_owned()]).unwrap();
+    let pem = certificate.cert.pem() + &certificate.signing_key.serialize_pem();
+    let session = json!({"access_rights": {"shop": {"api_id": "shop", "versions": ["Default"]}}});
+    let call = |method: &str, path: &str, body: &str| {
+        let answer = gateway.control(method, path, body);
+        assert_eq!(answer.status, 200, "{method} {path}: {answer}");
+        answer.json()
+    };
+    let id = call("POST", "/tyk/certs", &pem)["id"].as_str().unwrap().to_owned();
+    call("DELETE", &format!("/tyk/certs/{id}"), "");
+    call("POST", "/tyk/users", &json!({"name": "ann", "role": "viewer", "password": "a long password"}).to_string());
+    call("PUT", "/tyk/users/ann", &json!({"role": "editor"}).to_string());
+    call("POST", "/tyk/users/ann/password", &json!({"new": "another long password"}).to_string());
+    call("DELETE", "/tyk/users/ann", "");
+    call("POST", "/tyk/org/keys/acme", &json!({"rate": 5, "per": 1}).to_string());
+    call("PUT", "/tyk/org/keys/acme", &json!({"rate": 6, "per": 1}).to_string());
+    call("DELETE", "/tyk/org/keys/acme", "");
+    let client = json!({"client_id": "app", "api_id": "a", "secret": "c4n4ry-client"}).to_string();
+    call("POST", "/tyk/oauth/clients/create", &client);
+    call("PUT", "/tyk/oauth/clients/a/app/rotate", "");
+    call("DELETE", "/tyk/oauth/clients/a/app/tokens", "");
+    call("DELETE", "/tyk/oauth/refresh/c4n4ry-refresh?api_id=a", "");
+    call("DELETE", "/tyk/oauth/clients/a/app", "");
+    call("DELETE", "/tyk/cache/shop", "");
+    call("POST", "/tyk/cache/shop/purge", &json!({"everything": true}).to_string());
+    call("POST", "/tyk/keys/c4n4ry-key", &session.to_string());
+    call("PUT", "/tyk/keys/c4n4ry-key", &session.to_string());
+    call("PATCH", "/tyk/keys/c4n4ry-key", &json!({"alias": "x"}).to_string());
+    call("POST", "/tyk/keys/bulk", &json!({"action": "activate", "select": {"api": "shop"}, "dry_run": true}).to_string());
+    call("POST", "/tyk/keys/bulk", &json!({"action": "activate", "select": {"api": "shop"}, "dry_run": false}).to_string());
+    call("DELETE", "/tyk/keys/c4n4ry-key", "");
+    // What only asks, and what fails, is no change.
+    call("POST", "/tyk/keys/preview", &session.to_string());
+    assert_eq!(gateway.control("DELETE", "/tyk/users/nobody", "").status, 404);
+    let mut changes = Value::Null;
+    eventually("all changes are logged", || {
+        changes = gateway.control("GET", "/tyk/list/changes", "").json();
+        rows(&changes).first().is_some_and(|row| row["kind"] == "key" && row["action"] == "delete")
+    });
+    assert!(!changes.to_string().contains("c4n4ry"), "{changes}");
+    let seen: Vec<String> = rows(&changes)
+        .iter()
+        .rev()
+        .map(|row| ["action", "kind", "target"].map(|name| row[name].as_str().unwrap()).join(" "))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            &format!("create certificate {id}"),
+            &format!("delete certificate {id}"),
+            "create user ann",
+            "update user ann",
+            "update user ann",
+            "delete user ann",
+            "create organisation acme",
+            "update organisation acme",
+            "delete organisation acme",
+            "create client app",
+            "update client app",
+            "delete tokens app",
+            "delete tokens ********",
+            "delete client app",
+            "delete cache shop",
+            "create cache shop",
+            "create key ********",
+            "update key ********",
+            "update key ********",
+            "bulk key activate 1 keys",
+            "delete key ********",
+        ]
+    );
+}

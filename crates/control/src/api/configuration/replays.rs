@@ -82,7 +82,9 @@ pub(in crate::api) async fn begin(State(control): State<Arc<Control>>, body: Byt
     };
     let begun = tokio::task::spawn_blocking(move || begun(&control, &stored, &set)).await;
     match begun {
-        Ok(Ok((replay, digest))) => ok(ReplayStarted { status: Done::Ok, id: replay.id, digest }),
+        Ok(Ok((replay, digest))) => {
+            ok(ReplayStarted { status: Done::Ok, id: replay.id, digest }).logged("create", "replay", replay.id.to_string())
+        }
         Ok(Err(NotBegun::Change(unchanged))) => unchanged.answer(),
         Ok(Err(NotBegun::Replay(fault))) => refused(&fault),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the replay did not begin"),
@@ -186,7 +188,7 @@ async fn prepare_keys(control: &Control, lines: &[u8]) {
 )]
 pub(in crate::api) async fn report(State(control): State<Arc<Control>>, Path(id): Path<ReplayId>) -> ControlAnswer {
     match id.find(&control) {
-        Some(replay) => ok(replay.report()),
+        Some(replay) => ok(replay.report()).logged("delete", "replay", replay.id.to_string()),
         None => unknown(),
     }
 }
@@ -203,7 +205,7 @@ pub(in crate::api) async fn report(State(control): State<Arc<Control>>, Path(id)
 )]
 pub(in crate::api) async fn end(State(control): State<Arc<Control>>, Path(id): Path<ReplayId>) -> ControlAnswer {
     match id.find(&control).and_then(|replay| control.replays.end(replay.id)) {
-        Some(replay) => ok(replay.report()),
+        Some(replay) => ok(replay.report()).logged("delete", "replay", replay.id.to_string()),
         None => unknown(),
     }
 }

@@ -137,7 +137,7 @@ fn is_local_name(host: &str) -> bool {
 
 /// An error of the door.
 pub(super) fn refused(status: StatusCode, cause: &str, message: &str) -> ControlAnswer {
-    ControlAnswer(status, json!({"status": "error", "message": message, "cause": cause}))
+    ControlAnswer::new(status, json!({"status": "error", "message": message, "cause": cause}))
 }
 
 /// The response to someone who is not signed in: what the sign-in page says.
@@ -145,7 +145,7 @@ pub(super) fn signed_out(console: &Console, caller: ControlCaller) -> ControlAns
     let is_insecure = caller.way == CallerWay::Plain;
     let file = console.facts.secret_file.as_ref().filter(|_| caller.way == CallerWay::Local).map(|file| file.display().to_string());
     let mut answer = refused(StatusCode::UNAUTHORIZED, "signed_out", "Not signed in");
-    if let Value::Object(members) = &mut answer.1 {
+    if let Value::Object(members) = &mut answer.value {
         members.insert("secret_file".to_owned(), file.into());
         members.insert("users".to_owned(), console.users.are_known().into());
         members.insert("insecure".to_owned(), is_insecure.into());

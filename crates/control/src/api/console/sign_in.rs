@@ -79,7 +79,7 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
     if let Err(wait_s) = admitted {
         let text = format!("Too many wrong tries: wait {wait_s} s");
         let mut answer = refused(StatusCode::TOO_MANY_REQUESTS, "too_many_tries", &text);
-        if let Value::Object(members) = &mut answer.1 {
+        if let Value::Object(members) = &mut answer.value {
             members.insert("wait_s".to_owned(), wait_s.into());
         }
         return ([(RETRY_AFTER, wait_s.to_string())], answer).into_response();
@@ -92,7 +92,7 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
             control.changes.add(None, Some(caller), change);
             let left = console.tries().left(caller.address);
             let mut answer = refused(StatusCode::FORBIDDEN, "wrong", "The secret, or the name or password, is wrong");
-            if let Value::Object(members) = &mut answer.1 {
+            if let Value::Object(members) = &mut answer.value {
                 members.insert("tries_left".to_owned(), left.into());
             }
             return answer.into_response();

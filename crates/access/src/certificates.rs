@@ -9,7 +9,7 @@ mod pem_block;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Redis, Store, StoreFault};
 
 pub use details::{CertificateInfo, CertificateSummary, details, summary};
 pub use encrypted_key::KeyEncoding;
@@ -185,8 +185,8 @@ impl Certificates {
         let id = format!("{org}{}", certificate.fingerprint);
         let text = certificate.to_stored_pem(&self.encoding).map_err(CertificateRejection::Bad)?.into_bytes();
         let stored = StoredCertificate { certificate: Arc::new(certificate), digest: blake3::hash(&text) };
-        let question = Question::PutNew { kind: DocumentSpace::Certificate, id: id.clone(), value: text, expires_unix_s: None };
-        if self.store.ask(question).await.and_then(|answer| answer.existed()).map_err(CertificateRejection::Store)? {
+        let added = self.store.write_over(DocumentSpace::Certificate, id.clone(), None, text, None).await;
+        if added.map_err(CertificateRejection::Store)? {
             return Err(CertificateRejection::Bad(format!("Certificate with {id} id already exists")));
         }
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), stored);
@@ -200,7 +200,7 @@ impl Certificates {
 
     /// Removes a certificate, if it exists.
     pub async fn remove(&self, id: &str) -> Result<(), StoreFault> {
-        self.store.ask(Question::Delete { kind: DocumentSpace::Certificate, id: id.to_owned() }).await?;
+        self.store.remove(DocumentSpace::Certificate, id.to_owned()).await?;
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
         match self.shared.as_ref().filter(|_| !org_of(id).is_empty()) {
             Some(redis) => redis.unlist_certificate(org_of(id), id).await,

@@ -50,7 +50,7 @@ use tollgate_model::session::{LifetimeRules, Session, StoredSession};
 use tollgate_pattern::PatternPool;
 use tollgate_pattern::PatternRules;
 use tollgate_store::question::COUNTERS_MAX;
-use tollgate_store::{CounterValue, DocumentSpace, Question, Store, StoreFault};
+use tollgate_store::{CounterValue, DocumentSpace, Store, StoreFault};
 use writes::WriteOrder;
 
 pub use held_key::HeldKey;
@@ -580,7 +580,7 @@ impl Keys {
             let (some, later) = rest.split_at(rest.len().min(COUNTERS_MAX));
             // Read just before the request: if a key is deleted meanwhile, its counters are deleted after this write.
             let counters: Vec<CounterValue> = some.iter().filter_map(|quota| quota.counter()).collect();
-            if let Err(fault) = self.store.ask(Question::SaveCounters { counters }).await {
+            if let Err(fault) = self.store.write_counters(counters).await {
                 rest.iter().for_each(|quota| self.dirty.add(quota));
                 return Err(fault);
             }

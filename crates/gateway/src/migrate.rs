@@ -17,7 +17,7 @@ use tollgate_cluster::redis_settings;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::key;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{CounterValue, DocumentSpace, Embedded, PendingAnswer, Question, Redis, RedisSettings, Store, StoreFault};
+use tollgate_store::{CounterValue, DocumentSpace, Embedded, Redis, RedisSettings, Store, StoreFault, StoreReply};
 
 /// Maximum documents in flight.
 const ON_THE_WAY_MAX: usize = 256;
@@ -133,10 +133,10 @@ impl Copy {
         let (name, is_dry, target) = (plural(kind), self.is_dry, self.target.clone());
         let bar = bar(name, self.source.count(&self.runtime, kind)?);
         let mut count = MigratedCount::default();
-        let mut on_the_way: VecDeque<PendingAnswer> = VecDeque::new();
+        let mut on_the_way: VecDeque<StoreReply<bool>> = VecDeque::new();
         let mut fault = None;
         let runtime = &self.runtime;
-        let mut settle = |reply: PendingAnswer| match runtime.block_on(reply).and_then(settled) {
+        let mut settle = |existed: StoreReply<bool>| match runtime.block_on(existed) {
             Ok(true) => count.replaced += 1,
             Ok(false) => count.new += 1,
             Err(trouble) => fault = Some(trouble),
@@ -144,8 +144,8 @@ impl Copy {
         self.source.each(runtime, kind, &mut |document| {
             bar.inc(1);
             let Some(SourceDocument { id, value, expires_unix_s }) = translate(document) else { return };
-            let question = if is_dry { Question::Get { kind, id } } else { Question::Put { kind, id, value, expires_unix_s } };
-            on_the_way.push_back(target.ask(question));
+            let existed = if is_dry { exists(target.read(kind, id)) } else { target.write(kind, id, value, expires_unix_s) };
+            on_the_way.push_back(existed);
             if on_the_way.len() >= ON_THE_WAY_MAX
                 && let Some(first) = on_the_way.pop_front()
             {
@@ -181,10 +181,10 @@ impl Copy {
                 }
             }
             let known: Vec<String> = translated.iter().map(|counter| counter.name.clone()).collect();
-            let (asked, new) = (Question::Counters { names: known }, translated.len() as u64);
-            let known = self.runtime.block_on(self.target.ask(asked))?.into_counters()?.len() as u64;
+            let new = translated.len() as u64;
+            let known = self.runtime.block_on(self.target.counters(known))?.len() as u64;
             if !self.is_dry {
-                self.runtime.block_on(self.target.ask(Question::SaveCounters { counters: translated }))?;
+                self.runtime.block_on(self.target.write_counters(translated))?;
             }
             count.replaced += known;
             count.new += new - known;
@@ -285,12 +285,9 @@ fn to_own(document: &SourceDocument) -> Option<Translated> {
     Some((digest, document.id.clone(), digest::hex(&digest), stored.to_bytes_until(ends), ends))
 }
 
-/// Whether the document existed before.
-fn settled(answer: tollgate_store::Answer) -> Result<bool, StoreFault> {
-    match answer {
-        tollgate_store::Answer::Document(document) => Ok(document.is_some()),
-        other => other.existed(),
-    }
+/// Whether there is a document.
+fn exists(document: StoreReply<Option<Vec<u8>>>) -> StoreReply<bool> {
+    Box::pin(async move { Ok(document.await?.is_some()) })
 }
 
 /// Whether a document is copied. Lists and sets have names with the same prefix, but are not documents.

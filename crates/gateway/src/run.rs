@@ -32,7 +32,6 @@ use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
 use tollgate_observe::Recording;
 use tollgate_observe::logs::{self, Log, LogFormat, SyslogServer};
-use tollgate_store::Question;
 
 /// Interval between checks of the certificate files.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);
@@ -283,7 +282,7 @@ impl Ending {
         }
         // What was asked of the store in the background has its turn before.
         if keys.shared_keys().is_none() {
-            runtime.block_on(keys.store().ask(Question::Counters { names: Vec::new() }))?;
+            runtime.block_on(keys.store().counters(Vec::new()))?;
         }
         if let Err(fault) = keys.store().fold_log() {
             tracing::warn!(%fault, "the store's log stays beside its database; both belong together");

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{MutexGuard, PoisonError};
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{DocumentSpace, Question, StoreFault};
+use tollgate_store::{DocumentSpace, StoreFault};
 
 /// Seconds for which a token is known after its expiry.
 const KNOWN_AFTER_END_S: u64 = 600;
@@ -55,7 +55,7 @@ impl Keys {
             // Its lifetime may have been extended since.
             let is_over = |entry: &StoredKey| entry.kept_until().is_some_and(|at| at <= unix_s);
             let Some(counters) = self.table.remove_if(&digest, is_over) else { continue };
-            told.push(self.store.ask(Question::Delete { kind: DocumentSpace::Session, id: hex(&digest) }));
+            told.push(self.store.remove(DocumentSpace::Session, hex(&digest)));
             told.extend(counters.has_quotas().then(|| self.forget_quotas_of(&digest, Some(&counters))).flatten());
             counters.retire();
         }

@@ -6,7 +6,7 @@ use crate::digest::{hex, parse_digest};
 use std::borrow::Cow;
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{DocumentSpace, Question, StoreFault};
+use tollgate_store::{DocumentSpace, Store, StoreFault};
 
 /// A key in a list.
 pub struct ListedKey {
@@ -50,8 +50,7 @@ impl Keys {
     pub async fn listed_after(&self, after: &str, count: usize) -> Result<(Vec<ListedKey>, Option<String>), StoreFault> {
         if let Some(shared) = &self.shared {
             let after = Some(self.opened(after).into_owned()).filter(|after| !after.is_empty());
-            let question = Question::List { kind: DocumentSpace::Session, prefix: String::new(), after, limit: count };
-            let page = tollgate_store::Store::ask(&*shared.cluster.redis, question).await?.into_page()?;
+            let page = shared.cluster.redis.page(DocumentSpace::Session, String::new(), after, count).await?;
             let listed = |(name, document): (String, Vec<u8>)| ListedKey {
                 id: self.id_of(&name),
                 name: KeyName { digest: key_format::digest(&name), shown: name.clone() },

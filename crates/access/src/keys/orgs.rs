@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_model::key as key_format;
 use tollgate_model::session::Session;
-use tollgate_store::{DocumentSpace, Question, StoreFault};
+use tollgate_store::{DocumentSpace, StoreFault};
 
 /// Pause between attempts to read the organisations of a shared store.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
@@ -59,7 +59,7 @@ impl Keys {
 
     async fn put_org_in_turn(&self, id: &str, session: Session, reset_quota: bool) -> Result<(), StoreFault> {
         let value = session.to_json().to_string().into_bytes();
-        self.store.ask(Question::Put { kind: DocumentSpace::OrgSession, id: id.to_owned(), value, expires_unix_s: None }).await?;
+        self.store.write(DocumentSpace::OrgSession, id.to_owned(), value, None).await?;
         let old = self.orgs.pin().get(id).map(|org| org.counters.clone());
         if reset_quota {
             self.forget_org_quotas(id, old.as_deref()).await?;
@@ -80,7 +80,7 @@ impl Keys {
     }
 
     async fn remove_org_in_turn(&self, id: &str) -> Result<bool, StoreFault> {
-        let existed = self.store.ask(Question::Delete { kind: DocumentSpace::OrgSession, id: id.to_owned() }).await?.existed()?;
+        let existed = self.store.remove(DocumentSpace::OrgSession, id.to_owned()).await?;
         let removed = self.orgs.pin().remove(id).cloned();
         self.announce_org(id).await;
         self.forget_org_quotas(id, removed.as_ref().map(|org| &*org.counters)).await?;

@@ -15,7 +15,7 @@ use tollgate_cluster::{Cluster, ClusterMessage, SESSIONS_CHANGED};
 use tollgate_model::config::SharedStore;
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{DocumentSpace, Heard, Question, Store, StoreFault, StoreFaultKind};
+use tollgate_store::{DocumentSpace, Heard, Store, StoreFault, StoreFaultKind};
 
 /// Most cached answers "there is no such key". They keep a client with a wrong key from asking the store with every request. When the cache
 /// is full, it is cleared.
@@ -291,7 +291,7 @@ impl SharedKeys {
     ) -> Result<(), StoreFault> {
         let value = stored.session.to_json().to_string().into_bytes();
         let (kind, id) = (DocumentSpace::Session, stored.shown.clone());
-        self.cluster.redis.ask(Question::Put { kind, id, value, expires_unix_s }).await?;
+        self.cluster.redis.write(kind, id, value, expires_unix_s).await?;
         self.written(&stored.shown, &stored.session, keep_counters).await
     }
 
@@ -310,11 +310,7 @@ impl SharedKeys {
             let value = session.to_json().to_string().into_bytes();
             let (kind, id, expires_unix_s) = (DocumentSpace::Session, name.to_owned(), kept_until(&session));
             let was_there = old.is_some();
-            let question = match old {
-                Some(old) => Question::Replace { kind, id, old, value, expires_unix_s },
-                None => Question::PutNew { kind, id, value, expires_unix_s },
-            };
-            if self.cluster.redis.ask(question).await?.existed()? == was_there {
+            if self.cluster.redis.write_over(kind, id, old, value, expires_unix_s).await? == was_there {
                 self.written(name, &session, keep_counters).await?;
                 return Ok(true);
             }
@@ -326,8 +322,7 @@ impl SharedKeys {
     /// Removes a session for all gateways. False when there was none.
     pub(super) async fn remove(&self, name: &str) -> Result<bool, StoreFault> {
         let old = self.document(name).await?;
-        let existed =
-            self.cluster.redis.ask(Question::Delete { kind: DocumentSpace::Session, id: name.to_owned() }).await?.existed()?;
+        let existed = self.cluster.redis.remove(DocumentSpace::Session, name.to_owned()).await?;
         self.announce(name).await;
         if let Some((session, _)) = old.and_then(|document| Session::parse(&document).ok()) {
             self.forget_counters(name, &session).await?;
@@ -336,7 +331,7 @@ impl SharedKeys {
     }
 
     async fn document(&self, name: &str) -> Result<Option<Vec<u8>>, StoreFault> {
-        self.cluster.redis.ask(Question::Get { kind: DocumentSpace::Session, id: name.to_owned() }).await?.into_document()
+        self.cluster.redis.read(DocumentSpace::Session, name.to_owned()).await
     }
 
     /// Announces a written session, even when its counters can't be reset.
@@ -374,7 +369,7 @@ impl SharedKeys {
 
     /// Deletes these quotas from the store.
     pub(super) async fn forget_quotas(&self, names: impl Iterator<Item = String>) -> Result<(), StoreFault> {
-        self.cluster.redis.ask(Question::DeleteCounters { names: names.collect() }).await.map(|_| ())
+        self.cluster.redis.remove_counters(names.collect()).await.map(|_| ())
     }
 
     /// Announces a changed session of an organisation to all gateways.

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::thread;
 use tokio::sync::Semaphore;
 use tollgate_store::fault::StoreFaultKind;
-use tollgate_store::{Memory, PendingAnswer, clock};
+use tollgate_store::{Memory, PendingAnswer, Question, clock};
 
 /// A store that can be switched off and can hold its answers back.
 struct Switched {

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use tollgate_clock::unix_s;
 use tollgate_model::key as key_format;
 use tollgate_model::session::{Session, StoredSession};
-use tollgate_store::{DocumentSpace, PendingAnswer, Question, StoreFault, StoreFaultKind};
+use tollgate_store::{DocumentSpace, StoreFault, StoreFaultKind, StoreReply};
 
 /// Number of locks. Keys that share one wait for each other needlessly; with so many, a hundred writers hardly ever do.
 const LOCKS: usize = 1_024;
@@ -170,7 +170,7 @@ impl Keys {
         let expires_unix_s = self.kept_until(&stored.session, unix_s());
         let document = stored.to_bytes_until(expires_unix_s);
         let (id, value) = (hex(&name.digest), document.clone());
-        self.store.ask(Question::Put { kind: DocumentSpace::Session, id, value, expires_unix_s }).await?;
+        self.store.write(DocumentSpace::Session, id, value, expires_unix_s).await?;
         let counters = self.table.with(&name.digest, |entry| entry.counters().clone());
         let forgotten = match counters.filter(|_| keep_counters) {
             Some(_) => None,
@@ -189,7 +189,7 @@ impl Keys {
     }
 
     async fn remove_own(&self, digest: &Digest) -> Result<bool, StoreFault> {
-        let existed = self.store.ask(Question::Delete { kind: DocumentSpace::Session, id: hex(digest) }).await?.existed()?;
+        let existed = self.store.remove(DocumentSpace::Session, hex(digest)).await?;
         let forgotten = self.forget_quotas(digest);
         let removed = self.table.remove(digest);
         if let Some(forgotten) = forgotten {
@@ -199,19 +199,19 @@ impl Keys {
     }
 
     /// Resets the used quotas of a key: in memory at once, in the store when the reply arrives. `None` when there is nothing to delete.
-    fn forget_quotas(&self, digest: &Digest) -> Option<PendingAnswer> {
+    fn forget_quotas(&self, digest: &Digest) -> Option<StoreReply<bool>> {
         let counters = self.table.with(digest, |entry| entry.counters().clone());
         self.forget_quotas_of(digest, counters.as_deref())
     }
 
     /// Like [`Keys::forget_quotas`], for counters that may not be in the table.
-    pub(super) fn forget_quotas_of(&self, digest: &Digest, counters: Option<&Counters>) -> Option<PendingAnswer> {
+    pub(super) fn forget_quotas_of(&self, digest: &Digest, counters: Option<&Counters>) -> Option<StoreReply<bool>> {
         if let Some(counters) = counters {
             counters.retire();
         }
         let was_saved = self.saved.forget(digest);
         // A new key has nothing in the store.
         let is_needed = counters.is_some() || was_saved;
-        is_needed.then(|| self.store.ask(Question::DeleteCountersUnder { prefix: own_quota_name(digest, "") }))
+        is_needed.then(|| self.store.remove_counters_under(own_quota_name(digest, "")))
     }
 }

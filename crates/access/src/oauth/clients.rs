@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tollgate_clock::unix_s;
 use tollgate_clock::{Completer, Pending};
-use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Redis, Store, StoreFault};
 
 /// Separator between API and client in the store's name of a client.
 const MARK: &str = ".oauth-clientid.";
@@ -177,6 +177,5 @@ impl ApiClients {
 }
 
 async fn exists(redis: &Redis, id: String) -> Result<bool, StoreFault> {
-    let answer = redis.ask(Question::Get { kind: DocumentSpace::OAuth, id }).await?;
-    answer.into_document().map(|document| document.is_some())
+    Ok(redis.read(DocumentSpace::OAuth, id).await?.is_some())
 }

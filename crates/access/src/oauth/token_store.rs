@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tollgate_model::key as key_format;
 use tollgate_model::session::Session;
 use tollgate_store::question::PAGE_DOCUMENTS_MAX;
-use tollgate_store::{DocumentSpace, Question, Redis, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Redis, Store, StoreFault};
 
 const KIND: DocumentSpace = DocumentSpace::OAuth;
 
@@ -140,8 +140,7 @@ impl TokenStore {
         let kept = self.kept(text);
         let value = json!({ "AccessToken": self.kept(token) }).to_string().into_bytes();
         let expires_unix_s = Some(now_unix_s + CODE_S);
-        let question = Question::PutNew { kind: KIND, id: redeemed_name(api, &kept), value, expires_unix_s };
-        if self.store.ask(question).await?.existed()? {
+        if self.store.write_over(KIND, redeemed_name(api, &kept), None, value, expires_unix_s).await? {
             return Ok(false);
         }
         self.delete(code_name(api, &kept)).await?;
@@ -383,23 +382,22 @@ impl TokenStore {
     }
 
     async fn get(&self, id: String) -> Result<Option<Vec<u8>>, StoreFault> {
-        self.store.ask(Question::Get { kind: KIND, id }).await?.into_document()
+        self.store.read(KIND, id).await
     }
 
     async fn put(&self, id: String, value: Vec<u8>, expires_unix_s: Option<u64>) -> Result<(), StoreFault> {
-        self.store.ask(Question::Put { kind: KIND, id, value, expires_unix_s }).await.map(|_| ())
+        self.store.write(KIND, id, value, expires_unix_s).await.map(|_| ())
     }
 
     async fn delete(&self, id: String) -> Result<bool, StoreFault> {
-        self.store.ask(Question::Delete { kind: KIND, id }).await?.existed()
+        self.store.remove(KIND, id).await
     }
 
     /// All documents whose names have this prefix; embedded store only, because a shared store has no order.
     async fn under(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreFault> {
         let (mut documents, mut after) = (Vec::new(), None);
         loop {
-            let question = Question::List { kind: KIND, prefix: prefix.to_owned(), after, limit: PAGE_DOCUMENTS_MAX };
-            let page = self.store.ask(question).await?.into_page()?;
+            let page = self.store.page(KIND, prefix.to_owned(), after, PAGE_DOCUMENTS_MAX).await?;
             documents.extend(page.documents);
             after = page.next;
             if after.is_none() {

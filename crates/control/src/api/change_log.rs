@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 use tollgate_admin::{Difference, Operator, Role, users};
 use tollgate_clock::unix_s;
 use tollgate_data::control_caller::ControlCaller;
-use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Store, StoreFault};
 
 /// Days that entries are kept.
 const DAYS: u64 = 90;
@@ -195,13 +195,8 @@ async fn put(
     }
     while place.1 < ENTRIES_PER_DAY_MAX {
         *may_be_at = Some(*place);
-        let question = Question::PutNew {
-            kind: DocumentSpace::Console,
-            id: id(day, place.1),
-            value: value.clone(),
-            expires_unix_s: Some((day + DAYS) * DAY_S),
-        };
-        let existed = store.ask(question).await?.existed()?;
+        let ends = Some((day + DAYS) * DAY_S);
+        let existed = store.write_over(DocumentSpace::Console, id(day, place.1), None, value.clone(), ends).await?;
         place.1 += 1;
         // Another gateway may have taken the number.
         if !existed {
@@ -217,8 +212,7 @@ fn id(day: u64, number: u64) -> String {
 }
 
 async fn document(store: &dyn Store, day: u64, number: u64) -> Result<Option<Vec<u8>>, StoreFault> {
-    let question = Question::Get { kind: DocumentSpace::Console, id: id(day, number) };
-    Ok(store.ask(question).await?.into_document()?.map(|document| document.to_vec()))
+    store.read(DocumentSpace::Console, id(day, number)).await
 }
 
 async fn get(store: &dyn Store, day: u64, number: u64) -> Result<Option<Value>, StoreFault> {

@@ -5,7 +5,7 @@ use crate::definitions::{ChangeAuthor, DefinitionsChanged, DocumentChange, LOGGE
 use std::time::{SystemTime, UNIX_EPOCH};
 use tollgate_access::secret::random_text;
 use tollgate_clock::unix_s;
-use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Store, StoreFault};
 
 /// How long a note stays. A gateway that finds a change later logs it again.
 const NOTE_TIME_S: u64 = 3_600;
@@ -58,23 +58,22 @@ impl LoggedFiles {
             let id = format!("logged/{}", blake3::hash(format!("{place} {state}").as_bytes()).to_hex());
             let value = format!("{} {}", self.own, now_ms()).into_bytes();
             let expires_unix_s = Some(unix_s() + NOTE_TIME_S);
-            let note = |id: String| Question::Put { kind: DocumentSpace::Console, id, value: value.clone(), expires_unix_s };
+            let note = |id: String| store.write(DocumentSpace::Console, id, value.clone(), expires_unix_s);
             if !is_found {
-                store.ask(note(id)).await?;
+                note(id).await?;
                 continue;
             }
-            let question = Question::PutNew { kind: DocumentSpace::Console, id: id.clone(), value: value.clone(), expires_unix_s };
-            if !store.ask(question).await?.existed()? {
+            if !store.write_over(DocumentSpace::Console, id.clone(), None, value.clone(), expires_unix_s).await? {
                 continue;
             }
-            let found = store.ask(Question::Get { kind: DocumentSpace::Console, id: id.clone() }).await?.into_document()?;
+            let found = store.read(DocumentSpace::Console, id.clone()).await?;
             let found = found.map(|found| String::from_utf8_lossy(&found).into_owned()).unwrap_or_default();
             if found.split_once(' ').is_some_and(|(whose, when)| {
                 whose != self.own && when.parse::<u64>().is_ok_and(|when| when >= changed.before_unix_ms)
             }) {
                 return Ok(true);
             }
-            store.ask(note(id)).await?;
+            note(id).await?;
         }
         Ok(false)
     }

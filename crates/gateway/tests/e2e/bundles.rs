@@ -164,7 +164,7 @@ fn bundles_of_other_tools_act_and_bad_ones_do_not() {
 fn signed_bundles_are_checked_with_the_public_key() {
     let Some(plugins) = PluginServer::start() else { return };
     let (upstream, bundles) = (Upstream::ok(), BundleServer::start());
-    let keys = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bundle/src/bundle/tests");
+    let keys = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin/src/bundle/content/tests");
     let key = |name: &str| keys.join(name).to_str().unwrap().to_owned();
     let signed = build(&manifest("pre"), &["--key", &key("private.pem")]).unwrap();
     let unsigned = build(&manifest("pre"), &[]).unwrap();

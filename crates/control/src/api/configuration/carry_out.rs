@@ -16,7 +16,7 @@ use tollgate_access::certificates::CertificateRejection;
 use tollgate_clock::unix_s;
 use tollgate_file_set::FileSetFault;
 use tollgate_model::Level;
-use tollgate_store::{DocumentSpace, Question, SharedRevision, StoreFault};
+use tollgate_store::{DocumentSpace, SharedRevision, StoreFault};
 
 /// Any digest is right.
 const ANY: &str = "*";
@@ -226,10 +226,10 @@ async fn change_store(control: &Control, steps: &StoredSteps) -> Result<(), Stor
     let store = control.shared.keys.store();
     for (name, template) in &steps.templates {
         let value = template.to_string().into_bytes();
-        store.ask(Question::Put { kind: DocumentSpace::Console, id: template_id(name), value, expires_unix_s: None }).await?;
+        store.write(DocumentSpace::Console, template_id(name), value, None).await?;
     }
     for name in &steps.gone_templates {
-        store.ask(Question::Delete { kind: DocumentSpace::Console, id: template_id(name) }).await?;
+        store.remove(DocumentSpace::Console, template_id(name)).await?;
     }
     for id in &steps.old_certificates {
         control.shared.certificates.remove(id).await?;

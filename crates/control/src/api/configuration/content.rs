@@ -13,7 +13,7 @@ use tollgate_access::oauth::OauthClient;
 use tollgate_admin::mask::mask_named;
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_model::policy::Policy;
-use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Store, StoreFault};
 use utoipa::ToSchema;
 
 /// Before the name of a template in the store.
@@ -160,8 +160,7 @@ async fn templates(store: &dyn Store) -> Result<BTreeMap<String, Value>, StoreFa
     let mut found = BTreeMap::new();
     let mut after = None;
     loop {
-        let question = Question::List { kind: DocumentSpace::Console, prefix: TEMPLATE.to_owned(), after, limit: PAGE_DOCUMENTS };
-        let page = store.ask(question).await?.into_page()?;
+        let page = store.page(DocumentSpace::Console, TEMPLATE.to_owned(), after, PAGE_DOCUMENTS).await?;
         for (id, document) in page.documents {
             if let (Some(name), Ok(template)) = (id.strip_prefix(TEMPLATE), serde_json::from_slice(&document)) {
                 found.insert(name.to_owned(), template);

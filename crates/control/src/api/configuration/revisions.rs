@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_model::json_document;
-use tollgate_store::{DocumentSpace, Question, Store, StoreFault};
+use tollgate_store::{DocumentSpace, Store, StoreFault};
 use utoipa::ToSchema;
 
 /// Revisions that are kept; older ones are removed.
@@ -210,9 +210,8 @@ impl WaitingRevision {
                 break;
             }
             self.may_be = number;
-            let question = Question::PutNew { kind: DocumentSpace::Console, id: entry_id(number), value, expires_unix_s: None };
             // Another gateway on the store may have taken the number.
-            if !store.ask(question).await?.existed()? {
+            if !store.write_over(DocumentSpace::Console, entry_id(number), None, value, None).await? {
                 break;
             }
             number += 1;
@@ -223,8 +222,7 @@ impl WaitingRevision {
 }
 
 async fn put(store: &dyn Store, id: String, value: Vec<u8>) -> Result<(), StoreFault> {
-    let question = Question::Put { kind: DocumentSpace::Console, id, value, expires_unix_s: None };
-    store.ask(question).await.map(drop)
+    store.write(DocumentSpace::Console, id, value, None).await.map(drop)
 }
 
 fn is_false(value: &bool) -> bool {
@@ -244,13 +242,13 @@ async fn remove(store: &dyn Store, number: u64) -> Result<(), StoreFault> {
     let pieces = entry(store, number).await?.map_or(0, |entry| entry.pieces);
     let ids = std::iter::once(entry_id(number)).chain((0..pieces).map(|piece| piece_id(number, piece)));
     for id in ids {
-        store.ask(Question::Delete { kind: DocumentSpace::Console, id }).await?;
+        store.remove(DocumentSpace::Console, id).await?;
     }
     Ok(())
 }
 
 async fn document(store: &dyn Store, id: String) -> Result<Option<Vec<u8>>, StoreFault> {
-    let document = store.ask(Question::Get { kind: DocumentSpace::Console, id }).await?.into_document()?;
+    let document = store.read(DocumentSpace::Console, id).await?;
     Ok(document.map(|document| document.to_vec()))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_admin::{Operator, Role, Users, users};
 use tollgate_clock::unix_s;
-use tollgate_store::{DocumentSpace, Question, StoreFault, StoreFaultKind};
+use tollgate_store::{DocumentSpace, StoreFault, StoreFaultKind};
 
 /// The id of the document.
 const DOCUMENT: &str = "users";
@@ -79,11 +79,7 @@ impl UserStore {
             let value = serde_json::to_vec(&users).unwrap_or_default();
             let (kind, id) = (DocumentSpace::Console, DOCUMENT.to_owned());
             let is_new = old.is_none();
-            let question = match old {
-                Some(old) => Question::Replace { kind, id, old, value, expires_unix_s: None },
-                None => Question::PutNew { kind, id, value, expires_unix_s: None },
-            };
-            let existed = control.shared.keys.store().ask(question).await?.existed()?;
+            let existed = control.shared.keys.store().write_over(kind, id, old, value, None).await?;
             if existed != is_new {
                 self.keep(Arc::new(users));
                 return Ok(Ok(result));
@@ -99,8 +95,7 @@ impl UserStore {
 }
 
 async fn read(control: &Control) -> Result<(Users, Option<Vec<u8>>), StoreFault> {
-    let question = Question::Get { kind: DocumentSpace::Console, id: DOCUMENT.to_owned() };
-    let Some(document) = control.shared.keys.store().ask(question).await?.into_document()? else {
+    let Some(document) = control.shared.keys.store().read(DocumentSpace::Console, DOCUMENT.to_owned()).await? else {
         return Ok((Users::default(), None));
     };
     let users = serde_json::from_slice(&document)

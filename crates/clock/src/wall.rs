@@ -57,6 +57,12 @@ pub struct TimeOfDay {
     known: Cell<(MonoTime, u64)>,
 }
 
+impl Default for TimeOfDay {
+    fn default() -> Self {
+        TimeOfDay::new()
+    }
+}
+
 impl TimeOfDay {
     /// Reads the clock.
     pub fn new() -> Self {

@@ -60,6 +60,7 @@ impl<'t> GroupTexts<'t> {
     }
 
     /// Number of groups, with the whole match.
+    #[allow(clippy::len_without_is_empty, reason = "a figure")]
     pub fn len(&self) -> usize {
         self.slots.len() / 2
     }

@@ -119,6 +119,7 @@ impl PatternPool {
     }
 
     /// Number of patterns in use.
+    #[allow(clippy::len_without_is_empty, reason = "a figure")]
     pub fn len(&self) -> usize {
         let patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
         patterns.by_expression.values().filter(|pattern| pattern.strong_count() > 0).count()

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 pub(super) struct ControlAnswer {
     pub status: StatusCode,
     pub value: Value,
-    logged: Option<LoggedAs>,
+    logged: Option<Box<LoggedAs>>,
 }
 
 /// What a request has changed, as the log of changes names it. Nothing else knows which requests change something.
@@ -30,7 +30,7 @@ impl ControlAnswer {
 
     /// Says what was changed, if the answer is a success.
     pub(super) fn logged(mut self, action: &'static str, kind: &'static str, target: impl Into<String>) -> Self {
-        self.logged = self.status.is_success().then(|| LoggedAs { action, kind, target: target.into() });
+        self.logged = self.status.is_success().then(|| Box::new(LoggedAs { action, kind, target: target.into() }));
         self
     }
 }
@@ -40,7 +40,7 @@ impl IntoResponse for ControlAnswer {
         let ControlAnswer { status, value, logged } = self;
         let mut response = (status, [(header::CONTENT_TYPE, "application/json")], format!("{value}\n")).into_response();
         if let Some(logged) = logged {
-            response.extensions_mut().insert(logged);
+            response.extensions_mut().insert(*logged);
         }
         response
     }

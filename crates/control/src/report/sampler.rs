@@ -25,6 +25,12 @@ pub struct FiguresSample {
     pub meters: HashMap<String, Arc<Meter>>,
 }
 
+impl Default for Sampler {
+    fn default() -> Self {
+        Sampler::new()
+    }
+}
+
 impl Sampler {
     /// Counts from the start of the process.
     pub fn new() -> Self {

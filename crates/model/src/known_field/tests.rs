@@ -164,7 +164,21 @@ impl Objects {
 fn names_read() -> BTreeSet<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
-    for directory in ["client/src", "gateway/src", "limit/src", "model/src", "store/src"] {
+    for directory in [
+        "access/src",
+        "client/src",
+        "cluster/src",
+        "control/src",
+        "data/src",
+        "gateway/src",
+        "limit/src",
+        "model/src",
+        "observe/src",
+        "outbound/src",
+        "pattern/src",
+        "store/src",
+        "tls/src",
+    ] {
         rust_files(&crates.join(directory), &mut files);
     }
     assert!(files.len() > 200, "{}", files.len());

@@ -3,14 +3,14 @@
 //! One task says every second that this process is there: to Redis, which counts the processes and gives each a number, and to the others, with
 //! how far it has carried out the log of purges. Nothing else in the program says or asks who is there.
 
-use crate::members::{KnownMembers, PresenceState, SignOfLife};
+use crate::members::{HeardSign, KnownMembers, PresenceState, SignOfLife};
 use crate::message::{self, Messages, Signer, UncheckedMessage};
 use crate::node::{KnownNode, NodeEvent, NodeState};
 use crate::purge_log::{CachePurge, DELETE_API_CACHE, NotEverywhere, PURGE, PurgeLog, PurgeTarget};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, watch};
@@ -32,6 +32,8 @@ const PRESENT_EVERY: Duration = Duration::from_secs(1);
 const RUNS_EVERY: u32 = 5;
 /// Whoever has not looked at the log of purges for so long may not have been waited for.
 const LATE_AFTER: Duration = Duration::from_millis(1_500);
+/// How long after it began to listen a process may not know all others yet.
+const UNHEARD_FOR: Duration = Duration::from_secs(2);
 /// How long a purge waits for the other gateways.
 const CONFIRM_TIME_MAX: Duration = Duration::from_secs(1);
 /// How long a question waits for answers, and a farewell for Redis.
@@ -74,8 +76,22 @@ pub struct Cluster {
     questions: Mutex<HashMap<String, mpsc::Sender<(String, Value)>>>,
     /// The others are not known yet.
     is_new: AtomicBool,
+    /// Since when the others are heard; `None` while they are not.
+    listening: Mutex<Option<Instant>>,
+    /// How many processes Redis counts.
+    counted: AtomicU64,
+    said: Mutex<Said>,
     wake: Notify,
     beats: watch::Sender<u64>,
+}
+
+/// What this process has said of itself.
+#[derive(Default)]
+struct Said {
+    /// The number of its last sign of life.
+    number: u64,
+    /// It has said that it ends; nothing follows.
+    has_left: bool,
 }
 
 struct OwnNode {
@@ -123,6 +139,9 @@ impl Cluster {
             members_changed: Notify::new(),
             questions: Mutex::default(),
             is_new: AtomicBool::new(true),
+            listening: Mutex::default(),
+            counted: AtomicU64::new(1),
+            said: Mutex::default(),
             wake: Notify::new(),
             beats: watch::Sender::new(0),
             redis,
@@ -134,7 +153,7 @@ impl Cluster {
     /// Joins the other gateways as `node`, and follows their purges.
     pub fn join(self: &Arc<Self>, node: &str, host: Arc<dyn ClusterHost>, target: Arc<dyn PurgeTarget>) {
         let process = format!("{node} (process {})", std::process::id());
-        let purges = PurgeLog::new(self.redis.clone(), self.signer.clone(), process.clone(), target);
+        let purges = PurgeLog::new(self.redis.clone(), self.signer.clone(), self.id.clone(), target);
         // A process joins once.
         if self.own.set(OwnNode { name: node.to_owned(), process, host, purges }).is_err() {
             return;
@@ -204,13 +223,27 @@ impl Cluster {
         let id = told.unwrap_or_else(silent).map_err(NotEverywhere::Untold)?;
         loop {
             let changed = self.members_changed.notified();
-            let unconfirmed = lock(&self.members).unconfirmed(id, Instant::now());
+            let unconfirmed = self.unconfirmed(id);
             if unconfirmed.is_empty() {
                 return Ok(());
             }
             if tokio::time::timeout_at(deadline, changed).await.is_err() {
                 return Err(NotEverywhere::Unconfirmed(unconfirmed));
             }
+        }
+    }
+
+    /// The processes that have not carried out the log of purges up to `id`.
+    fn unconfirmed(&self, id: LogId) -> Vec<String> {
+        let now = Instant::now();
+        let members = lock(&self.members);
+        let unconfirmed = members.unconfirmed(id, now);
+        let may_miss = lock(&self.listening).is_none_or(|since| now.saturating_duration_since(since) < UNHEARD_FOR);
+        let known = members.processes(now).len() as u64 + 1;
+        let unheard = self.counted.load(Ordering::Relaxed).saturating_sub(known);
+        match unconfirmed.is_empty() && may_miss && unheard > 0 {
+            true => vec![format!("{unheard} that were not heard yet")],
+            false => unconfirmed,
         }
     }
 
@@ -224,7 +257,7 @@ impl Cluster {
         };
         let id = own.purges.append(purge).await?;
         if let (Some(api), true) = (&purge.api, purge.scope.everything) {
-            let message = self.signer.message_from(&own.process, DELETE_API_CACHE, api);
+            let message = self.signer.message_from(&self.id, DELETE_API_CACHE, api);
             self.redis.publish(message::CHANNEL, message.as_bytes()).await?;
         }
         self.redis.publish(NODES_CHANNEL, self.signer.message(PURGE, "").as_bytes()).await?;
@@ -257,16 +290,26 @@ impl Cluster {
     /// Says that this process is there, and what it runs if that is to be said.
     async fn say(&self, state: PresenceState, with_runs: bool) -> Result<(), StoreFault> {
         let Some(own) = self.own.get() else { return Ok(()) };
-        let presence = SignOfLife {
-            id: self.id.clone(),
-            process: own.process.clone(),
-            node: own.name.clone(),
-            state,
-            unix_ms: tollgate_clock::unix_ms(),
-            applied: own.purges.applied().map(|id| id.to_string()),
-            runs: with_runs.then(|| own.host.state()),
+        let runs = with_runs.then(|| own.host.state());
+        let sign = {
+            // A later number has what was applied later.
+            let mut said = lock(&self.said);
+            if said.has_left {
+                return Ok(());
+            }
+            said.has_left = state == PresenceState::Gone;
+            said.number += 1;
+            SignOfLife {
+                id: self.id.clone(),
+                process: own.process.clone(),
+                node: own.name.clone(),
+                state,
+                number: said.number,
+                applied: own.purges.applied().map(|id| id.to_string()),
+                runs,
+            }
         };
-        let payload = serde_json::to_string(&presence).unwrap_or_default();
+        let payload = serde_json::to_string(&sign).unwrap_or_default();
         self.redis.publish(NODES_CHANNEL, self.signer.message(PRESENCE, &payload).as_bytes()).await
     }
 
@@ -276,6 +319,7 @@ impl Cluster {
         if let Ok(answer) = self.redis.run(&self.counting, GATEWAYS_KEY, &arguments).await
             && let [gateways, rank] = answer.as_slice()
         {
+            self.counted.store(u64::try_from(*gateways).unwrap_or_default(), Ordering::Relaxed);
             self.limits.note_gateways(u64::try_from(*gateways).unwrap_or_default(), u64::try_from(*rank).unwrap_or_default());
         }
     }
@@ -284,11 +328,15 @@ impl Cluster {
         let Some(own) = self.own.get() else { return };
         match heard {
             Heard::Up => {
+                *lock(&self.listening) = Some(Instant::now());
+                lock(&self.members).link_up(Instant::now());
                 self.is_new.store(true, Ordering::Release);
                 own.purges.is_behind.store(true, Ordering::Release);
                 self.wake.notify_one();
             }
             Heard::Down(why) => {
+                *lock(&self.listening) = None;
+                lock(&self.members).link_down(Instant::now());
                 tracing::warn!(why, "purges of other gateways are not received; they are read when Redis is back");
             }
             Heard::Message(message) => {
@@ -301,12 +349,12 @@ impl Cluster {
     }
 
     fn hear_message(self: &Arc<Self>, own: &OwnNode, message: &[u8]) -> Result<(), &'static str> {
+        if message.len() > MESSAGE_BYTES_MAX {
+            return Err("it is too long");
+        }
         // Most messages of Tyk's channel are about keys; they are not even parsed.
         if ![PRESENCE, PURGE, ASK, ANSWER, DELETE_API_CACHE].iter().any(|command| contains(message, command)) {
             return Ok(());
-        }
-        if message.len() > MESSAGE_BYTES_MAX {
-            return Err("it is too long");
         }
         let message = UncheckedMessage::parse(message)?;
         match message.command() {
@@ -342,9 +390,13 @@ impl Cluster {
             return;
         }
         let (is_new, is_own_node) = (presence.state == PresenceState::New, presence.node == own.name);
-        let event = lock(&self.members).hear(presence, Instant::now());
+        let heard = lock(&self.members).hear(presence, Instant::now());
+        match heard {
+            HeardSign::Ignored => return,
+            HeardSign::News(event) if !is_own_node => own.host.note(event),
+            HeardSign::News(_) | HeardSign::Known => {}
+        }
         self.members_changed.notify_waiters();
-        event.into_iter().filter(|_| !is_own_node).for_each(|event| own.host.note(event));
         if is_new {
             let cluster = self.clone();
             // If Redis is away, the next sign of life follows.
@@ -371,6 +423,10 @@ impl Cluster {
 
     /// Carries out purges that it was told of, and says that this process is there.
     async fn follow(&self, own: &OwnNode, is_late: bool, with_runs: bool) -> bool {
+        if lock(&self.listening).is_none() {
+            // Nobody tells it of purges.
+            own.purges.is_behind.store(true, Ordering::Release);
+        }
         let is_read = own.purges.catch_up_if_behind(is_late).await;
         let state = if self.is_new.swap(false, Ordering::AcqRel) { PresenceState::New } else { PresenceState::Up };
         if self.say(state, with_runs || state == PresenceState::New).await.is_err() {

@@ -12,6 +12,10 @@ use tollgate_store::LogId;
 const ALIVE_FOR: Duration = Duration::from_secs(5);
 /// A silent gateway is shown for this time.
 const SHOWN_FOR: Duration = Duration::from_secs(600);
+/// How long before an outage was noticed somebody may have been heard last who lives on.
+const HEARD_BEFORE: Duration = Duration::from_secs(10);
+/// How long after an outage everybody is waited for who was there before: time to come back and to say so.
+const BACK_WITHIN: Duration = Duration::from_secs(2);
 /// Processes and gateways that are remembered: more than share one Redis, and a bound for what forged names could fill.
 const MEMBERS_MAX: usize = 1_000;
 
@@ -25,8 +29,8 @@ pub(crate) struct SignOfLife {
     /// The gateway's name.
     pub node: String,
     pub state: PresenceState,
-    /// When it was said, in Unix milliseconds: an old message that somebody sends again says nothing.
-    pub unix_ms: u64,
+    /// Grows with each sign of the process: an old message that somebody sends again says nothing.
+    pub number: u64,
     /// The last entry of the log of purges that it has carried out.
     pub applied: Option<String>,
     /// What it runs; not said every time.
@@ -48,65 +52,81 @@ pub(crate) enum PresenceState {
 pub(crate) struct KnownMembers {
     processes: BTreeMap<String, Process>,
     nodes: BTreeMap<String, MemberNode>,
+    /// When this process heard the others no longer, and when it heard them again.
+    outage: Option<(Instant, Option<Instant>)>,
+}
+
+/// What a sign of life means.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum HeardSign {
+    /// It says nothing: it is old, or there is no room.
+    Ignored,
+    Known,
+    News(NodeEvent),
 }
 
 struct Process {
     name: String,
     node: String,
     heard: Instant,
-    unix_ms: u64,
+    number: u64,
     applied: Option<LogId>,
+    is_gone: bool,
 }
 
 struct MemberNode {
     state: NodeState,
     heard: Instant,
-    /// When its last sign of life was said.
-    unix_ms: u64,
     is_alive: bool,
 }
 
 impl KnownMembers {
-    /// Notes a sign of life; tells what it means for the gateway.
-    pub(crate) fn hear(&mut self, presence: SignOfLife, now: Instant) -> Option<NodeEvent> {
-        let SignOfLife { id, process, node, state, unix_ms, applied, runs } = presence;
-        let last = match self.processes.get(&id) {
-            Some(known) => Some(known.unix_ms),
-            None if self.processes.len() >= MEMBERS_MAX => return None,
-            // The processes of a gateway have one clock.
-            None => self.nodes.get(&node).map(|known| known.unix_ms),
+    /// Notes a sign of life.
+    pub(crate) fn hear(&mut self, sign: SignOfLife, now: Instant) -> HeardSign {
+        let SignOfLife { id, process: name, node, state, number, applied, runs } = sign;
+        let is_new = match self.processes.get(&id).map(|known| known.number) {
+            Some(last) => last < number,
+            None => make_room(&mut self.processes, |process| process.is_alive(now), |process| process.heard),
         };
-        if last.is_some_and(|last| last >= unix_ms) {
-            return None;
+        if !is_new {
+            return HeardSign::Ignored;
         }
-        if state == PresenceState::Gone {
-            self.processes.remove(&id)?;
-            let is_left = !self.processes.values().any(|other| other.node == node);
-            let known = self.nodes.get_mut(&node)?;
-            known.unix_ms = unix_ms;
-            let was_alive = is_left && std::mem::take(&mut known.is_alive);
-            return was_alive.then_some(NodeEvent::Left(node));
-        }
+        let is_gone = state == PresenceState::Gone;
         let applied = applied.and_then(|id| id.parse().ok());
-        self.processes.insert(id, Process { name: process, node: node.clone(), heard: now, unix_ms, applied });
-        let room = self.nodes.len() < MEMBERS_MAX;
+        self.processes.insert(id, Process { name, node: node.clone(), heard: now, number, applied, is_gone });
+        if is_gone {
+            let is_left = !self.processes.values().any(|other| other.node == node && other.is_alive(now));
+            let was_alive = self.nodes.get_mut(&node).is_some_and(|known| is_left && std::mem::take(&mut known.is_alive));
+            return if was_alive { HeardSign::News(NodeEvent::Left(node)) } else { HeardSign::Known };
+        }
+        let has_room = self.nodes.contains_key(&node) || make_room(&mut self.nodes, |node| node.is_alive, |node| node.heard);
         let joined = match self.nodes.get_mut(&node) {
             Some(known) => {
-                (known.heard, known.unix_ms) = (now, unix_ms);
+                known.heard = now;
                 runs.into_iter().for_each(|runs| known.state = runs);
                 !std::mem::replace(&mut known.is_alive, true)
             }
             None => {
                 let state = runs.unwrap_or_else(|| NodeState { node: node.clone(), ..NodeState::default() });
-                room && self.nodes.insert(node.clone(), MemberNode { state, heard: now, unix_ms, is_alive: true }).is_none()
+                has_room && self.nodes.insert(node.clone(), MemberNode { state, heard: now, is_alive: true }).is_none()
             }
         };
-        joined.then_some(NodeEvent::Joined(node))
+        if joined { HeardSign::News(NodeEvent::Joined(node)) } else { HeardSign::Known }
+    }
+
+    /// This process does not hear the others any more.
+    pub(crate) fn link_down(&mut self, now: Instant) {
+        self.outage = Some((self.outage.filter(|(_, up)| up.is_none()).map_or(now, |(down, _)| down), None));
+    }
+
+    /// This process hears the others again.
+    pub(crate) fn link_up(&mut self, now: Instant) {
+        self.outage = self.outage.map(|(down, _)| (down, Some(now)));
     }
 
     /// Forgets who was silent for long, and tells who fell silent since the last call.
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<NodeEvent> {
-        self.processes.retain(|_, process| is_recent(process.heard, now, ALIVE_FOR));
+        self.processes.retain(|_, process| is_recent(process.heard, now, SHOWN_FOR));
         let mut silent = Vec::new();
         self.nodes.retain(|name, node| {
             if !is_recent(node.heard, now, ALIVE_FOR) && std::mem::take(&mut node.is_alive) {
@@ -141,8 +161,29 @@ impl KnownMembers {
     }
 
     fn alive(&self, now: Instant) -> impl Iterator<Item = &Process> {
-        self.processes.values().filter(move |process| is_recent(process.heard, now, ALIVE_FOR))
+        // Who was not heard because this process heard nobody is still there.
+        let may_live = move |process: &Process| {
+            self.outage.is_some_and(|(down, up)| {
+                is_recent(process.heard, down, HEARD_BEFORE) && up.is_none_or(|up| is_recent(up, now, BACK_WITHIN))
+            })
+        };
+        self.processes.values().filter(move |process| process.is_alive(now) || (!process.is_gone && may_live(process)))
     }
+}
+
+impl Process {
+    fn is_alive(&self, now: Instant) -> bool {
+        !self.is_gone && is_recent(self.heard, now, ALIVE_FOR)
+    }
+}
+
+/// Makes room for one more, if need be in place of the one that was silent longest. Returns whether there is room.
+fn make_room<T>(known: &mut BTreeMap<String, T>, is_alive: impl Fn(&T) -> bool, heard: impl Fn(&T) -> Instant) -> bool {
+    if known.len() < MEMBERS_MAX {
+        return true;
+    }
+    let silent = known.iter().filter(|(_, one)| !is_alive(one)).min_by_key(|(_, one)| heard(one)).map(|(name, _)| name.clone());
+    silent.is_some_and(|name| known.remove(&name).is_some())
 }
 
 fn is_recent(heard: Instant, now: Instant, time: Duration) -> bool {

@@ -96,8 +96,8 @@ impl fmt::Display for NotEverywhere {
 pub struct PurgeLog {
     redis: Arc<Redis>,
     signer: Signer,
-    /// This process.
-    name: String,
+    /// This process, unlike any other.
+    id: String,
     pub(crate) target: Arc<dyn PurgeTarget>,
     /// The last entry that was carried out here; `None` until the log was read first.
     applied: Mutex<Option<LogId>>,
@@ -106,9 +106,9 @@ pub struct PurgeLog {
 }
 
 impl PurgeLog {
-    /// The log as a process reads it whose name is unlike that of any other.
-    pub(crate) fn new(redis: Arc<Redis>, signer: Signer, name: String, target: Arc<dyn PurgeTarget>) -> Self {
-        PurgeLog { redis, signer, name, target, applied: Mutex::default(), is_behind: AtomicBool::new(true) }
+    /// The log as a process reads it; `id` is unlike that of any other.
+    pub(crate) fn new(redis: Arc<Redis>, signer: Signer, id: String, target: Arc<dyn PurgeTarget>) -> Self {
+        PurgeLog { redis, signer, id, target, applied: Mutex::default(), is_behind: AtomicBool::new(true) }
     }
 
     /// The last entry that was carried out here; `None` until the log was read first.
@@ -119,7 +119,7 @@ impl PurgeLog {
     /// Appends a purge; returns its place.
     pub(crate) async fn append(&self, purge: &CachePurge) -> Result<LogId, StoreFault> {
         let payload = serde_json::to_string(purge).unwrap_or_default();
-        let entry = self.signer.message_from(&self.name, PURGE, &payload);
+        let entry = self.signer.message_from(&self.id, PURGE, &payload);
         self.redis.append_to_log(LOG, entry.as_bytes(), ENTRIES_MAX).await
     }
 
@@ -177,7 +177,7 @@ impl PurgeLog {
     fn read(&self, entry: &[u8]) -> Result<Option<CachePurge>, &'static str> {
         let message = UncheckedMessage::parse(entry)?;
         self.signer.check(&message)?;
-        if message.text("from") == self.name {
+        if message.text("from") == self.id {
             return Ok(None);
         }
         serde_json::from_str(message.payload()).map(Some).map_err(|_| "it is no purge")

@@ -31,6 +31,11 @@ impl CachePurger {
         self.registry.purge_responses(purge);
         let Some(cluster) = &self.cluster else { return Ok(()) };
         let told = cluster.spread(purge).await;
+        if let (Err(NotEverywhere::Untold(_)), Some(api)) = (&told, &purge.api) {
+            // Whoever asked is not kept waiting for a Redis that does not answer.
+            self.purge_with_redis(api);
+            return told.map_err(|why| why.to_string());
+        }
         let (Some(tier), Some(api)) = (self.registry.second_tier(), &purge.api) else { return told.map_err(|why| why.to_string()) };
         // Nobody who has confirmed writes what is purged any more. The names in Redis say nothing of URLs and tags, so that all of the API's
         // responses go.

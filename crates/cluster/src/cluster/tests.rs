@@ -82,9 +82,9 @@ fn tyks_message_empties_the_cache_of_an_api_if_it_is_signed_and_not_our_own() {
 fn other_gateways_are_known_by_what_they_say() {
     let (cluster, host) = cluster();
     let (right, wrong) = (signer("right"), signer("wrong"));
-    let presence = |id: &str, node: &str, unix_ms: u64, state: &str| {
+    let presence = |id: &str, node: &str, number: u64, state: &str| {
         let said = json!({
-            "id": id, "process": format!("{node} (process 7)"), "node": node, "state": state, "unix_ms": unix_ms, "applied": "1-0", "runs": null
+            "id": id, "process": format!("{node} (process 7)"), "node": node, "state": state, "number": number, "applied": "1-0", "runs": null
         });
         said.to_string()
     };

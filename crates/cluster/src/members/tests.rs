@@ -1,4 +1,4 @@
-use super::{ALIVE_FOR, KnownMembers, MEMBERS_MAX, PresenceState, SHOWN_FOR, SignOfLife};
+use super::{ALIVE_FOR, BACK_WITHIN, HeardSign, KnownMembers, MEMBERS_MAX, PresenceState, SHOWN_FOR, SignOfLife};
 use crate::node::{NodeEvent, NodeState};
 use std::time::{Duration, Instant};
 use tollgate_store::LogId;
@@ -8,39 +8,39 @@ fn id(text: &str) -> LogId {
 }
 
 /// A sign of life of the process `node/number`.
-fn presence(process: &str, unix_ms: u64, applied: Option<&str>, state: PresenceState) -> SignOfLife {
+fn presence(process: &str, number: u64, applied: Option<&str>, state: PresenceState) -> SignOfLife {
     let node = process.split('/').next().unwrap_or_default().to_owned();
     let runs = Some(NodeState { node: node.clone(), apis: 3, ..NodeState::default() });
     let (id, process) = (process.to_owned(), process.to_owned());
-    SignOfLife { id, process, node, state, unix_ms, applied: applied.map(str::to_owned), runs }
+    SignOfLife { id, process, node, state, number, applied: applied.map(str::to_owned), runs }
 }
 
-fn up(process: &str, unix_ms: u64) -> SignOfLife {
-    presence(process, unix_ms, None, PresenceState::Up)
+fn up(process: &str, number: u64) -> SignOfLife {
+    presence(process, number, None, PresenceState::Up)
 }
 
-fn gone(process: &str, unix_ms: u64) -> SignOfLife {
-    presence(process, unix_ms, None, PresenceState::Gone)
+fn gone(process: &str, number: u64) -> SignOfLife {
+    presence(process, number, None, PresenceState::Gone)
 }
 
-fn joined(node: &str) -> Option<NodeEvent> {
-    Some(NodeEvent::Joined(node.to_owned()))
+fn joined(node: &str) -> HeardSign {
+    HeardSign::News(NodeEvent::Joined(node.to_owned()))
 }
 
-fn left(node: &str) -> Option<NodeEvent> {
-    Some(NodeEvent::Left(node.to_owned()))
+fn left(node: &str) -> HeardSign {
+    HeardSign::News(NodeEvent::Left(node.to_owned()))
 }
 
 #[test]
 fn a_gateway_confirms_with_what_it_has_carried_out() {
     let (mut members, now) = (KnownMembers::default(), Instant::now());
-    let mut say = |process, unix_ms, applied| members.hear(presence(process, unix_ms, applied, PresenceState::Up), now);
+    let mut say = |process, number, applied| members.hear(presence(process, number, applied, PresenceState::Up), now);
     say("one", 1, Some("10-0"));
     say("two", 1, Some("9-7"));
     say("three", 1, None);
     assert_eq!(members.unconfirmed(id("10-0"), now), ["three", "two"]);
     assert_eq!(members.unconfirmed(id("9-7"), now), ["three"]);
-    let mut say = |process, unix_ms, applied| members.hear(presence(process, unix_ms, applied, PresenceState::Up), now);
+    let mut say = |process, number, applied| members.hear(presence(process, number, applied, PresenceState::Up), now);
     say("two", 2, Some("10-1"));
     say("three", 2, Some("not an id"));
     assert_eq!(members.unconfirmed(id("10-1"), now), ["one", "three"]);
@@ -52,7 +52,7 @@ fn who_is_silent_or_says_that_it_ends_is_not_waited_for() {
     assert_eq!(members.hear(up("silent", 1), start), joined("silent"));
     assert_eq!(members.hear(up("gone", 1), start), joined("gone"));
     assert_eq!(members.hear(gone("gone", 2), start), left("gone"));
-    assert_eq!(members.hear(gone("gone", 3), start), None, "it is gone already");
+    assert_eq!(members.hear(gone("gone", 3), start), HeardSign::Known, "it is gone already");
     assert_eq!(members.unconfirmed(id("1-0"), start), ["silent"]);
     let almost = start + ALIVE_FOR - Duration::from_millis(1);
     assert_eq!((members.processes(almost), members.expire(almost)), (vec!["silent".to_owned()], Vec::new()));
@@ -66,9 +66,9 @@ fn who_is_silent_or_says_that_it_ends_is_not_waited_for() {
 fn a_restart_without_interruption_is_no_event() {
     let (mut members, now) = (KnownMembers::default(), Instant::now());
     assert_eq!(members.hear(up("shop/1", 1), now), joined("shop"));
-    assert_eq!(members.hear(up("shop/2", 2), now), None);
+    assert_eq!(members.hear(up("shop/2", 1), now), HeardSign::Known);
     assert_eq!(members.processes(now), ["shop/1", "shop/2"]);
-    assert_eq!(members.hear(gone("shop/1", 3), now), None);
+    assert_eq!(members.hear(gone("shop/1", 3), now), HeardSign::Known);
     assert_eq!((members.processes(now), members.nodes(now, 0).len()), (vec!["shop/2".to_owned()], 1));
     assert_eq!(members.hear(gone("shop/2", 4), now), left("shop"));
     let nodes = members.nodes(now + Duration::from_secs(7), 100);
@@ -81,20 +81,48 @@ fn a_restart_without_interruption_is_no_event() {
 fn what_was_said_before_says_nothing_again() {
     let (mut members, now) = (KnownMembers::default(), Instant::now());
     members.hear(up("shop/1", 5), now);
-    members.hear(presence("shop/1", 5, Some("1-0"), PresenceState::Up), now);
+    assert_eq!(members.hear(presence("shop/1", 5, Some("1-0"), PresenceState::Up), now), HeardSign::Ignored);
     assert_eq!(members.unconfirmed(id("1-0"), now), ["shop/1"]);
     members.hear(gone("shop/1", 7), now);
-    assert_eq!(members.hear(up("shop/1", 6), now), None);
+    // Also when it was on its way while the process ended.
+    assert_eq!(members.hear(up("shop/1", 6), now), HeardSign::Ignored);
+    members.expire(now + ALIVE_FOR);
+    assert_eq!(members.hear(up("shop/1", 6), now + ALIVE_FOR), HeardSign::Ignored);
     assert!(members.processes(now).is_empty());
+    // A process that is started in its place begins anew.
+    assert_eq!(members.hear(up("shop/2", 1), now), joined("shop"));
 }
 
 #[test]
-fn forged_names_fill_no_memory() {
+fn after_an_outage_everybody_is_waited_for_who_was_there_before() {
+    let (mut members, start) = (KnownMembers::default(), Instant::now());
+    members.hear(up("other", 1), start);
+    members.hear(up("gone", 1), start);
+    members.hear(gone("gone", 2), start);
+    members.link_down(start + ALIVE_FOR);
+    members.link_down(start + ALIVE_FOR + Duration::from_secs(1));
+    let late = start + 10 * ALIVE_FOR;
+    members.expire(late);
+    assert_eq!(members.unconfirmed(id("1-0"), late), ["other"]);
+    members.link_up(late);
+    let end = late + BACK_WITHIN;
+    assert_eq!(members.unconfirmed(id("1-0"), end - Duration::from_millis(1)), ["other"]);
+    assert!(members.unconfirmed(id("1-0"), end).is_empty());
+    members.hear(up("other", 2), end);
+    assert_eq!(members.unconfirmed(id("1-0"), end), ["other"]);
+}
+
+#[test]
+fn forged_names_fill_no_memory_and_give_way() {
     let (mut members, now) = (KnownMembers::default(), Instant::now());
     for number in 0..2 * MEMBERS_MAX {
         members.hear(up(&format!("node-{number}"), 1), now);
     }
     assert_eq!((members.processes.len(), members.nodes.len()), (MEMBERS_MAX, MEMBERS_MAX));
-    assert_eq!(members.hear(up("node-0", 2), now), None, "who is known stays known");
-    assert_eq!(members.processes["node-0"].unix_ms, 2);
+    assert_eq!(members.hear(up("node-0", 2), now), HeardSign::Known, "who is known stays known");
+    assert_eq!(members.hear(up("real", 1), now), HeardSign::Ignored);
+    let later = now + ALIVE_FOR;
+    members.expire(later);
+    assert_eq!(members.hear(up("real", 2), later), joined("real"));
+    assert_eq!((members.processes.len(), members.nodes.len()), (MEMBERS_MAX, MEMBERS_MAX));
 }

@@ -232,6 +232,10 @@ impl Gateway {
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").arg(format!("-{name}")).arg(self.pid.to_string()).status();
         assert!(status.expect("kill runs").success());
+        if name == "STOP" {
+            // One thread takes the signal and tells the others: on a busy machine they go on meanwhile.
+            super::eventually("all threads have stopped", || is_stopped(self.pid));
+        }
     }
 
     /// Has the process hand over to a new one, and waits until that serves.
@@ -370,6 +374,13 @@ fn is_log_thread_runnable(pid: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
     let stats = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
     stats.filter_map(|stat| Some(stat.split_once("(log) ")?.1.to_owned())).any(|rest| rest.starts_with(['R', 'D']))
+}
+
+/// Whether all threads of a process are stopped.
+fn is_stopped(pid: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let mut states = threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok());
+    states.all(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('T')))
 }
 
 /// Whether a process holds a socket that listens for TCP.

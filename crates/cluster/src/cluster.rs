@@ -32,8 +32,6 @@ const PRESENT_EVERY: Duration = Duration::from_secs(1);
 const RUNS_EVERY: u32 = 5;
 /// Whoever has not looked at the log of purges for so long may not have been waited for.
 const LATE_AFTER: Duration = Duration::from_millis(1_500);
-/// How long after it began to listen a process may not know all others yet.
-const UNHEARD_FOR: Duration = Duration::from_secs(2);
 /// How long a purge waits for the other gateways.
 const CONFIRM_TIME_MAX: Duration = Duration::from_secs(1);
 /// How long a question waits for answers, and a farewell for Redis.
@@ -74,10 +72,10 @@ pub struct Cluster {
     members: Mutex<KnownMembers>,
     members_changed: Notify,
     questions: Mutex<HashMap<String, mpsc::Sender<(String, Value)>>>,
+    /// Questions that were asked.
+    asked: AtomicU64,
     /// The others are not known yet.
     is_new: AtomicBool,
-    /// Since when the others are heard; `None` while they are not.
-    listening: Mutex<Option<Instant>>,
     /// How many processes Redis counts.
     counted: AtomicU64,
     said: Mutex<Said>,
@@ -138,8 +136,8 @@ impl Cluster {
             members: Mutex::default(),
             members_changed: Notify::new(),
             questions: Mutex::default(),
+            asked: AtomicU64::new(0),
             is_new: AtomicBool::new(true),
-            listening: Mutex::default(),
             counted: AtomicU64::new(1),
             said: Mutex::default(),
             wake: Notify::new(),
@@ -223,27 +221,13 @@ impl Cluster {
         let id = told.unwrap_or_else(silent).map_err(NotEverywhere::Untold)?;
         loop {
             let changed = self.members_changed.notified();
-            let unconfirmed = self.unconfirmed(id);
+            let unconfirmed = lock(&self.members).unconfirmed(id, self.counted.load(Ordering::Relaxed), Instant::now());
             if unconfirmed.is_empty() {
                 return Ok(());
             }
             if tokio::time::timeout_at(deadline, changed).await.is_err() {
                 return Err(NotEverywhere::Unconfirmed(unconfirmed));
             }
-        }
-    }
-
-    /// The processes that have not carried out the log of purges up to `id`.
-    fn unconfirmed(&self, id: LogId) -> Vec<String> {
-        let now = Instant::now();
-        let members = lock(&self.members);
-        let unconfirmed = members.unconfirmed(id, now);
-        let may_miss = lock(&self.listening).is_none_or(|since| now.saturating_duration_since(since) < UNHEARD_FOR);
-        let known = members.processes(now).len() as u64 + 1;
-        let unheard = self.counted.load(Ordering::Relaxed).saturating_sub(known);
-        match unconfirmed.is_empty() && may_miss && unheard > 0 {
-            true => vec![format!("{unheard} that were not heard yet")],
-            false => unconfirmed,
         }
     }
 
@@ -270,13 +254,14 @@ impl Cluster {
     }
 
     fn begin(&self, sender: mpsc::Sender<(String, Value)>) -> Option<String> {
-        let mut number = [0; 16];
-        getrandom::fill(&mut number).ok()?;
-        let id = hexadecimal(&number);
         let mut questions = lock(&self.questions);
-        let has_room = questions.len() < QUESTIONS_MAX;
-        has_room.then(|| questions.insert(id.clone(), sender));
-        has_room.then_some(id)
+        if questions.len() >= QUESTIONS_MAX {
+            return None;
+        }
+        // Processes have names of their own, and so have their questions.
+        let id = format!("{} {}", self.id, self.asked.fetch_add(1, Ordering::Relaxed));
+        questions.insert(id.clone(), sender);
+        Some(id)
     }
 
     async fn tell(&self, command: &str, question: &str, content: Value) -> bool {
@@ -328,14 +313,12 @@ impl Cluster {
         let Some(own) = self.own.get() else { return };
         match heard {
             Heard::Up => {
-                *lock(&self.listening) = Some(Instant::now());
                 lock(&self.members).link_up(Instant::now());
                 self.is_new.store(true, Ordering::Release);
                 own.purges.is_behind.store(true, Ordering::Release);
                 self.wake.notify_one();
             }
             Heard::Down(why) => {
-                *lock(&self.listening) = None;
                 lock(&self.members).link_down(Instant::now());
                 tracing::warn!(why, "purges of other gateways are not received; they are read when Redis is back");
             }
@@ -423,7 +406,7 @@ impl Cluster {
 
     /// Carries out purges that it was told of, and says that this process is there.
     async fn follow(&self, own: &OwnNode, is_late: bool, with_runs: bool) -> bool {
-        if lock(&self.listening).is_none() {
+        if !lock(&self.members).is_listening() {
             // Nobody tells it of purges.
             own.purges.is_behind.store(true, Ordering::Release);
         }

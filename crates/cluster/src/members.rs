@@ -14,7 +14,7 @@ const ALIVE_FOR: Duration = Duration::from_secs(5);
 const SHOWN_FOR: Duration = Duration::from_secs(600);
 /// How long before an outage was noticed somebody may have been heard last who lives on.
 const HEARD_BEFORE: Duration = Duration::from_secs(10);
-/// How long after an outage everybody is waited for who was there before: time to come back and to say so.
+/// How long after a process began to listen others may not have been heard: time to come back from an outage and to say so.
 const BACK_WITHIN: Duration = Duration::from_secs(2);
 /// Processes and gateways that are remembered: more than share one Redis, and a bound for what forged names could fill.
 const MEMBERS_MAX: usize = 1_000;
@@ -52,8 +52,10 @@ pub(crate) enum PresenceState {
 pub(crate) struct KnownMembers {
     processes: BTreeMap<String, Process>,
     nodes: BTreeMap<String, MemberNode>,
-    /// When this process heard the others no longer, and when it heard them again.
-    outage: Option<(Instant, Option<Instant>)>,
+    /// Since when this process hears the others; `None` while it does not.
+    listening: Option<Instant>,
+    /// When it heard them no longer, the last time.
+    deaf: Option<Instant>,
 }
 
 /// What a sign of life means.
@@ -116,12 +118,19 @@ impl KnownMembers {
 
     /// This process does not hear the others any more.
     pub(crate) fn link_down(&mut self, now: Instant) {
-        self.outage = Some((self.outage.filter(|(_, up)| up.is_none()).map_or(now, |(down, _)| down), None));
+        if self.listening.take().is_some() || self.deaf.is_none() {
+            self.deaf = Some(now);
+        }
     }
 
     /// This process hears the others again.
     pub(crate) fn link_up(&mut self, now: Instant) {
-        self.outage = self.outage.map(|(down, _)| (down, Some(now)));
+        self.listening = Some(now);
+    }
+
+    /// Whether this process hears the others.
+    pub(crate) fn is_listening(&self) -> bool {
+        self.listening.is_some()
     }
 
     /// Forgets who was silent for long, and tells who fell silent since the last call.
@@ -147,12 +156,15 @@ impl KnownMembers {
         known.collect()
     }
 
-    /// The processes that are alive and have not carried out the log of purges up to `id`.
-    pub(crate) fn unconfirmed(&self, id: LogId, now: Instant) -> Vec<String> {
-        self.alive(now)
-            .filter(|process| process.applied.is_none_or(|applied| applied < id))
-            .map(|process| process.name.clone())
-            .collect()
+    /// The processes that have not carried out the log of purges up to `id`; `counted` are there with this one, as Redis says.
+    pub(crate) fn unconfirmed(&self, id: LogId, counted: u64, now: Instant) -> Vec<String> {
+        let lacks = |process: &&Process| process.applied.is_none_or(|applied| applied < id);
+        let lacking: Vec<String> = self.alive(now).filter(lacks).map(|process| process.name.clone()).collect();
+        let unheard = counted.saturating_sub(self.alive(now).count() as u64 + 1);
+        match lacking.is_empty() && unheard > 0 && !self.has_heard_all(now) {
+            true => vec![format!("{unheard} that were not heard yet")],
+            false => lacking,
+        }
     }
 
     /// The processes that are alive, as people call them.
@@ -160,12 +172,15 @@ impl KnownMembers {
         self.alive(now).map(|process| process.name.clone()).collect()
     }
 
+    /// Whether this process has listened for so long that it knows all others.
+    fn has_heard_all(&self, now: Instant) -> bool {
+        self.listening.is_some_and(|since| !is_recent(since, now, BACK_WITHIN))
+    }
+
     fn alive(&self, now: Instant) -> impl Iterator<Item = &Process> {
         // Who was not heard because this process heard nobody is still there.
         let may_live = move |process: &Process| {
-            self.outage.is_some_and(|(down, up)| {
-                is_recent(process.heard, down, HEARD_BEFORE) && up.is_none_or(|up| is_recent(up, now, BACK_WITHIN))
-            })
+            !self.has_heard_all(now) && self.deaf.is_some_and(|deaf| is_recent(process.heard, deaf, HEARD_BEFORE))
         };
         self.processes.values().filter(move |process| process.is_alive(now) || (!process.is_gone && may_live(process)))
     }

@@ -31,12 +31,12 @@ impl CachePurger {
         self.registry.purge_responses(purge);
         let Some(cluster) = &self.cluster else { return Ok(()) };
         let told = cluster.spread(purge).await;
-        if let (Err(NotEverywhere::Untold(_)), Some(api)) = (&told, &purge.api) {
+        let (Some(tier), Some(api)) = (self.registry.second_tier(), &purge.api) else { return told.map_err(|why| why.to_string()) };
+        if let Err(NotEverywhere::Untold(_)) = told {
             // Whoever asked is not kept waiting for a Redis that does not answer.
             self.purge_with_redis(api);
             return told.map_err(|why| why.to_string());
         }
-        let (Some(tier), Some(api)) = (self.registry.second_tier(), &purge.api) else { return told.map_err(|why| why.to_string()) };
         // Nobody who has confirmed writes what is purged any more. The names in Redis say nothing of URLs and tags, so that all of the API's
         // responses go.
         tier.settle().await;
@@ -46,8 +46,7 @@ impl CachePurger {
         let told_again = match &told {
             Ok(()) => cluster.spread(purge).await,
             // They have been waited for once.
-            Err(NotEverywhere::Unconfirmed(_)) => cluster.tell_purge(purge).await.map(|_| ()).map_err(NotEverywhere::Untold),
-            Err(NotEverywhere::Untold(_)) => Ok(()),
+            Err(_) => cluster.tell_purge(purge).await.map(|_| ()).map_err(NotEverywhere::Untold),
         };
         told.map_err(|why| why.to_string()).and(deleted).and(told_again.map_err(|why| why.to_string()))
     }

@@ -37,9 +37,9 @@ pub struct GatewayChange {
 
 /// The changes, oldest first.
 #[derive(Default)]
-pub struct ChangeLog(Mutex<(u64, VecDeque<GatewayChange>)>);
+pub struct RecentChanges(Mutex<(u64, VecDeque<GatewayChange>)>);
 
-impl ChangeLog {
+impl RecentChanges {
     /// Notes something that happens now.
     pub fn add(&self, kind: ChangeKind, node: &str, text: String) {
         let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -35,7 +35,7 @@ mod trace_state;
 mod uptime_records;
 
 pub use causes::CauseCounts;
-pub use change_log::{ChangeKind, ChangeLog, GatewayChange};
+pub use change_log::{ChangeKind, GatewayChange, RecentChanges};
 pub use facts::ApiMetadata;
 pub use graphql_facts::GraphqlFacts;
 pub use hook_meter::{HookMeter, HookResult};
@@ -69,7 +69,7 @@ pub struct Observer {
     /// Single requests for people who look.
     pub watch: Arc<RequestWatch>,
     /// What happened lately.
-    pub changes: ChangeLog,
+    pub changes: RecentChanges,
     /// Name of this gateway among others: host and port. Set once it listens.
     node: OnceLock<String>,
     pub log: Arc<LogFigures>,
@@ -137,7 +137,7 @@ impl Observer {
             cores: (0..cores).map(|_| CoreTotals::default()).collect(),
             reloads: ReloadFigures::default(),
             watch: RequestWatch::new(hash_keys),
-            changes: ChangeLog::default(),
+            changes: RecentChanges::default(),
             node: OnceLock::new(),
             log,
             recording,

@@ -38,12 +38,12 @@ fn a_gateway_confirms_with_what_it_has_carried_out() {
     say("one", 1, Some("10-0"));
     say("two", 1, Some("9-7"));
     say("three", 1, None);
-    assert_eq!(members.unconfirmed(id("10-0"), now), ["three", "two"]);
-    assert_eq!(members.unconfirmed(id("9-7"), now), ["three"]);
+    assert_eq!(members.unconfirmed(id("10-0"), 0, now), ["three", "two"]);
+    assert_eq!(members.unconfirmed(id("9-7"), 0, now), ["three"]);
     let mut say = |process, number, applied| members.hear(presence(process, number, applied, PresenceState::Up), now);
     say("two", 2, Some("10-1"));
     say("three", 2, Some("not an id"));
-    assert_eq!(members.unconfirmed(id("10-1"), now), ["one", "three"]);
+    assert_eq!(members.unconfirmed(id("10-1"), 0, now), ["one", "three"]);
 }
 
 #[test]
@@ -53,11 +53,11 @@ fn who_is_silent_or_says_that_it_ends_is_not_waited_for() {
     assert_eq!(members.hear(up("gone", 1), start), joined("gone"));
     assert_eq!(members.hear(gone("gone", 2), start), left("gone"));
     assert_eq!(members.hear(gone("gone", 3), start), HeardSign::Known, "it is gone already");
-    assert_eq!(members.unconfirmed(id("1-0"), start), ["silent"]);
+    assert_eq!(members.unconfirmed(id("1-0"), 0, start), ["silent"]);
     let almost = start + ALIVE_FOR - Duration::from_millis(1);
     assert_eq!((members.processes(almost), members.expire(almost)), (vec!["silent".to_owned()], Vec::new()));
     let end = start + ALIVE_FOR;
-    assert!(members.unconfirmed(id("1-0"), end).is_empty() && members.processes(end).is_empty());
+    assert!(members.unconfirmed(id("1-0"), 0, end).is_empty() && members.processes(end).is_empty());
     assert_eq!(members.expire(end), [NodeEvent::Left("silent".to_owned())]);
     assert_eq!(members.hear(up("silent", 9), end), joined("silent"));
 }
@@ -82,7 +82,7 @@ fn what_was_said_before_says_nothing_again() {
     let (mut members, now) = (KnownMembers::default(), Instant::now());
     members.hear(up("shop/1", 5), now);
     assert_eq!(members.hear(presence("shop/1", 5, Some("1-0"), PresenceState::Up), now), HeardSign::Ignored);
-    assert_eq!(members.unconfirmed(id("1-0"), now), ["shop/1"]);
+    assert_eq!(members.unconfirmed(id("1-0"), 0, now), ["shop/1"]);
     members.hear(gone("shop/1", 7), now);
     // Also when it was on its way while the process ended.
     assert_eq!(members.hear(up("shop/1", 6), now), HeardSign::Ignored);
@@ -103,13 +103,31 @@ fn after_an_outage_everybody_is_waited_for_who_was_there_before() {
     members.link_down(start + ALIVE_FOR + Duration::from_secs(1));
     let late = start + 10 * ALIVE_FOR;
     members.expire(late);
-    assert_eq!(members.unconfirmed(id("1-0"), late), ["other"]);
+    assert_eq!(members.unconfirmed(id("1-0"), 0, late), ["other"]);
     members.link_up(late);
     let end = late + BACK_WITHIN;
-    assert_eq!(members.unconfirmed(id("1-0"), end - Duration::from_millis(1)), ["other"]);
-    assert!(members.unconfirmed(id("1-0"), end).is_empty());
+    assert_eq!(members.unconfirmed(id("1-0"), 0, end - Duration::from_millis(1)), ["other"]);
+    assert!(members.unconfirmed(id("1-0"), 0, end).is_empty());
     members.hear(up("other", 2), end);
-    assert_eq!(members.unconfirmed(id("1-0"), end), ["other"]);
+    assert_eq!(members.unconfirmed(id("1-0"), 0, end), ["other"]);
+}
+
+#[test]
+fn who_begins_to_listen_confirms_for_nobody_whom_redis_counts_and_it_has_not_heard() {
+    let (mut members, start) = (KnownMembers::default(), Instant::now());
+    let unheard = || vec!["2 that were not heard yet".to_owned()];
+    assert_eq!(members.unconfirmed(id("1-0"), 3, start), unheard());
+    members.link_up(start);
+    assert!(members.is_listening());
+    assert_eq!(members.unconfirmed(id("1-0"), 3, start), unheard());
+    assert!(members.unconfirmed(id("1-0"), 1, start).is_empty(), "it is alone");
+    members.hear(up("one", 1), start);
+    assert_eq!(members.unconfirmed(id("1-0"), 3, start), ["one"]);
+    for process in ["one", "two"] {
+        members.hear(presence(process, 2, Some("1-0"), PresenceState::Up), start);
+    }
+    assert!(members.unconfirmed(id("1-0"), 3, start).is_empty());
+    assert!(members.unconfirmed(id("1-0"), 9, start + BACK_WITHIN).is_empty(), "whoever lives was heard by then");
 }
 
 #[test]

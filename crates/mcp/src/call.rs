@@ -1,0 +1,170 @@
+//! What a request calls.
+
+use crate::envelope::{members, text};
+use crate::error::{CallError, RpcCode};
+use serde_json::value::RawValue;
+
+/// Longest id, in bytes of JSON: clients count, or send a UUID.
+const ID_BYTES_MAX: usize = 1 << 10;
+
+/// A JSON-RPC request or notification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The method's name; not empty.
+    pub method: String,
+    /// What it is for; `None` if the method is for none.
+    pub primitive: Option<Primitive>,
+    /// Its id as JSON; `null` for a notification.
+    pub id: Box<str>,
+    /// Whether nobody waits for a response.
+    pub is_notification: bool,
+}
+
+/// What a call is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Primitive {
+    /// What it is.
+    pub kind: PrimitiveKind,
+    /// The name of a tool or prompt, the URI of a resource.
+    pub name: String,
+}
+
+/// What MCP servers offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PrimitiveKind {
+    /// A function.
+    Tool,
+    /// Data with a URI.
+    Resource,
+    /// A text with places for values.
+    Prompt,
+}
+
+/// Where a method names its primitive.
+#[derive(Clone, Copy)]
+enum Naming {
+    /// `params.name` or `params.uri`. Without it the call is refused.
+    Required(PrimitiveKind, &'static str),
+    /// The same; a call without it goes to the server, which refuses it.
+    Optional(PrimitiveKind, &'static str),
+    /// `params.ref`: a prompt by name or a resource by URI.
+    Reference,
+}
+
+/// The methods of the protocol that are for one primitive.
+fn naming(method: &str) -> Option<Naming> {
+    Some(match method {
+        "tools/call" => Naming::Required(PrimitiveKind::Tool, "name"),
+        "resources/read" => Naming::Required(PrimitiveKind::Resource, "uri"),
+        "prompts/get" => Naming::Required(PrimitiveKind::Prompt, "name"),
+        "resources/subscribe" | "resources/unsubscribe" => Naming::Optional(PrimitiveKind::Resource, "uri"),
+        "completion/complete" => Naming::Reference,
+        _ => return None,
+    })
+}
+
+impl PrimitiveKind {
+    /// Tyk's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            PrimitiveKind::Tool => "tool",
+            PrimitiveKind::Resource => "resource",
+            PrimitiveKind::Prompt => "prompt",
+        }
+    }
+}
+
+impl Call {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// It is no JSON-RPC request, or does not name what it calls.
+    pub fn read(body: &[u8]) -> Result<Self, CallError> {
+        let not_json = CallError::new(RpcCode::PARSE, "parse error", None);
+        // As in Tyk, `null` is a request without members.
+        let members = match members(body, &["jsonrpc", "method", "id", "params"]) {
+            Ok(members) => members,
+            Err(_) if body.trim_ascii() == b"null" => {
+                return Err(CallError::new(RpcCode::INVALID_REQUEST, "invalid request", None));
+            }
+            Err(_) => return Err(not_json),
+        };
+        let [version, method, id, params] = members.values;
+        let null = |value: &&RawValue| value.get() == "null";
+        // A value of the wrong type is to Tyk like text that is no JSON.
+        let text_of = |value: Option<&RawValue>| match value.filter(|value| !null(value)) {
+            None => Ok(String::new()),
+            Some(value) => text(value).ok_or_else(|| not_json.clone()),
+        };
+        let (version, method) = (text_of(version)?, text_of(method)?);
+        let is_id_long = id.is_some_and(|id| id.get().len() > ID_BYTES_MAX);
+        let shown_id = id.filter(|_| !is_id_long);
+        if version != "2.0" || method.is_empty() || members.is_ambiguous || is_id_long {
+            return Err(CallError::new(RpcCode::INVALID_REQUEST, "invalid request", shown_id));
+        }
+        let primitive = match naming(&method) {
+            None => None,
+            Some(naming) => named(naming, params).map_err(|why| CallError::new(RpcCode::INVALID_PARAMS, why, id))?,
+        };
+        let is_notification = id.is_none();
+        Ok(Call { method, primitive, id: id.map_or("null", RawValue::get).into(), is_notification })
+    }
+}
+
+/// What `params` name.
+fn named(naming: Naming, params: Option<&RawValue>) -> Result<Option<Primitive>, &'static str> {
+    match naming {
+        Naming::Required(kind, member) => {
+            let params = params.ok_or("missing required params object")?;
+            required(kind, member, params).map(Some)
+        }
+        Naming::Optional(kind, member) => match params.map(|params| required(kind, member, params)) {
+            Some(Err(AMBIGUOUS)) => Err(AMBIGUOUS),
+            found => Ok(found.and_then(Result::ok)),
+        },
+        Naming::Reference => {
+            let Some(read) = params.and_then(|params| members(params.get().as_bytes(), &["ref"]).ok()) else { return Ok(None) };
+            if read.is_ambiguous {
+                return Err(AMBIGUOUS);
+            }
+            let [Some(reference)] = read.values else { return Ok(None) };
+            let Ok(read) = members(reference.get().as_bytes(), &["type", "name", "uri"]) else { return Ok(None) };
+            let [kind, name, uri] = read.values;
+            if read.is_ambiguous {
+                return Err(AMBIGUOUS);
+            }
+            let (kind, name) = match kind.and_then(text).as_deref() {
+                Some("ref/prompt") => (PrimitiveKind::Prompt, name),
+                Some("ref/resource") => (PrimitiveKind::Resource, uri),
+                _ => return Ok(None),
+            };
+            Ok(name.and_then(text).map(|name| Primitive { kind, name }))
+        }
+    }
+}
+
+/// What is said of `params` whose member could be read in two ways, or is no text.
+const AMBIGUOUS: &str = "invalid params";
+
+fn required(kind: PrimitiveKind, member: &str, params: &RawValue) -> Result<Primitive, &'static str> {
+    let missing = match member {
+        "uri" => "missing required parameter: uri",
+        _ => "missing required parameter: name",
+    };
+    if params.get() == "null" {
+        return Err(missing);
+    }
+    let read = members(params.get().as_bytes(), &[member]).map_err(|_| "invalid params: expected object")?;
+    let [value] = read.values;
+    match value {
+        _ if read.is_ambiguous => Err(AMBIGUOUS),
+        None => Err(missing),
+        Some(value) => match text(value) {
+            Some(name) if !name.is_empty() => Ok(Primitive { kind, name }),
+            _ => Err(AMBIGUOUS),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Events of a `text/event-stream`, one after the other as their bytes arrive.
+
+/// The byte order mark that may begin a stream.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Splits a stream into events. Their bytes, joined, are those of the stream.
+#[derive(Debug)]
+pub struct EventReader {
+    event: Vec<u8>,
+    bytes_max: usize,
+    /// Whether the current line has no byte yet.
+    at_line_start: bool,
+    /// Whether the last byte was a carriage return: a line feed behind it ends no other line.
+    after_return: bool,
+    /// Whether the event ended with the last byte.
+    is_complete: bool,
+}
+
+/// An event that exceeds the bound of its reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventTooLarge;
+
+/// The lines of an event that say what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventParts {
+    /// The type; empty for a message.
+    pub kind: Vec<u8>,
+    /// All lines of data, joined.
+    pub data: Vec<u8>,
+}
+
+impl EventReader {
+    /// A reader of events of at most so many bytes.
+    pub fn new(bytes_max: usize) -> Self {
+        EventReader { event: Vec::new(), bytes_max, at_line_start: true, after_return: false, is_complete: false }
+    }
+
+    /// Takes bytes up to the end of the next event, and returns that; `None` if it is not complete.
+    ///
+    /// # Errors
+    /// The event is too large.
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<&[u8]>, EventTooLarge> {
+        if std::mem::take(&mut self.is_complete) {
+            self.event.clear();
+        }
+        while let Some((byte, rest)) = bytes.split_first() {
+            *bytes = rest;
+            let joins_return = std::mem::replace(&mut self.after_return, *byte == b'\r') && *byte == b'\n';
+            self.event.push(*byte);
+            if self.event.len() > self.bytes_max {
+                return Err(EventTooLarge);
+            }
+            if joins_return {
+                // The rest of a line's end. If that ended an event, it passes by itself.
+                if self.event.len() == 1 {
+                    self.is_complete = true;
+                    return Ok(Some(&self.event));
+                }
+                continue;
+            }
+            let ends_line = matches!(byte, b'\n' | b'\r');
+            if std::mem::replace(&mut self.at_line_start, ends_line) && ends_line {
+                self.is_complete = true;
+                return Ok(Some(&self.event));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is left when the stream has ended.
+    pub fn rest(&mut self) -> &[u8] {
+        if std::mem::take(&mut self.is_complete) {
+            self.event.clear();
+        }
+        &self.event
+    }
+}
+
+impl EventParts {
+    /// Reads an event; `None` if it has no data.
+    pub fn read(event: &[u8]) -> Option<Self> {
+        let mut parts = EventParts { kind: Vec::new(), data: Vec::new() };
+        let mut has_data = false;
+        for line in lines(event) {
+            match field(line) {
+                (b"event", value) => parts.kind = value.to_vec(),
+                (b"data", value) => {
+                    if std::mem::replace(&mut has_data, true) {
+                        parts.data.push(b'\n');
+                    }
+                    parts.data.extend_from_slice(value);
+                }
+                _ => {}
+            }
+        }
+        has_data.then_some(parts)
+    }
+
+    /// Whether it is a message, which carries JSON-RPC.
+    pub fn is_message(&self) -> bool {
+        matches!(self.kind.as_slice(), b"" | b"message")
+    }
+
+    /// The event that these are the parts of, with other data.
+    pub fn with_data(&self, event: &[u8], data: &[u8]) -> Vec<u8> {
+        let mut made = Vec::with_capacity(event.len());
+        for line in lines(event).filter(|line| !line.is_empty() && field(line).0 != b"data") {
+            made.extend_from_slice(line);
+            made.push(b'\n');
+        }
+        for line in lines(data) {
+            made.extend_from_slice(b"data: ");
+            made.extend_from_slice(line);
+            made.push(b'\n');
+        }
+        made.push(b'\n');
+        made
+    }
+}
+
+/// The lines of an event, without their ends.
+fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = event.strip_prefix(MARK).unwrap_or(event);
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+        let (line, behind) = rest.split_at_checked(end)?;
+        rest = behind.strip_prefix(b"\r\n").or_else(|| behind.get(1..)).unwrap_or_default();
+        Some(line)
+    })
+}
+
+/// A line's name and value.
+fn field(line: &[u8]) -> (&[u8], &[u8]) {
+    match line.iter().position(|byte| *byte == b':').and_then(|at| line.split_at_checked(at)) {
+        None => (line, b""),
+        Some((name, value)) => {
+            let value = value.get(1..).unwrap_or_default();
+            (name, value.strip_prefix(b" ").unwrap_or(value))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

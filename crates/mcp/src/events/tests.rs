@@ -1,0 +1,45 @@
+use super::*;
+
+/// The events of a stream that arrives in pieces of so many bytes, and what is left.
+fn split(stream: &str, piece: usize) -> (Vec<String>, String) {
+    let mut reader = EventReader::new(64);
+    let mut events = Vec::new();
+    for mut bytes in stream.as_bytes().chunks(piece) {
+        while let Some(event) = reader.next(&mut bytes).unwrap() {
+            events.push(String::from_utf8(event.to_vec()).unwrap());
+        }
+    }
+    let rest = String::from_utf8(reader.rest().to_vec()).unwrap();
+    (events, rest)
+}
+
+#[test]
+fn events_end_with_an_empty_line_of_any_kind() {
+    let streams = [
+        ("data: a\n\ndata: b\n\n", vec!["data: a\n\n", "data: b\n\n"], ""),
+        ("data: a\r\n\r\ndata: b\r\n\r\n", vec!["data: a\r\n\r", "\n", "data: b\r\n\r", "\n"], ""),
+        ("data: a\r\rdata: b", vec!["data: a\r\r"], "data: b"),
+        ("\n\ndata: a\n", vec!["\n", "\n"], "data: a\n"),
+        ("id: 1\ndata: a\ndata: b\n\n: c\n\n", vec!["id: 1\ndata: a\ndata: b\n\n", ": c\n\n"], ""),
+    ];
+    for (stream, events, rest) in streams {
+        for piece in [1, 2, 3, 100] {
+            let found = split(stream, piece);
+            assert_eq!(found, (events.iter().map(ToString::to_string).collect(), rest.to_owned()), "{stream:?} by {piece}");
+            assert_eq!(found.0.concat() + &found.1, stream);
+        }
+    }
+}
+
+#[test]
+fn an_event_is_bounded() {
+    let mut reader = EventReader::new(8);
+    assert_eq!(reader.next(&mut &b"data: 123456"[..]), Err(EventTooLarge));
+}
+
+#[test]
+fn parts_are_read_as_browsers_do() {
+    let parts = EventParts::read(b"event:x\ndata\ndata:  a\nid:1\n\n").unwrap();
+    assert_eq!((parts.kind.as_slice(), parts.data.as_slice()), (&b"x"[..], &b"\n a"[..]));
+    assert_eq!(EventParts::read(b"event: x\n\n"), None);
+}

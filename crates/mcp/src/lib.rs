@@ -1,0 +1,15 @@
+//! Messages of the Model Context Protocol: JSON-RPC 2.0 as an MCP gateway must read it. A message that two readers could understand in two
+//! ways is refused: what is checked here is what the server executes. Nothing here does I/O or has a clock; each function's work is bounded by
+//! the bytes that it gets.
+#![forbid(unsafe_code)]
+
+mod call;
+mod envelope;
+mod error;
+mod events;
+mod listing;
+
+pub use call::{Call, Primitive, PrimitiveKind};
+pub use error::{CallError, RpcCode, error_body};
+pub use events::{EventParts, EventReader, EventTooLarge};
+pub use listing::{Filtered, Visible, filtered, filtered_event};

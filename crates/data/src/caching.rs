@@ -26,7 +26,7 @@ pub fn serve_from(outgoing: &mut Outgoing, answer: &CachedResponse, source: Box<
     outgoing.status = answer.status();
     outgoing.body.clear();
     outgoing.close = false;
-    outgoing.sourced = Some(SourcedBody { source, len: answer.body_len(), detached: None });
+    outgoing.sourced = Some(SourcedBody { source, len: answer.body_len(), is_event_stream: false, detached: None });
 }
 
 /// Tells the cache if a rule for errors has replaced the response.

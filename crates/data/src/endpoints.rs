@@ -29,6 +29,8 @@ pub struct Hits {
     patterns: Vec<u32>,
     /// Those that match the path with the listen path; empty if no list decides about access.
     of_whole_path: Vec<u32>,
+    /// Those that match the method of a call and what it is for; empty for requests that are no calls.
+    of_call: [Vec<u32>; 2],
     /// Patterns that may match.
     candidates: Vec<u32>,
     /// Literal texts found in the path.
@@ -53,6 +55,11 @@ impl Hits {
     /// The numbers of the patterns that match the path after the listen path, in ascending order.
     pub fn patterns(&self) -> &[u32] {
         &self.patterns
+    }
+
+    /// Forgets the call of another request.
+    pub fn forget_call(&mut self) {
+        self.of_call.iter_mut().for_each(Vec::clear);
     }
 
     /// The numbers of those that match the path with the listen path, in ascending order.
@@ -112,16 +119,32 @@ impl<T> EndpointList<T> {
         self.entries.is_empty()
     }
 
-    /// The first entry for a path with exactly this method.
+    /// The first entry for a path with exactly this method. Of a call, the entry for what it is for, else for its method, comes before that
+    /// for its path.
     #[inline]
     pub fn find(&self, hits: &Hits, method: &str) -> Option<&T> {
-        self.first(hits.patterns(), |entry| entry.method == method)
+        self.narrowest(hits, |entry| entry.method == method)
     }
 
     /// The first entry for a path with this method or for any method.
     #[inline]
     pub fn find_for_any(&self, hits: &Hits, method: &str) -> Option<&T> {
-        self.first(hits.patterns(), |entry| entry.method.is_empty() || entry.method == method)
+        self.narrowest(hits, |entry| entry.method.is_empty() || entry.method == method)
+    }
+
+    /// The entries for a path, for the method of a call, and for what it is for, each with exactly this method.
+    pub fn find_each(&self, hits: &Hits, method: &str) -> [Option<&T>; 3] {
+        let [of_method, of_primitive] = &hits.of_call;
+        [&hits.patterns, of_method, of_primitive].map(|patterns| self.first(patterns, |entry| entry.method == method))
+    }
+
+    #[inline]
+    fn narrowest(&self, hits: &Hits, fits: impl Fn(&MatchedEndpoint<T>) -> bool) -> Option<&T> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let of_call = || hits.of_call.iter().rev().find_map(|patterns| self.first(patterns, &fits));
+        of_call().or_else(|| self.first(&hits.patterns, &fits))
     }
 
     /// The same for lists that decide about access, whose patterns may also match the path with the listen path.

@@ -3,6 +3,7 @@
 use crate::error_templates::{ErrorData, ErrorTemplates};
 use crate::refusal::is_plain;
 use tollgate_http::{HeadView, KnownHeader};
+use tollgate_mcp::{Call, RpcCode, error_body};
 
 /// The form of an error's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,21 +13,45 @@ pub enum ErrorForm<'a> {
     Problem,
     /// With this content type, the request's own.
     Xml(&'a str),
+    /// An error of JSON-RPC, for the call with this id.
+    Rpc(&'a str),
+}
+
+/// What a request says of the form of errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorAudience<'a> {
+    Any,
+    /// Its body is XML, with this content type.
+    Xml(&'a str),
+    /// It is the call with this id.
+    Caller(&'a str),
+}
+
+impl<'a> ErrorAudience<'a> {
+    /// The audience of a request with this content type of XML's, if it has one, or with this call.
+    pub fn new(xml_type: Option<&'a str>, call: Option<&'a Call>) -> Self {
+        match (call, xml_type) {
+            (Some(call), _) => ErrorAudience::Caller(&call.id),
+            (None, Some(xml_type)) => ErrorAudience::Xml(xml_type),
+            (None, None) => ErrorAudience::Any,
+        }
+    }
 }
 
 impl<'a> ErrorForm<'a> {
-    /// The form for a request with this content type of XML's, if it has one.
-    pub fn new(xml_type: Option<&'a str>, problem_details: bool) -> Self {
-        match xml_type {
-            Some(xml_type) => ErrorForm::Xml(xml_type),
-            None if problem_details => ErrorForm::Problem,
-            None => ErrorForm::Json,
+    /// The form for a request.
+    pub fn new(audience: ErrorAudience<'a>, problem_details: bool) -> Self {
+        match audience {
+            ErrorAudience::Caller(id) => ErrorForm::Rpc(id),
+            ErrorAudience::Xml(xml_type) => ErrorForm::Xml(xml_type),
+            ErrorAudience::Any if problem_details => ErrorForm::Problem,
+            ErrorAudience::Any => ErrorForm::Json,
         }
     }
 
     pub fn content_type(self) -> &'a str {
         match self {
-            ErrorForm::Json => "application/json",
+            ErrorForm::Json | ErrorForm::Rpc(_) => "application/json",
             ErrorForm::Problem => "application/problem+json",
             ErrorForm::Xml(xml_type) => xml_type,
         }
@@ -40,10 +65,12 @@ impl<'a> ErrorForm<'a> {
     /// Appends the operator's own body for a status, else the built-in one. The body says `shown`.
     pub fn write(self, templates: &ErrorTemplates, (status, shown): (u16, u16), message: &str, is_limit: bool, body: &mut Vec<u8>) {
         let is_xml = matches!(self, ErrorForm::Xml(_));
-        if let Some(template) = templates.find(status, is_xml).filter(|_| self != ErrorForm::Problem) {
+        let is_fixed = matches!(self, ErrorForm::Problem | ErrorForm::Rpc(_));
+        if let Some(template) = templates.find(status, is_xml).filter(|_| !is_fixed) {
             return template.write(&ErrorData { status: shown, message, invalid_params: "" }, self.escape(), body);
         }
         match self {
+            ErrorForm::Rpc(id) => body.extend_from_slice(&error_body(RpcCode::of_status(shown), message, Some(shown), id)),
             ErrorForm::Json => {
                 body.extend_from_slice(b"{\n    \"error\": \"");
                 escape_json(message, body);

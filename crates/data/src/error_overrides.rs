@@ -259,7 +259,7 @@ fn without_problem(form: ErrorForm<'_>) -> ErrorForm<'_> {
             let essence = xml_type.split(';').next().unwrap_or_default().trim();
             if essence.eq_ignore_ascii_case("application/soap+xml") { ErrorForm::Json } else { ErrorForm::Xml(essence) }
         }
-        ErrorForm::Json | ErrorForm::Problem => ErrorForm::Json,
+        ErrorForm::Json | ErrorForm::Problem | ErrorForm::Rpc(_) => ErrorForm::Json,
     }
 }
 

@@ -79,6 +79,7 @@ impl RequestState {
     pub fn begin_chain(&mut self, skips_limits: bool) {
         self.caller = KnownCaller::default();
         self.decisions = Decisions { is_looped: true, skips_limits, ..Decisions::default() };
+        self.hits.forget_call();
         // As in Tyk, only the middlewares of the API that calls the upstream process the response.
         self.response.chain.clear();
     }
@@ -87,6 +88,7 @@ impl RequestState {
     pub fn clear(&mut self) {
         self.caller = KnownCaller::default();
         self.decisions = Decisions::default();
+        self.hits.forget_call();
         self.body = RequestBody::default();
         self.notes = Notes::default();
         self.response.clear();
@@ -220,15 +222,20 @@ impl<'a> Exchange<'a> {
         if is_over { WaitPolicy::IsOver } else { WaitPolicy::Waits }
     }
 
-    /// Holds the request until there is an answer about its limits. All holds together last no longer than one answer may take.
+    /// Holds the request until there is an answer about its limits; then its middleware begins again.
     pub fn hold_for_limits(&mut self, pending: Option<Pending<()>>) -> Step {
+        Step::again(self.until_limits(pending))
+    }
+
+    /// Until there is an answer about its limits. All holds together last no longer than one answer may take.
+    pub fn until_limits(&mut self, pending: Option<Pending<()>>) -> HoldUntil {
         let now = self.arrival.now;
         self.notes.limits_since.get_or_insert(now);
         let held = self.notes.held_for_limits(now);
         let time_max = self.arrival.keys.shared_keys().map_or(Duration::ZERO, |shared| shared.cluster.limits.answer_time_max());
         // `None` when the answer has arrived meanwhile.
         let work: Work = pending.map_or_else(|| Box::pin(std::future::ready(())) as Work, |answer| answer.work());
-        Step::again(HoldUntil::Done(work, time_max.saturating_sub(held)))
+        HoldUntil::Done(work, time_max.saturating_sub(held))
     }
 
     /// Counts a refusal that only dry run prevented, and tells the client.

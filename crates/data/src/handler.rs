@@ -23,7 +23,7 @@ mod walk;
 
 use crate::client_tls::CallerTls;
 use crate::control_caller::ControlCaller;
-use crate::error_body::xml_type;
+use crate::error_body::{ErrorAudience, xml_type};
 use crate::exchange::{Arrival, ChainLink, Continuation, Exchange, RequestState, Step};
 use crate::gateway_state::GatewayState;
 use crate::header_names::is_same_name;
@@ -323,7 +323,9 @@ impl Handler for GatewayHandler {
             && let Err(wait) = rates.admit(client_network(client_ip), now.since(core.shared.start))
         {
             totals.iter().for_each(|totals| totals.too_many.add(1));
-            reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, xml_type(HeadView::new(&request.headers)).as_deref());
+            let xml = xml_type(HeadView::new(&request.headers));
+            let audience = ErrorAudience::new(xml.as_deref(), None);
+            reply::refuse(outgoing, settings, &refusal::ADDRESS_RATE_LIMIT, audience);
             let seconds = wait.as_millis().div_ceil(1000).max(1);
             outgoing.edits.add("Retry-After", seconds.to_string().as_bytes());
             return Verdict::Reply;
@@ -591,7 +593,8 @@ impl GatewayHandler {
                 let settings = &context.core.shared.settings;
                 let rules = snapshot.apis.get(self.place.api).and_then(|api| api.error_overrides.as_deref());
                 let xml = xml_type(HeadView::new(&context.request.headers));
-                let rule = reply::refuse_by_rules(outgoing, settings, rules, (&refusal, None), xml.as_deref());
+                let audience = ErrorAudience::new(xml.as_deref(), self.state.decisions.call.as_deref());
+                let rule = reply::refuse_by_rules(outgoing, settings, rules, (&refusal, None), audience);
                 self.finish(ResponseMaker::Refusal, None, began, None, &mut outgoing.edits);
                 rule.iter().for_each(|rule| reply::set_headers(outgoing, rule));
                 self.count_reply(context, snapshot, outgoing, Some(refusal.cause));
@@ -652,8 +655,9 @@ impl GatewayHandler {
     fn refuse_in_flight(&self, maker: ResponseMaker, refused: (&Refusal, Option<&Fault>), outgoing: &mut Outgoing) {
         let in_flight = self.in_flight.as_ref();
         let xml = in_flight.and_then(|in_flight| in_flight.xml_type.as_deref());
+        let audience = ErrorAudience::new(xml, self.state.decisions.call.as_deref());
         let rules = in_flight.and_then(InFlight::error_overrides);
-        let rule = reply::refuse_by_rules(outgoing, &self.core.shared.settings, rules, refused, xml);
+        let rule = reply::refuse_by_rules(outgoing, &self.core.shared.settings, rules, refused, audience);
         self.finish_in_flight(maker, None, &mut outgoing.edits);
         rule.iter().for_each(|rule| reply::set_headers(outgoing, rule));
     }
@@ -712,7 +716,7 @@ impl GatewayHandler {
         if let Some(callers) = shared.control_callers.as_ref().filter(|_| request.path().starts_with("/tyk"))
             && let Err(refusal) = callers.check(self.tls.as_deref(), tollgate_clock::unix_s()).map_err(Refusal::from)
         {
-            reply::refuse(outgoing, &shared.settings, &refusal, None);
+            reply::refuse(outgoing, &shared.settings, &refusal, ErrorAudience::Any);
             return Verdict::Reply;
         }
         let caller = ControlCaller::behind_proxies(

@@ -24,6 +24,7 @@ mod key_limits;
 mod key_state;
 mod limit_headers;
 mod limits_report;
+mod list_filter;
 mod oauth_token;
 mod openid_auth;
 mod operation_mock;
@@ -43,6 +44,7 @@ mod response_headers;
 mod response_hooks;
 mod reverse_headers;
 mod rewrite_url;
+mod rpc_call;
 mod scope_check;
 mod shared_cache;
 mod signature_auth;
@@ -103,6 +105,8 @@ impl ListedMiddleware {
 pub const PRE_AUTH: &[ListedMiddleware] = &[
     // Nothing is served without the plugins that an API asks for.
     listed("RefusedPlugins", Runs, refused_plugins::RefusedPlugins::compile),
+    // What is called is the endpoint.
+    listed("RpcCall", Runs, rpc_call::RpcCall::compile),
     // The endpoint's kind decides whether anything else matters: closed, open to all, or answered here.
     listed("AccessCheck", Runs, access::AccessCheck::compile),
     // Requests that must not be recorded are excluded, whatever happens next.
@@ -179,6 +183,8 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("UpstreamCredentials", Passes, upstream_credentials::UpstreamCredentials::compile),
     // A mock answers what a changed request would have asked, after authentication and limits.
     listed("OperationMocks", Runs, operation_mock::OperationMocks::compile),
+    // Nothing after it sees what the caller must not see.
+    listed("ListFilter", Runs, list_filter::ListFilter::compile),
     // Changes to the response.
     listed("TransformResponse", Runs, transform_response::TransformResponse::compile),
     listed("TransformJqResponse", Runs, transform_jq_response::TransformJqResponse::compile),

@@ -159,6 +159,8 @@ macro_rules! catalogue {
 
 catalogue! {
     FORBIDDEN_ENDPOINT = 403, "endpoint_forbidden", "Requested endpoint is forbidden" => ENDPOINT;
+    MCP_METHOD_UNLISTED = 403, "mcp_method_unlisted", "Access to this operation has been disallowed" => ENDPOINT;
+    MCP_PRIMITIVE_UNLISTED = 403, "mcp_primitive_unlisted", "access to this resource has been disallowed" => ENDPOINT;
     VERSION_MISSING = 403, "version_missing", "Version information not found";
     VERSION_UNKNOWN = 403, "version_unknown", "This API version does not seem to exist";
     VERSION_API_UNKNOWN = 404, "version_unknown", "This API version does not seem to exist";

@@ -812,7 +812,7 @@ impl Connection {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
             }
             Stage::Relay => self.exchange.wait_ms(limits),
-            Stage::Sourced(_) => limits.body_stall_ms,
+            Stage::Sourced(reply) => limits.silence_ms(reply.is_event_stream()),
             Stage::Tunnel(_) => limits.tunnel_idle_ms,
             Stage::Drain(_) => DRAIN_MS,
             Stage::Linger(_) => LINGER_MS,

@@ -57,6 +57,14 @@ pub struct Limits {
     pub drain_ms: u64,
 }
 
+impl Limits {
+    /// Longest silence within a body. Both sides of an event stream may have nothing to say for as long as those of a tunnel.
+    #[inline]
+    pub(crate) fn silence_ms(&self, is_event_stream: bool) -> u64 {
+        if is_event_stream { self.tunnel_idle_ms } else { self.body_stall_ms }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Limits {

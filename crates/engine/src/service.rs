@@ -341,6 +341,11 @@ pub trait BodySink {
         Poll::Ready(Ok(()))
     }
 
+    /// Whether nobody needs the rest any more. If pending, the task is woken when that is so.
+    fn poll_unwanted(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+
     /// Called after the last byte.
     fn finish(self: Box<Self>);
 }
@@ -351,6 +356,8 @@ pub struct SourcedBody {
     pub source: Box<dyn BodySource>,
     /// Length of the body, if it is known: then the reply's header lines contain it. Otherwise the engine frames the body.
     pub len: Option<u64>,
+    /// Whether it is an event stream, which may say nothing for as long as a tunnel.
+    pub is_event_stream: bool,
     /// An exchange to start with this reply.
     pub detached: Option<DetachedExchange>,
 }

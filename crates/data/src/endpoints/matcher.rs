@@ -75,6 +75,18 @@ impl EndpointMatcher {
         (hits.patterns, hits.of_whole_path) = (patterns, of_whole_path);
     }
 
+    /// Finds all patterns that match the method of a call, and what it is for, each written as a path.
+    pub fn find_call(&self, paths: [Option<&str>; 2], hits: &mut Hits) {
+        let mut of_call = std::mem::take(&mut hits.of_call);
+        for (path, found) in paths.into_iter().zip(&mut of_call) {
+            found.clear();
+            if let Some(path) = path {
+                self.find_in(path, hits, found);
+            }
+        }
+        hits.of_call = of_call;
+    }
+
     /// The patterns that match one form of a path, in ascending order.
     fn find_in(&self, path: &str, hits: &mut Hits, found: &mut Vec<u32>) {
         found.clear();

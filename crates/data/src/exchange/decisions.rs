@@ -4,6 +4,7 @@ use crate::breaker::Passage;
 use crate::upstream::Upstream;
 use std::sync::Arc;
 use tollgate_access::keys::CountedRequest;
+use tollgate_mcp::Call;
 
 /// Decisions about one request in one chain.
 #[derive(Default)]
@@ -24,6 +25,8 @@ pub struct Decisions {
     pub is_conditional: bool,
     /// How often throttling has held the request.
     pub throttled: u32,
+    /// The call of a request to an MCP server.
+    pub call: Option<Box<Call>>,
     /// Whether the request is recorded, and how.
     pub track: Track,
     /// The counts of the key's limits for this request.

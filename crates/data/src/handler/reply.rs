@@ -1,26 +1,28 @@
 //! Replies of the gateway itself, in Tyk's wording and form.
 
-use crate::error_body::{ErrorForm, write_problem};
+use crate::error_body::{ErrorAudience, ErrorForm, write_problem};
 use crate::error_flags;
 use crate::error_overrides::{CompiledOverrides, MadeBody, OverrideRule};
 use crate::refusal::{ALL_HOSTS_DOWN, NOT_JSON, Refusal, RefusalTopic};
 use crate::settings::Settings;
 use tollgate_engine::{Fault, Outgoing};
 
-/// Writes a refusal as JSON, or as XML when the request was XML.
-pub(super) fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, xml_type: Option<&str>) {
+/// Writes a refusal in the form that the request asks for.
+pub(super) fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, audience: ErrorAudience<'_>) {
     let (status, message, json) = settings.worded(refusal);
-    if *refusal == ALL_HOSTS_DOWN && !settings.answers.problem_details {
+    let form = ErrorForm::new(audience, settings.answers.problem_details);
+    if *refusal == ALL_HOSTS_DOWN && !matches!(form, ErrorForm::Problem | ErrorForm::Rpc(_)) {
         // Tyk has no template for it.
         return plain(outgoing, settings, status, &format!("{message}\n"));
     }
-    if let Some(document) = refusal.message.document() {
+    // A caller understands errors of JSON-RPC alone.
+    if let Some(document) = refusal.message.document().filter(|_| !matches!(form, ErrorForm::Rpc(_))) {
         start(outgoing, settings, status, document.content_type);
         return outgoing.body.extend_from_slice(&document.body);
     }
-    let form = ErrorForm::new(xml_type, settings.answers.problem_details);
     start(outgoing, settings, status, form.content_type());
-    let has_template = settings.answers.error_templates.find(status, xml_type.is_some()).is_some();
+    let is_xml = matches!(form, ErrorForm::Xml(_));
+    let has_template = settings.answers.error_templates.find(status, is_xml).is_some();
     match form {
         ErrorForm::Json if !json.is_empty() && !has_template => outgoing.body.extend_from_slice(json.as_bytes()),
         form => form.write(&settings.answers.error_templates, (status, status), message, is_limit(refusal), &mut outgoing.body),
@@ -34,20 +36,21 @@ pub(super) fn refuse_by_rules<'r>(
     settings: &Settings,
     rules: Option<&'r CompiledOverrides>,
     (refusal, fault): (&Refusal, Option<&Fault>),
-    xml_type: Option<&str>,
+    audience: ErrorAudience<'_>,
 ) -> Option<&'r OverrideRule> {
     let written = |outgoing: &mut Outgoing| {
-        refuse(outgoing, settings, refusal, xml_type);
+        refuse(outgoing, settings, refusal, audience);
         None
     };
-    let Some(rules) = rules else { return written(outgoing) };
+    // As in Tyk, no rule replaces the errors of calls.
+    let Some(rules) = rules.filter(|_| !matches!(audience, ErrorAudience::Caller(_))) else { return written(outgoing) };
     let (status, message, _) = settings.worded(refusal);
     let flags = fault.map_or_else(|| [refusal.facts.flag, ""], error_flags::flags_of_fault);
     let Some(rule) = rules.for_refusal(status, message, &flags) else {
         return written(outgoing);
     };
     let status = rule.status(status);
-    let form = ErrorForm::new(xml_type, settings.answers.problem_details);
+    let form = ErrorForm::new(audience, settings.answers.problem_details);
     let (content_type, message) = match rule.body(form, status, invalid_params(refusal)) {
         MadeBody::Made(content_type, body) => {
             start(outgoing, settings, status, content_type);

@@ -4,6 +4,7 @@
 
 use super::Middleware;
 use super::cross_origin::preflight_method;
+use crate::call_rules::is_for_calls;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
 use crate::middleware::MiddlewareSource;
@@ -77,12 +78,12 @@ impl AccessCheck {
         self.add_entries(source, "ignored", &paths.ignored, || Rule::Ignore);
         self.add_entries(source, "black_list", &paths.black_list, || Rule::Refuse);
         self.add_entries(source, "white_list", &paths.white_list, || Rule::Allow);
-        self.only_listed = paths.white_list.iter().any(|entry| !entry.disabled);
+        self.only_listed = paths.white_list.iter().any(|entry| !entry.disabled && !is_for_calls(entry));
     }
 
     /// Adds a list of endpoints. An entry with actions by method applies only to these methods, and its `method` is ignored.
     fn add_entries(&mut self, source: &mut MiddlewareSource<'_, '_>, name: &str, entries: &[AccessEntry], rule: fn() -> Rule) {
-        for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.disabled) {
+        for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.disabled && !is_for_calls(entry)) {
             let Some(pattern) = source.pattern(name, index, &entry.path, entry.ignore_case) else { continue };
             let Some(actions) = &entry.method_actions else {
                 self.rules.push(pattern, &entry.method, rule());

@@ -67,6 +67,47 @@ impl Limit {
 }
 
 impl ApiRateLimit {
+    /// The limits of a request: of its path, and of a call's method and of what it is for. A path's limit replaces the API's.
+    fn limits(&self, exchange: &Exchange<'_>) -> [Option<&Limit>; 3] {
+        let [of_path, of_method, of_primitive] = self.by_endpoint.find_each(exchange.hits, &exchange.method);
+        [of_path.or(self.global.as_ref()), of_method, of_primitive]
+    }
+
+    /// Counts a request that the limits before this one have counted.
+    fn count(&self, exchange: &mut Exchange<'_>, from: usize) -> Step {
+        let limits = self.limits(exchange);
+        for (at, limit) in limits.into_iter().enumerate().skip(from) {
+            let Some(limit) = limit else { continue };
+            let admitted = match limit.counter.shared() {
+                None => limit.counter.admit(limit.rate, exchange.arrival.now).is_ok(),
+                Some(shared) => match shared.admit(limit.rate, exchange.arrival.now, exchange.patience(), limit.on_store_failure) {
+                    LimitDecision::Asked => {
+                        let until = exchange.until_limits(shared.pending());
+                        return Step::hold(self, until, move |this, exchange| this.count(exchange, at));
+                    }
+                    LimitDecision::Silent => return Self::refuse(exchange, limits.get(..at), refusal::STORE_SILENT),
+                    admission => admission == LimitDecision::Admitted,
+                },
+            };
+            if !admitted && !limit.dry_run {
+                return Self::refuse(exchange, limits.get(..at), refusal::API_RATE_LIMIT);
+            }
+            self.note_room(exchange, limit);
+            let would_refuse = (!admitted).then_some(refusal::API_RATE_LIMIT);
+            would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
+        }
+        Step::Next
+    }
+
+    /// Refuses a request, which then counts for no limit.
+    fn refuse(exchange: &mut Exchange<'_>, counted: Option<&[Option<&Limit>]>, refusal: Refusal) -> Step {
+        for limit in counted.into_iter().flatten().flatten().filter(|limit| !limit.dry_run) {
+            limit.counter.refund(limit.rate, exchange.arrival.now);
+        }
+        key_limits::take_back(exchange);
+        Step::Refuse(refusal)
+    }
+
     /// Notes the remaining requests for variables.
     fn note_room(&self, exchange: &mut Exchange<'_>, limit: &Limit) {
         if self.has_variables {
@@ -78,39 +119,20 @@ impl ApiRateLimit {
 
 impl Middleware for ApiRateLimit {
     fn limit_of(&self, exchange: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
-        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
-        let limit = endpoint.or(self.global.as_ref())?;
-        let of = if endpoint.is_some() { "endpoint" } else { "api" };
-        let (room, wait) =
-            (limit.counter.room(limit.rate, exchange.arrival.now).0, limit.counter.wait(limit.rate, exchange.arrival.now));
+        let now = exchange.arrival.now;
+        let limits = self.limits(exchange).into_iter().flatten();
+        // The one that refuses has the longest wait.
+        let (limit, wait) = limits.map(|limit| (limit, limit.counter.wait(limit.rate, now))).max_by_key(|(_, wait)| *wait)?;
+        let is_global = self.global.as_ref().is_some_and(|global| std::ptr::eq(global, limit));
+        let of = if is_global { "api" } else { "endpoint" };
+        let room = limit.counter.room(limit.rate, now).0;
         Some(key_limits::rate_fact(exchange, of.to_owned(), (limit.requests, limit.seconds), room, wait))
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.decisions.skips_limits {
-            return Step::Next;
+        match exchange.decisions.skips_limits {
+            true => Step::Next,
+            false => self.count(exchange, 0),
         }
-        // An endpoint's limit replaces the API's.
-        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
-        let Some(limit) = endpoint.or(self.global.as_ref()) else { return Step::Next };
-        let admitted = match limit.counter.shared() {
-            None => limit.counter.admit(limit.rate, exchange.arrival.now).is_ok(),
-            Some(shared) => match shared.admit(limit.rate, exchange.arrival.now, exchange.patience(), limit.on_store_failure) {
-                LimitDecision::Asked => return exchange.hold_for_limits(shared.pending()),
-                LimitDecision::Silent => {
-                    key_limits::take_back(exchange);
-                    return Step::Refuse(refusal::STORE_SILENT);
-                }
-                admission => admission == LimitDecision::Admitted,
-            },
-        };
-        if !admitted && !limit.dry_run {
-            key_limits::take_back(exchange);
-            return Step::Refuse(refusal::API_RATE_LIMIT);
-        }
-        self.note_room(exchange, limit);
-        let would_refuse = (!admitted).then_some(refusal::API_RATE_LIMIT);
-        would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
-        Step::Next
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{Middleware, MiddlewareSource};
 use crate::coding::open_beginning;
-use crate::error_body::{ErrorForm, xml_type};
+use crate::error_body::{ErrorAudience, ErrorForm, xml_type};
 use crate::error_overrides::{BODY_BYTES_MAX, CompiledOverrides, FoundRule, MadeBody, OverrideRule};
 use crate::error_templates::ErrorTemplates;
 use crate::exchange::{Exchange, Step};
@@ -93,7 +93,7 @@ impl ResponseStep for OverrideStep {
 impl OverrideStep {
     fn apply(&self, rule: &OverrideRule, head: &mut ResponseHead<'_>) -> ResponseAction {
         let status = rule.status(head.status());
-        let form = ErrorForm::new(self.xml_type.as_deref(), self.problem_details);
+        let form = ErrorForm::new(ErrorAudience::new(self.xml_type.as_deref(), None), self.problem_details);
         let made = match rule.body(form, status, "") {
             MadeBody::Kept => None,
             MadeBody::Made(content_type, body) => Some((content_type, body)),

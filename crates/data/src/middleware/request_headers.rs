@@ -37,8 +37,9 @@ impl Middleware for RequestHeaders {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
-        let changes: Vec<HeaderChange> = self.global.iter().chain(endpoint).flat_map(|plan| plan.changes(exchange)).collect();
+        let endpoints = self.by_endpoint.find_each(exchange.hits, &exchange.method);
+        let changes: Vec<HeaderChange> =
+            self.global.iter().chain(endpoints.into_iter().flatten()).flat_map(|plan| plan.changes(exchange)).collect();
         for change in changes {
             change.apply(&exchange.request.headers, &mut exchange.outgoing.edits);
         }

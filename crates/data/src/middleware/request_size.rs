@@ -28,9 +28,8 @@ impl Middleware for RequestSize {
         if matches!(exchange.method.as_ref(), "GET" | "DELETE" | "TRACE" | "OPTIONS" | "HEAD") {
             return Step::Next;
         }
-        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method).copied();
-        let limits = [self.global, endpoint];
-        let Some(most) = limits.into_iter().flatten().min() else { return Step::Next };
+        let endpoints = self.by_endpoint.find_each(exchange.hits, &exchange.method).into_iter().flatten();
+        let Some(most) = endpoints.chain(&self.global).copied().min() else { return Step::Next };
         let request = exchange.request;
         match request.body {
             Body::Length(bytes) if bytes > most => Step::Refuse(refusal::REQUEST_TOO_LARGE),

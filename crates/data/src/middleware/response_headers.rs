@@ -52,9 +52,9 @@ impl Middleware for ResponseHeaders {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let endpoint = self.by_endpoint.find(exchange.hits, &exchange.method);
+        let endpoints = self.by_endpoint.find_each(exchange.hits, &exchange.method).into_iter().flatten();
         let changes: Vec<HeaderChange> =
-            self.global.iter().chain(endpoint).chain(&self.injected).flat_map(|plan| plan.changes(exchange)).collect();
+            self.global.iter().chain(endpoints).chain(&self.injected).flat_map(|plan| plan.changes(exchange)).collect();
         exchange.response.upstream_changes.extend(changes);
         Step::Next
     }

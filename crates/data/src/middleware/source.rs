@@ -11,6 +11,7 @@ use std::sync::Arc;
 use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, PluginEntry, VersionInfo};
 use tollgate_model::{Level, Problem};
 use tollgate_openapi::Document;
+use tollgate_pattern::PooledPattern;
 use tollgate_plugin::HookKind;
 use tollgate_tls::TlsSettings;
 
@@ -139,6 +140,18 @@ impl MiddlewareSource<'_, '_> {
     pub fn pattern(&mut self, list: &str, index: usize, pattern: &str, ignore_case: bool) -> Option<u32> {
         match self.patterns.add(pattern, ignore_case) {
             Ok(number) => Some(number),
+            Err(error) => {
+                self.problem(list, index, "path", error);
+                None
+            }
+        }
+    }
+
+    /// An endpoint's pattern that is matched by itself; reports an invalid one as a problem of its list.
+    pub fn pooled_pattern(&mut self, list: &str, index: usize, pattern: &str) -> Option<Arc<PooledPattern>> {
+        let expression = self.context.settings.routing.patterns.expression(pattern, false);
+        match expression.and_then(|expression| self.context.registry.patterns.get(&expression)) {
+            Ok(pattern) => Some(pattern),
             Err(error) => {
                 self.problem(list, index, "path", error);
                 None

@@ -33,6 +33,8 @@ impl Connection {
         let exchange = &mut self.exchange;
         let parts = (exchange.upstream.connection.take(), exchange.response.body.take(), outgoing.sink.take());
         let (Some(upstream), Some(reader), Some(sink)) = parts else { return Err(Fault::new(FaultKind::UpstreamClosed)) };
+        let is_event_stream = outgoing.sourced.as_ref().is_some_and(|sourced| sourced.is_event_stream);
+        let stall = Duration::from_millis(self.core.limits.silence_ms(is_event_stream));
         let keep_alive = exchange.upstream.keep_alive && exchange.request.body.is_done() && exchange.upstream.outbox.is_empty();
         let mut body = DetachedBody { upstream, reader, sink, keep_alive };
         // If the body is malformed, the sink is dropped, which truncates the reply.
@@ -41,7 +43,7 @@ impl Connection {
             if is_whole {
                 body.end(&self.core);
             } else {
-                tokio::task::spawn_local(body.receive(self.core.clone()));
+                tokio::task::spawn_local(body.receive(stall, self.core.clone()));
             }
         }
         self.reply(cx, outgoing, out);
@@ -67,8 +69,7 @@ impl DetachedBody {
     }
 
     /// Reads the body to its end. After an error the sink is dropped.
-    async fn receive(mut self, core: Rc<Core>) {
-        let stall = Duration::from_millis(core.limits.body_stall_ms);
+    async fn receive(mut self, stall: Duration, core: Rc<Core>) {
         loop {
             // The client that the sink waits for has time limits of its own.
             if std::future::poll_fn(|cx| self.sink.poll_ready(cx)).await.is_err() {
@@ -83,6 +84,9 @@ impl DetachedBody {
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>, core: &Core) -> Poll<Result<bool, ()>> {
+        if self.sink.poll_unwanted(cx).is_ready() {
+            return Poll::Ready(Err(()));
+        }
         let mut buffers = core.buffers.borrow_mut();
         let read = ready!(self.upstream.stream.poll_read(cx, &mut buffers.scratch));
         let Ok(read) = read else { return Poll::Ready(Err(())) };

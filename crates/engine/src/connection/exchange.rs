@@ -82,6 +82,8 @@ pub(super) struct ResponseProgress {
     pub kept: Option<Box<KeptResponse>>,
     /// The handler watches the body.
     pub is_watched: bool,
+    /// The body is an event stream.
+    pub is_event_stream: bool,
     /// Memory reserved for buffered bodies of this exchange.
     pub room: Option<Room>,
     /// At least one byte of the final response was sent to the client.
@@ -146,6 +148,7 @@ impl Default for ResponseProgress {
             trailers: Vec::new(),
             kept: None,
             is_watched: false,
+            is_event_stream: false,
             room: None,
             is_started: false,
             watches_client: false,
@@ -169,6 +172,7 @@ impl ExchangeState {
         self.request.is_unwanted = false;
         self.response.body = None;
         self.response.is_watched = false;
+        self.response.is_event_stream = false;
         self.response.is_started = false;
         self.upstream.is_heard = false;
         self.request.keep_alive = request.keep_alive;
@@ -237,7 +241,7 @@ impl ExchangeState {
         if self.awaits_answer() {
             self.upstream.first_byte_ms.unwrap_or(limits.upstream_first_byte_ms)
         } else {
-            limits.body_stall_ms
+            limits.silence_ms(self.response.is_event_stream)
         }
     }
 

@@ -11,8 +11,8 @@ use crate::tunnel::{Tunnel, TunnelInspection};
 use std::io;
 use std::task::{Context, Poll, ready};
 use tollgate_http::{
-    Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, LAST_CHUNK, Malformed, RepairedHead, Response, repair_head,
-    write_chunk, write_response,
+    Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, KnownHeader, LAST_CHUNK, Malformed, RepairedHead, Response,
+    repair_head, write_chunk, write_response,
 };
 
 /// A response body that arrived with its head is copied after the head up to this size; a larger one is sent with a vectored write.
@@ -407,6 +407,9 @@ impl Connection {
             _ if exchange.upstream.is_asked_for_head && !exchange.request.is_head => ClientBody::Empty,
             _ => ClientBody::AsIs,
         };
+        let has_no_end = matches!(response.body, Body::Chunked | Body::UntilClose);
+        exchange.response.is_event_stream = has_no_end
+            && response.headers.known(KnownHeader::ContentType).is_some_and(|kind| kind.starts_with(b"text/event-stream"));
         let ends_connection = match exchange.response.framing {
             ClientBody::Unchunked => true,
             ClientBody::AsIs => response.body == Body::UntilClose,

@@ -22,6 +22,7 @@ pub(super) struct SourcedReply {
     is_client_late: bool,
     /// Whether the connection ends with the reply.
     close: bool,
+    is_event_stream: bool,
 }
 
 impl SourcedReply {
@@ -29,6 +30,12 @@ impl SourcedReply {
     #[inline]
     pub(super) fn is_client_late(&self) -> bool {
         self.is_client_late
+    }
+
+    /// Whether it may say nothing for long.
+    #[inline]
+    pub(super) fn is_event_stream(&self) -> bool {
+        self.is_event_stream
     }
 }
 
@@ -61,7 +68,8 @@ impl Connection {
             let date = if outgoing.is_dated { b"" } else { date };
             write_reply_head(outgoing.status, &outgoing.edits, date, connection, out);
         });
-        let mut reply = SourcedReply { source: sourced.source, piece: Bytes::new(), is_client_late: false, close };
+        let is_event_stream = sourced.is_event_stream;
+        let mut reply = SourcedReply { source: sourced.source, piece: Bytes::new(), is_client_late: false, close, is_event_stream };
         let head_bytes = out.len();
         let mut is_whole = self.exchange.request.is_head;
         while !is_whole {

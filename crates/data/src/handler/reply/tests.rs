@@ -5,7 +5,7 @@ use tollgate_model::config::GatewayConfig;
 
 fn refused(settings: &Settings, refusal: &Refusal, xml: Option<&str>) -> (u16, String) {
     let mut outgoing = Outgoing::default();
-    refuse(&mut outgoing, settings, refusal, xml);
+    refuse(&mut outgoing, settings, refusal, ErrorAudience::new(xml, None));
     (outgoing.status, String::from_utf8(outgoing.body).unwrap())
 }
 

@@ -422,7 +422,7 @@ fn reply_from_source(all: &Scripted, bytes: u64, outgoing: &mut Outgoing) {
     outgoing.status = 200;
     all.stage.source.borrow_mut().is_source_gone = false;
     let source = Box::new(ScriptedSource(all.stage.source.clone()));
-    outgoing.sourced = Some(SourcedBody { source, len, detached: None });
+    outgoing.sourced = Some(SourcedBody { source, len, is_event_stream: false, detached: None });
 }
 
 fn reply(outgoing: &mut Outgoing, status: u16, body: &str) -> Verdict {

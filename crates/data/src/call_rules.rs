@@ -1,0 +1,151 @@
+//! Which calls of an MCP proxy its definition allows. In `extended_paths` methods, tools, resources and prompts stand as paths of their own; their
+//! entries of `white_list` and `black_list` are read here.
+
+use crate::endpoints::Hits;
+use crate::middleware::MiddlewareSource;
+use crate::refusal::{self, Refusal};
+use crate::version_terms::VersionTerms;
+use std::sync::Arc;
+use tollgate_mcp::{Call, PrimitiveKind};
+use tollgate_model::api::{AccessEntry, EndpointEntry};
+use tollgate_pattern::PooledPattern;
+
+/// How the path of a method begins.
+const METHOD: &str = "/json-rpc-method:";
+const KINDS: [PrimitiveKind; 3] = [PrimitiveKind::Tool, PrimitiveKind::Resource, PrimitiveKind::Prompt];
+
+/// How the path of a primitive begins.
+fn prefix(kind: PrimitiveKind) -> &'static str {
+    match kind {
+        PrimitiveKind::Tool => "/mcp-tool:",
+        PrimitiveKind::Resource => "/mcp-resource:",
+        PrimitiveKind::Prompt => "/mcp-prompt:",
+    }
+}
+
+/// Whether an entry of a list is for calls.
+pub fn is_for_calls(entry: &AccessEntry) -> bool {
+    let path = entry.path().trim_start_matches('^');
+    path.starts_with(METHOD) || KINDS.iter().any(|kind| path.starts_with(prefix(*kind)))
+}
+
+/// Finds the endpoints of a call.
+pub fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hits) {
+    if version.matcher.is_empty() {
+        return;
+    }
+    let method = format!("{METHOD}{}", call.method);
+    let primitive = call.primitive.as_ref().map(|primitive| format!("{}{}", prefix(primitive.kind), primitive.name));
+    version.matcher.find_call([Some(&method), primitive.as_deref()], hits);
+}
+
+/// The rules of a version.
+#[derive(Default)]
+pub struct CallRules {
+    methods: PathRules,
+    tools: PathRules,
+    resources: PathRules,
+    prompts: PathRules,
+}
+
+/// Which paths of one kind are closed.
+#[derive(Default)]
+struct PathRules {
+    allowed: Vec<Arc<PooledPattern>>,
+    blocked: Vec<Arc<PooledPattern>>,
+}
+
+impl PathRules {
+    fn blocks(&self, path: &str) -> bool {
+        self.blocked.iter().any(|pattern| pattern.is_match(path))
+    }
+
+    fn lists(&self, path: &str) -> bool {
+        self.allowed.is_empty() || self.allowed.iter().any(|pattern| pattern.is_match(path))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.allowed.is_empty() && self.blocked.is_empty()
+    }
+}
+
+impl CallRules {
+    /// The rules of a definition. Unusable patterns are reported as problems.
+    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Self {
+        let mut rules = CallRules::default();
+        let paths = &source.info.extended_paths;
+        for (name, entries, blocks) in [("white_list", &paths.white_list, false), ("black_list", &paths.black_list, true)] {
+            let entries = entries.iter().enumerate().filter(|(_, entry)| !entry.disabled && is_for_calls(entry));
+            for (index, entry) in entries {
+                let pattern = source.pooled_pattern(name, index, &entry.path);
+                let of = rules.of_mut(entry.path().trim_start_matches('^'));
+                let list = if blocks { &mut of.blocked } else { &mut of.allowed };
+                list.extend(pattern);
+            }
+        }
+        rules
+    }
+
+    fn of_mut(&mut self, path: &str) -> &mut PathRules {
+        match KINDS.into_iter().find(|kind| path.starts_with(prefix(*kind))) {
+            None => &mut self.methods,
+            Some(PrimitiveKind::Tool) => &mut self.tools,
+            Some(PrimitiveKind::Resource) => &mut self.resources,
+            Some(PrimitiveKind::Prompt) => &mut self.prompts,
+        }
+    }
+
+    fn of(&self, kind: PrimitiveKind) -> &PathRules {
+        match kind {
+            PrimitiveKind::Tool => &self.tools,
+            PrimitiveKind::Resource => &self.resources,
+            PrimitiveKind::Prompt => &self.prompts,
+        }
+    }
+
+    /// Why a call is refused, in Tyk's words.
+    pub fn refusal(&self, call: &Call) -> Option<Refusal> {
+        if !self.methods.is_empty() {
+            let path = format!("{METHOD}{}", call.method);
+            if self.methods.blocks(&path) {
+                return Some(refusal::FORBIDDEN_ENDPOINT);
+            }
+            if !self.methods.lists(&path) {
+                return Some(refusal::MCP_METHOD_UNLISTED);
+            }
+        }
+        let primitive = call.primitive.as_ref()?;
+        let rules = self.of(primitive.kind);
+        if rules.is_empty() {
+            return None;
+        }
+        let path = format!("{}{}", prefix(primitive.kind), primitive.name);
+        match (rules.blocks(&path), rules.lists(&path)) {
+            (true, _) => Some(refusal::FORBIDDEN_ENDPOINT),
+            (_, false) => Some(refusal::MCP_PRIMITIVE_UNLISTED),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing is closed.
+    pub fn is_empty(&self) -> bool {
+        self.methods.is_empty() && KINDS.iter().all(|kind| self.of(*kind).is_empty())
+    }
+
+    /// Whether there are rules for primitives of this kind.
+    pub fn filters(&self, kind: PrimitiveKind) -> bool {
+        !self.of(kind).is_empty()
+    }
+
+    /// Whether one may be used.
+    pub fn shows(&self, kind: PrimitiveKind, name: &str) -> bool {
+        let (rules, path) = (self.of(kind), format!("{}{name}", prefix(kind)));
+        !rules.blocks(&path) && rules.lists(&path)
+    }
+
+    /// Whether a method may be called.
+    pub fn allows(&self, method: &str) -> bool {
+        let path = format!("{METHOD}{method}");
+        self.methods.is_empty() || (!self.methods.blocks(&path) && self.methods.lists(&path))
+    }
+}

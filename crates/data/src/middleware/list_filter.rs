@@ -1,0 +1,110 @@
+//! Lists of MCP servers without what the caller may not use. The rules are those of the definition and of the key. Applies to the responses to
+//! `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list` and `initialize`, and to all event streams, whose events carry
+//! such responses too. A list that cannot be read in one way is refused with 500.
+
+mod event_filter;
+
+use super::{Middleware, MiddlewareSource};
+use crate::call_rules::CallRules;
+use crate::exchange::{Exchange, Step};
+use crate::middleware::bodies::{BodyMaker, BodyReplacement, MadeResponseBody};
+use crate::offload::BodyThreads;
+use crate::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use event_filter::EventFilter;
+use std::sync::Arc;
+use tollgate_access::keys::Key;
+use tollgate_engine::KeptBody;
+use tollgate_mcp::{Filtered, PrimitiveKind, Visible, filtered};
+use tollgate_offload::StartedOnce;
+
+/// The calls whose responses tell what a server offers.
+const TELLING: [&str; 5] = ["tools/list", "prompts/list", "resources/list", "resources/templates/list", "initialize"];
+
+pub(super) struct ListFilter {
+    rules: Arc<CallRules>,
+    threads: Arc<StartedOnce<BodyThreads>>,
+}
+
+impl ListFilter {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        if source.definition.application_protocol != "mcp" {
+            return None;
+        }
+        let rules = Arc::new(CallRules::compile(source));
+        Some(Box::new(ListFilter { rules, threads: source.context.registry.body_threads.clone() }))
+    }
+}
+
+impl Middleware for ListFilter {
+    fn is_for_responses(&self) -> bool {
+        true
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if self.rules.is_empty() {
+            return Step::Next;
+        }
+        let view = CallerView { rules: self.rules.clone(), key: None };
+        // What is compressed cannot be read as it passes.
+        exchange.outgoing.edits.remove(&exchange.request.headers, "Accept-Encoding");
+        let is_telling = exchange.decisions.call.as_ref().is_some_and(|call| TELLING.contains(&call.method.as_str()));
+        let lists = is_telling.then(|| BodyReplacement::new(exchange, &self.threads, ListMaker(view.clone())));
+        let events = EventFilter::new(exchange, &self.threads, view);
+        exchange.response.chain.push(FilteredResponse { lists, events: Some(events) });
+        Step::Next
+    }
+}
+
+/// What one caller may see.
+#[derive(Clone)]
+struct CallerView {
+    rules: Arc<CallRules>,
+    key: Option<Arc<Key>>,
+}
+
+impl Visible for CallerView {
+    fn filters(&self, kind: PrimitiveKind) -> bool {
+        self.rules.filters(kind)
+    }
+
+    fn shows(&self, kind: PrimitiveKind, name: &str) -> bool {
+        self.rules.shows(kind, name)
+    }
+
+    fn allows(&self, method: &str) -> bool {
+        self.rules.allows(method)
+    }
+}
+
+/// Filters a response that comes whole.
+struct ListMaker(CallerView);
+
+impl BodyMaker for ListMaker {
+    fn make(&self, body: Result<&[u8], String>, _: bool) -> Result<Option<MadeResponseBody>, String> {
+        match filtered(body?, &self.0) {
+            Filtered::Unchanged => Ok(None),
+            Filtered::Changed(body) => Ok(Some(MadeResponseBody { body, headers: Vec::new() })),
+            Filtered::Ambiguous => Err("a list of the MCP server can be read in two ways".to_owned()),
+        }
+    }
+}
+
+/// One response.
+struct FilteredResponse {
+    lists: Option<BodyReplacement<ListMaker>>,
+    events: Option<EventFilter>,
+}
+
+impl ResponseStep for FilteredResponse {
+    fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        let kind = head.header("Content-Type").unwrap_or_default();
+        if kind.starts_with(b"text/event-stream") {
+            return self.events.take().map_or(ResponseAction::Pass, |events| events.filter(head));
+        }
+        self.lists.as_mut().map_or(ResponseAction::Pass, |lists| lists.on_head(head))
+    }
+
+    fn on_body(&mut self, head: &mut ResponseHead<'_>, body: KeptBody<'_>) -> ResponseAction {
+        self.lists.as_mut().map_or(ResponseAction::Pass, |lists| lists.on_body(head, body))
+    }
+}

@@ -1,0 +1,84 @@
+//! Calls of MCP proxies (`application_protocol: mcp`). A JSON-RPC request that a client posts is read before anything else decides: what it
+//! calls is an endpoint of its own, with the rules of `middleware.mcpTools`, `mcpResources`, `mcpPrompts` and of methods. The client sees 400
+//! with a JSON-RPC error for a body that is no request, 403 for a call that the definition closes. Whatever else refuses the request answers as
+//! a JSON-RPC error, too. Does not use the store. Requests that are no JSON, and other methods, pass as they are.
+
+use super::{Middleware, MiddlewareSource};
+use crate::call_rules::{self, CallRules};
+use crate::exchange::{Exchange, Step};
+use crate::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
+use crate::refusal::{self, RefusalMessage, RefusalText};
+use std::sync::Arc;
+use tollgate_http::{Body, KnownHeader};
+use tollgate_mcp::{Call, CallError};
+use tollgate_offload::StartedOnce;
+
+pub(super) struct RpcCall {
+    rules: CallRules,
+    /// Most bytes of a body, if the API has a limit for all requests.
+    bytes_max: Option<u64>,
+    threads: Arc<StartedOnce<BodyThreads>>,
+}
+
+impl RpcCall {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        if source.definition.application_protocol != "mcp" {
+            return None;
+        }
+        let rules = CallRules::compile(source);
+        let limit = u64::try_from(source.info.global_size_limit).ok().filter(|limit| *limit > 0);
+        let bytes_max = limit.filter(|_| !source.info.global_size_limit_disabled);
+        Some(Box::new(RpcCall { rules, bytes_max, threads: source.context.registry.body_threads.clone() }))
+    }
+
+    /// Goes on with what the body is read as.
+    fn found(&self, exchange: &mut Exchange<'_>, read: Result<Call, CallError>) -> Step {
+        let call = match read {
+            Ok(call) => call,
+            Err(error) => {
+                let message = RefusalMessage::with_document(error.message.to_owned(), "application/json", error.body());
+                return Step::Refuse(RefusalText::new(400, "mcp_malformed", message).into());
+            }
+        };
+        call_rules::find_endpoints(exchange.version, &call, exchange.hits);
+        let refusal = self.rules.refusal(&call);
+        exchange.decisions.call = Some(Box::new(call));
+        refusal.map_or(Step::Next, Step::Refuse)
+    }
+}
+
+/// Whether a request is a call: Tyk takes all types that begin like JSON's.
+fn is_call(exchange: &Exchange<'_>) -> bool {
+    let kind = exchange.received().known(KnownHeader::ContentType).unwrap_or_default();
+    exchange.method == "POST" && kind.starts_with(b"application/json")
+}
+
+impl Middleware for RpcCall {
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if !is_call(exchange) {
+            return Step::Next;
+        }
+        // A body that is too large for the API is not read.
+        if let (Some(most), Body::Length(bytes)) = (self.bytes_max, exchange.request.body)
+            && bytes > most
+        {
+            return Step::Refuse(refusal::REQUEST_TOO_LARGE);
+        }
+        let most = exchange.arrival.settings.sizes.body_bytes_max;
+        let own = self.bytes_max.and_then(|most| usize::try_from(most).ok()).unwrap_or(most);
+        if let Err(step) = exchange.read_body_up_to(most.min(own)) {
+            return step;
+        }
+        if exchange.body().len() <= HERE_BYTES_MAX {
+            let read = Call::read(exchange.body());
+            return self.found(exchange, read);
+        }
+        let Some(threads) = self.threads.get() else { return Step::Refuse(refusal::BODY_WORK_BUSY) };
+        let body = exchange.shared_body();
+        let read = threads.run(exchange.arrival.body_sender(), move || Call::read(&body));
+        Step::work(self, read, OFFLOAD_TIME_MAX, |this, exchange, read| match read {
+            Some(read) => this.found(exchange, read),
+            None => Step::Refuse(refusal::BODY_WORK_BUSY),
+        })
+    }
+}

@@ -15,8 +15,7 @@ use crate::known_field::{self, is_set};
 use crate::number::{is_zero, short, whole};
 use crate::problem::{Findings, Level, Problem};
 use crate::session::{
-    AccessLimit, AccessRight, DryRun, KeepsUnknown, LimitStoreFailure, RIGHT_FIELDS, RateLimit, Smoothing, check_limits,
-    check_rights,
+    AccessLimit, AccessRight, DryRun, KeepsUnknown, LimitStoreFailure, RateLimit, Smoothing, check_limits, check_rights,
 };
 
 use crate::zero_values::DocumentKind;
@@ -268,7 +267,7 @@ fn read(document: &Value, findings: &mut Findings) -> Option<Policy> {
     }
     let decoded: Decoded<Policy> = decode(document);
     findings.decoded(&decoded);
-    known_field::judge(&decoded.unknown, &[FIELDS, RIGHT_FIELDS].concat(), findings);
+    known_field::judge(&decoded.unknown, FIELDS, findings);
     let mut policy = decoded.value?;
     policy.check(findings);
     policy.keep(decoded.unknown);

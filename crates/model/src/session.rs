@@ -17,6 +17,7 @@ mod access;
 mod dry_run;
 mod known;
 mod lifetime;
+mod mcp;
 mod smoothing;
 mod store_failure;
 mod stored;
@@ -27,8 +28,8 @@ pub use access::{
     RateLimit,
 };
 pub use dry_run::DryRun;
-pub(crate) use known::RIGHT_FIELDS;
 pub use lifetime::{ApiLifetime, Lifetime, LifetimeRules};
+pub use mcp::{MethodLimit, NameRules, PrimitiveKind, PrimitiveLimit, PrimitiveRights};
 pub use smoothing::Smoothing;
 pub use store_failure::LimitStoreFailure;
 pub use stored::StoredSession;
@@ -223,7 +224,7 @@ impl Session {
         }
         let decoded: Decoded<Session> = decode(document);
         findings.decoded(&decoded);
-        known_field::judge(&decoded.unknown, &[known::FIELDS, RIGHT_FIELDS].concat(), &mut findings);
+        known_field::judge(&decoded.unknown, known::FIELDS, &mut findings);
         let session = decoded.value.map(|mut session| {
             session.check(&mut findings);
             session.keep(decoded.unknown);
@@ -350,7 +351,9 @@ impl KeepsUnknown for Session {
 /// Adds the problems of the `access_rights` of a session or a policy to `findings`.
 pub(crate) fn check_rights(at: &JsonPath, rights: &BTreeMap<String, AccessRight>, findings: &mut Findings) {
     for (api_id, right) in rights {
-        let at = at.key(api_id).key("limit");
+        let at = at.key(api_id);
+        mcp::check_primitives(&at, &right.mcp_primitives, findings);
+        let at = at.key("limit");
         let Some(limit) = &right.limit else { continue };
         check_limits(&at, &limit.limits, findings);
         Smoothing::check(&limit.smoothing, &at.key("smoothing"), findings);

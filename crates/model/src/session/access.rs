@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::mcp::{MethodLimit, NameRules, PrimitiveLimit, PrimitiveRights};
 use super::store_failure::LimitStoreFailure;
 use super::unknown::KeepsUnknown;
 use crate::config::OnStoreFailure;
@@ -45,6 +46,18 @@ pub struct AccessRight {
     /// GraphQL: the schema may not be asked for.
     #[serde(skip_serializing_if = "is_zero")]
     pub disable_introspection: bool,
+    /// MCP: limits for single methods of JSON-RPC, beside the limit for the API.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub json_rpc_methods: Vec<MethodLimit>,
+    /// MCP: methods that may be called.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub json_rpc_methods_access_rights: NameRules,
+    /// MCP: limits for single tools, resources and prompts, beside the others.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub mcp_primitives: Vec<PrimitiveLimit>,
+    /// MCP: tools, resources and prompts that may be used.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub mcp_access_rights: PrimitiveRights,
     /// Disables the entry: the API may not be called.
     #[serde(skip_serializing_if = "is_zero")]
     pub disabled: bool,
@@ -197,6 +210,19 @@ impl AccessRight {
     pub fn own_limit(&self) -> Option<&AccessLimit> {
         self.limit.as_ref().filter(|limit| !limit.is_empty())
     }
+
+    /// Whether it says something that only an MCP proxy has.
+    pub fn has_mcp_fields(&self) -> bool {
+        let has_limits = !self.json_rpc_methods.is_empty() || !self.mcp_primitives.is_empty();
+        has_limits || !self.json_rpc_methods_access_rights.is_empty() || !self.mcp_access_rights.is_empty()
+    }
+
+    /// Whether it says something of endpoints or of GraphQL, which an MCP proxy does not have.
+    pub fn has_fields_without_mcp(&self) -> bool {
+        let has_endpoints = !self.allowed_urls.is_empty() || !self.endpoints.is_empty();
+        let has_types = !self.restricted_types.is_empty() || !self.allowed_types.is_empty() || !self.field_access_rights.is_empty();
+        has_endpoints || has_types || self.disable_introspection
+    }
 }
 
 impl AccessLimit {
@@ -229,15 +255,17 @@ impl RateLimit {
 
 impl KeepsUnknown for AccessRight {
     fn extra_at(&mut self, place: &[PathStep]) -> Option<&mut Map<String, Value>> {
-        match place {
-            [] => Some(&mut self.extra),
-            [PathStep::Key(key), rest @ ..] if key.eq_ignore_ascii_case("limit") => self.limit.as_mut()?.extra_at(rest),
-            [PathStep::Key(key), PathStep::Index(index), rest @ ..] if key.eq_ignore_ascii_case("endpoints") => {
-                self.endpoints.get_mut(*index)?.extra_at(rest)
-            }
-            [PathStep::Key(key), PathStep::Index(index)] if key.eq_ignore_ascii_case("allowed_urls") => {
-                Some(&mut self.allowed_urls.get_mut(*index)?.extra)
-            }
+        let Some((PathStep::Key(key), place)) = place.split_first() else {
+            return place.is_empty().then_some(&mut self.extra);
+        };
+        match (key.to_ascii_lowercase().as_str(), place) {
+            ("limit", rest) => self.limit.as_mut()?.extra_at(rest),
+            ("endpoints", [PathStep::Index(index), rest @ ..]) => self.endpoints.get_mut(*index)?.extra_at(rest),
+            ("allowed_urls", [PathStep::Index(index)]) => Some(&mut self.allowed_urls.get_mut(*index)?.extra),
+            ("json_rpc_methods", [PathStep::Index(index), rest @ ..]) => self.json_rpc_methods.get_mut(*index)?.extra_at(rest),
+            ("json_rpc_methods_access_rights", []) => Some(&mut self.json_rpc_methods_access_rights.extra),
+            ("mcp_primitives", [PathStep::Index(index), rest @ ..]) => self.mcp_primitives.get_mut(*index)?.extra_at(rest),
+            ("mcp_access_rights", rest) => self.mcp_access_rights.extra_at(rest),
             _ => None,
         }
     }

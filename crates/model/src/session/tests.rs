@@ -31,6 +31,13 @@ fn usual() -> Value {
                 "allowed_urls": [{"url": "/get/(.*)", "methods": ["GET"], "x": 1}],
                 "limit": {"rate": 1, "per": 2, "limits": [{"rate": 9, "per": 3600, "burst": 2.5, "name": "hour", "y": 2}], "quota_max": -1, "z": 3},
                 "endpoints": [{"path": "/p", "methods": [{"name": "GET", "limit": {"rate": 1, "per": 1, "u": 4}, "v": 5}], "w": 6}]
+            },
+            "4": {
+                "api_id": "4", "api_name": "Four", "versions": [],
+                "json_rpc_methods": [{"name": "tools/call", "limit": {"rate": 3, "per": 60, "a": 8}, "b": 9}, {"name": "ping"}],
+                "json_rpc_methods_access_rights": {"allowed": ["initialize", "tools/.*"], "c": 10},
+                "mcp_primitives": [{"type": "tool", "name": "add", "limit": {"rate": 2, "per": 60, "d": 11}, "e": 12}, {"type": "later", "name": "x"}],
+                "mcp_access_rights": {"tools": {"allowed": ["echo"], "blocked": ["x"], "f": 13}, "resources": {"blocked": ["file:///.*"]}, "prompts": {"g": 14}, "h": 15}
             }
         },
         "basic_auth_data": {"password": "p", "hash_type": "bcrypt", "t": 7},
@@ -102,8 +109,8 @@ fn fields_without_effect_are_reported_when_they_are_set() {
         json!({"hmac_enabled": true, "smoothing": {"enabled": true}, "monitor": {"trigger_limits": []}, "ratee": 1, "access_rights": {"2": {"mcp_primitives": [{}], "restricted_types": [{}], "allowed_types": null, "disable_introspection": false}}}),
         &[
             "$.ratee: ignored: unknown field",
-            "$.access_rights[\"2\"].mcp_primitives: ignored: not supported yet",
             "$.smoothing: warning: does not apply: threshold must be more than 0",
+            "$.access_rights[\"2\"].mcp_primitives[0].type: warning: limits nothing: must be one of \"tool\", \"resource\", \"prompt\"",
         ],
     );
 }

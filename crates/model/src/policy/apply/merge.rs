@@ -1,12 +1,13 @@
 //! The session that is built by adding policy after policy.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 use super::Policy;
 use crate::policy::Partitions;
 use crate::session::{
-    AccessLimit, AccessRight, DryRun, EndpointLimit, EndpointMethod, GraphqlFieldRight, GraphqlType, LimitStoreFailure, RateLimit,
-    Session,
+    AccessLimit, AccessRight, DryRun, EndpointLimit, EndpointMethod, GraphqlFieldRight, GraphqlType, LimitStoreFailure,
+    MethodLimit, NameRules, PrimitiveLimit, RateLimit, Session,
 };
 
 /// The result of the policies added so far.
@@ -149,7 +150,7 @@ impl Draft {
         };
         let is_first = !self.decided.rate_limit;
         self.allow(right);
-        merge_endpoints(&mut self.right.endpoints, &right.endpoints);
+        self.add_call_limits(right);
         self.right.allowance_scope = scope.to_owned();
         self.set_by = scope.to_owned();
         if is_first {
@@ -174,7 +175,7 @@ impl Draft {
             self.set_by = policy.id().to_owned();
         }
         if decides.rate_limit {
-            merge_endpoints(&mut self.right.endpoints, &right.endpoints);
+            self.add_call_limits(right);
         }
         if let Some(limit) = &right.limit {
             raise(&mut self.limit, limit, decides);
@@ -182,12 +183,22 @@ impl Draft {
         raise(&mut self.limit, &policy.limit(), decides);
     }
 
+    /// Adds limits for endpoints, methods and primitives.
+    fn add_call_limits(&mut self, right: &AccessRight) {
+        let own = &mut self.right;
+        merge_endpoints(&mut own.endpoints, &right.endpoints);
+        let of_method = |limit: &MethodLimit| (limit.name.clone(), limit.limit.clone());
+        merge_call_limits(&mut own.json_rpc_methods, &right.json_rpc_methods, of_method);
+        let of_primitive = |limit: &PrimitiveLimit| ((limit.kind.clone(), limit.name.clone()), limit.limit.clone());
+        merge_call_limits(&mut own.mcp_primitives, &right.mcp_primitives, of_primitive);
+    }
+
     /// Adds access, without limits.
     fn allow(&mut self, right: &AccessRight) {
         let own = &mut self.right;
         if !self.decided.acl {
-            let endpoints = std::mem::take(&mut own.endpoints);
-            *own = AccessRight { limit: None, endpoints, ..right.clone() };
+            let AccessRight { endpoints, json_rpc_methods, mcp_primitives, .. } = std::mem::take(own);
+            *own = AccessRight { limit: None, endpoints, json_rpc_methods, mcp_primitives, ..right.clone() };
             return;
         }
         own.disabled &= right.disabled;
@@ -202,6 +213,11 @@ impl Draft {
         merge_types(&mut own.restricted_types, &right.restricted_types);
         merge_fields(&mut own.field_access_rights, &right.field_access_rights);
         own.disable_introspection |= right.disable_introspection;
+        merge_names(&mut own.json_rpc_methods_access_rights, &right.json_rpc_methods_access_rights);
+        let (own_kinds, kinds) = (&mut own.mcp_access_rights, &right.mcp_access_rights);
+        merge_names(&mut own_kinds.tools, &kinds.tools);
+        merge_names(&mut own_kinds.resources, &kinds.resources);
+        merge_names(&mut own_kinds.prompts, &kinds.prompts);
         for (name, value) in &right.extra {
             own.extra.entry(name).or_insert_with(|| value.clone());
         }
@@ -335,6 +351,37 @@ fn merge_methods(own: &mut Vec<EndpointMethod>, others: &[EndpointMethod]) {
             None => own.push(other.clone()),
         }
     }
+}
+
+/// The more generous limit of each name, as in Tyk: among those of one name, the last without a limit counts only if it comes after all
+/// others.
+fn merge_call_limits<L: Clone, N: Eq + Hash>(own: &mut Vec<L>, others: &[L], parts: impl Fn(&L) -> (N, RateLimit)) {
+    let seconds = |limit: &RateLimit| interval(limit.rate, limit.per);
+    let mut places: HashMap<N, usize> = HashMap::with_capacity(own.len());
+    for (place, limit) in own.iter().enumerate() {
+        places.entry(parts(limit).0).or_insert(place);
+    }
+    for other in others {
+        let (name, limit) = parts(other);
+        match places.get(&name).and_then(|place| own.get_mut(*place)) {
+            Some(own) => {
+                let own_s = seconds(&parts(own).1);
+                if own_s == 0.0 || seconds(&limit) < own_s {
+                    *own = other.clone();
+                }
+            }
+            None => {
+                places.insert(name, own.len());
+                own.push(other.clone());
+            }
+        }
+    }
+}
+
+/// All names of both, as in Tyk: two policies allow what one of them allows, and block what one of them blocks.
+fn merge_names(own: &mut NameRules, others: &NameRules) {
+    append_missing(&mut own.allowed, &others.allowed);
+    append_missing(&mut own.blocked, &others.blocked);
 }
 
 /// All types of both lists with the fields of both, as in Tyk: two policies allow what one of them allows, and restrict what one of them

@@ -8,6 +8,8 @@ use crate::session::Session;
 
 /// The policies of these tests, by identifier. All belong to the organisation "".
 fn policies() -> BTreeMap<String, Policy> {
+    let method = |name: &str, rate: i64| json!({"name": name, "limit": {"rate": rate, "per": 60}});
+    let primitive = |kind: &str, rate: i64| json!({"type": kind, "name": "add", "limit": {"rate": rate, "per": 60}});
     let a = json!({"a": {}});
     let a_b = json!({"a": {}, "b": {}});
     let document = json!({
@@ -34,6 +36,22 @@ fn policies() -> BTreeMap<String, Policy> {
             {"path": "/p", "methods": [{"name": "GET", "limit": {"rate": 2, "per": 1}}, {"name": "PUT", "limit": {"rate": 3, "per": 1}}]},
             {"path": "/q", "methods": []}
         ]}}},
+        "calls": {"access_rights": {"a": {
+            "json_rpc_methods": [method("tools/call", 3), method("ping", 5), method("open", -1)],
+            "mcp_primitives": [primitive("tool", 2), primitive("prompt", 9)],
+            "json_rpc_methods_access_rights": {"allowed": ["a", "b"]},
+            "mcp_access_rights": {"tools": {"allowed": ["echo"], "blocked": ["x"]}, "resources": {"blocked": ["r"]}}
+        }}},
+        "calls-more": {"access_rights": {"a": {
+            "json_rpc_methods": [method("tools/call", 5), method("ping", -1), method("open", 4), method("more", 1)],
+            "mcp_primitives": [primitive("tool", 1), primitive("resource", 7)],
+            "json_rpc_methods_access_rights": {"allowed": ["b", "c"], "blocked": ["d"]},
+            "mcp_access_rights": {"tools": {"allowed": ["echo", "add"]}, "prompts": {"allowed": ["p"]}}
+        }}},
+        "calls-acl": {"access_rights": {"a": {"json_rpc_methods": [method("x", 5)], "mcp_access_rights": {"tools": {"allowed": ["acl"]}}}}, "partitions": {"acl": true}},
+        "calls-rate": {"access_rights": {"a": {"json_rpc_methods": [method("x", 6)], "mcp_access_rights": {"tools": {"allowed": ["rate"]}}}}, "partitions": {"rate_limit": true}},
+        "calls-api": {"access_rights": {"a": {"json_rpc_methods": [method("x", 7)], "mcp_primitives": [primitive("tool", 3)]}}, "partitions": {"per_api": true}},
+        "calls-api-more": {"access_rights": {"a": {"json_rpc_methods": [method("x", 8)]}}, "partitions": {"per_api": true}},
         "daily": {"access_rights": a, "limits": [{"rate": 100, "per": 86400}, {"rate": 5, "per": 1, "name": "burst"}]},
         "daily-more": {"access_rights": a, "limits": [{"rate": 200, "per": 86400}, {"rate": 1, "per": 1, "name": "burst"}, {"rate": 9, "per": 60}]},
         "dry": {"access_rights": a, "dry_run": true},
@@ -170,6 +188,53 @@ fn access_adds_up() {
             ("/access_rights/a/endpoints/1/path", json!("/q")),
         ],
     );
+}
+
+/// The names of limits with their rates.
+fn rates(right: &Value, list: &str, name: &str) -> Vec<(String, i64)> {
+    let limits = right[list].as_array().into_iter().flatten();
+    limits.map(|limit| (limit[name].as_str().unwrap().to_owned(), limit["limit"]["rate"].as_i64().unwrap())).collect()
+}
+
+/// Tyk 5.14 answers so to `POST /tyk/keys/preview` with these policies, except that its lists have no order.
+#[test]
+fn limits_and_rights_of_calls_are_merged_as_in_tyk() {
+    type Rates<'t> = &'t [(&'t str, i64)];
+    let methods: [(&[&str], Rates<'_>, Rates<'_>); 6] = [
+        (
+            &["calls", "calls-more"],
+            &[("tools/call", 5), ("ping", -1), ("open", 4), ("more", 1)],
+            &[("tool", 2), ("prompt", 9), ("resource", 7)],
+        ),
+        (
+            &["calls-more", "calls"],
+            &[("tools/call", 5), ("ping", 5), ("open", -1), ("more", 1)],
+            &[("tool", 2), ("resource", 7), ("prompt", 9)],
+        ),
+        (&["calls-acl"], &[], &[]),
+        (&["calls-acl", "calls-rate"], &[("x", 6)], &[]),
+        (&["calls-rate", "calls-acl"], &[("x", 6)], &[]),
+        (&["calls-api", "calls-api-more"], &[("x", 8)], &[("tool", 3)]),
+    ];
+    for (ids, methods, primitives) in methods {
+        let right = applied(json!({}), ids).unwrap().to_json()["access_rights"]["a"].clone();
+        let owned = |rates: Rates<'_>| rates.iter().map(|(name, rate)| ((*name).to_owned(), *rate)).collect::<Vec<_>>();
+        assert_eq!(rates(&right, "json_rpc_methods", "name"), owned(methods), "{ids:?}");
+        assert_eq!(rates(&right, "mcp_primitives", "type"), owned(primitives), "{ids:?}");
+    }
+    check(
+        &["calls", "calls-more"],
+        &[
+            ("/access_rights/a/json_rpc_methods_access_rights", json!({"allowed": ["a", "b", "c"], "blocked": ["d"]})),
+            (
+                "/access_rights/a/mcp_access_rights",
+                json!({"tools": {"allowed": ["echo", "add"], "blocked": ["x"]}, "resources": {"blocked": ["r"]}, "prompts": {"allowed": ["p"]}}),
+            ),
+        ],
+    );
+    for ids in [["calls-acl", "calls-rate"], ["calls-rate", "calls-acl"]] {
+        check(&ids, &[("/access_rights/a/mcp_access_rights", json!({"tools": {"allowed": ["acl"]}}))]);
+    }
 }
 
 #[test]

@@ -18,6 +18,11 @@ impl ControlSecret {
         ControlSecret { digest: Sha256::digest(text.as_bytes()).into() }
     }
 
+    /// A secret for another purpose, the same wherever this secret is the same.
+    pub fn derived(&self, purpose: &str) -> [u8; 32] {
+        blake3::derive_key(purpose, &self.digest)
+    }
+
     /// Whether `guess` is the secret, in constant time.
     pub fn is(&self, guess: &[u8]) -> bool {
         let digest: [u8; 32] = Sha256::digest(guess).into();

@@ -3,6 +3,7 @@
 
 mod balancing;
 mod chain;
+mod federation;
 mod named_files;
 mod plugin_events;
 mod plugins;
@@ -117,7 +118,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
         preserve_host: definition.proxy.preserve_host_header,
         disable_strip_slash: definition.proxy.disable_strip_slash,
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
-        batches: definition.enable_batch_request_support,
+        batches: definition.enable_batch_request_support && definition.application_protocol != "mcp",
         error_overrides: error_overrides(definition, context),
         events: events(definition, context),
         meter: context.registry.meters.get(&definition.api_id),

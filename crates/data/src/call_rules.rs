@@ -6,13 +6,13 @@ use crate::middleware::MiddlewareSource;
 use crate::refusal::{self, Refusal};
 use crate::version_terms::VersionTerms;
 use std::sync::Arc;
-use tollgate_mcp::{Call, PrimitiveKind};
+use tollgate_mcp::Call;
 use tollgate_model::api::{AccessEntry, EndpointEntry};
+use tollgate_model::session::PrimitiveKind;
 use tollgate_pattern::PooledPattern;
 
 /// How the path of a method begins.
 const METHOD: &str = "/json-rpc-method:";
-const KINDS: [PrimitiveKind; 3] = [PrimitiveKind::Tool, PrimitiveKind::Resource, PrimitiveKind::Prompt];
 
 /// How the path of a primitive begins.
 fn prefix(kind: PrimitiveKind) -> &'static str {
@@ -26,7 +26,7 @@ fn prefix(kind: PrimitiveKind) -> &'static str {
 /// Whether an entry of a list is for calls.
 pub fn is_for_calls(entry: &AccessEntry) -> bool {
     let path = entry.path().trim_start_matches('^');
-    path.starts_with(METHOD) || KINDS.iter().any(|kind| path.starts_with(prefix(*kind)))
+    path.starts_with(METHOD) || PrimitiveKind::ALL.iter().any(|kind| path.starts_with(prefix(*kind)))
 }
 
 /// Finds the endpoints of a call.
@@ -87,7 +87,7 @@ impl CallRules {
     }
 
     fn of_mut(&mut self, path: &str) -> &mut PathRules {
-        match KINDS.into_iter().find(|kind| path.starts_with(prefix(*kind))) {
+        match PrimitiveKind::ALL.into_iter().find(|kind| path.starts_with(prefix(*kind))) {
             None => &mut self.methods,
             Some(PrimitiveKind::Tool) => &mut self.tools,
             Some(PrimitiveKind::Resource) => &mut self.resources,
@@ -129,7 +129,7 @@ impl CallRules {
 
     /// Whether nothing is closed.
     pub fn is_empty(&self) -> bool {
-        self.methods.is_empty() && KINDS.iter().all(|kind| self.of(*kind).is_empty())
+        self.methods.is_empty() && PrimitiveKind::ALL.iter().all(|kind| self.of(*kind).is_empty())
     }
 
     /// Whether there are rules for primitives of this kind.

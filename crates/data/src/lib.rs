@@ -40,6 +40,7 @@ pub mod middleware;
 #[path = "../../http/tests/corpus/mutation.rs"]
 mod mutation;
 pub mod offload;
+pub mod own_apis;
 pub mod plugins;
 pub mod pool_hedging;
 pub mod pool_name;

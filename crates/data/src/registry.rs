@@ -30,6 +30,7 @@ use tollgate_cluster::CachePurge;
 use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
+use tollgate_mcp_federation::{FederatedServer, OwnApis};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
 use tollgate_outbound::LazyCallClient;
@@ -66,6 +67,10 @@ pub struct Registry {
     pub consumers: Consumers,
     /// Takes requests of the gateway's own to its APIs.
     pub api_calls: OnceLock<Arc<ApiCallQueue>>,
+    /// The gateway's own APIs; set where requests are sent.
+    pub own_apis: OnceLock<Arc<dyn OwnApis>>,
+    /// Seals names of sessions: all gateways of a cluster have the same.
+    pub session_secret: OnceLock<[u8; 32]>,
     /// The clients of the OAuth 2.0 provider.
     pub oauth_clients: Arc<OauthClients>,
     /// Certificates by file or identifier.
@@ -95,6 +100,7 @@ struct KeptState {
     key_sets: Interned<(String, SetRules), KeySet>,
     graphql: Interned<GraphqlKey, GraphqlApi>,
     api_caches: Interned<String, ApiCache>,
+    mcp_servers: Interned<(String, String), FederatedServer>,
     hook_meters: Interned<HookPlace, HookMeter>,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
 }
@@ -300,6 +306,12 @@ impl Registry {
         made
     }
 
+    /// The federated MCP server of an API. One that a reload leaves as it was goes on, with its sessions and processes. `terms` say whether it
+    /// is the same.
+    pub fn mcp_server(&self, api: &str, terms: String, make: impl FnOnce() -> FederatedServer) -> Arc<FederatedServer> {
+        self.kept.mcp_servers.get_or((api.to_owned(), terms), make)
+    }
+
     /// The response cache of an API. Stored responses survive a reload of the API.
     ///
     /// # Errors
@@ -393,6 +405,7 @@ impl Registry {
             key_sets,
             graphql,
             api_caches,
+            mcp_servers,
             hook_meters,
             client_configs,
         } = &self.kept;
@@ -408,6 +421,7 @@ impl Registry {
         key_sets.purge();
         graphql.purge();
         api_caches.purge();
+        mcp_servers.purge();
         hook_meters.purge();
         self.patterns.purge();
         let mut configs = client_configs.lock().unwrap_or_else(PoisonError::into_inner);

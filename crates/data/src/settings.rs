@@ -17,6 +17,7 @@ use std::time::Duration;
 use tollgate_access::oauth::OAuthSettings;
 use tollgate_http::Request;
 use tollgate_limit::LimitAlgorithm;
+use tollgate_model::api::McpCommand;
 use tollgate_model::config::{GatewayConfig, MessageOverride, OasConfig, OnPluginFailure, RateLimitHeaders};
 use tollgate_model::reference::SecretSources;
 use tollgate_model::{Level, Problem};
@@ -143,6 +144,8 @@ pub struct DocumentTerms {
     pub certificates_named: Vec<String>,
     /// Settings of scripts; `None` if none may run.
     pub scripts: Option<ScriptSettings>,
+    /// Commands that definitions may run as MCP servers.
+    pub mcp_commands: BTreeMap<String, McpCommand>,
     /// Settings of plugins.
     pub plugins: PluginTerms,
 }
@@ -325,6 +328,7 @@ impl Settings {
                 serve_without: config.tollgate.serve_without.clone(),
                 certificates_named: certificates_named(config),
                 scripts: ScriptSettings::new(config),
+                mcp_commands: config.tollgate.mcp_commands.clone(),
                 plugins: PluginTerms::new(config),
             },
             answers: AnswerTerms {

@@ -19,6 +19,7 @@ use tollgate_data::api_call::api_call_queue;
 use tollgate_data::bundle_store::BundleStore;
 use tollgate_data::client_tls::{AllowList, ClientTerms};
 use tollgate_data::gateway_state::GatewayState;
+use tollgate_data::own_apis::ServedApis;
 use tollgate_data::probe::probe_queue;
 use tollgate_data::registry::Registry;
 use tollgate_data::second_tier::SecondTier;
@@ -114,6 +115,7 @@ impl GatewayParts {
             uptime_records: UptimeRecords::open(config)?,
             control: Arc::new(control),
         });
+        let _ = shared.registry.own_apis.set(Arc::new(ServedApis::of(&shared)));
         listen_to_hosts(&shared);
         let ports = Arc::new(api_ports(config, port_terms, inherited.api_ports()));
         let shared_definitions = SharedDefinitions::new(config, redis);

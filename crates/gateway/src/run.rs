@@ -62,6 +62,7 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let notifier = Arc::new(Notifier::from_environment());
     let recording = Recording::start(&config, threads(&config), log_format(&options, &config))?;
     let mut parts = GatewayParts::build(&config, settings, recording, log.figures.clone(), connector, &mut inherited)?;
+    let _ = parts.shared.registry.session_secret.set(secret.derived("tollgate sessions"));
     parts.definitions.reload();
     let statsd = statsd_sink(&config, &parts.shared)?;
     let own_ports = OwnPorts::open(&config, &parts, &mut inherited)?;

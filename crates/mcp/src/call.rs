@@ -3,6 +3,7 @@
 use crate::envelope::{members, text};
 use crate::error::{CallError, RpcCode};
 use serde_json::value::RawValue;
+use tollgate_model::session::PrimitiveKind;
 
 /// Longest id, in bytes of JSON: clients count, or send a UUID.
 const ID_BYTES_MAX: usize = 1 << 10;
@@ -29,17 +30,6 @@ pub struct Primitive {
     pub name: String,
 }
 
-/// What MCP servers offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PrimitiveKind {
-    /// A function.
-    Tool,
-    /// Data with a URI.
-    Resource,
-    /// A text with places for values.
-    Prompt,
-}
-
 /// Where a method names its primitive.
 #[derive(Clone, Copy)]
 enum Naming {
@@ -61,17 +51,6 @@ fn naming(method: &str) -> Option<Naming> {
         "completion/complete" => Naming::Reference,
         _ => return None,
     })
-}
-
-impl PrimitiveKind {
-    /// Tyk's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            PrimitiveKind::Tool => "tool",
-            PrimitiveKind::Resource => "resource",
-            PrimitiveKind::Prompt => "prompt",
-        }
-    }
 }
 
 impl Call {

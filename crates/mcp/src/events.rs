@@ -27,6 +27,7 @@ pub struct EventParts {
     pub kind: Vec<u8>,
     /// All lines of data, joined.
     pub data: Vec<u8>,
+    id: Vec<u8>,
 }
 
 impl EventReader {
@@ -79,11 +80,12 @@ impl EventReader {
 impl EventParts {
     /// Reads an event; `None` if it has no data.
     pub fn read(event: &[u8]) -> Option<Self> {
-        let mut parts = EventParts { kind: Vec::new(), data: Vec::new() };
+        let mut parts = EventParts { kind: Vec::new(), data: Vec::new(), id: Vec::new() };
         let mut has_data = false;
         for line in lines(event) {
             match field(line) {
                 (b"event", value) => parts.kind = value.to_vec(),
+                (b"id", value) => parts.id = value.to_vec(),
                 (b"data", value) => {
                     if std::mem::replace(&mut has_data, true) {
                         parts.data.push(b'\n');
@@ -94,6 +96,11 @@ impl EventParts {
             }
         }
         has_data.then_some(parts)
+    }
+
+    /// Its id, if it has one that is a text.
+    pub fn id(&self) -> Option<String> {
+        std::str::from_utf8(&self.id).ok().filter(|id| !id.is_empty()).map(str::to_owned)
     }
 
     /// Whether it is a message, which carries JSON-RPC.

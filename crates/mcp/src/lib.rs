@@ -9,7 +9,7 @@ mod error;
 mod events;
 mod listing;
 
-pub use call::{Call, Primitive, PrimitiveKind};
+pub use call::{Call, Primitive};
 pub use error::{CallError, RpcCode, error_body};
 pub use events::{EventParts, EventReader, EventTooLarge};
 pub use listing::{Filtered, Visible, filtered, filtered_event};

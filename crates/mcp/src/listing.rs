@@ -1,9 +1,9 @@
 //! Lists of what a server offers, without what a caller may not use. All bytes but those of the items that are taken out stay as they are.
 
-use crate::call::PrimitiveKind;
 use crate::envelope::{members, object, text};
 use crate::events::EventParts;
 use serde_json::value::RawValue;
+use tollgate_model::session::PrimitiveKind;
 
 /// What a caller may see.
 pub trait Visible {

@@ -28,6 +28,7 @@ mod endpoint;
 mod graphql;
 mod jwt;
 mod known;
+mod mcp;
 mod method;
 mod oauth;
 mod plugin;
@@ -63,6 +64,7 @@ pub use graphql::{
     GraphqlTypeField, GraphqlTypeFields, HeaderRewrite,
 };
 pub use jwt::{ClaimRule, ClaimRuleKind, JwksUri, JwtClaims, ScopeClaim, Scopes, claim_path};
+pub use mcp::{McpCommand, McpFederation, McpServer, McpTool};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
 pub use plugin::{

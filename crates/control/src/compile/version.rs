@@ -1,6 +1,6 @@
 //! Compiles one version: its chain, its upstreams, and changes to its responses.
 
-use super::{balancing, chain, expiry_of};
+use super::{balancing, chain, expiry_of, federation};
 use std::sync::Arc;
 use tollgate_data::exchange::ChainLink;
 use tollgate_data::graphql::{GraphServer, GraphTerms, GraphqlApi, GraphqlSource};
@@ -54,6 +54,9 @@ pub(super) fn compile_provider(definition: &ApiDefinition, context: &mut Context
 fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Context<'_>) -> Option<Upstreams> {
     if definition.graphql.is_executed() {
         return data_graph(definition, context);
+    }
+    if let Some(mcp) = &definition.tollgate.mcp {
+        return federation::upstream(definition, mcp, context);
     }
     let urls = match info.override_target.as_str() {
         "" => definition.proxy.targets(definition.target_scheme()),

@@ -14,7 +14,8 @@ use event_filter::EventFilter;
 use std::sync::Arc;
 use tollgate_access::keys::Key;
 use tollgate_engine::KeptBody;
-use tollgate_mcp::{Filtered, PrimitiveKind, Visible, filtered};
+use tollgate_mcp::{Filtered, Visible, filtered};
+use tollgate_model::session::PrimitiveKind;
 use tollgate_offload::StartedOnce;
 
 /// The calls whose responses tell what a server offers.

@@ -51,7 +51,8 @@ impl ResponseCache {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
         let options = &definition.cache_options;
-        if !options.enable_cache {
+        // As in Tyk: event streams and calls are not what this cache is for.
+        if !options.enable_cache || definition.application_protocol == "mcp" {
             return None;
         }
         let rules = TykRules {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{ApiDefinition, GraphqlRules, JwtClaims, OAuthRules, SharedCache, UpstreamRules, VersionData};
+use super::{ApiDefinition, GraphqlRules, JwtClaims, McpFederation, OAuthRules, SharedCache, UpstreamRules, VersionData};
 use crate::calendar;
 use crate::config::OnStoreFailure;
 use crate::json_path::JsonPath;
@@ -33,6 +33,8 @@ pub struct ApiExtensions {
     pub graphql: GraphqlRules,
     /// What claims of JSON Web Tokens must say, beyond the fields `jwt_*`.
     pub jwt: JwtClaims,
+    /// The API is one MCP server in front of many.
+    pub mcp: Option<McpFederation>,
     /// Settings of the OAuth 2.0 server that are not in Tyk.
     pub oauth: OAuthRules,
     /// What applies to limits while the store is unavailable: to those of the API, and to those of keys without a setting. If not
@@ -60,6 +62,9 @@ impl ApiExtensions {
             && !(400..=599).contains(&code)
         {
             findings.error(&JsonPath::of("tollgate.validate_responses.error_response_code"), "must be a status from 400 to 599");
+        }
+        if let Some(mcp) = &self.mcp {
+            mcp.check(api.application_protocol == "mcp", findings);
         }
         if let Some(deprecation) = &self.deprecation {
             deprecation.check(&api.version_data, findings);

@@ -20,7 +20,8 @@ mod paths;
 
 /// Adds the problems of `api` to `findings`.
 pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
-    check_proxy(&api.proxy, api.is_stream(), api.graphql.is_executed(), findings);
+    let answers_itself = api.graphql.is_executed() || api.tollgate.mcp.is_some();
+    check_proxy(&api.proxy, api.is_stream(), answers_itself, findings);
     check_versions(api, findings);
     check_auth(api, findings);
     check_addresses("allowed_ips", &api.allowed_ips, findings);

@@ -1,5 +1,6 @@
 //! `tollgate`: settings that are not in Tyk. All defaults are suitable for production.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PluginSettings;
 use super::analytics::{AccessLogSettings, Analytics, Statsd};
+use crate::api::McpCommand;
 use crate::network::parse_network;
 use crate::word_choice::may_be_empty;
 
@@ -76,6 +78,8 @@ pub struct TollgateSettings {
     pub zone: String,
     /// Plugins.
     pub plugins: PluginSettings,
+    /// Commands that definitions may run as MCP servers, by name.
+    pub mcp_commands: BTreeMap<String, McpCommand>,
 }
 
 /// How events are sent.
@@ -301,6 +305,7 @@ impl Default for TollgateSettings {
             serve_without: Vec::new(),
             zone: String::new(),
             plugins: PluginSettings::default(),
+            mcp_commands: BTreeMap::new(),
         }
     }
 }

@@ -1,0 +1,54 @@
+//! The gateway's own APIs, as a federated MCP server calls them.
+
+use crate::api_call::{ApiAnswer, ApiCall, ApiCallQueue, request_bytes};
+use crate::gateway_state::GatewayState;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::sync::{Arc, Weak};
+use tokio::sync::oneshot;
+use tollgate_mcp_federation::{ApiReply, OwnApis, OwnRequest};
+use tollgate_openapi::Document;
+
+/// Largest response of an API to a call.
+const ANSWER_BYTES_MAX: usize = 8 << 20;
+
+/// The APIs that a gateway serves.
+pub struct ServedApis {
+    state: Weak<GatewayState>,
+}
+
+impl ServedApis {
+    /// Those of a gateway.
+    pub fn of(state: &Arc<GatewayState>) -> Self {
+        ServedApis { state: Arc::downgrade(state) }
+    }
+}
+
+impl OwnApis for ServedApis {
+    fn document(&self, api: &str) -> Option<Arc<Document>> {
+        let snapshot = self.state.upgrade()?.current.load_full();
+        let at = snapshot.api_by_id(api)?;
+        snapshot.apis.get(at)?.openapi.clone()
+    }
+
+    fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>> {
+        let queue = self.state.upgrade().and_then(|state| state.registry.api_calls.get().cloned());
+        send(queue, request).boxed()
+    }
+}
+
+async fn send(queue: Option<Arc<ApiCallQueue>>, request: OwnRequest) -> Result<ApiReply, String> {
+    let OwnRequest { api, method, target, headers, body, time_max } = request;
+    let bytes = request_bytes(&method, &target, b"", headers.iter(), &body)?;
+    let (answer, answered) = oneshot::channel();
+    let is_head = method == "HEAD";
+    let call = ApiCall { api, bytes, is_head, body_bytes_max: ANSWER_BYTES_MAX, time_max, answer };
+    if !queue.is_some_and(|queue| queue.send(call)) {
+        return Err("too many requests wait".to_owned());
+    }
+    match answered.await {
+        Ok(Ok(ApiAnswer { status, body })) => Ok(ApiReply { status, body }),
+        Ok(Err(why)) => Err(why),
+        Err(_) => Err("the gateway stops".to_owned()),
+    }
+}

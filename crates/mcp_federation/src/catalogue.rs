@@ -1,0 +1,271 @@
+//! What all servers offer together: names for clients, and to which server each leads.
+
+use crate::message::text;
+use crate::terms::{FederationTerms, ServerTerms, ViewTerms};
+use aws_lc_rs::digest::{SHA256, digest};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use tollgate_schema::{BodyValidator, Budget, InvalidBody};
+
+/// Largest entry of a list, in bytes of JSON.
+const ENTRY_BYTES_MAX: usize = 256 << 10;
+
+/// The lists of one server, as it wrote them.
+#[derive(Default)]
+pub(crate) struct ServerLists {
+    pub tools: Vec<Value>,
+    pub prompts: Vec<Value>,
+    pub resources: Vec<Value>,
+    pub templates: Vec<Value>,
+    pub capabilities: Value,
+}
+
+/// What clients see.
+#[derive(Default)]
+pub(crate) struct Catalogue {
+    pub tools: Vec<Value>,
+    pub prompts: Vec<Value>,
+    pub resources: Vec<Value>,
+    pub templates: Vec<Value>,
+    tool_routes: HashMap<String, ToolRoute>,
+    prompt_routes: HashMap<String, (usize, String)>,
+    resource_routes: HashMap<String, usize>,
+    template_routes: Vec<(String, usize)>,
+    /// Which servers can do what `capabilities` name.
+    capabilities: Vec<Value>,
+    /// Tools that clients do not see although the view has them: server, name, and why.
+    pub withheld: Vec<(usize, String, String)>,
+    /// The digest of each tool that clients see, by their name.
+    pub digests: HashMap<String, String>,
+}
+
+/// Where a tool is.
+pub(crate) struct ToolRoute {
+    pub server: usize,
+    /// The server's own name for it.
+    pub name: String,
+    input: OnceLock<Option<Arc<BodyValidator>>>,
+    output: OnceLock<Option<Arc<BodyValidator>>>,
+    input_schema: Value,
+    output_schema: Option<Value>,
+}
+
+impl ToolRoute {
+    /// What is wrong with a call's arguments.
+    pub(crate) fn fault_of(&self, arguments: &Value) -> Option<String> {
+        let compiled = || compile(&self.input_schema);
+        fault(self.input.get_or_init(compiled).as_deref()?, arguments)
+    }
+
+    /// What is wrong with a call's structured result.
+    pub(crate) fn fault_of_result(&self, structured: &Value) -> Option<String> {
+        let compiled = || self.output_schema.as_ref().and_then(compile);
+        fault(self.output.get_or_init(compiled).as_deref()?, structured)
+    }
+
+    /// The header lines that a modern server wants for arguments: `x-mcp-header` in the schema says which.
+    pub(crate) fn argument_headers(&self, arguments: &Value) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        collect_headers(&self.input_schema, arguments, 0, &mut found);
+        found
+    }
+}
+
+fn compile(schema: &Value) -> Option<Arc<BodyValidator>> {
+    BodyValidator::compile(schema).ok().map(Arc::new)
+}
+
+fn fault(validator: &BodyValidator, value: &Value) -> Option<String> {
+    let body = value.to_string().into_bytes();
+    match validator.check(&body, Budget::of_body(body.len())) {
+        Ok(()) => None,
+        Err(InvalidBody::NotJson(error)) => Some(error.to_string()),
+        Err(InvalidBody::Mismatches(mismatches)) => Some(mismatches),
+        Err(InvalidBody::TooMuchWork) => Some("they take too long to validate".to_owned()),
+    }
+}
+
+fn collect_headers(schema: &Value, value: &Value, depth: usize, found: &mut Vec<(String, String)>) {
+    let properties = schema.get("properties").and_then(Value::as_object).filter(|_| depth < 16);
+    for (name, property) in properties.into_iter().flatten() {
+        let Some(value) = value.get(name) else { continue };
+        let plain = match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+            _ => None,
+        };
+        if let (Some(header), Some(plain)) = (text(property, &["x-mcp-header"]), plain) {
+            found.push((format!("Mcp-Param-{header}"), plain));
+        }
+        collect_headers(property, value, depth + 1, found);
+    }
+}
+
+impl Catalogue {
+    /// Puts the lists of all servers together; `None` for a server that is not there. Of two entries of one name, the first server's counts.
+    pub(crate) fn build(terms: &FederationTerms, lists: &[Option<Arc<ServerLists>>]) -> Self {
+        let mut made = Catalogue::default();
+        for (at, (server, lists)) in terms.servers.iter().zip(lists).enumerate() {
+            let Some(lists) = lists else {
+                made.capabilities.push(Value::Null);
+                continue;
+            };
+            made.capabilities.push(lists.capabilities.clone());
+            for tool in &lists.tools {
+                made.add_tool(at, server, tool);
+            }
+            for prompt in &lists.prompts {
+                made.add_prompt(at, &server.view, prompt);
+            }
+            for resource in &lists.resources {
+                if let Some(uri) = text(resource, &["uri"]).filter(|uri| !made.resource_routes.contains_key(*uri)) {
+                    made.resource_routes.insert(uri.to_owned(), at);
+                    made.resources.push(resource.clone());
+                }
+            }
+            for template in &lists.templates {
+                if let Some(uri) = text(template, &["uriTemplate"]) {
+                    made.template_routes.push((uri.to_owned(), at));
+                    made.templates.push(template.clone());
+                }
+            }
+        }
+        made
+    }
+
+    fn add_tool(&mut self, at: usize, server: &ServerTerms, tool: &Value) {
+        let Some(own) = text(tool, &["name"]).filter(|name| !name.is_empty()) else { return };
+        let view = &server.view;
+        let is_wanted = view.include.is_empty() || view.include.iter().any(|glob| glob.is_match(own));
+        if !is_wanted || view.exclude.iter().any(|glob| glob.is_match(own)) {
+            return;
+        }
+        let digest = tool_digest(tool);
+        let shown = format!("{}{}", view.prefix, view.renames.get(own).map_or(own, String::as_str));
+        let why = match () {
+            () if tool.to_string().len() > ENTRY_BYTES_MAX => Some("its description is too large".to_owned()),
+            () if self.tool_routes.contains_key(&shown) => Some(format!("another server has a tool with the name {shown:?}")),
+            () if view.pins.get(own).is_some_and(|pin| *pin != digest) => {
+                Some(format!("it has changed: its digest is {digest}, not the pinned one"))
+            }
+            () => None,
+        };
+        if let Some(why) = why {
+            return self.withheld.push((at, own.to_owned(), why));
+        }
+        let mut tool = tool.clone();
+        let Some(members) = tool.as_object_mut() else { return };
+        members.insert("name".to_owned(), shown.clone().into());
+        if let Some(replaced) = view.overrides.get(own) {
+            let parts =
+                [("description", replaced.description.clone().map(Value::from)), ("inputSchema", replaced.input_schema.clone())];
+            for (name, value) in parts {
+                value.into_iter().for_each(|value| drop(members.insert(name.to_owned(), value)));
+            }
+        }
+        let input_schema = members.get("inputSchema").cloned().unwrap_or_else(|| json!({}));
+        let output_schema = members.get("outputSchema").cloned();
+        let (input, output) = (OnceLock::new(), OnceLock::new());
+        let route = ToolRoute { server: at, name: own.to_owned(), input, output, input_schema, output_schema };
+        self.tool_routes.insert(shown.clone(), route);
+        self.digests.insert(shown, digest);
+        self.tools.push(tool);
+    }
+
+    fn add_prompt(&mut self, at: usize, view: &ViewTerms, prompt: &Value) {
+        let Some(own) = text(prompt, &["name"]).filter(|name| !name.is_empty()) else { return };
+        let shown = format!("{}{own}", view.prefix);
+        if self.prompt_routes.contains_key(&shown) {
+            return;
+        }
+        self.prompt_routes.insert(shown.clone(), (at, own.to_owned()));
+        let mut prompt = prompt.clone();
+        if let Some(members) = prompt.as_object_mut() {
+            members.insert("name".to_owned(), shown.into());
+        }
+        self.prompts.push(prompt);
+    }
+
+    /// The tool that clients know by a name.
+    pub(crate) fn tool(&self, name: &str) -> Option<&ToolRoute> {
+        self.tool_routes.get(name)
+    }
+
+    /// The server of a prompt, and its own name for it.
+    pub(crate) fn prompt(&self, name: &str) -> Option<(usize, &str)> {
+        self.prompt_routes.get(name).map(|(server, own)| (*server, own.as_str()))
+    }
+
+    /// The server of a resource.
+    pub(crate) fn resource(&self, uri: &str) -> Option<usize> {
+        let of_template = || self.template_routes.iter().find(|(template, _)| fits(template, uri)).map(|(_, server)| *server);
+        self.resource_routes.get(uri).copied().or_else(of_template)
+    }
+
+    /// The server of a template of resources.
+    pub(crate) fn template(&self, template: &str) -> Option<usize> {
+        self.template_routes.iter().find(|(known, _)| known == template).map(|(_, server)| *server)
+    }
+
+    /// Servers that say that they can do something.
+    pub(crate) fn servers_with<'c>(&'c self, capability: &'c str) -> impl Iterator<Item = usize> + 'c {
+        self.capabilities.iter().enumerate().filter(move |(_, all)| all.get(capability).is_some()).map(|(at, _)| at)
+    }
+
+    /// What the federation can do.
+    pub(crate) fn offered(&self, is_legacy: bool) -> Value {
+        let mut offered = Map::new();
+        for name in ["tools", "prompts", "resources", "completions", "logging"] {
+            if self.servers_with(name).next().is_none() {
+                continue;
+            }
+            let mut about = json!({});
+            if matches!(name, "tools" | "prompts" | "resources")
+                && let Some(members) = about.as_object_mut()
+            {
+                members.insert("listChanged".to_owned(), true.into());
+                let subscribes = |server: &Value| server.get(name).and_then(|of| of.get("subscribe")) == Some(&Value::Bool(true));
+                if name == "resources" && is_legacy && self.capabilities.iter().any(subscribes) {
+                    members.insert("subscribe".to_owned(), true.into());
+                }
+            }
+            offered.insert(name.to_owned(), about);
+        }
+        Value::Object(offered)
+    }
+
+    /// Whether clients see the same.
+    pub(crate) fn shows_as(&self, other: &Catalogue) -> bool {
+        let all = |of: &Catalogue| [of.tools.clone(), of.prompts.clone(), of.resources.clone(), of.templates.clone()];
+        all(self) == all(other)
+    }
+}
+
+/// The digest of what a model is told about a tool.
+fn tool_digest(tool: &Value) -> String {
+    let parts = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+    let told: Vec<&Value> = parts.iter().map(|part| tool.get(*part).unwrap_or(&Value::Null)).collect();
+    let text = serde_json::to_vec(&told).unwrap_or_default();
+    let hex: String = digest(&SHA256, &text).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// Whether a URI may come from a template: its texts occur in order.
+fn fits(template: &str, uri: &str) -> bool {
+    let Some((first, mut rest)) = template.split_once('{') else { return template == uri };
+    let Some(mut left) = uri.strip_prefix(first) else { return false };
+    while let Some((_, behind)) = rest.split_once('}') {
+        let (text, more) = behind.split_once('{').map_or((behind, ""), |(text, more)| (text, more));
+        if more.is_empty() && !behind.contains('{') {
+            return left.len() > text.len() && left.ends_with(text);
+        }
+        let Some(at) = left.find(text).filter(|_| !text.is_empty()) else { return text.is_empty() };
+        left = left.get(at + text.len()..).unwrap_or_default();
+        rest = more;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! A server that is a child process, and speaks over its standard input and output: a message in each line. It is started when it is first
+//! needed, and again when it has ended, each time after a longer pause. Many clients share it: requests get ids of our own.
+
+use crate::link::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
+use crate::message::{RpcError, code, is_request, is_response, method, notification, request};
+use crate::terms::CommandTerms;
+use crate::version::LEGACY;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{Mutex, mpsc};
+use tokio::time::{Instant, timeout};
+
+/// Requests that wait for a process.
+const QUEUED_MAX: usize = 256;
+/// Pauses before it is started again.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// A process that lives so long has started well.
+const WELL: Duration = Duration::from_secs(60);
+/// Where its programs are, unless its environment says so.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// Time to begin.
+const START_MAX: Duration = Duration::from_secs(20);
+
+/// A child process, running or not.
+pub(crate) struct CommandServer {
+    terms: CommandTerms,
+    /// For the log.
+    name: String,
+    time_max: Duration,
+    process: Mutex<ProcessState>,
+}
+
+#[derive(Default)]
+struct ProcessState {
+    running: Option<RunningProcess>,
+    /// When it may be started.
+    not_before: Option<Instant>,
+    pause: Duration,
+}
+
+#[derive(Clone)]
+struct RunningProcess {
+    requests: mpsc::Sender<Posted>,
+    capabilities: Arc<Value>,
+    since: Instant,
+}
+
+/// A message for the process.
+struct Posted {
+    message: Value,
+    /// Receives what belongs to a request.
+    answers: Option<mpsc::Sender<StreamMessage>>,
+}
+
+/// A request that the process works on.
+struct Waiting {
+    id: Value,
+    progress: Option<Value>,
+    answers: mpsc::Sender<StreamMessage>,
+}
+
+impl CommandServer {
+    pub(crate) fn new(terms: CommandTerms, name: String, time_max: Duration) -> Self {
+        CommandServer { terms, name, time_max, process: Mutex::default() }
+    }
+
+    /// What the process says that it can do.
+    pub(crate) async fn capabilities(&self) -> Result<Arc<Value>, LinkFault> {
+        Ok(self.running().await?.capabilities)
+    }
+
+    /// Sends a message.
+    pub(crate) async fn send(&self, message: &Value) -> Result<Answer, LinkFault> {
+        let process = self.running().await?;
+        let gone = || LinkFault::Unreachable("the process has ended".to_owned());
+        if !is_request(message) {
+            let posted = Posted { message: message.clone(), answers: None };
+            process.requests.send(posted).await.map_err(|_| gone())?;
+            return Ok(Answer { session: None, messages: Messages::None });
+        }
+        let (answers, mut received) = mpsc::channel(WAITING_MAX);
+        process.requests.send(Posted { message: message.clone(), answers: Some(answers) }).await.map_err(|_| gone())?;
+        // Most requests have one message as their answer.
+        let first = timeout(self.time_max, received.recv()).await;
+        let first = first.map_err(|_| LinkFault::Unreachable(format!("no answer within {:?}", self.time_max)))?.ok_or_else(gone)?;
+        if is_response(&first.message) {
+            return Ok(Answer { session: None, messages: Messages::One(first.message) });
+        }
+        let (sender, stream) = mpsc::channel(WAITING_MAX);
+        tokio::spawn(async move {
+            let mut next = Some(first);
+            while let Some(message) = next {
+                let is_last = is_response(&message.message);
+                if sender.send(message).await.is_err() || is_last {
+                    return;
+                }
+                next = received.recv().await;
+            }
+        });
+        Ok(Answer { session: None, messages: Messages::Stream(stream) })
+    }
+
+    /// The process; started if it does not run.
+    async fn running(&self) -> Result<RunningProcess, LinkFault> {
+        let mut state = self.process.lock().await;
+        if let Some(running) = state.running.as_ref().filter(|running| !running.requests.is_closed()) {
+            return Ok(running.clone());
+        }
+        if state.running.take().is_some_and(|ended| ended.since.elapsed() >= WELL) {
+            state.pause = Duration::ZERO;
+        }
+        if let Some(not_before) = state.not_before.filter(|not_before| *not_before > Instant::now()) {
+            let left = not_before.duration_since(Instant::now());
+            return Err(LinkFault::Unreachable(format!("the process has ended, and is started again in {left:.1?}")));
+        }
+        state.pause = (state.pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
+        state.not_before = Some(Instant::now() + state.pause);
+        let started = timeout(START_MAX, self.start()).await;
+        let running = started.unwrap_or_else(|_| Err(format!("it did not begin within {START_MAX:?}")));
+        let running = running.map_err(|why| LinkFault::Unreachable(format!("the process cannot be used: {why}")))?;
+        state.running = Some(running.clone());
+        Ok(running)
+    }
+
+    async fn start(&self) -> Result<RunningProcess, String> {
+        let (program, arguments) = self.terms.command.split_first().ok_or("there is no command")?;
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env("PATH", PATH).envs(&self.terms.environment).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        if !self.terms.directory.is_empty() {
+            command.current_dir(&self.terms.directory);
+        }
+        let mut child = command.spawn().map_err(|error| format!("{program:?} cannot be started: {error}"))?;
+        let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("it has no standard input or output".to_owned());
+        };
+        let mut output = BufReader::new(output);
+        let client = json!({"name": "tollgate", "version": env!("CARGO_PKG_VERSION")});
+        // Nothing is offered that would make the process ask clients: they share it.
+        let params = json!({"protocolVersion": LEGACY[0], "capabilities": {}, "clientInfo": client});
+        write(&mut input, &request(&json!(0), "initialize", params)).await?;
+        let begun = loop {
+            let message = read(&mut output).await?.ok_or("it has ended")?;
+            if is_response(&message) && message.get("id") == Some(&json!(0)) {
+                break message;
+            }
+        };
+        let capabilities = begun.get("result").and_then(|result| result.get("capabilities")).cloned();
+        let capabilities = Arc::new(capabilities.ok_or_else(|| format!("it refused to begin: {begun}"))?);
+        write(&mut input, &notification("notifications/initialized", json!({}))).await?;
+        let (requests, posted) = mpsc::channel(QUEUED_MAX);
+        let name = self.name.clone();
+        tokio::spawn(async move {
+            let why = attend(child, input, output, posted).await;
+            tracing::warn!(server = name, why, "the process of an MCP server has ended");
+        });
+        Ok(RunningProcess { requests, capabilities, since: Instant::now() })
+    }
+}
+
+/// Serves a process until it ends, and ends it when nobody needs it.
+async fn attend(
+    child: Child,
+    mut input: ChildStdin,
+    mut output: BufReader<ChildStdout>,
+    mut posted: mpsc::Receiver<Posted>,
+) -> String {
+    // Killed when this task ends.
+    let _child = child;
+    let mut waiting: HashMap<u64, Waiting> = HashMap::new();
+    let mut last_id = 0;
+    let mut line = Vec::new();
+    loop {
+        let outcome = tokio::select! {
+            message = posted.recv() => match message {
+                None => return "nobody needs it".to_owned(),
+                Some(Posted { mut message, answers }) => {
+                    if let Some(answers) = answers {
+                        last_id += 1;
+                        waiting.retain(|_, waiting| !waiting.answers.is_closed());
+                        let id = std::mem::replace(&mut message["id"], json!(last_id));
+                        let token = message.get_mut("params").and_then(|params| params.get_mut("_meta")?.get_mut("progressToken"));
+                        let progress = token.map(|token| std::mem::replace(token, json!(last_id)));
+                        waiting.insert(last_id, Waiting { id, progress, answers });
+                    }
+                    write(&mut input, &message).await
+                }
+            },
+            read = read_line(&mut output, &mut line) => match read {
+                Err(why) => Err(why),
+                Ok(false) => Err("its output ended".to_owned()),
+                Ok(true) => {
+                    let message = serde_json::from_slice::<Value>(&line);
+                    line.clear();
+                    match message {
+                        Ok(message) => answer(message, &mut waiting, &mut input).await,
+                        // A line that is no message is a fault of the process; others may be none.
+                        Err(_) => Ok(()),
+                    }
+                }
+            },
+        };
+        if let Err(why) = outcome {
+            return why;
+        }
+    }
+}
+
+/// Gives a message of the process to those who wait for it.
+async fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, input: &mut ChildStdin) -> Result<(), String> {
+    if is_request(&message) {
+        let id = message.get("id").cloned().unwrap_or_default();
+        let response = match method(&message) {
+            "ping" => crate::message::result(&id, json!({})),
+            _ => RpcError::new(code::METHOD_NOT_FOUND, "the client does not support it").response(&id),
+        };
+        return write(input, &response).await;
+    }
+    if is_response(&message) {
+        // A response that nobody has asked for is dropped.
+        let id = message.get("id").and_then(Value::as_u64);
+        if let Some(asked) = id.and_then(|id| waiting.remove(&id)) {
+            message["id"] = asked.id;
+            let _ = asked.answers.try_send(StreamMessage { event_id: None, message });
+        }
+        return Ok(());
+    }
+    let token = message.get("params").and_then(|params| params.get("progressToken")).and_then(Value::as_u64);
+    if let Some(asked) = token.and_then(|token| waiting.get(&token)) {
+        message["params"]["progressToken"] = asked.progress.clone().unwrap_or_default();
+        // Progress that a slow client has no room for is left out.
+        let _ = asked.answers.try_send(StreamMessage { event_id: None, message });
+    }
+    Ok(())
+}
+
+async fn write(input: &mut ChildStdin, message: &Value) -> Result<(), String> {
+    let mut line = message.to_string().into_bytes();
+    line.push(b'\n');
+    let written = async {
+        input.write_all(&line).await?;
+        input.flush().await
+    };
+    // A process that does not read would hold up all others.
+    match timeout(Duration::from_secs(10), written).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(format!("its input cannot be written: {error}")),
+        Err(_) => Err("it does not read its input".to_owned()),
+    }
+}
+
+/// Reads the next message.
+async fn read(output: &mut BufReader<ChildStdout>) -> Result<Option<Value>, String> {
+    let mut line = Vec::new();
+    while read_line(output, &mut line).await? {
+        if let Ok(message) = serde_json::from_slice(&line) {
+            return Ok(Some(message));
+        }
+        line.clear();
+    }
+    Ok(None)
+}
+
+/// Completes a line; what has been read stays in `line` if the read is given up. `false` at the end.
+async fn read_line(output: &mut BufReader<ChildStdout>, line: &mut Vec<u8>) -> Result<bool, String> {
+    let room = (MESSAGE_BYTES_MAX + 1).saturating_sub(line.len()) as u64;
+    let read = output.take(room).read_until(b'\n', line).await.map_err(|error| format!("its output cannot be read: {error}"))?;
+    match line.last() {
+        Some(b'\n') => Ok(true),
+        _ if line.len() > MESSAGE_BYTES_MAX => Err("a line of its output is too long".to_owned()),
+        _ if read == 0 => Ok(false),
+        // The end, without a line feed.
+        _ => Ok(true),
+    }
+}

@@ -1,0 +1,145 @@
+//! A server over streamable HTTP.
+
+use crate::link::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, StreamMessage, WAITING_MAX};
+use crate::message::is_response;
+use http::header::CONTENT_TYPE;
+use http::{Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tollgate_mcp::{EventParts, EventReader};
+use tollgate_outbound::{Call, CallClient, CallLimits};
+use tollgate_tls::TlsSettings;
+
+/// How long a stream of notifications may say nothing.
+const SILENCE_MAX: Duration = Duration::from_secs(3_600);
+
+/// A server over HTTP.
+pub(crate) struct HttpServer {
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    pub tls: TlsSettings,
+    pub time_max: Duration,
+    pub client: Arc<CallClient>,
+}
+
+impl HttpServer {
+    /// Posts a message.
+    pub(crate) async fn post(&self, outbound: Outbound<'_>) -> Result<Answer, LinkFault> {
+        let mut headers = self.headers_with(outbound.agreed);
+        headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+        headers.push(("Accept".to_owned(), "application/json, text/event-stream".to_owned()));
+        headers.extend(outbound.headers);
+        let has_session = outbound.agreed.is_some_and(|agreed| agreed.session.is_some());
+        let response = self.open("POST", &headers, outbound.message.to_string().into_bytes()).await?;
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let session = header("mcp-session-id").filter(|session| !session.is_empty());
+        match response.status() {
+            StatusCode::NOT_FOUND if has_session => return Err(LinkFault::SessionGone),
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(Answer { session, messages: Messages::None }),
+            status if !status.is_success() => {
+                let body = self.whole(response).await.ok().and_then(|body| serde_json::from_slice(&body).ok());
+                return Err(LinkFault::Refused(status.as_u16(), body));
+            }
+            _ => {}
+        }
+        let messages = match is_stream(&response) {
+            true => Messages::Stream(read_events(response, self.time_max, true)),
+            false => {
+                let body = self.whole(response).await?;
+                let message = serde_json::from_slice(&body);
+                Messages::One(message.map_err(|error| LinkFault::Unreachable(format!("it answered no JSON: {error}")))?)
+            }
+        };
+        Ok(Answer { session, messages })
+    }
+
+    /// Opens the stream of a session, behind an event if one is named. `None` if the server has no such stream.
+    pub(crate) async fn listen(
+        &self,
+        agreed: &Agreed,
+        behind: Option<&str>,
+    ) -> Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault> {
+        let mut headers = self.headers_with(Some(agreed));
+        headers.push(("Accept".to_owned(), "text/event-stream".to_owned()));
+        headers.extend(behind.map(|event| ("Last-Event-ID".to_owned(), event.to_owned())));
+        let response = self.open("GET", &headers, Vec::new()).await?;
+        match response.status() {
+            StatusCode::NOT_FOUND => Err(LinkFault::SessionGone),
+            status if status.is_success() && is_stream(&response) => Ok(Some(read_events(response, SILENCE_MAX, behind.is_some()))),
+            _ => Ok(None),
+        }
+    }
+
+    /// Ends a session. The server may not want that.
+    pub(crate) async fn end(&self, agreed: &Agreed) {
+        if agreed.session.is_some() {
+            let _ = self.open("DELETE", &self.headers_with(Some(agreed)), Vec::new()).await;
+        }
+    }
+
+    fn headers_with(&self, agreed: Option<&Agreed>) -> Vec<(String, String)> {
+        let mut headers = self.headers.clone();
+        if let Some(agreed) = agreed {
+            headers.push(("MCP-Protocol-Version".to_owned(), agreed.version.clone()));
+            headers.extend(agreed.session.iter().map(|session| ("Mcp-Session-Id".to_owned(), session.clone())));
+        }
+        headers
+    }
+
+    async fn open(&self, method: &str, headers: &[(String, String)], body: Vec<u8>) -> Result<Response<Incoming>, LinkFault> {
+        let limits = CallLimits { time_max: self.time_max, body_bytes_max: MESSAGE_BYTES_MAX };
+        let call = Call::of_texts(method, &self.url, headers, body, &self.tls, limits).map_err(LinkFault::Unreachable)?;
+        self.client.open(call).await.map_err(|fault| LinkFault::Unreachable(fault.to_string()))
+    }
+
+    async fn whole(&self, response: Response<Incoming>) -> Result<Vec<u8>, LinkFault> {
+        let reading = Limited::new(response.into_body(), MESSAGE_BYTES_MAX).collect();
+        match timeout(self.time_max, reading).await {
+            Ok(Ok(body)) => Ok(body.to_bytes().to_vec()),
+            Ok(Err(error)) => Err(LinkFault::Unreachable(format!("its response was not read: {error}"))),
+            Err(_) => Err(LinkFault::Unreachable(format!("its response took more than {:?}", self.time_max))),
+        }
+    }
+}
+
+fn is_stream(response: &Response<Incoming>) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).map(http::HeaderValue::as_bytes).unwrap_or_default();
+    kind.starts_with(b"text/event-stream")
+}
+
+/// Reads a stream of messages on a task of its own, as long as somebody takes them. `ends`: with the first response.
+fn read_events(response: Response<Incoming>, silence_max: Duration, ends: bool) -> mpsc::Receiver<StreamMessage> {
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    tokio::spawn(async move {
+        let mut body = response.into_body();
+        let mut reader = EventReader::new(MESSAGE_BYTES_MAX);
+        loop {
+            let frame = tokio::select! {
+                frame = timeout(silence_max, body.frame()) => frame,
+                () = sender.closed() => return,
+            };
+            let Ok(Some(Ok(frame))) = frame else { return };
+            let Some(data) = frame.data_ref() else { continue };
+            let mut bytes = data.as_ref();
+            loop {
+                let event = match reader.next(&mut bytes) {
+                    Ok(Some(event)) => event,
+                    Ok(None) => break,
+                    Err(_) => return,
+                };
+                let Some(parts) = EventParts::read(event).filter(EventParts::is_message) else { continue };
+                let Ok(message) = serde_json::from_slice::<Value>(&parts.data) else { continue };
+                let is_last = ends && is_response(&message);
+                if sender.send(StreamMessage { event_id: parts.id(), message }).await.is_err() || is_last {
+                    return;
+                }
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,278 @@
+//! Clients that begin a session with `initialize` (2025-11-25 and before). The name of a session holds the names of its sessions at the servers:
+//! nothing of it is kept here, so that any gateway serves it.
+
+use crate::link::{Agreed, Answer, Link, StreamMessage, WAITING_MAX};
+use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
+use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
+use crate::seal::{SessionFacts, SessionSeal};
+use crate::server::{Asked, FederatedServer, now_unix_s};
+use crate::version::{Era, LEGACY};
+use futures_util::future::join_all;
+use http::{HeaderValue, Response, StatusCode};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Longest time until a server has begun a session.
+const BEGIN_MAX: Duration = Duration::from_secs(10);
+/// Ended sessions that are remembered.
+const ENDED_MAX: usize = 100_000;
+/// The header with a session's name.
+const SESSION: &str = "mcp-session-id";
+
+/// Sessions that their clients have ended, with the time when they would have ended by themselves.
+#[derive(Default)]
+pub(crate) struct EndedSessions(Mutex<HashMap<[u8; 32], u64>>);
+
+impl EndedSessions {
+    fn add(&self, name: &str, ends_unix_s: u64) {
+        let mut ended = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if ended.len() >= ENDED_MAX {
+            let now = now_unix_s();
+            ended.retain(|_, ends| *ends > now);
+        }
+        if ended.len() < ENDED_MAX {
+            ended.insert(*blake3::hash(name.as_bytes()).as_bytes(), ends_unix_s);
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(blake3::hash(name.as_bytes()).as_bytes())
+    }
+}
+
+/// The session that a request names.
+fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Response<ReplyBody>> {
+    let refused = |status, why: &str| json_reply(status, &RpcError::new(code::INVALID_REQUEST, why).response(&asked.id()));
+    let Some(name) = asked.header(SESSION) else {
+        return Err(refused(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing"));
+    };
+    if let Some(version) = asked.header("mcp-protocol-version").filter(|version| !LEGACY.contains(version)) {
+        return Err(refused(StatusCode::BAD_REQUEST, &format!("the version {version:?} is not supported")));
+    }
+    let known = server.state.outside.seal.facts(name, &asked.caller, now_unix_s()).filter(|_| !server.ended.has(name));
+    known.ok_or_else(|| refused(StatusCode::NOT_FOUND, "the session does not exist"))
+}
+
+/// What a session has agreed with a server.
+fn agreed(server: &FederatedServer, facts: &SessionFacts, at: usize) -> Option<Agreed> {
+    let (session, version) = facts.servers.get(&server.state.terms.servers.get(at)?.name)?.clone();
+    Some(Agreed { session: Some(session), version, era: Era::Legacy, capabilities: Value::Null })
+}
+
+/// Answers a message.
+pub(crate) async fn respond(server: &Arc<FederatedServer>, asked: Asked) -> Response<ReplyBody> {
+    if method(&asked.message) == "initialize" && is_request(&asked.message) {
+        return initialize(server, &asked).await;
+    }
+    let facts = match session(server, &asked) {
+        Ok(facts) => facts,
+        Err(refused) => return refused,
+    };
+    if is_response(&asked.message) {
+        return pass_response(server, asked, &facts).await;
+    }
+    if !is_request(&asked.message) {
+        if method(&asked.message).is_empty() {
+            let error = RpcError::new(code::INVALID_REQUEST, "invalid request").response(&asked.id());
+            return json_reply(StatusCode::BAD_REQUEST, &error);
+        }
+        pass_notification(server, &asked, &facts).await;
+        return empty_reply(StatusCode::ACCEPTED);
+    }
+    let method = method(&asked.message).to_owned();
+    let answer = match method.as_str() {
+        "ping" => Ok(json!({})),
+        "logging/setLevel" => set_level(server, &asked, &facts).await,
+        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
+            server.page(&*server.state.catalogue().await, &method, &asked.params())
+        }
+        "tools/call"
+        | "prompts/get"
+        | "resources/read"
+        | "completion/complete"
+        | "resources/subscribe"
+        | "resources/unsubscribe" => {
+            let catalogue = server.state.catalogue().await;
+            match server.route(&catalogue, &method, asked.params(), code::RESOURCE_NOT_FOUND) {
+                Ok(route) => {
+                    let mut shape = server.shape(&asked, Era::Legacy, route.server);
+                    shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
+                    let agreed = agreed(server, &facts, route.server);
+                    return shape.reply(server.call(&asked, &method, route, agreed).await).await;
+                }
+                Err(error) => Err(error),
+            }
+        }
+        _ => Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found")),
+    };
+    let message = match answer {
+        Ok(answer) => result(&asked.id(), answer),
+        Err(error) => error.response(&asked.id()),
+    };
+    json_reply(StatusCode::OK, &message)
+}
+
+/// Begins a session, at all servers that have such.
+async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
+    let params = asked.params();
+    let wanted = text(&params, &["protocolVersion"]).unwrap_or_default();
+    let version = LEGACY.into_iter().find(|known| *known == wanted).unwrap_or(LEGACY[0]);
+    let catalogue = server.state.catalogue().await;
+    let none = json!({});
+    let capabilities = params.get("capabilities").unwrap_or(&none);
+    let client = params.get("clientInfo").unwrap_or(&none);
+    let begin = server.state.backends.iter().zip(&server.state.terms.servers).map(|(backend, terms)| async move {
+        let agreed = match backend.link {
+            Link::Http(_) => timeout(BEGIN_MAX, backend.begin(capabilities, client)).await.ok()?.ok()?,
+            Link::Command(_) | Link::Operations(_) => return None,
+        };
+        Some((terms.name.clone(), (agreed.session.filter(|_| agreed.era == Era::Legacy)?, agreed.version)))
+    });
+    let servers = join_all(begin).await.into_iter().flatten().collect();
+    let ends_unix_s = SessionSeal::end(now_unix_s());
+    let facts = SessionFacts { version: version.to_owned(), caller: asked.caller.clone(), ends_unix_s, servers };
+    let Some(name) = server.state.outside.seal.name(&facts) else {
+        let error = RpcError::new(code::INTERNAL, "the session has too many servers").response(&asked.id());
+        return json_reply(StatusCode::OK, &error);
+    };
+    let mut begun = json!({"protocolVersion": version, "capabilities": catalogue.offered(true), "serverInfo": server.info()});
+    if !server.state.terms.instructions.is_empty() {
+        begun["instructions"] = server.state.terms.instructions.clone().into();
+    }
+    let mut response = json_reply(StatusCode::OK, &result(&asked.id(), begun));
+    if let Ok(name) = HeaderValue::from_str(&name) {
+        response.headers_mut().insert(SESSION, name);
+    }
+    response
+}
+
+/// Gives a client's response to the server that has asked.
+async fn pass_response(server: &FederatedServer, mut asked: Asked, facts: &SessionFacts) -> Response<ReplyBody> {
+    let id = asked.id();
+    let parts = id.as_str().and_then(|id| id.split_once(':'));
+    let named = parts.and_then(|(name, id)| Some((name.to_owned(), serde_json::from_str::<Value>(id).ok()?)));
+    let at = named.as_ref().and_then(|(name, _)| server.state.terms.servers.iter().position(|server| server.name == *name));
+    if let (Some(at), Some((_, own))) = (at, named)
+        && let (Some(agreed), Some(backend)) = (agreed(server, facts, at), server.state.backends.get(at))
+    {
+        asked.message["id"] = own;
+        let _ = backend.send(&agreed, asked.message, None, Vec::new()).await;
+    }
+    // A response to something that nobody has asked is nobody's.
+    empty_reply(StatusCode::ACCEPTED)
+}
+
+/// Tells all servers of the session.
+async fn pass_notification(server: &FederatedServer, asked: &Asked, facts: &SessionFacts) {
+    if method(&asked.message) == "notifications/initialized" {
+        return;
+    }
+    let told =
+        server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
+            let agreed = agreed(server, facts, at)?;
+            Some(async move {
+                backend.send(&agreed, asked.message.clone(), None, Vec::new()).await.map(|answer| answer.messages.is_none())
+            })
+        });
+    join_all(told).await;
+}
+
+/// Sets the level of the log at all servers of the session that have one.
+async fn set_level(server: &FederatedServer, asked: &Asked, facts: &SessionFacts) -> Result<Value, RpcError> {
+    let catalogue = server.state.catalogue().await;
+    let set = catalogue.servers_with("logging").filter_map(|at| {
+        let (agreed, backend) = (agreed(server, facts, at)?, server.state.backends.get(at)?);
+        Some(async move {
+            let answer: Option<Answer> = backend.send(&agreed, asked.message.clone(), None, Vec::new()).await.ok();
+            answer?.messages.response().await.ok()
+        })
+    });
+    let answers = join_all(set).await;
+    // A level that no server knows is the client's fault.
+    let fault = answers.iter().flatten().find_map(|answer| answer.get("error").cloned());
+    match fault {
+        Some(error) if answers.iter().flatten().all(|answer| answer.get("error").is_some()) => {
+            let code = error.get("code").and_then(Value::as_i64).unwrap_or(code::INVALID_PARAMS);
+            Err(RpcError::new(code, text(&error, &["message"]).unwrap_or("invalid level").to_owned()))
+        }
+        _ => Ok(json!({})),
+    }
+}
+
+/// The stream of a session: what its servers tell by themselves. Behind an event, only the stream of its server is resumed.
+pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
+    if asked.header(SESSION).is_none() || !asked.reads_events() {
+        return empty_reply(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let facts = match session(server, asked) {
+        Ok(facts) => facts,
+        Err(refused) => return refused,
+    };
+    let behind = asked.header("last-event-id").and_then(|event| event.split_once(':'));
+    let (sender, stream) = mpsc::channel(WAITING_MAX);
+    for (at, (terms, backend)) in server.state.terms.servers.iter().zip(&server.state.backends).enumerate() {
+        let event = behind.filter(|(name, _)| *name == terms.name).map(|(_, event)| event);
+        if behind.is_some() && event.is_none() {
+            continue;
+        }
+        let (Some(agreed), Link::Http(link)) = (agreed(server, &facts, at), &backend.link) else { continue };
+        let Ok(Ok(Some(mut messages))) = timeout(BEGIN_MAX, link.listen(&agreed, event)).await else { continue };
+        let (sender, shape, state) = (sender.clone(), server.shape(asked, Era::Legacy, at), server.state.clone());
+        server.state.outside.client.spawn(async move {
+            while let Some(StreamMessage { event_id, message }) = messages.recv().await {
+                if method(&message).ends_with("/list_changed") {
+                    // Clients are told when what they see has changed.
+                    let seen = state.seen();
+                    state.refresh(seen).await;
+                    continue;
+                }
+                let event_id = event_id.map(|id| format!("{}:{id}", shape.server));
+                let message = if is_response(&message) { Some(message) } else { shape.pass(message) };
+                let Some(message) = message else { continue };
+                if sender.send(StreamMessage { event_id, message }).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    if behind.is_none() {
+        let mut changes = server.state.changes.subscribe();
+        server.state.outside.client.spawn(async move {
+            loop {
+                tokio::select! {
+                    changed = changes.changed() => if changed.is_err() { return },
+                    () = sender.closed() => return,
+                }
+                for kind in ["tools", "prompts", "resources"] {
+                    let message = notification(&format!("notifications/{kind}/list_changed"), json!({}));
+                    if sender.send(StreamMessage { event_id: None, message }).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+    }
+    event_reply(stream, Some)
+}
+
+/// Ends a session, at all its servers.
+pub(crate) async fn end(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
+    if asked.header(SESSION).is_none() {
+        return empty_reply(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let facts = match session(server, asked) {
+        Ok(facts) => facts,
+        Err(refused) => return refused,
+    };
+    server.ended.add(asked.header(SESSION).unwrap_or_default(), facts.ends_unix_s);
+    let ended = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
+        let (agreed, Link::Http(link)) = (agreed(server, &facts, at)?, &backend.link) else { return None };
+        Some(async move { timeout(BEGIN_MAX, link.end(&agreed)).await })
+    });
+    join_all(ended).await;
+    empty_reply(StatusCode::NO_CONTENT)
+}

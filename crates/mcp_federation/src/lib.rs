@@ -1,0 +1,31 @@
+//! One MCP server in front of many. Clients see the tools, resources and prompts of all servers under names of their own; each call goes to the
+//! server that it is for. Clients and servers may speak any version of the protocol from 2025-06-18 on; what one side lacks is translated or
+//! not offered. Servers are reached over HTTP, are child processes, or are operations of the gateway's own APIs.
+//!
+//! It knows nothing of keys, limits and rules: the data path decides about each call before it comes here, and filters what lists show. It
+//! never hands a client's credentials to a server; only an API of the gateway itself gets them.
+#![forbid(unsafe_code)]
+
+mod catalogue;
+mod command;
+mod glob;
+mod http_server;
+mod legacy;
+mod link;
+mod message;
+mod modern;
+mod operations;
+mod outside;
+mod relay;
+mod seal;
+mod server;
+mod state;
+mod terms;
+mod version;
+
+pub use glob::Glob;
+pub use outside::{ApiReply, Outside, OwnApis, OwnRequest};
+pub use seal::SessionSeal;
+pub use server::{CALLER_HEADER, FederatedServer};
+pub use state::{ServerState, ToolState};
+pub use terms::{CommandTerms, FederationTerms, OperationTerms, ServerTerms, ToolOverride, Transport, ViewTerms};

@@ -1,0 +1,51 @@
+//! What the federation needs of the gateway around it.
+
+use crate::seal::SessionSeal;
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_openapi::Document;
+use tollgate_outbound::CallClient;
+
+/// The surroundings of a federation.
+pub struct Outside {
+    /// Sends requests to servers, and has the threads.
+    pub client: Arc<CallClient>,
+    /// The gateway's own APIs.
+    pub apis: Arc<dyn OwnApis>,
+    /// Seals the names of sessions.
+    pub seal: SessionSeal,
+}
+
+/// The gateway's own APIs.
+pub trait OwnApis: Send + Sync {
+    /// The document of an API, as it is served now.
+    fn document(&self, api: &str) -> Option<Arc<Document>>;
+
+    /// Sends a request through the API's own chain.
+    fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>>;
+}
+
+/// A request to one of the gateway's own APIs.
+pub struct OwnRequest {
+    /// Id of the API.
+    pub api: String,
+    /// The method.
+    pub method: String,
+    /// Path below the API's listen path, and query.
+    pub target: String,
+    /// Header lines, but none that frame the message.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Longest time.
+    pub time_max: Duration,
+}
+
+/// The response of an API.
+pub struct ApiReply {
+    /// The status code.
+    pub status: u16,
+    /// The body.
+    pub body: Vec<u8>,
+}

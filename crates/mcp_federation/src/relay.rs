@@ -1,0 +1,196 @@
+//! What clients get of a server's answer.
+
+use crate::catalogue::Catalogue;
+use crate::link::{Answer, LinkFault, Messages, StreamMessage};
+use crate::message::{RpcError, code, is_request, is_response, meta_of, method};
+use crate::version::{Era, META_SERVER};
+use futures_util::stream::unfold;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Empty, Full, StreamBody};
+use hyper::body::{Bytes, Frame};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// The body of a response, whole or event by event.
+pub(crate) type ReplyBody = BoxBody<Bytes, Infallible>;
+
+/// After this long without an event, a comment is sent: that a client has left is seen when something is sent to it.
+const SILENCE_MAX: Duration = Duration::from_secs(15);
+
+/// How one client gets the answer to one request.
+#[derive(Clone)]
+pub(crate) struct Shape {
+    pub era: Era,
+    /// The client's id of the request.
+    pub id: Value,
+    /// The server that answers: part of the ids that it gives.
+    pub server: String,
+    /// The federation, as clients see it.
+    pub info: Value,
+    /// Whether the client reads event streams.
+    pub reads_events: bool,
+    /// Whether it wants log messages.
+    pub wants_log: bool,
+    /// What the result may be stored for, in milliseconds, if it may say so.
+    pub ttl_ms: Option<u64>,
+    /// The tool whose result is checked.
+    pub tool: Option<(Arc<Catalogue>, String)>,
+}
+
+impl Shape {
+    /// A request or notification of a server as the client gets it; `None` for one that it must not get.
+    pub(crate) fn pass(&self, mut message: Value) -> Option<Value> {
+        if is_request(&message) {
+            // Only sessions have a way back to the server.
+            if self.era == Era::Modern {
+                return None;
+            }
+            let id = message.get("id").map(Value::to_string).unwrap_or_default();
+            message["id"] = format!("{}:{id}", self.server).into();
+        }
+        (self.era == Era::Legacy || self.wants_log || method(&message) != "notifications/message").then_some(message)
+    }
+
+    /// A message as the client gets it; `None` for one that it must not get.
+    fn apply(&self, mut message: Value) -> Option<Value> {
+        if is_response(&message) {
+            message["id"] = self.id.clone();
+            self.shape_error(&mut message);
+            if let Some(fault) = self.fault_of(&message) {
+                let error = RpcError::new(code::INTERNAL, format!("the result does not fit the tool's schema: {fault}"));
+                return Some(error.response(&self.id));
+            }
+            if let Some(result) = message.get_mut("result") {
+                self.shape_result(result);
+            }
+            return Some(message);
+        }
+        self.pass(message)
+    }
+
+    /// A result as the client's version has it.
+    pub(crate) fn shape_result(&self, result: &mut Value) {
+        match self.era {
+            Era::Legacy => {
+                if let Some(members) = result.as_object_mut() {
+                    ["resultType", "ttlMs", "cacheScope"].iter().for_each(|name| drop(members.remove(*name)));
+                }
+            }
+            Era::Modern => {
+                if let Some(meta) = meta_of(result) {
+                    meta.insert(META_SERVER.to_owned(), self.info.clone());
+                }
+                let Some(members) = result.as_object_mut() else { return };
+                members.entry("resultType").or_insert_with(|| "complete".into());
+                if let Some(ttl_ms) = self.ttl_ms {
+                    members.entry("ttlMs").or_insert_with(|| ttl_ms.into());
+                    // What one caller sees is not what another sees.
+                    members.insert("cacheScope".to_owned(), "private".into());
+                }
+            }
+        }
+    }
+
+    /// The code of a resource that does not exist differs.
+    fn shape_error(&self, message: &mut Value) {
+        if let (Era::Modern, Some(error)) = (self.era, message.get_mut("error"))
+            && error.get("code") == Some(&code::RESOURCE_NOT_FOUND.into())
+        {
+            error["code"] = code::INVALID_PARAMS.into();
+        }
+    }
+
+    fn fault_of(&self, message: &Value) -> Option<String> {
+        let (catalogue, name) = self.tool.as_ref()?;
+        let result = message.get("result").filter(|result| result.get("isError") != Some(&Value::Bool(true)))?;
+        catalogue.tool(name)?.fault_of_result(result.get("structuredContent")?)
+    }
+
+    /// The response to a request.
+    pub(crate) async fn reply(&self, answer: Result<Answer, LinkFault>) -> Response<ReplyBody> {
+        let messages = match answer {
+            Ok(answer) => answer.messages,
+            Err(fault) => return json_reply(StatusCode::OK, &self.fault_response(fault)),
+        };
+        match messages {
+            Messages::Stream(stream) if self.reads_events => self.events(stream),
+            messages => {
+                let response = match messages.response().await {
+                    Ok(message) => self.apply(message).unwrap_or_default(),
+                    Err(fault) => self.fault_response(fault),
+                };
+                json_reply(StatusCode::OK, &response)
+            }
+        }
+    }
+
+    fn fault_response(&self, fault: LinkFault) -> Value {
+        if let LinkFault::Refused(_, Some(error)) = &fault {
+            let error = error.get("error").unwrap_or(error);
+            if error.get("code").is_some() {
+                let mut message = json!({"jsonrpc": "2.0", "id": self.id, "error": error});
+                self.shape_error(&mut message);
+                return message;
+            }
+        }
+        RpcError::new(code::UNAVAILABLE, format!("the server {:?} gives no answer: {fault}", self.server)).response(&self.id)
+    }
+
+    /// A stream of messages as events.
+    pub(crate) fn events(&self, stream: mpsc::Receiver<StreamMessage>) -> Response<ReplyBody> {
+        let shape = self.clone();
+        event_reply(stream, move |StreamMessage { event_id, message }| {
+            let message = shape.apply(message)?;
+            // Only sessions can be resumed.
+            let event_id = event_id.filter(|_| shape.era == Era::Legacy).map(|id| format!("{}:{id}", shape.server));
+            Some(StreamMessage { event_id, message })
+        })
+    }
+}
+
+/// A response with a message.
+pub(crate) fn json_reply(status: StatusCode, message: &Value) -> Response<ReplyBody> {
+    let mut response = Response::new(Full::new(Bytes::from(message.to_string())).boxed());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// A response without a body.
+pub(crate) fn empty_reply(status: StatusCode) -> Response<ReplyBody> {
+    let mut response = Response::new(Empty::new().boxed());
+    *response.status_mut() = status;
+    response
+}
+
+/// A response of events, with comments in times of silence.
+pub(crate) fn event_reply(
+    stream: mpsc::Receiver<StreamMessage>,
+    shape: impl Fn(StreamMessage) -> Option<StreamMessage> + Send + Sync + 'static,
+) -> Response<ReplyBody> {
+    let frames = unfold((stream, shape), |(mut stream, shape)| async move {
+        let text = match timeout(SILENCE_MAX, stream.recv()).await {
+            Ok(Some(message)) => shape(message).map(event_text).unwrap_or_default(),
+            Ok(None) => return None,
+            Err(_) => ":\n\n".to_owned(),
+        };
+        Some((Ok::<_, Infallible>(Frame::data(Bytes::from(text))), (stream, shape)))
+    });
+    let mut response = Response::new(BodyExt::boxed(StreamBody::new(frames)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+fn event_text(StreamMessage { event_id, message }: StreamMessage) -> String {
+    let id = event_id.filter(|id| !id.contains(['\n', '\r', '\0'])).map(|id| format!("id: {id}\n")).unwrap_or_default();
+    format!("{id}event: message\ndata: {message}\n\n")
+}

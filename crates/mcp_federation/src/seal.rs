@@ -1,0 +1,97 @@
+//! The names of sessions. A name has all that is to be known of its session, sealed with a key that all gateways of a cluster have: any of them
+//! serves it, and so does the next process after a restart. Nobody can make one, and one is good only for the caller that it was made for.
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How long a session lasts.
+const LIFE_S: u64 = 24 * 3_600;
+/// Longest name: header lines have bounds, and each server has its part.
+const NAME_BYTES_MAX: usize = 6 << 10;
+
+/// Seals and opens names of sessions.
+pub struct SessionSeal {
+    key: Option<RandomizedNonceKey>,
+}
+
+/// What is known of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SessionFacts {
+    /// The protocol's version.
+    #[serde(rename = "v")]
+    pub version: String,
+    /// Whose it is.
+    #[serde(rename = "c")]
+    pub caller: String,
+    /// When it ends, in Unix seconds.
+    #[serde(rename = "e")]
+    pub ends_unix_s: u64,
+    /// The sessions at the servers behind: name of the server, then its name of the session and its version.
+    #[serde(rename = "s")]
+    pub servers: BTreeMap<String, (String, String)>,
+}
+
+impl SessionSeal {
+    /// A seal for the sessions of one API, from a secret that all gateways of a cluster have.
+    pub fn new(secret: &[u8], api: &str) -> Self {
+        let mut derived = blake3::Hasher::new_derive_key("tollgate mcp sessions");
+        derived.update(&(secret.len() as u64).to_le_bytes());
+        derived.update(secret);
+        derived.update(api.as_bytes());
+        SessionSeal { key: RandomizedNonceKey::new(&AES_256_GCM, derived.finalize().as_bytes()).ok() }
+    }
+
+    /// When a session that begins now ends.
+    pub(crate) fn end(now_unix_s: u64) -> u64 {
+        now_unix_s.saturating_add(LIFE_S)
+    }
+
+    /// The name of a session; `None` if it has too many servers.
+    pub(crate) fn name(&self, facts: &SessionFacts) -> Option<String> {
+        let mut bytes = serde_json::to_vec(facts).ok()?;
+        let nonce = self.key.as_ref()?.seal_in_place_append_tag(Aad::empty(), &mut bytes).ok()?;
+        let name = URL_SAFE_NO_PAD.encode([nonce.as_ref().as_slice(), &bytes].concat());
+        (name.len() <= NAME_BYTES_MAX).then_some(name)
+    }
+
+    /// What a name says; `None` for one that was not made here, for this caller, or that has ended.
+    pub(crate) fn facts(&self, name: &str, caller: &str, now_unix_s: u64) -> Option<SessionFacts> {
+        if name.len() > NAME_BYTES_MAX {
+            return None;
+        }
+        let sealed = URL_SAFE_NO_PAD.decode(name).ok()?;
+        let (nonce, bytes) = sealed.split_at_checked(NONCE_LEN)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let mut bytes = bytes.to_vec();
+        let opened = self.key.as_ref()?.open_in_place(nonce, Aad::empty(), &mut bytes).ok()?;
+        let facts: SessionFacts = serde_json::from_slice(opened).ok()?;
+        (facts.caller == caller && facts.ends_unix_s > now_unix_s).then_some(facts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SessionFacts, SessionSeal};
+
+    #[test]
+    fn a_name_is_good_for_its_caller_api_and_time_alone() {
+        let facts = SessionFacts { version: "2025-11-25".into(), caller: "a".into(), ends_unix_s: 100, ..SessionFacts::default() };
+        let seal = SessionSeal::new(b"secret", "api");
+        let name = seal.name(&facts).unwrap();
+        assert_eq!(seal.facts(&name, "a", 99), Some(facts.clone()));
+        assert_eq!(SessionSeal::new(b"secret", "api").facts(&name, "a", 99), Some(facts.clone()));
+        assert_eq!(seal.facts(&name, "b", 99), None);
+        assert_eq!(seal.facts(&name, "a", 100), None);
+        assert_eq!(SessionSeal::new(b"secret", "other").facts(&name, "a", 99), None);
+        assert_eq!(SessionSeal::new(b"other", "api").facts(&name, "a", 99), None);
+        let mut forged = name.clone().into_bytes();
+        forged[20] ^= 1;
+        assert_eq!(seal.facts(&String::from_utf8_lossy(&forged), "a", 99), None);
+        assert_eq!(seal.facts("", "a", 99), None);
+        let servers = (0..200).map(|n| (n.to_string(), ("s".repeat(40), String::new()))).collect();
+        assert_eq!(seal.name(&SessionFacts { servers, ..facts }), None);
+    }
+}

@@ -86,6 +86,12 @@ pub use upstream_auth::{
 pub use uptime::{CheckCommand, CheckProtocol, ServiceDiscovery, UptimeCheck, UptimeRetention, UptimeTests};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
 
+/// What `application_protocol` says of a proxy for the Model Context Protocol.
+const MCP: &str = "mcp";
+
+/// The version of JSON-RPC that the protocol uses.
+const JSON_RPC_VERSION: &str = "2.0";
+
 /// One API as its author wrote it. Every field has Tyk's zero as default; the names are Tyk's.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -262,8 +268,10 @@ pub struct ApiDefinition {
     pub request_signing: RequestSigning,
     /// With `tcp` and `tls`: connections begin with a PROXY header.
     pub enable_proxy_protocol: bool,
-    /// `mcp` for the Model Context Protocol, not supported: such an API is served only when `tollgate.serve_without` names the field.
+    /// `mcp` for the Model Context Protocol; other values have no effect.
     pub application_protocol: String,
+    /// Version of JSON-RPC that an API of the Model Context Protocol speaks: `2.0`, which is also the default.
+    pub json_rpc_version: String,
     /// Hooks of plugins. With an unsupported driver, the API is served only when `tollgate.serve_without` names the field.
     pub custom_middleware: CustomMiddleware,
     /// A bundle of plugins, whose `custom_middleware` replaces that of the definition: its name, or several names, comma separated.
@@ -441,6 +449,11 @@ impl ApiDefinition {
     pub fn rate_limit(&self) -> Option<(f64, f64)> {
         let GlobalRateLimit { disabled, rate, per, .. } = self.global_rate_limit;
         (!disabled && rate > 0.0 && per > 0.0).then_some((rate, per))
+    }
+
+    /// Whether the API is a proxy for the Model Context Protocol.
+    pub fn is_mcp(&self) -> bool {
+        self.application_protocol == MCP
     }
 
     /// Whether the API forwards bytes that nothing inspects.

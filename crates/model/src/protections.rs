@@ -4,10 +4,11 @@ use crate::json_path::JsonPath;
 use crate::problem::Findings;
 
 /// The values of [`MissingProtection::field`](crate::api::MissingProtection::field) and `serve_without`.
-pub const PROTECTIONS: [&str; 5] = ["application_protocol", "custom_middleware", "go_plugin", "validate_request", "virtual"];
+pub const PROTECTIONS: [&str; 4] = ["custom_middleware", "go_plugin", "validate_request", "virtual"];
 
 /// Former values of `serve_without` whose protection is supported now. Documents that still name them are valid.
-const SUPPORTED_SINCE: [&str; 8] = [
+const SUPPORTED_SINCE: [&str; 9] = [
+    "application_protocol",
     "custom_middleware_bundle",
     "graphql",
     "listen_port",

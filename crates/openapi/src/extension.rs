@@ -4,10 +4,12 @@
 mod fields;
 mod form;
 mod json_schema;
+mod mcp_paths;
 mod oauth2;
 mod operations;
 mod origins;
 mod places_read;
+mod primitives;
 mod sections;
 mod security;
 mod unknown;
@@ -16,20 +18,19 @@ use serde_json::{Value, json};
 use tollgate_model::{JsonPath, Level, Problem};
 
 use crate::document::Document;
-use crate::places::{member, put};
+use crate::places::{OWN_EXTENSION, member, put};
 pub(crate) use fields::{FIELDS, Field, OPERATION_FIELDS, OperationField};
 pub(crate) use form::Form as FieldForm;
 pub use json_schema::extension_schema;
+pub(crate) use mcp_paths::{McpPath, rank as primitive_rank, read_path as read_mcp_path};
 pub(crate) use operations::RULE_SOURCES;
 use origins::Origins;
+pub(crate) use primitives::WITHOUT_EFFECT;
 pub(crate) use sections::{HANDLERS, PLUGINS, rename_members};
 pub(crate) use security::{CLAIM_RULE, JWT_CLAIMS, JWT_FIELDS, SIGNATURE_FIELDS};
 
 /// The member of a document that has Tyk's settings.
 pub const EXTENSION: &str = "x-tyk-api-gateway";
-
-/// The member of a document that has settings that are not in Tyk; `tollgate` of a classic definition.
-const OWN_EXTENSION: &str = "x-tollgate";
 
 /// Members of `tollgate` that the schemes of a document write.
 const FROM_SECURITY: [&str; 4] = ["auth_alternatives", "jwt", "protected_resource", "scope_check"];
@@ -72,9 +73,12 @@ pub fn classic_form(document: &Document) -> ClassicForm {
             Err(message) => writer.error(&place(field.0), message),
         }
     }
+    primitives::write_protocol(document, &mut writer);
     sections::write(extension, &mut writer);
     security::write(document, extension, &mut writer);
     operations::write(document, extension, &mut writer);
+    primitives::write(document, extension, &mut writer);
+    primitives::report(document, extension, &mut writer.problems);
     oauth2::write(document, extension, &mut writer);
     if let Some(own) = document.root.get(OWN_EXTENSION) {
         writer.origins.add("$.tollgate".to_owned(), JsonPath::root().key(OWN_EXTENSION).to_string());
@@ -133,6 +137,9 @@ impl Writer {
             return self.error(&JsonPath::root().key(OWN_EXTENSION), "must be an object");
         };
         for (name, value) in members {
+            if name == "application_protocol" {
+                continue;
+            }
             if name == "extended_paths" {
                 self.add_own_entries(value);
                 continue;

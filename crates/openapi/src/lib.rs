@@ -9,6 +9,7 @@ mod document;
 mod examples;
 mod extension;
 mod import;
+pub mod mcp_mark;
 mod mock;
 mod multipart;
 mod parameter;

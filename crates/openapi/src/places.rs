@@ -4,6 +4,9 @@ use serde_json::Value;
 
 pub(crate) use tollgate_schema::at_pointer;
 
+/// The member of a document that has settings that are not in Tyk; `tollgate` of a classic definition.
+pub(crate) const OWN_EXTENSION: &str = "x-tollgate";
+
 /// The member below dotted keys.
 pub(crate) fn member<'v>(value: &'v Value, dotted: &str) -> Option<&'v Value> {
     dotted.split('.').try_fold(value, |value, key| value.get(key))

@@ -134,7 +134,8 @@ fn convert(file: &Path, force: bool) -> Result<(), CommandFailure> {
 }
 
 fn list(gateway: &Gateway) -> Result<(), CommandFailure> {
-    let apis = gateway.get("/tyk/apis")?;
+    // Without the parameter, Tyk leaves out proxies for the Model Context Protocol.
+    let apis = gateway.get("/tyk/apis?include_types=mcp")?;
     gateway.print(&apis, || {
         let rows = apis.as_array().into_iter().flatten().map(|api| {
             let proxy = api.get("proxy").unwrap_or(&Value::Null);

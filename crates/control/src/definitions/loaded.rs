@@ -217,9 +217,8 @@ impl FileReader {
 
     /// Whether nothing has changed since a definition was read: its files, those that it names, and what any definition may refer to.
     fn is_as_read(&self, file: &ApiFile, known: &LoadedFile) -> bool {
-        let own = [Some(&file.path), file.companion.as_ref()].into_iter().flatten();
         let is_unchanged = |file: &NamedFile| file.is_older_than(known.read_at) && file.is_unchanged();
-        known.own.iter().map(|file| file.path().as_os_str()).eq(own.map(|path| path.as_os_str()))
+        known.own.iter().map(|file| file.path().as_os_str()).eq(file.paths().map(|path| path.as_os_str()))
             && known.generations == self.generations()
             && known.own.iter().all(is_unchanged)
             && known.named.iter().all(NamedFile::is_unchanged)
@@ -238,7 +237,7 @@ impl FileReader {
 }
 
 fn own_files(file: &ApiFile) -> Vec<NamedFile> {
-    [Some(&file.path), file.companion.as_ref()].into_iter().flatten().map(|path| NamedFile::now(path)).collect()
+    file.paths().map(|path| NamedFile::now(path)).collect()
 }
 
 impl ReadFiles {

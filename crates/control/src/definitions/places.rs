@@ -5,7 +5,7 @@ use super::loaded::{ReadFiles, own};
 use super::shared::SharedDefinitions;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use tollgate_model::definition_files::{ApiFile, companion_of};
+use tollgate_model::definition_files::{ApiFile, CompanionKind, Companions, companion_of};
 
 /// Where documents are kept.
 pub(super) struct StorePlaces {
@@ -44,18 +44,23 @@ impl StorePlaces {
     }
 
     /// Where a definition is kept, or will be beside what a change has already put into `changed`. An OpenAPI document is the companion of its classic form, unless it stands alone already.
-    pub(super) fn of_api(&self, [read, changed]: [&ReadFiles; 2], files: &FilesById<'_>, id: &str, is_openapi: bool) -> ApiFile {
+    pub(super) fn of_api(
+        &self,
+        [read, changed]: [&ReadFiles; 2],
+        files: &FilesById<'_>,
+        id: &str,
+        kind: Option<CompanionKind>,
+    ) -> ApiFile {
         if self.shared.is_some() {
-            return ApiFile { path: DocumentClass::Api.place(id), companion: None };
+            return ApiFile::alone(DocumentClass::Api.place(id));
         }
-        let file = match files.all(id).last() {
-            Some(path) => ApiFile::at((*path).to_owned()),
-            None => {
-                let path = self.new_file([read, changed], id);
-                ApiFile { companion: companion_of(&path), path }
-            }
+        let (path, stands_alone) = match files.all(id).last() {
+            Some(path) => ((*path).to_owned(), ApiFile::at((*path).to_owned()).companions.is_empty()),
+            None => (self.new_file([read, changed], id), false),
         };
-        if is_openapi { file } else { ApiFile { companion: None, ..file } }
+        let companion = kind.filter(|_| !stands_alone).and_then(|kind| Some((kind, companion_of(&path, kind)?)));
+        let companions = companion.map(|(kind, path)| Companions::only(kind, path)).unwrap_or_default();
+        ApiFile { path, companions }
     }
 
     /// Where a new definition is written: the file named after its id, unless another API is there, or the name has a meaning of its own.
@@ -63,7 +68,13 @@ impl StorePlaces {
         let names = std::iter::once(format!("{id}.json")).chain((2..).map(|number| format!("{id}.{number}.json")));
         let mut paths = names.map(|name| self.app_path.join(name));
         let is_of_none = |path: &PathBuf, read: &ReadFiles| read.files.get(path.as_os_str()).and_then(|file| file.api()).is_none();
-        let is_free = |path: &PathBuf| !has_own_meaning(path) && states.iter().all(|read| is_of_none(path, read));
+        // A document that stands alone would become its companion.
+        let companions =
+            |path: &PathBuf| CompanionKind::ALL.into_iter().filter_map(|kind| companion_of(path, kind)).collect::<Vec<_>>();
+        let is_unused = |path: &PathBuf, read: &ReadFiles| {
+            is_of_none(path, read) && companions(path).iter().all(|companion| is_of_none(companion, read))
+        };
+        let is_free = |path: &PathBuf| !has_own_meaning(path) && states.iter().all(|read| is_unused(path, read));
         paths.find(is_free).unwrap_or_else(|| self.app_path.join(id))
     }
 
@@ -81,6 +92,5 @@ impl StorePlaces {
 
 /// Whether a file of this name belongs to another one, or is not read.
 fn has_own_meaning(path: &Path) -> bool {
-    let name = path.to_string_lossy();
-    name.ends_with("-oas.json") || name.ends_with("-mcp.json")
+    CompanionKind::of_file(path).is_some()
 }

@@ -362,7 +362,7 @@ impl DefinitionStore {
             }
         };
         for (id, text) in shared_set.iter().flat_map(|set| set.of(DocumentClass::Api)) {
-            let file = ApiFile { path: DocumentClass::Api.place(id), companion: None };
+            let file = ApiFile::alone(DocumentClass::Api.place(id));
             let loaded = self.reader.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(file.path.as_os_str()));
             files.insert(FileKey::from(&*file.path), loaded);
         }

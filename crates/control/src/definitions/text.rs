@@ -10,8 +10,9 @@ use tollgate_data::registry::Registry;
 use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_model::api::ApiDefinition;
-use tollgate_model::definition_files::ApiFile;
+use tollgate_model::definition_files::{ApiFile, CompanionKind, Companions};
 use tollgate_model::{Level, Problem, json_document};
+use tollgate_openapi::mcp_mark;
 use tollgate_openapi::{ClassicForm, Document, ExampleKinds, check_examples, classic_form, is_openapi, read_text};
 
 /// Maximum size of a definition; a longer file is there by mistake.
@@ -28,29 +29,36 @@ const DIFFERENCES_MAX: usize = 10;
 pub struct DefinitionText {
     /// The definition: a classic one or an OpenAPI document.
     pub text: Vec<u8>,
-    /// The OpenAPI document that belongs to a classic definition.
-    pub companion: Option<Vec<u8>>,
+    /// The OpenAPI documents that may belong to a classic definition.
+    pub companions: Companions<Vec<u8>>,
 }
 
 impl DefinitionText {
     /// Reads the files of a definition.
     pub fn read(file: &ApiFile) -> io::Result<Self> {
-        let companion = file.companion.as_deref().map(read).transpose()?;
-        Ok(DefinitionText { text: read(&file.path)?, companion })
+        let companions = file.companions.try_map(|path| read(path))?;
+        Ok(DefinitionText { text: read(&file.path)?, companions })
     }
 
     /// A definition that is no file yet.
     pub fn of(text: &[u8]) -> Self {
-        DefinitionText { text: text.to_owned(), companion: None }
+        DefinitionText { text: text.to_owned(), companions: Companions::default() }
+    }
+
+    /// The size of the longest of the texts.
+    pub(super) fn bytes_max(&self) -> usize {
+        self.companions.iter().map(Vec::len).fold(self.text.len(), usize::max)
     }
 
     /// A digest that is the same in all processes.
     pub fn digest(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.text);
-        if let Some(companion) = &self.companion {
-            // The length keeps the two texts apart.
-            hasher.update(&(self.text.len() as u64).to_le_bytes()).update(companion);
+        let mut before = &self.text;
+        for companion in self.companions.iter() {
+            // The length keeps the texts apart.
+            hasher.update(&(before.len() as u64).to_le_bytes()).update(companion);
+            before = companion;
         }
         hasher.finalize()
     }
@@ -61,13 +69,26 @@ impl DefinitionText {
     /// All problems, if there is an error among them.
     pub fn parse(&self, file: Option<&ApiFile>) -> Result<ReadDefinition, Vec<Problem>> {
         let path = file.map(|file| file.path.as_path());
-        let value = parse(&self.text, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
-        let Some(companion) = self.companion.as_deref().filter(|_| is_pair(&value) && !is_openapi(&value)) else {
+        let error = |message, path| vec![Problem::new(Level::Error, "", message).within(path)];
+        let mut value = parse(&self.text, path).map_err(|message| error(message, path))?;
+        let kind = if is_openapi(&value) { None } else { companion_kind(&value) };
+        let Some((kind, companion)) = kind.and_then(|kind| Some((kind, self.companions.get(kind)?))) else {
+            if kind == Some(CompanionKind::Mcp) {
+                let message =
+                    "the OpenAPI document of this definition is missing, which has the rules for tools, resources and prompts";
+                return Err(vec![Problem::new(Level::Error, "$.is_oas", message).within(path)]);
+            }
+            if is_openapi(&value) && path.and_then(CompanionKind::of_file) == Some(CompanionKind::Mcp) {
+                mcp_mark::add(&mut value);
+            }
             return ReadDefinition::new(value, path);
         };
         refuse_dashboard(&value, path)?;
-        let path = file.and_then(|file| file.companion.as_deref()).or(path);
-        let document = parse(companion, path).map_err(|message| vec![Problem::new(Level::Error, "", message).within(path)])?;
+        let path = file.and_then(|file| file.companions.get(kind)).map(PathBuf::as_path).or(path);
+        let mut document = parse(companion, path).map_err(|message| error(message, path))?;
+        if kind == CompanionKind::Mcp {
+            mcp_mark::add(&mut document);
+        }
         let mut definition = OpenApiDefinition::new(document, path)?;
         definition.compare(&value, path);
         Ok(ReadDefinition::OpenApi(definition, path.map(Path::to_owned)))
@@ -118,14 +139,33 @@ impl ReadDefinition {
         }
     }
 
+    /// Whether it is a proxy for the Model Context Protocol.
+    pub fn is_mcp(&self) -> bool {
+        is_mcp(self.classic())
+    }
+
+    /// The kind of companion that an OpenAPI document is, unless it stands alone.
+    pub(super) fn companion_kind(&self) -> Option<CompanionKind> {
+        match self {
+            ReadDefinition::Classic(_) => None,
+            ReadDefinition::OpenApi(..) => companion_kind(self.classic()),
+        }
+    }
+
     /// The texts of its files; an OpenAPI document is the companion of its classic form, unless it stands alone.
     pub fn texts(&self, stands_alone: bool) -> DefinitionText {
         let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
-        match self {
-            ReadDefinition::OpenApi(..) if !stands_alone => {
-                DefinitionText { text: pretty(self.classic()), companion: Some(pretty(self.written())) }
+        match self.companion_kind().filter(|_| !stands_alone) {
+            // The name of the file says what the mark says.
+            Some(CompanionKind::Mcp) => {
+                let document = pretty(&mcp_mark::without(self.written().clone()));
+                DefinitionText { text: pretty(self.classic()), companions: Companions::only(CompanionKind::Mcp, document) }
             }
-            _ => DefinitionText { text: pretty(self.written()), companion: None },
+            Some(kind) => {
+                let companions = Companions::only(kind, pretty(self.written()));
+                DefinitionText { text: pretty(self.classic()), companions }
+            }
+            None => DefinitionText { text: pretty(self.written()), companions: Companions::default() },
         }
     }
 
@@ -138,7 +178,7 @@ impl ReadDefinition {
             ReadDefinition::Classic(value) => value,
         };
         let lookup = |scheme: &str, name: &str| settings.documents.secrets.lookup_in_definition(scheme, name);
-        let is_alone = is_pair(&value);
+        let is_alone = companion_kind(&value).is_some();
         let (definition, mut problems) = ApiDefinition::from_value(value, file, &lookup)?;
         if is_alone {
             let message = "the OpenAPI document of this definition is missing: the definition is served without it";
@@ -151,9 +191,14 @@ impl ReadDefinition {
     }
 }
 
-/// Whether a classic definition says that it has an OpenAPI document.
-fn is_pair(classic: &Value) -> bool {
-    classic.get("is_oas") == Some(&Value::Bool(true))
+/// The kind of the OpenAPI document that a classic definition says it has.
+fn companion_kind(classic: &Value) -> Option<CompanionKind> {
+    let is_pair = classic.get("is_oas") == Some(&Value::Bool(true));
+    is_pair.then(|| if is_mcp(classic) { CompanionKind::Mcp } else { CompanionKind::OpenApi })
+}
+
+fn is_mcp(classic: &Value) -> bool {
+    classic.get("application_protocol").and_then(Value::as_str) == Some("mcp")
 }
 
 fn refuse_dashboard(value: &Value, file: Option<&Path>) -> Result<(), Vec<Problem>> {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tollgate_file_set::FileChange;
-use tollgate_model::definition_files::{ApiFile, companion_of};
+use tollgate_model::definition_files::{ApiFile, CompanionKind, companion_of};
 use tollgate_model::policy::Policy;
 use tollgate_model::{Level, Problem};
 
@@ -83,10 +83,8 @@ impl ChangedDocuments {
         for WantedDocument { class, id, content, source } in wanted {
             let found = match content {
                 Some(WantedContent::Api(definition)) => {
-                    let file =
-                        places.of_api([read, &changed.read], &files, &id, matches!(*definition, ReadDefinition::OpenApi(..)));
-                    changed.sources.insert(file.path.clone(), source.clone());
-                    changed.sources.extend(file.companion.iter().map(|path| (path.clone(), source.clone())));
+                    let file = places.of_api([read, &changed.read], &files, &id, definition.companion_kind());
+                    changed.sources.extend(file.paths().map(|path| (path.clone(), source.clone())));
                     changed.put_api(&id, file, *definition, reader)
                 }
                 Some(WantedContent::Policy(policy)) => changed.put_policy(&id, *policy, places).into_iter().collect(),
@@ -116,8 +114,12 @@ impl ChangedDocuments {
     }
 
     fn put_api(&mut self, id: &str, file: ApiFile, definition: ReadDefinition, reader: &FileReader) -> Vec<Problem> {
-        let text = definition.texts(is_shared(&file.path) || file.companion.is_none());
-        if text.text.len().max(text.companion.as_ref().map_or(0, Vec::len)) > FILE_BYTES_MAX {
+        if CompanionKind::of_file(&file.path) == Some(CompanionKind::Mcp) && !is_shared(&file.path) && !definition.is_mcp() {
+            let message = "its file is one of proxies for the Model Context Protocol: remove the API before another takes its id";
+            return vec![Problem::new(Level::Error, "", message).within(Some(&file.path))];
+        }
+        let text = definition.texts(is_shared(&file.path) || file.companions.is_empty());
+        if text.bytes_max() > FILE_BYTES_MAX {
             let message = format!("its file would be larger than {FILE_BYTES_MAX} bytes");
             return vec![Problem::new(Level::Error, "", message).within(Some(&file.path))];
         }
@@ -135,10 +137,13 @@ impl ChangedDocuments {
             self.share(DocumentClass::Api, id, Some(text.text));
             return;
         }
-        // A document that is no longer one must not stay beside the definition.
-        let companion = file.companion.or_else(|| companion_of(&file.path).filter(|path| path.is_file()));
+        for kind in CompanionKind::ALL {
+            let content = text.companions.get(kind).cloned();
+            // A document that is no longer one must not stay beside the definition.
+            let path = companion_of(&file.path, kind).filter(|path| content.is_some() || path.is_file());
+            self.files.extend(path.map(|path| written(path, content)));
+        }
         self.files.push(written(file.path, Some(text.text)));
-        self.files.extend(companion.map(|path| written(path, text.companion)));
     }
 
     fn put_policy(&mut self, id: &str, policy: Policy, places: &StorePlaces) -> Option<Problem> {
@@ -166,8 +171,8 @@ impl ChangedDocuments {
         loaded.remove(DocumentClass::Api.place(id).as_os_str());
         for path in files {
             loaded.remove(path.as_os_str());
-            let ApiFile { path, companion } = ApiFile::at((*path).to_owned());
-            self.files.extend(std::iter::once(path).chain(companion).map(|path| FileChange { path, content: None }));
+            let file = ApiFile::at((*path).to_owned());
+            self.files.extend(file.paths().map(|path| FileChange { path: path.clone(), content: None }));
         }
         if set.is_some_and(|set| set.has(DocumentClass::Api, id)) {
             self.share(DocumentClass::Api, id, None);

@@ -8,13 +8,10 @@ use super::harness::{Definition, Gateway, Setup, Upstream, api};
 fn guarded(upstream: &Upstream) -> Vec<(&'static str, Definition)> {
     let made = |field: &'static str| api(field, &format!("/{field}/"), &upstream.url());
     let entry = json!([{"path": "/x", "method": "GET", "enabled": true}]);
-    let mut all = vec![
-        ("application_protocol", made("application_protocol").set("application_protocol", "mcp")),
-        (
-            "custom_middleware",
-            made("custom_middleware").set("custom_middleware", json!({"driver": "goplugin", "pre": [{"name": "f"}]})),
-        ),
-    ];
+    let mut all = vec![(
+        "custom_middleware",
+        made("custom_middleware").set("custom_middleware", json!({"driver": "goplugin", "pre": [{"name": "f"}]})),
+    )];
     for list in ["validate_request", "virtual", "go_plugin"] {
         all.push((list, made(list).list(list, entry.clone())));
     }

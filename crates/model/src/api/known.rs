@@ -44,8 +44,6 @@ pub(super) const FIELDS: &[KnownField] = &[
     ("graphql.supergraph.updated_at", Never),
     // Tyk's dashboard has composed it; the gateway composes its own.
     ("graphql.supergraph.merged_sdl", Never),
-    // Only used by the Model Context Protocol.
-    ("json_rpc_version", Never),
     // What decides who may call, and is misspelt.
     ("tollgate.**", Refuse),
     ("auth.*", Refuse),

@@ -20,9 +20,6 @@ impl ApiDefinition {
     pub fn missing_protections(&self) -> Vec<MissingProtection> {
         let mut missing = Vec::new();
         let mut add = |field, at: JsonPath| missing.push(MissingProtection { field, path: at.to_string() });
-        if self.application_protocol == "mcp" {
-            add("application_protocol", JsonPath::of("application_protocol"));
-        }
         if let Some((hook, index)) = self.unsupported_hook() {
             add("custom_middleware", JsonPath::of("custom_middleware").key(hook).index(index));
         }

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, ClaimRuleKind, HashedPart, Proxy, SharedCache, SignatureConfig,
-    VersionData, VersionLocation, claim_path, request_signing, response_processor, upstream, upstream_auth, uptime,
+    ApiDefinition, AuthConfig, AuthMethod, BalanceRule, ClaimRuleKind, HashedPart, JSON_RPC_VERSION, Proxy, SharedCache,
+    SignatureConfig, VersionData, VersionLocation, claim_path, request_signing, response_processor, upstream, upstream_auth,
+    uptime,
 };
 use crate::error_override;
 use crate::events::{self, HandlerOwner};
@@ -29,6 +30,7 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     check_expiry(&JsonPath::of("expiration"), &api.expiration, findings);
     check_cors(api, findings);
     check_protocol(api, findings);
+    check_mcp(api, findings);
     check_rate(&api.global_rate_limit, findings);
     check_cache(api, findings);
     upstream_auth::check(&api.upstream_auth, findings);
@@ -42,6 +44,16 @@ pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     error_override::check(&api.error_overrides, &JsonPath::of("error_overrides"), findings);
     check_unsupported(api, findings);
     api.tollgate.check(api, findings);
+}
+
+fn check_mcp(api: &ApiDefinition, findings: &mut Findings) {
+    let version = api.json_rpc_version.as_str();
+    if api.is_mcp() && !["", JSON_RPC_VERSION].contains(&version) {
+        findings.error(&JsonPath::of("json_rpc_version"), format!("must be {JSON_RPC_VERSION}"));
+    }
+    if api.is_mcp() && api.is_stream() {
+        findings.error(&JsonPath::of("protocol"), "the Model Context Protocol is spoken over HTTP");
+    }
 }
 
 /// `is_executed`: the gateway answers itself, and has no target.

@@ -37,7 +37,7 @@ const REPORTED: [(&str, &str); 5] = [
 ];
 
 /// Fields without effect that are not reported, each with a reason.
-const SILENT: [&str; 16] = [
+const SILENT: [&str; 17] = [
     // For people only.
     "definition.slug",
     // Tyk ignores it too.
@@ -60,6 +60,8 @@ const SILENT: [&str; 16] = [
     // Kept for other readers of the session.
     "session.allowance",
     "session.last_check",
+    // There is one version; another one is refused.
+    "definition.json_rpc_version",
     // For scripts.
     "definition.custom_middleware.pre.require_session",
 ];

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{is_zero, members};
 use crate::extension::{EXTENSION, FIELDS, FieldForm};
+use crate::mcp_mark;
 use crate::places::{member, put};
 
 /// A document, what it could not take, and what is worth knowing.
@@ -36,7 +37,11 @@ pub(super) fn write(definition: &Value) -> Result<WrittenDefinition, String> {
         }
         put(&mut writer.root, &["x-tollgate"], own);
     }
-    writer.endpoints(version_name, version);
+    let is_mcp = definition.get("application_protocol") == Some(&json!("mcp"));
+    if is_mcp {
+        mcp_mark::add(&mut writer.root);
+    }
+    writer.endpoints(version_name, version, is_mcp);
     let OpenApiWriter { mut root, extension, losses, notes } = writer;
     put(&mut root, &[EXTENSION], extension);
     Ok(WrittenDefinition { document: root, losses, notes })

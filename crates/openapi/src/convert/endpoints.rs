@@ -3,23 +3,27 @@
 
 use serde_json::{Value, json};
 
+use std::borrow::Cow;
+
 use super::classic::OpenApiWriter;
 use super::{is_zero, members};
 use crate::document::{METHODS, specificity};
-use crate::extension::{FieldForm, OPERATION_FIELDS, OperationField, RULE_SOURCES};
+use crate::extension::{
+    FieldForm, McpPath, OPERATION_FIELDS, OperationField, RULE_SOURCES, WITHOUT_EFFECT, primitive_rank, read_mcp_path,
+};
 use crate::places::{member, put};
 
 /// Characters of patterns that no path of a document has.
 const OF_PATTERNS: [char; 10] = ['(', ')', '[', ']', '*', '+', '?', '^', '$', '|'];
 
 impl OpenApiWriter {
-    pub(super) fn endpoints(&mut self, version_name: &str, version: &Value) {
+    pub(super) fn endpoints(&mut self, version_name: &str, version: &Value, is_mcp: bool) {
         if member(version, "use_extended_paths") == Some(&json!(false)) {
             return;
         }
         for (list, entries) in members(member(version, "extended_paths")).filter(|(_, entries)| !is_zero(entries)) {
             let written = entries.as_array().map(Vec::as_slice).unwrap_or_default();
-            match operations_of(list, written) {
+            match operations_of(list, written, is_mcp) {
                 Ok((field, entries)) => {
                     for entry in entries {
                         self.entry(field, &entry);
@@ -35,9 +39,16 @@ impl OpenApiWriter {
     }
 
     fn entry(&mut self, field: &OperationField, entry: &OperationEntry<'_>) {
-        let id = self.operation(entry.path, &entry.method);
         let settings = settings(field, entry.written);
-        put(&mut self.extension, &["middleware", "operations", id.as_str(), field.name], settings);
+        let id;
+        let place = match &entry.place {
+            EntryPlace::Primitive(section, name) => [*section, name.as_str()],
+            EntryPlace::Operation(path) => {
+                id = self.operation(path, &entry.method);
+                ["operations", id.as_str()]
+            }
+        };
+        put(&mut self.extension, &["middleware", place[0], place[1], field.name], settings);
     }
 
     /// The id of the operation of a path and method; makes it if there is none.
@@ -73,32 +84,75 @@ impl OpenApiWriter {
 
 /// An entry for one method.
 struct OperationEntry<'e> {
-    path: &'e str,
+    place: EntryPlace<'e>,
     method: String,
     written: &'e Value,
 }
 
+/// Where a document has the middleware of an entry.
+#[derive(Clone, PartialEq)]
+enum EntryPlace<'e> {
+    /// An operation, by its path.
+    Operation(Cow<'e, str>),
+    /// A primitive of the Model Context Protocol: its section and its name.
+    Primitive(&'static str, String),
+}
+
+impl EntryPlace<'_> {
+    /// Whether this place comes before another one in a document, or is the same.
+    fn is_before(&self, other: &Self) -> bool {
+        let of = |path: &str| (specificity(path), path.to_owned());
+        match (self, other) {
+            (EntryPlace::Operation(path), EntryPlace::Operation(other)) => of(path) <= of(other),
+            (EntryPlace::Operation(_), EntryPlace::Primitive(..)) => true,
+            (EntryPlace::Primitive(..), EntryPlace::Operation(_)) => false,
+            // Sections have no names in common.
+            (EntryPlace::Primitive(section, name), EntryPlace::Primitive(other, other_name)) => {
+                section != other || primitive_rank(name) <= primitive_rank(other_name)
+            }
+        }
+    }
+}
+
 /// The entries of a list by method, or why the list can't be operations.
-fn operations_of<'e>(list: &str, entries: &'e [Value]) -> Result<(&'static OperationField, Vec<OperationEntry<'e>>), String> {
+fn operations_of<'e>(
+    list: &str,
+    entries: &'e [Value],
+    is_mcp: bool,
+) -> Result<(&'static OperationField, Vec<OperationEntry<'e>>), String> {
     let field = OPERATION_FIELDS.iter().find(|field| field.list == list).ok_or("has no counterpart")?;
     let mut made: Vec<OperationEntry<'e>> = Vec::new();
     for (index, written) in entries.iter().enumerate() {
         let path = written.get("path").and_then(Value::as_str).unwrap_or_default();
-        if !path.starts_with('/') || path.contains(OF_PATTERNS) {
-            return Err(format!("{path:?} is a pattern, and a document has paths"));
-        }
+        let place = match read_mcp_path(path).filter(|_| is_mcp) {
+            Some(McpPath::Primitive(section, name)) => EntryPlace::Primitive(section, name),
+            Some(McpPath::Operation(path)) => EntryPlace::Operation(path.into()),
+            None if !path.starts_with('/') || path.contains(OF_PATTERNS) => {
+                return Err(format!("{path:?} is a pattern, and a document has paths"));
+            }
+            None => EntryPlace::Operation(path.into()),
+        };
         if let Some(name) = members(Some(written)).map(|(name, _)| name).find(|name| !is_known(field, name, written)) {
             return Err(format!("{name} of entry {index} has no counterpart"));
         }
-        for method in methods(written)? {
-            if made.iter().any(|other| other.path == path && other.method == method) {
+        let is_primitive = matches!(place, EntryPlace::Primitive(..));
+        let methods = methods(written)?;
+        if is_primitive && methods != ["POST"] {
+            return Err(format!("{path:?} is for other methods than POST"));
+        }
+        if is_primitive && WITHOUT_EFFECT.contains(&field.name) {
+            return Err(format!("{path:?} stands for what a document has no such middleware for"));
+        }
+        for method in methods {
+            let place = place.clone();
+            if made.iter().any(|other| other.place == place && other.method == method) {
                 return Err(format!("{method} {path} has several entries"));
             }
-            made.push(OperationEntry { path, method, written });
+            made.push(OperationEntry { place, method, written });
         }
     }
     // In a document, the most specific path acts first.
-    let is_sorted = made.is_sorted_by(|a, b| (specificity(a.path), a.path) <= (specificity(b.path), b.path));
+    let is_sorted = made.is_sorted_by(|a, b| a.place.is_before(&b.place));
     if is_sorted { Ok((field, made)) } else { Err("the order of its entries is not that of a document's paths".to_owned()) }
 }
 

@@ -7,6 +7,7 @@ use tollgate_model::DocumentSchema;
 use super::EXTENSION;
 use super::fields::{FIELDS, Field, OPERATION_FIELDS};
 use super::form::Form;
+use super::mcp_paths::SECTIONS;
 use super::places_read::{OPERATION_READ_ELSEWHERE, READ_ELSEWHERE};
 
 /// The schema of documents of a version such as `3.0` or `3.0.3`; `None` for a version that is not read.
@@ -30,6 +31,14 @@ pub fn extension_schema(version: &str) -> Option<Value> {
     }
     OPERATION_READ_ELSEWHERE.iter().for_each(|place| put(&mut operation, place, json!({})));
     put(&mut extension, "middleware.operations", json!({"type": ["object", "null"], "additionalProperties": operation}));
+    put(&mut operation, "security", json!({"type": "array"}));
+    for (section, _) in SECTIONS {
+        put(
+            &mut extension,
+            &format!("middleware.{section}"),
+            json!({"type": ["object", "null"], "additionalProperties": operation}),
+        );
+    }
     Some(json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use tollgate_model::JsonPath;
 
+use super::mcp_paths::endpoint_of;
 use super::operations::shield_fixed_paths;
+use super::primitives::primitives_of;
 use super::{Writer, place};
 use crate::document::{Document, METHODS};
 use crate::places::member;
@@ -52,7 +54,7 @@ pub(super) fn write(document: &Document, extension: &Value, writer: &mut Writer)
         }
         if flag(settings, "protectedResourceMetadata.enabled", &at, writer) {
             match told.replace(name) {
-                None => metadata(document, name, settings, &names, writer),
+                None => metadata(document, extension, name, settings, &names, writer),
                 Some(first) => writer.error(&at.key("protectedResourceMetadata"), format!("{first} has it already")),
             }
         }
@@ -126,13 +128,23 @@ fn operation_alternatives(document: &Document, extension: &Value, names: &[&str]
         let of = JsonPath::root().key("paths").key(&operation.path).key(&operation.method.to_lowercase()).key("security");
         let required = alternatives(security, names, &of, writer, |_| true);
         if !required.is_empty() {
-            let entry = json!({"path": operation.path, "method": operation.method, "alternatives": required});
+            let [path, method] = endpoint_of(document, operation);
+            let entry = json!({"path": path, "method": method, "alternatives": required});
             writer.push_entry("operation_scopes", entry, &at.key("scopeCheck"));
             any = true;
         }
     }
     if any {
         shield_fixed_paths(document, "operation_scopes", &json!({"alternatives": []}), writer);
+    }
+    for (at, path, settings) in primitives_of(document, extension) {
+        if !flag(settings, "scopeCheck.enabled", &at, writer) {
+            continue;
+        }
+        // One without requirements shields its name from a wildcard that has some.
+        let required = alternatives(settings.get("security"), names, &at.key("security"), writer, |_| true);
+        let entry = json!({"path": path, "method": "POST", "alternatives": required});
+        writer.push_entry("operation_scopes", entry, &at.key("scopeCheck"));
     }
 }
 
@@ -170,12 +182,12 @@ fn alternatives(
 }
 
 /// The metadata of the protected resource.
-fn metadata(document: &Document, name: &str, settings: &Value, names: &[&str], writer: &mut Writer) {
+fn metadata(document: &Document, extension: &Value, name: &str, settings: &Value, names: &[&str], writer: &mut Writer) {
     let at = place(SCHEMES).key(name).key("protectedResourceMetadata");
     let rules = settings.get("protectedResourceMetadata").unwrap_or(&Value::Null);
     let mut scopes = catalogue(document, name);
     if rules.get("autoDeriveScopes") != Some(&json!(false)) {
-        scopes.extend(derived_scopes(document, names));
+        scopes.extend(derived_scopes(document, extension, names));
     }
     writer.set(&["tollgate", "protected_resource", "scopes_supported"], json!(scopes));
     writer.set(&["tollgate", "protected_resource", "tells_bearer_methods"], json!(true));
@@ -218,12 +230,13 @@ fn catalogue(document: &Document, name: &str) -> BTreeSet<String> {
 }
 
 /// The scopes that any `security` of the document names for these schemes.
-fn derived_scopes(document: &Document, names: &[&str]) -> BTreeSet<String> {
+fn derived_scopes(document: &Document, extension: &Value, names: &[&str]) -> BTreeSet<String> {
     let items = document.root.get("paths").and_then(Value::as_object).into_iter().flatten();
     let items = items.filter_map(|(_, item)| document.resolve(item));
     let operations = items.flat_map(|item| METHODS.iter().filter_map(|method| item.get(*method)));
+    let primitives = primitives_of(document, extension).into_iter().filter_map(|(_, _, settings)| settings.get("security"));
     let securities = operations.filter_map(|operation| operation.get("security")).chain(document.root.get("security"));
-    let requirements = securities.filter_map(Value::as_array).flatten();
+    let requirements = securities.chain(primitives).filter_map(Value::as_array).flatten();
     let lists = requirements.flat_map(|requirement| names.iter().filter_map(|name| requirement.get(*name)?.as_array()));
     lists.flatten().filter_map(Value::as_str).filter(|scope| !scope.is_empty()).map(str::to_owned).collect()
 }

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use tollgate_model::JsonPath;
 
 use super::fields::OPERATION_FIELDS;
+use super::mcp_paths::endpoint_of;
 use super::{Writer, place};
 use crate::document::{Document, Operation};
 use crate::places::{member, put};
@@ -32,8 +33,9 @@ pub(super) fn write(document: &Document, extension: &Value, writer: &mut Writer)
         if operation.id.is_empty() {
             continue;
         }
+        let [path, method] = endpoint_of(document, operation);
         for (name, value) in settings {
-            write_middleware(operation, name, value, &at.key(&operation.id).key(name), writer);
+            write_middleware([&path, &method], name, value, &at.key(&operation.id).key(name), writer);
         }
     }
     // A fixed path is not the business of a pattern that also matches it.
@@ -44,13 +46,14 @@ pub(super) fn write(document: &Document, extension: &Value, writer: &mut Writer)
     }
 }
 
-fn write_middleware(operation: &Operation, name: &str, value: &Value, at: &JsonPath, writer: &mut Writer) {
+/// Writes one middleware of an endpoint: of a path and a method.
+pub(super) fn write_middleware([path, method]: [&str; 2], name: &str, value: &Value, at: &JsonPath, writer: &mut Writer) {
     if name == "postPlugins" {
         let plugin = value.as_array().and_then(|plugins| plugins.first());
         if let Some(plugin) = plugin {
             let text = |names: [&str; 2]| names.iter().find_map(|name| plugin.get(*name)).cloned().unwrap_or(json!(""));
             let entry = json!({
-                "path": operation.path, "method": operation.method,
+                "path": path, "method": method,
                 "disabled": !plugin.get("enabled").and_then(Value::as_bool).unwrap_or_default(),
                 "plugin_path": text(["path", "path"]), "func_name": text(["functionName", "name"]),
             });
@@ -62,7 +65,7 @@ fn write_middleware(operation: &Operation, name: &str, value: &Value, at: &JsonP
     if !value.is_object() {
         return;
     }
-    let mut entry = json!({"path": operation.path, "method": operation.method});
+    let mut entry = json!({"path": path, "method": method});
     for field in middleware.members {
         match field.2.to_classic(member(value, field.0)) {
             Ok(Some(value)) => put(&mut entry, &field.1.split('.').collect::<Vec<_>>(), value),

@@ -1,7 +1,7 @@
 //! Places of the extension that files other than the table of fields read. `[]` stands for the items of a list, `*` for any name. What stands
 //! below none of them is unknown.
 
-use super::fields::Field;
+use super::fields::{Field, OPERATION_FIELDS};
 use super::form::Form;
 
 macro_rules! below {
@@ -91,6 +91,14 @@ pub(crate) const OPERATION_READ_ELSEWHERE: &[&str] = below! {
     "scopeCheck.": "enabled";
     "exchange.": "enabled" "audience" "scopes";
 };
+
+/// The places of the middleware of an operation.
+pub(super) fn of_operations() -> Vec<String> {
+    let own = OPERATION_FIELDS
+        .iter()
+        .flat_map(|middleware| of_fields(middleware.members).into_iter().map(|place| format!("{}.{place}", middleware.name)));
+    OPERATION_READ_ELSEWHERE.iter().map(|place| (*place).to_owned()).chain(own).collect()
+}
 
 /// The places of the fields of a table.
 pub(super) fn of_fields(fields: &[Field]) -> Vec<String> {

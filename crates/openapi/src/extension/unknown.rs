@@ -4,23 +4,22 @@
 use serde_json::Value;
 use tollgate_model::JsonPath;
 
-use super::fields::{FIELDS, OPERATION_FIELDS};
-use super::places_read::{self, OPERATION_READ_ELSEWHERE, READ_ELSEWHERE};
+use super::fields::FIELDS;
+use super::mcp_paths::SECTIONS;
+use super::places_read::{self, READ_ELSEWHERE};
 use super::{EXTENSION, Writer, security};
 use crate::document::Document;
+use crate::mcp_mark;
 
 const SCHEMES: &str = "server.authentication.securitySchemes";
 const OPERATIONS: &str = "middleware.operations";
-
-/// Sections that only act for the Model Context Protocol.
-const MCP: [&str; 3] = ["mcpTools", "mcpResources", "mcpPrompts"];
 
 /// Sections that decide who may call.
 const PROTECTIONS: [&str; 4] =
     ["server.authentication", "server.clientCertificates", "server.ipAccessControl", "upstream.certificatePinning"];
 
 /// Middleware of operations that decides who may call, and with what.
-const OPERATION_PROTECTIONS: [&str; 9] = [
+const OPERATION_PROTECTIONS: [&str; 10] = [
     "allow",
     "block",
     "ignoreAuthentication",
@@ -30,23 +29,18 @@ const OPERATION_PROTECTIONS: [&str; 9] = [
     "requestSizeLimit",
     "scopeCheck",
     "exchange",
+    "security",
 ];
 
 pub(super) fn report(document: &Document, extension: &Value, writer: &mut Writer) {
     let mut known = places_read::of_fields(FIELDS);
     known.extend(READ_ELSEWHERE.iter().copied().chain([SCHEMES, OPERATIONS]).map(str::to_owned));
-    known.extend(MCP.map(|section| format!("middleware.{section}")));
+    known.extend(SECTIONS.map(|(section, _)| format!("middleware.{section}")));
     let at = JsonPath::root().key(EXTENSION);
     UnknownWalk { known: &known, protections: &PROTECTIONS, is_protection: false }.below(extension, &at, "", writer);
-    for section in MCP {
-        let has_members = |value: &Value| value.as_object().is_some_and(|members| !members.is_empty());
-        if extension.get("middleware").and_then(|middleware| middleware.get(section)).is_some_and(has_members) {
-            let message = "the Model Context Protocol is not supported, and the API is not served without its rules";
-            writer.error(&at.key("middleware").key(section), message);
-        }
-    }
     schemes(document, extension, writer);
     operations(extension, writer);
+    primitives(document, extension, writer);
 }
 
 /// The members that a place may have, and what to make of others.
@@ -131,20 +125,51 @@ fn schemes(document: &Document, extension: &Value, writer: &mut Writer) {
 fn operations(extension: &Value, writer: &mut Writer) {
     let at = OPERATIONS.split('.').fold(JsonPath::root().key(EXTENSION), |at, key| at.key(key));
     let Some(Value::Object(operations)) = crate::places::member(extension, OPERATIONS) else { return };
-    let mut known: Vec<String> = OPERATION_READ_ELSEWHERE.iter().map(|place| (*place).to_owned()).collect();
-    for middleware in OPERATION_FIELDS {
-        known.extend(places_read::of_fields(middleware.members).into_iter().map(|place| format!("{}.{place}", middleware.name)));
-    }
-    let walk = UnknownWalk { known: &known, protections: &OPERATION_PROTECTIONS, is_protection: false };
+    let known = places_read::of_operations();
     for (id, operation) in operations {
-        let at = at.key(id);
-        if !operation.is_object() {
-            writer.error(&at, "must be an object");
+        middleware_of(operation, &known, &at.key(id), writer);
+    }
+}
+
+/// Tools, resources and prompts of the Model Context Protocol.
+fn primitives(document: &Document, extension: &Value, writer: &mut Writer) {
+    let is_mcp = mcp_mark::is_in(&document.root);
+    let mut known = places_read::of_operations();
+    known.push("security".to_owned());
+    for (section, _) in SECTIONS {
+        let at = JsonPath::root().key(EXTENSION).key("middleware").key(section);
+        let written = extension.get("middleware").and_then(|middleware| middleware.get(section)?.as_object());
+        let Some(written) = written.filter(|written| !written.is_empty()) else {
+            if extension
+                .get("middleware")
+                .and_then(|middleware| middleware.get(section))
+                .is_some_and(|value| !value.is_object() && !value.is_null())
+            {
+                writer.error(&at, "must be an object");
+            }
+            continue;
+        };
+        if !is_mcp {
+            let message = "only acts in proxies for the Model Context Protocol, and the API is not served without its rules: name the \
+                           document's file NAME-mcp.json, or set x-tollgate.application_protocol to mcp";
+            writer.error(&at, message);
             continue;
         }
-        walk.below(operation, &at, "", writer);
-        if crate::places::member(operation, "exchange.enabled") == Some(&Value::Bool(true)) {
-            writer.error(&at.key("exchange"), "is not supported, and the API is not served without it");
+        for (name, primitive) in written {
+            if name.is_empty() {
+                writer.error(&at.key(name), "needs a name");
+            }
+            middleware_of(primitive, &known, &at.key(name), writer);
         }
+    }
+}
+
+fn middleware_of(operation: &Value, known: &[String], at: &JsonPath, writer: &mut Writer) {
+    if !operation.is_object() {
+        return writer.error(at, "must be an object");
+    }
+    UnknownWalk { known, protections: &OPERATION_PROTECTIONS, is_protection: false }.below(operation, at, "", writer);
+    if crate::places::member(operation, "exchange.enabled") == Some(&Value::Bool(true)) {
+        writer.error(&at.key("exchange"), "is not supported, and the API is not served without it");
     }
 }

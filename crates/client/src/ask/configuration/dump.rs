@@ -5,7 +5,7 @@ use super::ConfigurationScope;
 use super::directory::object;
 use super::files::{files_below, named};
 use super::live::{LiveConfiguration, LiveObject};
-use super::object::{LocalContent, LocalObject, PartKind, has_tag, is_openapi, without_zeros};
+use super::object::{LocalContent, LocalObject, PartKind, has_tag, is_mcp, is_openapi, without_zeros};
 use super::tyk_sync::SPEC;
 use crate::ask::CommandFailure;
 use serde_json::{Value, json};
@@ -199,7 +199,11 @@ fn new_file(directory: &Path, kind: PartKind, id: &str, document: &Value, taken:
         (PartKind::Client, Some((api, client))) => (directory.join(kind.folder()).join(slug(api)), slug(client)),
         _ => (directory.join(kind.folder()), slug(id)),
     };
-    let end = if kind == PartKind::Api && is_openapi(document) { "oas.json" } else { "json" };
+    let end = match kind == PartKind::Api && is_openapi(document) {
+        true if is_mcp(document) => "mcp.json",
+        true => "oas.json",
+        false => "json",
+    };
     let mut path = folder.join(format!("{name}.{end}"));
     let mut number = 2;
     while taken.contains(&path) {

@@ -88,10 +88,12 @@ fn one_by_one(gateway: &Gateway) -> Result<LiveConfiguration, CommandFailure> {
         Ok(answer.as_array().cloned().unwrap_or_default())
     };
     // In the list of classic definitions, those of OpenAPI documents are their classic form.
-    let classic = list("/tyk/apis")?.into_iter().filter(|api| api.get("is_oas") != Some(&Value::Bool(true)));
+    let classic = list("/tyk/apis?include_types=mcp")?.into_iter().filter(|api| api.get("is_oas") != Some(&Value::Bool(true)));
     let documents = list("/tyk/apis/oas")?;
+    let mut proxies = list("/tyk/mcps")?;
+    proxies.iter_mut().for_each(tollgate_openapi::mcp_mark::add);
     let mut with_clients = Vec::new();
-    for api in classic.chain(documents) {
+    for api in classic.chain(documents).chain(proxies) {
         let (_, id) = api_id(&api);
         let in_openapi = super::object::is_openapi(&api);
         if in_openapi || api.get("use_oauth2") == Some(&Value::Bool(true)) {

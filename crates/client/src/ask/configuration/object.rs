@@ -96,6 +96,11 @@ pub(super) fn is_openapi(document: &Value) -> bool {
     document.get("openapi").is_some() || document.get("swagger").is_some()
 }
 
+/// Whether an API definition is an OpenAPI document of a proxy for the Model Context Protocol.
+pub(super) fn is_mcp(document: &Value) -> bool {
+    is_openapi(document) && tollgate_openapi::mcp_mark::is_in(document)
+}
+
 /// The JSON path of an API's id, and the id.
 pub(super) fn api_id(document: &Value) -> (String, String) {
     let text = |pointer: &str| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -2,13 +2,14 @@
 //! is not there, and a reload at the end.
 
 use super::live::LiveConfiguration;
-use super::object::{LocalContent, LocalObject, PartKind, is_openapi, without_zeros};
+use super::object::{LocalContent, LocalObject, PartKind, is_mcp, is_openapi, without_zeros};
 use super::plan::Comparison;
 use super::show::{OutcomeRow, SyncOutcome};
 use crate::ask::{CommandFailure, Gateway, accepted, segment};
 use serde_json::Value;
 use tollgate_admin::mask::{mask_named, unmask_named};
 use tollgate_admin::{Difference, differences};
+use tollgate_openapi::mcp_mark;
 
 /// Makes the change, or says what it would do.
 pub(super) fn send(
@@ -60,7 +61,7 @@ pub(super) fn send(
     let puts = puts
         .into_iter()
         .map(|(object, document)| put(object, document.as_ref(), live, gateway).map_err(|failure| (object.id.clone(), failure)));
-    let deletes = deletes.into_iter().map(|(kind, id)| remove(*kind, id, gateway).map_err(|failure| (id.clone(), failure)));
+    let deletes = deletes.into_iter().map(|(kind, id)| remove(*kind, id, live, gateway).map_err(|failure| (id.clone(), failure)));
     for made in puts.chain(deletes) {
         match made {
             Ok(()) => done += 1,
@@ -117,22 +118,28 @@ fn put(object: &LocalObject, document: Option<&Value>, live: &LiveConfiguration,
     let Some(document) = document else { return Ok(()) };
     let known = live.get(object.kind, &object.id);
     let id = segment(&object.id);
-    let in_openapi = is_openapi(document);
-    let collection = match object.kind {
-        PartKind::Api if in_openapi => "/tyk/apis/oas",
-        PartKind::Api => "/tyk/apis",
-        _ => "/tyk/policies",
-    };
+    let collection = if object.kind == PartKind::Api { api_collection(document) } else { "/tyk/policies" };
     // An API that changes its language is another one.
-    let is_other = object.kind == PartKind::Api && known.is_some_and(|known| is_openapi(&known.document) != in_openapi);
+    let is_other = object.kind == PartKind::Api && known.is_some_and(|known| api_collection(&known.document) != collection);
     if is_other {
-        remove(object.kind, &object.id, gateway)?;
+        remove(object.kind, &object.id, live, gateway)?;
         gateway.get("/tyk/reload?block=true")?;
     }
+    // The endpoint says what the mark says.
+    let document = &if is_mcp(document) { mcp_mark::without(document.clone()) } else { document.clone() };
     match (object.kind, known) {
         (PartKind::Client, known) => put_client(&object.id, document, known.is_some(), gateway),
         (_, Some(_)) if !is_other => gateway.call("PUT", &format!("{collection}/{id}"), Some(document)).map(drop),
         _ => gateway.call("POST", collection, Some(document)).map(drop),
+    }
+}
+
+/// Where APIs of a definition's language are.
+fn api_collection(document: &Value) -> &'static str {
+    match is_openapi(document) {
+        true if is_mcp(document) => "/tyk/mcps",
+        true => "/tyk/apis/oas",
+        false => "/tyk/apis",
     }
 }
 
@@ -151,9 +158,11 @@ fn put_client(id: &str, document: &Value, is_known: bool, gateway: &Gateway) -> 
     gateway.call("POST", "/tyk/oauth/clients/create", Some(&document)).map(drop)
 }
 
-fn remove(kind: PartKind, id: &str, gateway: &Gateway) -> Result<(), CommandFailure> {
+fn remove(kind: PartKind, id: &str, live: &LiveConfiguration, gateway: &Gateway) -> Result<(), CommandFailure> {
+    let is_mcp = live.get(kind, id).is_some_and(|known| is_mcp(&known.document));
     let path = match (kind, id.split_once('/')) {
         (PartKind::Client, Some((api, client))) => format!("/tyk/oauth/clients/{}/{}", segment(api), segment(client)),
+        (PartKind::Api, _) if is_mcp => format!("/tyk/mcps/{}", segment(id)),
         (PartKind::Api, _) => format!("/tyk/apis/{}", segment(id)),
         (PartKind::Policy, _) => format!("/tyk/policies/{}", segment(id)),
         _ => format!("/tyk/certs/{}", segment(id)),

@@ -29,7 +29,6 @@ fn missing(definition: &ApiDefinition) -> Vec<(&'static str, String)> {
 #[test]
 fn what_protects_and_does_not_act_is_found_with_its_place() {
     for (over, field, place) in [
-        (json!({"application_protocol": "mcp"}), "application_protocol", "$.application_protocol"),
         (
             json!({"custom_middleware": {"driver": "goplugin", "pre": [{"name": "f"}]}}),
             "custom_middleware",
@@ -74,7 +73,7 @@ fn what_is_switched_off_or_the_same_as_the_gateways_does_not_count() {
         json!({"graphql": {"enabled": true, "execution_mode": "supergraph"}}),
         json!({"graphql": {"enabled": true, "execution_mode": "proxyOnly", "schema": "type Query"}}),
         json!({"graphql": {"enabled": true, "execution_mode": "subgraph"}}),
-        json!({"application_protocol": "other", "json_rpc_version": "2.0"}),
+        json!({"application_protocol": "mcp", "json_rpc_version": "2.0"}),
     ] {
         assert_eq!(missing(&definition(over.clone(), json!({}))), [], "{over}");
     }

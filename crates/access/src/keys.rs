@@ -2,6 +2,7 @@
 //! changes only after the store has acknowledged the change. With a store that several gateways share, memory holds only recently used
 //! sessions: see `shared`.
 
+mod call_limits;
 mod held_key;
 mod identities;
 mod key;
@@ -9,6 +10,7 @@ mod key_expiry;
 mod limits;
 mod listing;
 mod lookup;
+mod mcp_rights;
 mod orgs;
 mod policies;
 mod presented;
@@ -57,8 +59,9 @@ pub use held_key::HeldKey;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState, Permission, TOKEN_SESSION};
 pub use key_expiry::forgotten_at;
-pub use limits::{Checks, CountedRequest, LimitRejection, SessionLimits};
+pub use limits::{CallRates, Checks, CountedRequest, LimitRejection, RequestLimits};
 pub use listing::ListedKey;
+pub use mcp_rights::McpRights;
 pub use policies::{Policies, PolicyChange};
 pub use presented::{AskedKeys, Presented};
 pub use rehearsed::stand_in;

@@ -10,6 +10,7 @@ mod middleware;
 mod notes;
 mod received;
 mod response;
+mod rpc_call;
 
 pub use arrival::Arrival;
 pub use attempt::AuthAttempt;
@@ -21,6 +22,7 @@ pub use middleware::{AboutMiddleware, ChainLink, ChainPhase, Middleware, Rehears
 pub use notes::{Notes, ResponseView};
 pub use received::{ShownEdits, ShownHead};
 pub use response::WantedResponse;
+pub use rpc_call::RpcCall;
 
 use crate::api::Api;
 use crate::endpoints::Hits;
@@ -30,7 +32,7 @@ use crate::url::Url;
 use crate::version_terms::VersionTerms;
 use std::borrow::Cow;
 use std::time::Duration;
-use tollgate_access::keys::{HeldKey, Key, Presented, SessionLimits};
+use tollgate_access::keys::{HeldKey, Key, Presented, RequestLimits};
 use tollgate_cache::CachedResponse;
 use tollgate_clock::Pending;
 use tollgate_engine::{HoldUntil, Outgoing, Work};
@@ -191,8 +193,12 @@ impl<'a> Exchange<'a> {
     }
 
     /// The limits of a key for this request.
-    pub fn limits_of<'k>(&self, key: &'k Key) -> &'k SessionLimits {
-        key.limits_at(&self.api.id, &self.method, || self.path_behind_listen())
+    pub fn limits_of<'k>(&self, key: &'k Key) -> RequestLimits<'k> {
+        let limits = key.limits_at(&self.api.id, &self.method, || self.path_behind_listen());
+        match &self.decisions.call {
+            None => limits,
+            Some(call) => limits.with_call(key.call_limits(&self.api.id, &call.method, call.primitive())),
+        }
     }
 
     /// Size, remainder and renewal time of the key's quota.
@@ -204,7 +210,7 @@ impl<'a> Exchange<'a> {
     /// Requests, remainder and reset time of the last checked rate limit: the API's, else the key's.
     pub fn rate_figures(&self) -> Option<[i64; 3]> {
         let of_key = || {
-            let (rule, room, full) = self.limits_of(self.caller.key.as_ref()?).rooms(self.arrival.now).next()?;
+            let (rule, room, full) = self.limits_of(self.caller.key.as_ref()?).told(self.arrival.now)?;
             Some([rule.requests as i64, room as i64, self.reset_after(full)])
         };
         self.decisions.api_rate.or_else(of_key)

@@ -2,7 +2,7 @@
 //! Reads the configuration's `monitor` and the sessions' `monitor.trigger_limits`.
 
 use std::sync::Arc;
-use tollgate_access::keys::{Key, SessionLimits};
+use tollgate_access::keys::{Key, RequestLimits};
 use tollgate_clock::unix_ns;
 use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
@@ -38,7 +38,7 @@ impl QuotaMonitor {
 
     /// Looks at a quota that has counted a request. `shown` makes the name of the key, for a use that is told.
     #[inline]
-    pub fn look(&self, key: &Key, org: &str, limits: &SessionLimits, unix_s: u64, shown: impl FnOnce() -> String) {
+    pub fn look(&self, key: &Key, org: &str, limits: &RequestLimits<'_>, unix_s: u64, shown: impl FnOnce() -> String) {
         let Some((max, view)) = limits.quota(unix_s) else { return };
         let used_percent = max.saturating_sub(view.remaining) as f64 / max as f64 * 100.0;
         if let Some(limit) = self.reached(used_percent, &key.trigger_limits) {

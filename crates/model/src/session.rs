@@ -18,6 +18,7 @@ mod dry_run;
 mod known;
 mod lifetime;
 mod mcp;
+mod rate_limit;
 mod smoothing;
 mod store_failure;
 mod stored;
@@ -25,11 +26,11 @@ mod unknown;
 
 pub use access::{
     AccessLimit, AccessRight, AllowedUrl, EndpointLimit, EndpointMethod, GraphqlFieldLimit, GraphqlFieldRight, GraphqlType,
-    RateLimit,
 };
 pub use dry_run::DryRun;
 pub use lifetime::{ApiLifetime, Lifetime, LifetimeRules};
 pub use mcp::{MethodLimit, NameRules, PrimitiveKind, PrimitiveLimit, PrimitiveRights};
+pub use rate_limit::RateLimit;
 pub use smoothing::Smoothing;
 pub use store_failure::LimitStoreFailure;
 pub use stored::StoredSession;

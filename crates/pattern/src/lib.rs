@@ -15,7 +15,7 @@ mod template;
 pub use expression::{Expression, GroupTexts};
 pub use literal::{Literal, Requirement};
 pub use pool::{GroupExpression, PatternCharge, PatternPool, PooledPattern};
-pub use rules::PatternRules;
+pub use rules::{PatternRules, name_expression, name_pattern};
 
 use literal::requirements;
 use template::PathTemplate;

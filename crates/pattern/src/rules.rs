@@ -65,6 +65,23 @@ impl PatternRules {
     }
 }
 
+/// Converts a regular expression for a whole name, in Go's syntax, to the engine's. `Err` says why it is none.
+pub fn name_expression(name: &str) -> Result<String, String> {
+    let translated = tollgate_re2::translate(&format!("{}$", from_start(name)));
+    translated.map_err(|error| format!("not a valid regular expression: {error}"))
+}
+
+/// The same for a pattern as endpoints have them, with `{name}` and `/*`.
+pub fn name_pattern(name: &str) -> Result<String, String> {
+    PatternRules { prefix: false, suffix: true, ignore_case: false }.expression(&from_start(name), false)
+}
+
+/// An expression that matches from the start of a text. A plain text needs no group, and is then compared without an engine.
+fn from_start(name: &str) -> String {
+    let is_plain = !name.contains(|c| r"\.+*?()|[]{}^$".contains(c));
+    if is_plain { format!("^{name}") } else { format!("^(?:{name})") }
+}
+
 /// What a name stands for.
 const SEGMENT: &str = "([^/]+)";
 

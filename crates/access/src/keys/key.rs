@@ -1,13 +1,15 @@
 //! A key as requests use it: its session with all policies applied, compiled once.
 
-use super::limits::{LimitSource, SessionLimits};
+use super::call_limits::CallLimits;
+use super::limits::{CallRates, LimitSource, RequestLimits, SessionLimits};
+use super::mcp_rights::McpRights;
 use super::rights::PatternList;
 use crate::digest::Digest;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_graphql::{FieldDepth, GraphqlRights, TypeFields};
-use tollgate_model::session::{AccessRight, DryRun, GraphqlType, Session, Smoothing};
+use tollgate_model::session::{AccessRight, DryRun, GraphqlType, PrimitiveKind, Session, Smoothing};
 
 /// The member of `meta_data` that marks the session of a token's user.
 pub const TOKEN_SESSION: &str = "TykJWTSessionID";
@@ -59,6 +61,10 @@ pub struct ApiRight {
     endpoints: Vec<EndpointLimits>,
     /// Patterns of these endpoints, if there are any.
     endpoint_patterns: Option<Arc<PatternList>>,
+    /// What it may do on an MCP proxy; `None` allows all. Boxed, because few rights have it.
+    mcp: Option<Box<McpRights>>,
+    /// Rates of methods and primitives of an MCP proxy.
+    calls: Option<Box<CallLimits>>,
     /// What GraphQL queries may ask for.
     graphql: GraphqlRights,
 }
@@ -132,10 +138,27 @@ impl Key {
     }
 
     /// The limits of this key on an API.
-    pub fn limits(&self, api: &str) -> &SessionLimits {
+    pub fn limits(&self, api: &str) -> RequestLimits<'_> {
+        self.listed(api).map_or(&self.limits, |right| &right.limits).alone()
+    }
+
+    /// What the key may do on an MCP proxy, if that is not everything.
+    pub fn mcp(&self, api: &str) -> Option<&McpRights> {
+        self.listed(api)?.mcp.as_deref()
+    }
+
+    /// The rates of a call of an MCP proxy, beside the key's limits: of its method, and of the primitive that it uses.
+    pub fn call_limits(&self, api: &str, method: &str, primitive: Option<(PrimitiveKind, &str)>) -> CallRates<'_> {
+        let calls = self.listed(api).and_then(|right| right.calls.as_deref());
+        calls.map_or_else(CallRates::default, |calls| calls.of(method, primitive))
+    }
+
+    /// The listed right for an API.
+    #[inline]
+    fn listed(&self, api: &str) -> Option<&ApiRight> {
         match &self.rights {
-            Rights::Everything => &self.limits,
-            Rights::Listed(rights) => rights.get(api).map_or(&self.limits, |right| &right.limits),
+            Rights::Everything => None,
+            Rights::Listed(rights) => rights.get(api),
         }
     }
 
@@ -148,19 +171,18 @@ impl Key {
     }
 
     /// The limits of a request to an API: those of the first matching endpoint, else the API's. `path` is the path after the listen path.
-    pub fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> &SessionLimits {
-        let Rights::Listed(rights) = &self.rights else { return &self.limits };
-        let Some(right) = rights.get(api) else { return &self.limits };
-        let Some(patterns) = &right.endpoint_patterns else { return &right.limits };
+    pub fn limits_at<'p>(&self, api: &str, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> RequestLimits<'_> {
+        let Some(right) = self.listed(api) else { return self.limits.alone() };
+        let Some(patterns) = &right.endpoint_patterns else { return right.limits.alone() };
         let path = path();
         let fits =
             |endpoint: &&EndpointLimits| endpoint.method.eq_ignore_ascii_case(method) && patterns.fits(endpoint.pattern, &path);
-        right.endpoints.iter().find(fits).map_or(&right.limits, |endpoint| &endpoint.limits)
+        right.endpoints.iter().find(fits).map_or(&right.limits, |endpoint| &endpoint.limits).alone()
     }
 
     /// The session with the remaining quotas and the allowed URLs filled in.
     pub fn live_session(&self, mut session: Session, now_unix_s: u64) -> Session {
-        if let Some((_, view)) = self.limits.quota(now_unix_s) {
+        if let Some((_, view)) = self.limits.alone().quota(now_unix_s) {
             session.quota_remaining = view.remaining;
             session.quota_renews = i64::try_from(view.renews_unix_s).unwrap_or_default();
         }
@@ -196,6 +218,8 @@ impl ApiRight {
             urls: (!right.allowed_urls.is_empty()).then(|| source.patterns.urls(&right.allowed_urls)),
             endpoints: endpoint_limits(api, right, scope, &limits, source),
             endpoint_patterns: (!right.endpoints.is_empty()).then(|| source.patterns.endpoints(&right.endpoints)),
+            mcp: McpRights::compile(right, source.patterns).map(Box::new),
+            calls: CallLimits::compile(api, right, scope, &limits, source).map(Box::new),
             limits,
             graphql: graphql_rights(right, limit.max_query_depth),
         }
@@ -210,9 +234,11 @@ impl ApiRight {
         self.urls.is_none()
     }
 
-    /// A list of patterns that is not compiled yet.
-    pub fn unprepared(&self) -> Option<&Arc<PatternList>> {
-        [&self.urls, &self.endpoint_patterns].into_iter().flatten().find(|list| !list.is_ready())
+    /// Lists of patterns that are not compiled yet.
+    pub fn unprepared(&self) -> Vec<Arc<PatternList>> {
+        let own = [&self.urls, &self.endpoint_patterns].into_iter().flatten();
+        let of_calls = self.mcp.iter().flat_map(|mcp| mcp.lists()).chain(self.calls.iter().flat_map(|calls| calls.lists()));
+        own.chain(of_calls).filter(|list| !list.is_ready()).cloned().collect()
     }
 
     /// Whether a request is allowed: with a list of URLs, an entry must match the method and one of the path's forms.

@@ -1,20 +1,23 @@
-//! The limits of a key on an API: rates and a quota. A request is counted against all of them or against none.
+//! The limits of a key on an API: rates and a quota. [`RequestLimits`] counts requests against them.
 
-use super::quota::{Quota, QuotaView};
+use super::quota::Quota;
 use super::rights::RightPatterns;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_clock::Pending;
-use tollgate_limit::{LimitDecision, Limiter, Rate, SmoothingChange, SmoothingRules, WaitPolicy};
+use tollgate_limit::{LimitDecision, Limiter, Rate, SmoothingRules, WaitPolicy};
 use tollgate_model::config::OnStoreFailure;
-use tollgate_model::session::{AccessLimit, DryRun, LimitStoreFailure, RateLimit, Smoothing};
+use tollgate_model::session::{AccessLimit, LimitStoreFailure, RateLimit, Smoothing};
+
+mod request_limits;
+
+pub use request_limits::{CallRates, RequestLimits};
 
 /// Rates and a quota with their counters.
-pub struct SessionLimits {
+pub(super) struct SessionLimits {
     rates: Vec<RateRule>,
     quota: Option<QuotaRule>,
     /// How long a request over the rate is held before a retry, and how many retries it gets.
-    pub throttle: Option<(Duration, u32)>,
+    throttle: Option<(Duration, u32)>,
     on_store_failure: LimitStoreFailure,
     /// How the first rate, or the one of an endpoint in its place, rises and falls.
     smoothing: Option<SmoothingRules>,
@@ -56,7 +59,7 @@ pub enum LimitRejection {
     /// A rate is exceeded; the client may retry after this time.
     Rate(Duration),
     Quota,
-    /// Other gateways count as well, and the shared store is being asked; see [`SessionLimits::pending`].
+    /// Other gateways count as well, and the shared store is being asked; see [`RequestLimits::pending`].
     Asked,
     /// The shared store does not answer, and no request may pass meanwhile.
     Silent,
@@ -93,7 +96,7 @@ impl Checks {
 
 impl SessionLimits {
     /// Makes the limits of a document, with the counters of a scope.
-    pub fn new(limit: &AccessLimit, scope: &str, source: &LimitSource<'_>) -> Self {
+    pub(super) fn new(limit: &AccessLimit, scope: &str, source: &LimitSource<'_>) -> Self {
         let rules = limit.rate_limits().enumerate();
         let on_store_failure = limit.on_store_failure;
         let rates = rules.filter_map(|(index, written)| {
@@ -112,109 +115,23 @@ impl SessionLimits {
     }
 
     /// The same limits with this rate in place of theirs, or without a rate.
-    pub fn with_rate(&self, written: &RateLimit, counter: String, source: &LimitSource<'_>) -> Self {
+    pub(super) fn with_rate(&self, written: &RateLimit, counter: String, source: &LimitSource<'_>) -> Self {
         let on_store_failure = self.on_store_failure;
         let rule = RateRule::new(written, 0, counter, source, on_store_failure.rate_limit);
         let rates = rule.map(|rule| RateRule { smoothing: self.smoothing, ..rule }).into_iter().collect();
         SessionLimits { rates, quota: self.quota.clone(), throttle: self.throttle, on_store_failure, smoothing: self.smoothing }
     }
 
-    /// Counts a request against all limits, or against none if one of them is exhausted. A limit in dry run counts requests but never
-    /// refuses them: the result then says which limit would have refused.
-    pub fn admit(
-        &self,
-        now: Duration,
-        now_unix_s: u64,
-        checks: Checks,
-        dry_run: DryRun,
-        patience: WaitPolicy,
-    ) -> Result<Option<LimitRejection>, LimitRejection> {
-        let mut would_refuse = None;
-        // Indexes of rates in dry run that were exceeded and counted nothing. Allocates only when there are some.
-        let mut over = Vec::new();
-        let rates = if checks.rates { self.rates.as_slice() } else { &[] };
-        if rates.len() > 1
-            && !dry_run.rate_limit
-            && let Some(wait) = rates.iter().find_map(|rule| rule.counter.shared()?.refuses(now))
-        {
-            // Avoids counting against the other rates only to refund them.
-            return Err(LimitRejection::Rate(wait));
-        }
-        for (index, rule) in rates.iter().enumerate() {
-            match rule.admit(now, patience, checks.on_store_failure) {
-                Ok(()) => {}
-                Err(rejection @ LimitRejection::Rate(_)) if dry_run.rate_limit => {
-                    over.push(index);
-                    would_refuse = Some(rejection);
-                }
-                Err(rejection) => {
-                    refund(rates.get(..index).unwrap_or_default(), &over, now);
-                    return Err(rejection);
-                }
-            }
-        }
-        let Some(quota) = self.quota.as_ref().filter(|_| checks.quota) else { return Ok(would_refuse) };
-        match quota.take(now, now_unix_s, patience, self.on_store_failure.quota.or(checks.on_store_failure)) {
-            Ok(()) => Ok(would_refuse),
-            Err(LimitRejection::Quota) if dry_run.quota => Ok(Some(LimitRejection::Quota)),
-            Err(rejection) => {
-                refund(rates, &over, now);
-                Err(rejection)
-            }
-        }
+    /// The rate of a call that counts beside these limits; `None` if it limits nothing. `of` names it for clients.
+    pub(super) fn beside(&self, written: &RateLimit, of: &str, counter: String, source: &LimitSource<'_>) -> Option<RateRule> {
+        let rule = RateRule::new(written, 0, counter, source, self.on_store_failure.rate_limit)?;
+        Some(if written.name.is_empty() { RateRule { name: of.to_owned(), ..rule } } else { rule })
     }
 
-    /// Lets the rate rise or fall after a request. Returns a change that nobody has been told of.
-    #[inline]
-    pub fn smooth(&self, now: Duration) -> Option<SmoothingChange> {
-        let rules = self.smoothing.as_ref()?;
-        let rule = self.rates.first().filter(|rule| rule.smoothing.is_some())?;
-        rule.counter.smooth(rule.rate, rules, now)
+    /// The limits of a request that no other rate counts.
+    pub(super) fn alone(&self) -> RequestLimits<'_> {
+        RequestLimits::new(self, CallRates::default())
     }
-
-    /// Takes back what was counted for a request in this second.
-    pub fn take_back(&self, now: Duration, now_unix_s: u64, counted: CountedRequest) {
-        if counted.rates {
-            refund(&self.rates, &[], now);
-        }
-        if let Some(quota) = self.quota.as_ref().filter(|_| counted.quota) {
-            quota.counter.give_back(quota.renewal_s, now_unix_s);
-        }
-    }
-
-    /// The answer that a request with [`LimitRejection::Asked`] waits for; `None` when it has arrived.
-    pub fn pending(&self) -> Option<Pending<()>> {
-        let rates = self.rates.iter().filter_map(|rule| rule.counter.shared()?.pending());
-        rates.chain(self.quota.iter().filter_map(|quota| quota.counter.shared()?.pending())).next()
-    }
-
-    /// Remaining requests under each rate, and the time until it is completely free again.
-    pub fn rooms(&self, now: Duration) -> impl Iterator<Item = (&RateRule, u64, Duration)> {
-        self.rates.iter().map(move |rule| {
-            let (room, full) = rule.counter.room(rule.rate(), now);
-            (rule, room, full)
-        })
-    }
-
-    /// The rate that a request must wait for longest, the requests that it still admits, and how long that is.
-    pub fn tightest(&self, now: Duration) -> Option<(&RateRule, u64, Duration)> {
-        let waits =
-            self.rates.iter().map(|rule| (rule, rule.counter.room(rule.rate(), now).0, rule.counter.wait(rule.rate(), now)));
-        waits.max_by_key(|(_, _, wait)| *wait)
-    }
-
-    /// Size of the quota and what remains of it.
-    pub fn quota(&self, now_unix_s: u64) -> Option<(i64, QuotaView)> {
-        let quota = self.quota.as_ref()?;
-        let unused = QuotaView { remaining: quota.max, renews_unix_s: 0 };
-        Some((quota.max, quota.counter.view(quota.max, now_unix_s).unwrap_or(unused)))
-    }
-}
-
-/// Refunds a request to the rates that counted it at `now`; rates in `over` have counted nothing.
-fn refund(rates: &[RateRule], over: &[usize], now: Duration) {
-    let counted = rates.iter().enumerate().filter(|(index, _)| !over.contains(index));
-    counted.for_each(|(_, rule)| rule.counter.refund(rule.rate(), now));
 }
 
 impl QuotaRule {

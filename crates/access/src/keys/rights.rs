@@ -1,4 +1,4 @@
-//! Compiled URLs and endpoints of access rights. Keys that may call the same URLs share one list: a hundred thousand keys of a policy take
+//! Compiled URLs, endpoints and names of access rights. Keys that may call the same URLs share one list: a hundred thousand keys of a policy take
 //! no more memory than the policy. Policies are compiled when they are read. A key's own patterns are compiled on a separate thread when
 //! the key is first used; only that first request waits.
 
@@ -7,11 +7,10 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use tollgate_clock::Pending;
-use tollgate_model::session::{AllowedUrl, EndpointLimit};
+use tollgate_model::session::{AccessRight, AllowedUrl, EndpointLimit, PrimitiveKind};
 use tollgate_model::{Level, Problem};
 use tollgate_offload::{FairThreads, StartedOnce, ThreadGroup, ThreadPlan};
-use tollgate_pattern::PatternRules;
-use tollgate_pattern::{PatternPool, PooledPattern};
+use tollgate_pattern::{PatternPool, PatternRules, PooledPattern, name_expression, name_pattern};
 
 /// Number of lists from which on unused ones are searched and dropped.
 const SWEPT_MIN: usize = 1_024;
@@ -48,20 +47,29 @@ struct Lists {
     sweep_at: usize,
 }
 
+/// A list of an access right, with what is told of its unusable entries.
+struct WrittenList<'r> {
+    list: Arc<PatternList>,
+    /// Where an entry stands in the access right.
+    place: Box<dyn Fn(usize) -> String + 'r>,
+    /// What follows if an entry is no pattern.
+    so: &'static str,
+}
+
 /// Patterns with methods, as an access right lists them.
 #[derive(Debug)]
 pub struct PatternList {
     pool: Arc<PatternPool>,
     entries: Box<[UrlRight]>,
-    /// Compiled patterns of the entries. `None` for an invalid pattern, which matches nothing.
+    /// Compiled patterns of the entries. `None` for an invalid pattern.
     patterns: OnceLock<Box<[Option<Arc<PooledPattern>>]>>,
 }
 
 #[derive(Debug)]
 struct UrlRight {
-    /// The pattern as it is written.
+    /// The pattern or name as it is written.
     url: String,
-    /// `Err` says why it matches nothing.
+    /// `Err` says why it is no pattern.
     expression: Result<String, String>,
     methods: Box<[String]>,
 }
@@ -78,6 +86,21 @@ impl PatternList {
     /// Whether the pattern of an entry matches a path.
     pub fn fits(&self, entry: usize, path: &str) -> bool {
         self.patterns().get(entry).and_then(Option::as_ref).is_some_and(|pattern| pattern.is_match(path))
+    }
+
+    /// Whether an entry's expression matches a name. An entry that is no expression is the name itself.
+    pub fn has_name(&self, name: &str) -> bool {
+        let mut entries = self.entries.iter().zip(self.patterns());
+        entries.any(|(entry, pattern)| pattern.as_ref().map_or_else(|| entry.url == name, |pattern| pattern.is_match(name)))
+    }
+
+    /// The first entry that is a name, or whose pattern matches it, of those that `counts` holds for.
+    pub fn place_of(&self, name: &str, counts: impl Fn(usize) -> bool) -> Option<usize> {
+        let is_meant = |entry: &UrlRight, pattern: &Option<Arc<PooledPattern>>| {
+            entry.url == name || pattern.as_ref().is_some_and(|pattern| pattern.is_match(name))
+        };
+        let entries = self.entries.iter().zip(self.patterns()).enumerate();
+        entries.filter(|(place, _)| counts(*place)).find(|(_, (entry, pattern))| is_meant(entry, pattern)).map(|(place, _)| place)
     }
 
     /// The URLs as the right lists them.
@@ -139,6 +162,24 @@ impl RightPatterns {
         self.list(endpoints.iter().map(entry).collect())
     }
 
+    /// The shared list of these names, each a regular expression for a whole name; see [`PatternList::has_name`].
+    pub fn names(&self, names: &[String]) -> Arc<PatternList> {
+        self.named(names.iter().map(String::as_str), name_expression)
+    }
+
+    /// The shared list of names with limits, each a name or a pattern as endpoints have them; see [`PatternList::place_of`].
+    pub fn limited_names<'n>(&self, names: impl Iterator<Item = &'n str>) -> Arc<PatternList> {
+        self.named(names, name_pattern)
+    }
+
+    fn named<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+        expression: impl Fn(&str) -> Result<String, String>,
+    ) -> Arc<PatternList> {
+        self.list(names.map(|name| UrlRight { url: name.to_owned(), expression: expression(name), methods: [].into() }).collect())
+    }
+
     fn list(&self, entries: Box<[UrlRight]>) -> Arc<PatternList> {
         let content = digest(&entries);
         if let Some(known) = self.lists().by_content.get(&content).and_then(Weak::upgrade) {
@@ -155,14 +196,15 @@ impl RightPatterns {
         made
     }
 
-    /// Compiles a list on the compile thread.
-    pub fn prepare(&self, list: &Arc<PatternList>) -> Pending<()> {
+    /// Compiles lists on the compile thread.
+    pub fn prepare(&self, lists: Vec<Arc<PatternList>>) -> Pending<()> {
         let (completer, done) = Pending::pair();
         if let Some(thread) = self.thread.get() {
-            let list = list.clone();
-            // If the queue is full, the completer is dropped: the request continues and compiles the list itself.
+            // If the queue is full, the completer is dropped: the request continues and compiles the lists itself.
             thread.0.put((), move || {
-                list.patterns();
+                lists.iter().for_each(|list| {
+                    list.patterns();
+                });
                 completer.complete(());
             });
         }
@@ -175,9 +217,8 @@ impl RightPatterns {
         let mut kept = Vec::new();
         for policy in policies.iter() {
             for (api, right) in &policy.access_rights {
-                let urls = (self.urls(&right.allowed_urls), "allowed_urls", "url", "allows");
-                let endpoints = (self.endpoints(&right.endpoints), "endpoints", "path", "limits");
-                for (list, name, field, does) in [urls, endpoints] {
+                for written in self.written_lists(right) {
+                    let list = &written.list;
                     let unusable =
                         list.entries.iter().zip(list.patterns()).enumerate().filter(|(_, (_, pattern))| pattern.is_none());
                     for (index, (entry, _)) in unusable {
@@ -185,16 +226,46 @@ impl RightPatterns {
                             Err(why) => why.clone(),
                             Ok(expression) => self.pool.get(expression).err().unwrap_or_default(),
                         };
-                        let path = format!("$[{:?}].access_rights[{api:?}].{name}[{index}].{field}", policy.id());
-                        let problem = Problem::new(Level::Warning, path, format!("{does} nothing: {why}"));
+                        let place = (written.place)(index);
+                        let path = format!("$[{:?}].access_rights[{api:?}].{place}", policy.id());
+                        let problem = Problem::new(Level::Warning, path, format!("{}: {why}", written.so));
                         problems.push(problem.within(policies.file_of(policy.id())));
                     }
-                    kept.push(list);
+                    kept.push(written.list);
                 }
             }
         }
         *self.of_policies.lock().unwrap_or_else(PoisonError::into_inner) = kept;
         problems
+    }
+
+    /// All lists of an access right that say something.
+    fn written_lists<'r>(&self, right: &'r AccessRight) -> Vec<WrittenList<'r>> {
+        let mut lists: Vec<WrittenList<'r>> = Vec::new();
+        let mut add = |list, so, place: Box<dyn Fn(usize) -> String + 'r>| lists.push(WrittenList { list, place, so });
+        let (allows, limits, text) = ("allows nothing", "limits nothing", "is compared as text");
+        add(self.urls(&right.allowed_urls), allows, Box::new(|index| format!("allowed_urls[{index}].url")));
+        add(self.endpoints(&right.endpoints), limits, Box::new(|index| format!("endpoints[{index}].path")));
+        if !right.has_mcp_fields() {
+            return lists;
+        }
+        let methods = right.json_rpc_methods.iter().map(|limit| limit.name.as_str());
+        add(self.limited_names(methods), text, Box::new(|index| format!("json_rpc_methods[{index}].name")));
+        let kinds =
+            PrimitiveKind::ALL.map(|kind| (format!("mcp_access_rights.{}", kind.plural()), right.mcp_access_rights.of(kind)));
+        let of_methods = ("json_rpc_methods_access_rights".to_owned(), &right.json_rpc_methods_access_rights);
+        for (field, rules) in [of_methods].into_iter().chain(kinds) {
+            for (list, name) in [(&rules.allowed, "allowed"), (&rules.blocked, "blocked")] {
+                let field = field.clone();
+                add(self.names(list), text, Box::new(move |index| format!("{field}.{name}[{index}]")));
+            }
+        }
+        for kind in PrimitiveKind::ALL {
+            let names = right.primitive_limits(kind).map(|(_, limit)| limit.name.as_str());
+            let place = move |index| right.primitive_limits(kind).nth(index).map_or(0, |(place, _)| place);
+            add(self.limited_names(names), text, Box::new(move |index| format!("mcp_primitives[{}].name", place(index))));
+        }
+        lists
     }
 
     fn lists(&self) -> std::sync::MutexGuard<'_, Lists> {

@@ -25,7 +25,8 @@ impl AccessRights {
     /// The answer about a key's patterns that no request has used yet.
     fn unprepared(exchange: &Exchange<'_>) -> Option<Pending<()>> {
         let Permission::Right(right) = exchange.caller.key.as_ref()?.right(&exchange.api.id) else { return None };
-        Some(exchange.arrival.keys.patterns().prepare(right.unprepared()?))
+        let lists = right.unprepared();
+        (!lists.is_empty()).then(|| exchange.arrival.keys.patterns().prepare(lists))
     }
 
     fn check(&self, exchange: &mut Exchange<'_>) -> Step {
@@ -63,7 +64,7 @@ impl AccessRights {
 impl Middleware for AccessRights {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         match Self::unprepared(exchange) {
-            // A request waits once: it compiles any remaining ones itself.
+            // A request waits once: after that time, it compiles the patterns itself.
             Some(prepared) => Step::ask(self, prepared, COMPILE_TIME_MAX, |this, exchange, _| this.check(exchange)),
             None => self.check(exchange),
         }

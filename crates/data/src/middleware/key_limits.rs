@@ -1,7 +1,7 @@
-//! The key's rates and quota. Reads the session's limits and the API's `disable_rate_limit` and `disable_quota`. The client sees 429 `Rate
-//! Limit Exceeded`, 403 `Quota exceeded`, and `X-Ratelimit-*` headers. A request over a rate with throttling is held and retried; a request
-//! under limits that gateways share is held until the store answers. A refused request counts nothing. In dry run a header says what would
-//! have been refused.
+//! The key's rates and quota, and on an MCP proxy its rates for the call's method and primitive. Reads the session's limits and the API's
+//! `disable_rate_limit` and `disable_quota`. The client sees 429 `Rate Limit Exceeded`, 403 `Quota exceeded`, and `X-Ratelimit-*` headers. A
+//! request over a rate with throttling is held and retried; a request under limits that gateways share is held until the store answers. A
+//! refused request counts nothing. In dry run a header says what would have been refused.
 
 use super::{Middleware, limit_headers};
 use crate::events::key_places;
@@ -103,7 +103,7 @@ pub(super) fn rate_fact(
 impl KeyLimits {
     fn check(&self, exchange: &mut Exchange<'_>, key: &Key) -> Step {
         let limits = exchange.limits_of(key);
-        let admitted = match limits.throttle {
+        let admitted = match limits.throttle() {
             // As in Tyk, which waits once more after the last try, and then refuses.
             Some((_, tries)) if exchange.decisions.throttled > tries => {
                 let wait = limits.tightest(exchange.arrival.now).map(|(_, _, wait)| wait);
@@ -122,16 +122,16 @@ impl KeyLimits {
                 exchange.decisions.counted = CountedRequest::of(self.checks, would_refuse);
                 let would_refuse = would_refuse.map(refusal_of);
                 would_refuse.iter().for_each(|refusal| exchange.report_dry_run(refusal));
-                limit_headers::write(exchange, key, limits, None);
+                limit_headers::write(exchange, key, &limits, None);
                 if let Some(MonitoredKeys { monitor, places, org }) = &self.monitor {
                     let shown = || sent_key(places.as_deref(), org, exchange, Some(key));
-                    monitor.look(key, &key.session.org_id, limits, exchange.arrival.unix_s, shown);
+                    monitor.look(key, &key.session.org_id, &limits, exchange.arrival.unix_s, shown);
                 }
                 Step::Next
             }
             Err(LimitRejection::Asked) => exchange.hold_for_limits(limits.pending()),
             Err(rejection) => {
-                if let (LimitRejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle)
+                if let (LimitRejection::Rate(_), Some((interval, tries))) = (rejection, limits.throttle())
                     && exchange.decisions.throttled <= tries
                 {
                     // As in Tyk, which reports a throttled request once, before it waits.
@@ -143,7 +143,7 @@ impl KeyLimits {
                     exchange.decisions.throttled += 1;
                     return Step::again(HoldUntil::Time(interval));
                 }
-                limit_headers::write(exchange, key, limits, Some(rejection));
+                limit_headers::write(exchange, key, &limits, Some(rejection));
                 Step::Refuse(refusal_of(rejection))
             }
         }
@@ -156,7 +156,7 @@ pub(super) fn take_back(exchange: &mut Exchange<'_>) {
     let limits = exchange.limits_of(&key);
     limits.take_back(exchange.arrival.now, exchange.arrival.unix_s, exchange.decisions.counted);
     if exchange.decisions.counted != CountedRequest::default() {
-        limit_headers::write(exchange, &key, limits, None);
+        limit_headers::write(exchange, &key, &limits, None);
     }
     exchange.caller.key = Some(key);
 }

@@ -2,10 +2,10 @@
 
 use crate::exchange::Exchange;
 use std::io::Write;
-use tollgate_access::keys::{Key, LimitRejection, SessionLimits};
+use tollgate_access::keys::{Key, LimitRejection, RequestLimits};
 
 /// Writes the lines for a request that passed or was refused. In Tyk's default mode a refusal has no `X-Ratelimit-*`.
-pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits, refused: Option<LimitRejection>) {
+pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &RequestLimits<'_>, refused: Option<LimitRejection>) {
     exchange.response.limit_lines.clear();
     let settings = exchange.arrival.settings;
     if settings.answers.tyk_limit_headers && !(settings.answers.reports_quotas && refused.is_some()) {
@@ -17,15 +17,15 @@ pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimi
     }
 }
 
-/// Writes the quota, or with `rate_limits` the first rate.
-fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
+/// Writes the quota, or with `rate_limits` a rate.
+fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &RequestLimits<'_>) {
     let (limit, remaining, reset) = if exchange.arrival.settings.answers.reports_quotas {
         match limits.quota(exchange.arrival.unix_s) {
             Some((max, view)) => (max, view.remaining, i64::try_from(view.renews_unix_s).unwrap_or_default()),
             None => (key.session.quota_max, key.session.quota_remaining, key.session.quota_renews),
         }
     } else {
-        let Some((rule, room, full)) = limits.rooms(exchange.arrival.now).next() else { return };
+        let Some((rule, room, full)) = limits.told(exchange.arrival.now) else { return };
         (rule.requests as i64, room as i64, (exchange.arrival.unix_s + full.as_secs()) as i64)
     };
     // Every response to a key has these lines; the formatting machinery would cost three times as much.
@@ -39,7 +39,7 @@ fn write_tyk(exchange: &mut Exchange<'_>, key: &Key, limits: &SessionLimits) {
 
 /// Writes every rate and the quota as in draft-ietf-httpapi-ratelimit-headers: `q` requests in `w` seconds; `r` remain, and the limit is
 /// completely free again in `t` seconds.
-fn write_ietf(exchange: &mut Exchange<'_>, limits: &SessionLimits) {
+fn write_ietf(exchange: &mut Exchange<'_>, limits: &RequestLimits<'_>) {
     let (now, unix_s) = (exchange.arrival.now, exchange.arrival.unix_s);
     let quota = limits.quota(unix_s);
     if quota.is_none() && limits.rooms(now).next().is_none() {
@@ -71,7 +71,7 @@ fn write_ietf(exchange: &mut Exchange<'_>, limits: &SessionLimits) {
 }
 
 /// Writes `Retry-After`, unless a retry is pointless.
-fn write_retry(exchange: &mut Exchange<'_>, limits: &SessionLimits, refused: Option<LimitRejection>) {
+fn write_retry(exchange: &mut Exchange<'_>, limits: &RequestLimits<'_>, refused: Option<LimitRejection>) {
     let wait_s = match refused {
         Some(LimitRejection::Rate(wait)) => Some(wait.as_secs_f64().ceil() as u64),
         Some(LimitRejection::Quota) => {

@@ -69,7 +69,7 @@ impl OrgLimits {
                 // As in Tyk, the event names the organisation and no key.
                 self.monitor
                     .iter()
-                    .for_each(|monitor| monitor.look(org, &self.org_id, limits, exchange.arrival.unix_s, String::new));
+                    .for_each(|monitor| monitor.look(org, &self.org_id, &limits, exchange.arrival.unix_s, String::new));
                 OrgVerdict::Pass
             }
             Err(LimitRejection::Asked) => OrgVerdict::Hold(limits.pending()),

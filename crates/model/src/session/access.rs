@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::mcp::{MethodLimit, NameRules, PrimitiveLimit, PrimitiveRights};
+use super::mcp::{MethodLimit, NameRules, PrimitiveKind, PrimitiveLimit, PrimitiveRights};
+use super::rate_limit::RateLimit;
 use super::store_failure::LimitStoreFailure;
 use super::unknown::KeepsUnknown;
-use crate::config::OnStoreFailure;
 use crate::json_path::PathStep;
 use crate::known_field::is_set;
-use crate::number::{is_zero, short, short_option, whole};
+use crate::number::{is_zero, short, whole};
 
 /// One entry of `access_rights`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -181,34 +181,15 @@ pub struct AccessLimit {
     pub extra: Map<String, Value>,
 }
 
-/// A rate: a number of requests in a period.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RateLimit {
-    /// Requests per period; unlimited if 0 or less.
-    #[serde(serialize_with = "short")]
-    pub rate: f64,
-    /// Period in seconds; unlimited if 0 or less.
-    #[serde(serialize_with = "short")]
-    pub per: f64,
-    /// Requests that may arrive at once; default: `rate`.
-    #[serde(serialize_with = "short_option", skip_serializing_if = "is_zero")]
-    pub burst: Option<f64>,
-    /// A name for people, and for matching the same limit in several policies.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub name: String,
-    /// What applies while the store is unavailable; overrides the setting next to the list.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub on_store_failure: Option<OnStoreFailure>,
-    /// Unknown fields.
-    #[serde(flatten, skip_deserializing)]
-    pub extra: Map<String, Value>,
-}
-
 impl AccessRight {
     /// The limits for this API only. `None` also for empty limits: the API shares those of the key.
     pub fn own_limit(&self) -> Option<&AccessLimit> {
         self.limit.as_ref().filter(|limit| !limit.is_empty())
+    }
+
+    /// The entries of `mcp_primitives` for a kind, with their indexes.
+    pub fn primitive_limits(&self, kind: PrimitiveKind) -> impl Iterator<Item = (usize, &PrimitiveLimit)> {
+        self.mcp_primitives.iter().enumerate().filter(move |(_, limit)| limit.kind() == Some(kind))
     }
 
     /// Whether it says something that only an MCP proxy has.
@@ -243,13 +224,6 @@ impl AccessLimit {
     /// The quota, `None` if it is unlimited.
     pub fn quota(&self) -> Option<i64> {
         (self.quota_max > 0).then_some(self.quota_max)
-    }
-}
-
-impl RateLimit {
-    /// Whether it has an effect.
-    pub fn limits(&self) -> bool {
-        self.rate > 0.0 && self.per > 0.0
     }
 }
 

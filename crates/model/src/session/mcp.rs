@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::access::RateLimit;
+use super::rate_limit::RateLimit;
 use super::unknown::KeepsUnknown;
 use crate::json_path::{JsonPath, PathStep};
 use crate::number::is_zero;
@@ -97,6 +97,15 @@ impl PrimitiveKind {
             PrimitiveKind::Tool => "tool",
             PrimitiveKind::Resource => "resource",
             PrimitiveKind::Prompt => "prompt",
+        }
+    }
+
+    /// The member of `mcp_access_rights` with its rules.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            PrimitiveKind::Tool => "tools",
+            PrimitiveKind::Resource => "resources",
+            PrimitiveKind::Prompt => "prompts",
         }
     }
 

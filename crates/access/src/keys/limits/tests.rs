@@ -2,6 +2,7 @@ use super::super::Counters;
 use super::*;
 use proptest::prelude::*;
 use tollgate_limit::LimitAlgorithm;
+use tollgate_model::session::DryRun;
 use tollgate_pattern::PatternRules;
 
 /// Makes limits as they are configured.
@@ -23,6 +24,7 @@ fn made(written: &AccessLimit, algorithm: LimitAlgorithm) -> SessionLimits {
 }
 
 fn room(limits: &SessionLimits, now: Duration) -> (Vec<u64>, Option<i64>) {
+    let limits = limits.alone();
     let rates = limits.rooms(now).map(|(_, room, _)| room).collect();
     (rates, limits.quota(now.as_secs()).map(|(_, view)| view.remaining))
 }
@@ -45,7 +47,7 @@ proptest! {
             now += Duration::from_millis(step_ms);
             for _ in 0..requests {
                 let before = room(&limits, now);
-                let admitted = limits.admit(now, now.as_secs(), Checks::ALL, DryRun::default(), WaitPolicy::Waits);
+                let admitted = limits.alone().admit(now, now.as_secs(), Checks::ALL, DryRun::default(), WaitPolicy::Waits);
                 let after = room(&limits, now);
                 let one_less = (before.0.iter().map(|room| room.saturating_sub(1)).collect(), before.1.map(|left| left - 1));
                 let has_room = before.0.iter().all(|room| *room > 0) && before.1.is_none_or(|left| left > 0);
@@ -65,7 +67,7 @@ proptest! {
         let limits = made(&written(&[(rate, 3600)], quota), algorithm);
         let now = Duration::from_secs(1_000);
         for number in 0..requests {
-            let told = limits.admit(now, 1_000, Checks::ALL, DryRun::ALL, WaitPolicy::Waits).unwrap();
+            let told = limits.alone().admit(now, 1_000, Checks::ALL, DryRun::ALL, WaitPolicy::Waits).unwrap();
             let over = number >= rate || i64::from(number) >= quota;
             prop_assert_eq!(told.is_some(), over, "request {}", number);
         }
@@ -78,9 +80,9 @@ fn a_rate_in_dry_run_that_counted_nothing_is_not_given_anything_back() {
         let limits = made(&written(&[(1, 3600), (5, 3600)], 1), algorithm);
         let now = Duration::from_secs(1_000);
         let rates_only = DryRun { rate_limit: true, ..DryRun::default() };
-        assert_eq!(limits.admit(now, 1_000, Checks::ALL, rates_only, WaitPolicy::Waits), Ok(None));
+        assert_eq!(limits.alone().admit(now, 1_000, Checks::ALL, rates_only, WaitPolicy::Waits), Ok(None));
         for _ in 0..3 {
-            assert_eq!(limits.admit(now, 1_000, Checks::ALL, rates_only, WaitPolicy::Waits), Err(LimitRejection::Quota));
+            assert_eq!(limits.alone().admit(now, 1_000, Checks::ALL, rates_only, WaitPolicy::Waits), Err(LimitRejection::Quota));
             assert_eq!(room(&limits, now), (vec![0, 4], Some(0)), "{algorithm:?}");
         }
     }
@@ -92,7 +94,9 @@ fn a_quota_is_exact_when_threads_share_it() {
     let admitted: usize = std::thread::scope(|scope| {
         let run = || {
             (0..1_000)
-                .filter(|_| limits.admit(Duration::from_secs(1), 1, Checks::ALL, DryRun::default(), WaitPolicy::Waits).is_ok())
+                .filter(|_| {
+                    limits.alone().admit(Duration::from_secs(1), 1, Checks::ALL, DryRun::default(), WaitPolicy::Waits).is_ok()
+                })
                 .count()
         };
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();

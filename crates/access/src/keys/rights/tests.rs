@@ -36,7 +36,9 @@ fn what_policies_have_is_there_before_a_key_comes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("policies.json");
     let right = json!({"api_id": "a", "allowed_urls": [{"url": r"/a/\w+", "methods": ["GET"]}, {"url": "/b(", "methods": ["GET"]}],
-        "endpoints": [{"path": "/c/[0-9]", "methods": []}, {"path": "/d[", "methods": []}]});
+        "endpoints": [{"path": "/c/[0-9]", "methods": []}, {"path": "/d[", "methods": []}],
+        "mcp_primitives": [{"type": "tool", "name": "t"}, {"type": "prompt", "name": "p("}],
+        "mcp_access_rights": {"resources": {"blocked": ["r.*", "r("]}}});
     std::fs::write(&file, json!({"gold": {"id": "gold", "access_rights": {"a": right}}}).to_string()).unwrap();
     let (policies, problems) = Policies::load(Path::new(""), &file, &Policies::default());
     assert!(problems.is_empty(), "{problems:?}");
@@ -44,11 +46,16 @@ fn what_policies_have_is_there_before_a_key_comes() {
     let pool = Arc::new(PatternPool::default());
     let patterns = RightPatterns::new(EXACT, pool.clone());
     let problems: Vec<String> = patterns.keep(&policies).iter().map(|problem| problem.to_string()).collect();
-    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert_eq!(problems.len(), 4, "{problems:?}");
     assert!(problems[0].contains(r#"$["gold"].access_rights["a"].allowed_urls[1].url"#), "{problems:?}");
     assert!(problems[0].contains("allows nothing") && problems[0].contains("policies.json"), "{problems:?}");
     assert!(problems[1].contains("endpoints[1].path") && problems[1].contains("limits nothing"), "{problems:?}");
-    assert_eq!(pool.len(), 2);
+    let names: Vec<&str> = problems.iter().skip(2).filter_map(|problem| problem.split(": warning: ").next()).collect();
+    let places = ["mcp_access_rights.resources.blocked[1]", "mcp_primitives[1].name"];
+    assert!(names.iter().zip(places).all(|(name, place)| name.ends_with(place)), "{problems:?}");
+    assert!(problems.iter().skip(2).all(|problem| problem.contains("is compared as text: not a valid")), "{problems:?}");
+    assert_eq!(pool.len(), 4);
+    assert!(pool.known("^(?:r.*)$").is_some() && pool.known("^t$").is_some());
     assert!(pool.known("^/a/[0-9A-Za-z_]+$").is_some() && pool.known("^/c/[0-9]$").is_some());
     patterns.keep(&Policies::default());
     assert_eq!(pool.len(), 0, "they go with the policies");
@@ -60,7 +67,7 @@ fn templates_are_ready_at_once_and_expressions_when_they_were_prepared() {
     assert!(patterns.urls(&urls(&[("/a/{id}", &["GET"]), ("", &["GET"]), ("/b/*/c", &["GET"])])).is_ready());
     let list = patterns.urls(&urls(&[("/a/{id}", &["GET"]), (r"/b/\w+", &["GET"]), ("/c(", &["GET"])]));
     assert!(!list.is_ready());
-    let done = patterns.prepare(&list);
+    let done = patterns.prepare(vec![list.clone()]);
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(done.clone().wait());
     assert!(done.get().is_some() && list.is_ready());
     assert!(list.allows("GET", &["/b/x"]) && !list.allows("GET", &["/b/"]) && !list.allows("GET", &["/c("]));

@@ -10,7 +10,6 @@ mod middleware;
 mod notes;
 mod received;
 mod response;
-mod rpc_call;
 
 pub use arrival::Arrival;
 pub use attempt::AuthAttempt;
@@ -22,7 +21,6 @@ pub use middleware::{AboutMiddleware, ChainLink, ChainPhase, Middleware, Rehears
 pub use notes::{Notes, ResponseView};
 pub use received::{ShownEdits, ShownHead};
 pub use response::WantedResponse;
-pub use rpc_call::RpcCall;
 
 use crate::api::Api;
 use crate::endpoints::Hits;

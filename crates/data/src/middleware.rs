@@ -46,6 +46,7 @@ mod response_hooks;
 mod reverse_headers;
 mod rewrite_url;
 mod rpc_call;
+mod rpc_rights;
 mod scope_check;
 mod shared_cache;
 mod signature_auth;
@@ -158,6 +159,7 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     // The key's state comes before its rights, and its rights before its limits: a refused request counts nothing.
     listed("KeyStateCheck", Runs, key_state::KeyStateCheck::compile).dry_run(DryRunKind::Authentication),
     listed("AccessRights", RunsOn, access_rights::AccessRights::compile).dry_run(DryRunKind::Authentication),
+    listed("RpcRights", Runs, rpc_rights::RpcRights::compile).dry_run(DryRunKind::Authentication),
     // Asking for the limits must not use them up.
     listed("LimitsReport", Runs, limits_report::LimitsReport::compile),
     listed("KeyLimits", Runs, key_limits::KeyLimits::compile),

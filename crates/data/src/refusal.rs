@@ -309,6 +309,12 @@ pub fn body_invalid(status: u16, message: String) -> Refusal {
     RefusalText { facts: facts::BODY_INVALID, ..RefusalText::new(status, "body_invalid", message) }.into()
 }
 
+/// A call that the key may not make.
+pub fn not_callable(what: &str, name: &str) -> Refusal {
+    RefusalText { facts: facts::ENDPOINT, ..RefusalText::new(403, "mcp_disallowed", format!("{what} '{name}' is not available")) }
+        .into()
+}
+
 /// A request that does not fit the document of its API.
 pub fn request_invalid(status: u16, message: String) -> Refusal {
     RefusalText { facts: facts::REQUEST_INVALID, ..RefusalText::new(status, "request_invalid", message) }.into()

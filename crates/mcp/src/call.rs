@@ -54,21 +54,26 @@ fn naming(method: &str) -> Option<Naming> {
 }
 
 impl Call {
-    /// Reads a body.
+    /// The kind and the name of what it is for.
+    pub fn primitive(&self) -> Option<(PrimitiveKind, &str)> {
+        self.primitive.as_ref().map(|primitive| (primitive.kind, primitive.name.as_str()))
+    }
+
+    /// Reads a body. `None` for a client's answer to a request of the server, which calls nothing.
     ///
     /// # Errors
-    /// It is no JSON-RPC request, or does not name what it calls.
-    pub fn read(body: &[u8]) -> Result<Self, CallError> {
+    /// It is no JSON-RPC message, or does not name what it calls.
+    pub fn read(body: &[u8]) -> Result<Option<Self>, CallError> {
         let not_json = CallError::new(RpcCode::PARSE, "parse error", None);
         // As in Tyk, `null` is a request without members.
-        let members = match members(body, &["jsonrpc", "method", "id", "params"]) {
+        let members = match members(body, &["jsonrpc", "method", "id", "params", "result", "error"]) {
             Ok(members) => members,
             Err(_) if body.trim_ascii() == b"null" => {
                 return Err(CallError::new(RpcCode::INVALID_REQUEST, "invalid request", None));
             }
             Err(_) => return Err(not_json),
         };
-        let [version, method, id, params] = members.values;
+        let [version, method, id, params, answer, error] = members.values;
         let null = |value: &&RawValue| value.get() == "null";
         // A value of the wrong type is to Tyk like text that is no JSON.
         let text_of = |value: Option<&RawValue>| match value.filter(|value| !null(value)) {
@@ -78,15 +83,19 @@ impl Call {
         let (version, method) = (text_of(version)?, text_of(method)?);
         let is_id_long = id.is_some_and(|id| id.get().len() > ID_BYTES_MAX);
         let shown_id = id.filter(|_| !is_id_long);
-        if version != "2.0" || method.is_empty() || members.is_ambiguous || is_id_long {
+        let is_answer = method.is_empty() && (answer.is_some() || error.is_some());
+        if version != "2.0" || (method.is_empty() && !is_answer) || members.is_ambiguous || is_id_long {
             return Err(CallError::new(RpcCode::INVALID_REQUEST, "invalid request", shown_id));
+        }
+        if is_answer {
+            return Ok(None);
         }
         let primitive = match naming(&method) {
             None => None,
             Some(naming) => named(naming, params).map_err(|why| CallError::new(RpcCode::INVALID_PARAMS, why, id))?,
         };
         let is_notification = id.is_none();
-        Ok(Call { method, primitive, id: id.map_or("null", RawValue::get).into(), is_notification })
+        Ok(Some(Call { method, primitive, id: id.map_or("null", RawValue::get).into(), is_notification }))
     }
 }
 

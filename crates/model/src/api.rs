@@ -456,6 +456,11 @@ impl ApiDefinition {
         self.application_protocol == MCP
     }
 
+    /// Whether its requests are calls of JSON-RPC, which are read.
+    pub fn has_calls(&self) -> bool {
+        self.is_mcp() && matches!(self.json_rpc_version.as_str(), "" | "2.0")
+    }
+
     /// Whether the API forwards bytes that nothing inspects.
     pub fn is_stream(&self) -> bool {
         matches!(self.protocol.as_str(), "tcp" | "tls")

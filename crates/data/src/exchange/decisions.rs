@@ -1,6 +1,5 @@
 //! What the chain of one API has decided about a request so far.
 
-use super::rpc_call::RpcCall;
 use crate::breaker::Passage;
 use crate::upstream::Upstream;
 use std::sync::Arc;
@@ -38,8 +37,6 @@ pub struct Decisions {
     pub redirected: Option<Redirect>,
     /// Time to the first byte of the response, in place of the version's.
     pub first_byte_ms: Option<u64>,
-    /// The call that the request makes, if the API is an MCP proxy.
-    pub call: Option<Box<RpcCall>>,
     /// The breaker that is told the outcome of the request.
     pub breaker: Option<Passage>,
 }

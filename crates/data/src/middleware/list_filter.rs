@@ -12,7 +12,7 @@ use crate::offload::BodyThreads;
 use crate::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use event_filter::EventFilter;
 use std::sync::Arc;
-use tollgate_access::keys::Key;
+use tollgate_access::keys::{Key, McpRights};
 use tollgate_engine::KeptBody;
 use tollgate_mcp::{Filtered, Visible, filtered};
 use tollgate_model::session::PrimitiveKind;
@@ -28,7 +28,7 @@ pub(super) struct ListFilter {
 
 impl ListFilter {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        if source.definition.application_protocol != "mcp" {
+        if !source.definition.has_calls() {
             return None;
         }
         let rules = Arc::new(CallRules::compile(source));
@@ -42,10 +42,12 @@ impl Middleware for ListFilter {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if self.rules.is_empty() {
+        let key = exchange.caller.key.as_ref().filter(|key| key.mcp(&exchange.api.id).is_some());
+        if self.rules.is_empty() && key.is_none() {
             return Step::Next;
         }
-        let view = CallerView { rules: self.rules.clone(), key: None };
+        let key = key.map(|key| (key.to_arc(), exchange.api.id.as_str().into()));
+        let view = CallerView { rules: self.rules.clone(), key };
         // What is compressed cannot be read as it passes.
         exchange.outgoing.edits.remove(&exchange.request.headers, "Accept-Encoding");
         let is_telling = exchange.decisions.call.as_ref().is_some_and(|call| TELLING.contains(&call.method.as_str()));
@@ -60,20 +62,27 @@ impl Middleware for ListFilter {
 #[derive(Clone)]
 struct CallerView {
     rules: Arc<CallRules>,
-    key: Option<Arc<Key>>,
+    /// The key, if it has rules, and the API.
+    key: Option<(Arc<Key>, Arc<str>)>,
+}
+
+impl CallerView {
+    fn rights(&self) -> Option<&McpRights> {
+        self.key.as_ref().and_then(|(key, api)| key.mcp(api))
+    }
 }
 
 impl Visible for CallerView {
     fn filters(&self, kind: PrimitiveKind) -> bool {
-        self.rules.filters(kind)
+        self.rules.filters(kind) || self.rights().is_some_and(|rights| rights.has_rules(kind))
     }
 
     fn shows(&self, kind: PrimitiveKind, name: &str) -> bool {
-        self.rules.shows(kind, name)
+        self.rules.shows(kind, name) && self.rights().is_none_or(|rights| rights.permits(kind, name))
     }
 
     fn allows(&self, method: &str) -> bool {
-        self.rules.allows(method)
+        self.rules.allows(method) && self.rights().is_none_or(|rights| rights.permits_method(method))
     }
 }
 

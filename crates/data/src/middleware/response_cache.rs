@@ -52,7 +52,7 @@ impl ResponseCache {
         let definition = source.definition;
         let options = &definition.cache_options;
         // As in Tyk: event streams and calls are not what this cache is for.
-        if !options.enable_cache || definition.application_protocol == "mcp" {
+        if !options.enable_cache || definition.is_mcp() {
             return None;
         }
         let rules = TykRules {

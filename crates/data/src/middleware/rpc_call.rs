@@ -22,7 +22,7 @@ pub(super) struct RpcCall {
 
 impl RpcCall {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        if source.definition.application_protocol != "mcp" {
+        if !source.definition.has_calls() {
             return None;
         }
         let rules = CallRules::compile(source);
@@ -32,9 +32,10 @@ impl RpcCall {
     }
 
     /// Goes on with what the body is read as.
-    fn found(&self, exchange: &mut Exchange<'_>, read: Result<Call, CallError>) -> Step {
+    fn found(&self, exchange: &mut Exchange<'_>, read: Result<Option<Call>, CallError>) -> Step {
         let call = match read {
-            Ok(call) => call,
+            Ok(Some(call)) => call,
+            Ok(None) => return Step::Next,
             Err(error) => {
                 let message = RefusalMessage::with_document(error.message.to_owned(), "application/json", error.body());
                 return Step::Refuse(RefusalText::new(400, "mcp_malformed", message).into());

@@ -40,7 +40,7 @@ pub(super) struct SharedCacheLookup {
 impl SharedCacheLookup {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
-        let rules = definition.tollgate.cache.as_ref().filter(|_| definition.application_protocol != "mcp")?;
+        let rules = definition.tollgate.cache.as_ref().filter(|_| !definition.is_mcp())?;
         let memory = source.context.settings.sizes.cache;
         let cache = match source.context.registry.api_cache_with(&definition.api_id, memory, settings(rules)) {
             Ok(cache) => cache,

@@ -3,7 +3,8 @@ use super::*;
 /// What a body is read as: `METHOD [KIND NAME] id=ID`, or `CODE MESSAGE id=ID`.
 fn read(body: &str) -> String {
     match Call::read(body.as_bytes()) {
-        Ok(call) => {
+        Ok(None) => "an answer".to_owned(),
+        Ok(Some(call)) => {
             let primitive =
                 call.primitive.map(|primitive| format!(" {} {}", primitive.kind.name(), primitive.name)).unwrap_or_default();
             let id = if call.is_notification { "none" } else { &call.id };
@@ -37,6 +38,9 @@ fn calls_and_what_is_wrong_with_them() {
             "completion/complete resource u id=1",
         ),
         (r#"{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}"#, "completion/complete id=1"),
+        (r#"{"jsonrpc":"2.0","id":"a","result":{}}"#, "an answer"),
+        (r#"{"jsonrpc":"2.0","id":"a","error":{"code":1}}"#, "an answer"),
+        (r#"{"jsonrpc":"2.0","id":"a","method":"ping","result":{}}"#, r#"ping id="a""#),
         ("{nope", "-32700 parse error id=null"),
         ("", "-32700 parse error id=null"),
         ("[]", "-32700 parse error id=null"),
@@ -76,6 +80,8 @@ fn what_can_be_read_in_two_ways_is_refused() {
         r#""method":"ping","param\u017f":{}"#,
         r#""method":"ping","ID":2"#,
         r#""method":"ping","JSONRPC":"2.0""#,
+        r#""result":{},"Method":"tools/call""#,
+        r#""Result":{}"#,
     ];
     for members in members {
         let found = read(&format!(r#"{{"jsonrpc":"2.0","id":1,{members}}}"#));

@@ -64,7 +64,7 @@ impl ApiExtensions {
             findings.error(&JsonPath::of("tollgate.validate_responses.error_response_code"), "must be a status from 400 to 599");
         }
         if let Some(mcp) = &self.mcp {
-            mcp.check(api.application_protocol == "mcp", findings);
+            mcp.check(api.is_mcp(), findings);
         }
         if let Some(deprecation) = &self.deprecation {
             deprecation.check(&api.version_data, findings);

@@ -2,6 +2,7 @@
 
 use crate::envelope::{members, text};
 use crate::error::{CallError, RpcCode};
+use crate::header_value::decoded_header;
 use serde_json::value::RawValue;
 use tollgate_model::session::PrimitiveKind;
 
@@ -57,6 +58,20 @@ impl Call {
     /// The kind and the name of what it is for.
     pub fn primitive(&self) -> Option<(PrimitiveKind, &str)> {
         self.primitive.as_ref().map(|primitive| (primitive.kind, primitive.name.as_str()))
+    }
+
+    /// The version of the protocol from which on heads name calls.
+    pub const NAMED_IN_HEADS: &'static str = "2026-07-28";
+
+    /// The call that the head of a request names, by `Mcp-Method` and `Mcp-Name`; `None` if they do not say all.
+    pub fn of_head(method: &str, name: Option<&str>) -> Option<Self> {
+        let primitive = match naming(method) {
+            None => None,
+            Some(Naming::Required(kind, _)) => Some(Primitive { kind, name: decoded_header(name?)? }),
+            // What these are for is in the body alone.
+            Some(Naming::Optional(..) | Naming::Reference) => return None,
+        };
+        Some(Call { method: method.to_owned(), primitive, id: "null".into(), is_notification: false })
     }
 
     /// Reads a body. `None` for a client's answer to a request of the server, which calls nothing.

@@ -7,9 +7,11 @@ mod call;
 mod envelope;
 mod error;
 mod events;
+mod header_value;
 mod listing;
 
 pub use call::{Call, Primitive};
 pub use error::{CallError, RpcCode, error_body};
 pub use events::{EventParts, EventReader, EventTooLarge};
+pub use header_value::{decoded_header, encoded_header};
 pub use listing::{Filtered, Visible, filtered, filtered_event};

@@ -127,7 +127,8 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
     let client = params.get("clientInfo").unwrap_or(&none);
     let begin = server.state.backends.iter().zip(&server.state.terms.servers).map(|(backend, terms)| async move {
         let agreed = match backend.link {
-            Link::Http(_) => timeout(BEGIN_MAX, backend.begin(capabilities, client)).await.ok()?.ok()?,
+            // A server that has no sessions gets single requests.
+            Link::Http(_) => timeout(BEGIN_MAX, backend.initialize(capabilities, client)).await.ok()?.ok()?,
             Link::Command(_) | Link::Operations(_) => return None,
         };
         Some((terms.name.clone(), (agreed.session.filter(|_| agreed.era == Era::Legacy)?, agreed.version)))

@@ -14,6 +14,7 @@ pub(crate) mod code {
     /// The server behind is not there.
     pub(crate) const UNAVAILABLE: i64 = -32004;
     pub(crate) const HEADER_MISMATCH: i64 = -32020;
+    pub(crate) const MISSING_CAPABILITY: i64 = -32021;
     pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 }
 

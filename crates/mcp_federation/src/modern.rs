@@ -5,12 +5,11 @@ use crate::message::{RpcError, code, is_request, is_response, method, notificati
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::server::{Asked, FederatedServer};
 use crate::version::{Era, META_CAPABILITIES, META_LOG, META_SUBSCRIPTION, META_VERSION, MODERN, supported};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tollgate_mcp::decoded_header;
 
 /// The notifications of changed lists: in the filter of a subscription, and the method.
 const CHANGES: [(&str, &str); 3] = [
@@ -110,7 +109,7 @@ fn check(asked: &Asked) -> Result<(), RpcError> {
         _ => return Ok(()),
     };
     let Some(named) = named else { return Ok(()) };
-    match asked.header("mcp-name").map(decoded) {
+    match asked.header("mcp-name").map(decoded_header) {
         Some(Some(said)) if said == named => Ok(()),
         Some(Some(said)) => Err(mismatch(format!("Mcp-Name is {said:?}, the body says {named:?}"))),
         Some(None) => Err(mismatch("Mcp-Name cannot be decoded".to_owned())),
@@ -121,7 +120,7 @@ fn check(asked: &Asked) -> Result<(), RpcError> {
 /// Checks the header lines of arguments. `expected` are those that the body asks for.
 fn check_arguments(asked: &Asked, expected: &[(String, String)]) -> Result<(), RpcError> {
     for (name, value) in expected {
-        let said = asked.header(name).map(decoded);
+        let said = asked.header(name).map(decoded_header);
         let is_number = |text: &str| text.parse::<f64>().ok();
         let is_same = |said: &str| said == value || (is_number(said).is_some() && is_number(said) == is_number(value));
         match said {
@@ -131,14 +130,6 @@ fn check_arguments(asked: &Asked, expected: &[(String, String)]) -> Result<(), R
         }
     }
     Ok(())
-}
-
-/// The text in the value of a header; `None` for one that is not in the protocol's form.
-fn decoded(value: &str) -> Option<String> {
-    match value.strip_prefix("=?base64?").and_then(|value| value.strip_suffix("?=")) {
-        None => Some(value.to_owned()),
-        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
-    }
 }
 
 /// A stream of changes, until the client leaves.

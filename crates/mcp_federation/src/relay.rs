@@ -116,7 +116,10 @@ impl Shape {
     pub(crate) async fn reply(&self, answer: Result<Answer, LinkFault>) -> Response<ReplyBody> {
         let messages = match answer {
             Ok(answer) => answer.messages,
-            Err(fault) => return json_reply(StatusCode::OK, &self.fault_response(fault)),
+            Err(fault) => {
+                let response = self.fault_response(fault);
+                return json_reply(self.status_of(&response), &response);
+            }
         };
         match messages {
             Messages::Stream(stream) if self.reads_events => self.events(stream),
@@ -125,8 +128,20 @@ impl Shape {
                     Ok(message) => self.apply(message).unwrap_or_default(),
                     Err(fault) => self.fault_response(fault),
                 };
-                json_reply(StatusCode::OK, &response)
+                json_reply(self.status_of(&response), &response)
             }
+        }
+    }
+
+    /// The status of a response: modern servers tell some errors by it.
+    fn status_of(&self, response: &Value) -> StatusCode {
+        let code = response.get("error").and_then(|error| error.get("code")).and_then(Value::as_i64);
+        match (self.era, code) {
+            (Era::Modern, Some(code::HEADER_MISMATCH | code::MISSING_CAPABILITY | code::UNSUPPORTED_VERSION)) => {
+                StatusCode::BAD_REQUEST
+            }
+            (Era::Modern, Some(code::METHOD_NOT_FOUND)) => StatusCode::NOT_FOUND,
+            _ => StatusCode::OK,
         }
     }
 

@@ -9,8 +9,6 @@ use crate::operations::OperationsServer;
 use crate::outside::Outside;
 use crate::terms::{CommandTerms, FederationTerms, OperationTerms, ServerTerms, Transport};
 use crate::version::{Era, LEGACY, META_CAPABILITIES, META_CLIENT, META_LOG, META_VERSION, MODERN};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -18,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::timeout;
+use tollgate_mcp::encoded_header;
 
 /// Callers whose sessions at a server are kept. More make new ones.
 const CALLERS_MAX: usize = 10_000;
@@ -109,7 +108,7 @@ impl Backend {
         if let Some((agreed, _)) = known {
             return Ok(agreed);
         }
-        let agreed = Arc::new(self.begin(&json!({}), &own_info()).await?);
+        let agreed = Arc::new(self.begin().await?);
         let mut all = self.all_agreed();
         if all.len() >= CALLERS_MAX {
             all.retain(|_, (_, since)| since.elapsed() < AGREED_LIFE);
@@ -126,7 +125,7 @@ impl Backend {
     }
 
     /// Agrees with the server on a version, and begins a session if it has such.
-    pub(crate) async fn begin(&self, capabilities: &Value, client: &Value) -> Result<Agreed, LinkFault> {
+    async fn begin(&self) -> Result<Agreed, LinkFault> {
         let plain = |capabilities: Value| Agreed { session: None, version: LEGACY[0].to_owned(), era: Era::Legacy, capabilities };
         match &self.link {
             Link::Command(server) => return Ok(plain((*server.capabilities().await?).clone())),
@@ -140,6 +139,13 @@ impl Backend {
             *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(Era::Modern);
             return Ok(agreed);
         }
+        let agreed = self.initialize(&json!({}), &own_info()).await?;
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(Era::Legacy);
+        Ok(agreed)
+    }
+
+    /// Begins a session for a client that has one, with what that client can do.
+    pub(crate) async fn initialize(&self, capabilities: &Value, client: &Value) -> Result<Agreed, LinkFault> {
         let params = json!({"protocolVersion": LEGACY[0], "capabilities": capabilities, "clientInfo": client});
         let message = request(&json!("initialize"), "initialize", params);
         let answer = self.link.send(Outbound { message: &message, agreed: None, headers: Vec::new() }).await?;
@@ -148,7 +154,6 @@ impl Backend {
         let Some(begun) = response.get("result") else {
             return Err(LinkFault::Refused(200, response.get("error").cloned()));
         };
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(Era::Legacy);
         let agreed = Agreed {
             session,
             version: text(begun, &["protocolVersion"]).unwrap_or(LEGACY[0]).to_owned(),
@@ -390,10 +395,10 @@ fn prepared(
             if let Some(meta) = crate::message::meta_of(params) {
                 meta.insert(META_VERSION.to_owned(), MODERN.into());
                 meta.entry(META_CLIENT).or_insert_with(|| client.cloned().unwrap_or_else(own_info));
-                // What a client can do beyond its requests is not offered: the server must not ask back.
-                meta.insert(META_CAPABILITIES.to_owned(), json!({}));
+                // A client with a session has no way to answer what such a server asks.
+                meta.entry(META_CAPABILITIES).or_insert_with(|| json!({}));
             }
-            let name = ["name", "uri"].iter().find_map(|name| params.get(*name)).and_then(Value::as_str).map(header_value);
+            let name = ["name", "uri"].iter().find_map(|name| params.get(*name)).and_then(Value::as_str).map(encoded_header);
             let method = members.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
             if matches!(method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
                 headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name)));
@@ -403,16 +408,9 @@ fn prepared(
     }
     for (name, value) in headers.iter_mut().filter(|(name, _)| name.starts_with("Mcp-Param-")) {
         let _ = name;
-        *value = header_value(value);
+        *value = encoded_header(value);
     }
     (message, headers)
-}
-
-/// A text as the value of a header, in the protocol's form if it does not fit as it is.
-fn header_value(text: &str) -> String {
-    let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && text.trim() == text && !text.is_empty();
-    let is_marked = text.starts_with("=?base64?") && text.ends_with("?=");
-    if is_plain && !is_marked { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) }
 }
 
 impl Messages {

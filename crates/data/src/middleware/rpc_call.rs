@@ -8,6 +8,7 @@ use crate::call_rules::{self, CallRules};
 use crate::exchange::{Exchange, Step};
 use crate::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::refusal::{self, RefusalMessage, RefusalText};
+use std::net::IpAddr;
 use std::sync::Arc;
 use tollgate_http::{Body, KnownHeader};
 use tollgate_mcp::{Call, CallError};
@@ -17,6 +18,8 @@ pub(super) struct RpcCall {
     rules: CallRules,
     /// Most bytes of a body, if the API has a limit for all requests.
     bytes_max: Option<u64>,
+    /// Whether the server behind is a federation, which checks that head and body name the same call: then the body is not read here.
+    reads_heads: bool,
     threads: Arc<StartedOnce<BodyThreads>>,
 }
 
@@ -28,7 +31,18 @@ impl RpcCall {
         let rules = CallRules::compile(source);
         let limit = u64::try_from(source.info.global_size_limit).ok().filter(|limit| *limit > 0);
         let bytes_max = limit.filter(|_| !source.info.global_size_limit_disabled);
-        Some(Box::new(RpcCall { rules, bytes_max, threads: source.context.registry.body_threads.clone() }))
+        let reads_heads = source.definition.tollgate.mcp.is_some();
+        Some(Box::new(RpcCall { rules, bytes_max, reads_heads, threads: source.context.registry.body_threads.clone() }))
+    }
+
+    /// The call that the head names, if it names all that rules may ask for. Only where the server checks that the body says the same.
+    fn call_of_head(&self, exchange: &Exchange<'_>) -> Option<Call> {
+        let headers = exchange.received();
+        let text = |name: &str| headers.get(name).and_then(|value| std::str::from_utf8(value).ok());
+        if text("mcp-protocol-version") != Some(Call::NAMED_IN_HEADS) {
+            return None;
+        }
+        Call::of_head(text("mcp-method")?, text("mcp-name"))
     }
 
     /// Goes on with what the body is read as.
@@ -54,10 +68,37 @@ fn is_call(exchange: &Exchange<'_>) -> bool {
     exchange.method == "POST" && kind.starts_with(b"application/json")
 }
 
+/// Whether a browser on the gateway's own machine asks for a host that is not this machine: a page from elsewhere has made its own name lead
+/// here, to use what only this machine can reach. Where a proxy of this machine is trusted, it is the one who asks.
+fn is_rebound(exchange: &Exchange<'_>) -> bool {
+    let (headers, arrival) = (exchange.received(), exchange.arrival);
+    let peer = arrival.peer.ip();
+    if !peer.is_loopback()
+        || headers.get("origin").is_none()
+        || arrival.settings.callers.client_address.trusts(peer)
+        || exchange.api.host.is_some()
+    {
+        return false;
+    }
+    let host = headers.known(KnownHeader::Host).and_then(|host| std::str::from_utf8(host).ok()).unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, port)| if port.ends_with(']') { host } else { name });
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    let is_here = name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    !is_here
+}
+
 impl Middleware for RpcCall {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if is_rebound(exchange) {
+            return Step::Refuse(refusal::MCP_FOREIGN_PAGE);
+        }
         if !is_call(exchange) {
             return Step::Next;
+        }
+        if self.reads_heads
+            && let Some(call) = self.call_of_head(exchange)
+        {
+            return self.found(exchange, Ok(Some(call)));
         }
         // A body that is too large for the API is not read.
         if let (Some(most), Body::Length(bytes)) = (self.bytes_max, exchange.request.body)

@@ -1,1 +1,103 @@
 use super::*;
+use crate::glob::Glob;
+use crate::outside::ApiReply;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::sync::Mutex;
+
+/// An API that keeps what it is asked.
+#[derive(Default)]
+struct Shop {
+    asked: Mutex<Vec<String>>,
+}
+
+impl OwnApis for Shop {
+    fn document(&self, api: &str) -> Option<Arc<Document>> {
+        let document = json!({"openapi": "3.0.3", "info": {"title": "shop", "version": "1"}, "paths": {
+            "/orders/{id}": {
+                "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}],
+                "get": {"operationId": "getOrder", "summary": "One order", "tags": ["read"], "responses": {},
+                    "parameters": [{"name": "view", "in": "query", "schema": {"type": "string", "nullable": true}},
+                        {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
+                        {"name": "Authorization", "in": "header", "schema": {"type": "string"}}]},
+                "delete": {"operationId": "drop order!", "responses": {}},
+            },
+            "/orders": {"post": {"tags": ["write"], "responses": {}, "requestBody": {"required": true, "content": {
+                "application/json": {"schema": {"$ref": "#/components/schemas/Order"}}}}}},
+        }, "components": {"schemas": {"Order": {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/Order"}}}}}});
+        (api == "shop").then(|| Arc::new(Document::new(document).unwrap().0))
+    }
+
+    fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>> {
+        let OwnRequest { method, target, headers, body, .. } = request;
+        let headers: Vec<_> =
+            headers.iter().filter(|(name, _)| name != "Accept").map(|(name, value)| format!("{name}={value}")).collect();
+        let asked = format!("{method} {target} {} {}", headers.join(","), String::from_utf8_lossy(&body));
+        self.asked.lock().unwrap().push(asked);
+        let status = if target.contains("404") { 404 } else { 200 };
+        async move { Ok(ApiReply { status, body: br#"{"id": 7}"#.to_vec() }) }.boxed()
+    }
+}
+
+fn ask(terms: OperationTerms, message: Value, headers: &[(&str, &str)]) -> (Value, Vec<String>) {
+    let shop = Arc::new(Shop::default());
+    let server = OperationsServer { terms, apis: shop.clone(), time_max: Duration::from_secs(1) };
+    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let asked = server.send(Outbound { message: &message, agreed: None, headers });
+    let answer = asked.now_or_never().unwrap().unwrap();
+    let Messages::One(answer) = answer.messages else { panic!("one message") };
+    let asked = shop.asked.lock().unwrap().clone();
+    (answer, asked)
+}
+
+fn all() -> OperationTerms {
+    OperationTerms { api: "shop".to_owned(), include: Vec::new(), tags: Vec::new(), credentials: Some("Authorization".to_owned()) }
+}
+
+fn names(terms: OperationTerms) -> Vec<String> {
+    let (answer, _) = ask(terms, json!({"id": 1, "method": "tools/list"}), &[]);
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn operations_are_tools_by_id_or_path_and_are_chosen_by_name_or_tag() {
+    assert_eq!(names(all()), ["drop_order_", "getOrder", "post_orders"]);
+    assert_eq!(names(OperationTerms { include: vec![Glob::new("get*")], ..all() }), ["getOrder"]);
+    assert_eq!(names(OperationTerms { tags: vec!["write".to_owned()], ..all() }), ["post_orders"]);
+}
+
+#[test]
+fn schemas_stand_for_themselves() {
+    let (answer, _) = ask(all(), json!({"id": 1, "method": "tools/list"}), &[]);
+    let of = |name: &str| answer["result"]["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
+    let get = of("getOrder");
+    assert_eq!(get["inputSchema"]["properties"]["view"]["type"], json!(["string", "null"]));
+    assert_eq!((&get["inputSchema"]["required"], &get["annotations"]["readOnlyHint"]), (&json!(["id"]), &json!(true)));
+    let post = of("post_orders");
+    assert_eq!(post["inputSchema"]["properties"]["body"], json!({"$ref": "#/$defs/Order"}));
+    assert_eq!(post["inputSchema"]["$defs"]["Order"]["properties"]["next"], json!({"$ref": "#/$defs/Order"}));
+    assert_eq!(of("drop_order_")["annotations"]["destructiveHint"], json!(true));
+}
+
+#[test]
+fn a_call_is_a_request_with_the_callers_own_credentials() {
+    let call =
+        |name: &str, arguments: Value| json!({"id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}});
+    let caller = [("authorization", "key"), ("cookie", "secret")];
+    let arguments = json!({"id": "7/../8", "view": "a&b", "X-Trace": "t", "Authorization": "stolen"});
+    let (answer, asked) = ask(all(), call("getOrder", arguments), &caller);
+    assert_eq!(asked, ["GET /orders/7%2F..%2F8?view=a%26b authorization=key,X-Trace=t "]);
+    assert_eq!((&answer["result"]["isError"], &answer["result"]["structuredContent"]), (&json!(false), &json!({"id": 7})));
+    let (answer, asked) = ask(all(), call("post_orders", json!({"body": {"a": 1}})), &[]);
+    assert_eq!(
+        (asked[0].as_str(), &answer["result"]["isError"]),
+        ("POST /orders Content-Type=application/json {\"a\":1}", &json!(false))
+    );
+    let (answer, _) = ask(all(), call("getOrder", json!({"id": 404})), &[]);
+    assert_eq!(answer["result"]["isError"], json!(true));
+    for (name, arguments) in [("getOrder", json!({})), ("nothing", json!({}))] {
+        let (answer, asked) = ask(all(), call(name, arguments), &[]);
+        assert!(answer["error"]["code"] == -32602 && asked.is_empty(), "{answer}");
+    }
+}

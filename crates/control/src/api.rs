@@ -31,6 +31,7 @@ mod keys;
 mod lists;
 mod logged_files;
 mod masking;
+mod mcps;
 mod metrics;
 mod nodes;
 mod oas;
@@ -289,6 +290,8 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(oas::export))
         .routes(routes!(oas::versions))
         .routes(routes!(oas::show, oas::update, oas::patch, oas::remove))
+        .routes(routes!(mcps::list, mcps::create))
+        .routes(routes!(mcps::show, mcps::update, mcps::remove))
         .routes(routes!(keys::list, keys::add_unnamed))
         .routes(routes!(keys::create))
         .routes(routes!(keys::preview))

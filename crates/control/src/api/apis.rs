@@ -2,7 +2,7 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, error, list_of, no_such_api, ok};
-use super::definition_store::{self, ChangeRequest};
+use super::definition_store::{self, ChangeRequest, is_mcp};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::parameters::ApiId;
 use super::versions::NewVersion;
@@ -25,13 +25,16 @@ const OPENAPI: &str = "this API endpoint only supports Tyk Classic APIs; please 
 #[utoipa::path(
     get, path = "/tyk/apis", tag = "APIs", operation_id = "listApis",
     security(("secret" = ["viewer"])),
+    params(("include_types" = Option<String>, Query, description = "`mcp`: also proxies for the Model Context Protocol.")),
     responses(
         (status = 200, body = Vec<document::ApiDefinition>, description = "The definitions as they were written."),
     )
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>) -> Response {
+pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Response {
     let snapshot = control.shared.current.load();
-    list_of(snapshot.apis.iter().map(|api| ApiDefinition::shown(&api.raw)))
+    let has_mcp = query.get("include_types").is_some_and(|types| types.split(',').any(|kind| kind.trim() == "mcp"));
+    let listed = snapshot.apis.iter().filter(|api| has_mcp || !is_mcp(api));
+    list_of(listed.map(|api| ApiDefinition::shown(&api.raw)))
 }
 
 /// One API definition

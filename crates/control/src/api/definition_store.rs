@@ -215,6 +215,11 @@ fn with_versions(base: &CompiledApi, definition: &Value) -> Result<WantedDocumen
     Ok(WantedDocument::api(&base.id, definition))
 }
 
+/// Whether an API is a proxy for the Model Context Protocol.
+pub(super) fn is_mcp(api: &CompiledApi) -> bool {
+    api.raw.get("application_protocol").and_then(Value::as_str) == Some("mcp")
+}
+
 /// Loads what other gateways have stored, so that a change is made to the newest version.
 pub(super) async fn refresh(control: &Control) {
     if let Some(shared) = control.definitions.shared_definitions()

@@ -97,7 +97,9 @@ pub(super) async fn guard(
     if let Err(answer) = check_version(&request, stored.as_ref()) {
         return answer.into_response();
     }
-    let request = match restored(&control, path, stored.as_ref(), request, body) {
+    // The version is that of the classic form; the secrets of a document are elsewhere in it.
+    let with_secrets = if path == "/tyk/mcps/{id}" { openapi_of(&control, &document.id) } else { stored.clone() };
+    let request = match restored(&control, path, with_secrets.as_ref(), request, body) {
         Ok(request) => request,
         Err(answer) => return answer.into_response(),
     };
@@ -160,6 +162,7 @@ fn named(path: &str, uri: &Uri, body: Option<&Bytes>) -> Option<VersionedDocumen
     match path {
         "/tyk/apis/{id}" if body.is_none_or(Bytes::is_empty) => of_path(VersionedKind::Api),
         "/tyk/apis/{id}" | "/tyk/apis" => of_body(VersionedKind::Api, "api_id"),
+        "/tyk/mcps/{id}" => of_path(VersionedKind::Api),
         "/tyk/policies/{id}" if body.is_none_or(Bytes::is_empty) => of_path(VersionedKind::Policy),
         "/tyk/policies/{id}" | "/tyk/policies" => of_body(VersionedKind::Policy, "id"),
         "/tyk/check/api" => of_body(VersionedKind::Api, "api_id"),
@@ -180,6 +183,11 @@ async fn current(control: &Control, document: &VersionedDocument, uri: &Uri) -> 
             keys::stored(&control.shared.keys, &document.id, &query).await
         }
     }
+}
+
+/// The OpenAPI document of an API.
+fn openapi_of(control: &Control, id: &str) -> Option<Value> {
+    Some(control.shared.current.load().api(id)?.openapi.as_ref()?.root.clone())
 }
 
 fn tagged(mut response: Response, etag: Option<String>) -> Response {

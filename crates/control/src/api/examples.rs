@@ -70,6 +70,23 @@ pub(super) fn openapi_document() -> Value {
     document
 }
 
+/// A proxy for the Model Context Protocol.
+pub(super) fn mcp_document() -> Value {
+    json!({
+        "openapi": "3.0.3",
+        "info": {"title": "Assistant", "version": "1.0.0"},
+        "paths": {},
+        "x-tyk-api-gateway": {
+            "info": {"id": "assistant", "name": "Assistant", "orgId": "default", "state": {"active": true}},
+            "upstream": {"url": "http://127.0.0.1:9090/mcp"},
+            "server": {"listenPath": {"value": "/assistant/", "strip": true}},
+            "middleware": {
+                "mcpTools": {"delete_all": {"block": {"enabled": true}}}
+            }
+        }
+    })
+}
+
 /// An OpenAPI document.
 pub(super) fn plain_openapi_document() -> Value {
     json!({

@@ -3,7 +3,7 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, error, list_of, no_such_api, ok};
-use super::definition_store::{self, ChangeRequest, reasons};
+use super::definition_store::{self, ChangeRequest, is_mcp, reasons};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::versions::{self, NewVersion, VersionList};
 use super::{examples, parameters::ApiId, parameters::DocumentId};
@@ -17,11 +17,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_access::secret::random_text;
 use tollgate_data::snapshot::CompiledApi;
-use tollgate_openapi::{Document, EXTENSION, ImportOptions, apply_import, convert_swagger, is_swagger, read_text};
+use tollgate_openapi::{Document, EXTENSION, ImportOptions, apply_import, convert_swagger, is_swagger, mcp_mark, read_text};
 
-const CLASSIC: &str = "the requested API definition is in Tyk classic format, please use old api endpoint";
+pub(super) const CLASSIC: &str = "the requested API definition is in Tyk classic format, please use old api endpoint";
 const NOT_MIGRATED: &str = "the supplied API definition is in OAS format, please use the Tyk classic format for this API";
-const NO_EXTENSION: &str = "the payload should contain x-tyk-api-gateway";
+pub(super) const NO_EXTENSION: &str = "the payload should contain x-tyk-api-gateway";
+const IS_MCP: &str = "this API endpoint does not support MCP proxies; please use /tyk/mcps";
+pub(super) const OTHER_ID: &str = "Request APIID does not match that in Definition! For Update operations these must match.";
 const HAS_EXTENSION: &str = "the import payload should not contain x-tyk-api-gateway";
 
 type ImportParameters = Query<HashMap<String, String>>;
@@ -35,7 +37,7 @@ type ImportParameters = Query<HashMap<String, String>>;
 )]
 pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): ImportParameters) -> Response {
     let snapshot = control.shared.current.load();
-    list_of(snapshot.apis.iter().filter_map(|api| shown(api, &query)))
+    list_of(snapshot.apis.iter().filter(|api| !is_mcp(api)).filter_map(|api| shown(api, &query)))
 }
 
 /// One OpenAPI document
@@ -147,6 +149,7 @@ pub(super) async fn create(
     match read_text(&body) {
         Err(why) => error(StatusCode::BAD_REQUEST, why),
         Ok(document) if document.get(EXTENSION).is_none() => error(StatusCode::BAD_REQUEST, NO_EXTENSION),
+        Ok(document) if is_of_proxy(&control, &document) => error(StatusCode::BAD_REQUEST, IS_MCP),
         Ok(document) => add(&control, change, &query, document).await,
     }
 }
@@ -197,6 +200,7 @@ pub(super) async fn import(
     }
     match apply_import(&mut document, &options(&query), true) {
         Err(why) => error(StatusCode::BAD_REQUEST, why),
+        Ok(()) if is_of_proxy(&control, &document) => error(StatusCode::BAD_REQUEST, IS_MCP),
         Ok(()) => add(&control, change, &query, document).await,
     }
 }
@@ -272,6 +276,7 @@ pub(super) async fn patch(
     }
     let current = match control.shared.current.load().api(&id) {
         None => return no_such_api(),
+        Some(api) if is_mcp(api) => return error(StatusCode::BAD_REQUEST, IS_MCP),
         Some(api) => api.openapi.clone(),
     };
     let Some(current) = current else { return error(StatusCode::BAD_REQUEST, NOT_MIGRATED) };
@@ -295,6 +300,7 @@ pub(super) async fn patch(
     params(DocumentId),
     responses(
         (status = 200, body = Changed, description = "The API is not served any more."),
+        (status = 400, body = Error, description = "The API is a proxy for the Model Context Protocol."),
         NoSuchApi,
         (status = 500, body = Error, description = "A file could not be removed."),
     )
@@ -304,12 +310,15 @@ pub(super) async fn remove(
     Path(DocumentId { id }): Path<DocumentId>,
     change: ChangeRequest,
 ) -> ControlAnswer {
+    if control.shared.current.load().api(&id).is_some_and(|api| is_mcp(api)) {
+        return error(StatusCode::BAD_REQUEST, IS_MCP);
+    }
     definition_store::remove(&control, change, &id).await
 }
 
 /// The document of an API, if it has one.
 fn shown(api: &CompiledApi, query: &HashMap<String, String>) -> Option<Value> {
-    let mut document = api.openapi.as_ref()?.root.clone();
+    let mut document = mcp_mark::without(api.openapi.as_ref()?.root.clone());
     if query.get("mode").is_some_and(|mode| mode == "public")
         && let Value::Object(members) = &mut document
     {
@@ -342,8 +351,19 @@ fn options(query: &HashMap<String, String>) -> ImportOptions {
     }
 }
 
+/// Whether a document is one of a proxy for the Model Context Protocol, or would replace one.
+fn is_of_proxy(control: &Control, document: &Value) -> bool {
+    let id = document.pointer(&format!("/{EXTENSION}/info/id")).and_then(Value::as_str).unwrap_or_default();
+    mcp_mark::is_in(document) || control.shared.current.load().api(id).is_some_and(|api| is_mcp(api))
+}
+
 /// Adds an API, and lists it as a version if the parameters ask for it.
-async fn add(control: &Arc<Control>, change: ChangeRequest, query: &HashMap<String, String>, mut document: Value) -> ControlAnswer {
+pub(super) async fn add(
+    control: &Arc<Control>,
+    change: ChangeRequest,
+    query: &HashMap<String, String>,
+    mut document: Value,
+) -> ControlAnswer {
     let version = match NewVersion::asked_for(query, &control.shared.current.load()) {
         Ok(wanted) => wanted,
         Err(answer) => return answer,
@@ -366,11 +386,11 @@ async fn replace(control: &Arc<Control>, change: ChangeRequest, id: &str, docume
     match control.shared.current.load().api(id) {
         None => return no_such_api(),
         Some(api) if api.openapi.is_none() => return error(StatusCode::BAD_REQUEST, NOT_MIGRATED),
+        Some(api) if is_mcp(api) || mcp_mark::is_in(&document) => return error(StatusCode::BAD_REQUEST, IS_MCP),
         Some(_) => {}
     }
     if document.pointer(&format!("/{EXTENSION}/info/id")).and_then(Value::as_str) != Some(id) {
-        let message = "Request APIID does not match that in Definition! For Update operations these must match.";
-        return error(StatusCode::BAD_REQUEST, message);
+        return error(StatusCode::BAD_REQUEST, OTHER_ID);
     }
     definition_store::store(control, change, id, document, None, Change::Modified).await
 }

@@ -12,6 +12,15 @@ pub(super) struct DocumentId {
     pub id: String,
 }
 
+/// The proxy for the Model Context Protocol in a path.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct ProxyId {
+    /// Id of a proxy.
+    #[param(example = "assistant", min_length = 1)]
+    pub id: String,
+}
+
 /// The API in a path.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]

@@ -106,6 +106,11 @@ fn children(base: &CompiledApi) -> impl Iterator<Item = (&String, &str)> {
     versions.into_iter().flatten().filter_map(|(name, id)| Some((name, id.as_str()?)))
 }
 
+/// The API that lists another one as its version.
+pub(super) fn base_of<'s>(snapshot: &'s Snapshot, id: &str) -> Option<&'s Arc<CompiledApi>> {
+    snapshot.apis.iter().find(|base| base.id != id && children(base).any(|(_, child)| child == id))
+}
+
 /// Parameters that make a new API a version of another.
 #[derive(Clone)]
 pub(super) struct NewVersion {

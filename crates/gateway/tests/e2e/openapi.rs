@@ -128,7 +128,7 @@ impl Operation<'_> {
 /// What the examples speak of: two APIs, a policy, a key.
 fn prepared() -> Stage {
     let stage = Stage::new();
-    for path in ["/tyk/apis", "/tyk/apis/oas", "/tyk/policies", "/tyk/keys/{id}"] {
+    for path in ["/tyk/apis", "/tyk/apis/oas", "/tyk/mcps", "/tyk/policies", "/tyk/keys/{id}"] {
         let operations = stage.operations();
         let operation = operations.iter().find(|operation| operation.path == path && operation.method == "POST").unwrap();
         let answer = stage.send(operation, &operation.target(None), &operation.example());

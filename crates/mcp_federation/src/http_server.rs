@@ -47,12 +47,19 @@ impl HttpServer {
             }
             _ => {}
         }
+        let asked = outbound.message.get("id").cloned();
         let messages = match is_stream(&response) {
-            true => Messages::Stream(read_events(response, self.time_max, true)),
+            true => Messages::Stream(read_events(response, self.time_max, Ending::Response(asked))),
             false => {
                 let body = self.whole(response).await?;
-                let message = serde_json::from_slice(&body);
-                Messages::One(message.map_err(|error| LinkFault::Unreachable(format!("it answered no JSON: {error}")))?)
+                let message: Result<Value, _> = serde_json::from_slice(&body);
+                let message = message.map_err(|error| LinkFault::Unreachable(format!("it answered no JSON: {error}")))?;
+                // An error about a message that could not be read has no id.
+                let is_ours = message.get("id").is_none_or(Value::is_null) || message.get("id") == asked.as_ref();
+                if !is_ours {
+                    return Err(LinkFault::Unreachable("it answered another request".to_owned()));
+                }
+                Messages::One(message)
             }
         };
         Ok(Answer { session, messages })
@@ -70,7 +77,10 @@ impl HttpServer {
         let response = self.open("GET", &headers, Vec::new()).await?;
         match response.status() {
             StatusCode::NOT_FOUND => Err(LinkFault::SessionGone),
-            status if status.is_success() && is_stream(&response) => Ok(Some(read_events(response, SILENCE_MAX, behind.is_some()))),
+            status if status.is_success() && is_stream(&response) => {
+                let ending = if behind.is_some() { Ending::AnyResponse } else { Ending::Never };
+                Ok(Some(read_events(response, SILENCE_MAX, ending)))
+            }
             _ => Ok(None),
         }
     }
@@ -112,8 +122,16 @@ fn is_stream(response: &Response<Incoming>) -> bool {
     kind.starts_with(b"text/event-stream")
 }
 
-/// Reads a stream of messages on a task of its own, as long as somebody takes them. `ends`: with the first response.
-fn read_events(response: Response<Incoming>, silence_max: Duration, ends: bool) -> mpsc::Receiver<StreamMessage> {
+/// With which message a stream ends.
+enum Ending {
+    /// With the response to the request with this id. Others are nobody's.
+    Response(Option<Value>),
+    AnyResponse,
+    Never,
+}
+
+/// Reads a stream of messages on a task of its own, as long as somebody takes them.
+fn read_events(response: Response<Incoming>, silence_max: Duration, ending: Ending) -> mpsc::Receiver<StreamMessage> {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::spawn(async move {
         let mut body = response.into_body();
@@ -134,7 +152,16 @@ fn read_events(response: Response<Incoming>, silence_max: Duration, ends: bool) 
                 };
                 let Some(parts) = EventParts::read(event).filter(EventParts::is_message) else { continue };
                 let Ok(message) = serde_json::from_slice::<Value>(&parts.data) else { continue };
-                let is_last = ends && is_response(&message);
+                let is_last = match &ending {
+                    Ending::Response(asked) if is_response(&message) => {
+                        if message.get("id") != asked.as_ref() {
+                            continue;
+                        }
+                        true
+                    }
+                    Ending::AnyResponse => is_response(&message),
+                    Ending::Response(_) | Ending::Never => false,
+                };
                 if sender.send(StreamMessage { event_id: parts.id(), message }).await.is_err() || is_last {
                     return;
                 }

@@ -94,6 +94,7 @@ mod loading_verdicts;
 mod log_lines;
 mod manual;
 mod mcp_definitions;
+mod mcp_discovery;
 mod message_forms;
 mod metrics;
 mod metrics_states;

@@ -18,6 +18,7 @@ mod console;
 mod debug;
 mod definition_changes;
 mod definition_store;
+mod discovery;
 mod document;
 mod documents;
 mod examples;
@@ -57,6 +58,7 @@ mod workers;
 
 use crate::definitions::FILE_BYTES_MAX;
 use crate::definitions::{DefinitionStore, Reloads};
+use crate::mirrored_documents::MirroredDocuments;
 use crate::nodes::Nodes;
 use crate::replay::Replays;
 use crate::statistics::Statistics;
@@ -133,6 +135,8 @@ pub struct Control {
     pub token_store: TokenStore,
     /// Purges stored responses on all gateways.
     pub purger: Arc<CachePurger>,
+    /// What upstreams say of themselves, for clients of the Model Context Protocol.
+    pub mirrored_documents: MirroredDocuments,
     /// Sends notifications about its tokens.
     pub notices: Arc<Notices>,
     pub replays: Arc<Replays>,
@@ -243,6 +247,7 @@ impl Routes {
         let public = router(control, names, [callers, large_callers], threads);
         let of_data_plane = Router::new()
             .route("/oauth/{api}/{endpoint}", any(provider::answer))
+            .route("/discovery/{scheme}/{api}/{endpoint}", any(discovery::answer))
             .layer(from_fn_with_state(clients, workers::run))
             .with_state(control.clone());
         Routes { public, of_data_plane }

@@ -11,6 +11,7 @@ mod secrets;
 mod version;
 mod watch;
 
+use http::Uri;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use tollgate_access::keys::KeyTerms;
 use tollgate_access::oauth::Rules;
 use tollgate_data::api::Api;
 use tollgate_data::client_tls::AllowList;
+use tollgate_data::discovery::{DiscoveryPaths, MirroredDiscovery};
 use tollgate_data::error_overrides::{CompiledOverrides, OverrideRules};
 use tollgate_data::events::ApiEvents;
 use tollgate_data::ip_networks::IpNetworks;
@@ -29,7 +31,8 @@ use tollgate_data::route::{Router, RouterBuilder, check_host, check_listen_path,
 use tollgate_data::scripts::ApiEventScripts;
 use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::{
-    ApiVersion, CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, ProviderEndpoints, Snapshot, Versions,
+    ApiVersion, CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, MirrorEndpoints, ProviderEndpoints, Snapshot,
+    Versions,
 };
 use tollgate_data::stream_rules::StreamRules;
 use tollgate_data::version_terms::VersionTerms;
@@ -102,11 +105,12 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
     let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
     let rules = || Arc::new(Rules::new(definition, &context.settings.callers.oauth));
     let provider = provided.map(|version| ProviderEndpoints { version, rules: rules() });
+    let mirrored = mirrored(definition, context);
     let api = Api {
         id: definition.api_id.clone(),
         name: definition.name.clone(),
         host,
-        listen_path,
+        listen_path: listen_path.clone(),
         port: port?,
         stream: definition.is_stream().then(|| stream_rules(definition, context)),
         internal: definition.internal,
@@ -118,6 +122,8 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
         preserve_host: definition.proxy.preserve_host_header,
         disable_strip_slash: definition.proxy.disable_strip_slash,
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
+        discovery: DiscoveryPaths::of(definition, &listen_path),
+        has_root_documents: definition.is_mcp(),
         batches: definition.enable_batch_request_support && !definition.is_mcp(),
         error_overrides: error_overrides(definition, context),
         events: events(definition, context),
@@ -133,7 +139,18 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
         raw: definition.raw.clone(),
         openapi: context.openapi.clone(),
     };
-    Some(CompiledApi { api, versions: versions?, provider })
+    Some(CompiledApi { api, versions: versions?, provider, mirrored })
+}
+
+/// What the gateway asks the upstream for in place of its client.
+fn mirrored(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<MirrorEndpoints> {
+    definition.mirrored_metadata()?;
+    let url = &definition.proxy.target_url;
+    // Another one is reported already, or is no server of this kind.
+    let upstream: Uri =
+        url.parse().ok().filter(|uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some())?;
+    let rules = MirroredDiscovery { upstream, upstream_url: url.clone(), tls: context.upstream_tls(definition) };
+    Some(MirrorEndpoints { version: version::compile_provider(definition, context)?, rules })
 }
 
 /// What kind of API it is, as Tyk's access log names it.
@@ -323,6 +340,15 @@ fn router(apis: &[Arc<CompiledApi>], number: u16, settings: &Settings, problems:
     }
     listen_paths.sort_by_key(|(_, listen_path)| std::cmp::Reverse(listen_path_weight(listen_path)));
     let router = RouterBuilder::new(settings.routing.strict_routes, Some(&settings.routing.hostname)).map(|mut builder| {
+        // Before all listen paths: they are whole paths.
+        for (index, _) in &listen_paths {
+            let Some(api) = apis.get(*index).filter(|api| !api.internal) else { continue };
+            for path in api.discovery.iter().flat_map(DiscoveryPaths::at_root) {
+                if let Err(error) = builder.add_path(api.host.as_deref(), path, *index) {
+                    problems.push(Problem::new(Level::Error, "$.domain", format!("{path} can't be routed: {error}")));
+                }
+            }
+        }
         for (index, listen_path) in &listen_paths {
             let Some(api) = apis.get(*index).filter(|api| !api.internal) else { continue };
             let host = api.host.as_deref();

@@ -8,6 +8,7 @@ pub mod compile;
 pub mod definitions;
 pub mod figures_question;
 pub mod known_keys;
+pub mod mirrored_documents;
 pub mod nodes;
 pub mod ports;
 pub mod replay;

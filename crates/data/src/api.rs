@@ -1,5 +1,6 @@
 //! The parts of a compiled API definition that all of its versions share.
 
+use crate::discovery::DiscoveryPaths;
 use crate::error_overrides::CompiledOverrides;
 use crate::events::ApiEvents;
 use crate::port::ApiPort;
@@ -37,6 +38,10 @@ pub struct Api {
     pub preserve_host: bool,
     pub disable_strip_slash: bool,
     pub options_passthrough: bool,
+    /// Where clients learn who gives them tokens; `None` unless it is a proxy for the Model Context Protocol.
+    pub discovery: Option<DiscoveryPaths>,
+    /// Whether documents at the root of the upstream's host are asked for there, as for the Model Context Protocol.
+    pub has_root_documents: bool,
     /// Whether the API accepts batch requests.
     pub batches: bool,
     /// Rules that replace error responses; `None` if there are none.

@@ -20,6 +20,7 @@ mod coding;
 pub mod control_caller;
 pub mod core_queue;
 pub mod credentials;
+pub mod discovery;
 pub mod endpoints;
 pub mod error_body;
 pub mod error_flags;

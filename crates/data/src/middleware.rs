@@ -31,6 +31,7 @@ mod openid_auth;
 mod operation_mock;
 mod org_limits;
 mod override_errors;
+mod own_challenge;
 mod persist_graphql;
 mod plugin_auth;
 mod plugin_hooks;
@@ -69,7 +70,7 @@ mod virtual_endpoint;
 
 pub use bodies::tyk_context;
 pub use dry_run::dry_run;
-pub use resource_metadata::challenged;
+pub use resource_metadata::{challenged, client_scheme};
 pub use source::{Context, MiddlewareSource};
 
 use source::Maker;
@@ -194,6 +195,8 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("TransformJqResponse", Runs, transform_jq_response::TransformJqResponse::compile),
     listed("ResponseHeaders", Runs, response_headers::ResponseHeaders::compile),
     listed("ReverseHeaders", Runs, reverse_headers::ReverseHeaders::compile),
+    // Clients follow the upstream's challenge to the gateway's own document.
+    listed("OwnChallenge", Runs, own_challenge::OwnChallenge::compile),
     // Plugins see the response as all other changes have made it.
     listed("ResponseHooks", Runs, response_hooks::ResponseHooks::compile),
     // The document describes what clients get. What does not fit is not stored, and rules for errors see its refusal.

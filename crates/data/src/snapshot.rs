@@ -2,6 +2,7 @@
 
 use crate::api::Api;
 use crate::balanced::BalancedUpstreams;
+use crate::discovery::MirroredDiscovery;
 use crate::exchange::ChainLink;
 use crate::header_change::HeaderChange;
 use crate::header_names::HeaderNames;
@@ -35,6 +36,14 @@ pub struct CompiledApi {
     pub versions: Versions,
     /// Issues tokens to OAuth clients.
     pub provider: Option<ProviderEndpoints>,
+    /// Answers what the upstream says of itself.
+    pub mirrored: Option<MirrorEndpoints>,
+}
+
+/// Like the endpoints of a provider, for what the gateway asks the upstream when a client asks the gateway.
+pub struct MirrorEndpoints {
+    pub version: ApiVersion,
+    pub rules: MirroredDiscovery,
 }
 
 /// An API's OAuth 2.0 provider. Its endpoints are like a separate version whose upstream is the control plane: their chain contains the

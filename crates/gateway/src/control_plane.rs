@@ -55,6 +55,7 @@ impl ControlPlane {
             api_health: ApiHealth::new(config),
             token_store: parts.token_store.clone(),
             purger,
+            mirrored_documents: Default::default(),
             notices: Arc::default(),
             replays: Arc::default(),
         };

@@ -1,6 +1,7 @@
 //! An API definition in Tyk's classic format: the content of one file of `app_path`. Fields with an effect are typed; all others
 //! are reported when the definition is read, and stay available in [`ApiDefinition::raw`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -459,6 +460,22 @@ impl ApiDefinition {
     /// Whether its requests are calls of JSON-RPC, which are read.
     pub fn has_calls(&self) -> bool {
         self.is_mcp() && matches!(self.json_rpc_version.as_str(), "" | "2.0")
+    }
+
+    /// The metadata of the API as a protected resource, if the definition says what it is.
+    pub fn own_metadata(&self) -> Option<&ProtectedResource> {
+        let metadata = self.tollgate.protected_resource.as_ref().filter(|metadata| !metadata.disabled)?;
+        (!self.is_mcp() || !metadata.is_empty()).then_some(metadata)
+    }
+
+    /// Where clients of a proxy for the Model Context Protocol find what its upstream says of itself, if the definition says nothing.
+    pub fn mirrored_metadata(&self) -> Option<Cow<'_, ProtectedResource>> {
+        match &self.tollgate.protected_resource {
+            // A federation has no upstream that could say something.
+            _ if !self.is_mcp() || self.tollgate.mcp.is_some() => None,
+            None => Some(Cow::Owned(ProtectedResource::default())),
+            Some(metadata) => Some(Cow::Borrowed(metadata)).filter(|_| !metadata.disabled && metadata.is_empty()),
+        }
     }
 
     /// Whether the API forwards bytes that nothing inspects.

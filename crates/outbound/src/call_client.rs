@@ -218,8 +218,14 @@ impl CallClient {
 
     /// Makes a call. A GET follows a few redirects, but never from https to http, nor from its origin to private addresses.
     pub async fn call(&self, call: Call) -> Result<CallReply, CallFault> {
+        let origin = call.uri.clone();
+        self.call_within(&origin, call).await
+    }
+
+    /// Makes a call to a URL that a server at `origin` has named: at another origin, only public addresses are asked, as after a redirect.
+    pub async fn call_within(&self, origin: &Uri, call: Call) -> Result<CallReply, CallFault> {
         let time_max = call.time_max;
-        timeout(time_max, self.follow(call)).await.unwrap_or(Err(CallFault::Timeout(time_max)))
+        timeout(time_max, self.follow(origin, call)).await.unwrap_or(Err(CallFault::Timeout(time_max)))
     }
 
     /// Makes a call and returns the status of the answer, whose body is not read. No redirect is followed.
@@ -257,13 +263,12 @@ impl CallClient {
         timeout(time_max, connecting).await.unwrap_or_else(|_| Err(format!("no connection within {} ms", time_max.as_millis())))
     }
 
-    async fn follow(&self, mut call: Call) -> Result<CallReply, CallFault> {
+    async fn follow(&self, origin: &Uri, mut call: Call) -> Result<CallReply, CallFault> {
         // `acquire` cannot fail: the semaphore is never closed.
         let _slot = self.slots.acquire().await;
         let client = self.client(&call.tls).map_err(CallFault::Tls)?;
-        let origin = call.uri.clone();
         for _ in 0..=call.redirects_max {
-            let reply = Self::once(&client, &call, is_same_origin(&origin, &call.uri)).await?;
+            let reply = Self::once(&client, &call, is_same_origin(origin, &call.uri)).await?;
             if call.redirects_max == 0 || call.method != Method::GET || !reply.status.is_redirection() {
                 return Ok(reply);
             }

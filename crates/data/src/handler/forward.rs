@@ -1,6 +1,8 @@
 //! The last step: builds the request to the upstream.
 
+use crate::discovery::is_at_root;
 use crate::exchange::Exchange;
+use crate::middleware::client_scheme;
 use crate::snapshot::{ApiVersion, ProviderEndpoints};
 use crate::upstream::{Upstream, write_target};
 use crate::url::Url;
@@ -11,7 +13,7 @@ use tollgate_http::Request;
 use tollgate_http::form::encode_form;
 use tollgate_http::path::Path;
 
-/// Largest request body to the OAuth 2.0 provider, in bytes: a session that a login page requests has some KiB.
+/// Largest request body to the control plane, in bytes: a session that a login page requests has some KiB.
 const PROVIDER_BODY_BYTES_MAX: u64 = 1 << 20;
 
 /// Fills `outgoing` with method, URL and Host for the upstream.
@@ -22,7 +24,8 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
     if exchange.method != exchange.request.method {
         outgoing.method = Some(exchange.method.as_bytes().to_vec());
     }
-    write_target(api, &exchange.url, &upstream.path, &upstream.query, &mut outgoing.target);
+    let path = if api.has_root_documents && is_at_root(api.stripped(&exchange.url)) { "" } else { &*upstream.path };
+    write_target(api, &exchange.url, path, &upstream.query, &mut outgoing.target);
     let host = if api.preserve_host && !exchange.request.authority.is_empty() {
         exchange.request.authority
     } else {
@@ -54,13 +57,16 @@ fn replace_body(request: &Request<'_>, body: Vec<u8>, outgoing: &mut Outgoing) {
     outgoing.replaces_body = true;
 }
 
-/// Fills `outgoing` for an endpoint of the OAuth 2.0 provider.
-pub(super) fn fill_for_provider(exchange: &mut Exchange<'_>, target_serial: u64) -> Forward {
-    let endpoint = ProviderEndpoints::endpoint(&exchange.url).unwrap_or_default();
+/// Fills `outgoing` for an endpoint that the control plane answers.
+pub(super) fn fill_for_control(exchange: &mut Exchange<'_>, target_serial: u64) -> Forward {
+    let api = encode_form(&exchange.api.id).replace('+', "%20");
+    let mirrored = exchange.api.discovery.as_ref();
+    let target = match mirrored.and_then(|paths| paths.endpoint(exchange.request.method, exchange.arrival.full_path)) {
+        Some(endpoint) => format!("/discovery/{}/{api}/{endpoint}", client_scheme(exchange)),
+        None => format!("/oauth/{api}/{}", ProviderEndpoints::endpoint(&exchange.url).unwrap_or_default()),
+    };
     let outgoing = &mut *exchange.outgoing;
-    outgoing
-        .target
-        .extend_from_slice(format!("/oauth/{}/{endpoint}", encode_form(&exchange.api.id).replace('+', "%20")).as_bytes());
+    outgoing.target.extend_from_slice(target.as_bytes());
     if let Some(query) = exchange.url.query.as_deref() {
         outgoing.target.push(b'?');
         outgoing.target.extend_from_slice(query.as_bytes());

@@ -53,12 +53,14 @@ pub(super) enum Chosen {
 #[derive(Clone, Copy, Default)]
 pub(super) struct VersionPlace {
     pub api: usize,
-    /// Index in `Versions::Many`, or [`PROVIDER`].
+    /// Index in `Versions::Many`, or [`PROVIDER`] or [`MIRROR`].
     pub version: usize,
 }
 
 /// Version index of the OAuth 2.0 provider.
 pub(super) const PROVIDER: usize = usize::MAX;
+/// The same of the endpoints that answer what the upstream says of itself.
+pub(super) const MIRROR: usize = usize::MAX - 1;
 
 impl InFlight {
     pub(super) fn api(&self) -> Option<&CompiledApi> {
@@ -118,6 +120,9 @@ impl VersionPlace {
     pub(super) fn version(self, api: &CompiledApi) -> Option<&ApiVersion> {
         if self.version == PROVIDER {
             return api.provider.as_ref().map(|provider| &provider.version);
+        }
+        if self.version == MIRROR {
+            return api.mirrored.as_ref().map(|mirror| &mirror.version);
         }
         match &api.versions {
             Versions::One { version, .. } | Versions::Apis { own: version, .. } => Some(version),

@@ -3,7 +3,7 @@
 use super::batch::is_batch;
 use super::context::RequestContext;
 use super::held::{HeldAt, HeldChain, HeldRequest, RestOfChain, Resumption};
-use super::in_flight::{Chosen, InFlight, PROVIDER, VersionPlace};
+use super::in_flight::{Chosen, InFlight, MIRROR, PROVIDER, VersionPlace};
 use super::record_builder::UnwalkedRequest;
 use super::{GatewayHandler, forward, mirror, own_response, record_builder, revalidation, select};
 use crate::breaker::Passage;
@@ -118,10 +118,13 @@ impl GatewayHandler {
                 return self.batch(context, snapshot, turn.url, outgoing);
             }
             let is_for_provider = is_first && api.provider.is_some() && ProviderEndpoints::endpoint(&turn.url).is_some();
-            let place = match is_for_provider {
+            let mirrored = api.discovery.as_ref().filter(|_| is_first);
+            let mirrored = mirrored.and_then(|paths| paths.endpoint(&turn.method, &turn.url.path.decoded));
+            let place = match (is_for_provider, mirrored) {
                 // Token requests do not name a version.
-                true => VersionPlace { api: turn.api, version: PROVIDER },
-                false => self.select(context, snapshot, &mut turn, outgoing)?,
+                (true, _) => VersionPlace { api: turn.api, version: PROVIDER },
+                (_, Some(_)) => VersionPlace { api: turn.api, version: MIRROR },
+                (false, None) => self.select(context, snapshot, &mut turn, outgoing)?,
             };
             let ApiTurn { url, method, .. } = turn;
             let run = ChainRun { place, looped_through, method, url, shown: None, rest: RestOfChain::whole() };
@@ -446,7 +449,7 @@ impl ChainWalk<'_, '_> {
         match self.noted(destination, exchange, record)? {
             Destination::Control => {
                 // Not recorded: bodies contain secrets, and it is not a call of the API.
-                let forward = forward::fill_for_provider(exchange, context.core.shared.control.serial);
+                let forward = forward::fill_for_control(exchange, context.core.shared.control.serial);
                 Ok(Run::Forward(Verdict::Forward(forward), Chosen::Control, None))
             }
             Destination::Upstream(chosen) => {

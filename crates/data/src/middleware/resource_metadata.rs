@@ -2,12 +2,14 @@
 //! authentication, and refused credentials get a challenge that leads to it.
 
 use super::{ChainLink, ChainPhase, Middleware, MiddlewareSource};
+use crate::discovery::DiscoveryPaths;
 use crate::exchange::{Exchange, Step};
 use crate::header_change::HeaderChange;
 use crate::header_names::HeaderNames;
 use crate::refusal::{Refusal, RefusalTopic};
 use crate::template::ValueTemplate;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use tollgate_model::api::{ApiDefinition, ProtectedResource};
 use tollgate_observe::LimitFact;
 
@@ -17,34 +19,42 @@ pub(super) struct MetadataPlace(String);
 
 pub(super) struct ResourceMetadata {
     place: MetadataPlace,
+    /// Other paths of the same document.
+    at_root: Vec<String>,
     resource: ValueTemplate,
     rules: ProtectedResource,
 }
 
 impl MetadataPlace {
     pub(super) fn of(definition: &ApiDefinition) -> Option<Self> {
-        let rules = definition.tollgate.protected_resource.as_ref()?;
+        let rules = definition.own_metadata().map(Cow::Borrowed).or_else(|| definition.mirrored_metadata())?;
         let listen_path = definition.proxy.listen_path.trim_end_matches('/');
         Some(MetadataPlace(format!("{listen_path}/{}", rules.well_known_path().trim_matches('/'))))
     }
 
     /// Its URL, as the client reaches the gateway.
     pub(super) fn url(&self, exchange: &Exchange<'_>) -> String {
-        let told = exchange.received().get("x-forwarded-proto").filter(|value| [&b"http"[..], b"https"].contains(value));
-        let scheme = match (told, exchange.arrival.tls) {
-            (Some(b"https"), _) | (None, Some(_)) => "https",
-            _ => "http",
-        };
-        format!("{scheme}://{}{}", String::from_utf8_lossy(exchange.request.authority), self.0)
+        format!("{}://{}{}", client_scheme(exchange), String::from_utf8_lossy(exchange.request.authority), self.0)
+    }
+}
+
+/// The scheme of the URL by which a client reaches the gateway.
+pub fn client_scheme(exchange: &Exchange<'_>) -> &'static str {
+    let told = exchange.received().get("x-forwarded-proto").filter(|value| [&b"http"[..], b"https"].contains(value));
+    match (told, exchange.arrival.tls) {
+        (Some(b"https"), _) | (None, Some(_)) => "https",
+        _ => "http",
     }
 }
 
 impl ResourceMetadata {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let rules = source.definition.tollgate.protected_resource.clone()?;
+        let rules = source.definition.own_metadata()?.clone();
         let place = MetadataPlace::of(source.definition)?;
         let resource = ValueTemplate::new(&rules.resource, source.variable_scope());
-        Some(Box::new(ResourceMetadata { place, resource, rules }))
+        let listen_path = &source.definition.proxy.listen_path;
+        let at_root = DiscoveryPaths::of(source.definition, listen_path).map(|paths| paths.resource).unwrap_or_default();
+        Some(Box::new(ResourceMetadata { place, at_root, resource, rules }))
     }
 
     fn document(&self, exchange: &Exchange<'_>) -> String {
@@ -68,7 +78,8 @@ impl Middleware for ResourceMetadata {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if exchange.method != "GET" || exchange.arrival.full_path != self.place.0 {
+        let path = exchange.arrival.full_path;
+        if exchange.method != "GET" || (path != self.place.0 && !self.at_root.iter().any(|own| own == path)) {
             return Step::Next;
         }
         let document = self.document(exchange);

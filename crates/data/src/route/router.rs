@@ -44,6 +44,8 @@ struct Route {
     listens: bool,
     /// Whether the prefix must end at a segment's end (strict routes).
     strict: bool,
+    /// Whether it is no prefix, but the whole path.
+    whole: bool,
     template: Option<Regex>,
 }
 
@@ -72,14 +74,20 @@ impl RouterBuilder {
         let template = listen_path_template(listen_path)?;
         let literal = listen_path.split('{').next().unwrap_or_default();
         let strict = self.strict && template.is_none() && !listen_path.ends_with('/');
-        let route = Route { rank: self.rank, api, listens: true, strict, template };
+        let route = Route { rank: self.rank, api, listens: true, strict, whole: false, template };
         self.insert(host, literal, route)
     }
 
     /// Adds an API's `/<api_id>/`.
     pub fn add_id(&mut self, host: Option<&str>, api_id: &str, api: usize) -> Result<(), String> {
-        let route = Route { rank: self.rank, api, listens: false, strict: false, template: None };
+        let route = Route { rank: self.rank, api, listens: false, strict: false, whole: false, template: None };
         self.insert(host, &format!("/{api_id}/"), route)
+    }
+
+    /// Adds a path of an API outside of its listen path. Only this path; nothing below it.
+    pub fn add_path(&mut self, host: Option<&str>, path: &str, api: usize) -> Result<(), String> {
+        let route = Route { rank: self.rank, api, listens: false, strict: false, whole: true, template: None };
+        self.insert(host, path, route)
     }
 
     fn insert(&mut self, host: Option<&str>, prefix: &str, route: Route) -> Result<(), String> {
@@ -158,7 +166,8 @@ impl Route {
     /// Length of the listen path if this route matches `path`, whose first `depth` bytes are the route's literal part.
     #[inline]
     fn matches(&self, path: &str, depth: usize) -> Option<usize> {
-        if self.strict && !matches!(path.as_bytes().get(depth), None | Some(b'/')) {
+        let next = path.as_bytes().get(depth);
+        if (self.strict && !matches!(next, None | Some(b'/'))) || (self.whole && next.is_some()) {
             return None;
         }
         match &self.template {

@@ -95,6 +95,7 @@ mod log_lines;
 mod manual;
 mod mcp_calls;
 mod mcp_definitions;
+mod mcp_discovery;
 mod mcp_federation;
 mod message_forms;
 mod metrics;

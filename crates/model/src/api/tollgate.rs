@@ -90,6 +90,8 @@ pub struct Deprecation {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProtectedResource {
+    /// No metadata. A proxy for the Model Context Protocol would otherwise show what its upstream says.
+    pub disabled: bool,
     /// Path below the listen path; `.well-known/oauth-protected-resource` if empty.
     pub path: String,
     /// Identifier of the resource; may have variables.
@@ -161,6 +163,11 @@ impl Deprecation {
 }
 
 impl ProtectedResource {
+    /// Whether it says nothing itself.
+    pub(super) fn is_empty(&self) -> bool {
+        self.resource.is_empty() && self.authorization_servers.is_empty()
+    }
+
     /// Path below the listen path.
     pub fn well_known_path(&self) -> &str {
         if self.path.is_empty() { ".well-known/oauth-protected-resource" } else { &self.path }

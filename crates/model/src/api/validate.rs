@@ -51,6 +51,17 @@ fn check_mcp(api: &ApiDefinition, findings: &mut Findings) {
     if api.is_mcp() && !["", JSON_RPC_VERSION].contains(&version) {
         findings.error(&JsonPath::of("json_rpc_version"), format!("must be {JSON_RPC_VERSION}"));
     }
+    if api.is_mcp()
+        && let Some(metadata) = api.own_metadata()
+    {
+        let at = JsonPath::of("tollgate.protected_resource");
+        if metadata.resource.is_empty() {
+            findings.error(&at.key("resource"), "is missing");
+        }
+        if metadata.authorization_servers.is_empty() {
+            findings.error(&at.key("authorization_servers"), "must have at least one entry");
+        }
+    }
     if api.is_mcp() && api.is_stream() {
         findings.error(&JsonPath::of("protocol"), "the Model Context Protocol is spoken over HTTP");
     }

@@ -11,6 +11,7 @@ use super::operations::shield_fixed_paths;
 use super::primitives::primitives_of;
 use super::{Writer, place};
 use crate::document::{Document, METHODS};
+use crate::mcp_mark;
 use crate::places::member;
 
 /// Members that tell such a scheme from the gateway's own OAuth 2.0 server.
@@ -60,7 +61,7 @@ pub(super) fn write(document: &Document, extension: &Value, writer: &mut Writer)
         }
     }
     if told.is_none() {
-        older_metadata(extension, writer);
+        older_metadata(extension, mcp_mark::is_in(&document.root), writer);
     }
     if checked.is_none() {
         idle_operations(extension, writer);
@@ -195,13 +196,17 @@ fn metadata(document: &Document, extension: &Value, name: &str, settings: &Value
 }
 
 /// The older place of the metadata, which says everything itself.
-fn older_metadata(extension: &Value, writer: &mut Writer) {
+fn older_metadata(extension: &Value, is_mcp: bool, writer: &mut Writer) {
     let dotted = "server.authentication.protectedResourceMetadata";
     let Some(rules) = member(extension, dotted).filter(|rules| !rules.is_null()) else { return };
     if !flag(rules, "enabled", &place(dotted), writer) {
+        if is_mcp {
+            // Otherwise it would be what the upstream says.
+            writer.set(&["tollgate", "protected_resource", "disabled"], json!(true));
+        }
         return;
     }
-    if rules.get("resource").and_then(Value::as_str).unwrap_or_default().is_empty() {
+    if !is_mcp && rules.get("resource").and_then(Value::as_str).unwrap_or_default().is_empty() {
         return writer.error(&place(dotted).key("resource"), "is missing");
     }
     writer.set(&["tollgate", "protected_resource"], json!({}));

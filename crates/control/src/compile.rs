@@ -139,6 +139,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
 /// What kind of API it is, as Tyk's access log names it.
 fn kind(definition: &ApiDefinition, context: &Context<'_>) -> &'static str {
     match () {
+        () if definition.is_mcp() => "mcp",
         () if definition.graphql.enabled => "graphql",
         () if context.openapi.is_some() => "oas",
         () => "classic",

@@ -93,6 +93,7 @@ mod listeners;
 mod loading_verdicts;
 mod log_lines;
 mod manual;
+mod mcp_keys;
 mod message_forms;
 mod metrics;
 mod metrics_states;

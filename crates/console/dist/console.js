@@ -71,60 +71,63 @@ reverse();if(setTold(old=>({...old,shown:old.shown+fresh.length,seen:old.seen+ba
 slice(0,KEPT_MAX),setWaiting(held.current.length);return}setRows(old=>[...fresh,...old].slice(0,KEPT_MAX))}),[paused,asked]);let pause=()=>{paused&&(setRows(old=>[
 ...held.current,...old].slice(0,KEPT_MAX)),held.current=[],setWaiting(0)),setPaused(!paused)},look=row=>{paused||pause(),refine({open:String(row.number)})},any=(understood(
 box).any??"").toLowerCase(),shown=any?rows.filter(row=>[row.path,row.key,row.alias,row.address,row.request_id,row.trace_id,row.cause,row.agent,row.name,row.api_id,
-row.middleware].some(text=>text?.toLowerCase().includes(any))):rows,picked=open?rows.find(row=>String(row.number)===open):void 0,type=text=>{if(setBox(text),setUnknown(
-!1),mayBeKey(text.trim())&&!/^[0-9a-f]{32}$|[/.:]/.test(text.trim())){rawKey.value=text.trim(),setBox(""),refine({q:void 0});return}let known=understood(text);known.
-status?refine({status:known.status,q:void 0}):known.address&&text.length>6?refine({q:text}):refine({q:text||void 0})};return i($,{children:[i("div",{class:"page\
--head",children:[i("h1",{children:"Live tail"}),i("label",{class:"filter",children:[i(Icon,{name:"search"}),i("input",{type:"search","aria-label":"Filter the ta\
-il",placeholder:"Path, key, alias, address, request id, 429, 5xx",value:box,autocomplete:"off",spellcheck:!1,onInput:event=>type(event.currentTarget.value)})]}),
-i(Button,{icon:paused?"play":"pause","aria-pressed":paused,onClick:pause,children:paused?`Go on${waiting?` (${waiting})`:""}`:"Pause"})]}),i("div",{class:"toolb\
-ar",children:[i("select",{"aria-label":"Status",value:filters.status??"",onChange:event=>refine({status:event.currentTarget.value||void 0}),children:[i("option",
-{value:"",children:"every status"}),["2xx","4xx","401","403","404","429","5xx","502","504"].concat(filters.status&&!["2xx","4xx","401","403","404","429","5xx","\
-502","504"].includes(filters.status)?[filters.status]:[]).map(one=>i("option",{value:one,children:one},one))]}),FILTERS.filter(name=>name!=="status"&&filters[name]).
-map(name=>i("span",{class:"chip",children:[i("bdi",{children:[name.replace("_"," "),": ",visible(filters[name])]}),i("button",{type:"button","aria-label":`Remov\
-e the filter ${name}`,onClick:()=>refine({[name]:void 0}),children:i(Icon,{name:"close"})})]},name)),i("small",{class:"push",role:"status",children:[told.seen>0?
-`${count(told.shown)} shown of ${count(told.seen)} seen${told.sampled>1?`, 1 in ${told.sampled} sampled`:""}; `:"",count(told.kept)," refusals and failures kept",
-told.missing>0?`, without those of ${told.missing} silent ${told.missing===1?"gateway":"gateways"}`:""]})]}),failure?i(ErrorBox,{failure,retry:load2}):null,unknown&&
-i(Note,{children:"No request with this key was refused or failed among those that are kept."}),ready&&i(Table,{label:"Requests",list:here(shown),id:row=>String(
-row.number),open:look,tone:row=>row.status>=500?"failed":void 0,empty:i(Empty,{icon:"tail",title:any||Object.keys(filters).length?"Nothing matches among what is\
- kept.":"Nothing was refused, and nothing failed.",children:["Requests appear here as they come",Object.keys(filters).length?i($,{children:[". ",i(Button,{onClick:()=>refine(
-Object.fromEntries(FILTERS.map(name=>[name,void 0]))),children:"Clear the filters"})]}):"."]}),columns:[{id:"time",bare:!0,name:"Time",show:row=>i("time",{title:full(
-row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"status",bare:!0,name:"Status",show:row=>i(Badge,{tone:tone(row),children:row.status||"none"})},{id:"\
-why",bare:!0,name:"Why",show:row=>row.cause?i(Text,{children:row.cause.replaceAll("_"," ")}):i("small",{children:row.status>=400?"upstream's answer":"passed"})},
-{id:"path",name:"Request",grow:!0,show:row=>i("button",{type:"button",class:"as-link",onClick:()=>look(row),children:i(Text,{mono:!0,children:`${row.method} ${row.
-path}`})})},{id:"api",name:"API",show:row=>i(Text,{children:row.name||row.api_id||"none"})},{id:"key",name:"Key",show:row=>i(Text,{children:row.alias||row.key.slice(
-0,12)||"none"})},{id:"address",name:"Address",show:row=>i(Text,{mono:!0,children:row.address})},{id:"took",name:"Took",number:!0,show:row=>duration(row.total_us)}]}),
-picked&&i(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var tone=entry=>entry.status>=500||!entry.status?"bad":entry.status>=400?"warn":"ok";function Why({
-entry,close}){let{limit}=entry,passes=limit?.retry_unix_s?limit.retry_unix_s-Date.now()/1e3:null;return i(Dialog,{title:`${entry.status||"No response"}: ${entry.
-cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=400?"answered by the upstream":"passed"}`,close,side:!0,children:[entry.cause?i("div",{class:`why ${tone(
-entry)}`,children:[i("p",{children:i("b",{children:i(Text,{children:sentence(entry)})})}),limit&&i("p",{children:["Limit: ",count(limit.max)," per ",span(limit.
-per_s),", of the ",limit.of,". ",limit.left>0?`${count(limit.left)} left then.`:"Nothing was left."," ",passes!=null&&(passes>0?i($,{children:["The next request\
- passes at ",i("b",{children:moment(limit.retry_unix_s,!0)}),", ",ago(limit.retry_unix_s),"."]}):`It has passed again since ${moment(limit.retry_unix_s,!0)}.`)]})]}):
-null,i(Facts,{children:[i(Fact,{name:"Request",children:[i(Text,{mono:!0,children:`${entry.method} ${entry.path}`})," ",i("small",{children:entry.http})]}),i(Fact,
-{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i(Fact,{name:"Refused by",children:[i("span",{title:"The step of the API's chain",children:entry.
-middleware}),entry.api_id&&i($,{children:[" ",i("a",{href:link(["apis",entry.api_id,"chain"]),children:i("small",{children:"the chain"})})]})]}),entry.message&&
-i(Fact,{name:"The client was told",children:i(Text,{children:entry.message})}),i(Fact,{name:"API",children:entry.api_id?i($,{children:[i("a",{href:link(["apis",
-entry.api_id]),children:i(Text,{children:entry.name||entry.api_id})}),entry.version&&i("small",{children:[" version ",i(Text,{children:entry.version})]})]}):"no\
-ne matched"}),i(Fact,{name:"Key",children:entry.key?i($,{children:[i("a",{href:link(["keys",entry.key],{alias:entry.alias}),children:i(Text,{children:entry.alias||
-entry.key})})," ",i("a",{href:link(["live"],{key:entry.key}),children:i("small",{children:"all of this key"})})]}):"none"}),i(Fact,{name:"Client",children:[i(Text,
-{mono:!0,children:entry.address})," ",i("small",{children:i(Text,{children:entry.agent})})]}),i(Fact,{name:"Took",children:[duration(entry.total_us),", ",duration(
-entry.gateway_us)," of it in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)} upstream`]}),entry.target&&i(Fact,{name:"Upstream",children:[
-i(Text,{mono:!0,children:entry.target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),i(Fact,{name:"Bytes",children:[bytes(entry.request_bytes),
-" in, ",bytes(entry.response_bytes)," out"]}),i(Fact,{name:"Gateway",children:i(Text,{children:entry.node})}),entry.request_id&&i(Fact,{name:"Request id",children:i(
-Text,{mono:!0,children:entry.request_id})}),entry.trace_id&&i(Fact,{name:"Trace",children:i(Text,{mono:!0,children:entry.trace_id})})]}),!entry.cause&&(entry.status>=
-400?i(Note,{tone:tone(entry),children:"The gateway let it pass; the status is the upstream's own."}):i(Note,{children:"The request passed."}))]})}var SENTENCES={
-key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have used up this API's rate.",address_rate_limit:"The client's address has\
- used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"The request has no key or token.",key_unknown:"There is no such key.",key_expired:"\
-The key has expired.",key_inactive:"The key is inactive: somebody deactivated it.",key_signature:"The request's signature does not fit its key.",api_disallowed:"\
-The key has no right to this API.",resource_disallowed:"The key has no right to this path or method.",ip_disallowed:"The client's address is not allowed.",endpoint_forbidden:"\
-The API's rules do not allow this path.",basic_refused:"Name or password is wrong.",jwt_refused:"The token was not accepted.",jwt_expired:"The token has expired\
-.",jwt_not_yet:"The token is not valid yet: a clock may be wrong.",jwt_no_policy:"The token names no policy that exists here.",oauth_key_unknown:"There is no su\
-ch access token, or it has expired.",oauth_client_gone:"The OAuth client of this token was deleted.",store_silent:"The store of keys does not answer, so keys ca\
-nnot be checked.",version_missing:"The request names no version.",version_unknown:"There is no such version.",version_expired:"This version has expired.",request_too_large:"\
-The request's body is larger than the API allows.",org_disabled:"The organisation is disabled.",org_quota:"The organisation's quota is used up.",org_rate_limit:"\
-The organisation has used up its rate.",upstream_connect:"The upstream could not be reached: it refuses connections.",upstream_timeout:"The upstream did not ans\
-wer in time.",upstream_failed:"The upstream broke the connection off, or its answer was malformed.",upstream_lookup:"The upstream's name could not be resolved.",
-breaker_open:"The circuit breaker is open: the upstream failed too often.",all_hosts_down:"All targets of this API are down."};function sentence(entry){return SENTENCES[entry.
-cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.message||entry.cause.replaceAll("_"," ")}.`}var pages=null;async function fetchPages(){return pages??=await import("./later.js")}setTimeout(()=>{fetchPages().catch(()=>{})},1e3);function lazily(name){
+row.middleware,row.mcp_method,row.mcp_primitive_name].some(text=>text?.toLowerCase().includes(any))):rows,picked=open?rows.find(row=>String(row.number)===open):
+void 0,type=text=>{if(setBox(text),setUnknown(!1),mayBeKey(text.trim())&&!/^[0-9a-f]{32}$|[/.:]/.test(text.trim())){rawKey.value=text.trim(),setBox(""),refine({
+q:void 0});return}let known=understood(text);known.status?refine({status:known.status,q:void 0}):known.address&&text.length>6?refine({q:text}):refine({q:text||void 0})};
+return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:"Live tail"}),i("label",{class:"filter",children:[i(Icon,{name:"search"}),i("input",
+{type:"search","aria-label":"Filter the tail",placeholder:"Path, key, alias, address, request id, 429, 5xx",value:box,autocomplete:"off",spellcheck:!1,onInput:event=>type(
+event.currentTarget.value)})]}),i(Button,{icon:paused?"play":"pause","aria-pressed":paused,onClick:pause,children:paused?`Go on${waiting?` (${waiting})`:""}`:"P\
+ause"})]}),i("div",{class:"toolbar",children:[i("select",{"aria-label":"Status",value:filters.status??"",onChange:event=>refine({status:event.currentTarget.value||
+void 0}),children:[i("option",{value:"",children:"every status"}),["2xx","4xx","401","403","404","429","5xx","502","504"].concat(filters.status&&!["2xx","4xx","\
+401","403","404","429","5xx","502","504"].includes(filters.status)?[filters.status]:[]).map(one=>i("option",{value:one,children:one},one))]}),FILTERS.filter(name=>name!==
+"status"&&filters[name]).map(name=>i("span",{class:"chip",children:[i("bdi",{children:[name.replace("_"," "),": ",visible(filters[name])]}),i("button",{type:"bu\
+tton","aria-label":`Remove the filter ${name}`,onClick:()=>refine({[name]:void 0}),children:i(Icon,{name:"close"})})]},name)),i("small",{class:"push",role:"stat\
+us",children:[told.seen>0?`${count(told.shown)} shown of ${count(told.seen)} seen${told.sampled>1?`, 1 in ${told.sampled} sampled`:""}; `:"",count(told.kept)," \
+refusals and failures kept",told.missing>0?`, without those of ${told.missing} silent ${told.missing===1?"gateway":"gateways"}`:""]})]}),failure?i(ErrorBox,{failure,
+retry:load2}):null,unknown&&i(Note,{children:"No request with this key was refused or failed among those that are kept."}),ready&&i(Table,{label:"Requests",list:here(
+shown),id:row=>String(row.number),open:look,tone:row=>row.status>=500?"failed":void 0,empty:i(Empty,{icon:"tail",title:any||Object.keys(filters).length?"Nothing\
+ matches among what is kept.":"Nothing was refused, and nothing failed.",children:["Requests appear here as they come",Object.keys(filters).length?i($,{children:[
+". ",i(Button,{onClick:()=>refine(Object.fromEntries(FILTERS.map(name=>[name,void 0]))),children:"Clear the filters"})]}):"."]}),columns:[{id:"time",bare:!0,name:"\
+Time",show:row=>i("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"status",bare:!0,name:"Status",show:row=>i(Badge,{tone:tone(row),
+children:row.status||"none"})},{id:"why",bare:!0,name:"Why",show:row=>row.cause?i(Text,{children:row.cause.replaceAll("_"," ")}):i("small",{children:row.status>=
+400?"upstream's answer":"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i("button",{type:"button",class:"as-link",onClick:()=>look(row),children:i(Text,
+{mono:!0,children:`${row.method} ${row.path}${row.mcp_method?`: ${called(row)}`:""}`})})},{id:"api",name:"API",show:row=>i(Text,{children:row.name||row.api_id||
+"none"})},{id:"key",name:"Key",show:row=>i(Text,{children:row.alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Address",show:row=>i(Text,{mono:!0,children:row.
+address})},{id:"took",name:"Took",number:!0,show:row=>duration(row.total_us)}]}),picked&&i(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var called=entry=>entry.
+mcp_primitive_type?`${entry.mcp_method} ${entry.mcp_primitive_name}`:entry.mcp_method,tone=entry=>entry.status>=500||!entry.status?"bad":entry.status>=400?"warn":
+"ok";function Why({entry,close}){let{limit}=entry,passes=limit?.retry_unix_s?limit.retry_unix_s-Date.now()/1e3:null;return i(Dialog,{title:`${entry.status||"No \
+response"}: ${entry.cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=400?"answered by the upstream":"passed"}`,close,side:!0,children:[entry.cause?i(
+"div",{class:`why ${tone(entry)}`,children:[i("p",{children:i("b",{children:i(Text,{children:sentence(entry)})})}),limit&&i("p",{children:["Limit: ",count(limit.
+max)," per ",span(limit.per_s),", of the ",limit.of,". ",limit.left>0?`${count(limit.left)} left then.`:"Nothing was left."," ",passes!=null&&(passes>0?i($,{children:[
+"The next request passes at ",i("b",{children:moment(limit.retry_unix_s,!0)}),", ",ago(limit.retry_unix_s),"."]}):`It has passed again since ${moment(limit.retry_unix_s,
+!0)}.`)]})]}):null,i(Facts,{children:[i(Fact,{name:"Request",children:[i(Text,{mono:!0,children:`${entry.method} ${entry.path}`})," ",i("small",{children:entry.
+http})]}),entry.mcp_method&&i(Fact,{name:"Call",children:[i(Text,{mono:!0,children:called(entry)}),entry.mcp_primitive_type&&i("small",{children:[" ",entry.mcp_primitive_type]}),
+entry.mcp_error_code!=null&&i("small",{children:[" error ",entry.mcp_error_code]})]}),i(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i(Fact,
+{name:"Refused by",children:[i("span",{title:"The step of the API's chain",children:entry.middleware}),entry.api_id&&i($,{children:[" ",i("a",{href:link(["apis",
+entry.api_id,"chain"]),children:i("small",{children:"the chain"})})]})]}),entry.message&&i(Fact,{name:"The client was told",children:i(Text,{children:entry.message})}),
+i(Fact,{name:"API",children:entry.api_id?i($,{children:[i("a",{href:link(["apis",entry.api_id]),children:i(Text,{children:entry.name||entry.api_id})}),entry.version&&
+i("small",{children:[" version ",i(Text,{children:entry.version})]})]}):"none matched"}),i(Fact,{name:"Key",children:entry.key?i($,{children:[i("a",{href:link([
+"keys",entry.key],{alias:entry.alias}),children:i(Text,{children:entry.alias||entry.key})})," ",i("a",{href:link(["live"],{key:entry.key}),children:i("small",{children:"\
+all of this key"})})]}):"none"}),i(Fact,{name:"Client",children:[i(Text,{mono:!0,children:entry.address})," ",i("small",{children:i(Text,{children:entry.agent})})]}),
+i(Fact,{name:"Took",children:[duration(entry.total_us),", ",duration(entry.gateway_us)," of it in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)}\
+ upstream`]}),entry.target&&i(Fact,{name:"Upstream",children:[i(Text,{mono:!0,children:entry.target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),
+i(Fact,{name:"Bytes",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes)," out"]}),i(Fact,{name:"Gateway",children:i(Text,{children:entry.node})}),
+entry.request_id&&i(Fact,{name:"Request id",children:i(Text,{mono:!0,children:entry.request_id})}),entry.trace_id&&i(Fact,{name:"Trace",children:i(Text,{mono:!0,
+children:entry.trace_id})})]}),!entry.cause&&(entry.status>=400?i(Note,{tone:tone(entry),children:"The gateway let it pass; the status is the upstream's own."}):
+i(Note,{children:"The request passed."}))]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have used up th\
+is API's rate.",address_rate_limit:"The client's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"The request has no k\
+ey or token.",key_unknown:"There is no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated it.",key_signature:"\
+The request's signature does not fit its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right to this path or meth\
+od.",ip_disallowed:"The client's address is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or password is wrong.",
+jwt_refused:"The token was not accepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wrong.",jwt_no_policy:"Th\
+e token names no policy that exists here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAuth client of this tok\
+en was deleted.",store_silent:"The store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no version.",version_unknown:"T\
+here is no such version.",version_expired:"This version has expired.",request_too_large:"The request's body is larger than the API allows.",org_disabled:"The or\
+ganisation is disabled.",org_quota:"The organisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"The upstream\
+ could not be reached: it refuses connections.",upstream_timeout:"The upstream did not answer in time.",upstream_failed:"The upstream broke the connection off, \
+or its answer was malformed.",upstream_lookup:"The upstream's name could not be resolved.",breaker_open:"The circuit breaker is open: the upstream failed too of\
+ten.",all_hosts_down:"All targets of this API are down."};function sentence(entry){return SENTENCES[entry.cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.
+message||entry.cause.replaceAll("_"," ")}.`}var pages=null;async function fetchPages(){return pages??=await import("./later.js")}setTimeout(()=>{fetchPages().catch(()=>{})},1e3);function lazily(name){
 return function(){let[failure,setFailure]=w(null),[,again]=w(0),Page=pages?.[name];return S(()=>{Page||fetchPages().then(()=>again(turn=>turn+1),setFailure)},[]),
 failure?i(ErrorBox,{failure:"This page could not be loaded.",retry:()=>location.reload()}):Page?i(Page,{}):null}}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i(
 Note,{tone:"bad",icon:"alert",actions:i(Button,{icon:"refresh",onClick:()=>location.reload(),children:"Reload"}),children:["This page failed to show what the ga\

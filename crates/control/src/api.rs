@@ -45,6 +45,7 @@ mod policies;
 mod provider;
 mod query;
 mod reload;
+mod right_fields;
 mod schema;
 mod serving;
 mod store_queues;

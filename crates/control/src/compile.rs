@@ -156,6 +156,7 @@ fn mirrored(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<Mir
 /// What kind of API it is, as Tyk's access log names it.
 fn kind(definition: &ApiDefinition, context: &Context<'_>) -> &'static str {
     match () {
+        () if definition.is_mcp() => "mcp",
         () if definition.graphql.enabled => "graphql",
         () if context.openapi.is_some() => "oas",
         () => "classic",

@@ -92,6 +92,9 @@ pub struct AnalyticsRecord<'a> {
     /// What the request asked for, if it was GraphQL. Not in JSON.
     #[serde(skip)]
     pub graphql: Option<Box<GraphqlStats>>,
+    /// What the request called, if the API is an MCP proxy.
+    #[serde(rename = "mcp_stats", skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<McpStats<'a>>,
     /// When the record expires.
     #[serde(rename = "expireAt", serialize_with = "time_text", deserialize_with = "time_of")]
     pub expire_at: RecordTime,
@@ -110,6 +113,20 @@ pub struct GraphqlStats {
     pub errors: Vec<String>,
     /// 1 for a query, 2 for a mutation, 3 for a subscription, 0 if unknown.
     pub operation: u8,
+}
+
+/// What a request to an MCP proxy called: the pump's `MCPStats`. All is empty if it was no call.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct McpStats<'a> {
+    /// Always true.
+    pub is_mcp: bool,
+    /// The method, such as `tools/call`.
+    pub jsonrpc_method: Cow<'a, str>,
+    /// `tool`, `resource` or `prompt`; empty if the call uses none.
+    pub primitive_type: Cow<'a, str>,
+    /// The tool's or prompt's name, or the resource's URI; the method if the call uses none.
+    pub primitive_name: Cow<'a, str>,
 }
 
 /// Seconds and nanoseconds since 1970, UTC.

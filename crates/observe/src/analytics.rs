@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::OnceLock;
-use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, NOT_VERSIONED, Network};
+use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, McpStats, NOT_VERSIONED, Network};
 use tollgate_model::config::GatewayConfig;
 
 /// Tyk's value for the hash of a missing key.
@@ -105,6 +105,12 @@ impl Analyst {
             track_path,
             api_schema: facts.graphql_schema.as_str().into(),
             graphql: record.graphql.as_ref().map(|facts| Box::new(facts.stats(record.capture.as_deref()))),
+            mcp: facts.is_mcp.then(|| McpStats {
+                is_mcp: true,
+                jsonrpc_method: record.text(Text::McpMethod),
+                primitive_type: record.mcp_kind().into(),
+                primitive_name: record.text(record.mcp_name()),
+            }),
             ..AnalyticsRecord::default()
         };
         made.set_time(hit.time, self.expire_after_s(facts));

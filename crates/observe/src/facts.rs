@@ -32,6 +32,8 @@ pub struct ApiMetadata {
     pub graphql_schema: String,
     /// Whether traces have a span for each middleware.
     pub detailed_tracing: bool,
+    /// Whether it is a proxy for the Model Context Protocol.
+    pub is_mcp: bool,
     /// Whether nothing is recorded.
     pub do_not_track: bool,
     /// The plugin that changes its records.
@@ -69,6 +71,7 @@ impl ApiMetadata {
             detailed: definition.enable_detailed_recording || definition.graphql.enabled && !definition.graphql.is_subgraph(),
             graphql_schema: graphql_schema(definition),
             detailed_tracing: definition.detailed_tracing,
+            is_mcp: definition.is_mcp(),
             do_not_track: definition.do_not_track,
             record_hook: None,
             secrets: Secrets {

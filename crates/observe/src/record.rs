@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use tollgate_access::keys::Key;
 use tollgate_engine::Capture;
+use tollgate_model::session::PrimitiveKind;
 
 /// The texts of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +40,15 @@ pub enum Text {
     Dimensions,
     /// What they need of the headers of its response, one per line.
     ResponseDimensions,
+    /// Method of a call of an MCP proxy.
+    McpMethod,
+    /// Name of the tool or prompt that the call uses, or URI of the resource.
+    McpPrimitive,
 }
 
-const TEXTS: usize = Text::ResponseDimensions as usize + 1;
+const TEXTS: usize = Text::McpPrimitive as usize + 1;
+/// Maximum bytes of names that a caller makes up: each is an attribute set of metrics, and a column of tables.
+const NAME_BYTES_MAX: usize = 256;
 /// A record whose texts grew beyond this frees their memory.
 const TEXT_BYTES_KEPT: usize = 4 * 1024;
 /// Maximum bytes of one piece of a text.
@@ -81,6 +88,10 @@ pub struct RequestRecord {
     pub refusal: Option<Box<RefusalNote>>,
     /// What is known of its query, if it is GraphQL.
     pub graphql: Option<Box<GraphqlFacts>>,
+    /// What the call of an MCP proxy uses.
+    pub mcp_kind: Option<PrimitiveKind>,
+    /// The code of the gateway's JSON-RPC error; 0 for none.
+    pub mcp_error: i32,
     /// -1 if unknown.
     pub content_length: i64,
     pub status: u16,
@@ -133,6 +144,8 @@ impl Default for RequestRecord {
             tapped: false,
             refusal: None,
             graphql: None,
+            mcp_kind: None,
+            mcp_error: 0,
             content_length: -1,
             status: 0,
             cause: None,
@@ -195,6 +208,25 @@ impl RequestRecord {
         self.append(path.as_bytes());
     }
 
+    /// Writes what a request to an MCP proxy calls.
+    pub fn write_call(&mut self, method: &str, primitive: Option<(PrimitiveKind, &str)>) {
+        self.write(Text::McpMethod, cut(method).as_bytes());
+        if let Some((kind, name)) = primitive {
+            self.mcp_kind = Some(kind);
+            self.write(Text::McpPrimitive, cut(name).as_bytes());
+        }
+    }
+
+    /// The kind of what the call uses; empty if it uses nothing.
+    pub fn mcp_kind(&self) -> &'static str {
+        self.mcp_kind.map_or("", PrimitiveKind::name)
+    }
+
+    /// The name of what the call uses, as Tyk tells it: the method if the call uses nothing.
+    pub fn mcp_name(&self) -> Text {
+        if self.mcp_kind.is_some() { Text::McpPrimitive } else { Text::McpMethod }
+    }
+
     /// A text; empty if it was not written.
     #[inline]
     pub fn bytes(&self, text: Text) -> &[u8] {
@@ -227,6 +259,11 @@ impl RequestRecord {
         // Nearly all texts are ASCII, for which this check is much faster.
         std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
     }
+}
+
+/// The start of a name.
+fn cut(name: &str) -> &str {
+    name.get(..name.floor_char_boundary(NAME_BYTES_MAX)).unwrap_or(name)
 }
 
 /// An offset in the texts.

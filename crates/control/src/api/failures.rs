@@ -25,12 +25,12 @@ pub(super) struct NoSuchKey(Error);
 #[response(status = 404)]
 pub(super) struct MetricsOff(Error);
 
-/// The body is not a session, or has no access rights.
+/// The body is not a session, or has no access rights, or one that does not fit its API.
 #[derive(IntoResponses)]
 #[response(status = 400)]
 pub(super) struct InvalidSession(Error);
 
-/// The body is not a policy, or its id can't be a file name.
+/// The body is not a policy, its id can't be a file name, or an access right does not fit its API.
 #[derive(IntoResponses)]
 #[response(status = 400)]
 pub(super) struct InvalidPolicy(Error);

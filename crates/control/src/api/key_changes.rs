@@ -5,6 +5,7 @@ use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::failures::NoSuchKey;
 use super::keys::{KeyId, KeyQuery, log_name, named};
 use super::lists::{fits_key, key_row};
+use super::right_fields::check_right_fields;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -77,6 +78,9 @@ pub(super) async fn patch(
         Ok(session) => session,
         Err(reason) => return bad(reason),
     };
+    if let Err(refused) = check_right_fields(&control.shared.current.load(), &changed_session.access_rights) {
+        return refused;
+    }
     match keys.with_policies(&changed_session) {
         Ok(applied) if applied.access_rights.is_empty() && !keys.rules.allow_master_keys => {
             return bad("$.access_rights: keys must have access to something".to_owned());

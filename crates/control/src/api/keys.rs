@@ -4,6 +4,7 @@ use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Done, Error, changed, error, ok};
 use super::authority::Signed;
 use super::failures::{ChangeNotStored, InvalidSession, NoSuchKey, SessionNotStored};
+use super::right_fields::check_right_fields;
 use super::{document, examples, key_events};
 use axum::Extension;
 use axum::body::Bytes;
@@ -143,10 +144,9 @@ pub(super) async fn list(
     )
 )]
 pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
-    let keys = &control.shared.keys;
     // Tyk's own status for this error, used only here.
     let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
-    let answer = make(keys, &body, unreadable).await;
+    let answer = make(&control, &body, unreadable).await;
     key_events::tell_key(&control, EventKind::TokenCreated, "Key generated.", &body, answer)
 }
 
@@ -161,13 +161,14 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     )
 )]
 pub(super) async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
-    let answer = make(&control.shared.keys, &body, malformed()).await;
+    let answer = make(&control, &body, malformed()).await;
     // Tyk's words for this path.
     key_events::tell_key(&control, EventKind::TokenCreated, "Key modified.", &body, answer)
 }
 
-async fn make(keys: &Arc<Keys>, body: &[u8], unreadable: ControlAnswer) -> ControlAnswer {
-    let mut session = match read_session(keys, body, unreadable) {
+async fn make(control: &Control, body: &[u8], unreadable: ControlAnswer) -> ControlAnswer {
+    let keys = &control.shared.keys;
+    let mut session = match read_session(control, body, unreadable) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
@@ -215,7 +216,7 @@ pub(super) async fn add(
     if id.len() < keys.rules.token_bytes_min {
         return error(StatusCode::BAD_REQUEST, format!("Key length must be at least {}", keys.rules.token_bytes_min));
     }
-    let mut session = match read_session(keys, &body, malformed()) {
+    let mut session = match read_session(&control, &body, malformed()) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
@@ -247,7 +248,7 @@ pub(super) async fn update(
     body: Bytes,
 ) -> ControlAnswer {
     let keys = &control.shared.keys;
-    let session = match read_session(keys, &body, malformed()) {
+    let session = match read_session(&control, &body, malformed()) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
@@ -482,10 +483,12 @@ pub(super) async fn set_policies(
     }
 }
 
-/// Parses a session, and checks that its policies can be applied and that it has access to some API; `malformed` is the response to
-/// invalid JSON.
-fn read_session(keys: &Keys, body: &[u8], malformed: ControlAnswer) -> Result<Session, ControlAnswer> {
+/// Parses a session, and checks that its rights fit their APIs, that its policies can be applied and that it has access to some API;
+/// `malformed` is the response to invalid JSON.
+fn read_session(control: &Control, body: &[u8], malformed: ControlAnswer) -> Result<Session, ControlAnswer> {
+    let keys = &control.shared.keys;
     let Ok((mut session, _)) = Session::parse(body) else { return Err(malformed) };
+    check_right_fields(&control.shared.current.load(), &session.access_rights)?;
     let applied = keys.with_policies(&session).map_err(|problem| failed(CREATE, &problem.to_string()))?;
     if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
         let message = "Failed to create key, keys must have at least one Access Rights record set.";

@@ -4,6 +4,7 @@ use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed_document, error, ok};
 use super::definition_store::{self, ChangeRequest};
 use super::failures::{InvalidPolicy, PolicyNotWritten};
+use super::right_fields::check_right_fields;
 use super::{document, examples};
 use crate::definitions::{DocumentClass, ReadFiles, WantedDocument, is_file_name};
 use axum::body::Bytes;
@@ -158,6 +159,9 @@ async fn store(control: &Arc<Control>, change: ChangeRequest, id: Option<&str>, 
     let id = policy.id().to_owned();
     if !is_file_name(&id) {
         return error(StatusCode::BAD_REQUEST, "Invalid Policy ID");
+    }
+    if let Err(refused) = check_right_fields(&control.shared.current.load(), &policy.access_rights) {
+        return refused;
     }
     match definition_store::apply(control, change, (DocumentClass::Policy, &id), move |_| Ok(vec![WantedDocument::policy(policy)]))
         .await

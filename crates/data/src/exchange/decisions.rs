@@ -4,7 +4,7 @@ use crate::breaker::Passage;
 use crate::upstream::Upstream;
 use std::sync::Arc;
 use tollgate_access::keys::CountedRequest;
-use tollgate_mcp::Call;
+use tollgate_mcp::{Call, RpcCode};
 
 /// Decisions about one request in one chain.
 #[derive(Default)]
@@ -27,6 +27,8 @@ pub struct Decisions {
     pub throttled: u32,
     /// The call of a request to an MCP server.
     pub call: Option<Box<Call>>,
+    /// The code of the JSON-RPC error that refuses a request because it is no call.
+    pub rpc_error: Option<RpcCode>,
     /// Whether the request is recorded, and how.
     pub track: Track,
     /// The counts of the key's limits for this request.

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use tollgate_clock::MonoTime;
 use tollgate_engine::{Ended, Fault, FaultKind, Outgoing, Times};
 use tollgate_http::Headers;
+use tollgate_mcp::RpcCode;
 use tollgate_observe::meter::METHODS;
 use tollgate_observe::{Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
 
@@ -116,6 +117,9 @@ impl GatewayHandler {
     pub(super) fn note_failure(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
         let Some(record) = &mut self.record else { return };
         record.class = error_flags::of_fault(fault);
+        if !record.bytes(Text::McpMethod).is_empty() && outgoing.status != 0 {
+            record.mcp_error = RpcCode::of_status(outgoing.status).0;
+        }
         if record.is_detailed() && outgoing.status != 0 && outgoing.sourced.is_none() {
             record.own_response = own_response::recorded(outgoing, self.core.captured_bytes(record), false);
         }

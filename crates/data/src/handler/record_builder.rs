@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use tollgate_access::keys::HeldKey;
 use tollgate_admin::secret_name;
 use tollgate_http::{Body, Headers, KnownHeader, Request, Version};
+use tollgate_mcp::RpcCode;
 use tollgate_model::config::DimensionSource;
 use tollgate_observe::{ApiMetadata, Recorder, Recording, RefusalNote, RequestRecord, Text};
 
@@ -74,14 +75,23 @@ pub(super) fn build_refusal_record(
     if !tracked || !context.core.tap.keeps_refusal(exchange.arrival.unix_s) {
         let mut record = build_record(context, exchange, "")?;
         record.class = refusal.facts.class;
+        record.mcp_error = rpc_error(exchange, refusal);
         return Some(record);
     }
     let mut record = fill_record(context, &exchange.into(), "", true)?;
     record.class = refusal.facts.class;
+    record.mcp_error = rpc_error(exchange, refusal);
     record.tapped = context.core.tap.is_watched();
     let (name, message) = (link.about.name, refusal.message.text().to_owned());
     record.refusal = Some(Box::new(RefusalNote { middleware: name, message, limit: link.middleware.limit_of(exchange, refusal) }));
     Some(record)
+}
+
+/// The code of the JSON-RPC error that tells a caller of a refusal; 0 for none.
+fn rpc_error(exchange: &Exchange<'_>, refusal: &Refusal) -> i32 {
+    let decisions = &exchange.decisions;
+    let of_call = || decisions.call.as_ref().map(|_| RpcCode::of_status(refusal.status));
+    decisions.rpc_error.or_else(of_call).map_or(0, |code| code.0)
 }
 
 /// Builds the record if somebody wants it. `is_wanted`: because somebody looks.
@@ -160,6 +170,9 @@ fn fill_record(
     }
     if analytics || logged {
         record.write_path(source.api.stripped(source.url));
+    }
+    if let Some(call) = source.exchange.and_then(|exchange| exchange.decisions.call.as_deref()) {
+        record.write_call(&call.method, call.primitive());
     }
     if let Track::As(pattern) = track {
         record.write(Text::TrackedPath, pattern.as_bytes());

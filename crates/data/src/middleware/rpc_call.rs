@@ -51,6 +51,7 @@ impl RpcCall {
             Ok(Some(call)) => call,
             Ok(None) => return Step::Next,
             Err(error) => {
+                exchange.decisions.rpc_error = Some(error.code);
                 let message = RefusalMessage::with_document(error.message.to_owned(), "application/json", error.body());
                 return Step::Refuse(RefusalText::new(400, "mcp_malformed", message).into());
             }

@@ -5,6 +5,10 @@ use super::{AnalyticsRecord, Geo, RecordTime};
 use crate::calendar::append_rfc3339_ms;
 use std::sync::LazyLock;
 
+const IS_MCP: &str = ",\"mcp_stats\":{\"is_mcp\":true,\"jsonrpc_method\":";
+/// Of a plugin.
+const IS_NOT_MCP: &str = ",\"mcp_stats\":{\"is_mcp\":false,\"jsonrpc_method\":";
+
 /// Most records have no location.
 static NO_LOCATION: LazyLock<Vec<u8>> = LazyLock::new(|| serde_json::to_vec(&Geo::default()).unwrap_or_default());
 
@@ -56,6 +60,12 @@ impl AnalyticsRecord<'_> {
         number(out, ",\"upstream\":", self.latency.upstream);
         number(out, ",\"gateway\":", self.latency.gateway);
         out.extend_from_slice(if self.track_path { b"},\"track_path\":true" } else { b"},\"track_path\":false" });
+        if let Some(mcp) = &self.mcp {
+            text(out, if mcp.is_mcp { IS_MCP } else { IS_NOT_MCP }, &mcp.jsonrpc_method);
+            text(out, ",\"primitive_type\":", &mcp.primitive_type);
+            text(out, ",\"primitive_name\":", &mcp.primitive_name);
+            out.push(b'}');
+        }
         time(out, ",\"expireAt\":", self.expire_at);
         out.push(b'}');
     }

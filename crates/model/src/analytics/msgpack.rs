@@ -1,12 +1,12 @@
 //! The record as MessagePack: a map with the names of Go's fields.
 
-use super::{AnalyticsRecord, Geo, GraphqlStats, RecordTime, UptimeRecord};
+use super::{AnalyticsRecord, Geo, GraphqlStats, McpStats, RecordTime, UptimeRecord};
 use rmp::encode::{ValueWriteError, write_array_len, write_bool, write_f64, write_map_len, write_nil};
 use std::sync::LazyLock;
 
-/// The parts that nearly all records have in common, encoded once: most have no location, most are not GraphQL, and none is MCP.
+/// The parts that nearly all records have in common, encoded once: most have no location, and most are neither GraphQL nor MCP.
 static NO_LOCATION: LazyLock<Vec<u8>> = LazyLock::new(|| encoded(|out| Geo::default().write_msgpack(out)));
-static NO_STATS: LazyLock<Vec<u8>> = LazyLock::new(|| encoded(|out| write_stats(out, None)));
+static NO_STATS: LazyLock<Vec<u8>> = LazyLock::new(|| encoded(|out| write_stats(out, None, None)));
 
 fn encoded(write: impl FnOnce(&mut Vec<u8>) -> Result<(), ValueWriteError>) -> Vec<u8> {
     let mut out = Vec::new();
@@ -53,9 +53,9 @@ impl AnalyticsRecord<'_> {
         for tag in &self.tags {
             write_str(out, tag)?;
         }
-        match &self.graphql {
-            None => out.extend_from_slice(&NO_STATS),
-            stats => write_stats(out, stats.as_deref())?,
+        match (&self.graphql, &self.mcp) {
+            (None, None) => out.extend_from_slice(&NO_STATS),
+            (graphql, mcp) => write_stats(out, graphql.as_deref(), mcp.as_ref())?,
         }
         text(out, "Path", &self.path)?;
         text(out, "RawPath", &self.raw_path)?;
@@ -138,8 +138,18 @@ impl Geo {
     }
 }
 
-/// Tyk's fields for GraphQL, and for MCP, which Tollgate forwards without parsing.
-fn write_stats(out: &mut Vec<u8>, stats: Option<&GraphqlStats>) -> Result<(), ValueWriteError> {
+/// Tyk's fields for GraphQL and for MCP.
+fn write_stats(out: &mut Vec<u8>, graphql: Option<&GraphqlStats>, mcp: Option<&McpStats<'_>>) -> Result<(), ValueWriteError> {
+    write_graphql(out, graphql)?;
+    write_str(out, "MCPStats")?;
+    write_map_len(out, 4)?;
+    flag(out, "IsMCP", mcp.is_some_and(|mcp| mcp.is_mcp))?;
+    text(out, "JSONRPCMethod", mcp.map_or("", |mcp| &mcp.jsonrpc_method))?;
+    text(out, "PrimitiveType", mcp.map_or("", |mcp| &mcp.primitive_type))?;
+    text(out, "PrimitiveName", mcp.map_or("", |mcp| &mcp.primitive_name))
+}
+
+fn write_graphql(out: &mut Vec<u8>, stats: Option<&GraphqlStats>) -> Result<(), ValueWriteError> {
     write_str(out, "GraphQLStats")?;
     write_map_len(out, 7)?;
     text(out, "Variables", stats.map_or("", |stats| &stats.variables))?;
@@ -171,13 +181,7 @@ fn write_stats(out: &mut Vec<u8>, stats: Option<&GraphqlStats>) -> Result<(), Va
     }
     number(out, "OperationType", stats.map_or(0, |stats| stats.operation.into()))?;
     flag(out, "HasErrors", stats.is_some_and(|stats| !stats.errors.is_empty()))?;
-    flag(out, "IsGraphQL", stats.is_some())?;
-    write_str(out, "MCPStats")?;
-    write_map_len(out, 4)?;
-    flag(out, "IsMCP", false)?;
-    text(out, "JSONRPCMethod", "")?;
-    text(out, "PrimitiveType", "")?;
-    text(out, "PrimitiveName", "")
+    flag(out, "IsGraphQL", stats.is_some())
 }
 
 fn write_list(out: &mut Vec<u8>, texts: &[String]) -> Result<(), ValueWriteError> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use prost::Message;
 use serde_json::{Map, Value};
 
-use super::{AnalyticsRecord, Geo, GraphqlStats, RecordTime};
+use super::{AnalyticsRecord, Geo, GraphqlStats, McpStats, RecordTime};
 use crate::calendar::append_rfc3339_ms;
 
 /// The time zone for readers; they must know its name.
@@ -44,8 +44,7 @@ pub fn protobuf_members(message: &[u8]) -> Result<Map<String, Value>, String> {
     Ok(members)
 }
 
-/// `AnalyticsRecord`. The pump requires most nested messages, so they are always present. `MCPStats` is not,
-/// because Tollgate forwards such requests without parsing them.
+/// `AnalyticsRecord`. The pump requires most nested messages, so they are always present, but not those for GraphQL and MCP.
 #[derive(Clone, PartialEq, Message)]
 struct RecordMessage {
     #[prost(string, tag = "1")]
@@ -112,6 +111,8 @@ struct RecordMessage {
     api_schema: String,
     #[prost(message, optional, tag = "32")]
     graphql: Option<GraphqlMessage>,
+    #[prost(message, optional, tag = "33")]
+    mcp: Option<McpMessage>,
     #[prost(string, tag = "34")]
     original_path: String,
     #[prost(string, tag = "35")]
@@ -154,6 +155,30 @@ impl From<GraphqlStats> for GraphqlMessage {
             root_fields: stats.root_fields,
             has_error: !stats.errors.is_empty(),
             errors: stats.errors,
+        }
+    }
+}
+
+/// `MCPStats`.
+#[derive(Clone, PartialEq, Message)]
+struct McpMessage {
+    #[prost(bool, tag = "1")]
+    is_mcp: bool,
+    #[prost(string, tag = "2")]
+    jsonrpc_method: String,
+    #[prost(string, tag = "3")]
+    primitive_type: String,
+    #[prost(string, tag = "4")]
+    primitive_name: String,
+}
+
+impl From<McpStats<'_>> for McpMessage {
+    fn from(stats: McpStats<'_>) -> Self {
+        McpMessage {
+            is_mcp: stats.is_mcp,
+            jsonrpc_method: stats.jsonrpc_method.into_owned(),
+            primitive_type: stats.primitive_type.into_owned(),
+            primitive_name: stats.primitive_name.into_owned(),
         }
     }
 }
@@ -263,6 +288,7 @@ impl From<AnalyticsRecord<'_>> for RecordMessage {
             time_zone: TIME_ZONE.to_owned(),
             api_schema: record.api_schema.into_owned(),
             graphql: record.graphql.map(|stats| GraphqlMessage::from(*stats)),
+            mcp: record.mcp.map(McpMessage::from),
             original_path: record.original_path.into_owned(),
             listen_path: record.listen_path.into_owned(),
         }

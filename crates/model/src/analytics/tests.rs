@@ -101,6 +101,40 @@ fn an_empty_record_is_complete() {
     assert!(field(&value, "Geo.City.Names").is_nil());
 }
 
+/// A record of a call.
+fn called() -> AnalyticsRecord<'static> {
+    let (jsonrpc_method, primitive_type) = ("tools/call".into(), "tool".into());
+    let mcp = McpStats { is_mcp: true, jsonrpc_method, primitive_type, primitive_name: "get \"x\"".into() };
+    AnalyticsRecord { mcp: Some(mcp), ..record() }
+}
+
+#[test]
+fn a_call_is_told_in_every_format() {
+    let value = decoded(&msgpack(&called()));
+    assert_eq!(value.as_map().unwrap().len(), 35);
+    assert_eq!(field(&value, "MCPStats.IsMCP").as_bool(), Some(true));
+    assert_eq!(field(&value, "MCPStats.JSONRPCMethod").as_str(), Some("tools/call"));
+    assert_eq!(field(&value, "MCPStats.PrimitiveType").as_str(), Some("tool"));
+    assert_eq!(field(&value, "MCPStats.PrimitiveName").as_str(), Some("get \"x\""));
+    assert_eq!(field(&value, "GraphQLStats.IsGraphQL").as_bool(), Some(false));
+
+    let mut json = Vec::new();
+    called().append_json(&mut json);
+    assert_eq!(String::from_utf8(json).unwrap(), serde_json::to_string(&called()).unwrap());
+    let json = serde_json::to_value(called()).unwrap();
+    let stats = serde_json::json!({"is_mcp": true, "jsonrpc_method": "tools/call", "primitive_type": "tool", "primitive_name": "get \"x\""});
+    assert_eq!(json["mcp_stats"], stats);
+    assert_eq!(serde_json::to_value(record()).unwrap().get("mcp_stats"), None);
+
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    called().append_protobuf(&mut with);
+    record().append_protobuf(&mut without);
+    // Field 33 with its length, and in it fields 1 to 4.
+    let message = b"\x8a\x02\x1d\x08\x01\x12\x0atools/call\x1a\x04tool\x22\x07get \"x\"";
+    assert_eq!(with.len(), without.len() + message.len());
+    assert!(with.windows(message.len()).any(|part| part == message));
+}
+
 #[test]
 fn json_has_the_pumps_names() {
     let json = serde_json::to_value(record()).unwrap();

@@ -111,7 +111,7 @@ macro_rules! facts {
 }
 
 facts! {
-    /// What is known of every request. Those of MCP have no value.
+    /// What is known of every request; `mcp_*` of calls of MCP proxies.
     RequestFact {
         Method "method",
         Status "response_code",

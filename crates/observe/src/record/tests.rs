@@ -30,3 +30,16 @@ fn a_piece_of_text_has_a_bound() {
     assert_eq!(record.bytes(Text::UserAgent).len(), TEXT_BYTES_MAX);
     assert_eq!(record.text(Text::Version), "v1");
 }
+
+#[test]
+fn names_of_calls_are_cut_between_characters() {
+    let mut record = RequestRecord::default();
+    record.write_call("ping", None);
+    assert_eq!((record.mcp_kind(), record.text(record.mcp_name())), ("", "ping".into()));
+    record.clear();
+    record.write_call("tools/call", Some((PrimitiveKind::Tool, &format!("x{}", "é".repeat(200)))));
+    assert_eq!((record.mcp_kind(), record.text(Text::McpMethod)), ("tool", "tools/call".into()));
+    assert_eq!(record.text(record.mcp_name()), format!("x{}", "é".repeat(127)));
+    record.clear();
+    assert_eq!((record.mcp_kind(), record.text(record.mcp_name())), ("", "".into()));
+}

@@ -13,7 +13,7 @@ use tollgate_model::request_id::RequestId;
 type FieldValue = fn(&mut AccessLogLine<'_>, &RecordRef<'_>, &Analyst);
 
 /// All fields that a line can contain, in order. One that writes nothing is left out of the line.
-const FIELDS: [(&str, FieldValue); 31] = [
+const FIELDS: [(&str, FieldValue); 35] = [
     ("api_id", |line, hit, _| line.text(hit.facts.id.as_bytes())),
     ("api_key", |line, hit, analyst| line.text(analyst.logged_key(hit.record).as_bytes())),
     ("api_name", |line, hit, _| line.text(hit.facts.name.as_bytes())),
@@ -37,6 +37,14 @@ const FIELDS: [(&str, FieldValue); 31] = [
     ("host", |line, hit, _| line.text(hit.record.bytes(Text::Authority))),
     ("latency_gateway", |line, hit, _| line.number(milliseconds(hit.record.total_ns.saturating_sub(hit.record.upstream_ns)))),
     ("latency_total", |line, hit, _| line.number(milliseconds(hit.record.total_ns))),
+    ("mcp_error_code", |line, hit, _| {
+        if hit.record.mcp_error != 0 {
+            line.signed(hit.record.mcp_error.into());
+        }
+    }),
+    ("mcp_method", |line, hit, _| line.some(hit.record.bytes(Text::McpMethod))),
+    ("mcp_primitive_name", |line, hit, _| line.some(hit.record.bytes(hit.record.mcp_name()))),
+    ("mcp_primitive_type", |line, hit, _| line.some(hit.record.mcp_kind().as_bytes())),
     ("method", |line, hit, _| line.text(hit.record.bytes(Text::Method))),
     ("org_id", |line, hit, _| line.text(hit.facts.org_id.as_bytes())),
     ("original_path", |line, hit, _| line.text(hit.record.bytes(Text::OriginalPath))),
@@ -164,6 +172,13 @@ impl AccessLogLine<'_> {
         }
     }
 
+    /// Writes a text if it is not empty.
+    fn some(&mut self, text: &[u8]) {
+        if !text.is_empty() {
+            self.text(text);
+        }
+    }
+
     /// Writes a word of the error's class, if it has one.
     fn class(&mut self, hit: &RecordRef<'_>, word: fn(&ErrorClass) -> &'static str) {
         if let Some(class) = hit.record.class {
@@ -177,6 +192,10 @@ impl AccessLogLine<'_> {
         self.out.extend_from_slice(quote);
         write(self.out);
         self.out.extend_from_slice(quote);
+    }
+
+    fn signed(&mut self, number: i64) {
+        self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
     }
 
     fn number(&mut self, number: u64) {

@@ -292,9 +292,11 @@ fn write_value(values: &mut Vec<u8>, dimension: &Dimension, hit: &RecordRef<'_>)
             RequestFact::Version => append(record.bytes(Text::Version)),
             RequestFact::Host => append(record.bytes(Text::Authority)),
             RequestFact::Scheme => append(if record.secure { b"https" } else { b"http" }),
-            RequestFact::McpMethod | RequestFact::McpPrimitiveType | RequestFact::McpPrimitiveName | RequestFact::McpErrorCode => {
-                append(b"")
-            }
+            RequestFact::McpMethod => append(record.bytes(Text::McpMethod)),
+            RequestFact::McpPrimitiveType => append(record.mcp_kind().as_bytes()),
+            RequestFact::McpPrimitiveName => append(record.bytes(record.mcp_name())),
+            RequestFact::McpErrorCode if record.mcp_error == 0 => append(b""),
+            RequestFact::McpErrorCode => append(itoa::Buffer::new().format(record.mcp_error).as_bytes()),
         },
         AttributeSource::Session(fact) => append(session_value(record, *fact).as_bytes()),
         AttributeSource::Captured(place) => append(line(record.bytes(Text::Dimensions), *place)),

@@ -47,6 +47,14 @@ pub struct TailEntry {
     pub trace_id: String,
     pub request_bytes: u64,
     pub response_bytes: u64,
+    /// Method of a call of an MCP proxy.
+    pub mcp_method: String,
+    /// `tool`, `resource` or `prompt`, if the call uses one.
+    pub mcp_primitive_type: String,
+    /// Its name or URI; the method if the call uses none.
+    pub mcp_primitive_name: String,
+    /// Code of the gateway's JSON-RPC error.
+    pub mcp_error_code: Option<i32>,
 }
 
 impl TailEntry {
@@ -81,6 +89,10 @@ impl TailEntry {
             trace_id: record.trace.map(|trace| trace.id.to_string()).unwrap_or_default(),
             request_bytes: record.request_bytes,
             response_bytes: record.response_bytes,
+            mcp_method: record.text(Text::McpMethod).into_owned(),
+            mcp_primitive_type: record.mcp_kind().to_owned(),
+            mcp_primitive_name: record.text(record.mcp_name()).into_owned(),
+            mcp_error_code: Some(record.mcp_error).filter(|code| *code != 0),
         }
     }
 }

@@ -16,6 +16,7 @@ export interface Entry {
   unix_ms: number; node: string; api_id: string; name: string; version: string; method: string; path: string; status: number; cause: string; message: string; middleware: string;
   limit: { what: string; of: string; max: number; per_s: number; left: number; retry_unix_s: number } | null;
   key: string; alias: string; address: string; agent: string; http: string; total_us: number; gateway_us: number | null; upstream_us: number | null; upstream_status: number; target: string; request_id: string; trace_id: string; request_bytes: number; response_bytes: number;
+  mcp_method: string; mcp_primitive_type: string; mcp_primitive_name: string; mcp_error_code: number | null;
 }
 type Row = Entry & { number: number };
 
@@ -80,7 +81,7 @@ export function Tail() {
   const pause = () => { if (paused) { setRows((old) => [...held.current, ...old].slice(0, KEPT_MAX)); held.current = []; setWaiting(0); } setPaused(!paused); };
   const look = (row: Row) => { if (!paused) pause(); refine({ open: String(row.number) }); };
   const any = (understood(box).any ?? "").toLowerCase();
-  const shown = any ? rows.filter((row) => [row.path, row.key, row.alias, row.address, row.request_id, row.trace_id, row.cause, row.agent, row.name, row.api_id, row.middleware].some((text) => text?.toLowerCase().includes(any))) : rows;
+  const shown = any ? rows.filter((row) => [row.path, row.key, row.alias, row.address, row.request_id, row.trace_id, row.cause, row.agent, row.name, row.api_id, row.middleware, row.mcp_method, row.mcp_primitive_name].some((text) => text?.toLowerCase().includes(any))) : rows;
   const picked = open ? rows.find((row) => String(row.number) === open) : undefined;
   const type = (text: string) => {
     setBox(text);
@@ -108,7 +109,7 @@ export function Tail() {
           { id: "time", bare: true, name: "Time", show: (row) => <time title={format.full(row.unix_ms / 1000)}>{format.clock(row.unix_ms / 1000, true)}</time> },
           { id: "status", bare: true, name: "Status", show: (row) => <Badge tone={tone(row)}>{row.status || "none"}</Badge> },
           { id: "why", bare: true, name: "Why", show: (row) => row.cause ? <Text>{row.cause.replaceAll("_", " ")}</Text> : <small>{row.status >= 400 ? "upstream's answer" : "passed"}</small> },
-          { id: "path", name: "Request", grow: true, show: (row) => <button type="button" class="as-link" onClick={() => look(row)}><Text mono>{`${row.method} ${row.path}`}</Text></button> },
+          { id: "path", name: "Request", grow: true, show: (row) => <button type="button" class="as-link" onClick={() => look(row)}><Text mono>{`${row.method} ${row.path}${row.mcp_method ? `: ${called(row)}` : ""}`}</Text></button> },
           { id: "api", name: "API", show: (row) => <Text>{row.name || row.api_id || "none"}</Text> },
           { id: "key", name: "Key", show: (row) => <Text>{row.alias || row.key.slice(0, 12) || "none"}</Text> },
           { id: "address", name: "Address", show: (row) => <Text mono>{row.address}</Text> },
@@ -118,6 +119,9 @@ export function Tail() {
     </>
   );
 }
+
+/** What a call of an MCP proxy calls. Gateways of earlier versions tell nothing of it. */
+const called = (entry: Entry) => (entry.mcp_primitive_type ? `${entry.mcp_method} ${entry.mcp_primitive_name}` : entry.mcp_method);
 
 const tone = (entry: Entry): Tone => (entry.status >= 500 || !entry.status ? "bad" : entry.status >= 400 ? "warn" : "ok");
 
@@ -135,6 +139,7 @@ function Why({ entry, close }: { entry: Entry; close: () => void }) {
       ) : null}
       <Facts>
         <Fact name="Request"><Text mono>{`${entry.method} ${entry.path}`}</Text> <small>{entry.http}</small></Fact>
+        {entry.mcp_method && <Fact name="Call"><Text mono>{called(entry)}</Text>{entry.mcp_primitive_type && <small> {entry.mcp_primitive_type}</small>}{entry.mcp_error_code != null && <small> error {entry.mcp_error_code}</small>}</Fact>}
         <Fact name="At">{format.full(entry.unix_ms / 1000)}</Fact>
         {entry.middleware && <Fact name="Refused by"><span title="The step of the API's chain">{entry.middleware}</span>{entry.api_id && <> <a href={link(["apis", entry.api_id, "chain"])}><small>the chain</small></a></>}</Fact>}
         {entry.message && <Fact name="The client was told"><Text>{entry.message}</Text></Fact>}

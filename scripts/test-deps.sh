@@ -61,10 +61,11 @@ secret_server() {
     fi
 }
 
-# An independent OpenID provider, a checker of accessibility, the reference of GraphQL, servers on it and a composer of subgraphs. Node.js is not installed for them: without it, those tests report it.
+# An independent OpenID provider, a checker of accessibility, the reference of GraphQL, servers on it and a composer of subgraphs, and for the
+# Model Context Protocol a client, a server and the conformance suite, which needs a newer Node.js. Node.js is not installed for them: without it, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
-    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0 graphql-ws@6.4.2 ws@8.23.0 subscriptions-transport-ws@0.11.0" reason
+    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0 graphql-ws@6.4.2 ws@8.23.0 subscriptions-transport-ws@0.11.0 @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22.23.3" reason
     if [[ $(cat "$directory/installed" 2>/dev/null) == "$wanted" ]]; then
         return
     fi
@@ -76,7 +77,7 @@ node_packages() {
         echo "$wanted" >"$directory/installed"
         return
     fi
-    echo "oidc-provider, axe-core and graphql cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+    echo "oidc-provider, axe-core, graphql and MCP packages cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
 # OpenAPI documents of others, single files of their packages: Petstore, Kubernetes (Swagger 2), and GitHub, which has 13 MB.

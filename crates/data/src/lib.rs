@@ -13,7 +13,6 @@ pub mod breaker;
 pub mod bundle_store;
 pub mod cache_purger;
 pub mod caching;
-pub mod call_rules;
 pub mod client_address;
 pub mod client_tls;
 mod coding;

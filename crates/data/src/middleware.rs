@@ -7,6 +7,7 @@ mod any_auth;
 mod api_rate_limit;
 mod basic_auth;
 mod bodies;
+mod call_rules;
 mod certificate_check;
 mod circuit_break;
 mod cross_origin;

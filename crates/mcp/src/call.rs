@@ -8,6 +8,8 @@ use tollgate_model::session::PrimitiveKind;
 
 /// Longest id, in bytes of JSON: clients count, or send a UUID.
 const ID_BYTES_MAX: usize = 1 << 10;
+/// Longest name of a method or primitive: URIs are as long as in requests. All patterns of a definition and a key are matched with it.
+const NAME_BYTES_MAX: usize = 8 << 10;
 
 /// A JSON-RPC request or notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,10 +98,10 @@ impl Call {
             Some(value) => text(value).ok_or_else(|| not_json.clone()),
         };
         let (version, method) = (text_of(version)?, text_of(method)?);
-        let is_id_long = id.is_some_and(|id| id.get().len() > ID_BYTES_MAX);
-        let shown_id = id.filter(|_| !is_id_long);
+        let is_too_long = id.is_some_and(|id| id.get().len() > ID_BYTES_MAX) || method.len() > NAME_BYTES_MAX;
+        let shown_id = id.filter(|id| id.get().len() <= ID_BYTES_MAX);
         let is_answer = method.is_empty() && (answer.is_some() || error.is_some());
-        if version != "2.0" || (method.is_empty() && !is_answer) || members.is_ambiguous || is_id_long {
+        if version != "2.0" || (method.is_empty() && !is_answer) || members.is_ambiguous || is_too_long {
             return Err(CallError::new(RpcCode::INVALID_REQUEST, "invalid request", shown_id));
         }
         if is_answer {
@@ -141,12 +143,15 @@ fn named(naming: Naming, params: Option<&RawValue>) -> Result<Option<Primitive>,
                 Some("ref/resource") => (PrimitiveKind::Resource, uri),
                 _ => return Ok(None),
             };
-            Ok(name.and_then(text).map(|name| Primitive { kind, name }))
+            match name.and_then(text) {
+                Some(name) if name.len() > NAME_BYTES_MAX => Err(AMBIGUOUS),
+                name => Ok(name.map(|name| Primitive { kind, name })),
+            }
         }
     }
 }
 
-/// What is said of `params` whose member could be read in two ways, or is no text.
+/// What is said of `params` whose member could be read in two ways, is no text, or too long.
 const AMBIGUOUS: &str = "invalid params";
 
 fn required(kind: PrimitiveKind, member: &str, params: &RawValue) -> Result<Primitive, &'static str> {
@@ -163,7 +168,7 @@ fn required(kind: PrimitiveKind, member: &str, params: &RawValue) -> Result<Prim
         _ if read.is_ambiguous => Err(AMBIGUOUS),
         None => Err(missing),
         Some(value) => match text(value) {
-            Some(name) if !name.is_empty() => Ok(Primitive { kind, name }),
+            Some(name) if !name.is_empty() && name.len() <= NAME_BYTES_MAX => Ok(Primitive { kind, name }),
             _ => Err(AMBIGUOUS),
         },
     }

@@ -1,7 +1,7 @@
 //! A server that is a child process, and speaks over its standard input and output: a message in each line. It is started when it is first
 //! needed, and again when it has ended, each time after a longer pause. Many clients share it: requests get ids of our own.
 
-use crate::link::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
+use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
 use crate::message::{RpcError, code, is_request, is_response, method, notification, request};
 use crate::terms::CommandTerms;
 use crate::version::LEGACY;

@@ -1,6 +1,6 @@
 //! A server over streamable HTTP.
 
-use crate::link::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, StreamMessage, WAITING_MAX};
+use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, StreamMessage, WAITING_MAX};
 use crate::message::is_response;
 use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};

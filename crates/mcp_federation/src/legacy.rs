@@ -1,48 +1,25 @@
 //! Clients that begin a session with `initialize` (2025-11-25 and before). The name of a session holds the names of its sessions at the servers:
 //! nothing of it is kept here, so that any gateway serves it.
 
-use crate::link::{Agreed, Answer, Link, StreamMessage, WAITING_MAX};
+use crate::answer::{Agreed, Answer, StreamMessage, WAITING_MAX};
+use crate::federated::{Asked, FederatedServer, now_unix_s};
+use crate::link::Link;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::seal::{SessionFacts, SessionSeal};
-use crate::server::{Asked, FederatedServer, now_unix_s};
 use crate::version::{Era, LEGACY};
 use futures_util::future::join_all;
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// Longest time until a server has begun a session.
 const BEGIN_MAX: Duration = Duration::from_secs(10);
-/// Ended sessions that are remembered.
-const ENDED_MAX: usize = 100_000;
 /// The header with a session's name.
 const SESSION: &str = "mcp-session-id";
-
-/// Sessions that their clients have ended, with the time when they would have ended by themselves.
-#[derive(Default)]
-pub(crate) struct EndedSessions(Mutex<HashMap<[u8; 32], u64>>);
-
-impl EndedSessions {
-    fn add(&self, name: &str, ends_unix_s: u64) {
-        let mut ended = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if ended.len() >= ENDED_MAX {
-            let now = now_unix_s();
-            ended.retain(|_, ends| *ends > now);
-        }
-        if ended.len() < ENDED_MAX {
-            ended.insert(*blake3::hash(name.as_bytes()).as_bytes(), ends_unix_s);
-        }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(blake3::hash(name.as_bytes()).as_bytes())
-    }
-}
 
 /// The session that a request names.
 fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Response<ReplyBody>> {
@@ -269,7 +246,7 @@ pub(crate) async fn end(server: &Arc<FederatedServer>, asked: &Asked) -> Respons
         Ok(facts) => facts,
         Err(refused) => return refused,
     };
-    server.ended.add(asked.header(SESSION).unwrap_or_default(), facts.ends_unix_s);
+    server.ended.add(asked.header(SESSION).unwrap_or_default(), facts.ends_unix_s, now_unix_s());
     let ended = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
         let (agreed, Link::Http(link)) = (agreed(server, &facts, at)?, &backend.link) else { return None };
         Some(async move { timeout(BEGIN_MAX, link.end(&agreed)).await })

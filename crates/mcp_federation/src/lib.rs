@@ -6,8 +6,11 @@
 //! never hands a client's credentials to a server; only an API of the gateway itself gets them.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod catalogue;
 mod command;
+mod ended;
+mod federated;
 mod glob;
 mod http_server;
 mod legacy;
@@ -23,9 +26,10 @@ mod state;
 mod terms;
 mod version;
 
+pub use federated::FederatedServer;
 pub use glob::Glob;
 pub use outside::{ApiReply, Outside, OwnApis, OwnRequest};
 pub use seal::SessionSeal;
-pub use server::{CALLER_HEADER, FederatedServer};
+pub use server::CALLER_HEADER;
 pub use state::{ServerState, ToolState};
 pub use terms::{CommandTerms, FederationTerms, OperationTerms, ServerTerms, ToolOverride, Transport, ViewTerms};

@@ -1,9 +1,9 @@
 //! Clients whose requests each stand for themselves (2026-07-28).
 
-use crate::link::StreamMessage;
+use crate::answer::StreamMessage;
+use crate::federated::{Asked, FederatedServer};
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
-use crate::server::{Asked, FederatedServer};
 use crate::version::{Era, META_CAPABILITIES, META_LOG, META_SUBSCRIPTION, META_VERSION, MODERN, supported};
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -140,7 +140,7 @@ fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
     let meta = json!({META_SUBSCRIPTION: id});
     let honoured: serde_json::Map<String, Value> = wanted.iter().map(|(name, _)| ((*name).to_owned(), true.into())).collect();
     let acknowledged = json!({"_meta": meta, "notifications": honoured});
-    let (sender, stream) = mpsc::channel(crate::link::WAITING_MAX);
+    let (sender, stream) = mpsc::channel(crate::answer::WAITING_MAX);
     let mut changes = server.state.changes.subscribe();
     server.state.outside.client.spawn(async move {
         let send = async |method: &str, params: Value| {

@@ -1,7 +1,7 @@
 //! Operations of an API as tools. A call becomes a request through the API's own chain with the caller's own credentials, so that all its rules
 //! and limits hold.
 
-use crate::link::{Answer, LinkFault, Messages, Outbound};
+use crate::answer::{Answer, LinkFault, Messages, Outbound};
 use crate::message::{RpcError, code, method, result, text};
 use crate::outside::{OwnApis, OwnRequest};
 use crate::terms::OperationTerms;

@@ -1,7 +1,7 @@
 //! What clients get of a server's answer.
 
+use crate::answer::{Answer, LinkFault, Messages, StreamMessage};
 use crate::catalogue::Catalogue;
-use crate::link::{Answer, LinkFault, Messages, StreamMessage};
 use crate::message::{RpcError, code, is_request, is_response, meta_of, method};
 use crate::version::{Era, META_SERVER};
 use futures_util::stream::unfold;

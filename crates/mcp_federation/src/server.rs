@@ -1,29 +1,23 @@
 //! The server of a federation: the upstream, within this process, of its API. The data path has checked each request, and treats the server like
 //! any other upstream. A core connects to it over a socket pair.
 
-use crate::catalogue::Catalogue;
-use crate::link::{Agreed, Answer, Link, LinkFault};
-use crate::message::{RpcError, code, request, text};
-use crate::outside::Outside;
-use crate::relay::{ReplyBody, Shape, empty_reply, json_reply};
-use crate::state::{FederationState, ServerState};
-use crate::terms::FederationTerms;
-use crate::version::{Era, META_VERSION, MODERN};
+use crate::federated::{Asked, FederatedServer};
+use crate::message::{RpcError, code, text};
+use crate::relay::{ReplyBody, empty_reply, json_reply};
+use crate::version::{META_VERSION, MODERN};
 use crate::{legacy, modern};
-use http::header::{ACCEPT, HOST, ORIGIN};
+use http::header::{HOST, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::convert::Infallible;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::net::UnixStream as AsyncStream;
 
 /// In which the data path tells who calls. It replaces what clients send.
@@ -31,64 +25,8 @@ pub const CALLER_HEADER: &str = "X-Tollgate-Mcp-Caller";
 
 /// Largest body of a request. The data path has its own limit.
 const BODY_BYTES_MAX: usize = 8 << 20;
-/// Entries of a list in one page.
-const PAGE: usize = 1_000;
-
-/// One MCP server in front of many.
-pub struct FederatedServer {
-    pub(crate) state: Arc<FederationState>,
-    pub(crate) ended: legacy::EndedSessions,
-    last_id: AtomicU64,
-}
-
-/// A request to the federation.
-pub(crate) struct Asked {
-    pub headers: HeaderMap,
-    /// Who calls; empty if that is not known.
-    pub caller: String,
-    pub message: Value,
-}
-
-/// Where a call goes.
-pub(crate) struct Route {
-    pub server: usize,
-    pub params: Value,
-    /// Header lines for a modern server.
-    pub headers: Vec<(String, String)>,
-    /// The tool that is called, as clients know it.
-    pub tool: Option<String>,
-}
-
-impl Asked {
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-
-    pub(crate) fn id(&self) -> Value {
-        self.message.get("id").cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn params(&self) -> Value {
-        self.message.get("params").cloned().unwrap_or_else(|| json!({}))
-    }
-
-    pub(crate) fn reads_events(&self) -> bool {
-        self.headers.get(ACCEPT).is_some_and(|accept| accept.to_str().unwrap_or_default().contains("text/event-stream"))
-    }
-}
 
 impl FederatedServer {
-    /// A server with these terms. Nothing is started or asked until a client comes.
-    pub fn new(terms: FederationTerms, outside: Outside) -> Self {
-        let state = Arc::new(FederationState::new(terms, outside));
-        FederatedServer { state, ended: legacy::EndedSessions::default(), last_id: AtomicU64::new(0) }
-    }
-
-    /// The servers behind it, for people who look.
-    pub fn servers(&self) -> Vec<ServerState> {
-        self.state.servers()
-    }
-
     /// Opens a connection to it.
     ///
     /// # Errors
@@ -158,147 +96,4 @@ impl FederatedServer {
         let host = headers.get("x-forwarded-host").or_else(|| headers.get(HOST)).and_then(|host| host.to_str().ok());
         named || origin.split_once("://").is_some_and(|(_, own)| Some(own) == host)
     }
-
-    /// What clients are told about the federation itself.
-    pub(crate) fn info(&self) -> Value {
-        json!({"name": self.state.terms.name, "version": self.state.terms.version})
-    }
-
-    /// One page of a list.
-    pub(crate) fn page(&self, catalogue: &Catalogue, method: &str, params: &Value) -> Result<Value, RpcError> {
-        let (member, all) = match method {
-            "tools/list" => ("tools", &catalogue.tools),
-            "prompts/list" => ("prompts", &catalogue.prompts),
-            "resources/list" => ("resources", &catalogue.resources),
-            _ => ("resourceTemplates", &catalogue.templates),
-        };
-        let start = match params.get("cursor").filter(|cursor| !cursor.is_null()) {
-            None => 0,
-            Some(cursor) => cursor
-                .as_str()
-                .and_then(|cursor| cursor.parse::<usize>().ok())
-                .filter(|at| *at < all.len())
-                .ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "the cursor is none of this server's"))?,
-        };
-        let end = all.len().min(start.saturating_add(PAGE));
-        let mut page = json!({member: all.get(start..end).unwrap_or_default()});
-        if end < all.len() {
-            page["nextCursor"] = end.to_string().into();
-        }
-        Ok(page)
-    }
-
-    /// Where a call goes. `code` is that of a resource that does not exist.
-    pub(crate) fn route(&self, catalogue: &Catalogue, method: &str, mut params: Value, unknown: i64) -> Result<Route, RpcError> {
-        let missing = |what: &str| RpcError::new(code::INVALID_PARAMS, format!("missing required parameter: {what}"));
-        let of = |server, params| Route { server, params, headers: Vec::new(), tool: None };
-        match method {
-            "tools/call" => {
-                let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
-                let tool = catalogue.tool(&name);
-                let tool = tool.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, format!("unknown tool: {name}")))?;
-                let none = json!({});
-                let arguments = params.get("arguments").unwrap_or(&none);
-                if let Some(fault) = tool.fault_of(arguments) {
-                    return Err(RpcError::new(
-                        code::INVALID_PARAMS,
-                        format!("the arguments do not fit the tool's schema: {fault}"),
-                    ));
-                }
-                let headers = tool.argument_headers(arguments);
-                params["name"] = tool.name.clone().into();
-                Ok(Route { server: tool.server, params, headers, tool: Some(name) })
-            }
-            "prompts/get" => {
-                let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
-                let found = catalogue.prompt(&name);
-                let (server, own) = found.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, format!("unknown prompt: {name}")))?;
-                params["name"] = own.into();
-                Ok(of(server, params))
-            }
-            "completion/complete" => {
-                let found = match text(&params, &["ref", "type"]) {
-                    Some("ref/prompt") => {
-                        let own = text(&params, &["ref", "name"]).and_then(|name| catalogue.prompt(name));
-                        own.map(|(server, own)| (server, Some(own.to_owned())))
-                    }
-                    Some("ref/resource") => {
-                        let uri = text(&params, &["ref", "uri"]);
-                        uri.and_then(|uri| catalogue.template(uri).or_else(|| catalogue.resource(uri))).map(|server| (server, None))
-                    }
-                    _ => None,
-                };
-                let (server, own) =
-                    found.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "the reference is to nothing that is here"))?;
-                own.into_iter().for_each(|own| params["ref"]["name"] = own.into());
-                Ok(of(server, params))
-            }
-            _ => {
-                let uri = text(&params, &["uri"]).ok_or_else(|| missing("uri"))?.to_owned();
-                let not_found = || RpcError { data: Some(json!({"uri": uri})), ..RpcError::new(unknown, "Resource not found") };
-                let server = catalogue.resource(&uri).ok_or_else(not_found)?;
-                Ok(of(server, params))
-            }
-        }
-    }
-
-    /// Sends a call where it goes. `agreed` is what the client's session has agreed with the server, if there is such.
-    pub(crate) async fn call(
-        &self,
-        asked: &Asked,
-        method: &str,
-        route: Route,
-        agreed: Option<Agreed>,
-    ) -> Result<Answer, LinkFault> {
-        let gone = || LinkFault::Unreachable("it is no longer there".to_owned());
-        let backend = self.state.backends.get(route.server).ok_or_else(gone)?;
-        let headers = match &backend.link {
-            // An API of the gateway itself gets the client's credentials, and picks them.
-            Link::Operations(_) => texts(&asked.headers),
-            Link::Http(_) | Link::Command(_) => route.headers,
-        };
-        if let Some(agreed) = agreed {
-            let message = request(&asked.id(), method, route.params.clone());
-            match backend.send(&agreed, message, None, headers.clone()).await {
-                Err(LinkFault::SessionGone) => {}
-                answer => return answer,
-            }
-        }
-        // Requests of several sessions share this one: their ids must differ.
-        let id = json!(self.last_id.fetch_add(1, Ordering::Relaxed));
-        let message = request(&id, method, route.params);
-        let agreed = backend.agreed(&asked.caller).await?;
-        match backend.send(&agreed, message.clone(), None, headers.clone()).await {
-            Err(LinkFault::SessionGone) => {
-                backend.forget(&asked.caller);
-                let agreed = backend.agreed(&asked.caller).await?;
-                backend.send(&agreed, message, None, headers).await
-            }
-            answer => answer,
-        }
-    }
-
-    /// How the client gets a server's answer.
-    pub(crate) fn shape(&self, asked: &Asked, era: Era, server: usize) -> Shape {
-        Shape {
-            era,
-            id: asked.id(),
-            server: self.state.terms.servers.get(server).map(|server| server.name.clone()).unwrap_or_default(),
-            info: self.info(),
-            reads_events: asked.reads_events(),
-            wants_log: era == Era::Legacy,
-            ttl_ms: None,
-            tool: None,
-        }
-    }
-}
-
-/// Header lines as texts.
-fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
-    let line = |(name, value): (&http::HeaderName, &http::HeaderValue)| Some((name.to_string(), value.to_str().ok()?.to_owned()));
-    headers.iter().filter_map(line).collect()
-}
-
-pub(crate) fn now_unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,9 +1,10 @@
 //! The servers of a federation as they are now: what is agreed with each, what it offers, whether it is there.
 
+use crate::answer::{Agreed, Answer, LinkFault, Messages, Outbound};
 use crate::catalogue::{Catalogue, ServerLists};
 use crate::command::CommandServer;
 use crate::http_server::HttpServer;
-use crate::link::{Agreed, Answer, Link, LinkFault, Messages, Outbound};
+use crate::link::Link;
 use crate::message::{notification, request, text};
 use crate::operations::OperationsServer;
 use crate::outside::Outside;
@@ -20,6 +21,8 @@ use tollgate_mcp::encoded_header;
 
 /// Callers whose sessions at a server are kept. More make new ones.
 const CALLERS_MAX: usize = 10_000;
+/// In the place of a caller: the gateway itself, which looks what a server offers. No caller has such a name.
+const LOOKING: &str = "\0";
 /// How long a session of a caller is used.
 const AGREED_LIFE: Duration = Duration::from_secs(3_600);
 /// Longest time until a server has told what it offers.
@@ -108,7 +111,8 @@ impl Backend {
         if let Some((agreed, _)) = known {
             return Ok(agreed);
         }
-        let agreed = Arc::new(self.begin().await?);
+        let capabilities = if caller == LOOKING { all_capabilities() } else { json!({}) };
+        let agreed = Arc::new(self.begin(&capabilities).await?);
         let mut all = self.all_agreed();
         if all.len() >= CALLERS_MAX {
             all.retain(|_, (_, since)| since.elapsed() < AGREED_LIFE);
@@ -125,7 +129,7 @@ impl Backend {
     }
 
     /// Agrees with the server on a version, and begins a session if it has such.
-    async fn begin(&self) -> Result<Agreed, LinkFault> {
+    async fn begin(&self, capabilities: &Value) -> Result<Agreed, LinkFault> {
         let plain = |capabilities: Value| Agreed { session: None, version: LEGACY[0].to_owned(), era: Era::Legacy, capabilities };
         match &self.link {
             Link::Command(server) => return Ok(plain((*server.capabilities().await?).clone())),
@@ -139,7 +143,7 @@ impl Backend {
             *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(Era::Modern);
             return Ok(agreed);
         }
-        let agreed = self.initialize(&json!({}), &own_info()).await?;
+        let agreed = self.initialize(capabilities, &own_info()).await?;
         *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(Era::Legacy);
         Ok(agreed)
     }
@@ -197,7 +201,7 @@ impl Backend {
 
     /// All that the server offers.
     async fn lists(&self) -> Result<ServerLists, LinkFault> {
-        let agreed = self.agreed("").await?;
+        let agreed = self.agreed(LOOKING).await?;
         let can = |name: &str| agreed.capabilities.get(name).is_some();
         let mut lists = ServerLists { capabilities: agreed.capabilities.clone(), ..ServerLists::default() };
         if can("tools") {
@@ -220,6 +224,7 @@ impl Backend {
         for page in 0..PAGES_MAX {
             let mut params = Map::new();
             cursor.iter().for_each(|cursor| drop(params.insert("cursor".to_owned(), cursor.clone())));
+            params.insert("_meta".to_owned(), json!({META_CAPABILITIES: all_capabilities()}));
             let message = request(&json!(format!("{member}-{page}")), method, Value::Object(params));
             let response = self.send(agreed, message, None, Vec::new()).await?.messages.response().await?;
             let Some(result) = response.get("result") else {
@@ -240,7 +245,7 @@ impl Backend {
         let reading = async {
             match self.lists().await {
                 Err(LinkFault::SessionGone) => {
-                    self.forget("");
+                    self.forget(LOOKING);
                     self.lists().await
                 }
                 other => other,
@@ -262,7 +267,7 @@ impl Backend {
                     tracing::warn!(api, server = name, why, "an MCP server is not there: its tools are left out");
                 }
                 drop(health);
-                self.forget("");
+                self.forget(LOOKING);
                 None
             }
         }
@@ -361,6 +366,11 @@ impl Backend {
     fn fault(&self) -> Option<String> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner).fault.clone()
     }
+}
+
+/// What some client may be able to do. Servers show some tools only to such.
+fn all_capabilities() -> Value {
+    json!({"sampling": {}, "elicitation": {}, "roots": {"listChanged": true}})
 }
 
 /// The gateway, as servers see their client.

@@ -65,7 +65,7 @@ pub use graphql::{
     GraphqlTypeField, GraphqlTypeFields, HeaderRewrite,
 };
 pub use jwt::{ClaimRule, ClaimRuleKind, JwksUri, JwtClaims, ScopeClaim, Scopes, claim_path};
-pub use mcp::{McpCommand, McpFederation, McpServer, McpTool};
+pub use mcp::{McpFederation, McpServer, McpTool};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};
 pub use plugin::{

@@ -48,8 +48,8 @@ pub use security::{CertificateMonitor, Security, SecurityCertificates};
 pub use server::{AllowedPorts, CertificatePaths, HttpServerOptions, PortRange};
 pub use storage::Storage;
 pub use tollgate::{
-    CacheLimits, ConsoleServe, ConsoleSettings, Dns, EventSettings, Metrics, OnStoreFailure, RateLimitHeaders, RequestsPerIp,
-    SecretSettings, SharedStore, SizeLimits, Timeouts, TollgateSettings,
+    CacheLimits, ConsoleServe, ConsoleSettings, Dns, EventSettings, McpCommand, Metrics, OnStoreFailure, RateLimitHeaders,
+    RequestsPerIp, SecretSettings, SharedStore, SizeLimits, Timeouts, TollgateSettings,
 };
 
 /// Tyk's built-in secret, which everyone knows.

@@ -4,10 +4,10 @@
 
 use super::Middleware;
 use super::cross_origin::preflight_method;
-use crate::call_rules::is_for_calls;
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
 use crate::middleware::MiddlewareSource;
+use crate::middleware::call_rules::is_for_calls;
 use crate::refusal;
 use std::collections::BTreeMap;
 use tollgate_model::api::{AccessEntry, Action};

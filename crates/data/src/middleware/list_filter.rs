@@ -5,9 +5,9 @@
 mod event_filter;
 
 use super::{Middleware, MiddlewareSource};
-use crate::call_rules::CallRules;
 use crate::exchange::{Exchange, Step};
 use crate::middleware::bodies::{BodyMaker, BodyReplacement, MadeResponseBody};
+use crate::middleware::call_rules::CallRules;
 use crate::offload::BodyThreads;
 use crate::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use event_filter::EventFilter;

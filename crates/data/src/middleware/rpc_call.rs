@@ -4,8 +4,8 @@
 //! a JSON-RPC error, too. Does not use the store. Requests that are no JSON, and other methods, pass as they are.
 
 use super::{Middleware, MiddlewareSource};
-use crate::call_rules::{self, CallRules};
 use crate::exchange::{Exchange, Step};
+use crate::middleware::call_rules::{self, CallRules};
 use crate::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::refusal::{self, RefusalMessage, RefusalText};
 use std::net::IpAddr;

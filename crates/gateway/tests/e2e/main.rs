@@ -97,6 +97,7 @@ mod mcp_calls;
 mod mcp_definitions;
 mod mcp_discovery;
 mod mcp_federation;
+mod mcp_judges;
 mod mcp_keys;
 mod message_forms;
 mod metrics;

@@ -270,7 +270,7 @@ fn operations_of_an_api_are_tools_under_the_callers_own_limits() {
     assert_eq!(client.call("getOrder", json!({"id": "seven"}))["error"]["code"], -32602, "by the schema");
     assert_eq!(client.call("getOrder", json!({"id": 8}))["result"]["isError"], false);
     let over = client.call("getOrder", json!({"id": 9}));
-    assert!(over["result"]["isError"] == true && said(&over).contains("Rate limit exceeded"), "{over}");
+    assert!(over["result"]["isError"] == true && said(&over).contains("Rate Limit Exceeded"), "{over}");
     let stranger = Client::begin(&gateway, "/f/", "one");
     let refused = stranger.call("getOrder", json!({"id": 7}));
     assert!(refused["result"]["isError"] == true && said(&refused).contains("disallowed"), "{refused}");

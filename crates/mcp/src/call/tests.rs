@@ -130,3 +130,17 @@ fn an_error_names_the_id_and_the_status() {
         assert_eq!(RpcCode::of_status(status).0, code, "{status}");
     }
 }
+
+#[test]
+fn names_have_a_bound() {
+    let long = "x".repeat(NAME_BYTES_MAX + 1);
+    let call = |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+    assert_eq!(read(&call(&long, "{}")), "-32600 invalid request id=1");
+    for (method, params) in [
+        ("tools/call", format!(r#"{{"name":"{long}"}}"#)),
+        ("resources/read", format!(r#"{{"uri":"{long}"}}"#)),
+        ("completion/complete", format!(r#"{{"ref":{{"type":"ref/prompt","name":"{long}"}}}}"#)),
+    ] {
+        assert_eq!(read(&call(method, &params)), "-32602 invalid params id=1", "{method}");
+    }
+}

@@ -75,18 +75,6 @@ pub struct McpTool {
     pub digest: String,
 }
 
-/// `tollgate.mcp_commands` of the configuration: a command that definitions may name.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct McpCommand {
-    /// The program and its arguments.
-    pub command: Vec<String>,
-    /// Its whole environment, beside a `PATH`: it gets nothing of the gateway's.
-    pub environment: BTreeMap<String, String>,
-    /// Directory in which it runs; that of the gateway if empty.
-    pub directory: String,
-}
-
 impl McpFederation {
     /// Adds its problems to `findings`.
     pub(super) fn check(&self, is_mcp: bool, findings: &mut Findings) {

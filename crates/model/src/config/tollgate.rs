@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::PluginSettings;
 use super::analytics::{AccessLogSettings, Analytics, Statsd};
-use crate::api::McpCommand;
 use crate::network::parse_network;
 use crate::word_choice::may_be_empty;
 
@@ -80,6 +79,18 @@ pub struct TollgateSettings {
     pub plugins: PluginSettings,
     /// Commands that definitions may run as MCP servers, by name.
     pub mcp_commands: BTreeMap<String, McpCommand>,
+}
+
+/// `tollgate.mcp_commands` of the configuration: a command that definitions may name.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct McpCommand {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Its whole environment, beside a `PATH`: it gets nothing of the gateway's.
+    pub environment: BTreeMap<String, String>,
+    /// Directory in which it runs; that of the gateway if empty.
+    pub directory: String,
 }
 
 /// How events are sent.

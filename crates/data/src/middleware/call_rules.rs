@@ -1,8 +1,8 @@
 //! Which calls of an MCP proxy its definition allows. In `extended_paths` methods, tools, resources and prompts stand as paths of their own; their
 //! entries of `white_list` and `black_list` are read here.
 
+use super::MiddlewareSource;
 use crate::endpoints::Hits;
-use crate::middleware::MiddlewareSource;
 use crate::refusal::{self, Refusal};
 use crate::version_terms::VersionTerms;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ fn prefix(kind: PrimitiveKind) -> &'static str {
 }
 
 /// Whether an entry of a list is for calls.
-pub fn is_for_calls(entry: &AccessEntry) -> bool {
+pub(super) fn is_for_calls(entry: &AccessEntry) -> bool {
     let path = entry.path().trim_start_matches('^');
     path.starts_with(METHOD) || PrimitiveKind::ALL.iter().any(|kind| path.starts_with(prefix(*kind)))
 }
 
 /// Finds the endpoints of a call.
-pub fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hits) {
+pub(super) fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hits) {
     if version.matcher.is_empty() {
         return;
     }
@@ -41,7 +41,7 @@ pub fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hits) {
 
 /// The rules of a version.
 #[derive(Default)]
-pub struct CallRules {
+pub(super) struct CallRules {
     methods: PathRules,
     tools: PathRules,
     resources: PathRules,
@@ -71,7 +71,7 @@ impl PathRules {
 
 impl CallRules {
     /// The rules of a definition. Unusable patterns are reported as problems.
-    pub fn compile(source: &mut MiddlewareSource<'_, '_>) -> Self {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Self {
         let mut rules = CallRules::default();
         let paths = &source.info.extended_paths;
         for (name, entries, blocks) in [("white_list", &paths.white_list, false), ("black_list", &paths.black_list, true)] {
@@ -104,7 +104,7 @@ impl CallRules {
     }
 
     /// Why a call is refused, in Tyk's words.
-    pub fn refusal(&self, call: &Call) -> Option<Refusal> {
+    pub(super) fn refusal(&self, call: &Call) -> Option<Refusal> {
         if !self.methods.is_empty() {
             let path = format!("{METHOD}{}", call.method);
             if self.methods.blocks(&path) {
@@ -128,23 +128,23 @@ impl CallRules {
     }
 
     /// Whether nothing is closed.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.methods.is_empty() && PrimitiveKind::ALL.iter().all(|kind| self.of(*kind).is_empty())
     }
 
     /// Whether there are rules for primitives of this kind.
-    pub fn filters(&self, kind: PrimitiveKind) -> bool {
+    pub(super) fn filters(&self, kind: PrimitiveKind) -> bool {
         !self.of(kind).is_empty()
     }
 
     /// Whether one may be used.
-    pub fn shows(&self, kind: PrimitiveKind, name: &str) -> bool {
+    pub(super) fn shows(&self, kind: PrimitiveKind, name: &str) -> bool {
         let (rules, path) = (self.of(kind), format!("{}{name}", prefix(kind)));
         !rules.blocks(&path) && rules.lists(&path)
     }
 
     /// Whether a method may be called.
-    pub fn allows(&self, method: &str) -> bool {
+    pub(super) fn allows(&self, method: &str) -> bool {
         let path = format!("{METHOD}{method}");
         self.methods.is_empty() || (!self.methods.blocks(&path) && self.methods.lists(&path))
     }

@@ -1,0 +1,124 @@
+//! Judges of MCP servers that are not ours: an official client and the conformance suite, in front of an official server, directly and through the
+//! gateway as a proxy and as a federation.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Gateway, Setup, api, eventually};
+use crate::openid_provider::packages;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/mcp_judges.mjs");
+
+/// An official server that has all that servers can have.
+struct Everything {
+    child: Child,
+    port: u16,
+}
+
+impl Everything {
+    fn start(packages: &Path) -> Everything {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let child = everything(packages, "streamableHttp").env("PORT", port.to_string()).spawn().expect("node runs");
+        eventually("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+        Everything { child, port }
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+}
+
+impl Drop for Everything {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn script_of(packages: &Path) -> String {
+    packages.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js").display().to_string()
+}
+
+fn everything(packages: &Path, transport: &str) -> Command {
+    let mut command = Command::new("node");
+    command.arg(script_of(packages)).arg(transport).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// A gateway before the server: as a proxy, as a federation over HTTP, and as one that starts it as a process.
+fn gateway(packages: &Path, server: &Everything) -> Gateway {
+    let node = String::from_utf8(Command::new("sh").args(["-c", "command -v node"]).output().unwrap().stdout).unwrap();
+    let command = json!({"command": [node.trim(), script_of(packages), "stdio"]});
+    let mcp = |id: &str| api(id, &format!("/{id}/"), &server.url()).set("application_protocol", "mcp");
+    let over_http = json!({"servers": [{"name": "http", "url": server.url()}]});
+    let as_process = json!({"servers": [{"name": "process", "command": "everything", "prefix": "p_"}]});
+    Setup::new(json!({"tollgate": {"mcp_commands": {"everything": command}}}))
+        .api(mcp("proxy"))
+        .api(mcp("federation").set("tollgate/mcp", over_http))
+        .api(mcp("process").set("tollgate/mcp", as_process))
+        .start()
+}
+
+/// What the official client finds at a URL.
+fn found(packages: &Path, url: &str, prefix: &str) -> BTreeMap<String, Value> {
+    let output = Command::new("node").arg(SCRIPT).arg(packages).arg(url).arg(prefix).output().expect("node runs");
+    assert!(output.status.success(), "{url}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.map(|line| (line["name"].as_str().unwrap().to_owned(), line["value"].clone())).collect()
+}
+
+#[test]
+fn an_official_client_finds_behind_the_gateway_what_it_finds_at_the_server() {
+    let Some(packages) = packages() else { return };
+    let server = Everything::start(&packages);
+    let gateway = gateway(&packages, &server);
+    let at = |id: &str, prefix: &str| found(&packages, &format!("http://127.0.0.1:{}/{id}/", gateway.port), prefix);
+    let direct = found(&packages, &server.url(), "");
+    assert!(direct.len() >= 14 && direct["sampled"] == true && direct["elicited"] == true, "{direct:?}");
+    assert_eq!(at("proxy", ""), direct);
+    // The server answers the call of an unknown tool with a result; the federation knows its tools.
+    let mut expected = direct;
+    expected.insert("unknown tool".to_owned(), json!(-32602));
+    assert_eq!(at("federation", ""), expected);
+    // Clients share a process: it cannot ask one of them.
+    let mut alone = at("process", "p_");
+    for name in ["tools", "sampled", "elicited"] {
+        alone.remove(name);
+        expected.remove(name);
+    }
+    assert_eq!(alone, expected);
+    gateway.expect_no_panic();
+}
+
+/// The scenarios of the conformance suite that pass at a URL.
+fn passed(packages: &Path, url: &str) -> Vec<String> {
+    let node = packages.join("node_modules/node/bin/node");
+    let suite = packages.join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    let mut command = Command::new(node);
+    command.arg(suite).args(["server", "--url", url, "--requirements", "2025-11-25", "--timeout", "10000"]);
+    let output = command.current_dir(std::env::temp_dir()).output().expect("the suite runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let named = text.lines().filter_map(|line| line.strip_prefix("✓ ")).filter_map(|line| line.split_once(':'));
+    let passed: Vec<String> = named.map(|(name, _)| name.to_owned()).collect();
+    assert!(!passed.is_empty(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    passed
+}
+
+#[test]
+fn what_conforms_at_the_server_conforms_behind_the_gateway() {
+    let Some(packages) = packages() else { return };
+    let server = Everything::start(&packages);
+    let gateway = gateway(&packages, &server);
+    let direct = passed(&packages, &server.url());
+    assert!(direct.len() >= 9, "{direct:?}");
+    for id in ["proxy", "federation"] {
+        let here = passed(&packages, &format!("http://127.0.0.1:{}/{id}/", gateway.port));
+        let lost: Vec<_> = direct.iter().filter(|name| !here.contains(name)).collect();
+        assert!(lost.is_empty(), "{id}: {lost:?}");
+    }
+}

@@ -7,14 +7,15 @@ const [packages, url, prefix] = process.argv.slice(2);
 const load = (path) => import(pathToFileURL(join(packages, "node_modules/@modelcontextprotocol/sdk/dist/esm", path)));
 const { Client } = await load("client/index.js");
 const { StreamableHTTPClientTransport } = await load("client/streamableHttp.js");
-const { CreateMessageRequestSchema, ElicitRequestSchema, LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema } = await load("types.js");
+const schemas = await load("types.js");
 
-const client = new Client({ name: "judge", version: "1" }, { capabilities: { sampling: {}, elicitation: {} } });
+const client = new Client({ name: "judge", version: "1" }, { capabilities: { sampling: {}, elicitation: {}, roots: {} } });
 const seen = { logs: 0, updates: 0 };
-client.setRequestHandler(CreateMessageRequestSchema, () => ({ role: "assistant", model: "judge", content: { type: "text", text: "sampled here" } }));
-client.setRequestHandler(ElicitRequestSchema, () => ({ action: "decline" }));
-client.setNotificationHandler(LoggingMessageNotificationSchema, () => { seen.logs += 1; });
-client.setNotificationHandler(ResourceUpdatedNotificationSchema, () => { seen.updates += 1; });
+client.setRequestHandler(schemas.CreateMessageRequestSchema, () => ({ role: "assistant", model: "judge", content: { type: "text", text: "sampled here" } }));
+client.setRequestHandler(schemas.ElicitRequestSchema, () => ({ action: "decline" }));
+client.setRequestHandler(schemas.ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///judged", name: "judged" }] }));
+client.setNotificationHandler(schemas.LoggingMessageNotificationSchema, () => { seen.logs += 1; });
+client.setNotificationHandler(schemas.ResourceUpdatedNotificationSchema, () => { seen.updates += 1; });
 const transport = new StreamableHTTPClientTransport(new URL(url));
 await client.connect(transport);
 const say = (name, value) => console.log(JSON.stringify({ name, value }));
@@ -36,6 +37,10 @@ if (tools.includes(`${prefix}trigger-sampling-request`)) {
 if (tools.includes(`${prefix}trigger-elicitation-request`)) {
   const asked = await client.callTool({ name: `${prefix}trigger-elicitation-request`, arguments: {} });
   say("elicited", JSON.stringify(asked.content).includes("decline"));
+}
+if (tools.includes(`${prefix}get-roots-list`)) {
+  const roots = await client.callTool({ name: `${prefix}get-roots-list`, arguments: {} });
+  say("roots", JSON.stringify(roots.content).includes("file:///judged"));
 }
 const resources = (await client.listResources()).resources;
 say("resource", (await client.readResource({ uri: resources[0].uri })).contents[0].uri === resources[0].uri);

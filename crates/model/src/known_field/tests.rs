@@ -174,6 +174,8 @@ fn names_read() -> BTreeSet<String> {
         "data/src",
         "gateway/src",
         "limit/src",
+        "mcp/src",
+        "mcp_federation/src",
         "model/src",
         "observe/src",
         "outbound/src",

@@ -7,7 +7,9 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod asked_client;
 mod catalogue;
+mod client;
 mod command;
 mod ended;
 mod federated;
@@ -15,6 +17,7 @@ mod glob;
 mod http_server;
 mod legacy;
 mod link;
+mod mailboxes;
 mod message;
 mod modern;
 mod operations;
@@ -25,9 +28,11 @@ mod server;
 mod state;
 mod terms;
 mod version;
+mod waiting_call;
 
 pub use federated::FederatedServer;
 pub use glob::Glob;
+pub use mailboxes::{Mailboxes, OtherGateways};
 pub use outside::{ApiReply, Outside, OwnApis, OwnRequest};
 pub use seal::SessionSeal;
 pub use server::CALLER_HEADER;

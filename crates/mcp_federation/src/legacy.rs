@@ -2,9 +2,10 @@
 //! nothing of it is kept here, so that any gateway serves it.
 
 use crate::answer::{Agreed, Answer, StreamMessage, WAITING_MAX};
-use crate::federated::{Asked, FederatedServer, now_unix_s};
+use crate::federated::{Asked, FederatedServer};
 use crate::link::Link;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
+use crate::outside::now_unix_s;
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::seal::{SessionFacts, SessionSeal};
 use crate::version::{Era, LEGACY};

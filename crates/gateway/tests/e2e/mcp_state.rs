@@ -228,6 +228,9 @@ fn usage_tells_what_was_called_and_by_whom() {
     assert_eq!((&by_key["rows"][0]["alias"], &by_key["rows"][0]["hits"]), (&json!("acme"), &json!(2)));
 }
 
+/// The tools are listed in the dialog.
+const LISTED: &str = "[...document.querySelectorAll('dialog select option')].some((one) => one.value === 'add')";
+
 fn rows(tab: &mut Tab, label: &str) -> String {
     let found = format!(
         "[...document.querySelectorAll('table[aria-label={}] tbody tr')].map((row) => row.innerText.replace(/\\s+/g, ' ')).join('\\n')",
@@ -314,7 +317,7 @@ fn the_console_shows_servers_and_tools_agrees_to_a_change_and_tries_a_tool() {
     tab.see("Refused by TokenAuth");
     tab.fill("Key (Authorization)", &key);
     tab.click("dialog button", "List the tools");
-    tab.wait("document.querySelector('dialog select option[value=add]')");
+    tab.wait(LISTED);
     tab.eval("(() => { const tools = document.querySelector('dialog select'); tools.value = 'add'; tools.dispatchEvent(new Event('change', {bubbles: true})); })()");
     tab.see("The first number");
     tab.fill("a", "9007199254740993");
@@ -351,7 +354,7 @@ fn the_console_shows_what_was_called_of_a_proxy_for_one_server_and_viewers_chang
         "openapi": "3.0.3", "info": {"title": "Plain", "version": "1"}, "paths": {},
         "x-tyk-api-gateway": {"info": {"id": "f", "name": "Plain", "orgId": "default", "state": {"active": true}}, "upstream": {"url": upstream.url()},
             "server": {"listenPath": {"value": "/f/", "strip": true}},
-            "middleware": {"mcpTools": {"fail": {"block": {"enabled": true}}}}},
+            "middleware": {"global": {"trafficLogs": {"enabled": true}}, "mcpTools": {"fail": {"block": {"enabled": true}}}}},
     });
     let gateway = setup().start();
     let made = gateway.control("POST", "/tyk/mcps", &proxy.to_string());
@@ -377,7 +380,7 @@ fn the_console_shows_what_was_called_of_a_proxy_for_one_server_and_viewers_chang
     let mut wrong = Vec::new();
     look(&mut tab, "mcp-plain", &mut wrong);
     tab.click("button", "Try a tool");
-    tab.wait("document.querySelector('dialog select option[value=add]')");
+    tab.wait(LISTED);
     tab.fill("a", "1");
     tab.fill("b", "2");
     tab.click("dialog button", "Call");

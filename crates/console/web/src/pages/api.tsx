@@ -38,7 +38,8 @@ export function ApiPage() {
       : <ErrorBox failure={loaded.failure} retry={loaded.again} />;
   }
   const proxy = definition?.proxy ?? {};
-  const target = proxy.enable_load_balancing && proxy.target_list?.length ? `${proxy.target_list.length} targets` : proxy.target_url;
+  const behind = definition?.tollgate?.mcp?.servers?.length;
+  const target = behind ? `${behind} ${behind === 1 ? "server" : "servers"}` : proxy.enable_load_balancing && proxy.target_list?.length ? `${proxy.target_list.length} targets` : proxy.target_url;
   const can = may("editor") && session.value?.writable.apis;
   const tabs = definition?.application_protocol === "mcp" ? [TABS[0], TOOLS, ...TABS.slice(1)] : TABS;
   return (

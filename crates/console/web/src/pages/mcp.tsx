@@ -51,7 +51,8 @@ export function McpTools({ id, definition }: { id: string; definition: any }) {
   const known = listed && [...listed, ...called.filter((row) => !listed.some((one) => one.kind === row.kind && one.name === row.name))];
   const shown = known ? here(known.filter(fits)) : isFederation ? list : here(called.filter(fits));
   const use = (row: Primitive): Use | undefined => used.uses?.get(pathOf(row.kind, row.name));
-  const figure = (show: (use: Use) => any) => (row: Primitive) => { const found = row.kind === "template" ? undefined : use(row); return found ? show(found) : used.uses && row.kind !== "template" ? "0" : format.UNKNOWN; };
+  // Templates are not called; what is made of them is.
+  const figure = (show: (use: Use) => any, none = "0") => (row: Primitive) => { const found = row.kind === "template" ? undefined : use(row); return found ? show(found) : used.uses && row.kind !== "template" ? none : format.UNKNOWN; };
   const editor = may("editor");
   return (
     <>
@@ -63,6 +64,7 @@ export function McpTools({ id, definition }: { id: string; definition: any }) {
       </div>
       {used.failure ? <ErrorBox failure={used.failure} /> : null}
       {used.now && <Note>Usage is not recorded (enable_analytics), so calls are those that were counted since somebody looked, of the past 10 minutes at most.</Note>}
+      {definition?.do_not_track && <Note tone="warn" icon="alert">Requests of this proxy are not recorded (do_not_track), so nobody knows who calls what.</Note>}
       {used.missing.length > 0 && <Note tone="warn" icon="alert">Calls are without those of {used.missing.map(format.visible).join(", ")}.</Note>}
       {listed && <Note actions={<Button icon="close" kind="quiet" aria-label="Back" onClick={() => setListed(null)} />}>This is what a client with that key sees.</Note>}
       {!listed && !isFederation && <Note>The gateway does not keep what this server offers. Shown is what was called{editor ? "; list the rest with a key." : "."}</Note>}
@@ -75,7 +77,7 @@ export function McpTools({ id, definition }: { id: string; definition: any }) {
           ...(isFederation && !listed ? [{ id: "server", name: "Server", sort: "server", show: (row: Primitive) => <Text>{row.server}</Text> }] : []),
           { id: "calls", name: "Calls", number: true, show: figure((found) => format.count(found.hits)) },
           { id: "errors", name: "Failed", number: true, show: figure((found) => <span class={found.errors ? "bad" : ""}>{format.count(found.errors)}</span>) },
-          { id: "p99", name: "p99", number: true, show: figure((found) => (found.p99_ms == null ? format.UNKNOWN : format.percentile(found.p99_ms * 1000, 3e7))) },
+          { id: "p99", name: "p99", number: true, show: figure((found) => (found.p99_ms == null ? format.UNKNOWN : format.percentile(found.p99_ms * 1000, 3e7)), format.UNKNOWN) },
           { id: "description", name: "Description", wide: true, show: (row: Primitive) => <span title={format.visible(row.description)}><Text>{row.description}</Text></span> },
         ]} />
       {open && <One id={id} row={open} last={last} now={used.now} use={use(open)} close={() => setOpen(null)} tryIt={() => { setTrying(open); setOpen(null); }} agreed={() => { setOpen(null); list.reload(); }} />}
@@ -194,7 +196,7 @@ function One({ id, row, last, now, use, close, tryIt, agreed }: { id: string; ro
         {one.server && <Fact name="Server"><Text>{one.server}</Text>{one.own_name !== one.name && <>, where it is <Text mono>{one.own_name}</Text></>}</Fact>}
         {one.digest && <Fact name="Digest"><Text mono>{one.digest}</Text> <Copy text={one.digest} label="Copy the digest" /></Fact>}
         {one.digest && <Fact name="Agreed to">{one.pin ? one.pin === one.digest ? "this digest" : <Text mono>{one.pin}</Text> : "anything: it has no pin"}</Fact>}
-        <Fact name={`Calls, ${now ? "now" : SPANS.find(([span]) => span === last)?.[1] ?? last}`}>{use ? `${format.count(use.hits)}, ${format.count(use.errors)} failed${use.p99_ms == null ? "" : `, p99 ${format.percentile(use.p99_ms * 1000, 3e7)}`}` : row.kind === "template" ? "counted for each resource" : "none"}</Fact>
+        <Fact name={`Calls, ${now ? "now" : SPANS.find(([span]) => span === last)?.[1] ?? last}`}>{use ? `${format.count(use.hits)}, ${format.count(use.errors)} failed${use.p99_ms == null ? "" : `, p99 ${format.percentile(use.p99_ms * 1000, 3e7)}`}` : row.kind === "template" ? "counted for each resource" : "none"}{use && use.hits > 0 && <><br /><small>Failed are answers with a status from 400 on. What a tool itself calls an error has the status 200.</small></>}</Fact>
       </Facts>
       {one.description && <div><h3>What models are told</h3><p class="told"><Lines>{one.description}</Lines></p></div>}
       {keys.failure ? <ErrorBox failure={keys.failure} retry={keys.again} /> : null}

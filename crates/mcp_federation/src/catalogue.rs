@@ -34,10 +34,24 @@ pub(crate) struct Catalogue {
     template_routes: Vec<(String, usize)>,
     /// Which servers can do what `capabilities` name.
     capabilities: Vec<Value>,
-    /// Tools that clients do not see although the view has them: server, name, and why.
-    pub withheld: Vec<(usize, String, String)>,
+    /// Tools that clients do not see although the view has them.
+    pub withheld: Vec<WithheldTool>,
     /// The digest of each tool that clients see, by their name.
     pub digests: HashMap<String, String>,
+}
+
+/// A tool that clients do not see.
+pub(crate) struct WithheldTool {
+    pub server: usize,
+    /// The server's own name for it.
+    pub name: String,
+    pub why: String,
+    /// The digest of what the server says of it.
+    pub digest: String,
+    /// Whether it is withheld because it says something else than what was pinned.
+    pub has_changed: bool,
+    /// What the server says of it; nothing if that is too large.
+    pub entry: Value,
 }
 
 /// Where a tool is.
@@ -143,16 +157,19 @@ impl Catalogue {
         }
         let digest = tool_digest(tool);
         let shown = format!("{}{}", view.prefix, view.renames.get(own).map_or(own, String::as_str));
+        let is_too_large = tool.to_string().len() > ENTRY_BYTES_MAX;
+        let has_changed = view.pins.get(own).is_some_and(|pin| *pin != digest);
         let why = match () {
-            () if tool.to_string().len() > ENTRY_BYTES_MAX => Some("its description is too large".to_owned()),
+            () if is_too_large => Some("its description is too large".to_owned()),
             () if self.tool_routes.contains_key(&shown) => Some(format!("another server has a tool with the name {shown:?}")),
-            () if view.pins.get(own).is_some_and(|pin| *pin != digest) => {
-                Some(format!("it has changed: its digest is {digest}, not the pinned one"))
-            }
+            () if has_changed => Some(format!("it has changed: its digest is {digest}, not the pinned one")),
             () => None,
         };
         if let Some(why) = why {
-            return self.withheld.push((at, own.to_owned(), why));
+            // What another tool's name hides would stay hidden if it were agreed to.
+            let has_changed = has_changed && !is_too_large && !self.tool_routes.contains_key(&shown);
+            let entry = if is_too_large { Value::Null } else { tool.clone() };
+            return self.withheld.push(WithheldTool { server: at, name: own.to_owned(), why, digest, has_changed, entry });
         }
         let mut tool = tool.clone();
         let Some(members) = tool.as_object_mut() else { return };
@@ -206,6 +223,16 @@ impl Catalogue {
     /// The server of a template of resources.
     pub(crate) fn template(&self, template: &str) -> Option<usize> {
         self.template_routes.iter().find(|(known, _)| known == template).map(|(_, server)| *server)
+    }
+
+    /// The server of a template, and of a prompt or resource of a list.
+    pub(crate) fn server_of(&self, kind: &str, name: &str) -> Option<usize> {
+        match kind {
+            "tool" => self.tool(name).map(|tool| tool.server),
+            "prompt" => self.prompt(name).map(|(server, _)| server),
+            "resource" => self.resource_routes.get(name).copied(),
+            _ => self.template(name),
+        }
     }
 
     /// Servers that say that they can do something.

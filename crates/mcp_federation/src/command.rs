@@ -2,13 +2,15 @@
 //! needed, and again when it has ended, each time after a longer pause. Many clients share it: requests get ids of our own.
 
 use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
-use crate::message::{RpcError, code, is_request, is_response, method, notification, request};
+use crate::health::ProcessFigures;
+use crate::message::{RpcError, code, is_request, is_response, method, notification, request, text};
+use crate::outside::now_unix_s;
 use crate::terms::CommandTerms;
 use crate::version::LEGACY;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as PlainMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -34,6 +36,7 @@ pub(crate) struct CommandServer {
     name: String,
     time_max: Duration,
     process: Mutex<ProcessState>,
+    figures: Arc<PlainMutex<ProcessFigures>>,
 }
 
 #[derive(Default)]
@@ -67,7 +70,12 @@ struct Waiting {
 
 impl CommandServer {
     pub(crate) fn new(terms: CommandTerms, name: String, time_max: Duration) -> Self {
-        CommandServer { terms, name, time_max, process: Mutex::default() }
+        CommandServer { terms, name, time_max, process: Mutex::default(), figures: Arc::default() }
+    }
+
+    /// How the process does.
+    pub(crate) fn figures(&self) -> ProcessFigures {
+        lock(&self.figures).clone()
     }
 
     /// What the process says that it can do.
@@ -145,23 +153,31 @@ impl CommandServer {
         // Nothing is offered that would make the process ask clients: they share it.
         let params = json!({"protocolVersion": LEGACY[0], "capabilities": {}, "clientInfo": client});
         write(&mut input, &request(&json!(0), "initialize", params)).await?;
+        let started_unix_s = now_unix_s();
         let begun = loop {
             let message = read(&mut output).await?.ok_or("it has ended")?;
             if is_response(&message) && message.get("id") == Some(&json!(0)) {
                 break message;
             }
         };
+        let version = text(&begun, &["result", "protocolVersion"]).unwrap_or_default().to_owned();
         let capabilities = begun.get("result").and_then(|result| result.get("capabilities")).cloned();
         let capabilities = Arc::new(capabilities.ok_or_else(|| format!("it refused to begin: {begun}"))?);
         write(&mut input, &notification("notifications/initialized", json!({}))).await?;
         let (requests, posted) = mpsc::channel(QUEUED_MAX);
-        let name = self.name.clone();
+        let (name, figures) = (self.name.clone(), self.figures.clone());
+        let restarts = lock(&figures).begin(started_unix_s, version);
         tokio::spawn(async move {
             let why = attend(child, input, output, posted).await;
+            lock(&figures).finish(restarts, now_unix_s(), &why);
             tracing::warn!(server = name, why, "the process of an MCP server has ended");
         });
         Ok(RunningProcess { requests, capabilities, since: Instant::now() })
     }
+}
+
+fn lock(figures: &PlainMutex<ProcessFigures>) -> MutexGuard<'_, ProcessFigures> {
+    figures.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Serves a process until it ends, and ends it when nobody needs it.

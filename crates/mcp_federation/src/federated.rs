@@ -4,19 +4,21 @@ use crate::answer::{Agreed, Answer, LinkFault};
 use crate::catalogue::Catalogue;
 use crate::client::Client;
 use crate::ended::EndedSessions;
+use crate::inspection::{PrimitiveState, ServerState};
 use crate::link::Link;
 use crate::message::{RpcError, code, meta_of, request, text};
 use crate::outside::Outside;
 use crate::relay::Shape;
-use crate::state::{Backend, FederationState, ServerState};
+use crate::state::{Backend, FederationState};
 use crate::terms::FederationTerms;
 use crate::version::{Era, META_CAPABILITIES};
 use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::oneshot;
 
 /// Entries of a list in one page.
 const PAGE: usize = 1_000;
@@ -26,6 +28,12 @@ pub struct FederatedServer {
     pub(crate) state: Arc<FederationState>,
     pub(crate) ended: EndedSessions,
     last_id: AtomicU64,
+}
+
+impl fmt::Debug for FederatedServer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("FederatedServer").field("api", &self.state.terms.api).finish_non_exhaustive()
+    }
 }
 
 /// A request to the federation.
@@ -84,6 +92,24 @@ impl FederatedServer {
     /// The servers behind it, for people who look.
     pub fn servers(&self) -> Vec<ServerState> {
         self.state.servers()
+    }
+
+    /// Asks all servers now what they offer.
+    pub async fn ask(&self) {
+        let state = self.state.clone();
+        let (done, asked) = oneshot::channel();
+        // Where requests of clients run: what is started for one goes on when this caller leaves.
+        self.state.outside.client.spawn(async move {
+            let seen = state.seen();
+            state.refresh(seen).await;
+            let _ = done.send(());
+        });
+        let _ = asked.await;
+    }
+
+    /// What they offer, for people who look: what clients do not see first.
+    pub fn primitives(&self) -> Vec<PrimitiveState> {
+        self.state.primitives()
     }
 
     /// What clients are told about the federation itself.
@@ -237,8 +263,4 @@ impl FederatedServer {
 fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
     let line = |(name, value): (&http::HeaderName, &http::HeaderValue)| Some((name.to_string(), value.to_str().ok()?.to_owned()));
     headers.iter().filter_map(line).collect()
-}
-
-pub(crate) fn now_unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

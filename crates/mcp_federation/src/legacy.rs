@@ -4,9 +4,10 @@
 use crate::answer::{Agreed, Answer, StreamMessage, WAITING_MAX};
 use crate::asked_client::with_questions;
 use crate::client::known_capabilities;
-use crate::federated::{Asked, FederatedServer, now_unix_s};
+use crate::federated::{Asked, FederatedServer};
 use crate::link::Link;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
+use crate::outside::now_unix_s;
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::seal::{SessionFacts, SessionSeal};
 use crate::version::{Era, LEGACY};

@@ -4,9 +4,14 @@ use crate::mailboxes::Mailboxes;
 use crate::seal::SessionSeal;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tollgate_openapi::Document;
 use tollgate_outbound::CallClient;
+
+/// The time.
+pub(crate) fn now_unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
 
 /// The surroundings of a federation.
 pub struct Outside {

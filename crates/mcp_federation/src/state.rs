@@ -1,14 +1,15 @@
 //! The servers of a federation as they are now: what is agreed with each, what it offers, whether it is there.
 
 use crate::answer::{Agreed, Answer, LinkFault, Messages, Outbound};
-use crate::catalogue::{Catalogue, ServerLists};
+use crate::catalogue::{Catalogue, ServerLists, WithheldTool};
 use crate::client::{Client, all_capabilities};
 use crate::command::CommandServer;
+use crate::health::ServerHealth;
 use crate::http_server::HttpServer;
 use crate::link::Link;
 use crate::message::{notification, request, text};
 use crate::operations::OperationsServer;
-use crate::outside::Outside;
+use crate::outside::{Outside, now_unix_s};
 use crate::terms::{CommandTerms, FederationTerms, OperationTerms, ServerTerms, Transport};
 use crate::version::{Era, LEGACY, META_CAPABILITIES, META_CLIENT, META_LOG, META_VERSION, MODERN};
 use futures_util::future::join_all;
@@ -38,12 +39,7 @@ pub(crate) struct Backend {
     pub link: Link,
     era: Mutex<Option<Era>>,
     agreed: Mutex<HashMap<Client, (Arc<Agreed>, Instant)>>,
-    health: Mutex<Health>,
-}
-
-#[derive(Clone, Default)]
-struct Health {
-    fault: Option<String>,
+    health: Mutex<ServerHealth>,
 }
 
 /// All servers, and what they offer together.
@@ -55,28 +51,6 @@ pub(crate) struct FederationState {
     refreshing: tokio::sync::Mutex<()>,
     /// Tells subscribers that lists have changed.
     pub changes: watch::Sender<u64>,
-}
-
-/// A server, for people who look.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerState {
-    /// Its name.
-    pub name: String,
-    /// Why it gives no answer; `None` if it does, or has not been asked.
-    pub fault: Option<String>,
-    /// Its tools.
-    pub tools: Vec<ToolState>,
-}
-
-/// A tool, for people who look.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolState {
-    /// Its name as clients see it; the server's own for one that they do not see.
-    pub name: String,
-    /// The digest of what models are told about it; empty for one that clients do not see.
-    pub digest: String,
-    /// Why clients do not see it.
-    pub withheld: Option<String>,
 }
 
 impl Backend {
@@ -246,17 +220,19 @@ impl Backend {
         };
         let late = || LinkFault::Unreachable(format!("it has not told what it offers within {LISTS_TIME_MAX:?}"));
         let read = timeout(LISTS_TIME_MAX, reading).await.unwrap_or_else(|_| Err(late()));
+        let spoken = self.all_agreed().get(&Client::looking()).map(|(agreed, _)| (agreed.version.clone(), agreed.era));
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         match read {
             Ok(lists) => {
-                if health.fault.take().is_some() {
+                health.spoken = spoken;
+                if health.note(None, now_unix_s()) {
                     tracing::info!(api, server = name, "an MCP server is there again");
                 }
                 Some(Arc::new(lists))
             }
             Err(fault) => {
                 let why = fault.to_string();
-                if health.fault.replace(why.clone()).is_none() {
+                if health.note(Some(why.clone()), now_unix_s()) {
                     tracing::warn!(api, server = name, why, "an MCP server is not there: its tools are left out");
                 }
                 drop(health);
@@ -284,7 +260,7 @@ impl FederationState {
         match known {
             None => self.refresh(None).await,
             Some((catalogue, read)) => {
-                let is_lacking = self.backends.iter().any(|backend| backend.fault().is_some());
+                let is_lacking = self.backends.iter().any(|backend| backend.health().fault.is_some());
                 let life = if is_lacking { RETRY.min(self.terms.lists_time) } else { self.terms.lists_time };
                 if read.elapsed() >= life && self.refreshing.try_lock().is_ok() {
                     let state = self.clone();
@@ -307,8 +283,9 @@ impl FederationState {
         let named = self.backends.iter().zip(&self.terms.servers);
         let lists = join_all(named.map(|(backend, terms)| backend.lists_in_time(&terms.name, &self.terms.api))).await;
         let made = Arc::new(Catalogue::build(&self.terms, &lists));
-        for (server, tool, why) in &made.withheld {
-            let is_news = known.as_ref().is_none_or(|(old, _)| !old.withheld.iter().any(|old| old.0 == *server && old.1 == *tool));
+        for WithheldTool { server, name: tool, why, .. } in &made.withheld {
+            let is_known = |old: &WithheldTool| old.server == *server && old.name == *tool;
+            let is_news = known.as_ref().is_none_or(|(old, _)| !old.withheld.iter().any(is_known));
             let server = self.terms.servers.get(*server).map_or("", |server| server.name.as_str());
             if is_news {
                 tracing::warn!(api = self.terms.api, server, tool, why, "a tool of an MCP server is withheld");
@@ -331,27 +308,9 @@ impl FederationState {
         self.known().map(|(_, read)| read)
     }
 
-    /// The servers, for people who look.
-    pub(crate) fn servers(&self) -> Vec<ServerState> {
-        let known = self.known().map(|(catalogue, _)| catalogue).unwrap_or_default();
-        let tools = |at: usize| {
-            let names = known.tools.iter().filter_map(|tool| text(tool, &["name"]));
-            let shown = names.filter(|name| known.tool(name).is_some_and(|route| route.server == at)).map(|name| ToolState {
-                name: name.to_owned(),
-                digest: known.digests.get(name).cloned().unwrap_or_default(),
-                withheld: None,
-            });
-            let hidden = known.withheld.iter().filter(|(server, ..)| *server == at).map(|(_, name, why)| ToolState {
-                name: name.clone(),
-                digest: String::new(),
-                withheld: Some(why.clone()),
-            });
-            shown.chain(hidden).collect()
-        };
-        let named = self.terms.servers.iter().zip(&self.backends).enumerate();
-        named
-            .map(|(at, (terms, backend))| ServerState { name: terms.name.clone(), fault: backend.fault(), tools: tools(at) })
-            .collect()
+    /// What is known of all servers; nothing before somebody has asked.
+    pub(crate) fn known_catalogue(&self) -> Arc<Catalogue> {
+        self.known().map(|(catalogue, _)| catalogue).unwrap_or_default()
     }
 }
 
@@ -361,8 +320,9 @@ impl Backend {
         *self.era.lock().unwrap_or_else(PoisonError::into_inner) == Some(Era::Modern)
     }
 
-    fn fault(&self) -> Option<String> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner).fault.clone()
+    /// What is known of it from asking it.
+    pub(crate) fn health(&self) -> ServerHealth {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -37,8 +37,9 @@ const BODY_BYTES_MAX: usize = 1 << 20;
 const HEADERS_MAX: usize = 60;
 /// Bytes of a response that are read.
 const RESPONSE_BYTES_MAX: usize = 8 << 20;
-/// Bytes of its body that are shown.
-const SHOWN_BYTES_MAX: usize = 64 << 10;
+/// Bytes of its body that are shown, if the request does not say, and at most.
+const SHOWN_BYTES: usize = 64 << 10;
+const SHOWN_BYTES_MAX: usize = 1 << 20;
 /// Headers that the gateway adds to requests and that have no secret.
 const HARMLESS: [&str; 14] = [
     "host",
@@ -84,6 +85,9 @@ pub(super) struct TriedRequest {
     /// Address that the request comes from; by default that of the operator.
     #[schema(required = false)]
     client_ip: String,
+    /// Bytes of the response's body that are shown, up to 1 MiB; 64 KiB by default.
+    #[schema(required = false, value_type = u64)]
+    body_bytes: Option<usize>,
 }
 
 /// What became of it.
@@ -110,7 +114,7 @@ pub(super) struct TriedAnswer {
     /// Names and values of the response's headers.
     #[schema(value_type = Vec<Vec<String>>)]
     headers: Vec<(String, String)>,
-    /// At most 64 KiB.
+    /// Its start, as much as the request asked for.
     body: String,
     body_truncated: bool,
     /// Whether `body` is in base64, because it is no text.
@@ -225,8 +229,9 @@ pub(super) async fn debug(
     let status = report.response.as_ref().map_or(0, |response| response.status);
     let change = Change { action: "debug", kind: "request", target, status, ..Change::default() };
     control.changes.add(operator.as_ref().map(|operator| &operator.0), caller.map(|caller| caller.0), change);
+    let shown_bytes = tried.body_bytes.unwrap_or(SHOWN_BYTES).min(SHOWN_BYTES_MAX);
     let reveals = query.get("reveal").is_some_and(|reveal| reveal == "true");
-    ok(answer_of(&control, report, reveals))
+    ok(answer_of(&control, report, shown_bytes, reveals))
 }
 
 /// One of the places for requests that are on their way.
@@ -313,7 +318,7 @@ impl TriedRequest {
     }
 }
 
-fn answer_of(control: &Control, report: ProbeReport, reveals: bool) -> TriedAnswer {
+fn answer_of(control: &Control, report: ProbeReport, shown_bytes: usize, reveals: bool) -> TriedAnswer {
     let ProbeReport { api, steps, steps_left_out, upstream, response, failure, took } = report;
     let (api_id, api_name) = api.unzip();
     let upstream = upstream.map(|upstream| shown_upstream(control, upstream, reveals));
@@ -339,9 +344,9 @@ fn answer_of(control: &Control, report: ProbeReport, reveals: bool) -> TriedAnsw
         answer.status = response.status;
         let text = |(name, value): (String, Vec<u8>)| (name, String::from_utf8_lossy(&value).into_owned());
         answer.headers = response.headers.into_iter().map(text).collect();
-        answer.body_truncated = response.body.len() > SHOWN_BYTES_MAX;
+        answer.body_truncated = response.body.len() > shown_bytes;
         let mut body = response.body;
-        body.truncate(SHOWN_BYTES_MAX);
+        body.truncate(shown_bytes);
         (answer.body, answer.body_base64) = shown_body(body, answer.body_truncated);
     } else if let Some(upstream) = &answer.upstream {
         answer.status = upstream.status;

@@ -12,21 +12,11 @@ use tollgate_model::session::PrimitiveKind;
 use tollgate_pattern::PooledPattern;
 
 /// How the path of a method begins.
-const METHOD: &str = "/json-rpc-method:";
-
-/// How the path of a primitive begins.
-fn prefix(kind: PrimitiveKind) -> &'static str {
-    match kind {
-        PrimitiveKind::Tool => "/mcp-tool:",
-        PrimitiveKind::Resource => "/mcp-resource:",
-        PrimitiveKind::Prompt => "/mcp-prompt:",
-    }
-}
+const METHOD: &str = PrimitiveKind::METHOD_PATH_PREFIX;
 
 /// Whether an entry of a list is for calls.
 pub(super) fn is_for_calls(entry: &AccessEntry) -> bool {
-    let path = entry.path().trim_start_matches('^');
-    path.starts_with(METHOD) || PrimitiveKind::ALL.iter().any(|kind| path.starts_with(prefix(*kind)))
+    PrimitiveKind::is_call_path(entry.path().trim_start_matches('^'))
 }
 
 /// Finds the endpoints of a call.
@@ -35,7 +25,7 @@ pub(super) fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hit
         return;
     }
     let method = format!("{METHOD}{}", call.method);
-    let primitive = call.primitive.as_ref().map(|primitive| format!("{}{}", prefix(primitive.kind), primitive.name));
+    let primitive = call.primitive.as_ref().map(|primitive| format!("{}{}", primitive.kind.path_prefix(), primitive.name));
     version.matcher.find_call([Some(&method), primitive.as_deref()], hits);
 }
 
@@ -87,7 +77,7 @@ impl CallRules {
     }
 
     fn of_mut(&mut self, path: &str) -> &mut PathRules {
-        match PrimitiveKind::ALL.into_iter().find(|kind| path.starts_with(prefix(*kind))) {
+        match PrimitiveKind::ALL.into_iter().find(|kind| path.starts_with(kind.path_prefix())) {
             None => &mut self.methods,
             Some(PrimitiveKind::Tool) => &mut self.tools,
             Some(PrimitiveKind::Resource) => &mut self.resources,
@@ -119,7 +109,7 @@ impl CallRules {
         if rules.is_empty() {
             return None;
         }
-        let path = format!("{}{}", prefix(primitive.kind), primitive.name);
+        let path = format!("{}{}", primitive.kind.path_prefix(), primitive.name);
         match (rules.blocks(&path), rules.lists(&path)) {
             (true, _) => Some(refusal::FORBIDDEN_ENDPOINT),
             (_, false) => Some(refusal::MCP_PRIMITIVE_UNLISTED),
@@ -139,7 +129,7 @@ impl CallRules {
 
     /// Whether one may be used.
     pub(super) fn shows(&self, kind: PrimitiveKind, name: &str) -> bool {
-        let (rules, path) = (self.of(kind), format!("{}{name}", prefix(kind)));
+        let (rules, path) = (self.of(kind), format!("{}{name}", kind.path_prefix()));
         !rules.blocks(&path) && rules.lists(&path)
     }
 

@@ -8,6 +8,7 @@
 
 mod answer;
 mod asked_client;
+mod backend;
 mod catalogue;
 mod client;
 mod command;
@@ -24,6 +25,7 @@ mod message;
 mod modern;
 mod operations;
 mod outside;
+mod process;
 mod relay;
 mod seal;
 mod server;
@@ -31,6 +33,7 @@ mod state;
 mod terms;
 mod version;
 mod waiting_call;
+mod weight;
 
 pub use federated::FederatedServer;
 pub use glob::Glob;

@@ -97,6 +97,7 @@ mod mcp_calls;
 mod mcp_definitions;
 mod mcp_discovery;
 mod mcp_federation;
+mod mcp_hostile;
 mod mcp_judges;
 mod mcp_keys;
 mod mcp_questions;

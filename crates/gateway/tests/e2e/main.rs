@@ -100,6 +100,7 @@ mod mcp_federation;
 mod mcp_judges;
 mod mcp_keys;
 mod mcp_questions;
+mod mcp_strict;
 mod message_forms;
 mod metrics;
 mod metrics_states;

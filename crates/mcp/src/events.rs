@@ -1,13 +1,15 @@
 //! Events of a `text/event-stream`, one after the other as their bytes arrive.
 
-/// The byte order mark that may begin a stream.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+/// The byte order mark that may begin a stream or a body.
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Splits a stream into events. Their bytes, joined, are those of the stream.
+/// Splits a stream into events. Their bytes, joined, are those of the stream, but for the mark that may begin it.
 #[derive(Debug)]
 pub struct EventReader {
     event: Vec<u8>,
     bytes_max: usize,
+    /// Whether it is the first of the stream.
+    is_first: bool,
     /// Whether the current line has no byte yet.
     at_line_start: bool,
     /// Whether the last byte was a carriage return: a line feed behind it ends no other line.
@@ -34,7 +36,7 @@ pub struct EventParts {
 impl EventReader {
     /// A reader of events of at most so many bytes.
     pub fn new(bytes_max: usize) -> Self {
-        EventReader { event: Vec::new(), bytes_max, at_line_start: true, after_return: false, is_complete: false }
+        EventReader { event: Vec::new(), bytes_max, is_first: true, at_line_start: true, after_return: false, is_complete: false }
     }
 
     /// Takes bytes up to the end of the next event, and returns that; `None` if it is not complete.
@@ -63,7 +65,7 @@ impl EventReader {
             let ends_line = matches!(byte, b'\n' | b'\r');
             if std::mem::replace(&mut self.at_line_start, ends_line) && ends_line {
                 self.is_complete = true;
-                return Ok(Some(&self.event));
+                return Ok(Some(self.behind_mark()));
             }
         }
         Ok(None)
@@ -74,7 +76,13 @@ impl EventReader {
         if std::mem::take(&mut self.is_complete) {
             self.event.clear();
         }
-        &self.event
+        self.behind_mark()
+    }
+
+    /// The event without the mark that only the first one may have.
+    fn behind_mark(&mut self) -> &[u8] {
+        let mark = if std::mem::take(&mut self.is_first) { MARK } else { b"" };
+        self.event.strip_prefix(mark).unwrap_or(&self.event)
     }
 }
 
@@ -134,7 +142,7 @@ impl EventParts {
 
 /// The lines of an event, without their ends.
 fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = event.strip_prefix(MARK).unwrap_or(event);
+    let mut rest = event;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;

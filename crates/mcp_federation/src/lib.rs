@@ -40,7 +40,6 @@ pub use glob::Glob;
 pub use health::ProcessFigures;
 pub use inspection::{PrimitiveState, ServerKind, ServerStanding, ServerState};
 pub use mailboxes::{Mailboxes, OtherGateways};
-pub use outside::{ApiReply, Outside, OwnApis, OwnRequest};
+pub use outside::{ADDRESS_HEADER, ApiReply, CALLER_HEADER, DECIDED_HEADER, LOOPS_HEADER, Outside, OwnApis, OwnRequest};
 pub use seal::SessionSeal;
-pub use server::CALLER_HEADER;
 pub use terms::{CommandTerms, FederationTerms, OperationTerms, ServerTerms, ToolOverride, Transport, ViewTerms};

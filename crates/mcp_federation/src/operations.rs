@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, LinkFault, Messages, Outbound};
 use crate::message::{RpcError, code, method, result, text};
-use crate::outside::{OwnApis, OwnRequest};
+use crate::outside::{ADDRESS_HEADER, LOOPS_HEADER, OwnApis, OwnRequest};
 use crate::terms::OperationTerms;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -133,7 +133,9 @@ impl OperationsServer {
         };
         let target = if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) };
         let (api, method, time_max) = (self.terms.api.clone(), operation.method.clone(), self.time_max);
-        Ok(OwnRequest { api, method, target, headers: lines, body, time_max })
+        let told = |name| own(name).map(|(_, value)| value).unwrap_or_default();
+        let (client_address, loops) = (told(ADDRESS_HEADER).parse().ok(), told(LOOPS_HEADER).parse().unwrap_or_default());
+        Ok(OwnRequest { api, method, target, headers: lines, body, time_max, client_address, loops })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::federated::{Asked, FederatedServer};
 use crate::message::{RpcError, code, text};
+use crate::outside::{CALLER_HEADER, DECIDED_HEADER};
 use crate::relay::{ReplyBody, empty_reply, json_reply};
 use crate::version::{META_VERSION, MODERN};
 use crate::{legacy, modern};
@@ -19,9 +20,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use tokio::net::UnixStream as AsyncStream;
-
-/// In which the data path tells who calls. It replaces what clients send.
-pub const CALLER_HEADER: &str = "X-Tollgate-Mcp-Caller";
+use tollgate_mcp::Call;
 
 /// Largest body of a request. The data path has its own limit.
 const BODY_BYTES_MAX: usize = 8 << 20;
@@ -74,7 +73,8 @@ impl FederatedServer {
             let error = RpcError::new(code::INVALID_REQUEST, "the body is too large, or was cut").response(&Value::Null);
             return json_reply(StatusCode::BAD_REQUEST, &error);
         };
-        asked.message = match serde_json::from_slice(&body.to_bytes()) {
+        let body = body.to_bytes();
+        asked.message = match serde_json::from_slice(&body) {
             Ok(message @ Value::Object(_)) => message,
             read => {
                 let (code, why) = match read {
@@ -84,6 +84,11 @@ impl FederatedServer {
                 return json_reply(StatusCode::BAD_REQUEST, &RpcError::new(code, why).response(&Value::Null));
             }
         };
+        let is_decided = |call: Call| asked.header(DECIDED_HEADER).is_none_or(|decided| call.to_header() == decided);
+        if asked.header(DECIDED_HEADER).is_some() && !Call::read(&body).is_ok_and(|call| call.is_some_and(is_decided)) {
+            let error = RpcError::new(code::HEADER_MISMATCH, "the head names another call than the body");
+            return json_reply(StatusCode::BAD_REQUEST, &error.response(&asked.id()));
+        }
         let has_version = text(&asked.message, &["params", "_meta", META_VERSION]).is_some();
         match has_version || asked.header("mcp-protocol-version") == Some(MODERN) {
             true => modern::respond(&self, asked).await,

@@ -102,6 +102,7 @@ mod mcp_judges;
 mod mcp_keys;
 mod mcp_questions;
 mod mcp_state;
+mod mcp_strict;
 mod message_forms;
 mod metrics;
 mod metrics_states;

@@ -159,15 +159,15 @@ if(this.version=MODERN,!(await this.send("server/discover",{})).message?.result)
 ids,lines2={},members={...params};this.version===MODERN&&(members._meta=JSON.stringify({[`${META}protocolVersion`]:MODERN,[`${META}clientInfo`]:CLIENT,[`${META}\
 clientCapabilities`]:{}}),lines2["Mcp-Method"]=method,name!==void 0&&(lines2["Mcp-Name"]=encoded(name)));let written2=Object.entries(members).map(([member,text])=>`${JSON.
 stringify(member)}:${text}`).join(","),tried=await this.post("POST",`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":{${written2}}}`,lines2);
-return{tried,...read2(tried,id)}}post(method,body,lines2){let{api,path,host,header:name,key}=this.caller,headers={Accept:"application/json, text/event-stream",...lines2};
-return body&&(headers["Content-Type"]="application/json"),key&&(headers[name]=key),this.session&&(headers["Mcp-Session-Id"]=this.session),this.version&&(headers["\
-MCP-Protocol-Version"]=this.version),call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES})}};function header(tried,name){return tried.
-headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)&&!text.startsWith("\
-=?base64?")?text:`=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`}function read2(tried,id){if(tried.body_truncated)return{message:null,
-fault:"The answer is longer than can be shown here."};let texts=(header(tried,"content-type")??"").startsWith("text/event-stream")?events(tried.body):[tried.body];
-for(let text of texts)try{let message=JSON.parse(text);if(message?.id===id||message?.error&&texts.length===1)return{message,fault:message.error?String(message.error.
-message??""):""}}catch{}return{message:null,fault:tried.body.trim()?"The answer is no message of the protocol.":"There is no answer."}}function events(text){return text.
-split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line=>line.startsWith("data:")).map(line=>line.slice(5).replace(/^ /,"")).join(`
+return{tried,...read2(tried,id)}}post(method,body,lines2){let{api,path,host,header:name,key,keyId}=this.caller,headers={Accept:"application/json, text/event-str\
+eam",...lines2};return body&&(headers["Content-Type"]="application/json"),key&&!keyId&&(headers[name]=key),this.session&&(headers["Mcp-Session-Id"]=this.session),
+this.version&&(headers["MCP-Protocol-Version"]=this.version),call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES,key_id:keyId,
+key_header:name})}};function header(tried,name){return tried.headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
+test(text)&&!text.startsWith("=?base64?")?text:`=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`}function read2(tried,id){if(tried.body_truncated)
+return{message:null,fault:"The answer is longer than can be shown here."};let texts=(header(tried,"content-type")??"").startsWith("text/event-stream")?events(tried.
+body):[tried.body];for(let text of texts)try{let message=JSON.parse(text);if(message?.id===id||message?.error&&texts.length===1)return{message,fault:message.error?
+String(message.error.message??""):""}}catch{}return{message:null,fault:tried.body.trim()?"The answer is no message of the protocol.":"There is no answer."}}function events(text){
+return text.split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line=>line.startsWith("data:")).map(line=>line.slice(5).replace(/^ /,"")).join(`
 `)).filter(Boolean)}function row(kind,name,entry){let text=value=>typeof value=="string"?value:"";return{id:`${kind}:${name}`,kind,name,own_name:name,server:"",title:text(entry.title),
 description:text(entry.description),digest:"",pin:"",withheld:"",changed:!1,state:"shown",entry:Object.keys(entry).length?entry:void 0}}function Lines({children}){
 return i($,{children:children.split(`
@@ -219,54 +219,59 @@ ${found2.body_base64?`(not text; in base64)
 ${found2.body}`:found2.body.split(`
 `).map(visible).join(`
 `)}`}),found2.body_truncated&&i("small",{children:"The rest of the body is not shown."})]}),i("small",{children:i(Text,{children:found2.note})})]})}var FIELDS_MAX=40;function headerOf(definition){return[definition?.auth,...Object.values(definition?.auth_configs??{})].map(place2=>place2?.auth_header_name).find(
-name=>typeof name=="string"&&name)??"Authorization"}function useClient(id,definition){let[asking,setAsking]=w({key:"",path:definition?.proxy?.listen_path??"/"}),
-client=U(null);return S(()=>()=>client.current?.made.end(),[]),{asking,setAsking,take:()=>{let by=JSON.stringify(asking);return client.current?.by!==by&&(client.
-current?.made.end(),client.current={by,made:new McpClient({api:id,path:asking.path,host:definition?.domain??"",header:headerOf(definition),key:asking.key})}),client.
-current.made},drop:()=>{client.current?.made.end(),client.current=null}}}function CallerFields({definition,asking,change}){return i($,{children:[!definition?.use_keyless&&
-i(Field,{label:`Key (${headerOf(definition)})`,wide:!0,hint:"Sent as a client sends it; it is not kept.",children:i("input",{class:"mono",type:"password",autocomplete:"\
-off",value:asking.key,onInput:event=>change({...asking,key:event.currentTarget.value})})}),i("details",{class:"field wide",children:[i("summary",{children:"Path"}),
-i(Field,{label:"Path of the endpoint",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:asking.path,onInput:event=>change({...asking,path:event.currentTarget.
-value})})})]})]})}var LISTS=[["tools/list","tools","tool","name"],["prompts/list","prompts","prompt","name"],["resources/list","resources","resource","uri"],["r\
-esources/templates/list","resourceTemplates","template","uriTemplate"]];function ListWithKey({id,definition,close,found:found2}){let{asking,setAsking,take,drop}=useClient(
-id,definition),[failure,setFailure]=w(null),[busy,setBusy]=w(!1);return i(Dialog,{title:"List with a key",close,side:!0,children:[i("form",{class:"form",onSubmit:async event=>{
-event.preventDefault(),setBusy(!0),setFailure(null);try{let rows=new Map;for(let[method,member,kind,name]of LISTS)for(let entry of await take().list(method,member))
-if(typeof entry[name]=="string"){let made=row(kind,entry[name],entry);rows.set(made.id,made)}found2([...rows.values()])}catch(failed){setFailure(failed),setBusy(
-!1),drop()}},children:[i(CallerFields,{definition,asking,change:setAsking}),i("div",{class:"row wide",children:[i(Button,{kind:"primary",type:"submit",disabled:busy,
-children:busy?"Asking":"List"}),i("small",{children:"Takes some requests, which count against limits and quotas."})]})]}),i(Failed,{failure,id,secret:asking.key})]})}
-function Failed({failure,id,secret}){return failure?failure instanceof Refused?i("div",{class:"stack",children:[i(Verdict,{exchange:failure.exchange}),i(Result,
-{found:failure.exchange.tried,asked:id,secret})]}):i(ErrorBox,{failure}):null}function TryTool({id,definition,chosen,close}){let{asking,setAsking,take,drop}=useClient(
-id,definition),[tools,setTools]=w(null),[name,setName]=w(chosen??""),[text,setText]=w("{}"),[isWhole,setWhole]=w(!1),[values,setValues]=w(new Map),[found2,setFound]=w(
-null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),tool=tools?.find(one=>one.name===name),fields=fieldsOf(tool?.inputSchema),asJson=isWhole||!fields,choose=next=>{
-setName(next),setValues(new Map),setText("{}"),setFound(null)},run=async(what,work)=>{setBusy(what),setFailure(null);try{await work()}catch(failed){setFailure(failed)}finally{
-setBusy("")}},list=()=>run("list",async()=>{try{let listed=(await take().list("tools/list","tools")).filter(one=>typeof one.name=="string");setTools(listed),listed.
-some(one=>one.name===name)||choose(chosen??listed[0]?.name??"")}catch(failed){throw drop(),failed}}),send=event=>{event.preventDefault(),run("call",async()=>{let written2=asJson?
-text.trim()||"{}":argumentsOf(fields,values);check(written2);let call2=()=>take().ask("tools/call",{name:JSON.stringify(name),arguments:written2},name),exchange;
-try{exchange=await call2()}catch(failed){throw failed instanceof Refused&&drop(),failed}exchange.tried.status===404&&(drop(),exchange=await call2()),setFound({exchange,
-tool:name})})};return S(()=>{definition?.use_keyless&&list()},[]),may("editor")?i(Dialog,{title:"Try a tool",close,side:!0,children:[i("form",{class:"form",onSubmit:event=>{
-event.preventDefault(),list()},children:[i(CallerFields,{definition,asking,change:next=>{setAsking(next),setTools(null)}}),i("div",{class:"row wide",children:[i(
-Button,{type:"submit",kind:tools?"plain":"primary",icon:"refresh",disabled:!!busy,children:busy==="list"?"Asking":tools?"List the tools again":"List the tools"}),
-i("small",{children:"All requests go through this gateway only, and count against limits and quotas."})]})]}),tools?.length===0&&i(Note,{tone:"warn",icon:"alert",
-children:"A client with this key sees no tool. One that it does not see can be called by its name all the same."}),i("form",{class:"form",onSubmit:send,children:[
-tools&&tools.length>0?i(Field,{label:"Tool",wide:!0,children:i("select",{value:name,onChange:event=>choose(event.currentTarget.value),children:[!tool&&name&&i("\
-option",{value:name,children:`${visible(name)} (not listed)`}),tools.map(one=>i("option",{value:one.name,children:visible(one.name)},one.name))]})}):i(Field,{label:"\
-Tool",wide:!0,hint:"List the tools to choose one, and for a form of its arguments.",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:name,onInput:event=>choose(
-event.currentTarget.value)})}),typeof tool?.description=="string"&&tool.description&&i("p",{class:"wide told",children:i(Lines,{children:tool.description})}),fields&&
-fields.length>0&&i("label",{class:"choice wide",children:[i("input",{type:"checkbox",checked:isWhole,onChange:()=>{if(!isWhole)try{setText(JSON.stringify(JSON.parse(
-argumentsOf(fields,values)),null,2))}catch{setText("{}")}setWhole(!isWhole)}})," Arguments as JSON"]}),asJson?i(Field,{label:"Arguments as JSON",wide:!0,children:i(
-"textarea",{class:"mono",rows:6,spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)})}):fields.map(field=>i(Argument,{field,value:values.
-get(field.name)??"",change:value=>setValues(new Map(values).set(field.name,value))},field.name)),i("div",{class:"row wide",children:i(Button,{kind:"primary",icon:"\
-play",type:"submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i(Failed,{failure,id,secret:asking.key}),found2&&i("div",{class:"stack",
-role:"region","aria-label":"What came of it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.message?.result}),i("details",{children:[
-i("summary",{children:"The request through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.key})]})]})]}):i(Dialog,{title:"Try a too\
-l",close,children:i(Note,{children:"Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,message,fault}=exchange,refused=tried.steps.
-find(step=>step.decision==="refuse"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`why ${error||refused||!message?"bad":isError?
-"warn":"ok"}`,children:[i("p",{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(Text,{children:refused.message||refused.cause.
-replaceAll("_"," ")})]}):error?i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(error.message??"")})]}):message?isError?
-"The tool says that it failed":"Done":i($,{children:["No result: ",i(Text,{children:fault})]})," ",i("small",{children:["(",tried.status?`status ${tried.status}`:
-"no answer"," in ",duration(tried.took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[", JSON-RPC error ",String(error.code)]}),")"]})]}),
-error?.data!==void 0&&i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({result}){if(!result)return null;let parts=Array.isArray(
-result.content)?result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"Result"}),parts.map((part,at)=>i("pre",{class:"docu\
-ment",tabIndex:0,children:part?.type==="text"?String(part.text).split(`
+name=>typeof name=="string"&&name)??"Authorization"}var KEYS_MAX=100;function useClient(id,definition){let[asking,setAsking]=w({key:"",keyId:"",path:definition?.
+proxy?.listen_path??"/"}),client=U(null);return S(()=>()=>client.current?.made.end(),[]),{asking,setAsking,take:()=>{let by=JSON.stringify(asking);return client.
+current?.by!==by&&(client.current?.made.end(),client.current={by,made:new McpClient({api:id,path:asking.path,host:definition?.domain??"",header:headerOf(definition),
+key:asking.key,keyId:asking.keyId})}),client.current.made},drop:()=>{client.current?.made.end(),client.current=null}}}function CallerFields({id,definition,asking,
+change}){let keys=useLoaded(()=>definition?.use_keyless?Promise.resolve([]):listKeys({limit:1e3}).then(page=>page.rows.filter(one=>one.apis?.includes(id)||one.policies?.
+length).slice(0,KEYS_MAX),()=>[]),[id]);return i($,{children:[!definition?.use_keyless&&i(Field,{label:"Whose key",wide:!0,hint:asking.keyId?"The gateway sends \
+it; it is not shown.":void 0,children:i("select",{value:asking.keyId,onChange:event=>change({...asking,keyId:event.currentTarget.value}),children:[i("option",{value:"",
+children:"One that you paste, or none"}),(keys.value??[]).map(one=>i("option",{value:one.id,children:visible(one.alias||one.id)},one.id))]})}),!definition?.use_keyless&&
+!asking.keyId&&i(Field,{label:`Key (${headerOf(definition)})`,wide:!0,hint:"Sent as a client sends it; it is not kept.",children:i("input",{class:"mono",type:"p\
+assword",autocomplete:"off",value:asking.key,onInput:event=>change({...asking,key:event.currentTarget.value})})}),i("details",{class:"field wide",children:[i("s\
+ummary",{children:"Path"}),i(Field,{label:"Path of the endpoint",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:asking.path,onInput:event=>change(
+{...asking,path:event.currentTarget.value})})})]})]})}var LISTS=[["tools/list","tools","tool","name"],["prompts/list","prompts","prompt","name"],["resources/lis\
+t","resources","resource","uri"],["resources/templates/list","resourceTemplates","template","uriTemplate"]];function ListWithKey({id,definition,close,found:found2}){
+let{asking,setAsking,take,drop}=useClient(id,definition),[failure,setFailure]=w(null),[busy,setBusy]=w(!1);return i(Dialog,{title:"List with a key",close,side:!0,
+children:[i("form",{class:"form",onSubmit:async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let rows=new Map;for(let[method,member,kind,name]of LISTS)
+for(let entry of await take().list(method,member))if(typeof entry[name]=="string"){let made=row(kind,entry[name],entry);rows.set(made.id,made)}found2([...rows.values()])}catch(failed){
+setFailure(failed),setBusy(!1),drop()}},children:[i(CallerFields,{id,definition,asking,change:setAsking}),i("div",{class:"row wide",children:[i(Button,{kind:"pr\
+imary",type:"submit",disabled:busy,children:busy?"Asking":"List"}),i("small",{children:"Takes some requests, which count against limits and quotas."})]})]}),i(Failed,
+{failure,id,secret:asking.key})]})}function Failed({failure,id,secret}){return failure?failure instanceof Refused?i("div",{class:"stack",children:[i(Verdict,{exchange:failure.
+exchange}),i(Result,{found:failure.exchange.tried,asked:id,secret})]}):i(ErrorBox,{failure}):null}function TryTool({id,definition,chosen,close}){let{asking,setAsking,
+take,drop}=useClient(id,definition),[tools,setTools]=w(null),[name,setName]=w(chosen??""),[text,setText]=w("{}"),[isWhole,setWhole]=w(!1),[values,setValues]=w(new Map),
+[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),outcome=U(null);S(()=>outcome.current?.scrollIntoView({block:"nearest"}),[found2,failure]);
+let tool=tools?.find(one=>one.name===name),fields=fieldsOf(tool?.inputSchema),asJson=isWhole||!fields,choose=next=>{setName(next),setValues(new Map),setText("{}"),
+setFound(null)},run=async(what,work)=>{setBusy(what),setFailure(null);try{await work()}catch(failed){setFailure(failed)}finally{setBusy("")}},list=()=>run("list",
+async()=>{try{let listed=(await take().list("tools/list","tools")).filter(one=>typeof one.name=="string");setTools(listed),listed.some(one=>one.name===name)||choose(
+chosen??listed[0]?.name??"")}catch(failed){throw drop(),failed}}),send=event=>{event.preventDefault(),run("call",async()=>{let written2=asJson?text.trim()||"{}":
+argumentsOf(fields,values);check(written2);let call2=()=>take().ask("tools/call",{name:JSON.stringify(name),arguments:written2},name),exchange;try{exchange=await call2()}catch(failed){
+throw failed instanceof Refused&&drop(),failed}exchange.tried.status===404&&(drop(),exchange=await call2()),setFound({exchange,tool:name})})};return S(()=>{definition?.
+use_keyless&&list()},[]),may("editor")?i(Dialog,{title:"Try a tool",close,side:!0,children:[i("form",{class:"form",onSubmit:event=>{event.preventDefault(),list()},
+children:[i(CallerFields,{id,definition,asking,change:next=>{setAsking(next),setTools(null)}}),i("div",{class:"row wide",children:[i(Button,{type:"submit",kind:tools?
+"plain":"primary",icon:"refresh",disabled:!!busy,children:busy==="list"?"Asking":tools?"List the tools again":"List the tools"}),i("small",{children:"All reques\
+ts go through this gateway only, and count against limits and quotas."})]})]}),tools?.length===0&&i(Note,{tone:"warn",icon:"alert",children:"A client with this \
+key sees no tool. One that it does not see can be called by its name all the same."}),i("form",{class:"form",onSubmit:send,children:[tools&&tools.length>0?i(Field,
+{label:"Tool",wide:!0,children:i("select",{value:name,onChange:event=>choose(event.currentTarget.value),children:[!tool&&name&&i("option",{value:name,children:`${visible(
+name)} (not listed)`}),tools.map(one=>i("option",{value:one.name,children:visible(one.name)},one.name))]})}):i(Field,{label:"Tool",wide:!0,hint:"List the tools \
+to choose one, and for a form of its arguments.",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:name,onInput:event=>choose(event.currentTarget.
+value)})}),typeof tool?.description=="string"&&tool.description&&i("p",{class:"wide told",children:i(Lines,{children:tool.description})}),fields&&fields.length>
+0&&i("label",{class:"choice wide",children:[i("input",{type:"checkbox",checked:isWhole,onChange:()=>{if(!isWhole)try{setText(JSON.stringify(JSON.parse(argumentsOf(
+fields,values)),null,2))}catch{setText("{}")}setWhole(!isWhole)}})," Arguments as JSON"]}),asJson?i(Field,{label:"Arguments as JSON",wide:!0,children:i("textare\
+a",{class:"mono",rows:6,spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)})}):fields.map(field=>i(Argument,{field,value:values.get(field.
+name)??"",change:value=>setValues(new Map(values).set(field.name,value))},field.name)),i("div",{class:"row wide",children:i(Button,{kind:"primary",icon:"play",type:"\
+submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i("div",{class:"stack",ref:outcome,children:[i(Failed,{failure,id,secret:asking.key}),
+found2&&!failure&&i("div",{class:"stack",role:"region","aria-label":"What came of it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.
+message?.result}),i("details",{children:[i("summary",{children:"The request through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.
+key})]})]})]})]}):i(Dialog,{title:"Try a tool",close,children:i(Note,{children:"Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,
+message,fault}=exchange,refused=tried.steps.find(step=>step.decision==="refuse"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`\
+why ${error||refused||!message?"bad":isError?"warn":"ok"}`,children:[i("p",{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(
+Text,{children:refused.message||refused.cause.replaceAll("_"," ")})]}):error?i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(
+error.message??"")})]}):message?isError?"The tool says that it failed":"Done":i($,{children:["No result: ",i(Text,{children:fault})]})," ",i("small",{children:[
+"(",tried.status?`status ${tried.status}`:"no answer"," in ",duration(tried.took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[",\
+ JSON-RPC error ",String(error.code)]}),")"]})]}),error?.data!==void 0&&!refused&&i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({
+result}){if(!result)return null;let parts=Array.isArray(result.content)?result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"\
+Result"}),parts.map((part,at)=>i("pre",{class:"document",tabIndex:0,children:part?.type==="text"?String(part.text).split(`
 `).map(visible).join(`
 `):typeof part?.data=="string"?`${visible(part.type)}, ${visible(part.mimeType)}, ${bytes(part.data.length*.75)}`:pretty(part)},at))]}),result.structuredContent!==
 void 0&&i("div",{children:[i("h3",{children:"Structured result"}),i("pre",{class:"document",tabIndex:0,children:pretty(result.structuredContent)})]}),!parts.length&&

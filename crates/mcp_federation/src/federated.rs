@@ -3,7 +3,7 @@
 use crate::answer::{Agreed, Answer, LinkFault};
 use crate::catalogue::Catalogue;
 use crate::ended::EndedSessions;
-use crate::inspection::{PrimitiveState, ServerState};
+use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
 use crate::message::{RpcError, code, request, text};
 use crate::outside::Outside;
@@ -96,9 +96,9 @@ impl FederatedServer {
         let _ = asked.await;
     }
 
-    /// What they offer, for people who look: what clients do not see first.
-    pub fn primitives(&self) -> Vec<PrimitiveState> {
-        self.state.primitives()
+    /// What `pick` makes of all that they offer, for people who look.
+    pub fn primitives<R>(&self, pick: impl FnMut(Primitive<'_>) -> Option<R>) -> Vec<R> {
+        self.state.primitives(pick)
     }
 
     /// What clients are told about the federation itself.

@@ -31,7 +31,7 @@ mod version;
 pub use federated::FederatedServer;
 pub use glob::Glob;
 pub use health::ProcessFigures;
-pub use inspection::{PrimitiveState, ServerKind, ServerStanding, ServerState};
+pub use inspection::{Primitive, ServerKind, ServerStanding, ServerState};
 pub use outside::{ApiReply, Outside, OwnApis, OwnRequest};
 pub use seal::SessionSeal;
 pub use server::CALLER_HEADER;

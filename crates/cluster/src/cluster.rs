@@ -44,6 +44,7 @@ const MESSAGE_BYTES_MAX: usize = 8 << 20;
 const PRESENCE: &str = "TollgatePresence";
 const ASK: &str = "TollgateAsk";
 const ANSWER: &str = "TollgateAnswer";
+const MAIL: &str = "TollgateMail";
 
 /// What this gateway does for the others.
 pub trait ClusterHost: Send + Sync {
@@ -51,6 +52,8 @@ pub trait ClusterHost: Send + Sync {
     fn state(&self) -> NodeState;
     /// Answers another gateway's question; may block.
     fn answer(&self, question: &Value) -> Option<Value>;
+    /// Takes what another gateway has sent to this one alone; must not block.
+    fn receive(&self, mail: Value);
     /// Something happened to another gateway.
     fn note(&self, event: NodeEvent);
 }
@@ -102,7 +105,7 @@ struct OwnNode {
 /// A question or its answer.
 #[derive(Serialize, Deserialize)]
 struct NodeMessage {
-    /// Names the question.
+    /// Names the question; of mail, the process that it is for.
     question: String,
     /// The process that has sent the message.
     process: String,
@@ -208,6 +211,16 @@ impl Cluster {
         }
         lock(&self.questions).remove(&id);
         NodeAnswers { answers, missing }
+    }
+
+    /// The name of this process, unlike any other.
+    pub fn process_id(&self) -> &str {
+        &self.id
+    }
+
+    /// Sends something to one process, which [receives](ClusterHost::receive) it. Says whether it was sent.
+    pub async fn send(&self, process_id: &str, mail: Value) -> bool {
+        self.tell(MAIL, process_id, mail).await
     }
 
     /// Tells all gateways of a purge, and waits until each that is known to be alive has carried it out.
@@ -336,7 +349,7 @@ impl Cluster {
             return Err("it is too long");
         }
         // Most messages of Tyk's channel are about keys; they are not even parsed.
-        if ![PRESENCE, PURGE, ASK, ANSWER, DELETE_API_CACHE].iter().any(|command| contains(message, command)) {
+        if ![PRESENCE, PURGE, ASK, ANSWER, MAIL, DELETE_API_CACHE].iter().any(|command| contains(message, command)) {
             return Ok(());
         }
         let message = UncheckedMessage::parse(message)?;
@@ -356,7 +369,7 @@ impl Cluster {
                 self.signer.check(&message)?;
                 own.purges.target.purge_with_redis(message.payload());
             }
-            command @ (ASK | ANSWER) => {
+            command @ (ASK | ANSWER | MAIL) => {
                 self.signer.check(&message)?;
                 let content: NodeMessage = serde_json::from_str(message.payload()).map_err(|_| "it has no content")?;
                 if content.process != self.id {
@@ -392,6 +405,12 @@ impl Cluster {
             if let Some(asker) = lock(&self.questions).get(&content.question) {
                 // Full if a gateway answers twice.
                 let _ = asker.try_send((content.from, content.content));
+            }
+            return;
+        }
+        if command == MAIL {
+            if content.question == self.id {
+                own.host.receive(content.content);
             }
             return;
         }

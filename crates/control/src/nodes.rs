@@ -212,6 +212,10 @@ impl ClusterHost for OwnFigures {
         }
     }
 
+    fn receive(&self, mail: Value) {
+        self.shared.registry.mailboxes.receive(mail);
+    }
+
     fn note(&self, event: NodeEvent) {
         let changes = &self.shared.observer.changes;
         match event {

@@ -30,7 +30,7 @@ use tollgate_cluster::CachePurge;
 use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
-use tollgate_mcp_federation::{FederatedServer, OwnApis};
+use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
 use tollgate_outbound::LazyCallClient;
@@ -69,6 +69,8 @@ pub struct Registry {
     pub api_calls: OnceLock<Arc<ApiCallQueue>>,
     /// The gateway's own APIs; set where requests are sent.
     pub own_apis: OnceLock<Arc<dyn OwnApis>>,
+    /// Where calls of MCP clients wait for answers.
+    pub mailboxes: Arc<Mailboxes>,
     /// Seals names of sessions: all gateways of a cluster have the same.
     pub session_secret: OnceLock<[u8; 32]>,
     /// The clients of the OAuth 2.0 provider.

@@ -19,6 +19,7 @@ use tollgate_data::api_call::api_call_queue;
 use tollgate_data::bundle_store::BundleStore;
 use tollgate_data::client_tls::{AllowList, ClientTerms};
 use tollgate_data::gateway_state::GatewayState;
+use tollgate_data::mcp_mail::ClusterMail;
 use tollgate_data::own_apis::ServedApis;
 use tollgate_data::probe::probe_queue;
 use tollgate_data::registry::Registry;
@@ -115,6 +116,9 @@ impl GatewayParts {
             uptime_records: UptimeRecords::open(config)?,
             control: Arc::new(control),
         });
+        if let Some(cluster) = &shared.cluster {
+            shared.registry.mailboxes.connect(Arc::new(ClusterMail(cluster.clone())));
+        }
         let _ = shared.registry.own_apis.set(Arc::new(ServedApis::of(&shared)));
         listen_to_hosts(&shared);
         let ports = Arc::new(api_ports(config, port_terms, inherited.api_ports()));

@@ -2,15 +2,16 @@
 
 use crate::answer::{Agreed, Answer, LinkFault};
 use crate::catalogue::Catalogue;
+use crate::client::Client;
 use crate::ended::EndedSessions;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
-use crate::message::{RpcError, code, request, text};
+use crate::message::{RpcError, code, meta_of, request, text};
 use crate::outside::Outside;
 use crate::relay::Shape;
-use crate::state::FederationState;
+use crate::state::{Backend, FederationState};
 use crate::terms::FederationTerms;
-use crate::version::Era;
+use crate::version::{Era, META_CAPABILITIES};
 use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
@@ -40,12 +41,17 @@ pub(crate) struct Asked {
     pub headers: HeaderMap,
     /// Who calls; empty if that is not known.
     pub caller: String,
+    /// The known part of what the client can do.
+    pub capabilities: Value,
     pub message: Value,
 }
 
 /// Where a call goes.
 pub(crate) struct Route {
     pub server: usize,
+    pub method: String,
+    /// The name or URI of what is called, as the client says it.
+    pub name: String,
     pub params: Value,
     /// Header lines for a modern server.
     pub headers: Vec<(String, String)>,
@@ -64,6 +70,11 @@ impl Asked {
 
     pub(crate) fn params(&self) -> Value {
         self.message.get("params").cloned().unwrap_or_else(|| json!({}))
+    }
+
+    /// Who may bring messages for its calls.
+    pub(crate) fn owner(&self, server: &FederatedServer) -> String {
+        format!("{}\n{}", server.state.terms.api, self.caller)
     }
 
     pub(crate) fn reads_events(&self) -> bool {
@@ -130,10 +141,18 @@ impl FederatedServer {
         Ok(page)
     }
 
+    /// Whether it is known that each request to a server stands for itself.
+    pub(crate) fn is_modern(&self, server: usize) -> bool {
+        self.state.backends.get(server).is_some_and(Backend::is_modern)
+    }
+
     /// Where a call goes. `code` is that of a resource that does not exist.
     pub(crate) fn route(&self, catalogue: &Catalogue, method: &str, mut params: Value, unknown: i64) -> Result<Route, RpcError> {
         let missing = |what: &str| RpcError::new(code::INVALID_PARAMS, format!("missing required parameter: {what}"));
-        let of = |server, params| Route { server, params, headers: Vec::new(), tool: None };
+        let of = |server, name: &str, params| {
+            let (name, method) = (name.to_owned(), method.to_owned());
+            Route { server, method, name, params, headers: Vec::new(), tool: None }
+        };
         match method {
             "tools/call" => {
                 let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
@@ -149,14 +168,14 @@ impl FederatedServer {
                 }
                 let headers = tool.argument_headers(arguments);
                 params["name"] = tool.name.clone().into();
-                Ok(Route { server: tool.server, params, headers, tool: Some(name) })
+                Ok(Route { headers, tool: Some(name.clone()), ..of(tool.server, &name, params) })
             }
             "prompts/get" => {
                 let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
                 let found = catalogue.prompt(&name);
                 let (server, own) = found.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, format!("unknown prompt: {name}")))?;
                 params["name"] = own.into();
-                Ok(of(server, params))
+                Ok(of(server, &name, params))
             }
             "completion/complete" => {
                 let found = match text(&params, &["ref", "type"]) {
@@ -173,13 +192,13 @@ impl FederatedServer {
                 let (server, own) =
                     found.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "the reference is to nothing that is here"))?;
                 own.into_iter().for_each(|own| params["ref"]["name"] = own.into());
-                Ok(of(server, params))
+                Ok(of(server, "", params))
             }
             _ => {
                 let uri = text(&params, &["uri"]).ok_or_else(|| missing("uri"))?.to_owned();
                 let not_found = || RpcError { data: Some(json!({"uri": uri})), ..RpcError::new(unknown, "Resource not found") };
                 let server = catalogue.resource(&uri).ok_or_else(not_found)?;
-                Ok(of(server, params))
+                Ok(of(server, &uri, params))
             }
         }
     }
@@ -188,35 +207,40 @@ impl FederatedServer {
     pub(crate) async fn call(
         &self,
         asked: &Asked,
-        method: &str,
-        route: Route,
+        route: &Route,
         agreed: Option<Agreed>,
-    ) -> Result<Answer, LinkFault> {
+    ) -> Result<(Arc<Agreed>, Answer), LinkFault> {
         let gone = || LinkFault::Unreachable("it is no longer there".to_owned());
         let backend = self.state.backends.get(route.server).ok_or_else(gone)?;
         let headers = match &backend.link {
             // An API of the gateway itself gets the client's credentials, and picks them.
             Link::Operations(_) => texts(&asked.headers),
-            Link::Http(_) | Link::Command(_) => route.headers,
+            Link::Http(_) | Link::Command(_) => route.headers.clone(),
         };
         if let Some(agreed) = agreed {
-            let message = request(&asked.id(), method, route.params.clone());
-            match backend.send(&agreed, message, None, headers.clone()).await {
+            let message = request(&asked.id(), &route.method, route.params.clone());
+            match backend.send(&agreed, message, headers.clone()).await {
                 Err(LinkFault::SessionGone) => {}
-                answer => return answer,
+                answer => return Ok((Arc::new(agreed), answer?)),
             }
         }
         // Requests of several sessions share this one: their ids must differ.
         let id = json!(self.last_id.fetch_add(1, Ordering::Relaxed));
-        let message = request(&id, method, route.params);
-        let agreed = backend.agreed(&asked.caller).await?;
-        match backend.send(&agreed, message.clone(), None, headers.clone()).await {
+        let mut params = route.params.clone();
+        if let Some(meta) = meta_of(&mut params) {
+            meta.entry(META_CAPABILITIES).or_insert_with(|| asked.capabilities.clone());
+        }
+        let message = request(&id, &route.method, params);
+        let client = Client { caller: Some(asked.caller.clone()), capabilities: asked.capabilities.to_string() };
+        let agreed = backend.agreed(&client).await?;
+        match backend.send(&agreed, message.clone(), headers.clone()).await {
             Err(LinkFault::SessionGone) => {
-                backend.forget(&asked.caller);
-                let agreed = backend.agreed(&asked.caller).await?;
-                backend.send(&agreed, message, None, headers).await
+                backend.forget(&client);
+                let agreed = backend.agreed(&client).await?;
+                let answer = backend.send(&agreed, message, headers).await?;
+                Ok((agreed, answer))
             }
-            answer => answer,
+            answer => Ok((agreed, answer?)),
         }
     }
 

@@ -1,7 +1,8 @@
 //! A server over streamable HTTP.
 
 use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, StreamMessage, WAITING_MAX};
-use crate::message::is_response;
+use crate::client::THINKING_MAX;
+use crate::message::{is_request, is_response};
 use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -136,6 +137,7 @@ fn read_events(response: Response<Incoming>, silence_max: Duration, ending: Endi
     tokio::spawn(async move {
         let mut body = response.into_body();
         let mut reader = EventReader::new(MESSAGE_BYTES_MAX);
+        let mut silence_max = silence_max;
         loop {
             let frame = tokio::select! {
                 frame = timeout(silence_max, body.frame()) => frame,
@@ -152,6 +154,10 @@ fn read_events(response: Response<Incoming>, silence_max: Duration, ending: Endi
                 };
                 let Some(parts) = EventParts::read(event).filter(EventParts::is_message) else { continue };
                 let Ok(message) = serde_json::from_slice::<Value>(&parts.data) else { continue };
+                // A server that has asked waits for the client.
+                if is_request(&message) {
+                    silence_max = silence_max.max(THINKING_MAX);
+                }
                 let is_last = match &ending {
                     Ending::Response(asked) if is_response(&message) => {
                         if message.get("id") != asked.as_ref() {

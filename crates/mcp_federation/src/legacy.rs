@@ -2,6 +2,8 @@
 //! nothing of it is kept here, so that any gateway serves it.
 
 use crate::answer::{Agreed, Answer, StreamMessage, WAITING_MAX};
+use crate::asked_client::with_questions;
+use crate::client::known_capabilities;
 use crate::federated::{Asked, FederatedServer};
 use crate::link::Link;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
@@ -42,7 +44,7 @@ fn agreed(server: &FederatedServer, facts: &SessionFacts, at: usize) -> Option<A
 }
 
 /// Answers a message.
-pub(crate) async fn respond(server: &Arc<FederatedServer>, asked: Asked) -> Response<ReplyBody> {
+pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> Response<ReplyBody> {
     if method(&asked.message) == "initialize" && is_request(&asked.message) {
         return initialize(server, &asked).await;
     }
@@ -50,6 +52,7 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, asked: Asked) -> Resp
         Ok(facts) => facts,
         Err(refused) => return refused,
     };
+    asked.capabilities.clone_from(&facts.capabilities);
     if is_response(&asked.message) {
         return pass_response(server, asked, &facts).await;
     }
@@ -80,7 +83,11 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, asked: Asked) -> Resp
                     let mut shape = server.shape(&asked, Era::Legacy, route.server);
                     shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
                     let agreed = agreed(server, &facts, route.server);
-                    return shape.reply(server.call(&asked, &method, route, agreed).await).await;
+                    let answer = server.call(&asked, &route, agreed).await.map(|(agreed, answer)| match agreed.era {
+                        Era::Modern => with_questions(server, asked, route, shape.clone(), answer),
+                        Era::Legacy => answer,
+                    });
+                    return shape.reply(answer).await;
                 }
                 Err(error) => Err(error),
             }
@@ -113,7 +120,13 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
     });
     let servers = join_all(begin).await.into_iter().flatten().collect();
     let ends_unix_s = SessionSeal::end(now_unix_s());
-    let facts = SessionFacts { version: version.to_owned(), caller: asked.caller.clone(), ends_unix_s, servers };
+    let facts = SessionFacts {
+        version: version.to_owned(),
+        caller: asked.caller.clone(),
+        ends_unix_s,
+        servers,
+        capabilities: known_capabilities(capabilities),
+    };
     let Some(name) = server.state.outside.seal.name(&facts) else {
         let error = RpcError::new(code::INTERNAL, "the session has too many servers").response(&asked.id());
         return json_reply(StatusCode::OK, &error);
@@ -129,17 +142,22 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
     response
 }
 
-/// Gives a client's response to the server that has asked.
+/// Gives a client's response to the server that has asked, or to the call that waits for it.
 async fn pass_response(server: &FederatedServer, mut asked: Asked, facts: &SessionFacts) -> Response<ReplyBody> {
     let id = asked.id();
     let parts = id.as_str().and_then(|id| id.split_once(':'));
     let named = parts.and_then(|(name, id)| Some((name.to_owned(), serde_json::from_str::<Value>(id).ok()?)));
     let at = named.as_ref().and_then(|(name, _)| server.state.terms.servers.iter().position(|server| server.name == *name));
     if let (Some(at), Some((_, own))) = (at, named)
-        && let (Some(agreed), Some(backend)) = (agreed(server, facts, at), server.state.backends.get(at))
+        && let Some(backend) = server.state.backends.get(at)
     {
-        asked.message["id"] = own;
-        let _ = backend.send(&agreed, asked.message, None, Vec::new()).await;
+        if let Some(agreed) = agreed(server, facts, at) {
+            asked.message["id"] = own;
+            let _ = backend.send(&agreed, asked.message, Vec::new()).await;
+        } else if let Some(address) = own.as_str().and_then(|own| own.parse().ok()) {
+            let owner = asked.owner(server);
+            server.state.outside.mailboxes.post(&address, &owner, asked.message).await;
+        }
     }
     // A response to something that nobody has asked is nobody's.
     empty_reply(StatusCode::ACCEPTED)
@@ -150,13 +168,10 @@ async fn pass_notification(server: &FederatedServer, asked: &Asked, facts: &Sess
     if method(&asked.message) == "notifications/initialized" {
         return;
     }
-    let told =
-        server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
-            let agreed = agreed(server, facts, at)?;
-            Some(async move {
-                backend.send(&agreed, asked.message.clone(), None, Vec::new()).await.map(|answer| answer.messages.is_none())
-            })
-        });
+    let told = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
+        let agreed = agreed(server, facts, at)?;
+        Some(async move { backend.send(&agreed, asked.message.clone(), Vec::new()).await.map(|answer| answer.messages.is_none()) })
+    });
     join_all(told).await;
 }
 
@@ -166,7 +181,7 @@ async fn set_level(server: &FederatedServer, asked: &Asked, facts: &SessionFacts
     let set = catalogue.servers_with("logging").filter_map(|at| {
         let (agreed, backend) = (agreed(server, facts, at)?, server.state.backends.get(at)?);
         Some(async move {
-            let answer: Option<Answer> = backend.send(&agreed, asked.message.clone(), None, Vec::new()).await.ok();
+            let answer: Option<Answer> = backend.send(&agreed, asked.message.clone(), Vec::new()).await.ok();
             answer?.messages.response().await.ok()
         })
     });

@@ -7,7 +7,9 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod asked_client;
 mod catalogue;
+mod client;
 mod command;
 mod ended;
 mod federated;
@@ -17,6 +19,7 @@ mod http_server;
 mod inspection;
 mod legacy;
 mod link;
+mod mailboxes;
 mod message;
 mod modern;
 mod operations;
@@ -27,11 +30,13 @@ mod server;
 mod state;
 mod terms;
 mod version;
+mod waiting_call;
 
 pub use federated::FederatedServer;
 pub use glob::Glob;
 pub use health::ProcessFigures;
 pub use inspection::{Primitive, ServerKind, ServerStanding, ServerState};
+pub use mailboxes::{Mailboxes, OtherGateways};
 pub use outside::{ApiReply, Outside, OwnApis, OwnRequest};
 pub use seal::SessionSeal;
 pub use server::CALLER_HEADER;

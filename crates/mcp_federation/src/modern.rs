@@ -1,10 +1,12 @@
 //! Clients whose requests each stand for themselves (2026-07-28).
 
 use crate::answer::StreamMessage;
+use crate::client::known_capabilities;
 use crate::federated::{Asked, FederatedServer};
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::version::{Era, META_CAPABILITIES, META_LOG, META_SUBSCRIPTION, META_VERSION, MODERN, supported};
+use crate::waiting_call;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -19,7 +21,9 @@ const CHANGES: [(&str, &str); 3] = [
 ];
 
 /// Answers a message.
-pub(crate) async fn respond(server: &Arc<FederatedServer>, asked: Asked) -> Response<ReplyBody> {
+pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> Response<ReplyBody> {
+    let said = asked.message.get("params").and_then(|params| params.get("_meta")?.get(META_CAPABILITIES));
+    asked.capabilities = known_capabilities(said.unwrap_or(&Value::Null));
     let refused = |status: StatusCode, error: &RpcError| json_reply(status, &error.response(&asked.id()));
     if is_response(&asked.message) {
         let error = RpcError::new(code::INVALID_REQUEST, "clients send no responses");
@@ -62,7 +66,18 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, asked: Asked) -> Resp
             shape.wants_log = text(&asked.message, &["params", "_meta", META_LOG]).is_some();
             shape.ttl_ms = (method == "resources/read").then_some(0);
             shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
-            return shape.reply(server.call(&asked, &method, route, None).await).await;
+            if let Some(facts) = waiting_call::state(server, &asked, &route) {
+                return match waiting_call::resume(server, &asked, facts).await {
+                    Ok(answer) => shape.reply(Ok(answer)).await,
+                    Err(error) => refused(StatusCode::OK, &error),
+                };
+            }
+            if route.params.get("requestState").is_some() && !server.is_modern(route.server) {
+                return refused(StatusCode::OK, &RpcError::new(code::INVALID_PARAMS, "the requestState is none of this server's"));
+            }
+            let called = server.call(&asked, &route, None).await;
+            let answer = called.map(|(agreed, answer)| waiting_call::until_question(server, &asked, &route, agreed, answer));
+            return shape.reply(answer).await;
         }
         "subscriptions/listen" => return listen(server, &asked),
         _ => return refused(StatusCode::NOT_FOUND, &RpcError::new(code::METHOD_NOT_FOUND, "Method not found")),

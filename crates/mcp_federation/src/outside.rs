@@ -1,5 +1,6 @@
 //! What the federation needs of the gateway around it.
 
+use crate::mailboxes::Mailboxes;
 use crate::seal::SessionSeal;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
@@ -18,8 +19,10 @@ pub struct Outside {
     pub client: Arc<CallClient>,
     /// The gateway's own APIs.
     pub apis: Arc<dyn OwnApis>,
-    /// Seals the names of sessions.
+    /// Seals what clients keep.
     pub seal: SessionSeal,
+    /// Where calls wait for answers of their clients.
+    pub mailboxes: Arc<Mailboxes>,
 }
 
 /// The gateway's own APIs.

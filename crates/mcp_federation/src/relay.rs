@@ -145,7 +145,7 @@ impl Shape {
         }
     }
 
-    fn fault_response(&self, fault: LinkFault) -> Value {
+    pub(crate) fn fault_response(&self, fault: LinkFault) -> Value {
         if let LinkFault::Refused(_, Some(error)) = &fault {
             let error = error.get("error").unwrap_or(error);
             if error.get("code").is_some() {

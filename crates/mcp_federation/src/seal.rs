@@ -1,10 +1,13 @@
-//! The names of sessions. A name has all that is to be known of its session, sealed with a key that all gateways of a cluster have: any of them
-//! serves it, and so does the next process after a restart. Nobody can make one, and one is good only for the caller that it was made for.
+//! What clients keep for the federation: names of sessions, and states of calls that wait. Each has all that is to be known, sealed with a key that
+//! all gateways of a cluster have: any of them serves it, and so does the next process after a restart. Nobody can make one, and one is good only for
+//! the caller that it was made for.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// How long a session lasts.
@@ -12,7 +15,7 @@ const LIFE_S: u64 = 24 * 3_600;
 /// Longest name: header lines have bounds, and each server has its part.
 const NAME_BYTES_MAX: usize = 6 << 10;
 
-/// Seals and opens names of sessions.
+/// Seals and opens what clients keep.
 pub struct SessionSeal {
     key: Option<RandomizedNonceKey>,
 }
@@ -32,6 +35,22 @@ pub(crate) struct SessionFacts {
     /// The sessions at the servers behind: name of the server, then its name of the session and its version.
     #[serde(rename = "s")]
     pub servers: BTreeMap<String, (String, String)>,
+    /// What the client can do.
+    #[serde(rename = "d", default, skip_serializing_if = "Value::is_null")]
+    pub capabilities: Value,
+}
+
+/// What a client keeps of a call that waits for its answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WaitingFacts {
+    /// Where the call waits.
+    pub address: String,
+    /// Whose it is.
+    pub caller: String,
+    /// What is called.
+    pub method: String,
+    /// The name of what is called.
+    pub name: String,
 }
 
 impl SessionSeal {
@@ -51,30 +70,47 @@ impl SessionSeal {
 
     /// The name of a session; `None` if it has too many servers.
     pub(crate) fn name(&self, facts: &SessionFacts) -> Option<String> {
-        let mut bytes = serde_json::to_vec(facts).ok()?;
-        let nonce = self.key.as_ref()?.seal_in_place_append_tag(Aad::empty(), &mut bytes).ok()?;
-        let name = URL_SAFE_NO_PAD.encode([nonce.as_ref().as_slice(), &bytes].concat());
-        (name.len() <= NAME_BYTES_MAX).then_some(name)
+        self.sealed("session", facts).filter(|name| name.len() <= NAME_BYTES_MAX)
     }
 
     /// What a name says; `None` for one that was not made here, for this caller, or that has ended.
     pub(crate) fn facts(&self, name: &str, caller: &str, now_unix_s: u64) -> Option<SessionFacts> {
-        if name.len() > NAME_BYTES_MAX {
+        let facts: SessionFacts = self.opened("session", name)?;
+        (facts.caller == caller && facts.ends_unix_s > now_unix_s).then_some(facts)
+    }
+
+    /// The state of a call that waits.
+    pub(crate) fn state(&self, facts: &WaitingFacts) -> Option<String> {
+        self.sealed("waiting call", facts)
+    }
+
+    /// What such a state says; `None` for one that was not made here, for this caller.
+    pub(crate) fn waiting(&self, state: &str, caller: &str) -> Option<WaitingFacts> {
+        self.opened("waiting call", state).filter(|facts: &WaitingFacts| facts.caller == caller)
+    }
+
+    fn sealed(&self, what: &str, facts: &impl Serialize) -> Option<String> {
+        let mut bytes = serde_json::to_vec(facts).ok()?;
+        let nonce = self.key.as_ref()?.seal_in_place_append_tag(Aad::from(what), &mut bytes).ok()?;
+        Some(URL_SAFE_NO_PAD.encode([nonce.as_ref().as_slice(), &bytes].concat()))
+    }
+
+    fn opened<T: DeserializeOwned>(&self, what: &str, text: &str) -> Option<T> {
+        if text.len() > NAME_BYTES_MAX {
             return None;
         }
-        let sealed = URL_SAFE_NO_PAD.decode(name).ok()?;
+        let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (nonce, bytes) = sealed.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
         let mut bytes = bytes.to_vec();
-        let opened = self.key.as_ref()?.open_in_place(nonce, Aad::empty(), &mut bytes).ok()?;
-        let facts: SessionFacts = serde_json::from_slice(opened).ok()?;
-        (facts.caller == caller && facts.ends_unix_s > now_unix_s).then_some(facts)
+        let opened = self.key.as_ref()?.open_in_place(nonce, Aad::from(what), &mut bytes).ok()?;
+        serde_json::from_slice(opened).ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SessionFacts, SessionSeal};
+    use super::{SessionFacts, SessionSeal, WaitingFacts};
 
     #[test]
     fn a_name_is_good_for_its_caller_api_and_time_alone() {
@@ -91,6 +127,12 @@ mod tests {
         forged[20] ^= 1;
         assert_eq!(seal.facts(&String::from_utf8_lossy(&forged), "a", 99), None);
         assert_eq!(seal.facts("", "a", 99), None);
+        let text = |text: &str| text.to_owned();
+        let waiting = WaitingFacts { address: text(".1"), caller: text("a"), method: text("tools/call"), name: text("x") };
+        let state = seal.state(&waiting).unwrap();
+        assert_eq!(seal.waiting(&state, "a"), Some(waiting));
+        assert_eq!(seal.waiting(&state, "b"), None);
+        assert_eq!((seal.waiting(&name, "a"), seal.facts(&state, "a", 99)), (None, None));
         let servers = (0..200).map(|n| (n.to_string(), ("s".repeat(40), String::new()))).collect();
         assert_eq!(seal.name(&SessionFacts { servers, ..facts }), None);
     }

@@ -59,7 +59,7 @@ impl FederatedServer {
             let error = RpcError::new(code::INVALID_REQUEST, "this origin may not call").response(&Value::Null);
             return json_reply(StatusCode::FORBIDDEN, &error);
         }
-        let mut asked = Asked { headers: head.headers, caller, message: Value::Null };
+        let mut asked = Asked { headers: head.headers, caller, capabilities: Value::Null, message: Value::Null };
         match head.method {
             Method::GET => return legacy::listen(&self, &asked).await,
             Method::DELETE => return legacy::end(&self, &asked).await,

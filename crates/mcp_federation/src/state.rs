@@ -2,6 +2,7 @@
 
 use crate::answer::{Agreed, Answer, LinkFault, Messages, Outbound};
 use crate::catalogue::{Catalogue, ServerLists, WithheldTool};
+use crate::client::{Client, all_capabilities};
 use crate::command::CommandServer;
 use crate::health::ServerHealth;
 use crate::http_server::HttpServer;
@@ -22,8 +23,6 @@ use tollgate_mcp::encoded_header;
 
 /// Callers whose sessions at a server are kept. More make new ones.
 const CALLERS_MAX: usize = 10_000;
-/// In the place of a caller: the gateway itself, which looks what a server offers. No caller has such a name.
-const LOOKING: &str = "\0";
 /// How long a session of a caller is used.
 const AGREED_LIFE: Duration = Duration::from_secs(3_600);
 /// Longest time until a server has told what it offers.
@@ -39,7 +38,7 @@ const ENTRIES_MAX: usize = 20_000;
 pub(crate) struct Backend {
     pub link: Link,
     era: Mutex<Option<Era>>,
-    agreed: Mutex<HashMap<String, (Arc<Agreed>, Instant)>>,
+    agreed: Mutex<HashMap<Client, (Arc<Agreed>, Instant)>>,
     health: Mutex<ServerHealth>,
 }
 
@@ -79,27 +78,27 @@ impl Backend {
         Backend { link, era: Mutex::default(), agreed: Mutex::default(), health: Mutex::default() }
     }
 
-    /// What is agreed for the requests of a caller.
-    pub(crate) async fn agreed(&self, caller: &str) -> Result<Arc<Agreed>, LinkFault> {
-        let known = self.all_agreed().get(caller).filter(|(_, since)| since.elapsed() < AGREED_LIFE).cloned();
+    /// What is agreed for the requests of a client.
+    pub(crate) async fn agreed(&self, client: &Client) -> Result<Arc<Agreed>, LinkFault> {
+        let known = self.all_agreed().get(client).filter(|(_, since)| since.elapsed() < AGREED_LIFE).cloned();
         if let Some((agreed, _)) = known {
             return Ok(agreed);
         }
-        let capabilities = if caller == LOOKING { all_capabilities() } else { json!({}) };
+        let capabilities = serde_json::from_str(&client.capabilities).unwrap_or_else(|_| json!({}));
         let agreed = Arc::new(self.begin(&capabilities).await?);
         let mut all = self.all_agreed();
         if all.len() >= CALLERS_MAX {
             all.retain(|_, (_, since)| since.elapsed() < AGREED_LIFE);
         }
         if all.len() < CALLERS_MAX {
-            all.insert(caller.to_owned(), (agreed.clone(), Instant::now()));
+            all.insert(client.clone(), (agreed.clone(), Instant::now()));
         }
         Ok(agreed)
     }
 
     /// Forgets what was agreed, because the server has.
-    pub(crate) fn forget(&self, caller: &str) {
-        self.all_agreed().remove(caller);
+    pub(crate) fn forget(&self, client: &Client) {
+        self.all_agreed().remove(client);
     }
 
     /// Agrees with the server on a version, and begins a session if it has such.
@@ -147,7 +146,7 @@ impl Backend {
     async fn discover(&self) -> Result<Option<Agreed>, LinkFault> {
         let agreed = Agreed { session: None, version: MODERN.to_owned(), era: Era::Modern, capabilities: Value::Null };
         let message = request(&json!("discover"), "server/discover", json!({}));
-        let (message, headers) = prepared(&agreed, message, None, Vec::new());
+        let (message, headers) = prepared(&agreed, message, Vec::new());
         let answer = self.link.send(Outbound { message: &message, agreed: Some(&agreed), headers }).await;
         let response = match answer {
             Ok(answer) => answer.messages.response().await.ok(),
@@ -162,20 +161,14 @@ impl Backend {
     }
 
     /// Sends a request of a client, as the server's version has it.
-    pub(crate) async fn send(
-        &self,
-        agreed: &Agreed,
-        message: Value,
-        client: Option<&Value>,
-        headers: Vec<(String, String)>,
-    ) -> Result<Answer, LinkFault> {
-        let (message, headers) = prepared(agreed, message, client, headers);
+    pub(crate) async fn send(&self, agreed: &Agreed, message: Value, headers: Vec<(String, String)>) -> Result<Answer, LinkFault> {
+        let (message, headers) = prepared(agreed, message, headers);
         self.link.send(Outbound { message: &message, agreed: Some(agreed), headers }).await
     }
 
     /// All that the server offers.
     async fn lists(&self) -> Result<ServerLists, LinkFault> {
-        let agreed = self.agreed(LOOKING).await?;
+        let agreed = self.agreed(&Client::looking()).await?;
         let can = |name: &str| agreed.capabilities.get(name).is_some();
         let mut lists = ServerLists { capabilities: agreed.capabilities.clone(), ..ServerLists::default() };
         if can("tools") {
@@ -200,7 +193,7 @@ impl Backend {
             cursor.iter().for_each(|cursor| drop(params.insert("cursor".to_owned(), cursor.clone())));
             params.insert("_meta".to_owned(), json!({META_CAPABILITIES: all_capabilities()}));
             let message = request(&json!(format!("{member}-{page}")), method, Value::Object(params));
-            let response = self.send(agreed, message, None, Vec::new()).await?.messages.response().await?;
+            let response = self.send(agreed, message, Vec::new()).await?.messages.response().await?;
             let Some(result) = response.get("result") else {
                 return Err(LinkFault::Refused(200, response.get("error").cloned()));
             };
@@ -219,7 +212,7 @@ impl Backend {
         let reading = async {
             match self.lists().await {
                 Err(LinkFault::SessionGone) => {
-                    self.forget(LOOKING);
+                    self.forget(&Client::looking());
                     self.lists().await
                 }
                 other => other,
@@ -227,7 +220,7 @@ impl Backend {
         };
         let late = || LinkFault::Unreachable(format!("it has not told what it offers within {LISTS_TIME_MAX:?}"));
         let read = timeout(LISTS_TIME_MAX, reading).await.unwrap_or_else(|_| Err(late()));
-        let spoken = self.all_agreed().get(LOOKING).map(|(agreed, _)| (agreed.version.clone(), agreed.era));
+        let spoken = self.all_agreed().get(&Client::looking()).map(|(agreed, _)| (agreed.version.clone(), agreed.era));
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         match read {
             Ok(lists) => {
@@ -243,13 +236,13 @@ impl Backend {
                     tracing::warn!(api, server = name, why, "an MCP server is not there: its tools are left out");
                 }
                 drop(health);
-                self.forget(LOOKING);
+                self.forget(&Client::looking());
                 None
             }
         }
     }
 
-    fn all_agreed(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Arc<Agreed>, Instant)>> {
+    fn all_agreed(&self) -> std::sync::MutexGuard<'_, HashMap<Client, (Arc<Agreed>, Instant)>> {
         self.agreed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -322,15 +315,15 @@ impl FederationState {
 }
 
 impl Backend {
+    /// Whether it is known that each request to it stands for itself.
+    pub(crate) fn is_modern(&self) -> bool {
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner) == Some(Era::Modern)
+    }
+
     /// What is known of it from asking it.
     pub(crate) fn health(&self) -> ServerHealth {
         self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-/// What some client may be able to do. Servers show some tools only to such.
-fn all_capabilities() -> Value {
-    json!({"sampling": {}, "elicitation": {}, "roots": {"listChanged": true}})
 }
 
 /// The gateway, as servers see their client.
@@ -339,12 +332,7 @@ pub(crate) fn own_info() -> Value {
 }
 
 /// A message as the server's version has it, with the header lines that go with it.
-fn prepared(
-    agreed: &Agreed,
-    mut message: Value,
-    client: Option<&Value>,
-    mut headers: Vec<(String, String)>,
-) -> (Value, Vec<(String, String)>) {
+fn prepared(agreed: &Agreed, mut message: Value, mut headers: Vec<(String, String)>) -> (Value, Vec<(String, String)>) {
     let Some(members) = message.as_object_mut() else { return (message, headers) };
     if !members.contains_key("method") {
         return (message, headers);
@@ -364,8 +352,7 @@ fn prepared(
         Era::Modern => {
             if let Some(meta) = crate::message::meta_of(params) {
                 meta.insert(META_VERSION.to_owned(), MODERN.into());
-                meta.entry(META_CLIENT).or_insert_with(|| client.cloned().unwrap_or_else(own_info));
-                // A client with a session has no way to answer what such a server asks.
+                meta.entry(META_CLIENT).or_insert_with(own_info);
                 meta.entry(META_CAPABILITIES).or_insert_with(|| json!({}));
             }
             let name = ["name", "uri"].iter().find_map(|name| params.get(*name)).and_then(Value::as_str).map(encoded_header);

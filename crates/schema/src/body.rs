@@ -35,10 +35,18 @@ impl BodyValidator {
     /// # Errors
     /// What is wrong with the schema.
     pub fn compile(document: &Value) -> Result<Self, String> {
+        BodyValidator::compile_within(document, usize::MAX)
+    }
+
+    /// Compiles a schema that a stranger wrote: its patterns take together at most `pattern_bytes_max` bytes, and time in proportion.
+    ///
+    /// # Errors
+    /// What is wrong with the schema.
+    pub fn compile_within(document: &Value, pattern_bytes_max: usize) -> Result<Self, String> {
         let told = |why: String| format!("not a valid schema: {why}");
         let dialect = Dialect::named(document).map_err(told)?;
         let others = metaschemas_of(document);
-        let mut compiler = SchemaCompiler::of_draft(document, &others, dialect);
+        let mut compiler = SchemaCompiler::of_draft(document, &others, dialect).with_pattern_bytes(pattern_bytes_max);
         let root = compiler.at("#");
         let (schemas, problems) = compiler.finish();
         match problems.into_iter().find(|problem| problem.is_error()) {

@@ -1,4 +1,4 @@
-use super::{Cluster, ClusterHost, DELETE_API_CACHE, PRESENCE, PURGE};
+use super::{Cluster, ClusterHost, DELETE_API_CACHE, MAIL, PRESENCE, PURGE};
 use crate::message::Signer;
 use crate::node::{NodeEvent, NodeState};
 use crate::purge_log::{CachePurge, PurgeTarget};
@@ -14,6 +14,7 @@ use tollgate_store::{Heard, Redis, RedisSettings};
 struct Host {
     purged: Mutex<Vec<String>>,
     events: Mutex<Vec<NodeEvent>>,
+    mail: Mutex<Vec<Value>>,
 }
 
 impl PurgeTarget for Host {
@@ -37,6 +38,10 @@ impl ClusterHost for Host {
 
     fn answer(&self, _: &Value) -> Option<Value> {
         None
+    }
+
+    fn receive(&self, mail: Value) {
+        self.mail.lock().unwrap().push(mail);
     }
 
     fn note(&self, event: NodeEvent) {
@@ -115,4 +120,17 @@ fn a_message_about_purges_is_heard_if_it_is_signed() {
         std::thread::sleep(std::time::Duration::from_millis(10));
         own.purges.is_behind.load(Ordering::SeqCst)
     }));
+}
+
+#[test]
+fn mail_is_taken_by_the_process_that_it_is_for() {
+    let (cluster, host) = cluster();
+    let mail = |secret: &str, to: &str, content: u64| {
+        let message = json!({"question": to, "process": "a", "from": "two", "content": content});
+        signer(secret).message(MAIL, &message.to_string())
+    };
+    hear(&cluster, mail("wrong", cluster.process_id(), 1));
+    hear(&cluster, mail("right", "another", 2));
+    hear(&cluster, mail("right", cluster.process_id(), 3));
+    assert_eq!(*host.mail.lock().unwrap(), [json!(3)]);
 }

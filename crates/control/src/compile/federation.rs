@@ -53,7 +53,7 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
     let secret = registry.session_secret.get().copied().unwrap_or_default();
     let seal = SessionSeal::new(&secret, &definition.api_id);
     let server = registry.mcp_server(&definition.api_id, format!("{}{written}", terms.name), || {
-        FederatedServer::new(terms, Outside { client, apis, seal })
+        FederatedServer::new(terms, Outside { client, apis, seal, mailboxes: registry.mailboxes.clone() })
     });
     let connected = server.clone();
     let upstream = Upstream::within(Arc::new(move || connected.connect()), context.registry);

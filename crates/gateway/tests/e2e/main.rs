@@ -99,6 +99,7 @@ mod mcp_discovery;
 mod mcp_federation;
 mod mcp_judges;
 mod mcp_keys;
+mod mcp_questions;
 mod mcp_state;
 mod message_forms;
 mod metrics;

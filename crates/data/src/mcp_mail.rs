@@ -1,0 +1,22 @@
+//! The way of federated MCP servers to those of other gateways.
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::sync::Arc;
+use tollgate_cluster::Cluster;
+use tollgate_mcp_federation::OtherGateways;
+
+/// Other gateways on the same Redis.
+pub struct ClusterMail(pub Arc<Cluster>);
+
+impl OtherGateways for ClusterMail {
+    fn own_name(&self) -> &str {
+        self.0.process_id()
+    }
+
+    fn send(&self, gateway: &str, mail: Value) -> BoxFuture<'static, bool> {
+        let (cluster, gateway) = (self.0.clone(), gateway.to_owned());
+        async move { cluster.send(&gateway, mail).await }.boxed()
+    }
+}

@@ -1,0 +1,204 @@
+//! Where calls wait for messages that come with another request of their client, perhaps to another gateway.
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Most mailboxes.
+const OPEN_MAX: usize = 10_000;
+/// Messages that one holds; the last place is for the response.
+const HELD_MAX: usize = 32;
+
+/// The mailboxes of this gateway, and the way to those of others.
+#[derive(Default)]
+pub struct Mailboxes {
+    open: Mutex<HashMap<u64, Mailbox>>,
+    others: OnceLock<Arc<dyn OtherGateways>>,
+}
+
+/// The way to other gateways.
+pub trait OtherGateways: Send + Sync {
+    /// Names this gateway.
+    fn own_name(&self) -> &str;
+
+    /// Sends something to the gateway of that name, which [receives](Mailboxes::receive) it. Says whether it was sent.
+    fn send(&self, gateway: &str, mail: Value) -> BoxFuture<'static, bool>;
+}
+
+struct Mailbox {
+    owner: String,
+    sender: mpsc::Sender<Value>,
+}
+
+/// Names a mailbox among those of all gateways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    gateway: String,
+    number: u64,
+}
+
+/// What is sent to another gateway.
+#[derive(Serialize, Deserialize)]
+struct Mail {
+    number: u64,
+    owner: String,
+    message: Value,
+}
+
+/// A mailbox, as long as somebody waits.
+pub(crate) struct OpenMailbox {
+    mailboxes: Arc<Mailboxes>,
+    pub address: Address,
+    receiver: mpsc::Receiver<Value>,
+}
+
+impl Mailboxes {
+    /// Names the way to other gateways.
+    pub fn connect(&self, others: Arc<dyn OtherGateways>) {
+        // There is one cluster.
+        let _ = self.others.set(others);
+    }
+
+    /// Takes what another gateway has sent.
+    pub fn receive(&self, mail: Value) {
+        if let Ok(Mail { number, owner, message }) = serde_json::from_value(mail) {
+            self.put(number, &owner, message);
+        }
+    }
+
+    /// Opens a mailbox for messages of `owner` alone; `None` if there are too many.
+    pub(crate) fn open(self: &Arc<Self>, owner: &str) -> Option<OpenMailbox> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).ok()?;
+        let number = u64::from_le_bytes(random);
+        let (sender, receiver) = mpsc::channel(HELD_MAX);
+        let mut open = self.lock();
+        if open.len() >= OPEN_MAX || open.contains_key(&number) {
+            return None;
+        }
+        open.insert(number, Mailbox { owner: owner.to_owned(), sender });
+        let address = Address { gateway: self.own_name().to_owned(), number };
+        Some(OpenMailbox { mailboxes: self.clone(), address, receiver })
+    }
+
+    /// Puts a message into a mailbox of its owner. `false` if that is not there; of other gateways' mailboxes this is not known.
+    pub(crate) async fn post(&self, address: &Address, owner: &str, message: Value) -> bool {
+        if address.gateway == self.own_name() {
+            return self.put(address.number, owner, message);
+        }
+        let mail = Mail { number: address.number, owner: owner.to_owned(), message };
+        match (self.others.get(), serde_json::to_value(mail)) {
+            (Some(others), Ok(mail)) => others.send(&address.gateway, mail).await,
+            _ => false,
+        }
+    }
+
+    fn put(&self, number: u64, owner: &str, message: Value) -> bool {
+        let sender = self.lock().get(&number).filter(|mailbox| mailbox.owner == owner).map(|mailbox| mailbox.sender.clone());
+        let Some(sender) = sender else { return false };
+        // What is no response may be lost.
+        if sender.capacity() > 1 || crate::message::is_response(&message) {
+            let _ = sender.try_send(message);
+        }
+        !sender.is_closed()
+    }
+
+    fn own_name(&self) -> &str {
+        self.others.get().map_or("", |others| others.own_name())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Mailbox>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenMailbox {
+    /// The next message; `None` if none comes in time.
+    pub(crate) async fn next(&mut self, time_max: Duration) -> Option<Value> {
+        timeout(time_max, self.receiver.recv()).await.ok().flatten()
+    }
+}
+
+impl Drop for OpenMailbox {
+    fn drop(&mut self) {
+        self.mailboxes.lock().remove(&self.address.number);
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{:016x}", self.gateway, self.number)
+    }
+}
+
+impl FromStr for Address {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (gateway, number) = text.rsplit_once('.').ok_or(())?;
+        Ok(Address { gateway: gateway.to_owned(), number: u64::from_str_radix(number, 16).map_err(|_| ())? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, Mailboxes, OtherGateways};
+    use futures_util::FutureExt;
+    use futures_util::future::{BoxFuture, ready};
+    use serde_json::{Value, json};
+    use std::sync::{Arc, Weak};
+    use std::time::Duration;
+
+    const SOON: Duration = Duration::from_millis(20);
+
+    /// A way between two gateways.
+    struct Way(&'static str, Weak<Mailboxes>);
+
+    impl OtherGateways for Way {
+        fn own_name(&self) -> &str {
+            self.0
+        }
+
+        fn send(&self, gateway: &str, mail: Value) -> BoxFuture<'static, bool> {
+            assert_ne!(gateway, self.0);
+            self.1.upgrade().unwrap().receive(mail);
+            ready(true).boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_reaches_its_owner_at_any_gateway_and_nobody_else() {
+        let (one, other) = (Arc::new(Mailboxes::default()), Arc::new(Mailboxes::default()));
+        one.connect(Arc::new(Way("one", Arc::downgrade(&other))));
+        other.connect(Arc::new(Way("other", Arc::downgrade(&one))));
+        let mut mailbox = one.open("alice").unwrap();
+        let address: Address = mailbox.address.to_string().parse().unwrap();
+        assert!(one.post(&address, "alice", json!(1)).await);
+        assert!(!one.post(&address, "bob", json!(2)).await);
+        assert!(other.post(&address, "alice", json!(3)).await);
+        assert!(other.post(&address, "bob", json!(4)).await);
+        assert_eq!(mailbox.next(SOON).await, Some(json!(1)));
+        assert_eq!(mailbox.next(SOON).await, Some(json!(3)));
+        assert_eq!(mailbox.next(SOON).await, None);
+        // A flood leaves room for the response.
+        for number in 0..1_000 {
+            one.post(&address, "alice", json!(number)).await;
+        }
+        one.post(&address, "alice", json!({"id": 1, "result": {}})).await;
+        let mut last = None;
+        while let Some(message) = mailbox.next(SOON).await {
+            last = Some(message);
+        }
+        assert_eq!(last, Some(json!({"id": 1, "result": {}})));
+        drop(mailbox);
+        assert!(!one.post(&address, "alice", json!(5)).await);
+        assert_eq!(one.lock().len(), 0);
+    }
+}

@@ -314,6 +314,7 @@ fn the_console_shows_servers_and_tools_agrees_to_a_change_and_tries_a_tool() {
     assert_eq!(stored(&gateway, "f")["tollgate"]["mcp"]["servers"], behind(&now[0]["digest"]), "nothing else has changed");
     assert_eq!(now[0]["state"], "shown");
 
+    tab.wait("!document.body.innerText.includes('One tool is withheld')");
     tab.click("button", "Try a tool");
     tab.click("dialog button", "List the tools");
     tab.see("Refused by TokenAuth");

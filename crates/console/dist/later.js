@@ -159,15 +159,15 @@ if(this.version=MODERN,!(await this.send("server/discover",{})).message?.result)
 ids,lines2={},members={...params};this.version===MODERN&&(members._meta=JSON.stringify({[`${META}protocolVersion`]:MODERN,[`${META}clientInfo`]:CLIENT,[`${META}\
 clientCapabilities`]:{}}),lines2["Mcp-Method"]=method,name!==void 0&&(lines2["Mcp-Name"]=encoded(name)));let written2=Object.entries(members).map(([member,text])=>`${JSON.
 stringify(member)}:${text}`).join(","),tried=await this.post("POST",`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":{${written2}}}`,lines2);
-return{tried,...read2(tried,id)}}post(method,body,lines2){let{api,path,host,header:name,key}=this.caller,headers={Accept:"application/json, text/event-stream",...lines2};
-return body&&(headers["Content-Type"]="application/json"),key&&(headers[name]=key),this.session&&(headers["Mcp-Session-Id"]=this.session),this.version&&(headers["\
-MCP-Protocol-Version"]=this.version),call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES})}};function header(tried,name){return tried.
-headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)&&!text.startsWith("\
-=?base64?")?text:`=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`}function read2(tried,id){if(tried.body_truncated)return{message:null,
-fault:"The answer is longer than can be shown here."};let texts=(header(tried,"content-type")??"").startsWith("text/event-stream")?events(tried.body):[tried.body];
-for(let text of texts)try{let message=JSON.parse(text);if(message?.id===id||message?.error&&texts.length===1)return{message,fault:message.error?String(message.error.
-message??""):""}}catch{}return{message:null,fault:tried.body.trim()?"The answer is no message of the protocol.":"There is no answer."}}function events(text){return text.
-split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line=>line.startsWith("data:")).map(line=>line.slice(5).replace(/^ /,"")).join(`
+return{tried,...read2(tried,id)}}post(method,body,lines2){let{api,path,host,header:name,key,keyId}=this.caller,headers={Accept:"application/json, text/event-str\
+eam",...lines2};return body&&(headers["Content-Type"]="application/json"),key&&!keyId&&(headers[name]=key),this.session&&(headers["Mcp-Session-Id"]=this.session),
+this.version&&(headers["MCP-Protocol-Version"]=this.version),call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES,key_id:keyId,
+key_header:name})}};function header(tried,name){return tried.headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
+test(text)&&!text.startsWith("=?base64?")?text:`=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`}function read2(tried,id){if(tried.body_truncated)
+return{message:null,fault:"The answer is longer than can be shown here."};let texts=(header(tried,"content-type")??"").startsWith("text/event-stream")?events(tried.
+body):[tried.body];for(let text of texts)try{let message=JSON.parse(text);if(message?.id===id||message?.error&&texts.length===1)return{message,fault:message.error?
+String(message.error.message??""):""}}catch{}return{message:null,fault:tried.body.trim()?"The answer is no message of the protocol.":"There is no answer."}}function events(text){
+return text.split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line=>line.startsWith("data:")).map(line=>line.slice(5).replace(/^ /,"")).join(`
 `)).filter(Boolean)}function row(kind,name,entry){let text=value=>typeof value=="string"?value:"";return{id:`${kind}:${name}`,kind,name,own_name:name,server:"",title:text(entry.title),
 description:text(entry.description),digest:"",pin:"",withheld:"",changed:!1,state:"shown",entry:Object.keys(entry).length?entry:void 0}}function Lines({children}){
 return i($,{children:children.split(`
@@ -219,54 +219,59 @@ ${found2.body_base64?`(not text; in base64)
 ${found2.body}`:found2.body.split(`
 `).map(visible).join(`
 `)}`}),found2.body_truncated&&i("small",{children:"The rest of the body is not shown."})]}),i("small",{children:i(Text,{children:found2.note})})]})}var FIELDS_MAX=40;function headerOf(definition){return[definition?.auth,...Object.values(definition?.auth_configs??{})].map(place2=>place2?.auth_header_name).find(
-name=>typeof name=="string"&&name)??"Authorization"}function useClient(id,definition){let[asking,setAsking]=w({key:"",path:definition?.proxy?.listen_path??"/"}),
-client=U(null);return S(()=>()=>client.current?.made.end(),[]),{asking,setAsking,take:()=>{let by=JSON.stringify(asking);return client.current?.by!==by&&(client.
-current?.made.end(),client.current={by,made:new McpClient({api:id,path:asking.path,host:definition?.domain??"",header:headerOf(definition),key:asking.key})}),client.
-current.made},drop:()=>{client.current?.made.end(),client.current=null}}}function CallerFields({definition,asking,change}){return i($,{children:[!definition?.use_keyless&&
-i(Field,{label:`Key (${headerOf(definition)})`,wide:!0,hint:"Sent as a client sends it; it is not kept.",children:i("input",{class:"mono",type:"password",autocomplete:"\
-off",value:asking.key,onInput:event=>change({...asking,key:event.currentTarget.value})})}),i("details",{class:"field wide",children:[i("summary",{children:"Path"}),
-i(Field,{label:"Path of the endpoint",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:asking.path,onInput:event=>change({...asking,path:event.currentTarget.
-value})})})]})]})}var LISTS=[["tools/list","tools","tool","name"],["prompts/list","prompts","prompt","name"],["resources/list","resources","resource","uri"],["r\
-esources/templates/list","resourceTemplates","template","uriTemplate"]];function ListWithKey({id,definition,close,found:found2}){let{asking,setAsking,take,drop}=useClient(
-id,definition),[failure,setFailure]=w(null),[busy,setBusy]=w(!1);return i(Dialog,{title:"List with a key",close,side:!0,children:[i("form",{class:"form",onSubmit:async event=>{
-event.preventDefault(),setBusy(!0),setFailure(null);try{let rows=new Map;for(let[method,member,kind,name]of LISTS)for(let entry of await take().list(method,member))
-if(typeof entry[name]=="string"){let made=row(kind,entry[name],entry);rows.set(made.id,made)}found2([...rows.values()])}catch(failed){setFailure(failed),setBusy(
-!1),drop()}},children:[i(CallerFields,{definition,asking,change:setAsking}),i("div",{class:"row wide",children:[i(Button,{kind:"primary",type:"submit",disabled:busy,
-children:busy?"Asking":"List"}),i("small",{children:"Takes some requests, which count against limits and quotas."})]})]}),i(Failed,{failure,id,secret:asking.key})]})}
-function Failed({failure,id,secret}){return failure?failure instanceof Refused?i("div",{class:"stack",children:[i(Verdict,{exchange:failure.exchange}),i(Result,
-{found:failure.exchange.tried,asked:id,secret})]}):i(ErrorBox,{failure}):null}function TryTool({id,definition,chosen,close}){let{asking,setAsking,take,drop}=useClient(
-id,definition),[tools,setTools]=w(null),[name,setName]=w(chosen??""),[text,setText]=w("{}"),[isWhole,setWhole]=w(!1),[values,setValues]=w(new Map),[found2,setFound]=w(
-null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),tool=tools?.find(one=>one.name===name),fields=fieldsOf(tool?.inputSchema),asJson=isWhole||!fields,choose=next=>{
-setName(next),setValues(new Map),setText("{}"),setFound(null)},run=async(what,work)=>{setBusy(what),setFailure(null);try{await work()}catch(failed){setFailure(failed)}finally{
-setBusy("")}},list=()=>run("list",async()=>{try{let listed=(await take().list("tools/list","tools")).filter(one=>typeof one.name=="string");setTools(listed),listed.
-some(one=>one.name===name)||choose(chosen??listed[0]?.name??"")}catch(failed){throw drop(),failed}}),send=event=>{event.preventDefault(),run("call",async()=>{let written2=asJson?
-text.trim()||"{}":argumentsOf(fields,values);check(written2);let call2=()=>take().ask("tools/call",{name:JSON.stringify(name),arguments:written2},name),exchange;
-try{exchange=await call2()}catch(failed){throw failed instanceof Refused&&drop(),failed}exchange.tried.status===404&&(drop(),exchange=await call2()),setFound({exchange,
-tool:name})})};return S(()=>{definition?.use_keyless&&list()},[]),may("editor")?i(Dialog,{title:"Try a tool",close,side:!0,children:[i("form",{class:"form",onSubmit:event=>{
-event.preventDefault(),list()},children:[i(CallerFields,{definition,asking,change:next=>{setAsking(next),setTools(null)}}),i("div",{class:"row wide",children:[i(
-Button,{type:"submit",kind:tools?"plain":"primary",icon:"refresh",disabled:!!busy,children:busy==="list"?"Asking":tools?"List the tools again":"List the tools"}),
-i("small",{children:"All requests go through this gateway only, and count against limits and quotas."})]})]}),tools?.length===0&&i(Note,{tone:"warn",icon:"alert",
-children:"A client with this key sees no tool. One that it does not see can be called by its name all the same."}),i("form",{class:"form",onSubmit:send,children:[
-tools&&tools.length>0?i(Field,{label:"Tool",wide:!0,children:i("select",{value:name,onChange:event=>choose(event.currentTarget.value),children:[!tool&&name&&i("\
-option",{value:name,children:`${visible(name)} (not listed)`}),tools.map(one=>i("option",{value:one.name,children:visible(one.name)},one.name))]})}):i(Field,{label:"\
-Tool",wide:!0,hint:"List the tools to choose one, and for a form of its arguments.",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:name,onInput:event=>choose(
-event.currentTarget.value)})}),typeof tool?.description=="string"&&tool.description&&i("p",{class:"wide told",children:i(Lines,{children:tool.description})}),fields&&
-fields.length>0&&i("label",{class:"choice wide",children:[i("input",{type:"checkbox",checked:isWhole,onChange:()=>{if(!isWhole)try{setText(JSON.stringify(JSON.parse(
-argumentsOf(fields,values)),null,2))}catch{setText("{}")}setWhole(!isWhole)}})," Arguments as JSON"]}),asJson?i(Field,{label:"Arguments as JSON",wide:!0,children:i(
-"textarea",{class:"mono",rows:6,spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)})}):fields.map(field=>i(Argument,{field,value:values.
-get(field.name)??"",change:value=>setValues(new Map(values).set(field.name,value))},field.name)),i("div",{class:"row wide",children:i(Button,{kind:"primary",icon:"\
-play",type:"submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i(Failed,{failure,id,secret:asking.key}),found2&&i("div",{class:"stack",
-role:"region","aria-label":"What came of it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.message?.result}),i("details",{children:[
-i("summary",{children:"The request through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.key})]})]})]}):i(Dialog,{title:"Try a too\
-l",close,children:i(Note,{children:"Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,message,fault}=exchange,refused=tried.steps.
-find(step=>step.decision==="refuse"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`why ${error||refused||!message?"bad":isError?
-"warn":"ok"}`,children:[i("p",{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(Text,{children:refused.message||refused.cause.
-replaceAll("_"," ")})]}):error?i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(error.message??"")})]}):message?isError?
-"The tool says that it failed":"Done":i($,{children:["No result: ",i(Text,{children:fault})]})," ",i("small",{children:["(",tried.status?`status ${tried.status}`:
-"no answer"," in ",duration(tried.took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[", JSON-RPC error ",String(error.code)]}),")"]})]}),
-error?.data!==void 0&&i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({result}){if(!result)return null;let parts=Array.isArray(
-result.content)?result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"Result"}),parts.map((part,at)=>i("pre",{class:"docu\
-ment",tabIndex:0,children:part?.type==="text"?String(part.text).split(`
+name=>typeof name=="string"&&name)??"Authorization"}var KEYS_MAX=100;function useClient(id,definition){let[asking,setAsking]=w({key:"",keyId:"",path:definition?.
+proxy?.listen_path??"/"}),client=U(null);return S(()=>()=>client.current?.made.end(),[]),{asking,setAsking,take:()=>{let by=JSON.stringify(asking);return client.
+current?.by!==by&&(client.current?.made.end(),client.current={by,made:new McpClient({api:id,path:asking.path,host:definition?.domain??"",header:headerOf(definition),
+key:asking.key,keyId:asking.keyId})}),client.current.made},drop:()=>{client.current?.made.end(),client.current=null}}}function CallerFields({id,definition,asking,
+change}){let keys=useLoaded(()=>definition?.use_keyless?Promise.resolve([]):listKeys({limit:1e3}).then(page=>page.rows.filter(one=>one.apis?.includes(id)||one.policies?.
+length).slice(0,KEYS_MAX),()=>[]),[id]);return i($,{children:[!definition?.use_keyless&&i(Field,{label:"Whose key",wide:!0,hint:asking.keyId?"The gateway sends \
+it; it is not shown.":void 0,children:i("select",{value:asking.keyId,onChange:event=>change({...asking,keyId:event.currentTarget.value}),children:[i("option",{value:"",
+children:"One that you paste, or none"}),(keys.value??[]).map(one=>i("option",{value:one.id,children:visible(one.alias||one.id)},one.id))]})}),!definition?.use_keyless&&
+!asking.keyId&&i(Field,{label:`Key (${headerOf(definition)})`,wide:!0,hint:"Sent as a client sends it; it is not kept.",children:i("input",{class:"mono",type:"p\
+assword",autocomplete:"off",value:asking.key,onInput:event=>change({...asking,key:event.currentTarget.value})})}),i("details",{class:"field wide",children:[i("s\
+ummary",{children:"Path"}),i(Field,{label:"Path of the endpoint",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:asking.path,onInput:event=>change(
+{...asking,path:event.currentTarget.value})})})]})]})}var LISTS=[["tools/list","tools","tool","name"],["prompts/list","prompts","prompt","name"],["resources/lis\
+t","resources","resource","uri"],["resources/templates/list","resourceTemplates","template","uriTemplate"]];function ListWithKey({id,definition,close,found:found2}){
+let{asking,setAsking,take,drop}=useClient(id,definition),[failure,setFailure]=w(null),[busy,setBusy]=w(!1);return i(Dialog,{title:"List with a key",close,side:!0,
+children:[i("form",{class:"form",onSubmit:async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let rows=new Map;for(let[method,member,kind,name]of LISTS)
+for(let entry of await take().list(method,member))if(typeof entry[name]=="string"){let made=row(kind,entry[name],entry);rows.set(made.id,made)}found2([...rows.values()])}catch(failed){
+setFailure(failed),setBusy(!1),drop()}},children:[i(CallerFields,{id,definition,asking,change:setAsking}),i("div",{class:"row wide",children:[i(Button,{kind:"pr\
+imary",type:"submit",disabled:busy,children:busy?"Asking":"List"}),i("small",{children:"Takes some requests, which count against limits and quotas."})]})]}),i(Failed,
+{failure,id,secret:asking.key})]})}function Failed({failure,id,secret}){return failure?failure instanceof Refused?i("div",{class:"stack",children:[i(Verdict,{exchange:failure.
+exchange}),i(Result,{found:failure.exchange.tried,asked:id,secret})]}):i(ErrorBox,{failure}):null}function TryTool({id,definition,chosen,close}){let{asking,setAsking,
+take,drop}=useClient(id,definition),[tools,setTools]=w(null),[name,setName]=w(chosen??""),[text,setText]=w("{}"),[isWhole,setWhole]=w(!1),[values,setValues]=w(new Map),
+[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),outcome=U(null);S(()=>outcome.current?.scrollIntoView({block:"nearest"}),[found2,failure]);
+let tool=tools?.find(one=>one.name===name),fields=fieldsOf(tool?.inputSchema),asJson=isWhole||!fields,choose=next=>{setName(next),setValues(new Map),setText("{}"),
+setFound(null)},run=async(what,work)=>{setBusy(what),setFailure(null);try{await work()}catch(failed){setFailure(failed)}finally{setBusy("")}},list=()=>run("list",
+async()=>{try{let listed=(await take().list("tools/list","tools")).filter(one=>typeof one.name=="string");setTools(listed),listed.some(one=>one.name===name)||choose(
+chosen??listed[0]?.name??"")}catch(failed){throw drop(),failed}}),send=event=>{event.preventDefault(),run("call",async()=>{let written2=asJson?text.trim()||"{}":
+argumentsOf(fields,values);check(written2);let call2=()=>take().ask("tools/call",{name:JSON.stringify(name),arguments:written2},name),exchange;try{exchange=await call2()}catch(failed){
+throw failed instanceof Refused&&drop(),failed}exchange.tried.status===404&&(drop(),exchange=await call2()),setFound({exchange,tool:name})})};return S(()=>{definition?.
+use_keyless&&list()},[]),may("editor")?i(Dialog,{title:"Try a tool",close,side:!0,children:[i("form",{class:"form",onSubmit:event=>{event.preventDefault(),list()},
+children:[i(CallerFields,{id,definition,asking,change:next=>{setAsking(next),setTools(null)}}),i("div",{class:"row wide",children:[i(Button,{type:"submit",kind:tools?
+"plain":"primary",icon:"refresh",disabled:!!busy,children:busy==="list"?"Asking":tools?"List the tools again":"List the tools"}),i("small",{children:"All reques\
+ts go through this gateway only, and count against limits and quotas."})]})]}),tools?.length===0&&i(Note,{tone:"warn",icon:"alert",children:"A client with this \
+key sees no tool. One that it does not see can be called by its name all the same."}),i("form",{class:"form",onSubmit:send,children:[tools&&tools.length>0?i(Field,
+{label:"Tool",wide:!0,children:i("select",{value:name,onChange:event=>choose(event.currentTarget.value),children:[!tool&&name&&i("option",{value:name,children:`${visible(
+name)} (not listed)`}),tools.map(one=>i("option",{value:one.name,children:visible(one.name)},one.name))]})}):i(Field,{label:"Tool",wide:!0,hint:"List the tools \
+to choose one, and for a form of its arguments.",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:name,onInput:event=>choose(event.currentTarget.
+value)})}),typeof tool?.description=="string"&&tool.description&&i("p",{class:"wide told",children:i(Lines,{children:tool.description})}),fields&&fields.length>
+0&&i("label",{class:"choice wide",children:[i("input",{type:"checkbox",checked:isWhole,onChange:()=>{if(!isWhole)try{setText(JSON.stringify(JSON.parse(argumentsOf(
+fields,values)),null,2))}catch{setText("{}")}setWhole(!isWhole)}})," Arguments as JSON"]}),asJson?i(Field,{label:"Arguments as JSON",wide:!0,children:i("textare\
+a",{class:"mono",rows:6,spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)})}):fields.map(field=>i(Argument,{field,value:values.get(field.
+name)??"",change:value=>setValues(new Map(values).set(field.name,value))},field.name)),i("div",{class:"row wide",children:i(Button,{kind:"primary",icon:"play",type:"\
+submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i("div",{class:"stack",ref:outcome,children:[i(Failed,{failure,id,secret:asking.key}),
+found2&&!failure&&i("div",{class:"stack",role:"region","aria-label":"What came of it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.
+message?.result}),i("details",{children:[i("summary",{children:"The request through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.
+key})]})]})]})]}):i(Dialog,{title:"Try a tool",close,children:i(Note,{children:"Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,
+message,fault}=exchange,refused=tried.steps.find(step=>step.decision==="refuse"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`\
+why ${error||refused||!message?"bad":isError?"warn":"ok"}`,children:[i("p",{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(
+Text,{children:refused.message||refused.cause.replaceAll("_"," ")})]}):error?i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(
+error.message??"")})]}):message?isError?"The tool says that it failed":"Done":i($,{children:["No result: ",i(Text,{children:fault})]})," ",i("small",{children:[
+"(",tried.status?`status ${tried.status}`:"no answer"," in ",duration(tried.took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[",\
+ JSON-RPC error ",String(error.code)]}),")"]})]}),error?.data!==void 0&&!refused&&i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({
+result}){if(!result)return null;let parts=Array.isArray(result.content)?result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"\
+Result"}),parts.map((part,at)=>i("pre",{class:"document",tabIndex:0,children:part?.type==="text"?String(part.text).split(`
 `).map(visible).join(`
 `):typeof part?.data=="string"?`${visible(part.type)}, ${visible(part.mimeType)}, ${bytes(part.data.length*.75)}`:pretty(part)},at))]}),result.structuredContent!==
 void 0&&i("div",{children:[i("h3",{children:"Structured result"}),i("pre",{class:"document",tabIndex:0,children:pretty(result.structuredContent)})]}),!parts.length&&
@@ -291,112 +296,113 @@ value=JSON.parse(text)}catch(failure){throw new Error(`The arguments are no JSON
 changed:["bad","changed, withheld"],hidden:["warn","withheld"],shown:["ok","shown"]},PREFIXES=[["/mcp-tool:","tool"],["/mcp-prompt:","prompt"],["/mcp-resource:",
 "resource"],["/json-rpc-method:","method"]],pathOf=(kind,name)=>`${PREFIXES.find(([,one])=>one===kind)?.[0]??""}${name}`;function McpTools({id,definition}){let q=route.
 value.query,isFederation=!!definition?.tollgate?.mcp,last2=SPANS2.some(([one])=>one===q.get("last"))?q.get("last"):"24h",[open,setOpen]=w(null),[trying,setTrying]=w(
-null),[listing,setListing]=w(!1),[listed,setListed]=w(null),list=useList(isFederation?"primitives":null,{api:id,q:q.get("q")??void 0,sort:q.get("sort")??"state"}),
-used=useUse(id,last2),words=(q.get("q")??"").toLowerCase().split(/\s+/).filter(Boolean),fits=row2=>words.every(word=>[row2.name,row2.kind,row2.description,row2.
-server].some(text=>text.toLowerCase().includes(word))),called=isFederation?[]:calledRows(used.uses),known=listed&&[...listed,...called.filter(row2=>!listed.some(
-one=>one.kind===row2.kind&&one.name===row2.name))],shown3=known?here(known.filter(fits)):isFederation?list:here(called.filter(fits)),use=row2=>used.uses?.get(pathOf(
-row2.kind,row2.name)),figure=(show,none="0")=>row2=>{let found2=row2.kind==="template"?void 0:use(row2);return found2?show(found2):used.uses&&row2.kind!=="templ\
-ate"?none:UNKNOWN},editor=may("editor");return i($,{children:[isFederation&&i(Servers,{id,changed:list.reload}),i("div",{class:"toolbar",children:[i(Filter,{label:"\
-Filter tools, resources and prompts",placeholder:"Name, server, description"}),i("div",{class:"segments",role:"group","aria-label":"Calls of the past",children:SPANS2.
-map(([one,name])=>i("button",{type:"button","aria-pressed":last2===one,onClick:()=>refine({last:one}),children:name},one))}),editor&&i($,{children:[i(Button,{class:"\
-push",icon:"refresh",onClick:()=>setListing(!0),children:"List with a key"}),i(Button,{icon:"play",kind:"primary",onClick:()=>setTrying(""),children:"Try a tool"})]})]}),
-used.failure?i(ErrorBox,{failure:used.failure}):null,used.now&&i(Note,{children:"Usage is not recorded (enable_analytics), so calls are those that were counted \
-since somebody looked, of the past 10 minutes at most."}),definition?.do_not_track&&i(Note,{tone:"warn",icon:"alert",children:"Requests of this proxy are not re\
-corded (do_not_track), so nobody knows who calls what."}),used.missing.length>0&&i(Note,{tone:"warn",icon:"alert",children:["Calls are without those of ",used.missing.
-map(visible).join(", "),"."]}),listed&&i(Note,{actions:i(Button,{icon:"close",kind:"quiet","aria-label":"Back",onClick:()=>setListed(null)}),children:"This is w\
-hat a client with that key sees."}),!listed&&!isFederation&&i(Note,{children:["The gateway does not keep what this server offers. Shown is what was called",editor?
-"; list the rest with a key.":"."]}),i(Table,{label:"Tools, resources and prompts",list:shown3,id:row2=>row2.id,open:setOpen,order:isFederation&&!listed?"state":
-void 0,tone:row2=>row2.changed?"expired":void 0,empty:i(Empty,{icon:"api",title:words.length?"Nothing matches.":isFederation?"Nothing is known yet.":"Nothing wa\
-s called.",children:words.length?null:isFederation?"Servers are asked what they offer when a client comes.":null}),columns:[{id:"name",name:"Name",sort:isFederation&&
-!listed?"name":void 0,grow:!0,show:row2=>i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(row2)},children:i(Text,{children:row2.name})})},{id:"sta\
-te",bare:!0,name:"State",sort:isFederation&&!listed?"state":void 0,show:row2=>row2.server||listed?row2.kind==="method"?null:i(Badge,{tone:SHOWN[row2.state][0],children:SHOWN[row2.
-state][1]}):i(Badge,{tone:"muted",children:"called"})},{id:"kind",name:"Kind",sort:isFederation&&!listed?"kind":void 0,show:row2=>row2.kind},...isFederation&&!listed?
-[{id:"server",name:"Server",sort:"server",show:row2=>i(Text,{children:row2.server})}]:[],{id:"calls",name:"Calls",number:!0,show:figure(found2=>count(found2.hits))},
-{id:"errors",name:"Failed",number:!0,show:figure(found2=>i("span",{class:found2.errors?"bad":"",children:count(found2.errors)}))},{id:"p99",name:"p99",number:!0,
-show:figure(found2=>found2.p99_ms==null?UNKNOWN:percentile(found2.p99_ms*1e3,3e7),UNKNOWN)},{id:"description",name:"Description",wide:!0,show:row2=>i("span",{title:visible(
-row2.description),children:i(Text,{children:row2.description})})}]}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(open),close:()=>setOpen(null),tryIt:()=>{
-setTrying(open),setOpen(null)},agreed:()=>{setOpen(null),list.reload()}}),trying!==null&&i(TryTool,{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(
-null)}),listing&&i(ListWithKey,{id,definition,close:()=>setListing(!1),found:rows=>{setListed(rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??
-[]].flatMap(([path])=>{let found2=PREFIXES.find(([prefix2])=>path.startsWith(prefix2));if(!found2)return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.
-length),{})]})}function useUse(id,last2){let turn=Math.floor(tick.value/10),found2=useLoaded(async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,
-top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});return{rows:usage.rows,missing:usage.missing??[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.
-status!==404)throw failure;let top=await get(`top${query({by:"path",api:id,window:600,k:256,nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.
-value,hits:one.requests,errors:one.refused+one.server_errors,p99_ms:null})),missing:top.missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&
-new Map(found2.value.rows.map(one=>[String(one.value),one])),now:found2.value?.now??!1,failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}
-function Servers({id,changed}){let gateways2=now.value?.nodes??[],node=route.value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(()=>get(
-`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),[`${id} ${node}`,turn]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.value?.servers??
-[],read4=servers.map(one=>one.asked_unix_s??0).reduce((one,other)=>Math.max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{setBusy(
-!0);try{loaded2.replace(await call("POST",`mcps/${segment(id)}/servers`)),changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&
-node!==session.value?.node,missing=servers.filter(one=>one.state==="missing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"\
-stack","aria-label":"Servers behind this proxy",children:[i("div",{class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i(
-$,{children:["as ",i(Text,{children:loaded2.value.node})," knows them"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("sele\
-ct",{"aria-label":"Gateway",value:node||session.value?.node,onChange:event=>refine({node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.
-value}),children:gateways2.map(one=>i("option",{value:one,children:visible(one)},one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||
-isOther,title:isOther?"Only the gateway of this console can be told to ask":"Asks all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"As\
-k now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again,since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"al\
-ert",children:[i("b",{children:i(Text,{children:one.name})})," is not there since ",moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools a\
-re left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"alert",children:[changedTools===1?"One tool is":`${changedTools} tools are`," withheld becau\
-se ",changedTools===1?"its server says":"their servers say"," something else than what was agreed to. Open ",changedTools===1?"it":"them"," and read what models\
- would be told."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.name,open:setOpen,empty:i(Empty,{icon:"info",title:"There is no serve\
-r."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,show:one=>i($,{children:[i("a",{href:"#",onClick:event=>{event.
-preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,{mono:!0,children:one.place})})]})},{id:"state",bare:!0,name:"\
-State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"Since",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",
-name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",number:!0,show:one=>one.asked_unix_s?i($,{children:[count(
-one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," withheld"]})]})]}):UNKNOWN},{id:"version",name:"Protocol",show:one=>i(
-$,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sessions"})]})},{id:"process",name:"Process",wide:!0,show:one=>one.process?
-one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):one.process.started_unix_s?i("span",{class:"bad",children:"end\
-ed"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(Facts,{children:[i(Fact,{name:"State",children:[i(Badge,{
-tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["since ",full(open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"\
-Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(open.asked_unix_s):"never; it is when a client comes"}),
-i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",{href:link(["apis",open.place]),children:i(Text,{children:open.
-place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||"not known",open.has_sessions!=null&&(open.has_sessions?", wit\
-h sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(open.withheld)," withheld"]}),i(Fact,{name:"Prompts, reso\
-urces",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",children:[open.process.running?i($,{children:["runs sinc\
-e ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does not run":"was not started yet",open.process.ended_unix_s&&
-i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.end})]})]}),i(Fact,{name:"Seen by",children:i(Text,
-{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.restarts)} restarts`;function One2({id,row:row2,
-last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?(await get(`list/primitives${query({api:id,name:row2.
-name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.kind==="template"?Promise.resolve(null):get(`usage${query(
-{by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.value??row2,mayPin=may("editor")&&!!session.value?.
-writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?i(Agree,{id,row:one,close:()=>setAgreeing(
-!1),agreed}):i(Dialog,{title:visible(row2.name),close,side:!0,footer:i($,{children:[one.changed&&mayPin&&i(Button,{kind:"primary",disabled:!whole.value,onClick:()=>setAgreeing(
-!0),children:"Agree to what it says now"}),!one.changed&&!one.pin&&one.state==="shown"&&one.digest&&mayPin&&i(Button,{disabled:!whole.value,onClick:()=>setAgreeing(
-!0),children:"Pin what it says"}),row2.kind==="tool"&&row2.state==="shown"&&may("editor")&&i(Button,{icon:"play",kind:one.changed?"plain":"primary",onClick:tryIt,
-children:"Try it"})]}),children:[one.withheld&&i("div",{class:`why ${one.changed?"bad":"warn"}`,children:i("p",{children:["Clients do not see it: ",i(Text,{children:one.
-withheld}),"."]})}),one.changed&&!may("editor")&&i(Note,{children:"Your role can view this, not agree to it."}),isStale&&i(Note,{tone:"warn",icon:"alert",children:"\
-The server does not offer it any more."}),i(Facts,{children:[i(Fact,{name:"Kind",children:[one.kind,one.title&&i($,{children:[", ",i(Text,{children:one.title})]})]}),
-one.server&&i(Fact,{name:"Server",children:[i(Text,{children:one.server}),one.own_name!==one.name&&i($,{children:[", where it is ",i(Text,{mono:!0,children:one.
-own_name})]})]}),one.digest&&i(Fact,{name:"Digest",children:[i(Text,{mono:!0,children:one.digest})," ",i(Copy,{text:one.digest,label:"Copy the digest"})]}),one.
-digest&&i(Fact,{name:"Agreed to",children:one.pin?one.pin===one.digest?"this digest":i(Text,{mono:!0,children:one.pin}):"anything: it has no pin"}),i(Fact,{name:`\
-Calls, ${now2?"now":SPANS2.find(([span2])=>span2===last2)?.[1]??last2}`,children:[use?`${count(use.hits)}, ${count(use.errors)} failed${use.p99_ms==null?"":`, p\
-99 ${percentile(use.p99_ms*1e3,3e7)}`}`:row2.kind==="template"?"counted for each resource":"none",use&&use.hits>0&&i($,{children:[i("br",{}),i("small",{children:"\
-Failed are answers with a status from 400 on. What a tool itself calls an error has the status 200."})]})]})]}),one.description&&i("div",{children:[i("h3",{children:"\
-What models are told"}),i("p",{class:"told",children:i(Lines,{children:one.description})})]}),keys.failure?i(ErrorBox,{failure:keys.failure,retry:keys.again}):null,
-callers.length>0&&i("div",{children:[i("h3",{children:"Who uses it"}),i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"co\
-l",children:"Key"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"col",class:"number",children:"Failed"}),i("th",{scope:"col",class:"numb\
-er",children:"p99"})]})}),i("tbody",{children:callers.map(caller=>i("tr",{children:[i("th",{scope:"row",children:caller.value&&caller.value!=="_other"?i("a",{href:link(
-["keys",String(caller.value)],{alias:caller.alias}),children:i(Text,{children:caller.alias||String(caller.value).slice(0,12)})}):caller.value?"other keys":"with\
-out a key"}),i("td",{class:"number",children:count(caller.hits)}),i("td",{class:`number ${caller.errors?"bad":""}`,children:count(caller.errors)}),i("td",{class:"\
-number",children:percentile(caller.p99_ms*1e3,3e7)})]},caller.value))})]})]}),whole.failure?i(ErrorBox,{failure:whole.failure,retry:whole.again}):null,one.entry&&
-i("details",{children:[i("summary",{children:"The whole entry"}),i("pre",{class:"document",tabIndex:0,children:pretty(one.entry)})]})]})}function Agree({id,row:row2,
-close,agreed}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),agree=async()=>{setBusy(!0),setFailure(null);try{await pin(id,row2),say("ok",i($,{children:[
-"Clients see ",i("b",{children:visible(row2.own_name)})," as long as its server says this."]})),agreed()}catch(failed){setFailure(failed),setBusy(!1)}},told={title:row2.
-entry?.title,description:row2.entry?.description,inputSchema:row2.entry?.inputSchema,outputSchema:row2.entry?.outputSchema,annotations:row2.entry?.annotations};
-return i(Dialog,{title:row2.changed?"Agree to what the server says now?":"Pin what the server says?",close,wide:!0,footer:i($,{children:[i("span",{children:[affected(),
-" The servers are asked anew."]}),i(Button,{onClick:close,children:"Back"}),i(Button,{kind:"primary",disabled:busy,onClick:()=>{agree()},children:busy?"Saving":
-row2.changed?"Agree":"Pin"})]}),children:[failure?i(Note,{tone:"bad",icon:"alert",children:["Not saved. ",i(Text,{children:failure.message})]}):null,i("p",{children:[
-row2.changed?"Clients and their models get this again once you agree. A server can put orders to models into a description: read it.":"From then on clients do n\
-ot see the tool while its server says anything else."," The definition gets ",i("code",{children:"digest"})," of ",i("b",{children:i(Text,{children:row2.own_name})}),
-" at ",i("b",{children:i(Text,{children:row2.server})}),"; nothing else changes."]}),row2.description&&i("p",{class:"told",children:i(Lines,{children:String(row2.
-entry?.description??row2.description)})}),i("pre",{class:"document",tabIndex:0,children:pretty(told)}),i(Facts,{children:[row2.pin&&i(Fact,{name:"Agreed to so f\
-ar",children:i(Text,{mono:!0,children:row2.pin})}),i(Fact,{name:"Now",children:i(Text,{mono:!0,children:row2.digest})})]})]})}async function pin(id,row2){let place2=`\
-mcps/${segment(id)}`,members=["x-tollgate","mcp","servers"],stored=await ask("GET",place2).catch(failure=>{if(!(failure instanceof Failure)||failure.status!==400)
-throw failure;return[place2,members]=[`apis/${segment(id)}`,["tollgate","mcp","servers"]],ask("GET",place2)}),servers=members.reduce((value,member)=>value?.[member],
-stored.value),index=Array.isArray(servers)?servers.findIndex(one=>one?.name===row2.server):-1;if(index<0)throw new Error("The definition has no such server any \
-more.");let text=set(stored.text,[...members,index,"tools",row2.own_name,"digest"],row2.digest);if(text===stored.text)throw new Error("The definition has anothe\
-r form than expected; change it as JSON.");try{await ask("PUT",place2,text,stored.etag?{headers:{"If-Match":stored.etag}}:{})}catch(failure){throw failure instanceof
-Failure&&failure.status===412?new Error("Somebody else changed the definition in this moment. Look at the tool again, then agree."):failure}await get("reload?bl\
-ock=true"),await call("POST",`mcps/${segment(id)}/servers`).catch(()=>{})}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]],TOOLS=["tools","Tools"];function ApiPage(){
+null),[listing,setListing]=w(!1),[version,setVersion]=w(0),[listed,setListed]=w(null),list=useList(isFederation?"primitives":null,{api:id,q:q.get("q")??void 0,sort:q.
+get("sort")??"state"}),used=useUse(id,last2),words=(q.get("q")??"").toLowerCase().split(/\s+/).filter(Boolean),fits=row2=>words.every(word=>[row2.name,row2.kind,
+row2.description,row2.server].some(text=>text.toLowerCase().includes(word))),called=isFederation?[]:calledRows(used.uses),known=listed&&[...listed,...called.filter(
+row2=>!listed.some(one=>one.kind===row2.kind&&one.name===row2.name))],shown3=known?here(known.filter(fits)):isFederation?list:here(called.filter(fits)),use=row2=>used.
+uses?.get(pathOf(row2.kind,row2.name)),figure=(show,none="0")=>row2=>{let found2=row2.kind==="template"?void 0:use(row2);return found2?show(found2):used.uses&&row2.
+kind!=="template"?none:UNKNOWN},editor=may("editor");return i($,{children:[isFederation&&i(Servers,{id,version,changed:list.reload}),i("div",{class:"toolbar",children:[
+i(Filter,{label:"Filter tools, resources and prompts",placeholder:"Name, server, description"}),i("div",{class:"segments",role:"group","aria-label":"Calls of th\
+e past",children:SPANS2.map(([one,name])=>i("button",{type:"button","aria-pressed":last2===one,onClick:()=>refine({last:one}),children:name},one))}),editor&&i($,
+{children:[i(Button,{class:"push",icon:"refresh",onClick:()=>setListing(!0),children:"List with a key"}),i(Button,{icon:"play",kind:"primary",onClick:()=>setTrying(
+""),children:"Try a tool"})]})]}),used.failure?i(ErrorBox,{failure:used.failure}):null,used.now&&i(Note,{children:"Usage is not recorded (enable_analytics), so \
+calls are those that were counted since somebody looked, of the past 10 minutes at most."}),definition?.do_not_track&&i(Note,{tone:"warn",icon:"alert",children:"\
+Requests of this proxy are not recorded (do_not_track), so nobody knows who calls what."}),used.missing.length>0&&i(Note,{tone:"warn",icon:"alert",children:["Ca\
+lls are without those of ",used.missing.map(visible).join(", "),"."]}),listed&&i(Note,{actions:i(Button,{icon:"close",kind:"quiet","aria-label":"Back",onClick:()=>setListed(
+null)}),children:"This is what a client with that key sees."}),!listed&&!isFederation&&i(Note,{children:["The gateway does not keep what this server offers. Sho\
+wn is what was called",editor?"; list the rest with a key.":"."]}),i(Table,{label:"Tools, resources and prompts",list:shown3,id:row2=>row2.id,open:setOpen,order:isFederation&&
+!listed?"state":void 0,tone:row2=>row2.changed?"expired":void 0,empty:i(Empty,{icon:"api",title:words.length?"Nothing matches.":isFederation?"Nothing is known y\
+et.":"Nothing was called.",children:words.length?null:isFederation?"Servers are asked what they offer when a client comes.":null}),columns:[{id:"name",name:"Nam\
+e",sort:isFederation&&!listed?"name":void 0,grow:!0,show:row2=>i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(row2)},children:i(Text,{children:row2.
+name})})},{id:"state",bare:!0,name:"State",sort:isFederation&&!listed?"state":void 0,show:row2=>row2.server||listed?row2.kind==="method"?null:i(Badge,{tone:SHOWN[row2.
+state][0],children:SHOWN[row2.state][1]}):i(Badge,{tone:"muted",children:"called"})},{id:"kind",name:"Kind",sort:isFederation&&!listed?"kind":void 0,show:row2=>row2.
+kind},...isFederation&&!listed?[{id:"server",name:"Server",sort:"server",show:row2=>i(Text,{children:row2.server})}]:[],{id:"calls",name:"Calls",number:!0,show:figure(
+found2=>count(found2.hits))},{id:"errors",name:"Failed",number:!0,show:figure(found2=>i("span",{class:found2.errors?"bad":"",children:count(found2.errors)}))},{
+id:"p99",name:"p99",number:!0,show:figure(found2=>found2.p99_ms==null?UNKNOWN:percentile(found2.p99_ms*1e3,3e7),UNKNOWN)},{id:"description",name:"Description",wide:!0,
+show:row2=>i("span",{title:visible(row2.description),children:i(Text,{children:row2.description})})}]}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(
+open),close:()=>setOpen(null),tryIt:()=>{setTrying(open),setOpen(null)},agreed:()=>{setOpen(null),setVersion(version+1),list.reload()}}),trying!==null&&i(TryTool,
+{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(null)}),listing&&i(ListWithKey,{id,definition,close:()=>setListing(!1),found:rows=>{setListed(
+rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??[]].flatMap(([path])=>{let found2=PREFIXES.find(([prefix2])=>path.startsWith(prefix2));if(!found2)
+return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.length),{})]})}function useUse(id,last2){let turn=Math.floor(tick.value/10),found2=useLoaded(
+async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});return{rows:usage.rows,missing:usage.missing??
+[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.status!==404)throw failure;let top=await get(`top${query({by:"path",api:id,window:600,k:256,
+nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.value,hits:one.requests,errors:one.refused+one.server_errors,p99_ms:null})),missing:top.
+missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&new Map(found2.value.rows.map(one=>[String(one.value),one])),now:found2.value?.now??!1,
+failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}function Servers({id,version,changed}){let gateways2=now.value?.nodes??[],node=route.
+value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(()=>get(`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),[`${id} ${node}`,
+turn,version]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.value?.servers??[],read4=servers.map(one=>one.asked_unix_s??0).reduce((one,other)=>Math.
+max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{setBusy(!0);try{loaded2.replace(await call("POST",`mcps/${segment(id)}/servers`)),
+changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&node!==session.value?.node,missing=servers.filter(one=>one.state==="mi\
+ssing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"stack","aria-label":"Servers behind this proxy",children:[i("div",{
+class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i($,{children:["as ",i(Text,{children:loaded2.value.node})," knows th\
+em"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("select",{"aria-label":"Gateway",value:node||session.value?.node,onChange:event=>refine(
+{node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.value}),children:gateways2.map(one=>i("option",{value:one,children:visible(one)},
+one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||isOther,title:isOther?"Only the gateway of this console can be told to ask":"Asks\
+ all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"Ask now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again,
+since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("b",{children:i(Text,{children:one.name})})," is not there since ",
+moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools are left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"alert",children:[
+changedTools===1?"One tool is":`${changedTools} tools are`," withheld because ",changedTools===1?"its server says":"their servers say"," something else than wha\
+t was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.
+name,open:setOpen,empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,
+show:one=>i($,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,
+{mono:!0,children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"\
+Since",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",
+number:!0,show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," w\
+ithheld"]})]})]}):UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sess\
+ions"})]})},{id:"process",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):
+one.process.started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(
+Facts,{children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["sinc\
+e ",full(open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(
+open.asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",
+{href:link(["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||
+"not known",open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(
+open.withheld)," withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",
+children:[open.process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does n\
+ot run":"was not started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.
+end})]})]}),i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.
+restarts)} restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?
+(await get(`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.
+kind==="template"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.
+value??row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
+i(Agree,{id,row:one,close:()=>setAgreeing(!1),agreed}):i(Dialog,{title:visible(row2.name),close,side:!0,footer:i($,{children:[one.changed&&mayPin&&i(Button,{kind:"\
+primary",disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Agree to what it says now"}),!one.changed&&!one.pin&&one.state==="shown"&&one.digest&&mayPin&&
+i(Button,{disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Pin what it says"}),row2.kind==="tool"&&row2.state==="shown"&&may("editor")&&i(Button,{icon:"\
+play",kind:one.changed?"plain":"primary",onClick:tryIt,children:"Try it"})]}),children:[one.withheld&&i("div",{class:`why ${one.changed?"bad":"warn"}`,children:i(
+"p",{children:["Clients do not see it: ",i(Text,{children:one.withheld}),"."]})}),one.changed&&!may("editor")&&i(Note,{children:"Your role can view this, not ag\
+ree to it."}),isStale&&i(Note,{tone:"warn",icon:"alert",children:"The server does not offer it any more."}),i(Facts,{children:[i(Fact,{name:"Kind",children:[one.
+kind,one.title&&i($,{children:[", ",i(Text,{children:one.title})]})]}),one.server&&i(Fact,{name:"Server",children:[i(Text,{children:one.server}),one.own_name!==
+one.name&&i($,{children:[", where it is ",i(Text,{mono:!0,children:one.own_name})]})]}),one.digest&&i(Fact,{name:"Digest",children:[i(Text,{mono:!0,children:one.
+digest})," ",i(Copy,{text:one.digest,label:"Copy the digest"})]}),one.digest&&i(Fact,{name:"Agreed to",children:one.pin?one.pin===one.digest?"this digest":i(Text,
+{mono:!0,children:one.pin}):"anything: it has no pin"}),i(Fact,{name:`Calls, ${now2?"now":SPANS2.find(([span2])=>span2===last2)?.[1]??last2}`,children:[use?`${count(
+use.hits)}, ${count(use.errors)} failed${use.p99_ms==null?"":`, p99 ${percentile(use.p99_ms*1e3,3e7)}`}`:row2.kind==="template"?"counted for each resource":"non\
+e",use&&use.hits>0&&i($,{children:[i("br",{}),i("small",{children:"Failed are answers with a status from 400 on. What a tool itself calls an error has the statu\
+s 200."})]})]})]}),one.description&&i("div",{children:[i("h3",{children:"What models are told"}),i("p",{class:"told",children:i(Lines,{children:one.description})})]}),
+keys.failure?i(ErrorBox,{failure:keys.failure,retry:keys.again}):null,callers.length>0&&i("div",{children:[i("h3",{children:"Who uses it"}),i("table",{class:"pl\
+ain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Key"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"c\
+ol",class:"number",children:"Failed"}),i("th",{scope:"col",class:"number",children:"p99"})]})}),i("tbody",{children:callers.map(caller=>i("tr",{children:[i("th",
+{scope:"row",children:caller.value&&caller.value!=="_other"?i("a",{href:link(["keys",String(caller.value)],{alias:caller.alias}),children:i(Text,{children:caller.
+alias||String(caller.value).slice(0,12)})}):caller.value?"other keys":"without a key"}),i("td",{class:"number",children:count(caller.hits)}),i("td",{class:`numb\
+er ${caller.errors?"bad":""}`,children:count(caller.errors)}),i("td",{class:"number",children:percentile(caller.p99_ms*1e3,3e7)})]},caller.value))})]})]}),whole.
+failure?i(ErrorBox,{failure:whole.failure,retry:whole.again}):null,one.entry&&i("details",{children:[i("summary",{children:"The whole entry"}),i("pre",{class:"d\
+ocument",tabIndex:0,children:pretty(one.entry)})]})]})}function Agree({id,row:row2,close,agreed}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),agree=async()=>{
+setBusy(!0),setFailure(null);try{await pin(id,row2),say("ok",i($,{children:["Clients see ",i("b",{children:visible(row2.own_name)})," as long as its server says\
+ this."]})),agreed()}catch(failed){setFailure(failed),setBusy(!1)}},told={title:row2.entry?.title,description:row2.entry?.description,inputSchema:row2.entry?.inputSchema,
+outputSchema:row2.entry?.outputSchema,annotations:row2.entry?.annotations};return i(Dialog,{title:row2.changed?"Agree to what the server says now?":"Pin what th\
+e server says?",close,wide:!0,footer:i($,{children:[i("span",{children:[affected()," The servers are asked anew."]}),i(Button,{onClick:close,children:"Back"}),i(
+Button,{kind:"primary",disabled:busy,onClick:()=>{agree()},children:busy?"Saving":row2.changed?"Agree":"Pin"})]}),children:[failure?i(Note,{tone:"bad",icon:"ale\
+rt",children:["Not saved. ",i(Text,{children:failure.message})]}):null,i("p",{children:[row2.changed?"Clients and their models get this again once you agree. A \
+server can put orders to models into a description: read it.":"From then on clients do not see the tool while its server says anything else."," The definition g\
+ets ",i("code",{children:"digest"})," of ",i("b",{children:i(Text,{children:row2.own_name})})," at ",i("b",{children:i(Text,{children:row2.server})}),"; nothing\
+ else changes."]}),row2.description&&i("p",{class:"told",children:i(Lines,{children:String(row2.entry?.description??row2.description)})}),i("pre",{class:"docume\
+nt",tabIndex:0,children:pretty(told)}),i(Facts,{children:[row2.pin&&i(Fact,{name:"Agreed to so far",children:i(Text,{mono:!0,children:row2.pin})}),i(Fact,{name:"\
+Now",children:i(Text,{mono:!0,children:row2.digest})})]})]})}async function pin(id,row2){let place2=`mcps/${segment(id)}`,members=["x-tollgate","mcp","servers"],
+stored=await ask("GET",place2).catch(failure=>{if(!(failure instanceof Failure)||failure.status!==400)throw failure;return[place2,members]=[`apis/${segment(id)}`,
+["tollgate","mcp","servers"]],ask("GET",place2)}),servers=members.reduce((value,member)=>value?.[member],stored.value),index=Array.isArray(servers)?servers.findIndex(
+one=>one?.name===row2.server):-1;if(index<0)throw new Error("The definition has no such server any more.");let text=set(stored.text,[...members,index,"tools",row2.
+own_name,"digest"],row2.digest);if(text===stored.text)throw new Error("The definition has another form than expected; change it as JSON.");try{await ask("PUT",place2,
+text,stored.etag?{headers:{"If-Match":stored.etag}}:{})}catch(failure){throw failure instanceof Failure&&failure.status===412?new Error("Somebody else changed t\
+he definition in this moment. Look at the tool again, then agree."):failure}await get("reload?block=true"),await call("POST",`mcps/${segment(id)}/servers`).catch(
+()=>{})}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]],TOOLS=["tools","Tools"];function ApiPage(){
 let[,id="",tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="definition"]),[trying,setTrying]=w(!1),[removing,setRemoving]=w(
 !1),definition=loaded2.value?.value;if(S(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView({block:"nearest",inline:"nearest"})},[tab]),loaded2.
 failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i(Empty,{icon:"alert",title:"There is no such API.",children:i(LinkButton,

@@ -270,14 +270,22 @@ impl Catalogue {
         self.template_routes.iter().find(|(known, _)| known == template).map(|(_, server)| *server)
     }
 
-    /// The server of a template, and of a prompt or resource of a list.
-    pub(crate) fn server_of(&self, kind: &str, name: &str) -> Option<usize> {
-        match kind {
-            "tool" => self.tool(name).map(|tool| tool.server),
-            "prompt" => self.prompt(name).map(|(server, _)| server),
-            "resource" => self.resource_routes.get(name).copied(),
-            _ => self.template(name),
-        }
+    /// The server of a resource that is in a list.
+    pub(crate) fn server_of_listed(&self, uri: &str) -> Option<usize> {
+        self.resource_routes.get(uri).copied()
+    }
+
+    /// Templates of resources, each with its server.
+    pub(crate) fn templates_with_servers(&self) -> impl Iterator<Item = (&Value, usize)> {
+        self.templates.iter().zip(self.template_routes.iter().map(|(_, server)| *server))
+    }
+
+    /// How many tools, prompts and resources with templates clients see of a server.
+    pub(crate) fn counts(&self, server: usize) -> [usize; 3] {
+        let tools = self.tool_routes.values().filter(|route| route.server == server).count();
+        let prompts = self.prompt_routes.values().filter(|(own, _)| *own == server).count();
+        let resources = self.resource_routes.values().chain(self.template_routes.iter().map(|(_, own)| own));
+        [tools, prompts, resources.filter(|own| **own == server).count()]
     }
 
     /// Servers that say that they can do something.

@@ -4,7 +4,7 @@ use crate::answer::{Agreed, Answer, LinkFault};
 use crate::backend::Backend;
 use crate::catalogue::Catalogue;
 use crate::client::Client;
-use crate::inspection::{PrimitiveState, ServerState};
+use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
 use crate::message::{RpcError, code, meta_of, request, text};
 use crate::outside::Outside;
@@ -122,9 +122,9 @@ impl FederatedServer {
         let _ = asked.await;
     }
 
-    /// What they offer, for people who look: what clients do not see first.
-    pub fn primitives(&self) -> Vec<PrimitiveState> {
-        self.state.primitives()
+    /// What `pick` makes of all that they offer, for people who look.
+    pub fn primitives<R>(&self, pick: impl FnMut(Primitive<'_>) -> Option<R>) -> Vec<R> {
+        self.state.primitives(pick)
     }
 
     /// What clients are told about the federation itself.

@@ -60,3 +60,6 @@ impl ProcessFigures {
         (self.ended_unix_s, self.end) = (Some(unix_s), why.to_owned());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,28 +79,27 @@ pub enum ServerStanding {
 }
 
 /// A tool, prompt, resource or template of resources.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-#[schema(as = McpPrimitive)]
-pub struct PrimitiveState {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Primitive<'c> {
     /// `tool`, `prompt`, `resource` or `template`.
     pub kind: &'static str,
     /// Its name, or its URI, as clients know it; the server's own for a tool that they do not see.
-    pub name: String,
+    pub name: &'c str,
     /// The server's own name for it.
-    pub own_name: String,
+    pub own_name: &'c str,
     /// The server's name.
-    pub server: String,
+    pub server: &'c str,
     /// The digest of what models are told about a tool.
-    pub digest: String,
+    pub digest: &'c str,
     /// The digest that the definition wants; empty for any.
-    pub pin: String,
+    pub pin: &'c str,
     /// Why clients do not see it; empty if they do.
-    pub withheld: String,
+    pub withheld: &'c str,
     /// Whether they would see it if the definition had the new digest.
     pub changed: bool,
-    /// The whole entry of the list.
-    #[schema(value_type = Object)]
-    pub entry: Value,
+    /// The whole entry of the list; nothing if it is too large.
+    #[serde(skip)]
+    pub entry: &'c Value,
 }
 
 impl FederationState {
@@ -116,62 +115,55 @@ impl FederationState {
             .collect()
     }
 
-    /// What they offer.
-    pub(crate) fn primitives(&self) -> Vec<PrimitiveState> {
+    /// What `pick` makes of all that they offer.
+    pub(crate) fn primitives<R>(&self, pick: impl FnMut(Primitive<'_>) -> Option<R>) -> Vec<R> {
         let known = self.known_catalogue();
-        let lists = [
-            ("tool", "name", &known.tools),
-            ("prompt", "name", &known.prompts),
-            ("resource", "uri", &known.resources),
-            ("template", "uriTemplate", &known.templates),
-        ];
-        let shown = lists.into_iter().flat_map(|(kind, member, list)| list.iter().map(move |entry| (kind, member, entry)));
-        let shown = shown.filter_map(|(kind, member, entry)| self.shown(&known, kind, text(entry, &[member])?, entry));
         let hidden = known.withheld.iter().filter_map(|tool| {
-            let server = self.terms.servers.get(tool.server)?;
-            Some(PrimitiveState {
-                kind: "tool",
-                name: tool.name.clone(),
-                own_name: tool.name.clone(),
-                server: server.name.clone(),
-                digest: tool.digest.clone(),
-                pin: server.view.pins.get(&tool.name).cloned().unwrap_or_default(),
-                withheld: tool.why.clone(),
+            let terms = self.terms.servers.get(tool.server)?;
+            Some(Primitive {
+                digest: &tool.digest,
+                pin: pin(terms, &tool.name),
+                withheld: &tool.why,
                 changed: tool.has_changed,
-                entry: tool.entry.clone(),
+                ..plain("tool", &tool.name, &tool.name, terms, &tool.entry)
             })
         });
-        hidden.chain(shown).collect()
+        let tools = known.tools.iter().filter_map(|entry| {
+            let name = text(entry, &["name"])?;
+            let route = known.tool(name)?;
+            let terms = self.terms.servers.get(route.server)?;
+            let digest = known.digests.get(name).map_or("", String::as_str);
+            Some(Primitive { digest, pin: pin(terms, &route.name), ..plain("tool", name, &route.name, terms, entry) })
+        });
+        let prompts = known.prompts.iter().filter_map(|entry| {
+            let name = text(entry, &["name"])?;
+            let (server, own) = known.prompt(name)?;
+            Some(plain("prompt", name, own, self.terms.servers.get(server)?, entry))
+        });
+        let resources = known.resources.iter().filter_map(|entry| {
+            let uri = text(entry, &["uri"])?;
+            Some(plain("resource", uri, uri, self.terms.servers.get(known.server_of_listed(uri)?)?, entry))
+        });
+        let templates = known.templates_with_servers().filter_map(|(entry, server)| {
+            let uri = text(entry, &["uriTemplate"])?;
+            Some(plain("template", uri, uri, self.terms.servers.get(server)?, entry))
+        });
+        hidden.chain(tools).chain(prompts).chain(resources).chain(templates).filter_map(pick).collect()
     }
+}
 
-    fn shown(&self, known: &Catalogue, kind: &'static str, name: &str, entry: &Value) -> Option<PrimitiveState> {
-        let server = self.terms.servers.get(known.server_of(kind, name)?)?;
-        let own_name = match kind {
-            "tool" => known.tool(name).map(|tool| tool.name.as_str()),
-            "prompt" => known.prompt(name).map(|(_, own)| own),
-            _ => None,
-        };
-        let own_name = own_name.unwrap_or(name).to_owned();
-        let is_tool = kind == "tool";
-        Some(PrimitiveState {
-            kind,
-            name: name.to_owned(),
-            server: server.name.clone(),
-            digest: known.digests.get(name).filter(|_| is_tool).cloned().unwrap_or_default(),
-            pin: server.view.pins.get(&own_name).filter(|_| is_tool).cloned().unwrap_or_default(),
-            own_name,
-            withheld: String::new(),
-            changed: false,
-            entry: entry.clone(),
-        })
-    }
+fn plain<'c>(kind: &'static str, name: &'c str, own_name: &'c str, terms: &'c ServerTerms, entry: &'c Value) -> Primitive<'c> {
+    let (server, digest, pin, withheld, changed) = (terms.name.as_str(), "", "", "", false);
+    Primitive { kind, name, own_name, server, digest, pin, withheld, changed, entry }
+}
+
+fn pin<'c>(terms: &'c ServerTerms, own_name: &str) -> &'c str {
+    terms.view.pins.get(own_name).map_or("", String::as_str)
 }
 
 fn server(at: usize, terms: &ServerTerms, backend: &Backend, known: &Catalogue) -> ServerState {
     let health = backend.health();
-    let of = |kind: &str, member: &str, list: &[Value]| {
-        list.iter().filter_map(|entry| text(entry, &[member])).filter(|name| known.server_of(kind, name) == Some(at)).count()
-    };
+    let [tools, prompts, resources] = known.counts(at);
     let hidden = || known.withheld.iter().filter(|tool| tool.server == at);
     let (kind, place) = match &terms.transport {
         Transport::Http { url, .. } => (ServerKind::Url, url.clone()),
@@ -203,11 +195,11 @@ fn server(at: usize, terms: &ServerTerms, backend: &Backend, known: &Catalogue) 
         asked_unix_s: health.asked_unix_s,
         has_sessions: era.filter(|_| !version.is_empty()).map(|era| era == Era::Legacy),
         version,
-        tools: of("tool", "name", &known.tools),
+        tools,
         withheld: hidden().count(),
         changed: hidden().filter(|tool| tool.has_changed).count(),
-        prompts: of("prompt", "name", &known.prompts),
-        resources: of("resource", "uri", &known.resources) + of("template", "uriTemplate", &known.templates),
+        prompts,
+        resources,
         process,
     }
 }

@@ -38,7 +38,7 @@ mod weight;
 pub use federated::FederatedServer;
 pub use glob::Glob;
 pub use health::ProcessFigures;
-pub use inspection::{PrimitiveState, ServerKind, ServerStanding, ServerState};
+pub use inspection::{Primitive, ServerKind, ServerStanding, ServerState};
 pub use mailboxes::{Mailboxes, OtherGateways};
 pub use outside::{ADDRESS_HEADER, ApiReply, CALLER_HEADER, DECIDED_HEADER, LOOPS_HEADER, Outside, OwnApis, OwnRequest};
 pub use seal::SessionSeal;

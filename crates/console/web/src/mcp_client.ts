@@ -5,7 +5,7 @@ import { call } from "./call";
 import type { Tried } from "./pages/try";
 
 /** What a proxy is asked with. */
-export interface Caller { api: string; path: string; host: string; header: string; key: string }
+export interface Caller { api: string; path: string; host: string; header: string; key: string; /** The id of a key that the gateway sends in its place. */ keyId: string }
 /** One request and what came of it; `message` is the response, if there is one. */
 export interface Exchange { tried: Tried; message: any; fault: string }
 
@@ -90,13 +90,13 @@ export class McpClient {
   }
 
   private post(method: string, body: string, lines: Record<string, string>): Promise<Tried> {
-    const { api, path, host, header: name, key } = this.caller;
+    const { api, path, host, header: name, key, keyId } = this.caller;
     const headers: Record<string, string> = { Accept: "application/json, text/event-stream", ...lines };
     if (body) headers["Content-Type"] = "application/json";
-    if (key) headers[name] = key;
+    if (key && !keyId) headers[name] = key;
     if (this.session) headers["Mcp-Session-Id"] = this.session;
     if (this.version) headers["MCP-Protocol-Version"] = this.version;
-    return call("POST", "debug", { api_id: api, method, path, host, headers, body, body_bytes: ANSWER_BYTES });
+    return call("POST", "debug", { api_id: api, method, path, host, headers, body, body_bytes: ANSWER_BYTES, key_id: keyId, key_header: name });
   }
 }
 

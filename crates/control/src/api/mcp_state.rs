@@ -13,10 +13,11 @@ use crate::nodes::NodeServers;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_data::snapshot::CompiledApi;
-use tollgate_mcp_federation::{PrimitiveState, ServerState};
+use tollgate_mcp_federation::{Primitive, ServerState};
 use utoipa::ToSchema;
 
 /// Characters of a description in a row of a list.
@@ -137,19 +138,20 @@ pub(super) async fn primitives(State(control): State<Arc<Control>>, Query(query)
         Ok(api) => api,
         Err(answer) => return answer,
     };
-    let all = api.federation().map(|server| server.primitives()).unwrap_or_default();
-    let total = all.len();
     let name = query.get("name").filter(|name| !name.is_empty());
-    let fits = |one: &PrimitiveState| {
-        let texts = [one.name.as_str(), &one.own_name, &one.server, one.kind, told(one, "description"), state(one)];
-        name.is_none_or(|name| one.name == *name) && asked.fits(texts.into_iter())
+    let mut total = 0;
+    let pick = |one: Primitive<'_>| {
+        total += 1;
+        let texts = [one.name, one.own_name, one.server, one.kind, told(&one, "description"), state(&one)];
+        let fits = name.is_none_or(|name| one.name == name) && asked.fits(texts.into_iter());
+        fits.then(|| row(&one, name.is_some()))
     };
-    let rows = all.into_iter().filter(fits).map(|one| row(one, name.is_some())).collect();
+    let rows = api.federation().map(|server| server.primitives(pick)).unwrap_or_default();
     asked.page(rows, total)
 }
 
 /// Whether clients see it: in the order in which people want to know.
-fn state(one: &PrimitiveState) -> &'static str {
+fn state(one: &Primitive<'_>) -> &'static str {
     match () {
         () if one.changed => "changed",
         () if one.withheld.is_empty() => "shown",
@@ -157,23 +159,21 @@ fn state(one: &PrimitiveState) -> &'static str {
     }
 }
 
-fn told<'p>(one: &'p PrimitiveState, member: &str) -> &'p str {
-    one.entry.get(member).and_then(|text| text.as_str()).unwrap_or_default()
+fn told<'c>(one: &Primitive<'c>, member: &str) -> &'c str {
+    one.entry.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn row(one: PrimitiveState, is_whole: bool) -> serde_json::Value {
-    let cut = |text: &str| text.chars().take(DESCRIPTION_CHARS_MAX).collect::<String>();
-    let added = [
-        ("id", format!("{}:{}:{}", one.kind, one.server, one.name)),
-        ("title", cut(told(&one, "title"))),
-        ("description", cut(told(&one, "description"))),
-        ("state", state(&one).to_owned()),
-    ];
+fn row(one: &Primitive<'_>, is_whole: bool) -> Value {
+    let cut = |text: &str| Value::from(text.chars().take(DESCRIPTION_CHARS_MAX).collect::<String>());
     let mut row = json(one);
     if let Some(members) = row.as_object_mut() {
-        members.extend(added.map(|(name, text)| (name.to_owned(), text.into())));
-        if !is_whole {
-            members.remove("entry");
+        let mut add = |name: &str, value: Value| drop(members.insert(name.to_owned(), value));
+        add("id", format!("{}:{}:{}", one.kind, one.server, one.name).into());
+        add("title", cut(told(one, "title")));
+        add("description", cut(told(one, "description")));
+        add("state", state(one).into());
+        if is_whole {
+            add("entry", one.entry.clone());
         }
     }
     row

@@ -218,8 +218,10 @@ fn usage_tells_what_was_called_and_by_whom() {
     ask(&gateway, &key, "resources/read", json!({"uri": "file:///notes"}));
     ask(&gateway, &key, "tools/list", json!({}));
     let row = |usage: &Value, value: &str| usage["rows"].as_array()?.iter().find(|row| row["value"] == value).cloned();
-    let usage =
-        wait_for(&gateway, "/tyk/usage?by=path&api_id=f&top=100", |usage| row(usage, "/json-rpc-method:tools/list").is_some());
+    let hits = |row: &Value| row["hits"].as_u64().unwrap_or_default();
+    let usage = wait_for(&gateway, "/tyk/usage?by=path&api_id=f&top=100", |usage| {
+        usage["rows"].as_array().is_some_and(|rows| rows.iter().map(hits).sum::<u64>() == 5)
+    });
     let figures = |path: &str| row(&usage, path).map(|row| (row["hits"].clone(), row["errors"].clone()));
     assert_eq!(figures("/mcp-tool:add"), Some((json!(2), json!(0))));
     assert_eq!(figures("/mcp-tool:fail"), Some((json!(1), json!(1))), "the key may not");
@@ -312,13 +314,15 @@ fn the_console_shows_servers_and_tools_agrees_to_a_change_and_tries_a_tool() {
     assert_eq!(stored(&gateway, "f")["tollgate"]["mcp"]["servers"], behind(&now[0]["digest"]), "nothing else has changed");
     assert_eq!(now[0]["state"], "shown");
 
+    tab.wait("!document.body.innerText.includes('One tool is withheld')");
     tab.click("button", "Try a tool");
     tab.click("dialog button", "List the tools");
     tab.see("Refused by TokenAuth");
-    tab.fill("Key (Authorization)", &key);
+    // A key that is chosen is sent by the gateway, and is not shown.
+    tab.eval("(() => { const keys = document.querySelector('dialog select'); keys.value = [...keys.options].find((one) => one.text === 'acme').value; keys.dispatchEvent(new Event('change', {bubbles: true})); })()");
     tab.click("dialog button", "List the tools");
     tab.wait(LISTED);
-    tab.eval("(() => { const tools = document.querySelector('dialog select'); tools.value = 'add'; tools.dispatchEvent(new Event('change', {bubbles: true})); })()");
+    tab.eval("(() => { const tools = [...document.querySelectorAll('dialog select')].find((one) => [...one.options].some((tool) => tool.value === 'add')); tools.value = 'add'; tools.dispatchEvent(new Event('change', {bubbles: true})); })()");
     tab.see("The first number");
     tab.fill("a", "9007199254740993");
     tab.fill("b", "0.5");
@@ -327,6 +331,9 @@ fn the_console_shows_servers_and_tools_agrees_to_a_change_and_tries_a_tool() {
     tab.see("Structured result");
     tab.see("got {\"a\":9007199254740993,\"b\":0.5}");
     tab.see("\"sum\": 42");
+    tab.click("dialog summary", "The request through the gateway");
+    tab.see("What went upstream");
+    assert_eq!(tab.eval(&format!("document.body.innerText.includes({})", json!(key))), json!(false));
     look(&mut tab, "mcp-tried", &mut wrong);
     // What the form cannot say is refused by the schema, what the key may not call by its rights.
     tab.click("dialog label", "Arguments as JSON");

@@ -74,7 +74,7 @@ fn arguments_do_not_lead_to_other_operations() {
 
 #[test]
 fn operations_are_tools_by_id_or_path_and_are_chosen_by_name_or_tag() {
-    assert_eq!(names(all()), ["drop_order_", "getOrder", "post_orders"]);
+    assert_eq!(names(all()), ["getOrder", "drop_order_", "post_orders"]);
     assert_eq!(names(OperationTerms { include: vec![Glob::new("get*")], ..all() }), ["getOrder"]);
     assert_eq!(names(OperationTerms { tags: vec!["write".to_owned()], ..all() }), ["post_orders"]);
 }

@@ -122,6 +122,7 @@ impl UsageSink {
             said.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
             said.extend_from_slice(bytes);
         }
+        said.extend_from_slice(hit.record.mcp_kind().as_bytes());
         hit.record.key.iter().for_each(|key| said.extend_from_slice(key.shown.as_bytes()));
     }
 

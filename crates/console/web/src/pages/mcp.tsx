@@ -41,6 +41,8 @@ export function McpTools({ id, definition }: { id: string; definition: any }) {
   const [open, setOpen] = useState<Primitive | null>(null);
   const [trying, setTrying] = useState<Primitive | "" | null>(null);
   const [listing, setListing] = useState(false);
+  // Counts what was agreed to here.
+  const [version, setVersion] = useState(0);
   const [listed, setListed] = useState<Primitive[] | null>(null);
   const list = useList<Primitive>(isFederation ? "primitives" : null, { api: id, q: q.get("q") ?? undefined, sort: q.get("sort") ?? "state" });
   const used = useUse(id, last);
@@ -56,7 +58,7 @@ export function McpTools({ id, definition }: { id: string; definition: any }) {
   const editor = may("editor");
   return (
     <>
-      {isFederation && <Servers id={id} changed={list.reload} />}
+      {isFederation && <Servers id={id} version={version} changed={list.reload} />}
       <div class="toolbar">
         <Filter label="Filter tools, resources and prompts" placeholder="Name, server, description" />
         <div class="segments" role="group" aria-label="Calls of the past">{SPANS.map(([one, name]) => <button key={one} type="button" aria-pressed={last === one} onClick={() => refine({ last: one })}>{name}</button>)}</div>
@@ -80,7 +82,7 @@ export function McpTools({ id, definition }: { id: string; definition: any }) {
           { id: "p99", name: "p99", number: true, show: figure((found) => (found.p99_ms == null ? format.UNKNOWN : format.percentile(found.p99_ms * 1000, 3e7)), format.UNKNOWN) },
           { id: "description", name: "Description", wide: true, show: (row: Primitive) => <span title={format.visible(row.description)}><Text>{row.description}</Text></span> },
         ]} />
-      {open && <One id={id} row={open} last={last} now={used.now} use={use(open)} close={() => setOpen(null)} tryIt={() => { setTrying(open); setOpen(null); }} agreed={() => { setOpen(null); list.reload(); }} />}
+      {open && <One id={id} row={open} last={last} now={used.now} use={use(open)} close={() => setOpen(null)} tryIt={() => { setTrying(open); setOpen(null); }} agreed={() => { setOpen(null); setVersion(version + 1); list.reload(); }} />}
       {trying !== null && <TryTool id={id} definition={definition} chosen={trying === "" ? undefined : trying.name} close={() => setTrying(null)} />}
       {listing && <ListWithKey id={id} definition={definition} close={() => setListing(false)} found={(rows) => { setListed(rows); setListing(false); }} />}
     </>
@@ -114,11 +116,11 @@ function useUse(id: string, last: string): { uses: Map<string, Use> | null; now:
   return { uses, now: found.value?.now ?? false, failure: found.value ? null : found.failure, missing: found.value?.missing ?? [] };
 }
 
-function Servers({ id, changed }: { id: string; changed: () => void }) {
+function Servers({ id, version, changed }: { id: string; version: number; changed: () => void }) {
   const gateways = live.now.value?.nodes ?? [];
   const node = route.value.query.get("node") ?? "";
   const turn = Math.floor(live.tick.value / 3);
-  const loaded = useLoaded(() => get(`mcps/${segment(id)}/servers${query({ node })}`, { byItself: true }), [`${id} ${node}`, turn]);
+  const loaded = useLoaded(() => get(`mcps/${segment(id)}/servers${query({ node })}`, { byItself: true }), [`${id} ${node}`, turn, version]);
   const [busy, setBusy] = useState(false);
   const [open, setOpen] = useState<Server | null>(null);
   const servers: Server[] = loaded.value?.servers ?? [];

@@ -2,11 +2,13 @@
 // of it. Each request counts against limits.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { listKeys } from "../call";
 import * as format from "../format";
 import { McpClient, Refused, type Exchange } from "../mcp_client";
 import { may } from "../session";
 import { Button, ErrorBox, Field, Note, Text } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
+import { useLoaded } from "../ui/loaded";
 import { Lines, pretty, row, type Primitive } from "./primitive";
 import { Result } from "./try";
 
@@ -19,18 +21,21 @@ function headerOf(definition: any): string {
   return places.map((place) => place?.auth_header_name).find((name) => typeof name === "string" && name) ?? "Authorization";
 }
 
-interface Asking { key: string; path: string }
+interface Asking { key: string; keyId: string; path: string }
+
+/** Keys that are offered; others are found by pasting them. */
+const KEYS_MAX = 100;
 
 /** A client for what is typed; another key or path is another one. */
 function useClient(id: string, definition: any) {
-  const [asking, setAsking] = useState<Asking>({ key: "", path: definition?.proxy?.listen_path ?? "/" });
+  const [asking, setAsking] = useState<Asking>({ key: "", keyId: "", path: definition?.proxy?.listen_path ?? "/" });
   const client = useRef<{ made: McpClient; by: string } | null>(null);
   useEffect(() => () => client.current?.made.end(), []);
   const take = (): McpClient => {
     const by = JSON.stringify(asking);
     if (client.current?.by !== by) {
       client.current?.made.end();
-      client.current = { by, made: new McpClient({ api: id, path: asking.path, host: definition?.domain ?? "", header: headerOf(definition), key: asking.key }) };
+      client.current = { by, made: new McpClient({ api: id, path: asking.path, host: definition?.domain ?? "", header: headerOf(definition), key: asking.key, keyId: asking.keyId }) };
     }
     return client.current!.made;
   };
@@ -39,10 +44,12 @@ function useClient(id: string, definition: any) {
   return { asking, setAsking, take, drop };
 }
 
-function CallerFields({ definition, asking, change }: { definition: any; asking: Asking; change: (asking: Asking) => void }) {
+function CallerFields({ id, definition, asking, change }: { id: string; definition: any; asking: Asking; change: (asking: Asking) => void }) {
+  const keys = useLoaded<any[]>(() => (definition?.use_keyless ? Promise.resolve([]) : listKeys({ limit: 1000 }).then((page) => page.rows.filter((one: any) => one.apis?.includes(id) || one.policies?.length).slice(0, KEYS_MAX), () => [])), [id]);
   return (
     <>
-      {!definition?.use_keyless && <Field label={`Key (${headerOf(definition)})`} wide hint="Sent as a client sends it; it is not kept."><input class="mono" type="password" autocomplete="off" value={asking.key} onInput={(event) => change({ ...asking, key: event.currentTarget.value })} /></Field>}
+      {!definition?.use_keyless && <Field label="Whose key" wide hint={asking.keyId ? "The gateway sends it; it is not shown." : undefined}><select value={asking.keyId} onChange={(event) => change({ ...asking, keyId: event.currentTarget.value })}><option value="">One that you paste, or none</option>{(keys.value ?? []).map((one) => <option key={one.id} value={one.id}>{format.visible(one.alias || one.id)}</option>)}</select></Field>}
+      {!definition?.use_keyless && !asking.keyId && <Field label={`Key (${headerOf(definition)})`} wide hint="Sent as a client sends it; it is not kept."><input class="mono" type="password" autocomplete="off" value={asking.key} onInput={(event) => change({ ...asking, key: event.currentTarget.value })} /></Field>}
       <details class="field wide"><summary>Path</summary><Field label="Path of the endpoint"><input class="mono" required spellcheck={false} value={asking.path} onInput={(event) => change({ ...asking, path: event.currentTarget.value })} /></Field></details>
     </>
   );
@@ -72,7 +79,7 @@ export function ListWithKey({ id, definition, close, found }: { id: string; defi
   return (
     <Dialog title="List with a key" close={close} side>
       <form class="form" onSubmit={list}>
-        <CallerFields definition={definition} asking={asking} change={setAsking} />
+        <CallerFields id={id} definition={definition} asking={asking} change={setAsking} />
         <div class="row wide"><Button kind="primary" type="submit" disabled={busy}>{busy ? "Asking" : "List"}</Button><small>Takes some requests, which count against limits and quotas.</small></div>
       </form>
       <Failed failure={failure} id={id} secret={asking.key} />
@@ -97,6 +104,8 @@ export function TryTool({ id, definition, chosen, close }: { id: string; definit
   const [found, setFound] = useState<{ exchange: Exchange; tool: string } | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const [busy, setBusy] = useState("");
+  const outcome = useRef<HTMLDivElement>(null);
+  useEffect(() => outcome.current?.scrollIntoView({ block: "nearest" }), [found, failure]);
   const tool = tools?.find((one) => one.name === name);
   const fields = fieldsOf(tool?.inputSchema);
   const asJson = isWhole || !fields;
@@ -132,7 +141,7 @@ export function TryTool({ id, definition, chosen, close }: { id: string; definit
   return (
     <Dialog title="Try a tool" close={close} side>
       <form class="form" onSubmit={(event) => { event.preventDefault(); void list(); }}>
-        <CallerFields definition={definition} asking={asking} change={(next) => { setAsking(next); setTools(null); }} />
+        <CallerFields id={id} definition={definition} asking={asking} change={(next) => { setAsking(next); setTools(null); }} />
         <div class="row wide"><Button type="submit" kind={tools ? "plain" : "primary"} icon="refresh" disabled={!!busy}>{busy === "list" ? "Asking" : tools ? "List the tools again" : "List the tools"}</Button><small>All requests go through this gateway only, and count against limits and quotas.</small></div>
       </form>
       {tools?.length === 0 && <Note tone="warn" icon="alert">A client with this key sees no tool. One that it does not see can be called by its name all the same.</Note>}
@@ -145,9 +154,11 @@ export function TryTool({ id, definition, chosen, close }: { id: string; definit
           : fields!.map((field) => <Argument key={field.name} field={field} value={values.get(field.name) ?? ""} change={(value) => setValues(new Map(values).set(field.name, value))} />)}
         <div class="row wide"><Button kind="primary" icon="play" type="submit" disabled={!!busy || !name}>{busy === "call" ? "Calling" : "Call"}</Button></div>
       </form>
+      <div class="stack" ref={outcome}>
       <Failed failure={failure} id={id} secret={asking.key} />
-      {found && <div class="stack" role="region" aria-label="What came of it"><Verdict exchange={found.exchange} /><Content result={found.exchange.message?.result} />
+      {found && !failure && <div class="stack" role="region" aria-label="What came of it"><Verdict exchange={found.exchange} /><Content result={found.exchange.message?.result} />
         <details><summary>The request through the gateway</summary><Result found={found.exchange.tried} asked={id} secret={asking.key} /></details></div>}
+      </div>
     </Dialog>
   );
 }
@@ -162,7 +173,7 @@ function Verdict({ exchange }: { exchange: Exchange }) {
   return (
     <div class={`why ${tone}`}>
       <p>{refused ? <>Refused by <b>{refused.name}</b>: <Text>{refused.message || refused.cause.replaceAll("_", " ")}</Text></> : error ? <>Error <b>{String(error.code)}</b>: <Text>{String(error.message ?? "")}</Text></> : !message ? <>No result: <Text>{fault}</Text></> : isError ? "The tool says that it failed" : "Done"} <small>({tried.status ? `status ${tried.status}` : "no answer"} in {format.duration(tried.took_ms * 1000)}, at <Text>{tried.node}</Text>{refused && error && <>, JSON-RPC error {String(error.code)}</>})</small></p>
-      {error?.data !== undefined && <pre class="document" tabIndex={0}>{pretty(error.data)}</pre>}
+      {error?.data !== undefined && !refused && <pre class="document" tabIndex={0}>{pretty(error.data)}</pre>}
     </div>
   );
 }

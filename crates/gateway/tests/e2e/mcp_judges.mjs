@@ -9,7 +9,7 @@ const { Client } = await load("client/index.js");
 const { StreamableHTTPClientTransport } = await load("client/streamableHttp.js");
 const schemas = await load("types.js");
 
-const client = new Client({ name: "judge", version: "1" }, { capabilities: { sampling: {}, elicitation: {}, roots: {} } });
+const client = new Client({ name: "judge", version: "1" }, { capabilities: { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} } });
 const seen = { logs: 0, updates: 0 };
 client.setRequestHandler(schemas.CreateMessageRequestSchema, () => ({ role: "assistant", model: "judge", content: { type: "text", text: "sampled here" } }));
 client.setRequestHandler(schemas.ElicitRequestSchema, () => ({ action: "decline" }));

@@ -56,6 +56,10 @@ QUERY = json.dumps({
 TYPES = "\n".join(
     f"type T{n} {{ id: ID! name: String count: Int next: T{(n + 1) % 200} list(first: Int, after: String): [T{(n + 7) % 200}!]! }}" for n in range(200))
 GRAPH = "type Query { order(id: ID!): T0 all(first: Int): [T1!]! }\n" + TYPES
+# A call of a tool of 300 bytes, and what its head says of it.
+CALL = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "weather", "arguments": {"city": "Bonn"}, "_meta": {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}}).encode().ljust(300)
+CALL_HEAD = {"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "weather"}
 # The function that drives a connection.
 COUNTED = "*tollgate_engine::connection::Connection*Future*poll*"
 # Seconds; a program runs some fifty times slower under valgrind.
@@ -119,6 +123,12 @@ def main() -> int:
             "1 KiB, OpenAPI": Shape("openapi", 200, {"X-Client": "bench"}, body=BODY, path=f"{PATH}?page=2&sort=up"),
             "1 KiB, template": Shape("template", 200, body=BODY),
             "1 KiB, jq": Shape("jq", 200, body=BODY),
+            "key, 300 bytes": Shape("key", 200, {"Authorization": credentials.limited_key(gateway, "key")}, body=CALL),
+            "key, 300 bytes, validate_json":
+                Shape("read", 200, {"Authorization": credentials.limited_key(gateway, "read")}, body=CALL),
+            "key, MCP call": Shape("mcp", 200, {"Authorization": credentials.limited_key(gateway, "mcp")}, body=CALL),
+            "key, federated MCP call, by head":
+                Shape("mcps", 200, {"Authorization": credentials.limited_key(gateway, "mcps")} | CALL_HEAD, body=CALL),
             "300 bytes": Shape("open", 200, body=QUERY),
             "300 bytes, GraphQL": Shape("graph", 200, body=QUERY),
         }
@@ -173,6 +183,10 @@ def definitions(target: str, second: str, issuer: str) -> list[dict]:
         endpoint("template", "transform", template_data={
             "input_type": "json", "template_mode": "blob", "template_source": base64.b64encode(TEMPLATE.encode()).decode()}),
         endpoint("jq", "transform_jq", filter=FILTER),
+        endpoint("read", "validate_json", schema={"type": "object"}) | {"use_keyless": False, "auth": {"auth_header_name": "Authorization"}},
+        api("mcp", use_keyless=False, auth={"auth_header_name": "Authorization"}, application_protocol="mcp"),
+        api("mcps", use_keyless=False, auth={"auth_header_name": "Authorization"}, application_protocol="mcp",
+            tollgate={"mcp": {"servers": [{"name": "none", "url": target}]}}),
         api("graph", graphql={"enabled": True, "execution_mode": "proxyOnly", "version": "2", "schema": GRAPH}),
     ]
 

@@ -266,45 +266,45 @@ answers=0,limit2=keeps?1e3:PAGE_ROWS;do page=what==="keys"?await listKeys({...me
 page.next,next&&!control.signal.aborted&&set(old=>({...old,searched:scanned,total:keeps?null:page.total}));while(next&&rows.length<before.length+(keeps?PAGE_ROWS:
 1)&&answers<(keeps?ANSWERS_MAX:1/0)&&!control.signal.aborted);if(control.signal.aborted)return;set({rows,next,total:keeps?null:page.total,scanned,searched:null,
 done:!next||rows.length>=ROWS_MAX,failure:null,waiting:!1,fetched:Date.now()/1e3})}catch(failure){control.signal.aborted||set(old=>({...old,failure,waiting:!1,searched:null}))}finally{
-clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{let timer=setTimeout(()=>{fetchPage("",[])},turn||!members.q?0:150);return()=>{clearTimeout(
-timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state2,more:()=>{!busy.current&&state2.next&&!state2.done&&fetchPage(state2.next,state2.rows)},
-reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,order,selected,select,tone}){let columns=all.filter(column=>!(column.
-wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),at=U(-1),rowPixels=narrow.value?118:34,{rows}=list,windowed=rows.length>150;S2(()=>{let look=()=>{let top=body.
-current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-MARGIN_ROWS),last3=first+Math.ceil(innerHeight/rowPixels)+2*MARGIN_ROWS;setRange(
-old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last3)<MARGIN_ROWS/2?old:[first,last3]),last3>rows.length-30&&list.more()};return look(),addEventListener(
-"scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener("scroll",look),removeEventListener("resize",look)}},[rows,rowPixels,list.done]),
-S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(event))return;let step2=event.key==="j"?1:event.key==="k"?-1:0;if(step2){let next=Math.
-max(0,Math.min(rows.length-1,at.current+step2));at.current=next,requestAnimationFrame(()=>{let row=body.current?.querySelector(`[aria-rowindex="${next+2}"]`);row?.
-focus({preventScroll:!0}),row?.scrollIntoView({block:"nearest"})}),event.preventDefault()}};return addEventListener("keydown",move),()=>removeEventListener("key\
-down",move)},[rows]);let sort=column=>{if(!column.sort)return;let now2=route.value.query.get("sort")??order;refine({sort:now2===column.sort?`-${column.sort}`:now2===
-`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.value.query.get("sort")??order??"",[from,to3]=windowed?[Math.min(range[0],
-rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(row);else{let to4=href?.(row);to4&&(location.hash=to4)}},shown2=b(()=>rows.
-slice(from,to3),[rows,from,to3]),everything=!!select&&rows.length>0&&rows.every(row=>selected?.has(id(row)));if(list.failure&&!rows.length)return i2(ErrorBox,{failure:list.
-failure,retry:list.reload});if(list.done&&!rows.length)return i2($,{children:empty2});let searching=list.searched==null?null:`Searching: ${count(list.searched)}${list.
-total!=null?` of ${count(list.total)}`:""} so far.`;return!rows.length&&list.fetched==null?i2(Empty,{icon:"clock",title:searching??"Loading"}):i2($,{children:[i2(
-Waiting,{on:list.waiting}),list.failure?i2(ErrorBox,{failure:list.failure,retry:list.reload,since:list.fetched??void 0}):null,i2("table",{class:"list",role:"tab\
-le","aria-label":label,"aria-rowcount":(list.total??rows.length)+1,ref:body,children:[i2("thead",{role:"rowgroup",children:i2("tr",{role:"row","aria-rowindex":1,
-children:[select&&i2("th",{role:"columnheader",class:"check",children:i2("input",{type:"checkbox","aria-label":"Select all that are shown",checked:everything,onChange:()=>select(
-everything?new Set:new Set(rows.map(id)))})}),columns.map(column=>i2("th",{role:"columnheader",scope:"col",class:`${column.number?"number":""} ${column.grow?"gr\
-ow":""}`,"aria-sort":column.sort?sorted===column.sort?"ascending":sorted===`-${column.sort}`?"descending":"none":void 0,children:column.sort?i2("button",{type:"\
-button",onClick:()=>sort(column),children:[column.name,sorted.replace("-","")===column.sort&&i2(Icon,{name:sorted.startsWith("-")?"down":"up"})]}):column.name},
-column.id))]})}),i2("tbody",{role:"rowgroup",children:[from>0&&i2("tr",{role:"presentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${from*
-rowPixels}px`}})}),shown2.map((row,index)=>{let name=id(row);return i2("tr",{role:"row","aria-rowindex":from+index+2,tabIndex:-1,class:`${tone?.(row)??""} ${selected?.
-has(name)?"selected":""} ${open||href?"opens":""}`,onFocus:()=>{at.current=from+index},onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&
-enter2(row)},onClick:event=>{!event.target.closest("a,button,input,label")&&!String(getSelection())&&enter2(row)},children:[select&&i2("td",{role:"cell",class:"\
-check",children:i2("input",{type:"checkbox","aria-label":`Select ${name}`,checked:selected?.has(name)??!1,onChange:()=>{let next=new Set(selected);next.delete(name)||
-next.add(name),select(next)}})}),columns.map(column=>i2("td",{role:"cell","data-name":column.name,class:`${column.number?"number":""} ${column.grow?"grow":""} ${column.
-bare?"bare":""}`,children:column.show(row)},column.id))]},name)}),to3<rows.length&&i2("tr",{role:"presentation",class:"space",children:i2("td",{role:"presentati\
-on",style:{height:`${(rows.length-to3)*rowPixels}px`}})})]})]}),(rows.length>0||!list.done)&&i2("p",{class:"list-end",children:[searching&&i2("span",{role:"stat\
-us",children:[searching," "]}),list.done?rows.length>=ROWS_MAX?`The first ${count(rows.length)} are shown; search for others.`:`${count(rows.length)} shown${list.
-total!=null&&list.total!==rows.length?` of ${count(list.total)}`:""}.`:i2($,{children:[count(rows.length)," loaded",list.total!=null?` of ${count(list.total)}`:
-"",". ",i2(Button,{kind:"quiet",onClick:list.more,children:"Load more"})]})]})]})}function here(rows){return{rows,total:rows.length,searched:null,done:!0,failure:null,
-waiting:!1,more:()=>{},reload:()=>{},fetched:null}}function lettersOn(event){let target=event.composedPath()[0];return!(target instanceof HTMLElement&&(target.isContentEditable||
-/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&!event.metaKey&&!event.altKey&&!document.querySelector("dialog[ope\
-n]")&&localStorage.getItem("letters")!=="off"}function Filter({placeholder,label,secret}){let q4=route.value.query.get("q")??"",[text,set]=w(q4);return S2(()=>set(
-typed=>q4||!secret?.is(typed.trim())?q4:typed),[q4]),i2("label",{class:"filter",children:[i2(Icon,{name:"search"}),i2("input",{type:"search","aria-label":label,
-placeholder,value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{let typed=event.currentTarget.value,hidden=secret?.is(typed.trim())??!1;set(typed),secret?.
-take(hidden?typed.trim():""),refine({q:hidden?void 0:typed||void 0})}})]})}var Js="uplot",Zs="u-hz",Qs="u-vt",Xs="u-title",er="u-wrap",tr="u-under",lr="u-over",nr="u-axis",$t="u-off",ir="u-select",or="u-cursor-x",sr="u-cursor-y",rr="u-\
+clearTimeout(slow),busy.current===control&&(busy.current=null)}};return S2(()=>{if(!what)return;let timer=setTimeout(()=>{fetchPage("",[])},turn||!members.q?0:150);
+return()=>{clearTimeout(timer),busy.current?.abort(),busy.current=null}},[asked,turn]),{...state2,more:()=>{!busy.current&&state2.next&&!state2.done&&fetchPage(
+state2.next,state2.rows)},reload:()=>again(old=>old+1)}}function Table({label,columns:all,list,id,open,href,empty:empty2,order,selected,select,tone}){let columns=all.
+filter(column=>!(column.wide&&narrow.value)),body=U(null),[range,setRange]=w([0,60]),at=U(-1),rowPixels=narrow.value?118:34,{rows}=list,windowed=rows.length>150;
+S2(()=>{let look=()=>{let top=body.current?.getBoundingClientRect().top??0,first=Math.max(0,Math.floor(-top/rowPixels)-MARGIN_ROWS),last3=first+Math.ceil(innerHeight/
+rowPixels)+2*MARGIN_ROWS;setRange(old=>Math.abs(old[0]-first)<MARGIN_ROWS/2&&Math.abs(old[1]-last3)<MARGIN_ROWS/2?old:[first,last3]),last3>rows.length-30&&list.
+more()};return look(),addEventListener("scroll",look,{passive:!0}),addEventListener("resize",look),()=>{removeEventListener("scroll",look),removeEventListener("\
+resize",look)}},[rows,rowPixels,list.done]),S2(()=>{let move=event=>{if(event.defaultPrevented||event.typing||!lettersOn(event))return;let step2=event.key==="j"?
+1:event.key==="k"?-1:0;if(step2){let next=Math.max(0,Math.min(rows.length-1,at.current+step2));at.current=next,requestAnimationFrame(()=>{let row=body.current?.
+querySelector(`[aria-rowindex="${next+2}"]`);row?.focus({preventScroll:!0}),row?.scrollIntoView({block:"nearest"})}),event.preventDefault()}};return addEventListener(
+"keydown",move),()=>removeEventListener("keydown",move)},[rows]);let sort=column=>{if(!column.sort)return;let now2=route.value.query.get("sort")??order;refine({
+sort:now2===column.sort?`-${column.sort}`:now2===`-${column.sort}`?column.sort:column.number?`-${column.sort}`:column.sort})},sorted=route.value.query.get("sort")??
+order??"",[from,to3]=windowed?[Math.min(range[0],rows.length),Math.min(range[1],rows.length)]:[0,rows.length],enter2=row=>{if(open)open(row);else{let to4=href?.(
+row);to4&&(location.hash=to4)}},shown2=b(()=>rows.slice(from,to3),[rows,from,to3]),everything=!!select&&rows.length>0&&rows.every(row=>selected?.has(id(row)));if(list.
+failure&&!rows.length)return i2(ErrorBox,{failure:list.failure,retry:list.reload});if(list.done&&!rows.length)return i2($,{children:empty2});let searching=list.
+searched==null?null:`Searching: ${count(list.searched)}${list.total!=null?` of ${count(list.total)}`:""} so far.`;return!rows.length&&list.fetched==null?i2(Empty,
+{icon:"clock",title:searching??"Loading"}):i2($,{children:[i2(Waiting,{on:list.waiting}),list.failure?i2(ErrorBox,{failure:list.failure,retry:list.reload,since:list.
+fetched??void 0}):null,i2("table",{class:"list",role:"table","aria-label":label,"aria-rowcount":(list.total??rows.length)+1,ref:body,children:[i2("thead",{role:"\
+rowgroup",children:i2("tr",{role:"row","aria-rowindex":1,children:[select&&i2("th",{role:"columnheader",class:"check",children:i2("input",{type:"checkbox","aria\
+-label":"Select all that are shown",checked:everything,onChange:()=>select(everything?new Set:new Set(rows.map(id)))})}),columns.map(column=>i2("th",{role:"colu\
+mnheader",scope:"col",class:`${column.number?"number":""} ${column.grow?"grow":""}`,"aria-sort":column.sort?sorted===column.sort?"ascending":sorted===`-${column.
+sort}`?"descending":"none":void 0,children:column.sort?i2("button",{type:"button",onClick:()=>sort(column),children:[column.name,sorted.replace("-","")===column.
+sort&&i2(Icon,{name:sorted.startsWith("-")?"down":"up"})]}):column.name},column.id))]})}),i2("tbody",{role:"rowgroup",children:[from>0&&i2("tr",{role:"presentat\
+ion",class:"space",children:i2("td",{role:"presentation",style:{height:`${from*rowPixels}px`}})}),shown2.map((row,index)=>{let name=id(row);return i2("tr",{role:"\
+row","aria-rowindex":from+index+2,tabIndex:-1,class:`${tone?.(row)??""} ${selected?.has(name)?"selected":""} ${open||href?"opens":""}`,onFocus:()=>{at.current=from+
+index},onKeyDown:event=>{event.key==="Enter"&&event.target===event.currentTarget&&enter2(row)},onClick:event=>{!event.target.closest("a,button,input,label")&&!String(
+getSelection())&&enter2(row)},children:[select&&i2("td",{role:"cell",class:"check",children:i2("input",{type:"checkbox","aria-label":`Select ${name}`,checked:selected?.
+has(name)??!1,onChange:()=>{let next=new Set(selected);next.delete(name)||next.add(name),select(next)}})}),columns.map(column=>i2("td",{role:"cell","data-name":column.
+name,class:`${column.number?"number":""} ${column.grow?"grow":""} ${column.bare?"bare":""}`,children:column.show(row)},column.id))]},name)}),to3<rows.length&&i2(
+"tr",{role:"presentation",class:"space",children:i2("td",{role:"presentation",style:{height:`${(rows.length-to3)*rowPixels}px`}})})]})]}),(rows.length>0||!list.
+done)&&i2("p",{class:"list-end",children:[searching&&i2("span",{role:"status",children:[searching," "]}),list.done?rows.length>=ROWS_MAX?`The first ${count(rows.
+length)} are shown; search for others.`:`${count(rows.length)} shown${list.total!=null&&list.total!==rows.length?` of ${count(list.total)}`:""}.`:i2($,{children:[
+count(rows.length)," loaded",list.total!=null?` of ${count(list.total)}`:"",". ",i2(Button,{kind:"quiet",onClick:list.more,children:"Load more"})]})]})]})}function here(rows){
+return{rows,total:rows.length,searched:null,done:!0,failure:null,waiting:!1,more:()=>{},reload:()=>{},fetched:null}}function lettersOn(event){let target=event.composedPath()[0];
+return!(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&target.type!=="checkbox"))&&!event.ctrlKey&&
+!event.metaKey&&!event.altKey&&!document.querySelector("dialog[open]")&&localStorage.getItem("letters")!=="off"}function Filter({placeholder,label,secret}){let q4=route.
+value.query.get("q")??"",[text,set]=w(q4);return S2(()=>set(typed=>q4||!secret?.is(typed.trim())?q4:typed),[q4]),i2("label",{class:"filter",children:[i2(Icon,{name:"\
+search"}),i2("input",{type:"search","aria-label":label,placeholder,value:text,autocomplete:"off",spellcheck:!1,onInput:event=>{let typed=event.currentTarget.value,
+hidden=secret?.is(typed.trim())??!1;set(typed),secret?.take(hidden?typed.trim():""),refine({q:hidden?void 0:typed||void 0})}})]})}var Js="uplot",Zs="u-hz",Qs="u-vt",Xs="u-title",er="u-wrap",tr="u-under",lr="u-over",nr="u-axis",$t="u-off",ir="u-select",or="u-cursor-x",sr="u-cursor-y",rr="u-\
 cursor-pt",fr="u-legend",ur="u-live",cr="u-inline",ar="u-series",pr="u-marker",ji="u-label",hr="u-value",Hl="width",Nl="height";var qi="bottom",yl="left",Wn="right",Gn="#000",$i=Gn+"0",In="mousemove",Ji="mousedown",Yn="mouseup",Zi="mouseenter",Qi="mouseleave",Xi="dblclick",mr="resize",gr="\
 scroll",eo="change",tn="dppxchange",Bn="--",vl=typeof window<"u",Un=vl?document:null,kl=vl?window:null,dr=vl?navigator:null,oe2,ln;function Kn(){let e2=devicePixelRatio;
 oe2!=e2&&(oe2=e2,ln&&$n(eo,ln,Kn),ln=matchMedia(`(min-resolution: ${oe2-.001}dppx) and (max-resolution: ${oe2+.001}dppx)`),Jt(eo,ln,Kn),kl.dispatchEvent(new CustomEvent(

@@ -1,6 +1,6 @@
-import{$,Ago,Badge,Button,Dialog,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,KeyTable,LatencyPlot,LinkButton,Meter,Note,Panel,Plot,S,SPANS,Table,Text,TrafficPlot,
-U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,clock,copy,count,dark,duration,ends,full,gateways,get,go,guard,highest,hour,i,latest,limit,link,listKeys,
-may,moment,narrow,now,percent,percentile,query,rate,refine,route,say,segment,session,short,span,state,tick,token,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
+import{$,Ago,Badge,Button,Copy,Dialog,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,KeyTable,LatencyPlot,LinkButton,Meter,Note,Panel,Plot,S,SPANS,Table,Text,
+TrafficPlot,U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,clock,copy,count,dark,duration,ends,full,gateways,get,go,guard,here,highest,hour,i,latest,
+limit,link,listKeys,may,moment,narrow,now,percent,percentile,query,rate,refine,route,say,segment,session,short,span,state,tick,token,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
 1;at<text.length&&text[at]!=='"';)text[at]<" "&&fail("a control character or the end of the line stands inside a text; a quote may be missing"),at+=text[at]==="\
 \\"?2:1;at>=text.length&&fail("a text does not end"),at+=1;try{return JSON.parse(text.slice(from,at))}catch{return at=from,fail("a text has an unknown escape")}},
 value=depth=>{space();let from=at,first=text[at];if(depth>200&&fail("the document is nested too deeply"),first==="{"){let members=[];if(at+=1,space(),text[at]===
@@ -25,9 +25,10 @@ split(`
 `).length,column:at-before.lastIndexOf(`
 `)}}function set(text,path,value){let root=read(text);if(isFault(root))return text;let{node,nameFrom,whole}=find(root,path);if(whole&&value===void 0)return remove(
 text,root,path,nameFrom??node.from,node.to);if(whole)return text.slice(0,node.from)+written(value,indent(text,nameFrom??node.from))+text.slice(node.to);if(value===
-void 0)return text;let depth=0,parent=root;for(;depth<path.length;depth+=1){let next=parent.members?.find(one=>one.name===path[depth])?.value;if(!next)break;parent=
-next}if(parent.kind!=="object")return text;let nested=path.slice(depth+1).reduceRight((inner2,name)=>({[name]:inner2}),value),inner=`${indent(text,parent.from)}\
-  `,member=`${JSON.stringify(path[depth])}: ${written(nested,inner)}`,last2=parent.members?.at(-1);if(!last2)return`${text.slice(0,parent.from)}{
+void 0)return text;let depth=0,parent=root;for(;depth<path.length;depth+=1){let step=path[depth],next=typeof step=="number"?parent.items?.[step]:parent.members?.
+find(one=>one.name===step)?.value;if(!next)break;parent=next}if(parent.kind!=="object")return text;let nested=path.slice(depth+1).reduceRight((inner2,name)=>({[name]:inner2}),
+value),inner=`${indent(text,parent.from)}  `,member=`${JSON.stringify(path[depth])}: ${written(nested,inner)}`,last2=parent.members?.at(-1);if(!last2)return`${text.
+slice(0,parent.from)}{
 ${inner}${member}
 ${indent(text,parent.from)}}${text.slice(parent.to)}`;let gap=text.slice(parent.from+1,parent.members[0].from);return`${text.slice(0,last2.value.to)},${gap.includes(
 `
@@ -46,8 +47,8 @@ rows.push(...x.map(text=>({kind:"del",text})),...y.map(text=>({kind:"add",text})
 for(let i2=x.length-1;i2>=0;i2-=1)for(let j=y.length-1;j>=0;j-=1)table[i2][j]=x[i2]===y[j]?table[i2+1][j+1]+1:Math.max(table[i2+1][j],table[i2][j+1]);for(let i2=0,
 j=0;i2<x.length||j<y.length;)i2<x.length&&j<y.length&&x[i2]===y[j]?(rows.push({kind:"same",text:x[i2]}),i2+=1,j+=1):j>=y.length||i2<x.length&&table[i2+1][j]>=table[i2][j+
 1]?rows.push({kind:"del",text:x[i2++]}):rows.push({kind:"add",text:y[j++]})}rows.push(...a.slice(a.length-tail).map(text=>({kind:"same",text})));let near=rows.map(
-(_,at)=>rows.slice(Math.max(0,at-3),at+4).some(row=>row.kind!=="same"));return rows.flatMap((row,at)=>near[at]?[row]:near[at-1]||at===0?[{kind:"skip",text:"..."}]:
-[])}var FILE="./editor.js",loaded=null;function Code(props){let host=U(null),editor=U(null),current=U(props);current.current=props;let[failure,setFailure]=w(null),[
+(_,at)=>rows.slice(Math.max(0,at-3),at+4).some(row2=>row2.kind!=="same"));return rows.flatMap((row2,at)=>near[at]?[row2]:near[at-1]||at===0?[{kind:"skip",text:"\
+..."}]:[])}var FILE="./editor.js",loaded=null;function Code(props){let host=U(null),editor=U(null),current=U(props);current.current=props;let[failure,setFailure]=w(null),[
 ready,setReady]=w(!1);return S(()=>{let gone=!1;return loaded??=import(FILE),loaded.then(code=>{gone||!host.current||(editor.current=code.open(host.current,{text:current.
 current.text,label:props.label,readOnly:props.readOnly??!1,colour:token,change:text=>current.current.change(text),undo:()=>current.current.undo(),redo:()=>current.
 current.redo(),save:()=>current.current.save()}),editor.current.problems(current.current.problems),setReady(!0))}).catch(error=>{loaded=null,setFailure(error)}),
@@ -104,7 +105,7 @@ rror").length,turn=U(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal
 text;setBase({text:layout(fresh.text),etag:fresh.etag??answer.etag}),document_.restart(layout(fresh.text)),setConflict(null),setSaving(!1),setAfter({text:previous,
 at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||alone()?"It serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} \
 has it: these gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof Failure&&failure.status===412){let changes=await get(`list/ch\
-anges${query({q:id,limit:50})}`).then(page=>page.rows.filter(row=>row.kind==="api"&&row.target===id),()=>[]);setSaving(!1),setConflict({changes,...failure.body,
+anges${query({q:id,limit:50})}`).then(page=>page.rows.filter(row2=>row2.kind==="api"&&row2.target===id),()=>[]);setSaving(!1),setConflict({changes,...failure.body,
 text:layout(textAt(failure.text,["current"]))});return}throw failure}};return i($,{children:[i("div",{class:"editor-bar",children:[!narrow.value&&i("span",{class:"\
 segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i("button",{type:"button","aria-pressed":view===one,onClick:()=>refine({view:one}),
 children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i(Badge,{tone:"muted",children:"checking"}):checkFailure?i(Badge,{tone:"warn",title:checkFailure.
@@ -126,33 +127,60 @@ one.level==="note"?"info":"alert"}),i("button",{type:"button",onClick:()=>jump(o
 restart(conflict.text),setConflict(null)},merge:()=>{setBase({text:conflict.text,etag:conflict.etag}),setConflict(null),say("warn","Your text is kept and now co\
 mpares with the stored one. Look at the differences before you save.")}})]})}function Diff({old,now:now2,label="What changes"}){let rows=lines(old,now2);return i(
 "div",{class:"diff",role:"group","aria-label":label,tabIndex:0,children:rows.length===0?i("div",{children:[i("span",{}),i("span",{children:"no difference"})]}):
-rows.map((row,at)=>i("div",{class:row.kind==="skip"?"skip-lines":row.kind,children:[i("span",{"aria-label":row.kind==="add"?"added":row.kind==="del"?"removed":void 0,
-children:row.kind==="add"?"+":row.kind==="del"?"-":""}),i("span",{children:visible(row.text)})]},at))})}var alone=()=>gateways.value===1;function affected(){let number=gateways.
-value;return number===1?"It serves from the next request; open connections are kept.":session.value?.shared_definitions?`All ${number} gateways load it within s\
-econds.`:`Only ${visible(session.value?.node)} gets it; ${number===2?"the other one keeps its files":`the other ${number-1} keep their files`} (tollgate.shared_\
-definitions is off).`}function Save({old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),run=()=>{setBusy(!0),setFailure(null),save().catch(
-setFailure).finally(()=>setBusy(!1))};return i(Dialog,{title:"Save these changes?",close,wide:!0,footer:i($,{children:[i("span",{children:affected()}),i(Button,
-{onClick:close,children:"Back"}),i(Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?i(Note,{tone:"\
-bad",icon:"alert",children:["Not saved. ",i(Text,{children:failure.message.replace(/^Not saved\. /,"")})," The previous version still serves."]}):null,i(Diff,{old,
-now:text})]})}function Conflict({conflict,mine,base,theirs,merge,close}){let last2=conflict.changes?.[0];return i(Dialog,{title:"Somebody else saved first",close,
-wide:!0,footer:i($,{children:[i("span",{}),i(Button,{onClick:theirs,children:"Take theirs"}),i(Button,{kind:"primary",onClick:merge,children:"Keep mine and comp\
-are"})]}),children:[i(Note,{tone:"warn",icon:"alert",children:["Not saved. ",last2?i($,{children:[i("b",{children:i(Text,{children:last2.user==="secret"?"Somebo\
-dy with the control secret":last2.user||"Somebody"})})," changed this definition at ",moment(last2.time,!0),"."]}):"This definition was changed since you opened\
- it."," Nothing of yours is lost."]}),i("h3",{children:"Their changes"}),i(Diff,{old:base,now:conflict.text,label:"Their changes"}),i("h3",{children:"Yours agai\
-nst what is stored now"}),i(Diff,{old:conflict.text,now:mine,label:"Your changes"})]})}function After({id,saved,undo,close}){tick.value;let series=apis.get(id),
-age=Date.now()/1e3-saved.at;S(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(series,
-saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i($,{children:[i(Button,{icon:"und\
-o",onClick:undo,children:"Undo this save"}),i(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age)),
+rows.map((row2,at)=>i("div",{class:row2.kind==="skip"?"skip-lines":row2.kind,children:[i("span",{"aria-label":row2.kind==="add"?"added":row2.kind==="del"?"remov\
+ed":void 0,children:row2.kind==="add"?"+":row2.kind==="del"?"-":""}),i("span",{children:visible(row2.text)})]},at))})}var alone=()=>gateways.value===1;function affected(){
+let number=gateways.value;return number===1?"It serves from the next request; open connections are kept.":session.value?.shared_definitions?`All ${number} gatew\
+ays load it within seconds.`:`Only ${visible(session.value?.node)} gets it; ${number===2?"the other one keeps its files":`the other ${number-1} keep their files`}\
+ (tollgate.shared_definitions is off).`}function Save({old,text,save,close}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),run=()=>{setBusy(!0),setFailure(
+null),save().catch(setFailure).finally(()=>setBusy(!1))};return i(Dialog,{title:"Save these changes?",close,wide:!0,footer:i($,{children:[i("span",{children:affected()}),
+i(Button,{onClick:close,children:"Back"}),i(Button,{kind:"primary",autofocus:!0,disabled:busy,onClick:run,children:busy?"Saving":"Save"})]}),children:[failure?i(
+Note,{tone:"bad",icon:"alert",children:["Not saved. ",i(Text,{children:failure.message.replace(/^Not saved\. /,"")})," The previous version still serves."]}):null,
+i(Diff,{old,now:text})]})}function Conflict({conflict,mine,base,theirs,merge,close}){let last2=conflict.changes?.[0];return i(Dialog,{title:"Somebody else saved\
+ first",close,wide:!0,footer:i($,{children:[i("span",{}),i(Button,{onClick:theirs,children:"Take theirs"}),i(Button,{kind:"primary",onClick:merge,children:"Keep\
+ mine and compare"})]}),children:[i(Note,{tone:"warn",icon:"alert",children:["Not saved. ",last2?i($,{children:[i("b",{children:i(Text,{children:last2.user==="s\
+ecret"?"Somebody with the control secret":last2.user||"Somebody"})})," changed this definition at ",moment(last2.time,!0),"."]}):"This definition was changed si\
+nce you opened it."," Nothing of yours is lost."]}),i("h3",{children:"Their changes"}),i(Diff,{old:base,now:conflict.text,label:"Their changes"}),i("h3",{children:"\
+Yours against what is stored now"}),i(Diff,{old:conflict.text,now:mine,label:"Your changes"})]})}function After({id,saved,undo,close}){tick.value;let series=apis.
+get(id),age=Date.now()/1e3-saved.at;S(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(
+series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i($,{children:[i(Button,{icon:"\
+undo",onClick:undo,children:"Undo this save"}),i(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age)),
 " ago. Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}
 function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.
-requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var DECISIONS={next:["ok","passed on"],refuse:["bad","refused"],reply:["accent","answered"]},METHODS=["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"];function TryIt({
+requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange},McpClient=class{constructor(caller){this.caller=caller}caller;session=null;version=null;ids=0;async ask(method,params,name){
+return this.version||await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
+ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(
+exchange);let found2=exchange.message.result[member];if(Array.isArray(found2)&&entries.push(...found2.filter(one=>typeof one=="object"&&one)),cursor=exchange.message.
+result.nextCursor??void 0,cursor===void 0)break}return entries}end(){this.session&&this.post("DELETE","",{}).catch(()=>{}),this.session=this.version=null}async begin(){
+let params={protocolVersion:`"${LEGACY}"`,capabilities:"{}",clientInfo:JSON.stringify(CLIENT)},begun=await this.send("initialize",params);if(begun.message?.result){
+this.session=header(begun.tried,"mcp-session-id"),this.version=String(begun.message.result.protocolVersion??LEGACY),await this.post("POST",'{"jsonrpc":"2.0","me\
+thod":"notifications/initialized"}',{});return}if(begun.tried.steps.some(step=>step.decision==="refuse")||!begun.tried.upstream?.status)throw new Refused(begun);
+if(this.version=MODERN,!(await this.send("server/discover",{})).message?.result)throw this.version=null,new Refused(begun)}async send(method,params,name){let id=++this.
+ids,lines2={},members={...params};this.version===MODERN&&(members._meta=JSON.stringify({[`${META}protocolVersion`]:MODERN,[`${META}clientInfo`]:CLIENT,[`${META}\
+clientCapabilities`]:{}}),lines2["Mcp-Method"]=method,name!==void 0&&(lines2["Mcp-Name"]=encoded(name)));let written2=Object.entries(members).map(([member,text])=>`${JSON.
+stringify(member)}:${text}`).join(","),tried=await this.post("POST",`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":{${written2}}}`,lines2);
+return{tried,...read2(tried,id)}}post(method,body,lines2){let{api,path,host,header:name,key,keyId}=this.caller,headers={Accept:"application/json, text/event-str\
+eam",...lines2};return body&&(headers["Content-Type"]="application/json"),key&&!keyId&&(headers[name]=key),this.session&&(headers["Mcp-Session-Id"]=this.session),
+this.version&&(headers["MCP-Protocol-Version"]=this.version),call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES,key_id:keyId,
+key_header:name})}};function header(tried,name){return tried.headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
+test(text)&&!text.startsWith("=?base64?")?text:`=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`}function read2(tried,id){if(tried.body_truncated)
+return{message:null,fault:"The answer is longer than can be shown here."};let texts=(header(tried,"content-type")??"").startsWith("text/event-stream")?events(tried.
+body):[tried.body];for(let text of texts)try{let message=JSON.parse(text);if(message?.id===id||message?.error&&texts.length===1)return{message,fault:message.error?
+String(message.error.message??""):""}}catch{}return{message:null,fault:tried.body.trim()?"The answer is no message of the protocol.":"There is no answer."}}function events(text){
+return text.split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line=>line.startsWith("data:")).map(line=>line.slice(5).replace(/^ /,"")).join(`
+`)).filter(Boolean)}function row(kind,name,entry){let text=value=>typeof value=="string"?value:"";return{id:`${kind}:${name}`,kind,name,own_name:name,server:"",title:text(entry.title),
+description:text(entry.description),digest:"",pin:"",withheld:"",changed:!1,state:"shown",entry:Object.keys(entry).length?entry:void 0}}function Lines({children}){
+return i($,{children:children.split(`
+`).map((line,at)=>i($,{children:[at>0&&i("br",{}),i(Text,{children:line})]}))})}var pretty=value=>(JSON.stringify(value,null,2)??"").split(`
+`).map(visible).join(`
+`);var DECISIONS={next:["ok","passed on"],refuse:["bad","refused"],reply:["accent","answered"]},METHODS=["GET","POST","PUT","PATCH","DELETE","HEAD","OPTIONS"];function TryIt({
 id,definition,close}){let[method,setMethod]=w("GET"),[path,setPath]=w(definition?.proxy?.listen_path??"/"),[host,setHost]=w(definition?.domain??""),[address,setAddress]=w(
-""),[key,setKey]=w(""),[headers,setHeaders]=w(""),[body,setBody]=w(""),[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),header=definition?.
-auth?.auth_header_name||"Authorization",send=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let typed=read2(headers);key&&(typed[header]=
+""),[key,setKey]=w(""),[headers,setHeaders]=w(""),[body,setBody]=w(""),[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),header2=definition?.
+auth?.auth_header_name||"Authorization",send=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let typed=read3(headers);key&&(typed[header2]=
 [key]),setFound(await call("POST","debug",{api_id:id,method,path,host,client_ip:address,headers:typed,body:takesBody(method)?body:""}))}catch(failed){setFailure(
 failed)}finally{setBusy(!1)}};return may("editor")?i(Dialog,{title:"Try it",close,side:!0,children:[i("form",{class:"form",onSubmit:send,children:[i(Field,{label:"\
 Method",children:i("select",{value:method,onChange:event=>setMethod(event.currentTarget.value),children:METHODS.map(one=>i("option",{children:one},one))})}),definition?.
-use_keyless?i("span",{}):i(Field,{label:`Key (${header})`,children:i("input",{class:"mono",type:"password",autocomplete:"off",value:key,onInput:event=>setKey(event.
+use_keyless?i("span",{}):i(Field,{label:`Key (${header2})`,children:i("input",{class:"mono",type:"password",autocomplete:"off",value:key,onInput:event=>setKey(event.
 currentTarget.value)})}),i(Field,{label:"Path",wide:!0,hint:"As a client sends it, with the listen path and a query.",children:i("input",{class:"mono",autofocus:!0,
 required:!0,spellcheck:!1,value:path,onInput:event=>setPath(event.currentTarget.value)})}),i(Field,{label:"Headers, one a line",wide:!0,children:i("textarea",{rows:2,
 spellcheck:!1,value:headers,onInput:event=>setHeaders(event.currentTarget.value),placeholder:"Accept: application/json"})}),takesBody(method)&&i(Field,{label:"B\
@@ -162,7 +190,7 @@ that of this console",onInput:event=>setHost(event.currentTarget.value)})}),i(Fi
 yours",onInput:event=>setAddress(event.currentTarget.value)})})]})]}),i("div",{class:"row wide",children:[i(Button,{kind:"primary",icon:"play",type:"submit",disabled:busy,
 children:busy?"Sending":"Send"}),i("small",{children:"Goes through this gateway only, and counts against limits and quotas."})]})]}),failure?i(ErrorBox,{failure}):
 null,found2&&i(Result,{found:found2,asked:id,secret:key})]}):i(Dialog,{title:"Try it",close,children:i(Note,{children:"Your role can view, not send requests."})})}
-var takesBody=method=>method!=="GET"&&method!=="HEAD";function read2(lines2){let found2=Object.create(null);return lines2.split(`
+var takesBody=method=>method!=="GET"&&method!=="HEAD";function read3(lines2){let found2=Object.create(null);return lines2.split(`
 `).map(line=>line.trim()).filter(Boolean).forEach((line,at)=>{let colon=line.indexOf(":");if(colon<1)throw new Error(`Line ${at+1} of the headers has no "name: \
 value": ${line}`);(found2[line.slice(0,colon).trim()]??=[]).push(line.slice(colon+1).trim())}),found2}var tone=status=>status>=500||!status?"bad":status>=400?"w\
 arn":"ok",shown=headers=>headers.map(([name,value])=>`${visible(name)}: ${visible(value)}`).join(`
@@ -190,147 +218,334 @@ ets"}),i("pre",{class:"document",tabIndex:0,children:`${shown(found2.headers)}
 ${found2.body_base64?`(not text; in base64)
 ${found2.body}`:found2.body.split(`
 `).map(visible).join(`
-`)}`}),found2.body_truncated&&i("small",{children:"The rest of the body is not shown."})]}),i("small",{children:i(Text,{children:found2.note})})]})}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]];function ApiPage(){let[,id="",
-tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="definition"]),[trying,setTrying]=w(!1),[removing,setRemoving]=w(
+`)}`}),found2.body_truncated&&i("small",{children:"The rest of the body is not shown."})]}),i("small",{children:i(Text,{children:found2.note})})]})}var FIELDS_MAX=40;function headerOf(definition){return[definition?.auth,...Object.values(definition?.auth_configs??{})].map(place2=>place2?.auth_header_name).find(
+name=>typeof name=="string"&&name)??"Authorization"}var KEYS_MAX=100;function useClient(id,definition){let[asking,setAsking]=w({key:"",keyId:"",path:definition?.
+proxy?.listen_path??"/"}),client=U(null);return S(()=>()=>client.current?.made.end(),[]),{asking,setAsking,take:()=>{let by=JSON.stringify(asking);return client.
+current?.by!==by&&(client.current?.made.end(),client.current={by,made:new McpClient({api:id,path:asking.path,host:definition?.domain??"",header:headerOf(definition),
+key:asking.key,keyId:asking.keyId})}),client.current.made},drop:()=>{client.current?.made.end(),client.current=null}}}function CallerFields({id,definition,asking,
+change}){let keys=useLoaded(()=>definition?.use_keyless?Promise.resolve([]):listKeys({limit:1e3}).then(page=>page.rows.filter(one=>one.apis?.includes(id)||one.policies?.
+length).slice(0,KEYS_MAX),()=>[]),[id]);return i($,{children:[!definition?.use_keyless&&i(Field,{label:"Whose key",wide:!0,hint:asking.keyId?"The gateway sends \
+it; it is not shown.":void 0,children:i("select",{value:asking.keyId,onChange:event=>change({...asking,keyId:event.currentTarget.value}),children:[i("option",{value:"",
+children:"One that you paste, or none"}),(keys.value??[]).map(one=>i("option",{value:one.id,children:visible(one.alias||one.id)},one.id))]})}),!definition?.use_keyless&&
+!asking.keyId&&i(Field,{label:`Key (${headerOf(definition)})`,wide:!0,hint:"Sent as a client sends it; it is not kept.",children:i("input",{class:"mono",type:"p\
+assword",autocomplete:"off",value:asking.key,onInput:event=>change({...asking,key:event.currentTarget.value})})}),i("details",{class:"field wide",children:[i("s\
+ummary",{children:"Path"}),i(Field,{label:"Path of the endpoint",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:asking.path,onInput:event=>change(
+{...asking,path:event.currentTarget.value})})})]})]})}var LISTS=[["tools/list","tools","tool","name"],["prompts/list","prompts","prompt","name"],["resources/lis\
+t","resources","resource","uri"],["resources/templates/list","resourceTemplates","template","uriTemplate"]];function ListWithKey({id,definition,close,found:found2}){
+let{asking,setAsking,take,drop}=useClient(id,definition),[failure,setFailure]=w(null),[busy,setBusy]=w(!1);return i(Dialog,{title:"List with a key",close,side:!0,
+children:[i("form",{class:"form",onSubmit:async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let rows=new Map;for(let[method,member,kind,name]of LISTS)
+for(let entry of await take().list(method,member))if(typeof entry[name]=="string"){let made=row(kind,entry[name],entry);rows.set(made.id,made)}found2([...rows.values()])}catch(failed){
+setFailure(failed),setBusy(!1),drop()}},children:[i(CallerFields,{id,definition,asking,change:setAsking}),i("div",{class:"row wide",children:[i(Button,{kind:"pr\
+imary",type:"submit",disabled:busy,children:busy?"Asking":"List"}),i("small",{children:"Takes some requests, which count against limits and quotas."})]})]}),i(Failed,
+{failure,id,secret:asking.key})]})}function Failed({failure,id,secret}){return failure?failure instanceof Refused?i("div",{class:"stack",children:[i(Verdict,{exchange:failure.
+exchange}),i(Result,{found:failure.exchange.tried,asked:id,secret})]}):i(ErrorBox,{failure}):null}function TryTool({id,definition,chosen,close}){let{asking,setAsking,
+take,drop}=useClient(id,definition),[tools,setTools]=w(null),[name,setName]=w(chosen??""),[text,setText]=w("{}"),[isWhole,setWhole]=w(!1),[values,setValues]=w(new Map),
+[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),outcome=U(null);S(()=>outcome.current?.scrollIntoView({block:"nearest"}),[found2,failure]);
+let tool=tools?.find(one=>one.name===name),fields=fieldsOf(tool?.inputSchema),asJson=isWhole||!fields,choose=next=>{setName(next),setValues(new Map),setText("{}"),
+setFound(null)},run=async(what,work)=>{setBusy(what),setFailure(null);try{await work()}catch(failed){setFailure(failed)}finally{setBusy("")}},list=()=>run("list",
+async()=>{try{let listed=(await take().list("tools/list","tools")).filter(one=>typeof one.name=="string");setTools(listed),listed.some(one=>one.name===name)||choose(
+chosen??listed[0]?.name??"")}catch(failed){throw drop(),failed}}),send=event=>{event.preventDefault(),run("call",async()=>{let written2=asJson?text.trim()||"{}":
+argumentsOf(fields,values);check(written2);let call2=()=>take().ask("tools/call",{name:JSON.stringify(name),arguments:written2},name),exchange;try{exchange=await call2()}catch(failed){
+throw failed instanceof Refused&&drop(),failed}exchange.tried.status===404&&(drop(),exchange=await call2()),setFound({exchange,tool:name})})};return S(()=>{definition?.
+use_keyless&&list()},[]),may("editor")?i(Dialog,{title:"Try a tool",close,side:!0,children:[i("form",{class:"form",onSubmit:event=>{event.preventDefault(),list()},
+children:[i(CallerFields,{id,definition,asking,change:next=>{setAsking(next),setTools(null)}}),i("div",{class:"row wide",children:[i(Button,{type:"submit",kind:tools?
+"plain":"primary",icon:"refresh",disabled:!!busy,children:busy==="list"?"Asking":tools?"List the tools again":"List the tools"}),i("small",{children:"All reques\
+ts go through this gateway only, and count against limits and quotas."})]})]}),tools?.length===0&&i(Note,{tone:"warn",icon:"alert",children:"A client with this \
+key sees no tool. One that it does not see can be called by its name all the same."}),i("form",{class:"form",onSubmit:send,children:[tools&&tools.length>0?i(Field,
+{label:"Tool",wide:!0,children:i("select",{value:name,onChange:event=>choose(event.currentTarget.value),children:[!tool&&name&&i("option",{value:name,children:`${visible(
+name)} (not listed)`}),tools.map(one=>i("option",{value:one.name,children:visible(one.name)},one.name))]})}):i(Field,{label:"Tool",wide:!0,hint:"List the tools \
+to choose one, and for a form of its arguments.",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:name,onInput:event=>choose(event.currentTarget.
+value)})}),typeof tool?.description=="string"&&tool.description&&i("p",{class:"wide told",children:i(Lines,{children:tool.description})}),fields&&fields.length>
+0&&i("label",{class:"choice wide",children:[i("input",{type:"checkbox",checked:isWhole,onChange:()=>{if(!isWhole)try{setText(JSON.stringify(JSON.parse(argumentsOf(
+fields,values)),null,2))}catch{setText("{}")}setWhole(!isWhole)}})," Arguments as JSON"]}),asJson?i(Field,{label:"Arguments as JSON",wide:!0,children:i("textare\
+a",{class:"mono",rows:6,spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)})}):fields.map(field=>i(Argument,{field,value:values.get(field.
+name)??"",change:value=>setValues(new Map(values).set(field.name,value))},field.name)),i("div",{class:"row wide",children:i(Button,{kind:"primary",icon:"play",type:"\
+submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i("div",{class:"stack",ref:outcome,children:[i(Failed,{failure,id,secret:asking.key}),
+found2&&!failure&&i("div",{class:"stack",role:"region","aria-label":"What came of it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.
+message?.result}),i("details",{children:[i("summary",{children:"The request through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.
+key})]})]})]})]}):i(Dialog,{title:"Try a tool",close,children:i(Note,{children:"Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,
+message,fault}=exchange,refused=tried.steps.find(step=>step.decision==="refuse"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`\
+why ${error||refused||!message?"bad":isError?"warn":"ok"}`,children:[i("p",{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(
+Text,{children:refused.message||refused.cause.replaceAll("_"," ")})]}):error?i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(
+error.message??"")})]}):message?isError?"The tool says that it failed":"Done":i($,{children:["No result: ",i(Text,{children:fault})]})," ",i("small",{children:[
+"(",tried.status?`status ${tried.status}`:"no answer"," in ",duration(tried.took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[",\
+ JSON-RPC error ",String(error.code)]}),")"]})]}),error?.data!==void 0&&!refused&&i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({
+result}){if(!result)return null;let parts=Array.isArray(result.content)?result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"\
+Result"}),parts.map((part,at)=>i("pre",{class:"document",tabIndex:0,children:part?.type==="text"?String(part.text).split(`
+`).map(visible).join(`
+`):typeof part?.data=="string"?`${visible(part.type)}, ${visible(part.mimeType)}, ${bytes(part.data.length*.75)}`:pretty(part)},at))]}),result.structuredContent!==
+void 0&&i("div",{children:[i("h3",{children:"Structured result"}),i("pre",{class:"document",tabIndex:0,children:pretty(result.structuredContent)})]}),!parts.length&&
+result.structuredContent===void 0&&i("div",{children:[i("h3",{children:"Result"}),i("pre",{class:"document",tabIndex:0,children:pretty(result)})]})]})}function fieldsOf(schema){
+let properties=schema?.properties;if(!properties||typeof properties!="object"||Array.isArray(properties)||schema.type&&schema.type!=="object")return null;let entries=Object.
+entries(properties);if(entries.length>FIELDS_MAX)return null;let required=new Set(Array.isArray(schema.required)?schema.required:[]);return entries.map(([name,one])=>{
+let choices=Array.isArray(one?.enum)?one.enum:[],kind=choices.length?"choice":one?.type==="string"?"text":one?.type==="number"||one?.type==="integer"?"number":one?.
+type==="boolean"?"flag":"json";return{name,kind,choices,required:required.has(name),whole:one?.type==="integer",hint:typeof one?.description=="string"?one.description:
+""}})}function Argument({field,value,change}){let label=`${visible(field.name)}${field.required?"":" (optional)"}`,hint=field.hint?i(Text,{children:field.hint}):
+void 0,type=event=>change(event.currentTarget.value);switch(field.kind){case"flag":return i(Field,{label,hint,wide:!0,children:i("select",{value,onChange:type,children:[
+i("option",{value:"",children:field.required?"choose":"not given"}),i("option",{value:"true",children:"true"}),i("option",{value:"false",children:"false"})]})});case"\
+choice":return i(Field,{label,hint,wide:!0,children:i("select",{value,required:field.required,onChange:type,children:[i("option",{value:"",children:field.required?
+"choose":"not given"}),field.choices.map((one,at)=>i("option",{value:JSON.stringify(one),children:visible(typeof one=="string"?one:JSON.stringify(one))},at))]})});case"\
+json":return i(Field,{label:`${label}, JSON`,hint,wide:!0,children:i("textarea",{class:"mono",rows:3,spellcheck:!1,value,onInput:type})});case"number":return i(
+Field,{label,hint,wide:!0,children:i("input",{inputMode:"decimal",class:"mono",required:field.required,value,onInput:type})});default:return i(Field,{label,hint,
+wide:!0,children:i("textarea",{rows:1,spellcheck:!1,value,onInput:type})})}}function argumentsOf(fields,values){return`{${fields.flatMap(field=>{let typed=values.
+get(field.name)??"";if(!typed&&!(field.required&&field.kind==="text"))return[];if(field.kind==="number"&&!/^\s*-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?\s*$/.test(typed))
+throw new Error(`${visible(field.name)} is no number: ${visible(typed)}`);if(field.kind==="json")try{JSON.parse(typed)}catch{throw new Error(`${visible(field.name)}\
+ is no JSON`)}return[`${JSON.stringify(field.name)}:${field.kind==="text"?JSON.stringify(typed):typed.trim()}`]}).join(",")}}`}function check(text){let value;try{
+value=JSON.parse(text)}catch(failure){throw new Error(`The arguments are no JSON: ${failure.message}`)}if(typeof value!="object"||!value||Array.isArray(value))throw new Error(
+"The arguments must be a JSON object.")}var SPANS2=[["1h","1 h"],["24h","24 h"],["7d","7 d"]],ROWS=1e3,STATES={not_asked:["muted","not asked yet"],there:["ok","there"],missing:["bad","not there"]},SHOWN={
+changed:["bad","changed, withheld"],hidden:["warn","withheld"],shown:["ok","shown"]},PREFIXES=[["/mcp-tool:","tool"],["/mcp-prompt:","prompt"],["/mcp-resource:",
+"resource"],["/json-rpc-method:","method"]],pathOf=(kind,name)=>`${PREFIXES.find(([,one])=>one===kind)?.[0]??""}${name}`;function McpTools({id,definition}){let q=route.
+value.query,isFederation=!!definition?.tollgate?.mcp,last2=SPANS2.some(([one])=>one===q.get("last"))?q.get("last"):"24h",[open,setOpen]=w(null),[trying,setTrying]=w(
+null),[listing,setListing]=w(!1),[version,setVersion]=w(0),[listed,setListed]=w(null),list=useList(isFederation?"primitives":null,{api:id,q:q.get("q")??void 0,sort:q.
+get("sort")??"state"}),used=useUse(id,last2),words=(q.get("q")??"").toLowerCase().split(/\s+/).filter(Boolean),fits=row2=>words.every(word=>[row2.name,row2.kind,
+row2.description,row2.server].some(text=>text.toLowerCase().includes(word))),called=isFederation?[]:calledRows(used.uses),known=listed&&[...listed,...called.filter(
+row2=>!listed.some(one=>one.kind===row2.kind&&one.name===row2.name))],shown3=known?here(known.filter(fits)):isFederation?list:here(called.filter(fits)),use=row2=>used.
+uses?.get(pathOf(row2.kind,row2.name)),figure=(show,none="0")=>row2=>{let found2=row2.kind==="template"?void 0:use(row2);return found2?show(found2):used.uses&&row2.
+kind!=="template"?none:UNKNOWN},editor=may("editor");return i($,{children:[isFederation&&i(Servers,{id,version,changed:list.reload}),i("div",{class:"toolbar",children:[
+i(Filter,{label:"Filter tools, resources and prompts",placeholder:"Name, server, description"}),i("div",{class:"segments",role:"group","aria-label":"Calls of th\
+e past",children:SPANS2.map(([one,name])=>i("button",{type:"button","aria-pressed":last2===one,onClick:()=>refine({last:one}),children:name},one))}),editor&&i($,
+{children:[i(Button,{class:"push",icon:"refresh",onClick:()=>setListing(!0),children:"List with a key"}),i(Button,{icon:"play",kind:"primary",onClick:()=>setTrying(
+""),children:"Try a tool"})]})]}),used.failure?i(ErrorBox,{failure:used.failure}):null,used.now&&i(Note,{children:"Usage is not recorded (enable_analytics), so \
+calls are those that were counted since somebody looked, of the past 10 minutes at most."}),definition?.do_not_track&&i(Note,{tone:"warn",icon:"alert",children:"\
+Requests of this proxy are not recorded (do_not_track), so nobody knows who calls what."}),used.missing.length>0&&i(Note,{tone:"warn",icon:"alert",children:["Ca\
+lls are without those of ",used.missing.map(visible).join(", "),"."]}),listed&&i(Note,{actions:i(Button,{icon:"close",kind:"quiet","aria-label":"Back",onClick:()=>setListed(
+null)}),children:"This is what a client with that key sees."}),!listed&&!isFederation&&i(Note,{children:["The gateway does not keep what this server offers. Sho\
+wn is what was called",editor?"; list the rest with a key.":"."]}),i(Table,{label:"Tools, resources and prompts",list:shown3,id:row2=>row2.id,open:setOpen,order:isFederation&&
+!listed?"state":void 0,tone:row2=>row2.changed?"expired":void 0,empty:i(Empty,{icon:"api",title:words.length?"Nothing matches.":isFederation?"Nothing is known y\
+et.":"Nothing was called.",children:words.length?null:isFederation?"Servers are asked what they offer when a client comes.":null}),columns:[{id:"name",name:"Nam\
+e",sort:isFederation&&!listed?"name":void 0,grow:!0,show:row2=>i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(row2)},children:i(Text,{children:row2.
+name})})},{id:"state",bare:!0,name:"State",sort:isFederation&&!listed?"state":void 0,show:row2=>row2.server||listed?row2.kind==="method"?null:i(Badge,{tone:SHOWN[row2.
+state][0],children:SHOWN[row2.state][1]}):i(Badge,{tone:"muted",children:"called"})},{id:"kind",name:"Kind",sort:isFederation&&!listed?"kind":void 0,show:row2=>row2.
+kind},...isFederation&&!listed?[{id:"server",name:"Server",sort:"server",show:row2=>i(Text,{children:row2.server})}]:[],{id:"calls",name:"Calls",number:!0,show:figure(
+found2=>count(found2.hits))},{id:"errors",name:"Failed",number:!0,show:figure(found2=>i("span",{class:found2.errors?"bad":"",children:count(found2.errors)}))},{
+id:"p99",name:"p99",number:!0,show:figure(found2=>found2.p99_ms==null?UNKNOWN:percentile(found2.p99_ms*1e3,3e7),UNKNOWN)},{id:"description",name:"Description",wide:!0,
+show:row2=>i("span",{title:visible(row2.description),children:i(Text,{children:row2.description})})}]}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(
+open),close:()=>setOpen(null),tryIt:()=>{setTrying(open),setOpen(null)},agreed:()=>{setOpen(null),setVersion(version+1),list.reload()}}),trying!==null&&i(TryTool,
+{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(null)}),listing&&i(ListWithKey,{id,definition,close:()=>setListing(!1),found:rows=>{setListed(
+rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??[]].flatMap(([path])=>{let found2=PREFIXES.find(([prefix2])=>path.startsWith(prefix2));if(!found2)
+return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.length),{})]})}function useUse(id,last2){let turn=Math.floor(tick.value/10),found2=useLoaded(
+async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});return{rows:usage.rows,missing:usage.missing??
+[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.status!==404)throw failure;let top=await get(`top${query({by:"path",api:id,window:600,k:256,
+nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.value,hits:one.requests,errors:one.refused+one.server_errors,p99_ms:null})),missing:top.
+missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&new Map(found2.value.rows.map(one=>[String(one.value),one])),now:found2.value?.now??!1,
+failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}function Servers({id,version,changed}){let gateways2=now.value?.nodes??[],node=route.
+value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(()=>get(`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),[`${id} ${node}`,
+turn,version]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.value?.servers??[],read4=servers.map(one=>one.asked_unix_s??0).reduce((one,other)=>Math.
+max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{setBusy(!0);try{loaded2.replace(await call("POST",`mcps/${segment(id)}/servers`)),
+changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&node!==session.value?.node,missing=servers.filter(one=>one.state==="mi\
+ssing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"stack","aria-label":"Servers behind this proxy",children:[i("div",{
+class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i($,{children:["as ",i(Text,{children:loaded2.value.node})," knows th\
+em"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("select",{"aria-label":"Gateway",value:node||session.value?.node,onChange:event=>refine(
+{node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.value}),children:gateways2.map(one=>i("option",{value:one,children:visible(one)},
+one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||isOther,title:isOther?"Only the gateway of this console can be told to ask":"Asks\
+ all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"Ask now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again,
+since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("b",{children:i(Text,{children:one.name})})," is not there since ",
+moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools are left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"alert",children:[
+changedTools===1?"One tool is":`${changedTools} tools are`," withheld because ",changedTools===1?"its server says":"their servers say"," something else than wha\
+t was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.
+name,open:setOpen,empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,
+show:one=>i($,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,
+{mono:!0,children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"\
+Since",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",
+number:!0,show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," w\
+ithheld"]})]})]}):UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sess\
+ions"})]})},{id:"process",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):
+one.process.started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(
+Facts,{children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["sinc\
+e ",full(open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(
+open.asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",
+{href:link(["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||
+"not known",open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(
+open.withheld)," withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",
+children:[open.process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does n\
+ot run":"was not started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.
+end})]})]}),i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.
+restarts)} restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?
+(await get(`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.
+kind==="template"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.
+value??row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
+i(Agree,{id,row:one,close:()=>setAgreeing(!1),agreed}):i(Dialog,{title:visible(row2.name),close,side:!0,footer:i($,{children:[one.changed&&mayPin&&i(Button,{kind:"\
+primary",disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Agree to what it says now"}),!one.changed&&!one.pin&&one.state==="shown"&&one.digest&&mayPin&&
+i(Button,{disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Pin what it says"}),row2.kind==="tool"&&row2.state==="shown"&&may("editor")&&i(Button,{icon:"\
+play",kind:one.changed?"plain":"primary",onClick:tryIt,children:"Try it"})]}),children:[one.withheld&&i("div",{class:`why ${one.changed?"bad":"warn"}`,children:i(
+"p",{children:["Clients do not see it: ",i(Text,{children:one.withheld}),"."]})}),one.changed&&!may("editor")&&i(Note,{children:"Your role can view this, not ag\
+ree to it."}),isStale&&i(Note,{tone:"warn",icon:"alert",children:"The server does not offer it any more."}),i(Facts,{children:[i(Fact,{name:"Kind",children:[one.
+kind,one.title&&i($,{children:[", ",i(Text,{children:one.title})]})]}),one.server&&i(Fact,{name:"Server",children:[i(Text,{children:one.server}),one.own_name!==
+one.name&&i($,{children:[", where it is ",i(Text,{mono:!0,children:one.own_name})]})]}),one.digest&&i(Fact,{name:"Digest",children:[i(Text,{mono:!0,children:one.
+digest})," ",i(Copy,{text:one.digest,label:"Copy the digest"})]}),one.digest&&i(Fact,{name:"Agreed to",children:one.pin?one.pin===one.digest?"this digest":i(Text,
+{mono:!0,children:one.pin}):"anything: it has no pin"}),i(Fact,{name:`Calls, ${now2?"now":SPANS2.find(([span2])=>span2===last2)?.[1]??last2}`,children:[use?`${count(
+use.hits)}, ${count(use.errors)} failed${use.p99_ms==null?"":`, p99 ${percentile(use.p99_ms*1e3,3e7)}`}`:row2.kind==="template"?"counted for each resource":"non\
+e",use&&use.hits>0&&i($,{children:[i("br",{}),i("small",{children:"Failed are answers with a status from 400 on. What a tool itself calls an error has the statu\
+s 200."})]})]})]}),one.description&&i("div",{children:[i("h3",{children:"What models are told"}),i("p",{class:"told",children:i(Lines,{children:one.description})})]}),
+keys.failure?i(ErrorBox,{failure:keys.failure,retry:keys.again}):null,callers.length>0&&i("div",{children:[i("h3",{children:"Who uses it"}),i("table",{class:"pl\
+ain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Key"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"c\
+ol",class:"number",children:"Failed"}),i("th",{scope:"col",class:"number",children:"p99"})]})}),i("tbody",{children:callers.map(caller=>i("tr",{children:[i("th",
+{scope:"row",children:caller.value&&caller.value!=="_other"?i("a",{href:link(["keys",String(caller.value)],{alias:caller.alias}),children:i(Text,{children:caller.
+alias||String(caller.value).slice(0,12)})}):caller.value?"other keys":"without a key"}),i("td",{class:"number",children:count(caller.hits)}),i("td",{class:`numb\
+er ${caller.errors?"bad":""}`,children:count(caller.errors)}),i("td",{class:"number",children:percentile(caller.p99_ms*1e3,3e7)})]},caller.value))})]})]}),whole.
+failure?i(ErrorBox,{failure:whole.failure,retry:whole.again}):null,one.entry&&i("details",{children:[i("summary",{children:"The whole entry"}),i("pre",{class:"d\
+ocument",tabIndex:0,children:pretty(one.entry)})]})]})}function Agree({id,row:row2,close,agreed}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),agree=async()=>{
+setBusy(!0),setFailure(null);try{await pin(id,row2),say("ok",i($,{children:["Clients see ",i("b",{children:visible(row2.own_name)})," as long as its server says\
+ this."]})),agreed()}catch(failed){setFailure(failed),setBusy(!1)}},told={title:row2.entry?.title,description:row2.entry?.description,inputSchema:row2.entry?.inputSchema,
+outputSchema:row2.entry?.outputSchema,annotations:row2.entry?.annotations};return i(Dialog,{title:row2.changed?"Agree to what the server says now?":"Pin what th\
+e server says?",close,wide:!0,footer:i($,{children:[i("span",{children:[affected()," The servers are asked anew."]}),i(Button,{onClick:close,children:"Back"}),i(
+Button,{kind:"primary",disabled:busy,onClick:()=>{agree()},children:busy?"Saving":row2.changed?"Agree":"Pin"})]}),children:[failure?i(Note,{tone:"bad",icon:"ale\
+rt",children:["Not saved. ",i(Text,{children:failure.message})]}):null,i("p",{children:[row2.changed?"Clients and their models get this again once you agree. A \
+server can put orders to models into a description: read it.":"From then on clients do not see the tool while its server says anything else."," The definition g\
+ets ",i("code",{children:"digest"})," of ",i("b",{children:i(Text,{children:row2.own_name})})," at ",i("b",{children:i(Text,{children:row2.server})}),"; nothing\
+ else changes."]}),row2.description&&i("p",{class:"told",children:i(Lines,{children:String(row2.entry?.description??row2.description)})}),i("pre",{class:"docume\
+nt",tabIndex:0,children:pretty(told)}),i(Facts,{children:[row2.pin&&i(Fact,{name:"Agreed to so far",children:i(Text,{mono:!0,children:row2.pin})}),i(Fact,{name:"\
+Now",children:i(Text,{mono:!0,children:row2.digest})})]})]})}async function pin(id,row2){let place2=`mcps/${segment(id)}`,members=["x-tollgate","mcp","servers"],
+stored=await ask("GET",place2).catch(failure=>{if(!(failure instanceof Failure)||failure.status!==400)throw failure;return[place2,members]=[`apis/${segment(id)}`,
+["tollgate","mcp","servers"]],ask("GET",place2)}),servers=members.reduce((value,member)=>value?.[member],stored.value),index=Array.isArray(servers)?servers.findIndex(
+one=>one?.name===row2.server):-1;if(index<0)throw new Error("The definition has no such server any more.");let text=set(stored.text,[...members,index,"tools",row2.
+own_name,"digest"],row2.digest);if(text===stored.text)throw new Error("The definition has another form than expected; change it as JSON.");try{await ask("PUT",place2,
+text,stored.etag?{headers:{"If-Match":stored.etag}}:{})}catch(failure){throw failure instanceof Failure&&failure.status===412?new Error("Somebody else changed t\
+he definition in this moment. Look at the tool again, then agree."):failure}await get("reload?block=true"),await call("POST",`mcps/${segment(id)}/servers`).catch(
+()=>{})}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]],TOOLS=["tools","Tools"];function ApiPage(){
+let[,id="",tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="definition"]),[trying,setTrying]=w(!1),[removing,setRemoving]=w(
 !1),definition=loaded2.value?.value;if(S(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView({block:"nearest",inline:"nearest"})},[tab]),loaded2.
 failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i(Empty,{icon:"alert",title:"There is no such API.",children:i(LinkButton,
-{href:"#/apis",children:"All APIs"})}):i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.proxy??{},target=proxy.enable_load_balancing&&
-proxy.target_list?.length?`${proxy.target_list.length} targets`:proxy.target_url,can=may("editor")&&session.value?.writable.apis;return i($,{children:[i("p",{class:"\
-crumbs",children:[i("a",{href:"#/apis",children:"APIs"}),i(Icon,{name:"right"}),i("span",{children:i(Text,{children:id})})]}),i("div",{class:"page-head",children:[
-i("h1",{children:[i(Text,{children:definition?.name||id}),definition&&i("small",{class:"mono",children:[i(Text,{children:`${definition.domain??""}${proxy.listen_path??
-""}`})," ","→"," ",i(Text,{children:target})]})]}),definition?.internal&&i(Badge,{tone:"muted",children:"internal"}),can&&i(Button,{icon:"trash",kind:"quiet",
-"aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),i(Button,{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="\
-definition"&&i(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["apis",id,"definition"]),children:can?"Edit":"View definition"})]}),i("nav",{class:"\
-tabs","aria-label":"Parts of this API",children:TABS.map(([part,name])=>i("a",{href:link(part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"\
-page":void 0,children:name},part))}),tab==="live"&&i(Live,{id,definition}),tab==="definition"&&loaded2.value&&i(Definition,{id,stored:loaded2.value,reload:loaded2.
-again},id),tab==="chain"&&i(Chain,{id}),tab==="versions"&&definition&&i(Versions,{definition}),tab==="keys"&&i(KeyTable,{fixed:{api:id}}),tab==="usage"&&i(UsageOf,
-{api:id}),trying&&i(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&i(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(
-!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=w(null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{
-"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",i($,{children:["API ",i("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),
-go("#/apis")}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Delete this API?",close,footer:i($,{children:[i(Button,{onClick:close,children:"Keep it"}),
-i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:[i("p",{children:["The definition of ",i("b",{children:i(Text,{children:name})}),
-" is removed. Requests to its path get 404 from then on. Keys keep their other rights."]}),failure?i(ErrorBox,{failure}):null]})}function Live({id,definition}){
-tick.value;let series=apis.get(id),past=useLoaded(async()=>state.value.kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,
-{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.
-failure&&!series)return i(Note,{tone:"warn",icon:"alert",children:i(Text,{children:past.failure.message})});if(!series&&!past.value)return i(Empty,{icon:"clock",
-title:"Loading"});if(!series)return i($,{children:[i(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",i(
-"code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??"/"]})]}),i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});
-let figure=column=>latest(series,column,30),requests=figure("requests"),failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:
-requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i($,{children:[
-i("div",{class:"figures",children:[i("span",{class:"figure panel",children:[i("span",{children:"Requests"}),i("strong",{children:[rate(requests),i("small",{children:"\
-/s"})]}),i("em",{children:[count(Math.round(figure("in_flight")??0))," in flight"]})]}),i("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i(
-"span",{children:"Failed"}),i("strong",{children:percent(share)}),i("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i("span",{class:"figure panel",children:[
-i("span",{children:"Refused"}),i("strong",{children:[rate(figure("refused")),i("small",{children:"/s"})]}),i("em",{children:i("a",{href:link(["live"],{api:id}),
-children:"why"})})]}),i("span",{class:"figure panel",children:[i("span",{children:"Upstream p99"}),i("strong",{children:percentile(highest(series,"upstream_p99_\
-us",30),ends.value.upstream)}),i("em",{children:["p50 ",percentile(highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i("span",{class:`figure panel\
- ${open.length?"bad":""}`,children:[i("span",{children:"Circuit breakers"}),i("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i("em",{children:open[0]?
-i(Text,{children:open[0].endpoint}):now2?`served by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i("div",{class:"two",children:[i(TrafficPlot,
-{series}),i(LatencyPlot,{series})]}),i("div",{class:"two",children:[i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i(Plot,{title:"Tr\
-ansferred",unit:"B/s",times:series.times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.
-response_bytes,color:"accent"}],show:value=>value==null?UNKNOWN:`${bytes(value)}/s`})]}),i(ChainAndKeys,{id}),i(Refusals,{detail:detail.value,id})]})}var KEYS_S=600;
-function ChainAndKeys({id}){let turn=Math.floor(tick.value/15),chain=useLoaded(()=>get(`apis/${segment(id)}/chain`,{byItself:!0}),[id,turn]),keys=useLoaded(()=>get(
-`usage${query({by:"key",api_id:id,last:`${KEYS_S}s`,top:6,nodes:"all"})}`,{byItself:!0}),[id,turn]),steps2=chain.value?.middlewares??[],callers=(keys.value?.rows??
-[]).filter(row=>row.value);return i("p",{class:"strip",children:[steps2.length>0&&i("span",{children:[i("b",{children:"Chain"})," ",steps2.map((step,at)=>i("spa\
-n",{children:[at>0&&"› ",step.name,step.mean_ns!=null&&i("small",{children:[" ",duration(step.mean_ns/1e3)]})]},step.name))," ",i("a",{href:link(["apis",id,"c\
-hain"]),children:"all"})]}),callers.length>0&&i("span",{children:[i("b",{children:"Keys, past 10 min"})," ",callers.map(row=>i("span",{children:[i("a",{href:link(
-["keys",row.value],{alias:row.alias}),children:i(Text,{children:row.alias||String(row.value).slice(0,12)})})," ",rate(row.hits/KEYS_S),"/s",row.errors>0&&`, ${percent(
-row.errors/row.hits)} failed`]},row.value))," ",i("a",{href:link(["apis",id,"usage"]),children:"all"})]})]})}var TARGET={available:["ok","available"],returning:[
-"warn","returning"],ejected:["bad","ejected"],down:["bad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.api_id===id)?.
-targets??[];return i(Panel,{title:"Upstream targets",children:targets.length===0?i("div",{class:"empty small",children:detail?i("p",{children:["All requests go \
-to ",i(Text,{mono:!0,children:upstream}),". Of several targets, each is listed here with its state."]}):"Loading"}):i("table",{class:"plain",children:[i("thead",
-{children:i("tr",{children:[i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Requests"}),
-i("th",{scope:"col",class:"number",children:"Faults"}),i("th",{scope:"col",class:"number",children:"Sent again"}),i("th",{scope:"col",class:"number",children:"L\
-atency"})]})}),i("tbody",{children:targets.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{mono:!0,children:one.url}),one.weight!==1&&one.weight!=
-null&&i("small",{children:[" weight ",one.weight]})]}),i("td",{children:[i(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??one.state}),
-one.cause&&i("small",{children:[" ",i(Text,{children:String(one.cause).replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i("small",{children:[" for ",span(one.ejection_ends_ms/
-1e3)]})]}),i("td",{class:"number",children:count(one.requests)}),i("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),i("td",{class:"numbe\
-r",children:count(one.retries)}),i("td",{class:"number",children:one.latency_us?duration(one.latency_us):UNKNOWN})]},`${one.version} ${one.part} ${one.url}`))})]})})}
-function Refusals({detail,id}){let one=detail?.apis?.find(api=>api.api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>
-0).sort((a,b2)=>b2[1]-a[1]);return causes.length?i("p",{class:"strip",children:i("span",{children:[i("b",{children:"Since the start"})," ",causes.map(([cause,number])=>i(
-"a",{href:link(["live"],{api:id,cause}),children:[cause," ",count(number)]},cause))]})}):null}var PHASES={pre_auth:"before the caller is known",auth:"who calls",
-post_auth:"once the caller is known"};function Chain({id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),[version,setVersion]=w(0);if(chain.failure)
-return i(ErrorBox,{failure:chain.failure,retry:chain.again});if(!chain.value)return i(Empty,{icon:"clock",title:"Loading"});let versions=chain.value.versions??[
-{name:"",middlewares:chain.value.middlewares}],steps2=(versions[version]??versions[0])?.middlewares??[],sum=steps2.reduce((all,step)=>all+(step.mean_ns??0),0),note=sum?
-`~${duration(sum/1e3)} per request. Means of 1 in 1,024 requests of all APIs, since the start of ${visible(chain.value.node)}.`:"in the order in which requests \
-pass it; costs appear after some thousand requests";return i(Panel,{title:"Chain",note,actions:versions.length>1&&i("label",{class:"row",children:["version ",i(
-"select",{"aria-label":"Version",value:version,onChange:event=>setVersion(Number(event.currentTarget.value)),children:versions.map((one,at)=>i("option",{value:at,
-children:visible(one.name)},at))})]}),children:steps2.length===0?i("div",{class:"empty small",children:"No middleware: requests go straight to the upstream."}):
-i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Middleware"}),!narrow.value&&i("th",{scope:"col",children:"\
-When"}),i("th",{scope:"col",class:"number",children:"Mean"}),i("th",{scope:"col",children:"Share"}),i("th",{scope:"col",class:"number",children:"Samples"})]})}),
-i("tbody",{children:steps2.map((step,at)=>i("tr",{children:[i("th",{scope:"row",children:[i("small",{children:at+1})," ",step.name]}),!narrow.value&&i("td",{children:PHASES[step.
-phase]??step.phase}),i("td",{class:"number",children:step.mean_ns==null?UNKNOWN:duration(step.mean_ns/1e3)}),i("td",{children:step.mean_ns!=null&&sum?i($,{children:[
-i("span",{class:"share","aria-hidden":"true",children:i("span",{style:{width:`${100*step.mean_ns/sum}%`}})}),percent(step.mean_ns/sum)]}):""}),i("td",{class:"nu\
-mber",children:count(step.samples)})]},step.name))})]})})}function Versions({definition}){let versions=Object.entries(definition.version_data?.versions??{}),single=definition.
-version_data?.not_versioned;return i(Panel,{title:single?"Not versioned":`${versions.length} versions`,note:single?"all requests use this one":`named by ${definition.
-definition?.location??"header"} ${definition.definition?.key??""}`,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"\
-col",children:"Version"}),i("th",{scope:"col",children:"Expires"}),i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"Rules by path"})]})}),i(
-"tbody",{children:versions.map(([name,version])=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:name})}),i("td",{children:version.expires||"nev\
-er"}),i("td",{children:version.override_target?i(Text,{mono:!0,children:version.override_target}):"the API's"}),i("td",{children:Object.entries(version.extended_paths??
-{}).filter(([,list])=>Array.isArray(list)&&list.length).map(([kind,list])=>i(Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
-arn","not yet valid"]:ends2<now2+SOON_DAYS*DAY_S?["warn","ends soon"]:["ok","valid"]:["muted","no end"]}var seconds=date=>Date.parse(date)/1e3,of=row=>state2(seconds(
-row.not_after),seconds(row.not_before));function Certificates(){let q=route.value.query,list=useList("certs",{q:q.get("q")??void 0,sort:q.get("sort")??"not_afte\
-r"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("editor");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Certificate\
-s",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer"}),can&&i(Button,{icon:"\
+{href:"#/apis",children:"All APIs"})}):i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.proxy??{},behind=definition?.tollgate?.mcp?.
+servers?.length,target=behind?`${behind} ${behind===1?"server":"servers"}`:proxy.enable_load_balancing&&proxy.target_list?.length?`${proxy.target_list.length} t\
+argets`:proxy.target_url,can=may("editor")&&session.value?.writable.apis,tabs=definition?.application_protocol==="mcp"?[TABS[0],TOOLS,...TABS.slice(1)]:TABS;return i(
+$,{children:[i("p",{class:"crumbs",children:[i("a",{href:"#/apis",children:"APIs"}),i(Icon,{name:"right"}),i("span",{children:i(Text,{children:id})})]}),i("div",
+{class:"page-head",children:[i("h1",{children:[i(Text,{children:definition?.name||id}),definition&&i("small",{class:"mono",children:[i(Text,{children:`${definition.
+domain??""}${proxy.listen_path??""}`})," ","→"," ",i(Text,{children:target})]})]}),definition?.internal&&i(Badge,{tone:"muted",children:"internal"}),can&&i(Button,
+{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),i(Button,{icon:"play",onClick:()=>setTrying(!0),
+children:"Try it"}),tab!=="definition"&&i(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["apis",id,"definition"]),children:can?"Edit":"View de\
+finition"})]}),i("nav",{class:"tabs","aria-label":"Parts of this API",children:tabs.map(([part,name])=>i("a",{href:link(part==="live"?["apis",id]:["apis",id,part]),
+"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i(Live,{id,definition}),tab==="tools"&&definition&&i(McpTools,{id,definition},id),
+tab==="definition"&&loaded2.value&&i(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab==="chain"&&i(Chain,{id}),tab==="versions"&&definition&&i(
+Versions,{definition}),tab==="keys"&&i(KeyTable,{fixed:{api:id}}),tab==="usage"&&i(UsageOf,{api:id}),trying&&i(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&
+i(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=w(
+null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",i($,{children:[
+"API ",i("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),go("#/apis")}catch(failed){setFailure(failed)}};return i(Dialog,{title:"\
+Delete this API?",close,footer:i($,{children:[i(Button,{onClick:close,children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),
+children:[i("p",{children:["The definition of ",i("b",{children:i(Text,{children:name})})," is removed. Requests to its path get 404 from then on. Keys keep the\
+ir other rights."]}),failure?i(ErrorBox,{failure}):null]})}function Live({id,definition}){tick.value;let series=apis.get(id),past=useLoaded(async()=>state.value.
+kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(
+()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.failure&&!series)return i(Note,{tone:"warn",icon:"alert",children:i(Text,
+{children:past.failure.message})});if(!series&&!past.value)return i(Empty,{icon:"clock",title:"Loading"});if(!series)return i($,{children:[i(Empty,{icon:"clock",
+title:"No request within the past hour.",children:["Send one, and it appears here: ",i("code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??
+"/"]})]}),i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});let figure=column=>latest(series,column,30),requests=figure("requests"),
+failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(
+one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i($,{children:[i("div",{class:"figures",children:[i("span",{class:"figure panel",
+children:[i("span",{children:"Requests"}),i("strong",{children:[rate(requests),i("small",{children:"/s"})]}),i("em",{children:[count(Math.round(figure("in_fligh\
+t")??0))," in flight"]})]}),i("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i("span",{children:"Failed"}),i("strong",{children:percent(share)}),
+i("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i("span",{class:"figure panel",children:[i("span",{children:"Refused"}),i("strong",{children:[rate(figure(
+"refused")),i("small",{children:"/s"})]}),i("em",{children:i("a",{href:link(["live"],{api:id}),children:"why"})})]}),i("span",{class:"figure panel",children:[i(
+"span",{children:"Upstream p99"}),i("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),i("em",{children:["p50 ",percentile(
+highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i("span",{class:`figure panel ${open.length?"bad":""}`,children:[i("span",{children:"Circuit bre\
+akers"}),i("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i("em",{children:open[0]?i(Text,{children:open[0].endpoint}):now2?`served by ${now2.
+nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i("div",{class:"two",children:[i(TrafficPlot,{series}),i(LatencyPlot,{series})]}),i("div",{class:"\
+two",children:[i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i(Plot,{title:"Transferred",unit:"B/s",times:series.times,span:hour(series),
+lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.response_bytes,color:"accent"}],show:value=>value==null?UNKNOWN:
+`${bytes(value)}/s`})]}),i(ChainAndKeys,{id}),i(Refusals,{detail:detail.value,id})]})}var KEYS_S=600;function ChainAndKeys({id}){let turn=Math.floor(tick.value/
+15),chain=useLoaded(()=>get(`apis/${segment(id)}/chain`,{byItself:!0}),[id,turn]),keys=useLoaded(()=>get(`usage${query({by:"key",api_id:id,last:`${KEYS_S}s`,top:6,
+nodes:"all"})}`,{byItself:!0}),[id,turn]),steps2=chain.value?.middlewares??[],callers=(keys.value?.rows??[]).filter(row2=>row2.value);return i("p",{class:"strip",
+children:[steps2.length>0&&i("span",{children:[i("b",{children:"Chain"})," ",steps2.map((step,at)=>i("span",{children:[at>0&&"› ",step.name,step.mean_ns!=null&&
+i("small",{children:[" ",duration(step.mean_ns/1e3)]})]},step.name))," ",i("a",{href:link(["apis",id,"chain"]),children:"all"})]}),callers.length>0&&i("span",{children:[
+i("b",{children:"Keys, past 10 min"})," ",callers.map(row2=>i("span",{children:[i("a",{href:link(["keys",row2.value],{alias:row2.alias}),children:i(Text,{children:row2.
+alias||String(row2.value).slice(0,12)})})," ",rate(row2.hits/KEYS_S),"/s",row2.errors>0&&`, ${percent(row2.errors/row2.hits)} failed`]},row2.value))," ",i("a",{
+href:link(["apis",id,"usage"]),children:"all"})]})]})}var TARGET={available:["ok","available"],returning:["warn","returning"],ejected:["bad","ejected"],down:["b\
+ad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.api_id===id)?.targets??[];return i(Panel,{title:"Upstream targets",children:targets.
+length===0?i("div",{class:"empty small",children:detail?i("p",{children:["All requests go to ",i(Text,{mono:!0,children:upstream}),". Of several targets, each i\
+s listed here with its state."]}):"Loading"}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Target"}),i(
+"th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Requests"}),i("th",{scope:"col",class:"number",children:"Faults"}),i("th",{scope:"\
+col",class:"number",children:"Sent again"}),i("th",{scope:"col",class:"number",children:"Latency"})]})}),i("tbody",{children:targets.map(one=>i("tr",{children:[
+i("th",{scope:"row",children:[i(Text,{mono:!0,children:one.url}),one.weight!==1&&one.weight!=null&&i("small",{children:[" weight ",one.weight]})]}),i("td",{children:[
+i(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??one.state}),one.cause&&i("small",{children:[" ",i(Text,{children:String(one.cause).
+replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i("small",{children:[" for ",span(one.ejection_ends_ms/1e3)]})]}),i("td",{class:"number",children:count(one.requests)}),
+i("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),i("td",{class:"number",children:count(one.retries)}),i("td",{class:"number",children:one.
+latency_us?duration(one.latency_us):UNKNOWN})]},`${one.version} ${one.part} ${one.url}`))})]})})}function Refusals({detail,id}){let one=detail?.apis?.find(api=>api.
+api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>0).sort((a,b2)=>b2[1]-a[1]);return causes.length?i("p",
+{class:"strip",children:i("span",{children:[i("b",{children:"Since the start"})," ",causes.map(([cause,number])=>i("a",{href:link(["live"],{api:id,cause}),children:[
+cause," ",count(number)]},cause))]})}):null}var PHASES={pre_auth:"before the caller is known",auth:"who calls",post_auth:"once the caller is known"};function Chain({
+id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),[version,setVersion]=w(0);if(chain.failure)return i(ErrorBox,{failure:chain.failure,retry:chain.
+again});if(!chain.value)return i(Empty,{icon:"clock",title:"Loading"});let versions=chain.value.versions??[{name:"",middlewares:chain.value.middlewares}],steps2=(versions[version]??
+versions[0])?.middlewares??[],sum=steps2.reduce((all,step)=>all+(step.mean_ns??0),0),note=sum?`~${duration(sum/1e3)} per request. Means of 1 in 1,024 requests o\
+f all APIs, since the start of ${visible(chain.value.node)}.`:"in the order in which requests pass it; costs appear after some thousand requests";return i(Panel,
+{title:"Chain",note,actions:versions.length>1&&i("label",{class:"row",children:["version ",i("select",{"aria-label":"Version",value:version,onChange:event=>setVersion(
+Number(event.currentTarget.value)),children:versions.map((one,at)=>i("option",{value:at,children:visible(one.name)},at))})]}),children:steps2.length===0?i("div",
+{class:"empty small",children:"No middleware: requests go straight to the upstream."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[
+i("th",{scope:"col",children:"Middleware"}),!narrow.value&&i("th",{scope:"col",children:"When"}),i("th",{scope:"col",class:"number",children:"Mean"}),i("th",{scope:"\
+col",children:"Share"}),i("th",{scope:"col",class:"number",children:"Samples"})]})}),i("tbody",{children:steps2.map((step,at)=>i("tr",{children:[i("th",{scope:"\
+row",children:[i("small",{children:at+1})," ",step.name]}),!narrow.value&&i("td",{children:PHASES[step.phase]??step.phase}),i("td",{class:"number",children:step.
+mean_ns==null?UNKNOWN:duration(step.mean_ns/1e3)}),i("td",{children:step.mean_ns!=null&&sum?i($,{children:[i("span",{class:"share","aria-hidden":"true",children:i(
+"span",{style:{width:`${100*step.mean_ns/sum}%`}})}),percent(step.mean_ns/sum)]}):""}),i("td",{class:"number",children:count(step.samples)})]},step.name))})]})})}
+function Versions({definition}){let versions=Object.entries(definition.version_data?.versions??{}),single=definition.version_data?.not_versioned;return i(Panel,
+{title:single?"Not versioned":`${versions.length} versions`,note:single?"all requests use this one":`named by ${definition.definition?.location??"header"} ${definition.
+definition?.key??""}`,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Version"}),i("th",{scope:"\
+col",children:"Expires"}),i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"Rules by path"})]})}),i("tbody",{children:versions.map(([name,version])=>i(
+"tr",{children:[i("th",{scope:"row",children:i(Text,{children:name})}),i("td",{children:version.expires||"never"}),i("td",{children:version.override_target?i(Text,
+{mono:!0,children:version.override_target}):"the API's"}),i("td",{children:Object.entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&list.
+length).map(([kind,list])=>i(Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
+arn","not yet valid"]:ends2<now2+SOON_DAYS*DAY_S?["warn","ends soon"]:["ok","valid"]:["muted","no end"]}var seconds=date=>Date.parse(date)/1e3,of=row2=>state2(seconds(
+row2.not_after),seconds(row2.not_before));function Certificates(){let q=route.value.query,list=useList("certs",{q:q.get("q")??void 0,sort:q.get("sort")??"not_af\
+ter"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("editor");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Certifica\
+tes",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer"}),can&&i(Button,{icon:"\
 plus",kind:"primary","data-key":"n",onClick:()=>setAdding(!0),children:"Add certificate"})]}),!can&&i("p",{class:"list-end",children:"Your role can view certifi\
-cates, not change them."}),i(Table,{label:"Certificates",list,id:row=>row.id,open:setOpen,order:"not_after",tone:row=>of(row)[1]==="expired"?"expired":void 0,empty:i(
-Empty,{icon:"certificate",title:q.get("q")?"No certificate matches.":"No certificate was uploaded.",children:q.get("q")?null:"Upload certificates for TLS, of cl\
-ients and for upstreams. Those in files are below while they are in use."}),columns:[{id:"subject",name:"For",sort:"subject_cn",grow:!0,show:row=>i("a",{href:"#",
-onClick:event=>{event.preventDefault(),setOpen(row)},children:i(Text,{children:row.dns_names?.join(", ")||row.subject_cn})})},{id:"state",bare:!0,name:"State",show:row=>i(
-Badge,{tone:of(row)[0],children:of(row)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row=>i("span",{class:of(row)[1]==="expired"?"bad":"",title:full(
-seconds(row.not_after)),children:ago(seconds(row.not_after))})},{id:"issuer",name:"Issuer",show:row=>i(Text,{children:row.issuer_cn||"unknown"})},{id:"kind",name:"\
-Holds",show:row=>row.has_private?"certificate and key":"certificate"},{id:"used",name:"Used by",show:row=>i(Users,{row})}]}),i(InService,{}),open&&i(One2,{row:open,
-close:()=>setOpen(null),changed:list.reload,can}),adding&&i(Add,{close:()=>setAdding(!1),changed:list.reload})]})}function Users({row}){return row.used_by?row.used_by.
-length?i($,{children:row.used_by.map((one,at)=>i("span",{children:[at>0&&", ",one.what==="api"?i("a",{href:link(["apis",one.id]),children:i(Text,{children:one.id})}):
-i(Text,{children:"the configuration"})]},at))}):i("small",{title:"Keys may name it",children:"no API"}):i("small",{children:UNKNOWN})}function InService(){let rows=useLoaded(
-()=>get("live?apis=0",{byItself:!0}),[0]).value?.certificates??[];return rows.length?i(Panel,{title:"In service",note:"what this gateway has loaded, from files \
-too",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Source"}),i("th",{scope:"col",children:"For"}),
-i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Ends"})]})}),i("tbody",{children:rows.map((row,at)=>{let[tone2,word]=state2(
-row.not_after_unix_s);return i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:row.source})}),i("td",{children:i(Text,{children:row.subject})}),
-i("td",{children:i(Badge,{tone:tone2,children:word})}),i("td",{class:`number ${word==="expired"?"bad":""}`,title:full(row.not_after_unix_s),children:ago(row.not_after_unix_s)})]},
-at)})})]})}):null}function One2({row,close,changed,can}){let[failure,setFailure]=w(null),[sure,setSure]=w(!1),used=row.used_by?.length??0,remove2=async()=>{try{
-await call("DELETE",`certs/${segment(row.id)}`),say("ok","Certificate removed."),changed(),close()}catch(failed){setSure(!1),setFailure(failed)}};return sure?i(
-Dialog,{title:"Remove this certificate?",close:()=>setSure(!1),footer:i($,{children:[i(Button,{onClick:()=>setSure(!1),children:"Keep it"}),i(Button,{kind:"dang\
-er",onClick:()=>{remove2()},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(Text,{children:row.dns_names?.[0]??row.subject_cn})})," is remove\
-d, with its private key. ",used?`${used} ${used===1?"use":"uses"} of it fail from then on.`:"APIs that name its id can use it no longer."]})}):i(Dialog,{title:visible(
-row.dns_names?.[0]??row.subject_cn),close,footer:can&&!row.file?i(Button,{kind:"danger",onClick:()=>setSure(!0),children:"Remove"}):void 0,children:[failure?i(ErrorBox,
-{failure}):null,i(Facts,{children:[i(Fact,{name:"State",children:i(Badge,{tone:of(row)[0],children:of(row)[1]})}),i(Fact,{name:"Valid",children:[full(seconds(row.
-not_before))," to ",full(seconds(row.not_after))]}),i(Fact,{name:"Subject",children:i(Text,{children:row.subject_cn})}),i(Fact,{name:"Names",children:i(Text,{children:row.
-dns_names?.join(", ")||"none"})}),i(Fact,{name:"Issuer",children:i(Text,{children:row.issuer_cn||"unknown"})}),i(Fact,{name:"May sign others",children:row.is_ca?
-"yes":"no"}),i(Fact,{name:"Private key",children:row.has_private?"kept with it":"not kept here"}),i(Fact,{name:"Used by",children:i(Users,{row})}),i(Fact,{name:"\
-Id",children:i(Text,{mono:!0,children:row.id})})]})]})}function Add({close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(null),add=async event=>{event.
-preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{"Content-Type":"text/plain"}}),say("ok","Certificate added."),changed(),close()}catch(failed){
-setFailure(failed)}};return i(Dialog,{title:"Add a certificate",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",
-type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),children:"Add"})]}),children:i("form",{id:"new-cert",class:"stack",onSubmit:add,children:[failure?
-i(ErrorBox,{failure}):null,i(Field,{label:"PEM",hint:"The certificate, then its private key if the gateway is to use it for TLS. A key is never shown again.",children:i(
-"textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,onInput:event=>setPem(event.currentTarget.value),placeholder:"-----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q=route.value.query,list=useList("clients",{q:q.get("q")??void 0,sort:q.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i(
+cates, not change them."}),i(Table,{label:"Certificates",list,id:row2=>row2.id,open:setOpen,order:"not_after",tone:row2=>of(row2)[1]==="expired"?"expired":void 0,
+empty:i(Empty,{icon:"certificate",title:q.get("q")?"No certificate matches.":"No certificate was uploaded.",children:q.get("q")?null:"Upload certificates for TL\
+S, of clients and for upstreams. Those in files are below while they are in use."}),columns:[{id:"subject",name:"For",sort:"subject_cn",grow:!0,show:row2=>i("a",
+{href:"#",onClick:event=>{event.preventDefault(),setOpen(row2)},children:i(Text,{children:row2.dns_names?.join(", ")||row2.subject_cn})})},{id:"state",bare:!0,name:"\
+State",show:row2=>i(Badge,{tone:of(row2)[0],children:of(row2)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row2=>i("span",{class:of(row2)[1]==="\
+expired"?"bad":"",title:full(seconds(row2.not_after)),children:ago(seconds(row2.not_after))})},{id:"issuer",name:"Issuer",show:row2=>i(Text,{children:row2.issuer_cn||
+"unknown"})},{id:"kind",name:"Holds",show:row2=>row2.has_private?"certificate and key":"certificate"},{id:"used",name:"Used by",show:row2=>i(Users,{row:row2})}]}),
+i(InService,{}),open&&i(One3,{row:open,close:()=>setOpen(null),changed:list.reload,can}),adding&&i(Add,{close:()=>setAdding(!1),changed:list.reload})]})}function Users({
+row:row2}){return row2.used_by?row2.used_by.length?i($,{children:row2.used_by.map((one,at)=>i("span",{children:[at>0&&", ",one.what==="api"?i("a",{href:link(["a\
+pis",one.id]),children:i(Text,{children:one.id})}):i(Text,{children:"the configuration"})]},at))}):i("small",{title:"Keys may name it",children:"no API"}):i("sm\
+all",{children:UNKNOWN})}function InService(){let rows=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0]).value?.certificates??[];return rows.length?i(Panel,{title:"\
+In service",note:"what this gateway has loaded, from files too",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"\
+col",children:"Source"}),i("th",{scope:"col",children:"For"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Ends"})]})}),i(
+"tbody",{children:rows.map((row2,at)=>{let[tone2,word]=state2(row2.not_after_unix_s);return i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:row2.
+source})}),i("td",{children:i(Text,{children:row2.subject})}),i("td",{children:i(Badge,{tone:tone2,children:word})}),i("td",{class:`number ${word==="expired"?"b\
+ad":""}`,title:full(row2.not_after_unix_s),children:ago(row2.not_after_unix_s)})]},at)})})]})}):null}function One3({row:row2,close,changed,can}){let[failure,setFailure]=w(
+null),[sure,setSure]=w(!1),used=row2.used_by?.length??0,remove2=async()=>{try{await call("DELETE",`certs/${segment(row2.id)}`),say("ok","Certificate removed."),
+changed(),close()}catch(failed){setSure(!1),setFailure(failed)}};return sure?i(Dialog,{title:"Remove this certificate?",close:()=>setSure(!1),footer:i($,{children:[
+i(Button,{onClick:()=>setSure(!1),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(
+Text,{children:row2.dns_names?.[0]??row2.subject_cn})})," is removed, with its private key. ",used?`${used} ${used===1?"use":"uses"} of it fail from then on.`:"\
+APIs that name its id can use it no longer."]})}):i(Dialog,{title:visible(row2.dns_names?.[0]??row2.subject_cn),close,footer:can&&!row2.file?i(Button,{kind:"dan\
+ger",onClick:()=>setSure(!0),children:"Remove"}):void 0,children:[failure?i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"State",children:i(Badge,{tone:of(
+row2)[0],children:of(row2)[1]})}),i(Fact,{name:"Valid",children:[full(seconds(row2.not_before))," to ",full(seconds(row2.not_after))]}),i(Fact,{name:"Subject",children:i(
+Text,{children:row2.subject_cn})}),i(Fact,{name:"Names",children:i(Text,{children:row2.dns_names?.join(", ")||"none"})}),i(Fact,{name:"Issuer",children:i(Text,{
+children:row2.issuer_cn||"unknown"})}),i(Fact,{name:"May sign others",children:row2.is_ca?"yes":"no"}),i(Fact,{name:"Private key",children:row2.has_private?"kep\
+t with it":"not kept here"}),i(Fact,{name:"Used by",children:i(Users,{row:row2})}),i(Fact,{name:"Id",children:i(Text,{mono:!0,children:row2.id})})]})]})}function Add({
+close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(null),add=async event=>{event.preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{
+"Content-Type":"text/plain"}}),say("ok","Certificate added."),changed(),close()}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Add a certificate",close,
+footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),children:"\
+Add"})]}),children:i("form",{id:"new-cert",class:"stack",onSubmit:add,children:[failure?i(ErrorBox,{failure}):null,i(Field,{label:"PEM",hint:"The certificate, t\
+hen its private key if the gateway is to use it for TLS. A key is never shown again.",children:i("textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,onInput:event=>setPem(
+event.currentTarget.value),placeholder:"-----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q=route.value.query,list=useList("clients",{q:q.get("q")??void 0,sort:q.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i(
 $,{children:[i("div",{class:"page-head",children:[i("h1",{children:["OAuth clients",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"\
 Filter clients",placeholder:"Client, description, API"}),can&&i(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New cl\
-ient"})]}),!can&&i("p",{class:"list-end",children:"Your role can view clients, not change them."}),i(Table,{label:"OAuth clients",list,id:row=>`${row.api_id} ${row.
+ient"})]}),!can&&i("p",{class:"list-end",children:"Your role can view clients, not change them."}),i(Table,{label:"OAuth clients",list,id:row2=>`${row2.api_id} ${row2.
 id}`,open:setOpen,order:"id",empty:i(Empty,{icon:"client",title:q.get("q")?"No client matches.":"There is no OAuth client yet.",children:q.get("q")?null:"A clie\
-nt is a program that gets access tokens from an API with OAuth 2.0."}),columns:[{id:"id",name:"Client",sort:"id",grow:!0,show:row=>i(Text,{mono:!0,children:row.
-id})},{id:"kind",bare:!0,name:"Kind",show:row=>i(Badge,{tone:"muted",children:row.public?"public":"confidential"})},{id:"api",name:"API",show:row=>i("a",{href:link(
-["apis",row.api_id]),children:i(Text,{children:row.api_id})})},{id:"description",name:"Description",show:row=>i(Text,{children:row.description})},{id:"policy",name:"\
-Policy",show:row=>row.policy_id?i("a",{href:link(["policies"],{open:row.policy_id}),children:i(Text,{children:row.policy_id})}):"none"},{id:"redirect",name:"Red\
-irect",show:row=>i(Text,{mono:!0,children:row.redirect_uri})}]}),open&&i(Client,{row:open,close:()=>setOpen(null),changed:list.reload,can}),q.get("new")&&can&&i(
-NewClient,{close:()=>refine({new:void 0}),changed:list.reload})]})}function Once({id,secret}){return i($,{children:[i(Note,{tone:"warn",icon:"alert",children:"T\
-his is the only time the secret is shown."}),i(Facts,{children:i(Fact,{name:"Client",children:i("code",{children:id})})}),i("div",{class:"line",children:[i("cod\
-e",{class:"big-code",children:secret}),i(Button,{icon:"copy",onClick:()=>{copy(secret,"Secret copied")},children:"Copy"})]})]})}function Client({row,close,changed,
-can}){let[secret,setSecret]=w(null),[failure,setFailure]=w(null),[sure,setSure]=w(null),base=`oauth/clients/${segment(row.api_id)}/${segment(row.id)}`,does={rotate:async()=>{
-let found2=await call("PUT",`${base}/rotate`);setSecret(found2.secret??found2.client_secret)},tokens:async()=>{await call("DELETE",`${base}/tokens`),say("ok","A\
-ll its tokens are revoked."),close()},delete:async()=>{await call("DELETE",base),say("ok","Client deleted, with its tokens."),changed(),close()}},ask2={rotate:[
-"Rotate the secret?","The old secret stops working now. Tokens stay valid.","Rotate"],tokens:["Revoke all its tokens?","Requests with them are refused from now \
-on.","Revoke"],delete:["Delete this client?","It gets no tokens any more, and those it has are revoked.","Delete"]},run=async()=>{let what=sure;setSure(null),setFailure(
-null);try{await does[what]()}catch(failed){setFailure(failed)}};return secret?i(Dialog,{title:"New secret",close,footer:i(Button,{kind:"primary",onClick:close,children:"\
-Done"}),children:i(Once,{id:row.id,secret})}):sure?i(Dialog,{title:ask2[sure][0],close:()=>setSure(null),footer:i($,{children:[i(Button,{onClick:()=>setSure(null),
-children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{run()},children:ask2[sure][2]})]}),children:i("p",{children:ask2[sure][1]})}):i(Dialog,{title:row.id,close,
-footer:can?i($,{children:[!row.public&&i(Button,{onClick:()=>setSure("rotate"),children:"Rotate secret"}),i(Button,{onClick:()=>setSure("tokens"),children:"Revo\
-ke tokens"}),i(Button,{kind:"danger",onClick:()=>setSure("delete"),children:"Delete"})]}):void 0,children:[failure?i(ErrorBox,{failure}):null,i(Facts,{children:[
-i(Fact,{name:"API",children:i("a",{href:link(["apis",row.api_id]),children:i(Text,{children:row.api_id})})}),i(Fact,{name:"Description",children:i(Text,{children:row.
-description||"none"})}),i(Fact,{name:"Kind",children:row.public?"public: without a secret, with PKCE":"confidential"}),i(Fact,{name:"Policy",children:i(Text,{children:row.
-policy_id||"none"})}),i(Fact,{name:"Redirect",children:i(Text,{mono:!0,children:row.redirect_uri||"none"})})]})]})}function NewClient({close,changed}){let[apis2,
-setApis]=w([]),[policies,setPolicies]=w([]),[form,setForm]=w({api_id:"",client_id:"",description:"",redirect_uri:"",policy_id:""}),[made,setMade]=w(null),[failure,
-setFailure]=w(null);S(()=>{get("list/apis?limit=500").then(page=>{let rows=page.rows.filter(one=>one.auth.includes("oauth"));setApis(rows),rows[0]&&setForm(old=>({
-...old,api_id:old.api_id||rows[0].id}))},setFailure),get("list/policies?limit=200").then(page=>setPolicies(page.rows),()=>{})},[]);let set2=name=>event=>setForm(
+nt is a program that gets access tokens from an API with OAuth 2.0."}),columns:[{id:"id",name:"Client",sort:"id",grow:!0,show:row2=>i(Text,{mono:!0,children:row2.
+id})},{id:"kind",bare:!0,name:"Kind",show:row2=>i(Badge,{tone:"muted",children:row2.public?"public":"confidential"})},{id:"api",name:"API",show:row2=>i("a",{href:link(
+["apis",row2.api_id]),children:i(Text,{children:row2.api_id})})},{id:"description",name:"Description",show:row2=>i(Text,{children:row2.description})},{id:"polic\
+y",name:"Policy",show:row2=>row2.policy_id?i("a",{href:link(["policies"],{open:row2.policy_id}),children:i(Text,{children:row2.policy_id})}):"none"},{id:"redire\
+ct",name:"Redirect",show:row2=>i(Text,{mono:!0,children:row2.redirect_uri})}]}),open&&i(Client,{row:open,close:()=>setOpen(null),changed:list.reload,can}),q.get(
+"new")&&can&&i(NewClient,{close:()=>refine({new:void 0}),changed:list.reload})]})}function Once({id,secret}){return i($,{children:[i(Note,{tone:"warn",icon:"ale\
+rt",children:"This is the only time the secret is shown."}),i(Facts,{children:i(Fact,{name:"Client",children:i("code",{children:id})})}),i("div",{class:"line",children:[
+i("code",{class:"big-code",children:secret}),i(Button,{icon:"copy",onClick:()=>{copy(secret,"Secret copied")},children:"Copy"})]})]})}function Client({row:row2,
+close,changed,can}){let[secret,setSecret]=w(null),[failure,setFailure]=w(null),[sure,setSure]=w(null),base=`oauth/clients/${segment(row2.api_id)}/${segment(row2.
+id)}`,does={rotate:async()=>{let found2=await call("PUT",`${base}/rotate`);setSecret(found2.secret??found2.client_secret)},tokens:async()=>{await call("DELETE",
+`${base}/tokens`),say("ok","All its tokens are revoked."),close()},delete:async()=>{await call("DELETE",base),say("ok","Client deleted, with its tokens."),changed(),
+close()}},ask2={rotate:["Rotate the secret?","The old secret stops working now. Tokens stay valid.","Rotate"],tokens:["Revoke all its tokens?","Requests with th\
+em are refused from now on.","Revoke"],delete:["Delete this client?","It gets no tokens any more, and those it has are revoked.","Delete"]},run=async()=>{let what=sure;
+setSure(null),setFailure(null);try{await does[what]()}catch(failed){setFailure(failed)}};return secret?i(Dialog,{title:"New secret",close,footer:i(Button,{kind:"\
+primary",onClick:close,children:"Done"}),children:i(Once,{id:row2.id,secret})}):sure?i(Dialog,{title:ask2[sure][0],close:()=>setSure(null),footer:i($,{children:[
+i(Button,{onClick:()=>setSure(null),children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{run()},children:ask2[sure][2]})]}),children:i("p",{children:ask2[sure][1]})}):
+i(Dialog,{title:row2.id,close,footer:can?i($,{children:[!row2.public&&i(Button,{onClick:()=>setSure("rotate"),children:"Rotate secret"}),i(Button,{onClick:()=>setSure(
+"tokens"),children:"Revoke tokens"}),i(Button,{kind:"danger",onClick:()=>setSure("delete"),children:"Delete"})]}):void 0,children:[failure?i(ErrorBox,{failure}):
+null,i(Facts,{children:[i(Fact,{name:"API",children:i("a",{href:link(["apis",row2.api_id]),children:i(Text,{children:row2.api_id})})}),i(Fact,{name:"Description",
+children:i(Text,{children:row2.description||"none"})}),i(Fact,{name:"Kind",children:row2.public?"public: without a secret, with PKCE":"confidential"}),i(Fact,{name:"\
+Policy",children:i(Text,{children:row2.policy_id||"none"})}),i(Fact,{name:"Redirect",children:i(Text,{mono:!0,children:row2.redirect_uri||"none"})})]})]})}function NewClient({
+close,changed}){let[apis2,setApis]=w([]),[policies,setPolicies]=w([]),[form,setForm]=w({api_id:"",client_id:"",description:"",redirect_uri:"",policy_id:""}),[made,
+setMade]=w(null),[failure,setFailure]=w(null);S(()=>{get("list/apis?limit=500").then(page=>{let rows=page.rows.filter(one=>one.auth.includes("oauth"));setApis(rows),
+rows[0]&&setForm(old=>({...old,api_id:old.api_id||rows[0].id}))},setFailure),get("list/policies?limit=200").then(page=>setPolicies(page.rows),()=>{})},[]);let set2=name=>event=>setForm(
 {...form,[name]:event.currentTarget.value}),make=async event=>{event.preventDefault(),setFailure(null);try{setMade(await call("POST","oauth/clients/create",form)),
 changed()}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:"The client is made",close,footer:i(Button,{kind:"primary",onClick:close,children:"Done"}),
 children:i(Once,{id:made.client_id,secret:made.secret??made.client_secret})}):i(Dialog,{title:"New OAuth client",close,footer:i($,{children:[i(Button,{onClick:close,
@@ -381,8 +596,8 @@ e key's"})]},api))})]})}),doing==="extend"&&i(Extend,{expires:key.expires,close:
 null),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{revoke()},children:"Revoke"})]}),children:i("p",{children:["The next request with ",i("b",{children:i(
 Text,{children:key.alias||short(id)})})," is refused, on every gateway. This cannot be undone; a new key is a new secret."]})})]})}async function found(id){let alias=route.
 peek().query.get("alias");for(let path2 of[`keys/${segment(id)}?by=id`,`keys/${segment(id)}?hashed=true`])try{return{...await ask("GET",path2),path:path2}}catch(failure){
-if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure}let rows=(alias?await listKeys({q:alias,limit:1e3}):{rows:[]}).rows.filter(row=>row.
-hash?row.hash===id:row.alias===alias);if(rows.length!==1)throw new Failure(404,rows.length?`${rows.length} keys have this alias.`:"There is no such key.");let path=`\
+if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure}let rows=(alias?await listKeys({q:alias,limit:1e3}):{rows:[]}).rows.filter(row2=>row2.
+hash?row2.hash===id:row2.alias===alias);if(rows.length!==1)throw new Failure(404,rows.length?`${rows.length} keys have this alias.`:"There is no such key.");let path=`\
 keys/${segment(rows[0].id)}?${rows[0].by}`;return{...await ask("GET",path),path}}async function last(path){let[,id="",by=""]=/^keys\/([^?]*)\?(.*)$/.exec(path)??
 [];return(await get(`usage/last_seen${query({key:decodeURIComponent(id),by:by==="by=id"?"id":void 0,nodes:"all"})}`)).last_seen_unix_s}function refusals(id,alias,path){
 let hash=route.peek().query.get("hash")??(path.includes("hashed")||!path.includes(segment(id))?id:void 0);return link(["live"],hash?{key:hash}:alias?{alias}:{key:id})}
@@ -489,49 +704,49 @@ on has no problem."}):i("table",{class:"plain",children:[i("thead",{children:i("
 File"}),i("th",{scope:"col",children:"Where"}),i("th",{scope:"col",children:"What"})]})}),i("tbody",{children:reload.problems.map((one,at)=>i("tr",{children:[i(
 "td",{children:i(Badge,{tone:one.level==="error"?"bad":"warn",children:one.level})}),i("th",{scope:"row",children:i(Text,{mono:!0,children:one.file})}),i("td",{
 children:i(Text,{mono:!0,children:one.path})}),i("td",{children:i(Text,{children:one.message})})]},at))})]})})]}):i(WhichGateway,{})}function Changes(){let q=route.
-value.query,list=useList("changes",{q:q.get("q")??void 0}),[open,setOpen]=w(null),where=row=>row.target?row.kind==="api"?link(["apis",row.target]):row.kind==="k\
-ey"?link(["keys",row.target]):row.kind==="policy"?link(["policies"],{open:row.target}):void 0:void 0;return i($,{children:[i("div",{class:"toolbar",children:[i(
-Filter,{label:"Filter changes",placeholder:"User, target, action"}),i("small",{children:"Kept for 90 days."})]}),i(Table,{label:"Changes",list,id:row=>`${row.time}\
- ${row.action} ${row.target} ${list.rows.indexOf(row)}`,open:setOpen,empty:i(Empty,{icon:"clock",title:"No change is recorded."}),columns:[{id:"time",bare:!0,name:"\
-Time",show:row=>i("time",{title:full(row.time),children:moment(row.time,!0)})},{id:"user",bare:!0,name:"Who",show:row=>i(Text,{children:row.user||"nobody"})},{id:"\
-action",bare:!0,name:"Did",show:row=>i(Badge,{tone:row.status>=400||row.action.includes("failed")?"bad":row.action==="delete"?"warn":"muted",children:row.action.
-replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row=>i($,{children:[i("small",{children:row.kind})," ",where(row)?i("a",{href:where(row),children:i(
-Text,{children:row.target})}):i(Text,{children:row.target})]})},{id:"diff",bare:!0,name:"Fields",number:!0,show:row=>row.diff?.length?`${count(row.diff.length+(row.
-diff_more??0))} changed`:""},{id:"node",name:"Gateway",show:row=>i(Text,{mono:!0,children:row.node})},{id:"address",name:"From",show:row=>i(Text,{mono:!0,children:row.
-address})}]}),open&&i(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[i(Facts,{children:[i(Fact,{name:"\
-Who",children:[i(Text,{children:open.user})," ",i("small",{children:open.role})]}),i(Fact,{name:"At",children:full(open.time)}),i(Fact,{name:"What",children:where(
-open)?i("a",{href:where(open),children:i(Text,{children:open.target})}):i(Text,{children:open.target})}),i(Fact,{name:"From",children:i(Text,{mono:!0,children:open.
-address})}),i(Fact,{name:"Gateway",children:i(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i("table",{class:"plain",children:[i("thead",{children:i(
-"tr",{children:[i("th",{scope:"col",children:"Field"}),i("th",{scope:"col",children:"Before"}),i("th",{scope:"col",children:"After"})]})}),i("tbody",{children:open.
-diff.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:one.path})}),i("td",{children:i(Text,{mono:!0,children:shown2(one.old)})}),
-i("td",{children:i(Text,{mono:!0,children:shown2(one.new)})})]},one.path))})]}),open.diff_more>0&&i("small",{children:["and ",count(open.diff_more)," more field\
-s"]})]})]})}var shown2=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);function Users2(){let admin=may("admin"),users=useLoaded(()=>admin?
-get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.value.query.get("new"),remove2=async name=>{try{await call(
-"DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(null)}catch(failure){say("bad",failure.message)}};return i(
-$,{children:[!admin&&i(Note,{children:"Only admins see and change users."}),i("div",{class:"toolbar",children:[admin&&i(Button,{icon:"plus",kind:"primary","data\
--key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i(Button,{onClick:()=>setOwn(!0),children:"Change my password"})]}),users.
-failure?i(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i(Panel,{title:"Users",note:"admin: everything; editor: all but users and\
- secrets; viewer: reads",children:users.value.users.length===0?i(Empty,{icon:"client",title:"There is no named user.",children:"Everybody who knows the control \
-secret is an admin, and changes do not say who made them."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"\
-Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Since"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),
-i("tbody",{children:users.value.users.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.role===
-"admin"?"accent":"muted",children:one.role})}),i("td",{children:i(Ago,{at:one.created})}),i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>setEditing(
-one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&admin&&i(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(
-null),refine({new:void 0}),users.again()},remove:remove2}),own&&i(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){
-let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();
-try{user?await call("PUT",`users/${segment(user.name)}`,{role,...password?{password}:{}}):await call("POST","users",{name,role,password}),say("ok",user?"Saved.":
-`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.name:"Add a user",close,footer:i($,{children:[i("span",{children:user&&
-i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"\
-submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(
-ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.
-currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(event.currentTarget.value),children:[i("option",{value:"v\
-iewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secrets"}),i("option",{value:"admin",children:"admin: everythin\
-g"})]})}),i(Field,{label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i("input",{type:"pass\
-word",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({
-close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i(Dialog,{title:"Change my password",close,footer:i($,{children:[i(Button,
-{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),children:i("form",{id:"own",class:"form",onSubmit:async event=>{
-event.preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[
-failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Old password",children:i("input",{type:"password",autofocus:!0,required:!0,
-autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} char\
-acters.`,children:i("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
-value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Policies,System};
+value.query,list=useList("changes",{q:q.get("q")??void 0}),[open,setOpen]=w(null),where=row2=>row2.target?row2.kind==="api"?link(["apis",row2.target]):row2.kind===
+"key"?link(["keys",row2.target]):row2.kind==="policy"?link(["policies"],{open:row2.target}):void 0:void 0;return i($,{children:[i("div",{class:"toolbar",children:[
+i(Filter,{label:"Filter changes",placeholder:"User, target, action"}),i("small",{children:"Kept for 90 days."})]}),i(Table,{label:"Changes",list,id:row2=>`${row2.
+time} ${row2.action} ${row2.target} ${list.rows.indexOf(row2)}`,open:setOpen,empty:i(Empty,{icon:"clock",title:"No change is recorded."}),columns:[{id:"time",bare:!0,
+name:"Time",show:row2=>i("time",{title:full(row2.time),children:moment(row2.time,!0)})},{id:"user",bare:!0,name:"Who",show:row2=>i(Text,{children:row2.user||"no\
+body"})},{id:"action",bare:!0,name:"Did",show:row2=>i(Badge,{tone:row2.status>=400||row2.action.includes("failed")?"bad":row2.action==="delete"?"warn":"muted",children:row2.
+action.replaceAll("_"," ")})},{id:"target",name:"What",grow:!0,show:row2=>i($,{children:[i("small",{children:row2.kind})," ",where(row2)?i("a",{href:where(row2),
+children:i(Text,{children:row2.target})}):i(Text,{children:row2.target})]})},{id:"diff",bare:!0,name:"Fields",number:!0,show:row2=>row2.diff?.length?`${count(row2.
+diff.length+(row2.diff_more??0))} changed`:""},{id:"node",name:"Gateway",show:row2=>i(Text,{mono:!0,children:row2.node})},{id:"address",name:"From",show:row2=>i(
+Text,{mono:!0,children:row2.address})}]}),open&&i(Dialog,{title:`${open.action.replaceAll("_"," ")} ${open.kind??""}`,close:()=>setOpen(null),wide:!0,children:[
+i(Facts,{children:[i(Fact,{name:"Who",children:[i(Text,{children:open.user})," ",i("small",{children:open.role})]}),i(Fact,{name:"At",children:full(open.time)}),
+i(Fact,{name:"What",children:where(open)?i("a",{href:where(open),children:i(Text,{children:open.target})}):i(Text,{children:open.target})}),i(Fact,{name:"From",
+children:i(Text,{mono:!0,children:open.address})}),i(Fact,{name:"Gateway",children:i(Text,{mono:!0,children:open.node})})]}),open.diff?.length>0&&i("table",{class:"\
+plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Field"}),i("th",{scope:"col",children:"Before"}),i("th",{scope:"col",children:"\
+After"})]})}),i("tbody",{children:open.diff.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:one.path})}),i("td",{children:i(Text,
+{mono:!0,children:shown2(one.old)})}),i("td",{children:i(Text,{mono:!0,children:shown2(one.new)})})]},one.path))})]}),open.diff_more>0&&i("small",{children:["an\
+d ",count(open.diff_more)," more fields"]})]})]})}var shown2=value=>value==null?"none":typeof value=="string"?value:JSON.stringify(value);function Users2(){let admin=may(
+"admin"),users=useLoaded(()=>admin?get("users"):Promise.resolve(null),[0]),[editing,setEditing]=w(null),[own,setOwn]=w(!1),adding=route.value.query.get("new"),remove2=async name=>{
+try{await call("DELETE",`users/${segment(name)}`),say("ok",`${name} is removed and signed out.`),users.again(),setEditing(null)}catch(failure){say("bad",failure.
+message)}};return i($,{children:[!admin&&i(Note,{children:"Only admins see and change users."}),i("div",{class:"toolbar",children:[admin&&i(Button,{icon:"plus",
+kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user"}),!session.value?.by_secret&&i(Button,{onClick:()=>setOwn(!0),children:"Change\
+ my password"})]}),users.failure?i(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i(Panel,{title:"Users",note:"admin: everything; \
+editor: all but users and secrets; viewer: reads",children:users.value.users.length===0?i(Empty,{icon:"client",title:"There is no named user.",children:"Everybo\
+dy who knows the control secret is an admin, and changes do not say who made them."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i(
+"th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Since"}),i("th",{scope:"col",children:i("span",{class:"s\
+r",children:"Actions"})})]})}),i("tbody",{children:users.value.users.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",
+{children:i(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i("td",{children:i(Ago,{at:one.created})}),i("td",{class:"number",children:i(Button,
+{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&admin&&i(User,{user:editing,close:()=>{setEditing(null),refine(
+{new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),own&&i(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;
+function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[password,setPassword]=w(""),[failure,
+setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(user.name)}`,{role,...password?{password}:{}}):await call(
+"POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.
+name:"Add a user",close,footer:i($,{children:[i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),
+i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"\
+form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,
+required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(
+event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secret\
+s"}),i("option",{value:"admin",children:"admin: everything"})]})}),i(Field,{label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?
+" Empty: as it is.":""}`,children:i("input",{type:"password",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(
+event.currentTarget.value)})})]})})}function OwnPassword({close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i(Dialog,{title:"\
+Change my password",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),
+children:i("form",{id:"own",class:"form",onSubmit:async event=>{event.preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Pass\
+word changed."),close()}catch(failed){setFailure(failed)}},children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"O\
+ld password",children:i("input",{type:"password",autofocus:!0,required:!0,autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),
+i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} characters.`,children:i("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"n\
+ew-password",value:fresh,onInput:event=>setFresh(event.currentTarget.value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Policies,System};

@@ -32,6 +32,7 @@ mod keys;
 mod lists;
 mod logged_files;
 mod masking;
+mod mcp_state;
 mod mcps;
 mod metrics;
 mod nodes;
@@ -297,6 +298,7 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(oas::versions))
         .routes(routes!(oas::show, oas::update, oas::patch, oas::remove))
         .routes(routes!(mcps::list, mcps::create))
+        .routes(routes!(mcp_state::servers, mcp_state::ask))
         .routes(routes!(mcps::show, mcps::update, mcps::remove))
         .routes(routes!(keys::list, keys::add_unnamed))
         .routes(routes!(keys::create))
@@ -335,6 +337,7 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(lists::apis))
         .routes(routes!(lists::keys, lists::find_keys))
         .routes(routes!(lists::policies))
+        .routes(routes!(mcp_state::primitives))
         .routes(routes!(certificate_list::certs))
         .routes(routes!(client_list::clients))
         .routes(routes!(nodes::search))

@@ -45,6 +45,11 @@ pub enum FiguresQuestion {
         #[serde(default)]
         stamp: String,
     },
+    /// The servers behind an MCP proxy as one gateway knows them; the others have nothing to say.
+    McpServers {
+        node: String,
+        api: String,
+    },
     /// The metrics of the whole process, for one gateway; the others have nothing to say.
     Figures {
         node: String,

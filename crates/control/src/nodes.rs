@@ -13,6 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tollgate_access::digest::shortened;
 use tollgate_cluster::{Cluster, ClusterHost, KnownNode, NodeAnswers, NodeEvent, NodeState};
 use tollgate_data::gateway_state::GatewayState;
+use tollgate_mcp_federation::ServerState;
 use tollgate_model::config::GatewayConfig;
 use tollgate_observe::tap::{TailFilter, TopBy};
 use tollgate_observe::{ChangeKind, GatewayChange, TailEntry};
@@ -66,6 +67,14 @@ pub struct NodeServing {
     /// Digests of all, with those of its own files.
     pub definitions: String,
     pub policies: String,
+}
+
+/// The servers behind an MCP proxy, as one gateway knows them.
+#[derive(Serialize, Deserialize)]
+pub struct NodeServers {
+    /// Whether the proxy stands in front of many servers.
+    pub federation: bool,
+    pub servers: Vec<ServerState>,
 }
 
 /// Answers for this gateway.
@@ -141,6 +150,16 @@ impl OwnFigures {
         })
     }
 
+    /// The servers behind an MCP proxy, if it is served here.
+    pub fn mcp_servers(&self, api: &str) -> Option<NodeServers> {
+        let snapshot = self.shared.current.load();
+        let federation = snapshot.api(api)?.federation();
+        Some(NodeServers {
+            federation: federation.is_some(),
+            servers: federation.map(|server| server.servers()).unwrap_or_default(),
+        })
+    }
+
     /// The metrics of this process, if they are asked for by its name.
     fn figures(&self, node: &str, shown: &ShownApis) -> Value {
         let is_meant = node == self.shared.observer.node() && self.shared.observer.metrics;
@@ -184,6 +203,10 @@ impl ClusterHost for OwnFigures {
             FiguresQuestion::Serving { revision, stamp } => {
                 self.definitions.take_up(&SharedRevision { number: revision, stamp });
                 serde_json::to_value(self.serving()?).ok()
+            }
+            FiguresQuestion::McpServers { node, api } => {
+                let is_meant = node == self.shared.observer.node();
+                serde_json::to_value(is_meant.then(|| self.mcp_servers(&api)).flatten()).ok()
             }
             FiguresQuestion::Figures { node, shown } => Some(self.figures(&node, &shown)),
         }

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 use tollgate_access::oauth::Rules;
+use tollgate_mcp_federation::FederatedServer;
 
 /// Everything that decides about requests.
 #[derive(Default)]
@@ -200,6 +201,11 @@ impl Versions {
 }
 
 impl CompiledApi {
+    /// The MCP server in front of many that this API is.
+    pub fn federation(&self) -> Option<&Arc<FederatedServer>> {
+        self.versions.all().iter().find_map(|version| version.upstreams.get(0)?.federation.as_ref())
+    }
+
     /// Drops the public keys that were fetched for this API.
     pub fn forget_key_sets(&self) {
         self.versions.all().iter().flat_map(|version| &version.chain).for_each(|link| link.middleware.forget_key_sets());

@@ -10,6 +10,7 @@ use rustls::pki_types::ServerName;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use tollgate_engine::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target};
+use tollgate_mcp_federation::FederatedServer;
 use tollgate_tls::{TlsRules, TlsSettings};
 
 /// One URL to send requests to.
@@ -22,6 +23,8 @@ pub struct Upstream {
     pub path: String,
     /// Query of the URL, without `?`.
     pub query: String,
+    /// The MCP server in front of many that it is.
+    pub federation: Option<Arc<FederatedServer>>,
 }
 
 /// A URL split into its parts.
@@ -76,14 +79,26 @@ impl Upstream {
             url => Some(egress_proxy(url).map_err(|error| format!("$.proxy.transport.proxy_url: {error}"))?),
         };
         let target = registry.target(address, proxy, server_name, &rules, http2)?;
-        Ok(Upstream { target, host: parts.authority.to_owned(), path: parts.path.to_owned(), query: parts.query.to_owned() })
+        Ok(Upstream {
+            target,
+            host: parts.authority.to_owned(),
+            path: parts.path.to_owned(),
+            query: parts.query.to_owned(),
+            federation: None,
+        })
     }
 
     /// Makes an upstream of a server within this process.
     pub fn within(connector: LocalConnector, registry: &Registry) -> Self {
         let serial = registry.new_serial();
         let target = Target { serial, address: Address::Local(connector), proxy: None, tls: None, http2: Http2::Never };
-        Upstream { target: Arc::new(target), host: "localhost".to_owned(), path: String::new(), query: String::new() }
+        Upstream {
+            target: Arc::new(target),
+            host: "localhost".to_owned(),
+            path: String::new(),
+            query: String::new(),
+            federation: None,
+        }
     }
 }
 

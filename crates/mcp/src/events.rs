@@ -30,6 +30,7 @@ pub struct EventParts {
     /// All lines of data, joined.
     pub data: Vec<u8>,
     id: Vec<u8>,
+    retry_ms: Option<u64>,
 }
 
 impl EventReader {
@@ -88,12 +89,13 @@ impl EventReader {
 impl EventParts {
     /// Reads an event; `None` if it has no data.
     pub fn read(event: &[u8]) -> Option<Self> {
-        let mut parts = EventParts { kind: Vec::new(), data: Vec::new(), id: Vec::new() };
+        let mut parts = EventParts { kind: Vec::new(), data: Vec::new(), id: Vec::new(), retry_ms: None };
         let mut has_data = false;
         for line in lines(event) {
             match field(line) {
                 (b"event", value) => parts.kind = value.to_vec(),
                 (b"id", value) => parts.id = value.to_vec(),
+                (b"retry", value) => parts.retry_ms = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok()),
                 (b"data", value) => {
                     if std::mem::replace(&mut has_data, true) {
                         parts.data.push(b'\n');
@@ -109,6 +111,11 @@ impl EventParts {
     /// Its id, if it has one that is a text.
     pub fn id(&self) -> Option<String> {
         std::str::from_utf8(&self.id).ok().filter(|id| !id.is_empty()).map(str::to_owned)
+    }
+
+    /// When a stream that has ended should be opened again, if it says so.
+    pub fn retry(&self) -> Option<std::time::Duration> {
+        self.retry_ms.map(std::time::Duration::from_millis)
     }
 
     /// Whether it is a message, which carries JSON-RPC.

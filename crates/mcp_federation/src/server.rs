@@ -7,7 +7,7 @@ use crate::outside::{CALLER_HEADER, DECIDED_HEADER};
 use crate::relay::{ReplyBody, empty_reply, json_reply};
 use crate::version::{META_VERSION, MODERN};
 use crate::{legacy, modern};
-use http::header::{HOST, ORIGIN};
+use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -65,6 +65,10 @@ impl FederatedServer {
             Method::POST => {}
             _ => return empty_reply(StatusCode::METHOD_NOT_ALLOWED),
         }
+        if !is_json(&asked.headers) {
+            let error = RpcError::new(code::INVALID_REQUEST, "the content type must be application/json").response(&Value::Null);
+            return json_reply(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
+        }
         let Ok(body) = Limited::new(body, BODY_BYTES_MAX).collect().await else {
             let error = RpcError::new(code::INVALID_REQUEST, "the body is too large, or was cut").response(&Value::Null);
             return json_reply(StatusCode::BAD_REQUEST, &error);
@@ -101,4 +105,12 @@ impl FederatedServer {
         let host = headers.get("x-forwarded-host").or_else(|| headers.get(HOST)).and_then(|host| host.to_str().ok());
         named || origin.split_once("://").is_some_and(|(_, own)| Some(own) == host)
     }
+}
+
+/// Whether a request says once, and clearly, that its body is JSON.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(CONTENT_TYPE).iter();
+    let only = lines.next().filter(|_| lines.next().is_none()).and_then(|line| line.to_str().ok());
+    let essence = only.map(|line| line.split(';').next().unwrap_or_default().trim());
+    essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"))
 }

@@ -175,6 +175,10 @@ impl Analyst {
 
     /// The path for usage: the pattern of a tracked endpoint, or the path with everything replaced that looks like an identifier.
     pub fn uniform_path(&self, record: &RequestRecord) -> String {
+        // All calls of an MCP proxy have one path.
+        if let Some(path) = record.call_path() {
+            return path;
+        }
         let tracked = record.text(Text::TrackedPath);
         if tracked.is_empty() { self.uniform(&record.text(Text::Path)) } else { tracked.into_owned() }
     }

@@ -217,6 +217,13 @@ impl RequestRecord {
         }
     }
 
+    /// The path of the endpoint that a call of an MCP proxy stands for, as definitions name it: of what it uses, else of its method.
+    pub fn call_path(&self) -> Option<String> {
+        let prefix = self.mcp_kind.map_or(PrimitiveKind::METHOD_PATH_PREFIX, PrimitiveKind::path_prefix);
+        let name = self.text(self.mcp_name());
+        (!name.is_empty()).then(|| [prefix, &name].concat())
+    }
+
     /// The kind of what the call uses; empty if it uses nothing.
     pub fn mcp_kind(&self) -> &'static str {
         self.mcp_kind.map_or("", PrimitiveKind::name)

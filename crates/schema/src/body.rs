@@ -16,6 +16,7 @@ use crate::tree::JsonTree;
 pub struct BodyValidator {
     schemas: Schemas,
     root: SchemaId,
+    pattern_bytes: usize,
 }
 
 /// Why a body does not pass.
@@ -35,16 +36,30 @@ impl BodyValidator {
     /// # Errors
     /// What is wrong with the schema.
     pub fn compile(document: &Value) -> Result<Self, String> {
+        BodyValidator::compile_within(document, usize::MAX)
+    }
+
+    /// Compiles a schema that a stranger wrote: its patterns take together at most `pattern_bytes_max` bytes, and time in proportion.
+    ///
+    /// # Errors
+    /// What is wrong with the schema.
+    pub fn compile_within(document: &Value, pattern_bytes_max: usize) -> Result<Self, String> {
         let told = |why: String| format!("not a valid schema: {why}");
         let dialect = Dialect::named(document).map_err(told)?;
         let others = metaschemas_of(document);
-        let mut compiler = SchemaCompiler::of_draft(document, &others, dialect);
+        let mut compiler = SchemaCompiler::of_draft(document, &others, dialect).with_pattern_bytes(pattern_bytes_max);
         let root = compiler.at("#");
+        let pattern_bytes = pattern_bytes_max.saturating_sub(compiler.pattern_bytes_left());
         let (schemas, problems) = compiler.finish();
         match problems.into_iter().find(|problem| problem.is_error()) {
             Some(problem) => Err(told(format!("{}: {}", problem.path, problem.message))),
-            None => Ok(BodyValidator { schemas, root }),
+            None => Ok(BodyValidator { schemas, root, pattern_bytes }),
         }
+    }
+
+    /// Bytes that its compiled patterns take.
+    pub fn pattern_bytes(&self) -> usize {
+        self.pattern_bytes
     }
 
     /// Checks a body.

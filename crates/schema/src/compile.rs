@@ -33,6 +33,8 @@ pub struct SchemaCompiler<'d> {
     /// Schemas behind references, which are compiled after the schema that refers to them: a chain of references needs no deep stack.
     referred: Vec<(SchemaId, &'d Value, JsonPath)>,
     patterns: HashMap<&'d str, Option<Arc<PatternCheck>>>,
+    /// Bytes that further patterns may take when they are compiled.
+    pattern_bytes_left: usize,
     anchors: Option<HashMap<&'d str, Placed<'d>>>,
     /// Examples in schemas, if somebody wants them.
     examples: Option<Vec<SchemaExample<'d>>>,
@@ -62,6 +64,7 @@ impl<'d> SchemaCompiler<'d> {
             by_place: HashMap::new(),
             referred: Vec::new(),
             patterns: HashMap::new(),
+            pattern_bytes_left: usize::MAX,
             anchors: None,
             examples: None,
             problems: Vec::new(),
@@ -77,6 +80,16 @@ impl<'d> SchemaCompiler<'d> {
     pub fn of_draft(root: &'d Value, others: &'d [Value], dialect: Dialect) -> Self {
         let addresses = Addresses::of(root, others, dialect);
         SchemaCompiler { addresses: Some(addresses), ..SchemaCompiler::new(root, dialect) }
+    }
+
+    /// The same compiler; all patterns together take at most so many bytes when they are compiled.
+    pub fn with_pattern_bytes(self, bytes_max: usize) -> Self {
+        SchemaCompiler { pattern_bytes_left: bytes_max, ..self }
+    }
+
+    /// How many bytes further patterns may take.
+    pub(crate) fn pattern_bytes_left(&self) -> usize {
+        self.pattern_bytes_left
     }
 
     /// Takes what was collected.
@@ -261,8 +274,11 @@ impl<'d> SchemaCompiler<'d> {
         if let Some(known) = self.patterns.get(written) {
             return known.clone();
         }
-        let compiled = match pattern::compile(written) {
-            Ok(regex) => Some(Arc::new(PatternCheck { written: written.to_owned(), regex })),
+        let compiled = match pattern::compile_within(written, self.pattern_bytes_left) {
+            Ok(regex) => {
+                self.pattern_bytes_left = self.pattern_bytes_left.saturating_sub(regex.memory_usage());
+                Some(Arc::new(PatternCheck { written: written.to_owned(), regex }))
+            }
             Err(why) => {
                 self.error(at, why);
                 None

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use regex::Regex;
+use regex_automata::meta::Regex;
 use serde_json::Number;
 
 use crate::equal::AllowedValues;

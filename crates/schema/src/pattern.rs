@@ -1,17 +1,24 @@
 //! Regular expressions as OpenAPI writes them, in the syntax of ECMA-262, for an engine that runs in linear time. What ECMA writes differently
 //! is rewritten; look-around and back-references cannot be matched in linear time and are refused.
 
-use regex::{Regex, RegexBuilder};
+use regex_automata::meta::{Config, Regex};
 
 /// Largest compiled size of one pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// Compiles a pattern. `Err` says why it cannot be used.
 pub fn compile(pattern: &str) -> Result<Regex, String> {
+    compile_within(pattern, PATTERN_BYTES_MAX)
+}
+
+/// Compiles a pattern that takes at most so many bytes, and no more than any may.
+pub(crate) fn compile_within(pattern: &str, bytes_max: usize) -> Result<Regex, String> {
+    let bytes_max = bytes_max.min(PATTERN_BYTES_MAX);
     let written = translated(pattern);
-    RegexBuilder::new(&written).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => format!("takes more than {} KiB when compiled", PATTERN_BYTES_MAX >> 10),
-        error => {
+    let config = Config::new().nfa_size_limit(Some(bytes_max)).onepass_size_limit(Some(bytes_max));
+    Regex::builder().configure(config).build(&written).map_err(|error| match error.syntax_error() {
+        None => format!("takes more than {} KiB when compiled", bytes_max >> 10),
+        Some(error) => {
             let text = error.to_string();
             let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
             format!("not a pattern that can be matched in linear time: {reason}")

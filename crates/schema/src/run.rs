@@ -371,7 +371,7 @@ impl<'s> CheckRun<'s> {
                     let mut is_known = named.is_some();
                     for (pattern, schema) in &properties.patterns {
                         self.spend(1 + name.len() as u64 / 16)?;
-                        if pattern.regex.is_match(name) {
+                        if pattern.regex.is_match(&**name) {
                             is_known = true;
                             if !then(self, *schema, value, step)? {
                                 return Ok(false);

@@ -272,3 +272,13 @@ fn references_lead_to_places_names_and_addresses_of_the_document() {
         assert_ne!(mismatches(schema, unfit), "", "{schema}");
     }
 }
+
+#[test]
+fn patterns_of_strangers_take_little_together() {
+    let pattern = |n: usize| (format!("p{n}"), json!({"pattern": format!("(a{{1,90}}){{1,90}}{n}")}));
+    let all = |count: usize| json!({"properties": (0..count).map(pattern).collect::<serde_json::Map<_, _>>()});
+    assert!(BodyValidator::compile_within(&all(2), 4 << 20).is_ok());
+    let why = BodyValidator::compile_within(&all(2_500), 4 << 20).unwrap_err();
+    assert!(why.contains("KiB when compiled"), "{why}");
+    assert!(BodyValidator::compile(&all(20)).is_ok());
+}

@@ -93,7 +93,7 @@ export function layout(text: string): string {
 }
 
 /** The text of the value at a path; empty if there is none. */
-export function textAt(text: string, path: string[]): string {
+export function textAt(text: string, path: (string | number)[]): string {
   const root = read(text);
   if (isFault(root)) return "";
   const { node, whole } = find(root, path);
@@ -129,7 +129,7 @@ export function place(text: string, at: number): { line: number; column: number 
 }
 
 /** The text with one member set, or removed with `undefined`; objects on the way are made. The rest of the text stays as it is. */
-export function set(text: string, path: string[], value: unknown): string {
+export function set(text: string, path: (string | number)[], value: unknown): string {
   const root = read(text);
   if (isFault(root)) return text;
   const { node, nameFrom, whole } = find(root, path);
@@ -139,7 +139,8 @@ export function set(text: string, path: string[], value: unknown): string {
   // The deepest object that exists gets the rest of the way.
   let depth = 0, parent: Node = root;
   for (; depth < path.length; depth += 1) {
-    const next = parent.members?.find((one) => one.name === path[depth])?.value;
+    const step = path[depth]!;
+    const next: Node | undefined = typeof step === "number" ? parent.items?.[step] : parent.members?.find((one) => one.name === step)?.value;
     if (!next) break;
     parent = next;
   }
@@ -153,7 +154,7 @@ export function set(text: string, path: string[], value: unknown): string {
   return `${text.slice(0, last.value.to)},${gap.includes("\n") ? gap : " "}${member}${text.slice(last.value.to)}`;
 }
 
-function remove(text: string, root: Node, path: string[], from: number, to: number): string {
+function remove(text: string, root: Node, path: (string | number)[], from: number, to: number): string {
   const parent = find(root, path.slice(0, -1)).node;
   const index = parent.members?.findIndex((one) => one.name === path.at(-1)) ?? -1;
   if (index < 0) return text;

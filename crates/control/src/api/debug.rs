@@ -37,8 +37,9 @@ const BODY_BYTES_MAX: usize = 1 << 20;
 const HEADERS_MAX: usize = 60;
 /// Bytes of a response that are read.
 const RESPONSE_BYTES_MAX: usize = 8 << 20;
-/// Bytes of its body that are shown.
-const SHOWN_BYTES_MAX: usize = 64 << 10;
+/// Bytes of its body that are shown, if the request does not say, and at most.
+const SHOWN_BYTES: usize = 64 << 10;
+const SHOWN_BYTES_MAX: usize = 1 << 20;
 /// Headers that the gateway adds to requests and that have no secret.
 const HARMLESS: [&str; 14] = [
     "host",
@@ -84,6 +85,15 @@ pub(super) struct TriedRequest {
     /// Address that the request comes from; by default that of the operator.
     #[schema(required = false)]
     client_ip: String,
+    /// Bytes of the response's body that are shown, up to 1 MiB; 0 for 64 KiB.
+    #[schema(required = false)]
+    body_bytes: usize,
+    /// A key to send: its `id` of `/tyk/list/keys`. Only where keys are not stored as hashes. It is masked in the answer.
+    #[schema(required = false)]
+    key_id: String,
+    /// The header with that key; `Authorization` by default.
+    #[schema(required = false)]
+    key_header: String,
 }
 
 /// What became of it.
@@ -110,7 +120,7 @@ pub(super) struct TriedAnswer {
     /// Names and values of the response's headers.
     #[schema(value_type = Vec<Vec<String>>)]
     headers: Vec<(String, String)>,
-    /// At most 64 KiB.
+    /// Its start, as much as the request asked for.
     body: String,
     body_truncated: bool,
     /// Whether `body` is in base64, because it is no text.
@@ -170,6 +180,7 @@ const NOTE: &str = "It went through this gateway only, and counted against limit
         (status = 200, body = TriedAnswer, description = "What became of the request, whatever its status."),
         (status = 400, body = Error, description = "The body is no request; the message names the member."),
         (status = 429, body = Error, description = "Eight others are on their way."),
+        (status = 500, body = Error, description = "The store of keys does not answer, or the gateway stops."),
     )
 )]
 pub(super) async fn debug(
@@ -181,10 +192,18 @@ pub(super) async fn debug(
     body: Bytes,
 ) -> ControlAnswer {
     let bad = |message: String| error(StatusCode::BAD_REQUEST, message);
-    let tried: TriedRequest = match serde_json::from_slice(&body) {
+    let mut tried: TriedRequest = match serde_json::from_slice(&body) {
         Ok(tried) => tried,
         Err(failure) => return bad(format!("the body is no request: {failure}")),
     };
+    let chosen_key = match chosen_key(&control, &tried.key_id).await {
+        Ok(key) => key,
+        Err(answer) => return answer,
+    };
+    if let Some(key) = &chosen_key {
+        let name = if tried.key_header.is_empty() { "Authorization" } else { &tried.key_header };
+        tried.headers.insert(name.to_owned(), json!(key));
+    }
     let host = headers.get(header::HOST).map(|host| host.as_bytes()).unwrap_or_default();
     let bytes = match tried.bytes(host) {
         Ok(bytes) => bytes,
@@ -225,8 +244,30 @@ pub(super) async fn debug(
     let status = report.response.as_ref().map_or(0, |response| response.status);
     let change = Change { action: "debug", kind: "request", target, status, ..Change::default() };
     control.changes.add(operator.as_ref().map(|operator| &operator.0), caller.map(|caller| caller.0), change);
+    let shown_bytes = if tried.body_bytes == 0 { SHOWN_BYTES } else { tried.body_bytes.min(SHOWN_BYTES_MAX) };
     let reveals = query.get("reveal").is_some_and(|reveal| reveal == "true");
-    ok(answer_of(&control, report, reveals))
+    let mut answer = answer_of(&control, report, shown_bytes, reveals);
+    if let Some(key) = chosen_key.filter(|_| !reveals) {
+        answer.hide(&key);
+    }
+    ok(answer)
+}
+
+/// The key that the request names by its id.
+async fn chosen_key(control: &Control, id: &str) -> Result<Option<String>, ControlAnswer> {
+    if id.is_empty() {
+        return Ok(None);
+    }
+    let keys = &control.shared.keys;
+    if keys.rules.hash_keys {
+        return Err(error(StatusCode::BAD_REQUEST, "$.key_id: keys are stored as hashes, so only who has one can send it"));
+    }
+    let by_id = HashMap::from([("by".to_owned(), "id".to_owned())]);
+    match super::keys::named(keys, id, &by_id).await {
+        Ok(Some((name, _))) => Ok(Some(name.shown.to_string())),
+        Ok(None) => Err(error(StatusCode::BAD_REQUEST, "$.key_id: there is no such key")),
+        Err(fault) => Err(error(StatusCode::INTERNAL_SERVER_ERROR, format!("the key can't be read: {fault}"))),
+    }
 }
 
 /// One of the places for requests that are on their way.
@@ -243,6 +284,15 @@ impl DebugPlace {
 impl Drop for DebugPlace {
     fn drop(&mut self) {
         RUNNING.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl TriedAnswer {
+    /// Hides a key that whoever asks need not know.
+    fn hide(&mut self, key: &str) {
+        let sent = self.upstream.iter_mut().flat_map(|upstream| upstream.headers.iter_mut());
+        let texts = self.headers.iter_mut().chain(sent).map(|(_, value)| value).chain([&mut self.body]);
+        texts.filter(|text| text.contains(key)).for_each(|text| *text = text.replace(key, MASK));
     }
 }
 
@@ -313,7 +363,7 @@ impl TriedRequest {
     }
 }
 
-fn answer_of(control: &Control, report: ProbeReport, reveals: bool) -> TriedAnswer {
+fn answer_of(control: &Control, report: ProbeReport, shown_bytes: usize, reveals: bool) -> TriedAnswer {
     let ProbeReport { api, steps, steps_left_out, upstream, response, failure, took } = report;
     let (api_id, api_name) = api.unzip();
     let upstream = upstream.map(|upstream| shown_upstream(control, upstream, reveals));
@@ -339,9 +389,9 @@ fn answer_of(control: &Control, report: ProbeReport, reveals: bool) -> TriedAnsw
         answer.status = response.status;
         let text = |(name, value): (String, Vec<u8>)| (name, String::from_utf8_lossy(&value).into_owned());
         answer.headers = response.headers.into_iter().map(text).collect();
-        answer.body_truncated = response.body.len() > SHOWN_BYTES_MAX;
+        answer.body_truncated = response.body.len() > shown_bytes;
         let mut body = response.body;
-        body.truncate(SHOWN_BYTES_MAX);
+        body.truncate(shown_bytes);
         (answer.body, answer.body_base64) = shown_body(body, answer.body_truncated);
     } else if let Some(upstream) = &answer.upstream {
         answer.status = upstream.status;

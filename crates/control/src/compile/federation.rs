@@ -55,8 +55,9 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
     let server = registry.mcp_server(&definition.api_id, format!("{}{written}", terms.name), || {
         FederatedServer::new(terms, Outside { client, apis, seal, mailboxes: registry.mailboxes.clone() })
     });
-    let connector = Arc::new(move || server.connect());
-    Some(Upstreams::One(Upstream::within(connector, context.registry)))
+    let connected = server.clone();
+    let upstream = Upstream::within(Arc::new(move || connected.connect()), context.registry);
+    Some(Upstreams::One(Upstream { federation: Some(server), ..upstream }))
 }
 
 /// How a server is reached; else the field that is wrong, and why.

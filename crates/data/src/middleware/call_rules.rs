@@ -12,21 +12,11 @@ use tollgate_model::session::PrimitiveKind;
 use tollgate_pattern::PooledPattern;
 
 /// How the path of a method begins.
-const METHOD: &str = "/json-rpc-method:";
-
-/// How the path of a primitive begins.
-fn prefix(kind: PrimitiveKind) -> &'static str {
-    match kind {
-        PrimitiveKind::Tool => "/mcp-tool:",
-        PrimitiveKind::Resource => "/mcp-resource:",
-        PrimitiveKind::Prompt => "/mcp-prompt:",
-    }
-}
+const METHOD: &str = PrimitiveKind::METHOD_PATH_PREFIX;
 
 /// Whether an entry of a list is for calls.
 pub(super) fn is_for_calls(entry: &AccessEntry) -> bool {
-    let path = entry.path().trim_start_matches('^');
-    path.starts_with(METHOD) || PrimitiveKind::ALL.iter().any(|kind| path.starts_with(prefix(*kind)))
+    PrimitiveKind::is_call_path(entry.path().trim_start_matches('^'))
 }
 
 /// Finds the endpoints of a call.
@@ -37,7 +27,7 @@ pub(super) fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hit
     let method = format!("{METHOD}{}", call.method);
     let mut names: Vec<String> = Vec::new();
     if let Some((kind, known)) = call.names() {
-        names.extend(known.iter().map(|name| format!("{}{name}", prefix(kind))));
+        names.extend(known.iter().map(|name| format!("{}{name}", kind.path_prefix())));
         names.dedup();
     }
     version.matcher.find_call(&method, &names, hits);
@@ -91,7 +81,7 @@ impl CallRules {
     }
 
     fn of_mut(&mut self, path: &str) -> &mut PathRules {
-        match PrimitiveKind::ALL.into_iter().find(|kind| path.starts_with(prefix(*kind))) {
+        match PrimitiveKind::ALL.into_iter().find(|kind| path.starts_with(kind.path_prefix())) {
             None => &mut self.methods,
             Some(PrimitiveKind::Tool) => &mut self.tools,
             Some(PrimitiveKind::Resource) => &mut self.resources,
@@ -134,12 +124,12 @@ impl CallRules {
 
     fn blocks(&self, primitive: &Primitive) -> bool {
         let rules = self.of(primitive.kind);
-        !primitive.passes(|name| rules.blocks(&format!("{}{name}", prefix(primitive.kind))), |_| true)
+        !primitive.passes(|name| rules.blocks(&format!("{}{name}", primitive.kind.path_prefix())), |_| true)
     }
 
     fn lists(&self, primitive: &Primitive) -> bool {
         let rules = self.of(primitive.kind);
-        primitive.passes(|_| false, |name| rules.lists(&format!("{}{name}", prefix(primitive.kind))))
+        primitive.passes(|_| false, |name| rules.lists(&format!("{}{name}", primitive.kind.path_prefix())))
     }
 
     /// Whether nothing is closed.

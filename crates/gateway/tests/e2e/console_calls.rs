@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::console::{user, with_secret};
-use crate::harness::{Gateway, Upstream, api, eventually, request};
+use crate::harness::{Gateway, Upstream, api, eventually, reply, request};
 use crate::keys::{create, session_for};
 
 fn rows(page: &Value) -> &Vec<Value> {
@@ -192,6 +192,35 @@ fn a_request_that_is_tried_tells_what_each_middleware_decided_and_what_went_upst
         assert!(!changes.to_string().contains(&key), "{changes}");
         rows(&changes).iter().any(|row| row["user"] == "editor" && row["target"] == "GET /shop/things" && row["status"] == 429)
     });
+}
+
+#[test]
+fn a_key_that_is_chosen_is_sent_and_not_shown_where_keys_are_not_hashed() {
+    let echo = Upstream::start(|seen| reply("200 OK", &[], seen.header("Authorization").unwrap_or_default()));
+    for hashed in [false, true] {
+        let gateway = Gateway::start(json!({"hash_keys": hashed}), [api("shop", "/shop/", &echo.url()).with_keys()]);
+        let key = create(&gateway, &session_for(&["shop"], json!({"alias": "acme"})));
+        let listed = gateway.control("GET", "/tyk/list/keys?q=acme", "").json();
+        let tried = |id: &Value, query: &str| {
+            let body = json!({"path": "/shop/", "key_id": id}).to_string();
+            gateway.control("POST", &format!("/tyk/debug{query}"), &body)
+        };
+        let found = tried(&rows(&listed)[0]["id"], "");
+        if hashed {
+            assert!(found.status == 400 && found.text().contains("$.key_id: keys are stored as hashes"), "{found}");
+            continue;
+        }
+        assert_eq!(
+            (found.json()["status"].clone(), echo.last().header("authorization")),
+            (json!(200), Some(key.as_str())),
+            "{found}"
+        );
+        assert!(!found.text().contains(&key), "neither in what went upstream nor in what came back: {found}");
+        assert_eq!(tried(&rows(&listed)[0]["id"], "?reveal=true").json()["body"], json!(key));
+        assert_eq!(tried(&json!("none"), "").status, 400);
+        let other = json!({"path": "/shop/", "key_id": rows(&listed)[0]["id"], "key_header": "X-Other"}).to_string();
+        assert_eq!(gateway.control("POST", "/tyk/debug", &other).json()["status"], 401);
+    }
 }
 
 #[test]

@@ -88,6 +88,9 @@ pub struct PrimitiveRights {
 }
 
 impl PrimitiveKind {
+    /// How the path of a method of JSON-RPC begins.
+    pub const METHOD_PATH_PREFIX: &str = "/json-rpc-method:";
+
     /// All of them.
     pub const ALL: [PrimitiveKind; 3] = [PrimitiveKind::Tool, PrimitiveKind::Resource, PrimitiveKind::Prompt];
 
@@ -107,6 +110,21 @@ impl PrimitiveKind {
             PrimitiveKind::Resource => "resources",
             PrimitiveKind::Prompt => "prompts",
         }
+    }
+
+    /// How the path begins under which definitions and usage name it.
+    pub const fn path_prefix(self) -> &'static str {
+        match self {
+            PrimitiveKind::Tool => "/mcp-tool:",
+            PrimitiveKind::Resource => "/mcp-resource:",
+            PrimitiveKind::Prompt => "/mcp-prompt:",
+        }
+    }
+
+    /// Whether a path names a method, or something of one of these kinds.
+    pub fn is_call_path(path: &str) -> bool {
+        path.starts_with(PrimitiveKind::METHOD_PATH_PREFIX)
+            || PrimitiveKind::ALL.iter().any(|kind| path.starts_with(kind.path_prefix()))
     }
 
     /// The kind of this name.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_model::analytics::{AnalyticsRecord, NOT_VERSIONED};
 use tollgate_model::distribution::REQUEST_NS;
+use tollgate_model::session::PrimitiveKind;
 use tollgate_store::usage::{BUCKETS, Usage, UsageCounts, UsageKey};
 
 /// Maximum rows of one core between two writes.
@@ -116,11 +117,12 @@ impl UsageSink {
         said.extend_from_slice(&minute(hit).to_le_bytes());
         said.extend_from_slice(&hit.facts.serial.to_le_bytes());
         said.extend_from_slice(&hit.record.status.to_le_bytes());
-        for text in [Text::Method, Text::Version, Text::TrackedPath, Text::Path] {
+        for text in [Text::Method, Text::Version, Text::TrackedPath, Text::Path, Text::McpMethod, Text::McpPrimitive] {
             let bytes = hit.record.bytes(text);
             said.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
             said.extend_from_slice(bytes);
         }
+        said.extend_from_slice(hit.record.mcp_kind().as_bytes());
         hit.record.key.iter().for_each(|key| said.extend_from_slice(key.shown.as_bytes()));
     }
 
@@ -133,7 +135,7 @@ impl UsageSink {
             key: record.key.as_ref().map(|key| key.shown.to_string()).unwrap_or_default(),
             version: record.text(Text::Version).into_owned(),
             method: crate::method_name(&record.text(Text::Method)).to_owned(),
-            path: self.analyst.uniform_path(record),
+            path: own_path(facts.is_mcp && record.bytes(Text::McpMethod).is_empty(), self.analyst.uniform_path(record)),
             status: record.status,
         }
     }
@@ -162,7 +164,10 @@ impl UsageSink {
             key: if record.api_key == NO_KEY_HASH { String::new() } else { record.api_key.to_string() },
             version: version.to_owned(),
             method: crate::method_name(&record.method).to_owned(),
-            path: if record.track_path { record.path.to_string() } else { self.analyst.uniform(&record.path) },
+            path: call_path(record).unwrap_or_else(|| {
+                let path = if record.track_path { record.path.to_string() } else { self.analyst.uniform(&record.path) };
+                own_path(record.mcp.is_some(), path)
+            }),
             status: u16::try_from(record.response_code).unwrap_or_default(),
         }
     }
@@ -203,6 +208,20 @@ impl RecordWriter for UsageSink {
             self.handoff.give(self.rows.drain().collect(), std::mem::take(&mut self.hits));
         }
     }
+}
+
+/// A path that is no call's must not look like one, to whoever counts calls.
+fn own_path(may_look_like_call: bool, path: String) -> String {
+    if may_look_like_call && PrimitiveKind::is_call_path(&path) { OTHER.to_owned() } else { path }
+}
+
+/// The path of the endpoint that a call of an MCP proxy stands for.
+fn call_path(record: &AnalyticsRecord<'_>) -> Option<String> {
+    let call = record.mcp.as_ref().filter(|call| !call.jsonrpc_method.is_empty())?;
+    let kind = PrimitiveKind::named(&call.primitive_type);
+    let (prefix, name) =
+        kind.map_or((PrimitiveKind::METHOD_PATH_PREFIX, &call.jsonrpc_method), |kind| (kind.path_prefix(), &call.primitive_name));
+    Some([prefix, name].concat())
 }
 
 fn minute(hit: &RecordRef<'_>) -> i64 {

@@ -105,7 +105,10 @@ impl CoreTop {
             if let Some(own) = &record.key {
                 key.add(key_id(&own.shown, watch.hash_keys).as_bytes(), &one);
             }
-            path_field.add(path(record).as_bytes(), &one);
+            match record.call_path() {
+                Some(call) => path_field.add(call.as_bytes(), &one),
+                None => path_field.add(path(record).as_bytes(), &one),
+            }
             let text = &mut self.text;
             text.clear();
             let _ = write!(text, "{}", record.status);

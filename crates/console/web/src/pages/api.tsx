@@ -13,6 +13,7 @@ import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
 import { Definition } from "./definition";
 import { KeyTable } from "./keys";
+import { McpTools } from "./mcp";
 import { LatencyPlot, TrafficPlot, hour } from "./overview";
 import { Plot } from "../ui/plot";
 import { narrow } from "../ui/screen";
@@ -20,6 +21,9 @@ import { TryIt } from "./try";
 import { UsageOf } from "./usage";
 
 const TABS = [["live", "Live"], ["definition", "Definition"], ["chain", "Chain"], ["versions", "Versions"], ["keys", "Keys"], ["usage", "Usage"]] as const;
+
+/** The tab of proxies for the Model Context Protocol. */
+const TOOLS = ["tools", "Tools"] as const;
 
 export function ApiPage() {
   const [, id = "", tab = "live"] = route.value.parts;
@@ -34,8 +38,10 @@ export function ApiPage() {
       : <ErrorBox failure={loaded.failure} retry={loaded.again} />;
   }
   const proxy = definition?.proxy ?? {};
-  const target = proxy.enable_load_balancing && proxy.target_list?.length ? `${proxy.target_list.length} targets` : proxy.target_url;
+  const behind = definition?.tollgate?.mcp?.servers?.length;
+  const target = behind ? `${behind} ${behind === 1 ? "server" : "servers"}` : proxy.enable_load_balancing && proxy.target_list?.length ? `${proxy.target_list.length} targets` : proxy.target_url;
   const can = may("editor") && session.value?.writable.apis;
+  const tabs = definition?.application_protocol === "mcp" ? [TABS[0], TOOLS, ...TABS.slice(1)] : TABS;
   return (
     <>
       <p class="crumbs"><a href="#/apis">APIs</a><Icon name="right" /><span><Text>{id}</Text></span></p>
@@ -46,8 +52,9 @@ export function ApiPage() {
         <Button icon="play" onClick={() => setTrying(true)}>Try it</Button>
         {tab !== "definition" && <LinkButton icon="edit" kind="primary" data-key="e" href={link(["apis", id, "definition"])}>{can ? "Edit" : "View definition"}</LinkButton>}
       </div>
-      <nav class="tabs" aria-label="Parts of this API">{TABS.map(([part, name]) => <a key={part} href={link(part === "live" ? ["apis", id] : ["apis", id, part])} aria-current={part === tab ? "page" : undefined}>{name}</a>)}</nav>
+      <nav class="tabs" aria-label="Parts of this API">{tabs.map(([part, name]) => <a key={part} href={link(part === "live" ? ["apis", id] : ["apis", id, part])} aria-current={part === tab ? "page" : undefined}>{name}</a>)}</nav>
       {tab === "live" && <Live id={id} definition={definition} />}
+      {tab === "tools" && definition && <McpTools key={id} id={id} definition={definition} />}
       {tab === "definition" && loaded.value && <Definition key={id} id={id} stored={loaded.value} reload={loaded.again} />}
       {tab === "chain" && <Chain id={id} />}
       {tab === "versions" && definition && <Versions definition={definition} />}

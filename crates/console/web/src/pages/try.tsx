@@ -10,9 +10,9 @@ import { Badge, Button, ErrorBox, Field, Note, Text, type Tone } from "../ui/bit
 import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icons";
 
-type Pair = [name: string, value: string];
+export type Pair = [name: string, value: string];
 interface Step { name: string; api_id: string; decision: "next" | "refuse" | "reply"; us: number; held_ms: number; cause: string; message: string }
-interface Tried {
+export interface Tried {
   status: number; took_ms: number; node: string; api_id: string | null; api_name: string | null; routed: boolean; steps: Step[]; steps_left_out: number;
   /** `null` if nothing went upstream; a status of 0 has an error. */
   upstream: { method: string; path: string; target: string; headers: Pair[]; body_bytes: number; status: number; took_ms: number; error: string } | null;
@@ -82,7 +82,7 @@ const tone = (status: number): Tone => (status >= 500 || !status ? "bad" : statu
 const shown = (headers: Pair[]): string => headers.map(([name, value]) => `${format.visible(name)}: ${format.visible(value)}`).join("\n");
 
 /** `secret`, the key that was typed, is not repeated on the screen. */
-function Result({ found, asked, secret }: { found: Tried; asked: string; secret: string }) {
+export function Result({ found, asked, secret }: { found: Tried; asked: string; secret: string }) {
   const hidden = (headers: Pair[]): string => shown(secret ? headers.map(([name, value]) => [name, value.replaceAll(secret, "********")]) : headers);
   const last = found.steps.at(-1);
   const refused = found.steps.find((step) => step.decision === "refuse");

@@ -32,8 +32,8 @@ export interface Listed<R> { rows: R[]; total: number | null; scanned: number; s
 /** Answers that are fetched for one page when rows are left out here; then the reader says whether to go on. */
 const ANSWERS_MAX = 20;
 
-/** Pages of `/tyk/list/{what}`, one after the other; `keeps` leaves out rows that the gateway does not, and `by` changes with it. */
-export function useList<R>(what: string, members: Record<string, string | undefined>, { keeps, by }: { keeps?: (row: R) => boolean; by?: string } = {}): Listed<R> {
+/** Pages of `/tyk/list/{what}`, one after the other, or nothing; `keeps` leaves out rows that the gateway does not, and `by` changes with it. */
+export function useList<R>(what: string | null, members: Record<string, string | undefined>, { keeps, by }: { keeps?: (row: R) => boolean; by?: string } = {}): Listed<R> {
   const [state, set] = useState({ rows: [] as R[], next: "", total: null as number | null, scanned: 0, searched: null as number | null, done: false, failure: null as unknown, waiting: false, fetched: null as number | null });
   const [turn, again] = useState(0);
   const asked = JSON.stringify([what, members, by]);
@@ -66,6 +66,7 @@ export function useList<R>(what: string, members: Record<string, string | undefi
     }
   };
   useEffect(() => {
+    if (!what) return;
     const timer = setTimeout(() => void fetchPage("", []), turn || !members.q ? 0 : 150);
     return () => { clearTimeout(timer); busy.current?.abort(); busy.current = null; };
   }, [asked, turn]);

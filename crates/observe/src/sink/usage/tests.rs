@@ -65,3 +65,31 @@ fn sums_are_kept_for_their_days() {
     writer.wait(Duration::from_secs(10));
     assert_eq!(by_path(&usage), [("/now".to_owned(), 1), ("/yesterday".to_owned(), 1)]);
 }
+
+#[test]
+fn a_call_is_counted_for_what_it_uses_and_nothing_else_can_look_like_it() {
+    let (_directory, usage, mut sink, writer) = sink(30);
+    let facts = ApiMetadata { id: "shop".to_owned(), is_mcp: true, ..ApiMetadata::default() };
+    let calls = [
+        ("tools/call", Some((PrimitiveKind::Tool, "weather"))),
+        ("tools/call", Some((PrimitiveKind::Tool, "weather"))),
+        ("resources/read", Some((PrimitiveKind::Resource, "file:///a/1"))),
+        ("tools/list", None),
+        ("", None),
+    ];
+    for (method, primitive) in calls {
+        let mut record = RequestRecord::default();
+        (record.analytics, record.status) = (true, 200);
+        record.write(Text::Method, b"POST");
+        record.write(Text::Path, b"/mcp-tool:weather");
+        record.write_call(method, primitive);
+        sink.take(&RecordRef { record: &record, facts: &facts, peer: "", time: RecordTime { unix_s: 1_740_000_000, ns: 0 } });
+    }
+    sink.flush(true);
+    drop(sink);
+    writer.wait(Duration::from_secs(10));
+    let mut rows = by_path(&usage);
+    rows.sort();
+    let expected = [("/json-rpc-method:tools/list", 1), ("/mcp-resource:file:///a/1", 1), ("/mcp-tool:weather", 2), (OTHER, 1)];
+    assert_eq!(rows, expected.map(|(path, hits)| (path.to_owned(), hits)));
+}

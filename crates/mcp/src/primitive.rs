@@ -8,6 +8,12 @@ use url::Url;
 /// Longest name of a method or primitive: URIs are as long as in requests. All patterns of a definition and a key are matched with it.
 pub(crate) const NAME_BYTES_MAX: usize = 8 << 10;
 
+/// Longest host of a URI that is parsed: names in DNS are no longer, and longer ones take time that grows with their square.
+const HOST_BYTES_MAX: usize = 255;
+
+/// The schemes whose hosts are names in DNS.
+const NAMED_HOSTS: [&str; 6] = ["http", "https", "ws", "wss", "ftp", "file"];
+
 /// What a call is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Primitive {
@@ -22,7 +28,7 @@ pub struct Primitive {
 impl Primitive {
     /// A primitive with this name.
     pub fn new(kind: PrimitiveKind, name: String) -> Self {
-        let is_uri = kind == PrimitiveKind::Resource && name.len() <= NAME_BYTES_MAX;
+        let is_uri = kind == PrimitiveKind::Resource && name.len() <= NAME_BYTES_MAX && !has_long_host(&name);
         let normal = is_uri.then(|| Url::parse(&name).ok()).flatten().map(String::from);
         // A host alone has no other spelling.
         let normal = normal.filter(|normal| *normal != name && normal.strip_suffix('/') != Some(&name));
@@ -41,7 +47,7 @@ impl Primitive {
         if self.kind == PrimitiveKind::Resource {
             let [_, normal] = self.names();
             let path = decoded(normal.split(['?', '#']).next().unwrap_or_default());
-            is_clear &= !path.contains(char::is_control) && !self.name.contains('\\');
+            is_clear &= !path.contains(char::is_control) && !self.name.contains('\\') && !has_long_host(&self.name);
             is_clear &= !path.split(['/', '\\']).any(|step| matches!(step, "." | ".."));
         }
         is_clear
@@ -60,6 +66,14 @@ impl Primitive {
         let is_allowed_file = || file.as_deref().is_none_or(&is_allowed);
         !is_blocked && is_allowed(name) && (is_allowed(normal) || is_allowed(&decoded)) && is_allowed_file()
     }
+}
+
+/// Whether a URI has a host that is no name. Parsers pass over some characters.
+fn has_long_host(uri: &str) -> bool {
+    let uri: String = uri.trim().chars().filter(|c| !c.is_control()).collect();
+    let Some((scheme, rest)) = uri.split_once(':') else { return false };
+    let host = rest.trim_start_matches(['/', '\\']).split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    host.len() > HOST_BYTES_MAX && NAMED_HOSTS.iter().any(|named| scheme.eq_ignore_ascii_case(named))
 }
 
 fn decoded(text: &str) -> Cow<'_, str> {
@@ -149,6 +163,15 @@ mod tests {
             assert!(passes(uri, "file:///secrets/*", "*"), "{uri}");
         }
         assert!(passes("file:///pub/../pub/x", "", "file:///pub/*"));
+    }
+
+    #[test]
+    fn a_host_that_is_no_name_is_not_parsed() {
+        let long = |scheme: &str| resource(&format!("{scheme}://{}/../a", "x".repeat(300)));
+        for scheme in ["https", "FILE", "ht\ttp"] {
+            assert!(!long(scheme).is_clear() && long(scheme).normal.is_none(), "{scheme}");
+        }
+        assert!(long("data").is_clear() && long("data").normal.is_some());
     }
 
     #[test]

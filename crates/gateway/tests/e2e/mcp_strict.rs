@@ -199,19 +199,17 @@ const NOW: &str = "MCP-Protocol-Version: 2026-07-28";
 fn a_federation_serves_only_what_was_decided() {
     let upstream = Upstream::start(|seen| {
         let asked: Value = serde_json::from_slice(&seen.body).unwrap_or_default();
+        let Some(id) = asked.get("id") else { return reply("202 Accepted", &[], "") };
+        let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
         let result = match asked["method"].as_str().unwrap_or_default() {
             "initialize" => {
                 json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}})
             }
-            "tools/list" => {
-                json!({"tools": [{"name": "drop", "inputSchema": {"type": "object"}}, {"name": "echo", "inputSchema": {"type": "object"}}]})
-            }
-            _ => json!({"content": [{"type": "text", "text": "called"}]}),
+            "tools/list" => json!({"tools": [tool("drop"), tool("echo")]}),
+            "tools/call" => json!({"content": [{"type": "text", "text": "called"}]}),
+            _ => return reply("400 Bad Request", &[], "no session"),
         };
-        match asked.get("id") {
-            None => reply("202 Accepted", &[], ""),
-            Some(id) => reply("200 OK", &[JSON], &json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()),
-        }
+        reply("200 OK", &[JSON], &json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string())
     });
     let gateway = Gateway::start(json!({}), [federation(json!([{"name": "a", "url": upstream.url()}]))]);
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
@@ -248,7 +246,7 @@ fn a_federation_serves_only_what_was_decided() {
 fn operation(target: &str, more: Value) -> String {
     let mut document = json!({
         "openapi": "3.0.3", "info": {"title": "own", "version": "1"},
-        "paths": {"/again": {"post": {"operationId": "again", "responses": {"200": {"description": "one"}},
+        "paths": {"/": {"post": {"operationId": "again", "responses": {"200": {"description": "one"}},
             "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}},
             "parameters": [{"name": "X-Real-IP", "in": "header", "schema": {"type": "string"}}]}}},
         "x-tyk-api-gateway": {"info": {"id": "own", "name": "own", "orgId": "default", "state": {"active": true}}, "upstream": {"url": target},

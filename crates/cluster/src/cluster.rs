@@ -105,7 +105,7 @@ struct OwnNode {
 /// A question or its answer.
 #[derive(Serialize, Deserialize)]
 struct NodeMessage {
-    /// Names the question; of mail, the process that it is for.
+    /// Names the question; of mail, the process that it is for, or nothing if it is for all.
     question: String,
     /// The process that has sent the message.
     process: String,
@@ -218,7 +218,7 @@ impl Cluster {
         &self.id
     }
 
-    /// Sends something to one process, which [receives](ClusterHost::receive) it. Says whether it was sent.
+    /// Sends something to one process, or to all others if none is named, which [receive](ClusterHost::receive) it. Says whether it was sent.
     pub async fn send(&self, process_id: &str, mail: Value) -> bool {
         self.tell(MAIL, process_id, mail).await
     }
@@ -409,7 +409,7 @@ impl Cluster {
             return;
         }
         if command == MAIL {
-            if content.question == self.id {
+            if content.question == self.id || content.question.is_empty() {
                 own.host.receive(content.content);
             }
             return;

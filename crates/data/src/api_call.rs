@@ -1,10 +1,15 @@
 //! A request of the gateway's own to one of its APIs (`tyk://`), and how it gets to a core. The core's part is in `handler/called.rs`.
 
 use super::core_queue::CoreQueue;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tollgate_http::{is_token, is_value};
 use tollgate_model::is_framing_header;
+
+/// Most loops from API to API per request, as in Tyk.
+pub const LOOPS_MAX: usize = 5;
 
 /// Calls that wait for a core. Each has a caller that waits, too.
 const WAITING_MAX: usize = 1_024;
@@ -12,10 +17,20 @@ const WAITING_MAX: usize = 1_024;
 /// What the head of a request has beside its target, as a rule.
 const HEAD_BYTES: usize = 256;
 
+/// Whence a call comes.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct CallOrigin {
+    /// The address of the client for whom it is made.
+    pub client: IpAddr,
+    /// How many loops from API to API have led to it.
+    pub loops: usize,
+}
+
 /// A request to send through a core.
 pub struct ApiCall {
     /// Id or name of the API.
     pub api: String,
+    pub origin: CallOrigin,
     /// The complete request, for HTTP/1.1.
     pub bytes: Vec<u8>,
     pub is_head: bool,
@@ -23,6 +38,20 @@ pub struct ApiCall {
     pub body_bytes_max: usize,
     pub time_max: Duration,
     pub answer: oneshot::Sender<Result<ApiAnswer, String>>,
+}
+
+impl Default for CallOrigin {
+    /// The gateway itself.
+    fn default() -> Self {
+        CallOrigin { client: IpAddr::V4(Ipv4Addr::LOCALHOST), loops: 0 }
+    }
+}
+
+impl CallOrigin {
+    /// That of a call that is one loop further.
+    pub fn next(self) -> Self {
+        CallOrigin { loops: self.loops.saturating_add(1), ..self }
+    }
 }
 
 /// The response.

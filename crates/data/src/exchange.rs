@@ -23,6 +23,7 @@ pub use received::{ShownEdits, ShownHead};
 pub use response::WantedResponse;
 
 use crate::api::Api;
+use crate::api_call::CallOrigin;
 use crate::endpoints::Hits;
 use crate::header_change::HeaderChange;
 use crate::refusal::{self, Refusal};
@@ -78,7 +79,8 @@ impl RequestState {
     /// Starts the chain of another API, to which the request has looped.
     pub fn begin_chain(&mut self, skips_limits: bool) {
         self.caller = KnownCaller::default();
-        self.decisions = Decisions { is_looped: true, skips_limits, ..Decisions::default() };
+        let loops = self.decisions.loops.saturating_add(1);
+        self.decisions = Decisions { loops, skips_limits, ..Decisions::default() };
         self.hits.forget_call();
         // As in Tyk, only the middlewares of the API that calls the upstream process the response.
         self.response.chain.clear();
@@ -131,6 +133,11 @@ impl SubstituteResponse {
 }
 
 impl<'a> Exchange<'a> {
+    /// Whence calls come that this request leads to.
+    pub fn origin(&self) -> CallOrigin {
+        CallOrigin { client: self.arrival.client_ip, loops: self.arrival.loops.saturating_add(self.decisions.loops) }
+    }
+
     /// The header lines of the request as the client and plugins have made them.
     #[inline]
     pub fn received(&self) -> HeadView<'a> {
@@ -195,7 +202,7 @@ impl<'a> Exchange<'a> {
         let limits = key.limits_at(&self.api.id, &self.method, || self.path_behind_listen());
         match &self.decisions.call {
             None => limits,
-            Some(call) => limits.with_call(key.call_limits(&self.api.id, &call.method, call.primitive())),
+            Some(call) => limits.with_call(key.call_limits(&self.api.id, &call.method, call.names())),
         }
     }
 

@@ -30,6 +30,7 @@ use crate::header_names::is_same_name;
 use crate::refusal::{self, Refusal};
 use crate::snapshot::CoreSnapshot;
 use crate::url::Url;
+use called::CalledApi;
 use context::RequestContext;
 use finish::ResponseMaker;
 use held::{HeldAt, HeldRequest};
@@ -91,8 +92,8 @@ pub struct CoreService {
     probed: RefCell<Option<Rc<Probe>>>,
     /// Probes that wait for their connection.
     probes: RefCell<HashMap<u64, Rc<Probe>>>,
-    /// APIs of calls that wait for their connection.
-    called: RefCell<HashMap<u64, String>>,
+    /// What calls are for that wait for their connection.
+    called: RefCell<HashMap<u64, CalledApi>>,
     /// The last number that was given to one of the two.
     ticket: Cell<u64>,
     time_of_day: TimeOfDay,
@@ -262,8 +263,8 @@ struct GatewayHandler {
     client_tls: Option<Rc<ClientTls>>,
     /// Whether the gateway itself sends the requests.
     is_own: bool,
-    /// The API that a request of the gateway's own is for, by id or name.
-    called: Option<String>,
+    /// What a request of the gateway's own is for.
+    called: Option<CalledApi>,
     /// Position of the current request in its trace, if requests are traced.
     trace: Option<RequestTrace>,
     /// Record of the current request.
@@ -317,7 +318,8 @@ impl Handler for GatewayHandler {
         let tls = self.tls.clone();
         let settings = &core.shared.settings;
         let totals = core.shared.observer.totals(core.index);
-        let client_ip = settings.client_ip(self.peer.ip(), request);
+        // Whoever has made a call of the gateway's own knows its client.
+        let client_ip = if self.called.is_some() { self.peer.ip() } else { settings.client_ip(self.peer.ip(), request) };
         if let Some(rates) = &core.shared.address_rates
             && !settings.is_proxy(client_ip, self.peer.ip())
             && let Err(wait) = rates.admit(client_network(client_ip), now.since(core.shared.start))
@@ -355,7 +357,7 @@ impl Handler for GatewayHandler {
         let snapshot = core.snapshot();
         let found = match &self.called {
             None => snapshot.find(self.listener, request.authority, &path.decoded),
-            Some(name) => snapshot.called(name, &path.decoded),
+            Some(called) => snapshot.called(&called.name, &path.decoded),
         };
         let Some(found) = found else {
             totals.iter().for_each(|totals| totals.not_found.add(1));
@@ -550,6 +552,7 @@ impl GatewayHandler {
             body_threads: &core.shared.registry.body_threads,
             client_ip,
             peer: self.peer,
+            loops: self.called.as_ref().map_or(0, |called| called.origin.loops),
             http2: self.http2,
             tls,
             trace: self.trace,

@@ -19,4 +19,9 @@ impl OtherGateways for ClusterMail {
         let (cluster, gateway) = (self.0.clone(), gateway.to_owned());
         async move { cluster.send(&gateway, mail).await }.boxed()
     }
+
+    fn send_to_all(&self, mail: Value) -> BoxFuture<'static, bool> {
+        let cluster = self.0.clone();
+        async move { cluster.send("", mail).await }.boxed()
+    }
 }

@@ -1,6 +1,6 @@
 //! The gateway's own APIs, as a federated MCP server calls them.
 
-use crate::api_call::{ApiAnswer, ApiCall, ApiCallQueue, request_bytes};
+use crate::api_call::{ApiAnswer, ApiCall, ApiCallQueue, CallOrigin, request_bytes};
 use crate::gateway_state::GatewayState;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -38,11 +38,13 @@ impl OwnApis for ServedApis {
 }
 
 async fn send(queue: Option<Arc<ApiCallQueue>>, request: OwnRequest) -> Result<ApiReply, String> {
-    let OwnRequest { api, method, target, headers, body, time_max } = request;
+    let OwnRequest { api, method, target, headers, body, time_max, client_address, loops } = request;
+    let client = client_address.unwrap_or(CallOrigin::default().client);
+    let origin = CallOrigin { client, loops }.next();
     let bytes = request_bytes(&method, &target, b"", headers.iter(), &body)?;
     let (answer, answered) = oneshot::channel();
     let is_head = method == "HEAD";
-    let call = ApiCall { api, bytes, is_head, body_bytes_max: ANSWER_BYTES_MAX, time_max, answer };
+    let call = ApiCall { api, origin, bytes, is_head, body_bytes_max: ANSWER_BYTES_MAX, time_max, answer };
     if !queue.is_some_and(|queue| queue.send(call)) {
         return Err("too many requests wait".to_owned());
     }

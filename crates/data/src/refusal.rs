@@ -161,6 +161,7 @@ catalogue! {
     FORBIDDEN_ENDPOINT = 403, "endpoint_forbidden", "Requested endpoint is forbidden" => ENDPOINT;
     MCP_METHOD_UNLISTED = 403, "mcp_method_unlisted", "Access to this operation has been disallowed" => ENDPOINT;
     MCP_PRIMITIVE_UNLISTED = 403, "mcp_primitive_unlisted", "access to this resource has been disallowed" => ENDPOINT;
+    MCP_NAME_UNCLEAR = 400, "mcp_name_unclear", "Names with control characters, blanks at their ends, backslashes or hidden steps are not served";
     MCP_FOREIGN_PAGE = 403, "mcp_foreign_page", "This host name is not served to pages in a browser on this machine";
     VERSION_MISSING = 403, "version_missing", "Version information not found";
     VERSION_UNKNOWN = 403, "version_unknown", "This API version does not seem to exist";

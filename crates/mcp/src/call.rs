@@ -2,14 +2,13 @@
 
 use crate::envelope::{members, text};
 use crate::error::{CallError, RpcCode};
-use crate::header_value::decoded_header;
+use crate::header_value::{decoded_header, encoded_header};
+use crate::primitive::{NAME_BYTES_MAX, Primitive};
 use serde_json::value::RawValue;
 use tollgate_model::session::PrimitiveKind;
 
 /// Longest id, in bytes of JSON: clients count, or send a UUID.
 const ID_BYTES_MAX: usize = 1 << 10;
-/// Longest name of a method or primitive: URIs are as long as in requests. All patterns of a definition and a key are matched with it.
-const NAME_BYTES_MAX: usize = 8 << 10;
 
 /// A JSON-RPC request or notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +21,6 @@ pub struct Call {
     pub id: Box<str>,
     /// Whether nobody waits for a response.
     pub is_notification: bool,
-}
-
-/// What a call is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Primitive {
-    /// What it is.
-    pub kind: PrimitiveKind,
-    /// The name of a tool or prompt, the URI of a resource.
-    pub name: String,
 }
 
 /// Where a method names its primitive.
@@ -62,6 +52,11 @@ impl Call {
         self.primitive.as_ref().map(|primitive| (primitive.kind, primitive.name.as_str()))
     }
 
+    /// The kind and the names of what it is for.
+    pub fn names(&self) -> Option<(PrimitiveKind, [&str; 2])> {
+        self.primitive.as_ref().map(|primitive| (primitive.kind, primitive.names()))
+    }
+
     /// The version of the protocol from which on heads name calls.
     pub const NAMED_IN_HEADS: &'static str = "2026-07-28";
 
@@ -69,11 +64,17 @@ impl Call {
     pub fn of_head(method: &str, name: Option<&str>) -> Option<Self> {
         let primitive = match naming(method) {
             None => None,
-            Some(Naming::Required(kind, _)) => Some(Primitive { kind, name: decoded_header(name?)? }),
+            Some(Naming::Required(kind, _)) => Some(Primitive::new(kind, decoded_header(name?)?)),
             // What these are for is in the body alone.
             Some(Naming::Optional(..) | Naming::Reference) => return None,
         };
         Some(Call { method: method.to_owned(), primitive, id: "null".into(), is_notification: false })
+    }
+
+    /// What it calls, as the value of a header line.
+    pub fn to_header(&self) -> String {
+        let name = self.primitive.as_ref().map_or("", |primitive| &primitive.name);
+        encoded_header(&format!("{}\n{name}", self.method))
     }
 
     /// Reads a body. `None` for a client's answer to a request of the server, which calls nothing.
@@ -145,7 +146,7 @@ fn named(naming: Naming, params: Option<&RawValue>) -> Result<Option<Primitive>,
             };
             match name.and_then(text) {
                 Some(name) if name.len() > NAME_BYTES_MAX => Err(AMBIGUOUS),
-                name => Ok(name.map(|name| Primitive { kind, name })),
+                name => Ok(name.map(|name| Primitive::new(kind, name))),
             }
         }
     }
@@ -168,7 +169,7 @@ fn required(kind: PrimitiveKind, member: &str, params: &RawValue) -> Result<Prim
         _ if read.is_ambiguous => Err(AMBIGUOUS),
         None => Err(missing),
         Some(value) => match text(value) {
-            Some(name) if !name.is_empty() && name.len() <= NAME_BYTES_MAX => Ok(Primitive { kind, name }),
+            Some(name) if !name.is_empty() && name.len() <= NAME_BYTES_MAX => Ok(Primitive::new(kind, name)),
             _ => Err(AMBIGUOUS),
         },
     }

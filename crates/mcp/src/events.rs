@@ -1,13 +1,15 @@
 //! Events of a `text/event-stream`, one after the other as their bytes arrive.
 
-/// The byte order mark that may begin a stream.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+/// The byte order mark that may begin a stream or a body.
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Splits a stream into events. Their bytes, joined, are those of the stream.
+/// Splits a stream into events. Their bytes, joined, are those of the stream, but for the mark that may begin it.
 #[derive(Debug)]
 pub struct EventReader {
     event: Vec<u8>,
     bytes_max: usize,
+    /// Whether it is the first of the stream.
+    is_first: bool,
     /// Whether the current line has no byte yet.
     at_line_start: bool,
     /// Whether the last byte was a carriage return: a line feed behind it ends no other line.
@@ -28,12 +30,13 @@ pub struct EventParts {
     /// All lines of data, joined.
     pub data: Vec<u8>,
     id: Vec<u8>,
+    retry_ms: Option<u64>,
 }
 
 impl EventReader {
     /// A reader of events of at most so many bytes.
     pub fn new(bytes_max: usize) -> Self {
-        EventReader { event: Vec::new(), bytes_max, at_line_start: true, after_return: false, is_complete: false }
+        EventReader { event: Vec::new(), bytes_max, is_first: true, at_line_start: true, after_return: false, is_complete: false }
     }
 
     /// Takes bytes up to the end of the next event, and returns that; `None` if it is not complete.
@@ -62,7 +65,7 @@ impl EventReader {
             let ends_line = matches!(byte, b'\n' | b'\r');
             if std::mem::replace(&mut self.at_line_start, ends_line) && ends_line {
                 self.is_complete = true;
-                return Ok(Some(&self.event));
+                return Ok(Some(self.behind_mark()));
             }
         }
         Ok(None)
@@ -73,19 +76,26 @@ impl EventReader {
         if std::mem::take(&mut self.is_complete) {
             self.event.clear();
         }
-        &self.event
+        self.behind_mark()
+    }
+
+    /// The event without the mark that only the first one may have.
+    fn behind_mark(&mut self) -> &[u8] {
+        let mark = if std::mem::take(&mut self.is_first) { MARK } else { b"" };
+        self.event.strip_prefix(mark).unwrap_or(&self.event)
     }
 }
 
 impl EventParts {
     /// Reads an event; `None` if it has no data.
     pub fn read(event: &[u8]) -> Option<Self> {
-        let mut parts = EventParts { kind: Vec::new(), data: Vec::new(), id: Vec::new() };
+        let mut parts = EventParts { kind: Vec::new(), data: Vec::new(), id: Vec::new(), retry_ms: None };
         let mut has_data = false;
         for line in lines(event) {
             match field(line) {
                 (b"event", value) => parts.kind = value.to_vec(),
                 (b"id", value) => parts.id = value.to_vec(),
+                (b"retry", value) => parts.retry_ms = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok()),
                 (b"data", value) => {
                     if std::mem::replace(&mut has_data, true) {
                         parts.data.push(b'\n');
@@ -101,6 +111,11 @@ impl EventParts {
     /// Its id, if it has one that is a text.
     pub fn id(&self) -> Option<String> {
         std::str::from_utf8(&self.id).ok().filter(|id| !id.is_empty()).map(str::to_owned)
+    }
+
+    /// When a stream that has ended should be opened again, if it says so.
+    pub fn retry(&self) -> Option<std::time::Duration> {
+        self.retry_ms.map(std::time::Duration::from_millis)
     }
 
     /// Whether it is a message, which carries JSON-RPC.
@@ -127,7 +142,7 @@ impl EventParts {
 
 /// The lines of an event, without their ends.
 fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = event.strip_prefix(MARK).unwrap_or(event);
+    let mut rest = event;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;

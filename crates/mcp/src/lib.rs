@@ -4,14 +4,18 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod content_type;
 mod envelope;
 mod error;
 mod events;
 mod header_value;
 mod listing;
+mod primitive;
 
-pub use call::{Call, Primitive};
+pub use call::Call;
+pub use content_type::{is_event_type, is_json_type};
 pub use error::{CallError, RpcCode, error_body};
 pub use events::{EventParts, EventReader, EventTooLarge};
 pub use header_value::{decoded_header, encoded_header};
 pub use listing::{Filtered, Visible, filtered, filtered_event};
+pub use primitive::Primitive;

@@ -1,7 +1,7 @@
 //! Lists of what a server offers, without what a caller may not use. All bytes but those of the items that are taken out stay as they are.
 
 use crate::envelope::{members, object, text};
-use crate::events::EventParts;
+use crate::events::{EventParts, MARK};
 use serde_json::value::RawValue;
 use tollgate_model::session::PrimitiveKind;
 
@@ -24,7 +24,7 @@ pub enum Filtered {
     Unchanged,
     /// What is left of it.
     Changed(Vec<u8>),
-    /// It could be read in two ways.
+    /// It could be read in two ways, or not at all.
     Ambiguous,
 }
 
@@ -44,40 +44,52 @@ const CAPABILITIES: [(&str, &[&str]); 4] = [
     ("sampling", &["sampling/create"]),
 ];
 
-/// Takes out of a response what the caller may not see.
+/// Takes out of a response what the caller may not see. What some reader may understand in another way is ambiguous, also what is no object.
 pub fn filtered(body: &[u8], visible: &impl Visible) -> Filtered {
-    let Ok(envelope) = members(body, &["result"]) else { return Filtered::Unchanged };
-    if envelope.is_ambiguous {
-        return Filtered::Ambiguous;
+    let body = body.strip_prefix(MARK).unwrap_or(body);
+    match cuts(body, visible) {
+        None => Filtered::Ambiguous,
+        Some(cuts) if cuts.is_empty() => Filtered::Unchanged,
+        Some(cuts) => Filtered::Changed(spliced(body, cuts)),
     }
-    let [Some(result)] = envelope.values else { return Filtered::Unchanged };
+}
+
+/// What is to be taken out; `None` if the body is ambiguous.
+fn cuts<'a>(body: &'a [u8], visible: &impl Visible) -> Option<Vec<Cut<'a>>> {
+    // Some readers take other bytes for something.
+    if std::str::from_utf8(body).ok()?.trim_ascii().is_empty() {
+        return Some(Vec::new());
+    }
+    let Some(result) = member_of(body, "result")? else { return Some(Vec::new()) };
     let names = &["tools", "prompts", "resourceTemplates", "resources", "capabilities"];
-    let Ok(read) = members(result.get().as_bytes(), names) else { return Filtered::Unchanged };
-    if read.is_ambiguous {
-        return Filtered::Ambiguous;
+    // Texts and numbers show nothing.
+    if !result.get().starts_with(['{', '[']) {
+        return Some(Vec::new());
     }
-    let [tools, prompts, templates, resources, capabilities] = read.values;
-    let lists = [tools, prompts, templates, resources];
-    let cuts: Vec<Cut<'_>> = lists
-        .iter()
-        .zip(LISTS)
-        .filter(|(_, (_, _, kind))| visible.filters(*kind))
-        .filter_map(|(list, (_, name, kind))| Some(((*list)?, name, kind)))
-        .filter_map(|(list, name, kind)| {
-            Cut::of_list(list, |item| named(item, name).is_some_and(|name| visible.shows(kind, &name)))
-        })
-        .chain(capabilities.and_then(|capabilities| Cut::of_object(capabilities, |name| is_usable(name, visible))))
-        .collect();
-    if cuts.is_empty() { Filtered::Unchanged } else { Filtered::Changed(spliced(body, cuts)) }
+    let read = members(result.get().as_bytes(), names).ok().filter(|read| !read.is_ambiguous)?;
+    let [tools, prompts, templates, resources, capabilities] = read.values.map(|value| value.filter(|value| value.get() != "null"));
+    let mut cuts = Vec::new();
+    for (list, (_, name, kind)) in [tools, prompts, templates, resources].into_iter().zip(LISTS) {
+        if let Some(list) = list.filter(|_| visible.filters(kind)) {
+            cuts.extend(Cut::of_list(list, |item| named(item, name).is_some_and(|name| visible.shows(kind, &name)))?);
+        }
+    }
+    if let Some(capabilities) = capabilities {
+        cuts.extend(Cut::of_object(capabilities, |name| is_usable(name, visible))?);
+    }
+    Some(cuts)
+}
+
+/// A member of an object; the outer `None` if readers differ about it.
+fn member_of<'a>(object: &'a [u8], name: &str) -> Option<Option<&'a RawValue>> {
+    let read = members(object, &[name]).ok().filter(|read| !read.is_ambiguous)?;
+    let [value] = read.values;
+    Some(value)
 }
 
 /// The same for one event of a stream.
 pub fn filtered_event(event: &[u8], visible: &impl Visible) -> Filtered {
     let Some(parts) = EventParts::read(event).filter(EventParts::is_message) else { return Filtered::Unchanged };
-    // Most events are no results.
-    if memchr::memmem::find(&parts.data, b"result").is_none() && memchr::memchr(b'\\', &parts.data).is_none() {
-        return Filtered::Unchanged;
-    }
     match filtered(&parts.data, visible) {
         Filtered::Changed(data) => Filtered::Changed(parts.with_data(event, &data)),
         other => other,
@@ -86,9 +98,7 @@ pub fn filtered_event(event: &[u8], visible: &impl Visible) -> Filtered {
 
 /// The name of an item; `None` if it has none that all readers agree about.
 fn named(item: &RawValue, member: &str) -> Option<String> {
-    let read = members(item.get().as_bytes(), &[member]).ok()?;
-    let [value] = read.values;
-    text(value?).filter(|name| !name.is_empty() && !read.is_ambiguous)
+    text(member_of(item.get().as_bytes(), member)??).filter(|name| !name.is_empty())
 }
 
 fn is_usable(capability: &str, visible: &impl Visible) -> bool {
@@ -103,20 +113,20 @@ struct Cut<'a> {
 }
 
 impl<'a> Cut<'a> {
-    /// A list without some items; `None` if none is taken out, or it is no list.
-    fn of_list(list: &'a RawValue, keeps: impl Fn(&RawValue) -> bool) -> Option<Self> {
+    /// A list without some items, if there are such; the outer `None` if it is no list.
+    fn of_list(list: &'a RawValue, keeps: impl Fn(&RawValue) -> bool) -> Option<Option<Self>> {
         let items: Vec<&RawValue> = serde_json::from_str(list.get()).ok()?;
         let kept: Vec<&str> = items.iter().filter(|item| keeps(item)).map(|item| item.get()).collect();
-        (kept.len() < items.len()).then(|| Cut { old: list, new: format!("[{}]", kept.join(",")).into_bytes() })
+        Some((kept.len() < items.len()).then(|| Cut { old: list, new: format!("[{}]", kept.join(",")).into_bytes() }))
     }
 
-    /// An object without some members.
-    fn of_object(value: &'a RawValue, keeps: impl Fn(&str) -> bool) -> Option<Self> {
+    /// An object without some members, if there are such; the outer `None` if it is no object.
+    fn of_object(value: &'a RawValue, keeps: impl Fn(&str) -> bool) -> Option<Option<Self>> {
         let all = object(value.get().as_bytes())?;
         let quoted = |name: &str| serde_json::Value::from(name).to_string();
         let kept: Vec<_> = all.iter().filter(|(name, _)| keeps(name)).collect();
         let written: Vec<_> = kept.iter().map(|(name, value)| format!("{}:{}", quoted(name), value.get())).collect();
-        (kept.len() < all.len()).then(|| Cut { old: value, new: format!("{{{}}}", written.join(",")).into_bytes() })
+        Some((kept.len() < all.len()).then(|| Cut { old: value, new: format!("{{{}}}", written.join(",")).into_bytes() }))
     }
 }
 

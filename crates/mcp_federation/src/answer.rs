@@ -88,4 +88,9 @@ impl Messages {
             }
         }
     }
+
+    /// Whether there is nothing.
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self, Messages::None)
+    }
 }

@@ -5,14 +5,17 @@ use crate::terms::{FederationTerms, ServerTerms, ViewTerms};
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tollgate_schema::{BodyValidator, Budget, InvalidBody};
 
-/// Largest entry of a list, in bytes of JSON.
-const ENTRY_BYTES_MAX: usize = 256 << 10;
+/// Most bytes of the compiled patterns of a schema, and of all schemas of a server. A schema that needs more is not checked here.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+const PATTERNS_BYTES_MAX: usize = 32 << 20;
+/// A member of an entry of which only the name was kept. No server's entry has it.
+pub(crate) const TOO_LARGE: &str = "\0too large";
 
 /// The lists of one server, as it wrote them.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(crate) struct ServerLists {
     pub tools: Vec<Value>,
     pub prompts: Vec<Value>,
@@ -24,11 +27,19 @@ pub(crate) struct ServerLists {
 /// What clients see.
 #[derive(Default)]
 pub(crate) struct Catalogue {
+    /// Whether any server has told anything.
+    pub is_built: bool,
     pub tools: Vec<Value>,
     pub prompts: Vec<Value>,
     pub resources: Vec<Value>,
     pub templates: Vec<Value>,
     tool_routes: HashMap<String, ToolRoute>,
+    /// Names that a server has had, or has a digest for: no other server gets them, whatever becomes of that one.
+    reserved: HashMap<String, usize>,
+    /// Compiled schemas, by their digest.
+    schemas: HashMap<[u8; 32], Option<Arc<BodyValidator>>>,
+    /// What further patterns of each server may take.
+    pattern_bytes_left: Vec<usize>,
     prompt_routes: HashMap<String, (usize, String)>,
     resource_routes: HashMap<String, usize>,
     template_routes: Vec<(String, usize)>,
@@ -59,23 +70,26 @@ pub(crate) struct ToolRoute {
     pub server: usize,
     /// The server's own name for it.
     pub name: String,
-    input: OnceLock<Option<Arc<BodyValidator>>>,
-    output: OnceLock<Option<Arc<BodyValidator>>>,
+    input: Option<Arc<BodyValidator>>,
+    output: Option<Arc<BodyValidator>>,
     input_schema: Value,
-    output_schema: Option<Value>,
 }
 
 impl ToolRoute {
     /// What is wrong with a call's arguments.
     pub(crate) fn fault_of(&self, arguments: &Value) -> Option<String> {
-        let compiled = || compile(&self.input_schema);
-        fault(self.input.get_or_init(compiled).as_deref()?, arguments)
+        let validator = self.input.as_deref()?;
+        let fault = fault(validator, arguments)?;
+        // Models write `null` for what they leave out.
+        let members = arguments.as_object().filter(|members| members.values().any(Value::is_null));
+        let Some(members) = members else { return Some(fault) };
+        let said = members.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.clone(), value.clone()));
+        self::fault(validator, &Value::Object(said.collect())).map(|_| fault)
     }
 
     /// What is wrong with a call's structured result.
     pub(crate) fn fault_of_result(&self, structured: &Value) -> Option<String> {
-        let compiled = || self.output_schema.as_ref().and_then(compile);
-        fault(self.output.get_or_init(compiled).as_deref()?, structured)
+        fault(self.output.as_deref()?, structured)
     }
 
     /// The header lines that a modern server wants for arguments: `x-mcp-header` in the schema says which.
@@ -84,10 +98,6 @@ impl ToolRoute {
         collect_headers(&self.input_schema, arguments, 0, &mut found);
         found
     }
-}
-
-fn compile(schema: &Value) -> Option<Arc<BodyValidator>> {
-    BodyValidator::compile(schema).ok().map(Arc::new)
 }
 
 fn fault(validator: &BodyValidator, value: &Value) -> Option<String> {
@@ -117,9 +127,23 @@ fn collect_headers(schema: &Value, value: &Value, depth: usize, found: &mut Vec<
 }
 
 impl Catalogue {
-    /// Puts the lists of all servers together; `None` for a server that is not there. Of two entries of one name, the first server's counts.
-    pub(crate) fn build(terms: &FederationTerms, lists: &[Option<Arc<ServerLists>>]) -> Self {
-        let mut made = Catalogue::default();
+    /// Puts the lists of all servers together; `None` for a server that is not there. Of two entries of one name, the first server's counts. `known`
+    /// is the catalogue before.
+    pub(crate) fn build(terms: &FederationTerms, lists: &[Option<Arc<ServerLists>>], known: &Catalogue) -> Self {
+        let mut made = Catalogue { is_built: true, ..Catalogue::default() };
+        made.pattern_bytes_left = vec![PATTERNS_BYTES_MAX; terms.servers.len()];
+        for (at, server) in terms.servers.iter().enumerate() {
+            for own in server.view.pins.keys() {
+                made.reserved.entry(shown_name(&server.view, own)).or_insert(at);
+            }
+        }
+        for (at, _) in lists.iter().enumerate().filter(|(_, lists)| lists.is_none()) {
+            let had = known.tool_routes.iter().filter(|(_, route)| route.server == at).map(|(name, _)| name);
+            let had = had.chain(known.reserved.iter().filter(|(_, owner)| **owner == at).map(|(name, _)| name));
+            for name in had {
+                made.reserved.entry(name.clone()).or_insert(at);
+            }
+        }
         for (at, (server, lists)) in terms.servers.iter().zip(lists).enumerate() {
             let Some(lists) = lists else {
                 made.capabilities.push(Value::Null);
@@ -127,7 +151,7 @@ impl Catalogue {
             };
             made.capabilities.push(lists.capabilities.clone());
             for tool in &lists.tools {
-                made.add_tool(at, server, tool);
+                made.add_tool(at, server, tool, known);
             }
             for prompt in &lists.prompts {
                 made.add_prompt(at, &server.view, prompt);
@@ -148,7 +172,7 @@ impl Catalogue {
         made
     }
 
-    fn add_tool(&mut self, at: usize, server: &ServerTerms, tool: &Value) {
+    fn add_tool(&mut self, at: usize, server: &ServerTerms, tool: &Value, known: &Catalogue) {
         let Some(own) = text(tool, &["name"]).filter(|name| !name.is_empty()) else { return };
         let view = &server.view;
         let is_wanted = view.include.is_empty() || view.include.iter().any(|glob| glob.is_match(own));
@@ -156,18 +180,19 @@ impl Catalogue {
             return;
         }
         let digest = tool_digest(tool);
-        let shown = format!("{}{}", view.prefix, view.renames.get(own).map_or(own, String::as_str));
-        let is_too_large = tool.to_string().len() > ENTRY_BYTES_MAX;
+        let shown = shown_name(view, own);
+        let is_too_large = tool.get(TOO_LARGE).is_some();
+        let is_taken = self.tool_routes.contains_key(&shown) || self.reserved.get(&shown).is_some_and(|owner| *owner != at);
         let has_changed = view.pins.get(own).is_some_and(|pin| *pin != digest);
         let why = match () {
             () if is_too_large => Some("its description is too large".to_owned()),
-            () if self.tool_routes.contains_key(&shown) => Some(format!("another server has a tool with the name {shown:?}")),
+            () if is_taken => Some(format!("another server has a tool with the name {shown:?}")),
             () if has_changed => Some(format!("it has changed: its digest is {digest}, not the pinned one")),
             () => None,
         };
         if let Some(why) = why {
             // What another tool's name hides would stay hidden if it were agreed to.
-            let has_changed = has_changed && !is_too_large && !self.tool_routes.contains_key(&shown);
+            let has_changed = has_changed && !is_too_large && !is_taken;
             let entry = if is_too_large { Value::Null } else { tool.clone() };
             return self.withheld.push(WithheldTool { server: at, name: own.to_owned(), why, digest, has_changed, entry });
         }
@@ -182,18 +207,32 @@ impl Catalogue {
             }
         }
         let input_schema = members.get("inputSchema").cloned().unwrap_or_else(|| json!({}));
-        let output_schema = members.get("outputSchema").cloned();
-        let (input, output) = (OnceLock::new(), OnceLock::new());
-        let route = ToolRoute { server: at, name: own.to_owned(), input, output, input_schema, output_schema };
+        let input = self.compiled(at, &input_schema, known);
+        let output = members.get("outputSchema").and_then(|schema| self.compiled(at, schema, known));
+        let route = ToolRoute { server: at, name: own.to_owned(), input, output, input_schema };
         self.tool_routes.insert(shown.clone(), route);
         self.digests.insert(shown, digest);
         self.tools.push(tool);
     }
 
+    /// A compiled schema: that of the catalogue before if it is the same.
+    fn compiled(&mut self, at: usize, schema: &Value, known: &Catalogue) -> Option<Arc<BodyValidator>> {
+        let key = *blake3::hash(schema.to_string().as_bytes()).as_bytes();
+        if let Some(done) = self.schemas.get(&key) {
+            return done.clone();
+        }
+        let left = self.pattern_bytes_left.get_mut(at)?;
+        let compile = || BodyValidator::compile_within(schema, PATTERN_BYTES_MAX.min(*left)).ok().map(Arc::new);
+        let done = known.schemas.get(&key).cloned().flatten().or_else(compile);
+        *left = left.saturating_sub(done.as_ref().map_or(PATTERN_BYTES_MAX, |done| done.pattern_bytes()));
+        self.schemas.insert(key, done.clone());
+        done
+    }
+
     fn add_prompt(&mut self, at: usize, view: &ViewTerms, prompt: &Value) {
         let Some(own) = text(prompt, &["name"]).filter(|name| !name.is_empty()) else { return };
         let shown = format!("{}{own}", view.prefix);
-        if self.prompt_routes.contains_key(&shown) {
+        if self.prompt_routes.contains_key(&shown) || prompt.get(TOO_LARGE).is_some() {
             return;
         }
         self.prompt_routes.insert(shown.clone(), (at, own.to_owned()));
@@ -217,7 +256,13 @@ impl Catalogue {
     /// The server of a resource.
     pub(crate) fn resource(&self, uri: &str) -> Option<usize> {
         let of_template = || self.template_routes.iter().find(|(template, _)| fits(template, uri)).map(|(_, server)| *server);
-        self.resource_routes.get(uri).copied().or_else(of_template)
+        self.resource_routes.get(uri).copied().or_else(of_template).or_else(|| self.only_server_with("resources"))
+    }
+
+    /// The server that can do something, if it is the only one: what it does not list can be nowhere else.
+    fn only_server_with(&self, capability: &str) -> Option<usize> {
+        let mut able = self.servers_with(capability);
+        able.next().filter(|_| able.next().is_none())
     }
 
     /// The server of a template of resources.
@@ -272,9 +317,16 @@ impl Catalogue {
 
     /// Whether clients see the same.
     pub(crate) fn shows_as(&self, other: &Catalogue) -> bool {
-        let all = |of: &Catalogue| [of.tools.clone(), of.prompts.clone(), of.resources.clone(), of.templates.clone()];
+        fn all(of: &Catalogue) -> [&Vec<Value>; 4] {
+            [&of.tools, &of.prompts, &of.resources, &of.templates]
+        }
         all(self) == all(other)
     }
+}
+
+/// The name of a server's tool for clients.
+fn shown_name(view: &ViewTerms, own: &str) -> String {
+    format!("{}{}", view.prefix, view.renames.get(own).map_or(own, String::as_str))
 }
 
 /// The digest of what a model is told about a tool.
@@ -286,9 +338,12 @@ fn tool_digest(tool: &Value) -> String {
     format!("sha256:{hex}")
 }
 
-/// Whether a URI may come from a template: its texts occur in order.
+/// Whether a URI may come from a template: its texts occur in order. A template without a scheme would take all URIs from other servers.
 fn fits(template: &str, uri: &str) -> bool {
     let Some((first, mut rest)) = template.split_once('{') else { return template == uri };
+    if !first.contains(':') {
+        return false;
+    }
     let Some(mut left) = uri.strip_prefix(first) else { return false };
     while let Some((_, behind)) = rest.split_once('}') {
         let (text, more) = behind.split_once('{').map_or((behind, ""), |(text, more)| (text, more));

@@ -28,7 +28,7 @@ impl Client {
 
 /// What some client may be able to do.
 pub(crate) fn all_capabilities() -> Value {
-    json!({"sampling": {}, "elicitation": {}, "roots": {"listChanged": true}})
+    json!({"sampling": {}, "elicitation": {"form": {}, "url": {}}, "roots": {"listChanged": true}})
 }
 
 /// The known part of what a client says that it can do.

@@ -5,16 +5,21 @@ use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessag
 use crate::health::ProcessFigures;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, request, text};
 use crate::outside::now_unix_s;
+use crate::process::ProcessGroup;
 use crate::terms::CommandTerms;
 use crate::version::LEGACY;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::pin::pin;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as PlainMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::{Mutex, mpsc};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::time::{Instant, timeout};
 
 /// Requests that wait for a process.
@@ -26,8 +31,15 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 const WELL: Duration = Duration::from_secs(60);
 /// Where its programs are, unless its environment says so.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// Time to begin.
-const START_MAX: Duration = Duration::from_secs(20);
+/// Time to begin: a program may have to be loaded first.
+const START_MAX: Duration = Duration::from_secs(50);
+/// Lines that wait until the process reads them.
+const LINES_MAX: usize = 16;
+/// How long what a process has written is read after its end.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// Bytes of messages that nobody waits for, in this time. A process that writes more is ended.
+const UNASKED_BYTES_MAX: usize = 16 << 20;
+const UNASKED_TIME: Duration = Duration::from_secs(60);
 
 /// A child process, running or not.
 pub(crate) struct CommandServer {
@@ -36,6 +48,9 @@ pub(crate) struct CommandServer {
     name: String,
     time_max: Duration,
     process: Mutex<ProcessState>,
+    /// It says that its lists have changed.
+    changed: Arc<Notify>,
+    is_watched: AtomicBool,
     figures: Arc<PlainMutex<ProcessFigures>>,
 }
 
@@ -68,14 +83,34 @@ struct Waiting {
     answers: mpsc::Sender<StreamMessage>,
 }
 
+impl Drop for CommandServer {
+    fn drop(&mut self) {
+        // Whoever watches sees that it is gone.
+        self.changed.notify_one();
+    }
+}
+
 impl CommandServer {
     pub(crate) fn new(terms: CommandTerms, name: String, time_max: Duration) -> Self {
-        CommandServer { terms, name, time_max, process: Mutex::default(), figures: Arc::default() }
+        CommandServer {
+            terms,
+            name,
+            time_max,
+            process: Mutex::default(),
+            changed: Arc::default(),
+            is_watched: AtomicBool::new(false),
+            figures: Arc::default(),
+        }
     }
 
     /// How the process does.
     pub(crate) fn figures(&self) -> ProcessFigures {
         lock(&self.figures).clone()
+    }
+
+    /// Tells that its lists have changed; to the first who asks.
+    pub(crate) fn watched(&self) -> Option<Arc<Notify>> {
+        (!self.is_watched.swap(true, Ordering::AcqRel)).then(|| self.changed.clone())
     }
 
     /// What the process says that it can do.
@@ -89,11 +124,12 @@ impl CommandServer {
         let gone = || LinkFault::Unreachable("the process has ended".to_owned());
         if !is_request(message) {
             let posted = Posted { message: message.clone(), answers: None };
-            process.requests.send(posted).await.map_err(|_| gone())?;
+            process.requests.send_timeout(posted, self.time_max).await.map_err(|_| gone())?;
             return Ok(Answer { session: None, messages: Messages::None });
         }
         let (answers, mut received) = mpsc::channel(WAITING_MAX);
-        process.requests.send(Posted { message: message.clone(), answers: Some(answers) }).await.map_err(|_| gone())?;
+        let posted = Posted { message: message.clone(), answers: Some(answers) };
+        process.requests.send_timeout(posted, self.time_max).await.map_err(|_| gone())?;
         // Most requests have one message as their answer.
         let first = timeout(self.time_max, received.recv()).await;
         let first = first.map_err(|_| LinkFault::Unreachable(format!("no answer within {:?}", self.time_max)))?.ok_or_else(gone)?;
@@ -139,20 +175,20 @@ impl CommandServer {
     async fn start(&self) -> Result<RunningProcess, String> {
         let (program, arguments) = self.terms.command.split_first().ok_or("there is no command")?;
         let mut command = Command::new(program);
-        command.args(arguments).env_clear().env("PATH", PATH).envs(&self.terms.environment).kill_on_drop(true);
+        command.args(arguments).env_clear().env("PATH", PATH).envs(&self.terms.environment);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         if !self.terms.directory.is_empty() {
             command.current_dir(&self.terms.directory);
         }
-        let mut child = command.spawn().map_err(|error| format!("{program:?} cannot be started: {error}"))?;
-        let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        let mut process = ProcessGroup::start(command).map_err(|error| format!("{program:?} cannot be started: {error}"))?;
+        let (Some(mut input), Some(output)) = (process.child.stdin.take(), process.child.stdout.take()) else {
             return Err("it has no standard input or output".to_owned());
         };
         let mut output = BufReader::new(output);
         let client = json!({"name": "tollgate", "version": env!("CARGO_PKG_VERSION")});
         // Nothing is offered that would make the process ask clients: they share it.
         let params = json!({"protocolVersion": LEGACY[0], "capabilities": {}, "clientInfo": client});
-        write(&mut input, &request(&json!(0), "initialize", params)).await?;
+        write_line(&mut input, &line_of(&request(&json!(0), "initialize", params)), START_MAX).await?;
         let started_unix_s = now_unix_s();
         let begun = loop {
             let message = read(&mut output).await?.ok_or("it has ended")?;
@@ -163,12 +199,12 @@ impl CommandServer {
         let version = text(&begun, &["result", "protocolVersion"]).unwrap_or_default().to_owned();
         let capabilities = begun.get("result").and_then(|result| result.get("capabilities")).cloned();
         let capabilities = Arc::new(capabilities.ok_or_else(|| format!("it refused to begin: {begun}"))?);
-        write(&mut input, &notification("notifications/initialized", json!({}))).await?;
+        write_line(&mut input, &line_of(&notification("notifications/initialized", json!({}))), START_MAX).await?;
         let (requests, posted) = mpsc::channel(QUEUED_MAX);
-        let (name, figures) = (self.name.clone(), self.figures.clone());
+        let (name, figures, time_max, changed) = (self.name.clone(), self.figures.clone(), self.time_max, self.changed.clone());
         let restarts = lock(&figures).begin(started_unix_s, version);
         tokio::spawn(async move {
-            let why = attend(child, input, output, posted).await;
+            let why = attend(process, input, output, posted, time_max, &changed).await;
             lock(&figures).finish(restarts, now_unix_s(), &why);
             tracing::warn!(server = name, why, "the process of an MCP server has ended");
         });
@@ -182,89 +218,150 @@ fn lock(figures: &PlainMutex<ProcessFigures>) -> MutexGuard<'_, ProcessFigures> 
 
 /// Serves a process until it ends, and ends it when nobody needs it.
 async fn attend(
-    child: Child,
-    mut input: ChildStdin,
+    mut process: ProcessGroup,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    posted: mpsc::Receiver<Posted>,
+    time_max: Duration,
+    changed: &Notify,
+) -> String {
+    let (lines, queue) = mpsc::channel(LINES_MAX);
+    // It is written to on a task of its own: a process that waits until its output is read reads nothing meanwhile.
+    let mut writing = tokio::spawn(write_all(input, queue, time_max));
+    let mut exchanging = pin!(exchange(lines, output, posted, changed));
+    let why = tokio::select! {
+        why = &mut exchanging => why,
+        // Its output may go on in what it has started.
+        status = process.child.wait() => match timeout(LAST_WORDS, &mut exchanging).await {
+            Ok(why) => why,
+            Err(_) => status.map_or_else(|error| error.to_string(), |status| format!("it has ended: {status}")),
+        },
+        why = &mut writing => why.unwrap_or_else(|error| error.to_string()),
+    };
+    // Its input ends.
+    writing.abort();
+    process.end().await;
+    why
+}
+
+/// Gives a process what is posted, and those who wait what it answers, until one side ends.
+async fn exchange(
+    lines: mpsc::Sender<Vec<u8>>,
     mut output: BufReader<ChildStdout>,
     mut posted: mpsc::Receiver<Posted>,
+    changed: &Notify,
 ) -> String {
-    // Killed when this task ends.
-    let _child = child;
     let mut waiting: HashMap<u64, Waiting> = HashMap::new();
     let mut last_id = 0;
     let mut line = Vec::new();
+    let (mut unasked_bytes, mut since) = (0, Instant::now());
+    // Those whose clients leave.
+    let mut leaving = FuturesUnordered::new();
     loop {
-        let outcome = tokio::select! {
-            message = posted.recv() => match message {
-                None => return "nobody needs it".to_owned(),
-                Some(Posted { mut message, answers }) => {
-                    if let Some(answers) = answers {
-                        last_id += 1;
-                        waiting.retain(|_, waiting| !waiting.answers.is_closed());
-                        let id = std::mem::replace(&mut message["id"], json!(last_id));
-                        let token = message.get_mut("params").and_then(|params| params.get_mut("_meta")?.get_mut("progressToken"));
-                        let progress = token.map(|token| std::mem::replace(token, json!(last_id)));
-                        waiting.insert(last_id, Waiting { id, progress, answers });
-                    }
-                    write(&mut input, &message).await
+        let next = async { Some((lines.reserve().await.ok()?, posted.recv().await?)) };
+        tokio::select! {
+            next = next => {
+                let Some((room, Posted { mut message, answers })) = next else { return "nobody needs it".to_owned() };
+                if let Some(answers) = answers {
+                    last_id += 1;
+                    let (left, which) = (answers.clone(), last_id);
+                    leaving.push(async move {
+                        left.closed().await;
+                        which
+                    });
+                    let id = std::mem::replace(&mut message["id"], json!(last_id));
+                    let token = message.get_mut("params").and_then(|params| params.get_mut("_meta")?.get_mut("progressToken"));
+                    let progress = token.map(|token| std::mem::replace(token, json!(last_id)));
+                    waiting.insert(last_id, Waiting { id, progress, answers });
                 }
-            },
-            read = read_line(&mut output, &mut line) => match read {
-                Err(why) => Err(why),
-                Ok(false) => Err("its output ended".to_owned()),
-                Ok(true) => {
-                    let message = serde_json::from_slice::<Value>(&line);
-                    line.clear();
-                    match message {
-                        Ok(message) => answer(message, &mut waiting, &mut input).await,
-                        // A line that is no message is a fault of the process; others may be none.
-                        Err(_) => Ok(()),
+                room.send(line_of(&message));
+            }
+            Some(which) = leaving.next(), if !leaving.is_empty() => {
+                if waiting.remove(&which).is_some() {
+                    let told = json!({"requestId": which, "reason": "nobody waits for the answer"});
+                    let _ = lines.try_send(line_of(&notification("notifications/cancelled", told)));
+                }
+            }
+            read = read_line(&mut output, &mut line) => {
+                match read {
+                    Err(why) => return why,
+                    Ok(false) => return "its output ended".to_owned(),
+                    Ok(true) => {}
+                }
+                // A line that is no message is a fault of the process; others may be none.
+                let message = serde_json::from_slice::<Value>(&line);
+                if !message.is_ok_and(|message| {
+                    if method(&message).ends_with("/list_changed") {
+                        changed.notify_one();
+                    }
+                    answer(message, &mut waiting, &lines)
+                }) {
+                    if since.elapsed() >= UNASKED_TIME {
+                        (unasked_bytes, since) = (0, Instant::now());
+                    }
+                    unasked_bytes += line.len();
+                    if unasked_bytes > UNASKED_BYTES_MAX {
+                        return "it writes more than anybody has asked for".to_owned();
                     }
                 }
-            },
-        };
-        if let Err(why) = outcome {
-            return why;
+                line.clear();
+            }
         }
     }
 }
 
-/// Gives a message of the process to those who wait for it.
-async fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, input: &mut ChildStdin) -> Result<(), String> {
+/// Gives a message of the process to those who wait for it. Says whether somebody has.
+fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, lines: &mpsc::Sender<Vec<u8>>) -> bool {
     if is_request(&message) {
         let id = message.get("id").cloned().unwrap_or_default();
         let response = match method(&message) {
             "ping" => crate::message::result(&id, json!({})),
             _ => RpcError::new(code::METHOD_NOT_FOUND, "the client does not support it").response(&id),
         };
-        return write(input, &response).await;
+        // A process that asks more than it reads gets no answers.
+        let _ = lines.try_send(line_of(&response));
+        return false;
     }
     if is_response(&message) {
         // A response that nobody has asked for is dropped.
-        let id = message.get("id").and_then(Value::as_u64);
-        if let Some(asked) = id.and_then(|id| waiting.remove(&id)) {
-            message["id"] = asked.id;
-            let _ = asked.answers.try_send(StreamMessage { event_id: None, message });
-        }
-        return Ok(());
+        let asked = message.get("id").and_then(Value::as_u64).and_then(|id| waiting.remove(&id));
+        let Some(asked) = asked else { return false };
+        message["id"] = asked.id;
+        let _ = asked.answers.try_send(StreamMessage { event_id: None, message });
+        return true;
     }
     let token = message.get("params").and_then(|params| params.get("progressToken")).and_then(Value::as_u64);
-    if let Some(asked) = token.and_then(|token| waiting.get(&token)) {
-        message["params"]["progressToken"] = asked.progress.clone().unwrap_or_default();
-        // Progress that a slow client has no room for is left out.
+    let Some(asked) = token.and_then(|token| waiting.get(&token)) else { return false };
+    message["params"]["progressToken"] = asked.progress.clone().unwrap_or_default();
+    // Progress that a slow client has no room for is left out, and there is always room for the response.
+    if asked.answers.capacity() > 1 {
         let _ = asked.answers.try_send(StreamMessage { event_id: None, message });
     }
-    Ok(())
+    true
 }
 
-async fn write(input: &mut ChildStdin, message: &Value) -> Result<(), String> {
+/// Writes lines until there are no more; then says why.
+async fn write_all(mut input: ChildStdin, mut lines: mpsc::Receiver<Vec<u8>>, time_max: Duration) -> String {
+    while let Some(line) = lines.recv().await {
+        if let Err(why) = write_line(&mut input, &line, time_max).await {
+            return why;
+        }
+    }
+    "nobody needs it".to_owned()
+}
+
+fn line_of(message: &Value) -> Vec<u8> {
     let mut line = message.to_string().into_bytes();
     line.push(b'\n');
+    line
+}
+
+async fn write_line(input: &mut ChildStdin, line: &[u8], time_max: Duration) -> Result<(), String> {
     let written = async {
-        input.write_all(&line).await?;
+        input.write_all(line).await?;
         input.flush().await
     };
-    // A process that does not read would hold up all others.
-    match timeout(Duration::from_secs(10), written).await {
+    match timeout(time_max, written).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(format!("its input cannot be written: {error}")),
         Err(_) => Err("it does not read its input".to_owned()),

@@ -1,32 +1,35 @@
 //! The servers of a federation as one: where calls go, and what is told of all.
 
 use crate::answer::{Agreed, Answer, LinkFault};
+use crate::backend::Backend;
 use crate::catalogue::Catalogue;
 use crate::client::Client;
-use crate::ended::EndedSessions;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
 use crate::message::{RpcError, code, meta_of, request, text};
 use crate::outside::Outside;
 use crate::relay::Shape;
-use crate::state::{Backend, FederationState};
+use crate::state::FederationState;
 use crate::terms::FederationTerms;
 use crate::version::{Era, META_CAPABILITIES};
+use crate::weight::weight;
 use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Entries of a list in one page.
 const PAGE: usize = 1_000;
+/// Most bytes of memory of a page, but for one entry.
+const PAGE_BYTES_MAX: usize = 2 << 20;
 
 /// One MCP server in front of many.
 pub struct FederatedServer {
     pub(crate) state: Arc<FederationState>,
-    pub(crate) ended: EndedSessions,
     last_id: AtomicU64,
 }
 
@@ -59,6 +62,19 @@ pub(crate) struct Route {
     pub tool: Option<String>,
 }
 
+/// Why a call goes nowhere.
+pub(crate) enum Unrouted {
+    Error(RpcError),
+    /// A model can do better: it is told in a result.
+    Told(Value),
+}
+
+impl From<RpcError> for Unrouted {
+    fn from(error: RpcError) -> Self {
+        Unrouted::Error(error)
+    }
+}
+
 impl Asked {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -86,7 +102,7 @@ impl FederatedServer {
     /// A server with these terms. Nothing is started or asked until a client comes.
     pub fn new(terms: FederationTerms, outside: Outside) -> Self {
         let state = Arc::new(FederationState::new(terms, outside));
-        FederatedServer { state, ended: EndedSessions::default(), last_id: AtomicU64::new(0) }
+        FederatedServer { state, last_id: AtomicU64::new(1) }
     }
 
     /// The servers behind it, for people who look.
@@ -100,8 +116,7 @@ impl FederatedServer {
         let (done, asked) = oneshot::channel();
         // Where requests of clients run: what is started for one goes on when this caller leaves.
         self.state.outside.client.spawn(async move {
-            let seen = state.seen();
-            state.refresh(seen).await;
+            state.refresh().await;
             let _ = done.send(());
         });
         let _ = asked.await;
@@ -133,7 +148,14 @@ impl FederatedServer {
                 .filter(|at| *at < all.len())
                 .ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "the cursor is none of this server's"))?,
         };
-        let end = all.len().min(start.saturating_add(PAGE));
+        let mut left = PAGE_BYTES_MAX;
+        let rest = all.get(start..).unwrap_or_default().iter().take(PAGE).enumerate();
+        let fitting = rest.take_while(|(at, entry)| {
+            let fits = weight(entry).min(left);
+            left -= fits;
+            *at == 0 || left > 0
+        });
+        let end = start + fitting.count();
         let mut page = json!({member: all.get(start..end).unwrap_or_default()});
         if end < all.len() {
             page["nextCursor"] = end.to_string().into();
@@ -147,7 +169,7 @@ impl FederatedServer {
     }
 
     /// Where a call goes. `code` is that of a resource that does not exist.
-    pub(crate) fn route(&self, catalogue: &Catalogue, method: &str, mut params: Value, unknown: i64) -> Result<Route, RpcError> {
+    pub(crate) fn route(&self, catalogue: &Catalogue, method: &str, mut params: Value, unknown: i64) -> Result<Route, Unrouted> {
         let missing = |what: &str| RpcError::new(code::INVALID_PARAMS, format!("missing required parameter: {what}"));
         let of = |server, name: &str, params| {
             let (name, method) = (name.to_owned(), method.to_owned());
@@ -161,10 +183,8 @@ impl FederatedServer {
                 let none = json!({});
                 let arguments = params.get("arguments").unwrap_or(&none);
                 if let Some(fault) = tool.fault_of(arguments) {
-                    return Err(RpcError::new(
-                        code::INVALID_PARAMS,
-                        format!("the arguments do not fit the tool's schema: {fault}"),
-                    ));
+                    let why = format!("The arguments do not fit the tool's schema: {fault}");
+                    return Err(Unrouted::Told(json!({"content": [{"type": "text", "text": why}], "isError": true})));
                 }
                 let headers = tool.argument_headers(arguments);
                 params["name"] = tool.name.clone().into();
@@ -219,10 +239,9 @@ impl FederatedServer {
         };
         if let Some(agreed) = agreed {
             let message = request(&asked.id(), &route.method, route.params.clone());
-            match backend.send(&agreed, message, headers.clone()).await {
-                Err(LinkFault::SessionGone) => {}
-                answer => return Ok((Arc::new(agreed), answer?)),
-            }
+            // If the server has ended the session, so has it for the client, who begins another.
+            let answer = backend.send(&agreed, message, headers).await?;
+            return Ok((Arc::new(agreed), answer));
         }
         // Requests of several sessions share this one: their ids must differ.
         let id = json!(self.last_id.fetch_add(1, Ordering::Relaxed));
@@ -254,6 +273,7 @@ impl FederatedServer {
             reads_events: asked.reads_events(),
             wants_log: era == Era::Legacy,
             ttl_ms: None,
+            time_max: self.state.terms.servers.get(server).map_or(Duration::ZERO, |server| server.time_max),
             tool: None,
         }
     }

@@ -11,15 +11,20 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tollgate_mcp::{EventParts, EventReader};
 use tollgate_outbound::{Call, CallClient, CallLimits};
 use tollgate_tls::TlsSettings;
 
+/// How often the stream of one call is opened again, and the time before that if the server says nothing about it, and at most.
+const RESUMES_MAX: usize = 100;
+const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// How long a stream of notifications may say nothing.
 const SILENCE_MAX: Duration = Duration::from_secs(3_600);
 
 /// A server over HTTP.
+#[derive(Clone)]
 pub(crate) struct HttpServer {
     pub url: String,
     pub headers: Vec<(String, String)>,
@@ -50,7 +55,10 @@ impl HttpServer {
         }
         let asked = outbound.message.get("id").cloned();
         let messages = match is_stream(&response) {
-            true => Messages::Stream(read_events(response, self.time_max, Ending::Response(asked))),
+            true => {
+                let resuming = Resuming { server: self.clone(), agreed: outbound.agreed.cloned() };
+                Messages::Stream(read_events(response, self.time_max, Ending::Response(asked), Some(resuming)))
+            }
             false => {
                 let body = self.whole(response).await?;
                 let message: Result<Value, _> = serde_json::from_slice(&body);
@@ -72,18 +80,22 @@ impl HttpServer {
         agreed: &Agreed,
         behind: Option<&str>,
     ) -> Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault> {
-        let mut headers = self.headers_with(Some(agreed));
-        headers.push(("Accept".to_owned(), "text/event-stream".to_owned()));
-        headers.extend(behind.map(|event| ("Last-Event-ID".to_owned(), event.to_owned())));
-        let response = self.open("GET", &headers, Vec::new()).await?;
+        let response = self.open_stream(Some(agreed), behind).await?;
         match response.status() {
             StatusCode::NOT_FOUND => Err(LinkFault::SessionGone),
             status if status.is_success() && is_stream(&response) => {
                 let ending = if behind.is_some() { Ending::AnyResponse } else { Ending::Never };
-                Ok(Some(read_events(response, SILENCE_MAX, ending)))
+                Ok(Some(read_events(response, SILENCE_MAX, ending, None)))
             }
             _ => Ok(None),
         }
+    }
+
+    async fn open_stream(&self, agreed: Option<&Agreed>, behind: Option<&str>) -> Result<Response<Incoming>, LinkFault> {
+        let mut headers = self.headers_with(agreed);
+        headers.push(("Accept".to_owned(), "text/event-stream".to_owned()));
+        headers.extend(behind.map(|event| ("Last-Event-ID".to_owned(), event.to_owned())));
+        self.open("GET", &headers, Vec::new()).await
     }
 
     /// Ends a session. The server may not want that.
@@ -91,6 +103,12 @@ impl HttpServer {
         if agreed.session.is_some() {
             let _ = self.open("DELETE", &self.headers_with(Some(agreed)), Vec::new()).await;
         }
+    }
+
+    /// The same, behind the caller's back.
+    pub(crate) fn end_later(&self, agreed: Arc<Agreed>) {
+        let server = self.clone();
+        self.client.spawn(async move { server.end(&agreed).await });
     }
 
     fn headers_with(&self, agreed: Option<&Agreed>) -> Vec<(String, String)> {
@@ -131,48 +149,112 @@ enum Ending {
     Never,
 }
 
+/// How a stream that its server closes before the response is opened again.
+struct Resuming {
+    server: HttpServer,
+    agreed: Option<Agreed>,
+}
+
+impl Resuming {
+    /// The rest of the stream behind an event.
+    async fn open(&self, behind: &str, pause: Duration) -> Option<Incoming> {
+        sleep(pause).await;
+        let response = self.server.open_stream(self.agreed.as_ref(), Some(behind)).await.ok()?;
+        (response.status().is_success() && is_stream(&response)).then(|| response.into_body())
+    }
+}
+
 /// Reads a stream of messages on a task of its own, as long as somebody takes them.
-fn read_events(response: Response<Incoming>, silence_max: Duration, ending: Ending) -> mpsc::Receiver<StreamMessage> {
+fn read_events(
+    response: Response<Incoming>,
+    silence_max: Duration,
+    ending: Ending,
+    resuming: Option<Resuming>,
+) -> mpsc::Receiver<StreamMessage> {
     let (sender, receiver) = mpsc::channel(WAITING_MAX);
     tokio::spawn(async move {
+        let mut reading = EventsReading { sender, silence_max, ending, behind: None, pause: PAUSE };
         let mut body = response.into_body();
+        for _ in 0..RESUMES_MAX {
+            if reading.read(body).await {
+                return;
+            }
+            let (Some(resuming), Some(behind)) = (&resuming, reading.behind.take()) else { return };
+            let opened = tokio::select! {
+                opened = resuming.open(&behind, reading.pause) => opened,
+                () = reading.sender.closed() => return,
+            };
+            let Some(rest) = opened else { return };
+            body = rest;
+        }
+    });
+    receiver
+}
+
+struct EventsReading {
+    sender: mpsc::Sender<StreamMessage>,
+    silence_max: Duration,
+    ending: Ending,
+    /// The last event that can be resumed behind.
+    behind: Option<String>,
+    /// What the server says about when.
+    pause: Duration,
+}
+
+impl EventsReading {
+    /// Reads a body to its end. `false` if that came before that of the stream.
+    async fn read(&mut self, mut body: Incoming) -> bool {
         let mut reader = EventReader::new(MESSAGE_BYTES_MAX);
-        let mut silence_max = silence_max;
         loop {
             let frame = tokio::select! {
-                frame = timeout(silence_max, body.frame()) => frame,
-                () = sender.closed() => return,
+                frame = timeout(self.silence_max, body.frame()) => frame,
+                () = self.sender.closed() => return true,
             };
-            let Ok(Some(Ok(frame))) = frame else { return };
+            let frame = match frame {
+                Ok(Some(Ok(frame))) => frame,
+                Ok(_) => return false,
+                Err(_) => return true,
+            };
             let Some(data) = frame.data_ref() else { continue };
             let mut bytes = data.as_ref();
             loop {
                 let event = match reader.next(&mut bytes) {
                     Ok(Some(event)) => event,
                     Ok(None) => break,
-                    Err(_) => return,
+                    Err(_) => return true,
                 };
                 let Some(parts) = EventParts::read(event).filter(EventParts::is_message) else { continue };
-                let Ok(message) = serde_json::from_slice::<Value>(&parts.data) else { continue };
-                // A server that has asked waits for the client.
-                if is_request(&message) {
-                    silence_max = silence_max.max(THINKING_MAX);
-                }
-                let is_last = match &ending {
-                    Ending::Response(asked) if is_response(&message) => {
-                        if message.get("id") != asked.as_ref() {
-                            continue;
-                        }
-                        true
-                    }
-                    Ending::AnyResponse => is_response(&message),
-                    Ending::Response(_) | Ending::Never => false,
-                };
-                if sender.send(StreamMessage { event_id: parts.id(), message }).await.is_err() || is_last {
-                    return;
+                if self.take(&parts).await {
+                    return true;
                 }
             }
         }
-    });
-    receiver
+    }
+
+    /// Passes an event on. Says whether it was the last one.
+    async fn take(&mut self, parts: &EventParts) -> bool {
+        let event_id = parts.id();
+        if event_id.is_some() {
+            self.behind.clone_from(&event_id);
+        }
+        if let Some(pause) = parts.retry() {
+            self.pause = pause.min(PAUSE_MAX);
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(&parts.data) else { return false };
+        // A server that has asked waits for the client.
+        if is_request(&message) {
+            self.silence_max = self.silence_max.max(THINKING_MAX);
+        }
+        let is_last = match &self.ending {
+            Ending::Response(asked) if is_response(&message) => {
+                if message.get("id") != asked.as_ref() {
+                    return false;
+                }
+                true
+            }
+            Ending::AnyResponse => is_response(&message),
+            Ending::Response(_) | Ending::Never => false,
+        };
+        self.sender.send(StreamMessage { event_id, message }).await.is_err() || is_last
+    }
 }

@@ -1,10 +1,11 @@
 //! The servers of a federation and what they offer, for people who look. Looking asks no server.
 
+use crate::backend::Backend;
 use crate::catalogue::Catalogue;
 use crate::health::ProcessFigures;
 use crate::link::Link;
 use crate::message::text;
-use crate::state::{Backend, FederationState};
+use crate::state::FederationState;
 use crate::terms::{ServerTerms, Transport};
 use crate::version::Era;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,14 @@
 //! Clients that begin a session with `initialize` (2025-11-25 and before). The name of a session holds the names of its sessions at the servers:
 //! nothing of it is kept here, so that any gateway serves it.
 
-use crate::answer::{Agreed, Answer, StreamMessage, WAITING_MAX};
+use crate::answer::{Agreed, Answer, LinkFault, StreamMessage, WAITING_MAX};
 use crate::asked_client::with_questions;
 use crate::client::known_capabilities;
-use crate::federated::{Asked, FederatedServer};
+use crate::federated::{Asked, FederatedServer, Unrouted};
 use crate::link::Link;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
 use crate::outside::now_unix_s;
-use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
+use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
 use crate::seal::{SessionFacts, SessionSeal};
 use crate::version::{Era, LEGACY};
 use futures_util::future::join_all;
@@ -20,7 +20,9 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// Longest time until a server has begun a session.
-const BEGIN_MAX: Duration = Duration::from_secs(10);
+const BEGIN_MAX: Duration = Duration::from_secs(5);
+/// Notifications of clients that servers get.
+const PASSED: [&str; 3] = ["notifications/cancelled", "notifications/progress", "notifications/roots/list_changed"];
 /// The header with a session's name.
 const SESSION: &str = "mcp-session-id";
 
@@ -33,8 +35,17 @@ fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Resp
     if let Some(version) = asked.header("mcp-protocol-version").filter(|version| !LEGACY.contains(version)) {
         return Err(refused(StatusCode::BAD_REQUEST, &format!("the version {version:?} is not supported")));
     }
-    let known = server.state.outside.seal.facts(name, &asked.caller, now_unix_s()).filter(|_| !server.ended.has(name));
-    known.ok_or_else(|| refused(StatusCode::NOT_FOUND, "the session does not exist"))
+    let known = server
+        .state
+        .outside
+        .seal
+        .facts(name, &asked.caller, now_unix_s())
+        .filter(|_| !server.state.outside.mailboxes.ended.has(name));
+    known.ok_or_else(|| json_reply(StatusCode::NOT_FOUND, &session_ended(&asked.id())))
+}
+
+fn session_ended(id: &Value) -> Value {
+    RpcError::new(code::INVALID_REQUEST, "the session does not exist").response(id)
 }
 
 /// What a session has agreed with a server.
@@ -82,14 +93,18 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
                 Ok(route) => {
                     let mut shape = server.shape(&asked, Era::Legacy, route.server);
                     shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
-                    let agreed = agreed(server, &facts, route.server);
+                    let (agreed, id) = (agreed(server, &facts, route.server), asked.id());
                     let answer = server.call(&asked, &route, agreed).await.map(|(agreed, answer)| match agreed.era {
                         Era::Modern => with_questions(server, asked, route, shape.clone(), answer),
                         Era::Legacy => answer,
                     });
+                    if matches!(answer, Err(LinkFault::SessionGone)) {
+                        return json_reply(StatusCode::NOT_FOUND, &session_ended(&id));
+                    }
                     return shape.reply(answer).await;
                 }
-                Err(error) => Err(error),
+                Err(Unrouted::Told(told)) => Ok(told),
+                Err(Unrouted::Error(error)) => Err(error),
             }
         }
         _ => Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found")),
@@ -112,24 +127,39 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
     let client = params.get("clientInfo").unwrap_or(&none);
     let begin = server.state.backends.iter().zip(&server.state.terms.servers).map(|(backend, terms)| async move {
         let agreed = match backend.link {
-            // A server that has no sessions gets single requests.
-            Link::Http(_) => timeout(BEGIN_MAX, backend.initialize(capabilities, client)).await.ok()?.ok()?,
-            Link::Command(_) | Link::Operations(_) => return None,
+            // Nobody waits for a server that is not there, and one that has no sessions gets single requests.
+            Link::Http(_) if backend.health().fault.is_none() && !backend.is_modern() => {
+                match timeout(BEGIN_MAX, backend.initialize(capabilities, client)).await {
+                    Ok(begun) => begun.ok()?,
+                    Err(_) => {
+                        backend.note_silence();
+                        return None;
+                    }
+                }
+            }
+            Link::Http(_) | Link::Command(_) | Link::Operations(_) => return None,
         };
-        Some((terms.name.clone(), (agreed.session.filter(|_| agreed.era == Era::Legacy)?, agreed.version)))
+        Some((terms.name.clone(), (agreed.session?, agreed.version)))
     });
     let servers = join_all(begin).await.into_iter().flatten().collect();
     let ends_unix_s = SessionSeal::end(now_unix_s());
-    let facts = SessionFacts {
+    let mut facts = SessionFacts {
         version: version.to_owned(),
         caller: asked.caller.clone(),
         ends_unix_s,
         servers,
         capabilities: known_capabilities(capabilities),
     };
-    let Some(name) = server.state.outside.seal.name(&facts) else {
-        let error = RpcError::new(code::INTERNAL, "the session has too many servers").response(&asked.id());
-        return json_reply(StatusCode::OK, &error);
+    // The names of servers' sessions must fit into one header line: a server with a longer one gets single requests.
+    let name = loop {
+        if let Some(name) = server.state.outside.seal.name(&facts) {
+            break name;
+        }
+        let longest = facts.servers.iter().max_by_key(|(_, (session, _))| session.len()).map(|(name, _)| name.clone());
+        if longest.and_then(|longest| facts.servers.remove(&longest)).is_none() {
+            let error = RpcError::new(code::INTERNAL, "a session cannot be named").response(&asked.id());
+            return json_reply(StatusCode::OK, &error);
+        }
     };
     let mut begun = json!({"protocolVersion": version, "capabilities": catalogue.offered(true), "serverInfo": server.info()});
     if !server.state.terms.instructions.is_empty() {
@@ -163,9 +193,9 @@ async fn pass_response(server: &FederatedServer, mut asked: Asked, facts: &Sessi
     empty_reply(StatusCode::ACCEPTED)
 }
 
-/// Tells all servers of the session.
+/// Tells all servers of the session. Only what clients tell by themselves passes: nothing that would call something.
 async fn pass_notification(server: &FederatedServer, asked: &Asked, facts: &SessionFacts) {
-    if method(&asked.message) == "notifications/initialized" {
+    if !PASSED.contains(&method(&asked.message)) {
         return;
     }
     let told = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
@@ -208,28 +238,19 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
     };
     let behind = asked.header("last-event-id").and_then(|event| event.split_once(':'));
     let (sender, stream) = mpsc::channel(WAITING_MAX);
-    for (at, (terms, backend)) in server.state.terms.servers.iter().zip(&server.state.backends).enumerate() {
-        let event = behind.filter(|(name, _)| *name == terms.name).map(|(_, event)| event);
+    for (at, terms) in server.state.terms.servers.iter().enumerate() {
+        let event = behind.filter(|(name, _)| *name == terms.name).map(|(_, event)| event.to_owned());
         if behind.is_some() && event.is_none() {
             continue;
         }
-        let (Some(agreed), Link::Http(link)) = (agreed(server, &facts, at), &backend.link) else { continue };
-        let Ok(Ok(Some(mut messages))) = timeout(BEGIN_MAX, link.listen(&agreed, event)).await else { continue };
-        let (sender, shape, state) = (sender.clone(), server.shape(asked, Era::Legacy, at), server.state.clone());
-        server.state.outside.client.spawn(async move {
-            while let Some(StreamMessage { event_id, message }) = messages.recv().await {
-                if method(&message).ends_with("/list_changed") {
-                    // Clients are told when what they see has changed.
-                    let seen = state.seen();
-                    state.refresh(seen).await;
-                    continue;
-                }
-                let event_id = event_id.map(|id| format!("{}:{id}", shape.server));
-                let message = if is_response(&message) { Some(message) } else { shape.pass(message) };
-                let Some(message) = message else { continue };
-                if sender.send(StreamMessage { event_id, message }).await.is_err() {
-                    return;
-                }
+        let Some(agreed) = agreed(server, &facts, at) else { continue };
+        let (sender, shape, server) = (sender.clone(), server.shape(asked, Era::Legacy, at), server.clone());
+        server.state.outside.client.clone().spawn(async move {
+            let Some(Link::Http(link)) = server.state.backends.get(at).map(|backend| &backend.link) else { return };
+            tokio::select! {
+                () = follow(&server, at, link.listen(&agreed, event.as_deref()), &shape, &sender) => {}
+                // What nobody reads any more is not read here.
+                () = sender.closed() => {}
             }
         });
     }
@@ -250,7 +271,31 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
             }
         });
     }
-    event_reply(stream, Some)
+    event_reply(stream, None, Some)
+}
+
+/// Passes on what a server tells in a session by itself, until its stream ends.
+async fn follow(
+    server: &Arc<FederatedServer>,
+    at: usize,
+    opening: impl Future<Output = Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault>>,
+    shape: &Shape,
+    sender: &mpsc::Sender<StreamMessage>,
+) {
+    let Ok(Some(mut messages)) = opening.await else { return };
+    while let Some(StreamMessage { event_id, message }) = messages.recv().await {
+        if method(&message).ends_with("/list_changed") {
+            // Clients are told when the lists have been read.
+            server.state.note_change(at);
+            continue;
+        }
+        let event_id = event_id.map(|id| format!("{}:{id}", shape.server));
+        let message = if is_response(&message) { Some(message) } else { shape.pass(message) };
+        let Some(message) = message else { continue };
+        if sender.send(StreamMessage { event_id, message }).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Ends a session, at all its servers.
@@ -262,7 +307,7 @@ pub(crate) async fn end(server: &Arc<FederatedServer>, asked: &Asked) -> Respons
         Ok(facts) => facts,
         Err(refused) => return refused,
     };
-    server.ended.add(asked.header(SESSION).unwrap_or_default(), facts.ends_unix_s, now_unix_s());
+    server.state.outside.mailboxes.end(asked.header(SESSION).unwrap_or_default()).await;
     let ended = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
         let (agreed, Link::Http(link)) = (agreed(server, &facts, at)?, &backend.link) else { return None };
         Some(async move { timeout(BEGIN_MAX, link.end(&agreed)).await })

@@ -8,6 +8,7 @@
 
 mod answer;
 mod asked_client;
+mod backend;
 mod catalogue;
 mod client;
 mod command;
@@ -24,6 +25,7 @@ mod message;
 mod modern;
 mod operations;
 mod outside;
+mod process;
 mod relay;
 mod seal;
 mod server;
@@ -31,13 +33,13 @@ mod state;
 mod terms;
 mod version;
 mod waiting_call;
+mod weight;
 
 pub use federated::FederatedServer;
 pub use glob::Glob;
 pub use health::ProcessFigures;
 pub use inspection::{Primitive, ServerKind, ServerStanding, ServerState};
 pub use mailboxes::{Mailboxes, OtherGateways};
-pub use outside::{ApiReply, Outside, OwnApis, OwnRequest};
+pub use outside::{ADDRESS_HEADER, ApiReply, CALLER_HEADER, DECIDED_HEADER, LOOPS_HEADER, Outside, OwnApis, OwnRequest};
 pub use seal::SessionSeal;
-pub use server::CALLER_HEADER;
 pub use terms::{CommandTerms, FederationTerms, OperationTerms, ServerTerms, ToolOverride, Transport, ViewTerms};

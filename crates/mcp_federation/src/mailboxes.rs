@@ -1,5 +1,7 @@
-//! Where calls wait for messages that come with another request of their client, perhaps to another gateway.
+//! What requests of one client tell each other, perhaps at different gateways: calls wait for messages that come with another request, and a session
+//! that was ended is ended everywhere.
 
+use crate::ended::{EndedSessions, digest};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,14 +13,17 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Most mailboxes.
+/// Most mailboxes, and those of one owner.
 const OPEN_MAX: usize = 10_000;
+const OWN_MAX: usize = 500;
 /// Messages that one holds; the last place is for the response.
 const HELD_MAX: usize = 32;
 
 /// The mailboxes of this gateway, and the way to those of others.
 #[derive(Default)]
 pub struct Mailboxes {
+    /// Sessions that are over.
+    pub(crate) ended: EndedSessions,
     open: Mutex<HashMap<u64, Mailbox>>,
     others: OnceLock<Arc<dyn OtherGateways>>,
 }
@@ -30,6 +35,9 @@ pub trait OtherGateways: Send + Sync {
 
     /// Sends something to the gateway of that name, which [receives](Mailboxes::receive) it. Says whether it was sent.
     fn send(&self, gateway: &str, mail: Value) -> BoxFuture<'static, bool>;
+
+    /// Sends something to all of them.
+    fn send_to_all(&self, mail: Value) -> BoxFuture<'static, bool>;
 }
 
 struct Mailbox {
@@ -46,10 +54,15 @@ pub(crate) struct Address {
 
 /// What is sent to another gateway.
 #[derive(Serialize, Deserialize)]
-struct Mail {
-    number: u64,
-    owner: String,
-    message: Value,
+#[serde(rename_all = "snake_case")]
+enum Mail {
+    Message {
+        number: u64,
+        owner: String,
+        message: Value,
+    },
+    /// A session is over: the digest of its name.
+    Ended([u8; 32]),
 }
 
 /// A mailbox, as long as somebody waits.
@@ -68,8 +81,20 @@ impl Mailboxes {
 
     /// Takes what another gateway has sent.
     pub fn receive(&self, mail: Value) {
-        if let Ok(Mail { number, owner, message }) = serde_json::from_value(mail) {
-            self.put(number, &owner, message);
+        match serde_json::from_value(mail) {
+            Ok(Mail::Message { number, owner, message }) => drop(self.put(number, &owner, message)),
+            Ok(Mail::Ended(digest)) => self.ended.add(digest),
+            // Another version's.
+            Err(_) => {}
+        }
+    }
+
+    /// Ends a session at all gateways.
+    pub(crate) async fn end(&self, name: &str) {
+        let digest = digest(name);
+        self.ended.add(digest);
+        if let (Some(others), Ok(mail)) = (self.others.get(), serde_json::to_value(Mail::Ended(digest))) {
+            others.send_to_all(mail).await;
         }
     }
 
@@ -80,7 +105,8 @@ impl Mailboxes {
         let number = u64::from_le_bytes(random);
         let (sender, receiver) = mpsc::channel(HELD_MAX);
         let mut open = self.lock();
-        if open.len() >= OPEN_MAX || open.contains_key(&number) {
+        let own = open.values().filter(|mailbox| mailbox.owner == owner).count();
+        if open.len() >= OPEN_MAX || own >= OWN_MAX || open.contains_key(&number) {
             return None;
         }
         open.insert(number, Mailbox { owner: owner.to_owned(), sender });
@@ -93,7 +119,7 @@ impl Mailboxes {
         if address.gateway == self.own_name() {
             return self.put(address.number, owner, message);
         }
-        let mail = Mail { number: address.number, owner: owner.to_owned(), message };
+        let mail = Mail::Message { number: address.number, owner: owner.to_owned(), message };
         match (self.others.get(), serde_json::to_value(mail)) {
             (Some(others), Ok(mail)) => others.send(&address.gateway, mail).await,
             _ => false,
@@ -171,6 +197,11 @@ mod tests {
             self.1.upgrade().unwrap().receive(mail);
             ready(true).boxed()
         }
+
+        fn send_to_all(&self, mail: Value) -> BoxFuture<'static, bool> {
+            self.1.upgrade().unwrap().receive(mail);
+            ready(true).boxed()
+        }
     }
 
     #[tokio::test]
@@ -197,7 +228,11 @@ mod tests {
             last = Some(message);
         }
         assert_eq!(last, Some(json!({"id": 1, "result": {}})));
-        drop(mailbox);
+        other.end("session").await;
+        assert!(one.ended.has("session") && other.ended.has("session") && !one.ended.has("another"));
+        let own: Vec<_> = std::iter::from_fn(|| one.open("alice")).collect();
+        assert!(own.len() < 1_000 && one.open("bob").is_some());
+        drop((own, mailbox));
         assert!(!one.post(&address, "alice", json!(5)).await);
         assert_eq!(one.lock().len(), 0);
     }

@@ -2,7 +2,7 @@
 
 use crate::answer::StreamMessage;
 use crate::client::known_capabilities;
-use crate::federated::{Asked, FederatedServer};
+use crate::federated::{Asked, FederatedServer, Unrouted};
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::version::{Era, META_CAPABILITIES, META_LOG, META_SUBSCRIPTION, META_VERSION, MODERN, supported};
@@ -57,7 +57,11 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
             let catalogue = server.state.catalogue().await;
             let route = match server.route(&catalogue, &method, asked.params(), code::INVALID_PARAMS) {
                 Ok(route) => route,
-                Err(error) => return refused(StatusCode::OK, &error),
+                Err(Unrouted::Error(error)) => return refused(StatusCode::OK, &error),
+                Err(Unrouted::Told(mut told)) => {
+                    shape.shape_result(&mut told);
+                    return json_reply(StatusCode::OK, &result(&asked.id(), told));
+                }
             };
             if let Err(error) = check_arguments(&asked, &route.headers) {
                 return refused(StatusCode::BAD_REQUEST, &error);
@@ -172,5 +176,5 @@ fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
             }
         }
     });
-    event_reply(stream, Some)
+    event_reply(stream, None, Some)
 }

@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, LinkFault, Messages, Outbound};
 use crate::message::{RpcError, code, method, result, text};
-use crate::outside::{OwnApis, OwnRequest};
+use crate::outside::{ADDRESS_HEADER, LOOPS_HEADER, OwnApis, OwnRequest};
 use crate::terms::OperationTerms;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -72,8 +72,12 @@ impl OperationsServer {
             message.get("params").and_then(|params| params.get("arguments")).and_then(Value::as_object).unwrap_or(&none);
         let request = self.request(document, operation, arguments, headers)?;
         let reply = self.apis.call(request).await.map_err(|why| RpcError::new(code::UNAVAILABLE, why))?;
-        let said = String::from_utf8_lossy(&reply.body).into_owned();
-        let mut called = json!({"content": [{"type": "text", "text": said}], "isError": reply.status >= 400});
+        let is_error = reply.status >= 300;
+        let mut said = String::from_utf8_lossy(&reply.body).into_owned();
+        if is_error && said.is_empty() {
+            said = format!("the API answered with status {}", reply.status);
+        }
+        let mut called = json!({"content": [{"type": "text", "text": said}], "isError": is_error});
         let members = called.as_object_mut();
         if let (Some(members), Ok(structured @ Value::Object(_))) = (members, serde_json::from_slice::<Value>(&reply.body)) {
             members.insert("structuredContent".to_owned(), structured);
@@ -102,6 +106,10 @@ impl OperationsServer {
                 continue;
             };
             match place {
+                // These would lead to other operations.
+                "path" if matches!(plain(value).as_str(), "" | "." | "..") => {
+                    return Err(RpcError::new(code::INVALID_PARAMS, format!("the argument {name:?} cannot be {value}")));
+                }
                 "path" => path = path.replace(&format!("{{{name}}}"), &encoded(&plain(value))),
                 "query" => match value {
                     Value::Array(values) => {
@@ -125,7 +133,9 @@ impl OperationsServer {
         };
         let target = if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) };
         let (api, method, time_max) = (self.terms.api.clone(), operation.method.clone(), self.time_max);
-        Ok(OwnRequest { api, method, target, headers: lines, body, time_max })
+        let told = |name| own(name).map(|(_, value)| value).unwrap_or_default();
+        let (client_address, loops) = (told(ADDRESS_HEADER).parse().ok(), told(LOOPS_HEADER).parse().unwrap_or_default());
+        Ok(OwnRequest { api, method, target, headers: lines, body, time_max, client_address, loops })
     }
 }
 

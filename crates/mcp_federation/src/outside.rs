@@ -3,10 +3,23 @@
 use crate::mailboxes::Mailboxes;
 use crate::seal::SessionSeal;
 use futures_util::future::BoxFuture;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tollgate_openapi::Document;
 use tollgate_outbound::CallClient;
+
+/// In which the data path tells who calls. It replaces what clients send.
+pub const CALLER_HEADER: &str = "X-Tollgate-Mcp-Caller";
+
+/// In which the data path tells which call it has decided about, if it has read the head alone.
+pub const DECIDED_HEADER: &str = "X-Tollgate-Mcp-Decided";
+
+/// In which the data path tells the address of the client.
+pub const ADDRESS_HEADER: &str = "X-Tollgate-Mcp-Address";
+
+/// In which the data path tells how many loops from API to API have led to the request.
+pub const LOOPS_HEADER: &str = "X-Tollgate-Mcp-Loops";
 
 /// The time.
 pub(crate) fn now_unix_s() -> u64 {
@@ -48,6 +61,10 @@ pub struct OwnRequest {
     pub body: Vec<u8>,
     /// Longest time.
     pub time_max: Duration,
+    /// The address of the client that calls, if it is known.
+    pub client_address: Option<IpAddr>,
+    /// How many loops from API to API have led to the call.
+    pub loops: usize,
 }
 
 /// The response of an API.

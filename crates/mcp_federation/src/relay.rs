@@ -39,6 +39,8 @@ pub(crate) struct Shape {
     pub wants_log: bool,
     /// What the result may be stored for, in milliseconds, if it may say so.
     pub ttl_ms: Option<u64>,
+    /// Longest time until the response is there, for a client that reads no events.
+    pub time_max: Duration,
     /// The tool whose result is checked.
     pub tool: Option<(Arc<Catalogue>, String)>,
 }
@@ -124,7 +126,8 @@ impl Shape {
         match messages {
             Messages::Stream(stream) if self.reads_events => self.events(stream),
             messages => {
-                let response = match messages.response().await {
+                let late = || Err(LinkFault::Unreachable(format!("it gave no response within {:?}", self.time_max)));
+                let response = match timeout(self.time_max, messages.response()).await.unwrap_or_else(|_| late()) {
                     Ok(message) => self.apply(message).unwrap_or_default(),
                     Err(fault) => self.fault_response(fault),
                 };
@@ -160,7 +163,8 @@ impl Shape {
     /// A stream of messages as events.
     pub(crate) fn events(&self, stream: mpsc::Receiver<StreamMessage>) -> Response<ReplyBody> {
         let shape = self.clone();
-        event_reply(stream, move |StreamMessage { event_id, message }| {
+        let ended = self.fault_response(LinkFault::Unreachable("its stream ended without a response".to_owned()));
+        event_reply(stream, Some(ended), move |StreamMessage { event_id, message }| {
             let message = shape.apply(message)?;
             // Only sessions can be resumed.
             let event_id = event_id.filter(|_| shape.era == Era::Legacy).map(|id| format!("{}:{id}", shape.server));
@@ -184,18 +188,25 @@ pub(crate) fn empty_reply(status: StatusCode) -> Response<ReplyBody> {
     response
 }
 
-/// A response of events, with comments in times of silence.
+/// A response of events, with comments in times of silence. `unanswered` is told at the end if there was no response before.
 pub(crate) fn event_reply(
     stream: mpsc::Receiver<StreamMessage>,
+    unanswered: Option<Value>,
     shape: impl Fn(StreamMessage) -> Option<StreamMessage> + Send + Sync + 'static,
 ) -> Response<ReplyBody> {
-    let frames = unfold((stream, shape), |(mut stream, shape)| async move {
+    let frames = unfold((stream, shape, unanswered), |(mut stream, shape, mut unanswered)| async move {
         let text = match timeout(SILENCE_MAX, stream.recv()).await {
-            Ok(Some(message)) => shape(message).map(event_text).unwrap_or_default(),
-            Ok(None) => return None,
+            Ok(Some(message)) => {
+                let message = shape(message);
+                if message.as_ref().is_some_and(|message| is_response(&message.message)) {
+                    unanswered = None;
+                }
+                message.map(event_text).unwrap_or_default()
+            }
+            Ok(None) => event_text(StreamMessage { event_id: None, message: unanswered.take()? }),
             Err(_) => ":\n\n".to_owned(),
         };
-        Some((Ok::<_, Infallible>(Frame::data(Bytes::from(text))), (stream, shape)))
+        Some((Ok::<_, Infallible>(Frame::data(Bytes::from(text))), (stream, shape, unanswered)))
     });
     let mut response = Response::new(BodyExt::boxed(StreamBody::new(frames)));
     let headers = response.headers_mut();

@@ -3,10 +3,11 @@
 
 use crate::federated::{Asked, FederatedServer};
 use crate::message::{RpcError, code, text};
+use crate::outside::{CALLER_HEADER, DECIDED_HEADER};
 use crate::relay::{ReplyBody, empty_reply, json_reply};
 use crate::version::{META_VERSION, MODERN};
 use crate::{legacy, modern};
-use http::header::{HOST, ORIGIN};
+use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -19,9 +20,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use tokio::net::UnixStream as AsyncStream;
-
-/// In which the data path tells who calls. It replaces what clients send.
-pub const CALLER_HEADER: &str = "X-Tollgate-Mcp-Caller";
+use tollgate_mcp::Call;
 
 /// Largest body of a request. The data path has its own limit.
 const BODY_BYTES_MAX: usize = 8 << 20;
@@ -66,11 +65,16 @@ impl FederatedServer {
             Method::POST => {}
             _ => return empty_reply(StatusCode::METHOD_NOT_ALLOWED),
         }
+        if !is_json(&asked.headers) {
+            let error = RpcError::new(code::INVALID_REQUEST, "the content type must be application/json").response(&Value::Null);
+            return json_reply(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error);
+        }
         let Ok(body) = Limited::new(body, BODY_BYTES_MAX).collect().await else {
             let error = RpcError::new(code::INVALID_REQUEST, "the body is too large, or was cut").response(&Value::Null);
             return json_reply(StatusCode::BAD_REQUEST, &error);
         };
-        asked.message = match serde_json::from_slice(&body.to_bytes()) {
+        let body = body.to_bytes();
+        asked.message = match serde_json::from_slice(&body) {
             Ok(message @ Value::Object(_)) => message,
             read => {
                 let (code, why) = match read {
@@ -80,6 +84,11 @@ impl FederatedServer {
                 return json_reply(StatusCode::BAD_REQUEST, &RpcError::new(code, why).response(&Value::Null));
             }
         };
+        let is_decided = |call: Call| asked.header(DECIDED_HEADER).is_none_or(|decided| call.to_header() == decided);
+        if asked.header(DECIDED_HEADER).is_some() && !Call::read(&body).is_ok_and(|call| call.is_some_and(is_decided)) {
+            let error = RpcError::new(code::HEADER_MISMATCH, "the head names another call than the body");
+            return json_reply(StatusCode::BAD_REQUEST, &error.response(&asked.id()));
+        }
         let has_version = text(&asked.message, &["params", "_meta", META_VERSION]).is_some();
         match has_version || asked.header("mcp-protocol-version") == Some(MODERN) {
             true => modern::respond(&self, asked).await,
@@ -96,4 +105,12 @@ impl FederatedServer {
         let host = headers.get("x-forwarded-host").or_else(|| headers.get(HOST)).and_then(|host| host.to_str().ok());
         named || origin.split_once("://").is_some_and(|(_, own)| Some(own) == host)
     }
+}
+
+/// Whether a request says once, and clearly, that its body is JSON.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(CONTENT_TYPE).iter();
+    let only = lines.next().filter(|_| lines.next().is_none()).and_then(|line| line.to_str().ok());
+    let essence = only.map(|line| line.split(';').next().unwrap_or_default().trim());
+    essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"))
 }

@@ -16,6 +16,7 @@ use crate::tree::JsonTree;
 pub struct BodyValidator {
     schemas: Schemas,
     root: SchemaId,
+    pattern_bytes: usize,
 }
 
 /// Why a body does not pass.
@@ -48,11 +49,17 @@ impl BodyValidator {
         let others = metaschemas_of(document);
         let mut compiler = SchemaCompiler::of_draft(document, &others, dialect).with_pattern_bytes(pattern_bytes_max);
         let root = compiler.at("#");
+        let pattern_bytes = pattern_bytes_max.saturating_sub(compiler.pattern_bytes_left());
         let (schemas, problems) = compiler.finish();
         match problems.into_iter().find(|problem| problem.is_error()) {
             Some(problem) => Err(told(format!("{}: {}", problem.path, problem.message))),
-            None => Ok(BodyValidator { schemas, root }),
+            None => Ok(BodyValidator { schemas, root, pattern_bytes }),
         }
+    }
+
+    /// Bytes that its compiled patterns take.
+    pub fn pattern_bytes(&self) -> usize {
+        self.pattern_bytes
     }
 
     /// Checks a body.

@@ -87,6 +87,11 @@ impl<'d> SchemaCompiler<'d> {
         SchemaCompiler { pattern_bytes_left: bytes_max, ..self }
     }
 
+    /// How many bytes further patterns may take.
+    pub(crate) fn pattern_bytes_left(&self) -> usize {
+        self.pattern_bytes_left
+    }
+
     /// Takes what was collected.
     pub fn take_examples(&mut self) -> Vec<SchemaExample<'d>> {
         self.examples.take().unwrap_or_default()

@@ -57,9 +57,9 @@ impl CallLimits {
     }
 
     /// The rates that count a call.
-    pub(super) fn of(&self, method: &str, primitive: Option<(PrimitiveKind, &str)>) -> CallRates<'_> {
-        let of_primitive = primitive.and_then(|(kind, name)| self.of_kind(kind).of(name));
-        CallRates::new(self.methods.of(method), of_primitive)
+    pub(super) fn of(&self, method: &str, primitive: Option<(PrimitiveKind, [&str; 2])>) -> CallRates<'_> {
+        let of_primitive = primitive.and_then(|(kind, names)| self.of_kind(kind).of(&names));
+        CallRates::new(self.methods.of(&[method]), of_primitive)
     }
 
     /// The lists of names.
@@ -90,10 +90,11 @@ impl RateMaker<'_> {
 }
 
 impl NamedRates {
-    /// The rate of the first name that fits, as in Tyk.
-    fn of(&self, name: &str) -> Option<&RateRule> {
+    /// The rate of the first name that fits one of these, as in Tyk.
+    fn of(&self, names: &[&str]) -> Option<&RateRule> {
         let limits = |place: usize| self.rates.get(place).is_some_and(Option::is_some);
-        let place = self.names.as_ref()?.place_of(name, limits)?;
+        let known = self.names.as_ref()?;
+        let place = names.iter().filter_map(|name| known.place_of(name, limits)).min()?;
         self.rates.get(place)?.as_ref()
     }
 }

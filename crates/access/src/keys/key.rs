@@ -147,8 +147,13 @@ impl Key {
         self.listed(api)?.mcp.as_deref()
     }
 
-    /// The rates of a call of an MCP proxy, beside the key's limits: of its method, and of the primitive that it uses.
-    pub fn call_limits(&self, api: &str, method: &str, primitive: Option<(PrimitiveKind, &str)>) -> CallRates<'_> {
+    /// Whether it has rules or limits for calls of an MCP proxy.
+    pub fn rules_calls(&self, api: &str) -> bool {
+        self.listed(api).is_some_and(|right| right.mcp.is_some() || right.calls.is_some())
+    }
+
+    /// The rates of a call of an MCP proxy, beside the key's limits: of its method, and of the primitive that it uses, by all its names.
+    pub fn call_limits(&self, api: &str, method: &str, primitive: Option<(PrimitiveKind, [&str; 2])>) -> CallRates<'_> {
         let calls = self.listed(api).and_then(|right| right.calls.as_deref());
         calls.map_or_else(CallRates::default, |calls| calls.of(method, primitive))
     }

@@ -57,11 +57,17 @@ impl McpRights {
     }
 
     pub fn permits_method(&self, method: &str) -> bool {
-        self.methods.permits(method)
+        !self.methods.blocks(method) && self.methods.allows(method)
     }
 
-    pub fn permits(&self, kind: PrimitiveKind, name: &str) -> bool {
-        self.of(kind).permits(name)
+    /// Whether a primitive of this name is blocked.
+    pub fn blocks(&self, kind: PrimitiveKind, name: &str) -> bool {
+        self.of(kind).blocks(name)
+    }
+
+    /// Whether a primitive of this name is allowed, if it is not blocked.
+    pub fn allows(&self, kind: PrimitiveKind, name: &str) -> bool {
+        self.of(kind).allows(name)
     }
 
     fn of(&self, kind: PrimitiveKind) -> &NameAccess {
@@ -83,8 +89,11 @@ impl NameAccess {
         self.allowed.is_some() || self.blocked.is_some()
     }
 
-    fn permits(&self, name: &str) -> bool {
-        let is_blocked = self.blocked.as_ref().is_some_and(|blocked| blocked.has_name(name));
-        !is_blocked && self.allowed.as_ref().is_none_or(|allowed| allowed.has_name(name))
+    fn blocks(&self, name: &str) -> bool {
+        self.blocked.as_ref().is_some_and(|blocked| blocked.has_name(name))
+    }
+
+    fn allows(&self, name: &str) -> bool {
+        self.allowed.as_ref().is_none_or(|allowed| allowed.has_name(name))
     }
 }

@@ -132,5 +132,6 @@ fn mail_is_taken_by_the_process_that_it_is_for() {
     hear(&cluster, mail("wrong", cluster.process_id(), 1));
     hear(&cluster, mail("right", "another", 2));
     hear(&cluster, mail("right", cluster.process_id(), 3));
-    assert_eq!(*host.mail.lock().unwrap(), [json!(3)]);
+    hear(&cluster, mail("right", "", 4));
+    assert_eq!(*host.mail.lock().unwrap(), [json!(3), json!(4)]);
 }

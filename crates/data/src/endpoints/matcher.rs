@@ -75,16 +75,17 @@ impl EndpointMatcher {
         (hits.patterns, hits.of_whole_path) = (patterns, of_whole_path);
     }
 
-    /// Finds all patterns that match the method of a call, and what it is for, each written as a path.
-    pub fn find_call(&self, paths: [Option<&str>; 2], hits: &mut Hits) {
-        let mut of_call = std::mem::take(&mut hits.of_call);
-        for (path, found) in paths.into_iter().zip(&mut of_call) {
-            found.clear();
-            if let Some(path) = path {
-                self.find_in(path, hits, found);
-            }
+    /// Finds all patterns that match the method of a call, and any name of what it is for, each written as a path.
+    pub fn find_call(&self, method: &str, names: &[String], hits: &mut Hits) {
+        let [mut of_method, mut of_primitive] = std::mem::take(&mut hits.of_call);
+        self.find_in(method, hits, &mut of_method);
+        of_primitive.clear();
+        for name in names {
+            let mut found = Vec::new();
+            self.find_in(name, hits, &mut found);
+            of_primitive.append(&mut found);
         }
-        hits.of_call = of_call;
+        hits.of_call = [of_method, of_primitive];
     }
 
     /// The patterns that match one form of a path, in ascending order.

@@ -21,6 +21,8 @@ pub struct Arrival<'a> {
     pub client_ip: IpAddr,
     /// Address of the connection's other end.
     pub peer: SocketAddr,
+    /// How many loops from API to API have led to the request.
+    pub loops: usize,
     /// Whether the client uses HTTP/2.
     pub http2: bool,
     /// Data of the client's TLS handshake, if it uses TLS.

@@ -1,6 +1,7 @@
 //! What the chain of one API has decided about a request so far.
 
 use crate::breaker::Passage;
+use crate::refusal::Refusal;
 use crate::upstream::Upstream;
 use std::sync::Arc;
 use tollgate_access::keys::CountedRequest;
@@ -11,8 +12,8 @@ use tollgate_mcp::{Call, RpcCode};
 pub struct Decisions {
     /// Whether the endpoint needs no authentication.
     pub ignored: bool,
-    /// Whether another API has looped the request to this one.
-    pub is_looped: bool,
+    /// How many APIs have looped the request, one to the other, before this one.
+    pub loops: usize,
     /// Whether limits do not count the request: a loop may switch them off.
     pub skips_limits: bool,
     /// Whether the answer is a cached response.
@@ -27,6 +28,12 @@ pub struct Decisions {
     pub throttled: u32,
     /// The call of a request to an MCP server.
     pub call: Option<Box<Call>>,
+    /// Whether its head alone says what the call is.
+    pub is_head_call: bool,
+    /// Whether there are rules for calls: then nothing else passes.
+    pub rules_calls: bool,
+    /// Why the request is refused if there are rules for calls: nobody has read its body as one.
+    pub unread: Option<Refusal>,
     /// The code of the JSON-RPC error that refuses a request because it is no call.
     pub rpc_error: Option<RpcCode>,
     /// Whether the request is recorded, and how.

@@ -1,5 +1,6 @@
 //! What the data path tells the server of a data graph about a request, in a header.
 
+use crate::api_call::CallOrigin;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ pub struct ToldFacts {
     pub rights: GraphqlRights,
     /// Whether nobody may ask for the schema.
     pub is_closed: bool,
+    /// Whence requests to other APIs come.
+    pub origin: CallOrigin,
 }
 
 impl ToldFacts {

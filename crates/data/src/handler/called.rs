@@ -1,11 +1,18 @@
 //! Sends requests of the gateway's own to one of its APIs, whatever the API's path, and whether or not clients reach it.
 
 use super::CoreService;
-use crate::api_call::{ApiAnswer, ApiCall};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use crate::api_call::{ApiAnswer, ApiCall, CallOrigin};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use tokio::sync::mpsc;
 use tollgate_engine::{ClientInfo, OwnRequests};
+
+/// What a call is for.
+pub(super) struct CalledApi {
+    /// The API, by id or name.
+    pub name: String,
+    pub origin: CallOrigin,
+}
 
 /// Sends the calls that this core is given, each in a task of its own.
 pub(super) async fn serve(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, calls: Option<mpsc::Receiver<ApiCall>>) {
@@ -16,10 +23,10 @@ pub(super) async fn serve(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequest
 }
 
 async fn run(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, call: ApiCall) {
-    let ApiCall { api, bytes, is_head, body_bytes_max, time_max, mut answer } = call;
+    let ApiCall { api, origin, bytes, is_head, body_bytes_max, time_max, mut answer } = call;
     let ticket = core.next_ticket();
-    core.called.borrow_mut().insert(ticket, api);
-    let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+    core.called.borrow_mut().insert(ticket, CalledApi { name: api, origin });
+    let address = SocketAddr::new(origin.client, 0);
     let client = ClientInfo { address, listener: 0, tls: None, http2: false, is_own: true, ticket };
     let exchange = tokio::time::timeout(time_max, own_requests.send(client, bytes, is_head, body_bytes_max));
     let ended = tokio::select! {

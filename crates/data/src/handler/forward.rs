@@ -40,7 +40,8 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
         target_serial: upstream.target.serial,
         first_byte_ms: exchange.decisions.first_byte_ms,
         body_bytes_max: exchange.arrival.settings.sizes.request_body_bytes_max,
-        upgrade: exchange.arrival.settings.upstreams.websockets,
+        // Nobody reads the calls in a tunnel.
+        upgrade: exchange.arrival.settings.upstreams.websockets && !exchange.decisions.rules_calls,
         timed: exchange.arrival.counting_core.is_some(),
         capture_bytes_max: 0,
         is_conditional: exchange.decisions.is_conditional,

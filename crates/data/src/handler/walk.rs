@@ -6,6 +6,7 @@ use super::held::{HeldAt, HeldChain, HeldRequest, RestOfChain, Resumption};
 use super::in_flight::{Chosen, InFlight, MIRROR, PROVIDER, VersionPlace};
 use super::record_builder::UnwalkedRequest;
 use super::{GatewayHandler, forward, mirror, own_response, record_builder, revalidation, select};
+use crate::api_call::LOOPS_MAX;
 use crate::breaker::Passage;
 use crate::caching;
 use crate::error_body::xml_type;
@@ -23,9 +24,6 @@ use tollgate_engine::{HoldUntil, Outgoing, Verdict};
 use tollgate_http::form::parameter;
 use tollgate_http::{HeadView, HeaderEdits};
 use tollgate_observe::{RequestRecord, StepTime, method_number};
-
-/// Most loops from API to API per request, as in Tyk.
-const LOOPS_MAX: usize = 5;
 
 /// One API's part of processing a request.
 struct ApiTurn<'a> {
@@ -110,7 +108,7 @@ impl GatewayHandler {
         mut looped_through: Vec<VersionPlace>,
         outgoing: &mut Outgoing,
     ) -> Result<Verdict, Refusal> {
-        while looped_through.len() <= LOOPS_MAX {
+        while context.arrival.loops.saturating_add(looped_through.len()) <= LOOPS_MAX {
             let Some(api) = snapshot.apis.get(turn.api) else { break };
             self.place = VersionPlace { api: turn.api, version: 0 };
             let is_first = looped_through.is_empty();

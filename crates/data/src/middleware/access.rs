@@ -132,7 +132,7 @@ impl Middleware for AccessCheck {
         }
         let method = exchange.method.as_ref();
         let is_internal = self.internal.find_access(exchange.hits, method).is_some();
-        if is_internal && !exchange.decisions.is_looped {
+        if is_internal && exchange.decisions.loops == 0 {
             return Step::Refuse(refusal::FORBIDDEN_ENDPOINT);
         }
         match self.rules.find_access(exchange.hits, method) {

@@ -6,7 +6,7 @@ use crate::endpoints::Hits;
 use crate::refusal::{self, Refusal};
 use crate::version_terms::VersionTerms;
 use std::sync::Arc;
-use tollgate_mcp::Call;
+use tollgate_mcp::{Call, Primitive};
 use tollgate_model::api::{AccessEntry, EndpointEntry};
 use tollgate_model::session::PrimitiveKind;
 use tollgate_pattern::PooledPattern;
@@ -25,8 +25,12 @@ pub(super) fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hit
         return;
     }
     let method = format!("{METHOD}{}", call.method);
-    let primitive = call.primitive.as_ref().map(|primitive| format!("{}{}", primitive.kind.path_prefix(), primitive.name));
-    version.matcher.find_call([Some(&method), primitive.as_deref()], hits);
+    let mut names: Vec<String> = Vec::new();
+    if let Some((kind, known)) = call.names() {
+        names.extend(known.iter().map(|name| format!("{}{name}", kind.path_prefix())));
+        names.dedup();
+    }
+    version.matcher.find_call(&method, &names, hits);
 }
 
 /// The rules of a version.
@@ -105,16 +109,27 @@ impl CallRules {
             }
         }
         let primitive = call.primitive.as_ref()?;
-        let rules = self.of(primitive.kind);
-        if rules.is_empty() {
+        if !self.filters(primitive.kind) {
             return None;
         }
-        let path = format!("{}{}", primitive.kind.path_prefix(), primitive.name);
-        match (rules.blocks(&path), rules.lists(&path)) {
+        if !primitive.is_clear() {
+            return Some(refusal::MCP_NAME_UNCLEAR);
+        }
+        match (self.blocks(primitive), self.lists(primitive)) {
             (true, _) => Some(refusal::FORBIDDEN_ENDPOINT),
             (_, false) => Some(refusal::MCP_PRIMITIVE_UNLISTED),
             _ => None,
         }
+    }
+
+    fn blocks(&self, primitive: &Primitive) -> bool {
+        let rules = self.of(primitive.kind);
+        !primitive.passes(|name| rules.blocks(&format!("{}{name}", primitive.kind.path_prefix())), |_| true)
+    }
+
+    fn lists(&self, primitive: &Primitive) -> bool {
+        let rules = self.of(primitive.kind);
+        primitive.passes(|_| false, |name| rules.lists(&format!("{}{name}", primitive.kind.path_prefix())))
     }
 
     /// Whether nothing is closed.
@@ -128,9 +143,8 @@ impl CallRules {
     }
 
     /// Whether one may be used.
-    pub(super) fn shows(&self, kind: PrimitiveKind, name: &str) -> bool {
-        let (rules, path) = (self.of(kind), format!("{}{name}", kind.path_prefix()));
-        !rules.blocks(&path) && rules.lists(&path)
+    pub(super) fn shows(&self, primitive: &Primitive) -> bool {
+        !self.blocks(primitive) && self.lists(primitive)
     }
 
     /// Whether a method may be called.

@@ -41,7 +41,7 @@ fn changes(deprecation: &Deprecation) -> Vec<HeaderChange> {
 impl Middleware for DeprecationNotice {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         // A looped request tells only what concerns the API that its client called.
-        if !exchange.decisions.is_looped {
+        if exchange.decisions.loops == 0 {
             exchange.response.changes.extend_from_slice(&self.changes);
         }
         Step::Next

@@ -120,6 +120,7 @@ impl GraphqlCheck {
             texts: self.texts.iter().map(|(template, text)| (text.clone(), template.render(exchange))).collect(),
             rights: exchange.caller.key.as_ref().map(|key| key.graphql_rights(&exchange.api.id).clone()).unwrap_or_default(),
             is_closed: self.checker.rules.is_closed,
+            origin: exchange.origin(),
         };
         exchange.outgoing.edits.set(&exchange.request.headers, TOLD_HEADER, told.to_header().as_bytes());
     }

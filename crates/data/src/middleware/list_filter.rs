@@ -8,13 +8,14 @@ use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::middleware::bodies::{BodyMaker, BodyReplacement, MadeResponseBody};
 use crate::middleware::call_rules::CallRules;
+use crate::middleware::rpc_rights;
 use crate::offload::BodyThreads;
 use crate::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use event_filter::EventFilter;
 use std::sync::Arc;
 use tollgate_access::keys::{Key, McpRights};
 use tollgate_engine::KeptBody;
-use tollgate_mcp::{Filtered, Visible, filtered};
+use tollgate_mcp::{Filtered, Primitive, Visible, filtered, is_event_type};
 use tollgate_model::session::PrimitiveKind;
 use tollgate_offload::StartedOnce;
 
@@ -51,7 +52,8 @@ impl Middleware for ListFilter {
         // What is compressed cannot be read as it passes.
         exchange.outgoing.edits.remove(&exchange.request.headers, "Accept-Encoding");
         let is_telling = exchange.decisions.call.as_ref().is_some_and(|call| TELLING.contains(&call.method.as_str()));
-        let lists = is_telling.then(|| BodyReplacement::new(exchange, &self.threads, ListMaker(view.clone())));
+        let lists =
+            is_telling.then(|| BodyReplacement::new(exchange, &self.threads, ListMaker { view: view.clone(), is_refusal: false }));
         let events = EventFilter::new(exchange, &self.threads, view);
         exchange.response.chain.push(FilteredResponse { lists, events: Some(events) });
         Step::Next
@@ -78,7 +80,9 @@ impl Visible for CallerView {
     }
 
     fn shows(&self, kind: PrimitiveKind, name: &str) -> bool {
-        self.rules.shows(kind, name) && self.rights().is_none_or(|rights| rights.permits(kind, name))
+        let primitive = Primitive::new(kind, name.to_owned());
+        let permits = |rights| rpc_rights::permits(rights, &primitive);
+        primitive.is_clear() && self.rules.shows(&primitive) && self.rights().is_none_or(permits)
     }
 
     fn allows(&self, method: &str) -> bool {
@@ -87,14 +91,23 @@ impl Visible for CallerView {
 }
 
 /// Filters a response that comes whole.
-struct ListMaker(CallerView);
+struct ListMaker {
+    view: CallerView,
+    /// Whether the status says that there is no list.
+    is_refusal: bool,
+}
 
 impl BodyMaker for ListMaker {
+    fn see(&mut self, head: &ResponseHead<'_>) {
+        self.is_refusal = !(200..300).contains(&head.status());
+    }
+
     fn make(&self, body: Result<&[u8], String>, _: bool) -> Result<Option<MadeResponseBody>, String> {
-        match filtered(body?, &self.0) {
+        match filtered(body?, &self.view) {
             Filtered::Unchanged => Ok(None),
             Filtered::Changed(body) => Ok(Some(MadeResponseBody { body, headers: Vec::new() })),
-            Filtered::Ambiguous => Err("a list of the MCP server can be read in two ways".to_owned()),
+            Filtered::Ambiguous if self.is_refusal => Ok(None),
+            Filtered::Ambiguous => Err("a list of the MCP server can be read in two ways, or not at all".to_owned()),
         }
     }
 }
@@ -108,7 +121,7 @@ struct FilteredResponse {
 impl ResponseStep for FilteredResponse {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
         let kind = head.header("Content-Type").unwrap_or_default();
-        if kind.starts_with(b"text/event-stream") {
+        if is_event_type(kind) {
             return self.events.take().map_or(ResponseAction::Pass, |events| events.filter(head));
         }
         self.lists.as_mut().map_or(ResponseAction::Pass, |lists| lists.on_head(head))

@@ -1,11 +1,12 @@
-//! Tells a federated MCP server who calls: a session is good only for the caller that began it. Reads `tollgate.mcp`. Invisible to clients, whose
-//! own line of that name never passes.
+//! Tells a federated MCP server who calls, whence, and what was decided about: a session is good only for the caller that began it, and the body must
+//! name the call that the head has named. Reads `tollgate.mcp`. Invisible to clients, whose own lines of these names never pass.
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
 use tollgate_http::KnownHeader;
-use tollgate_mcp_federation::CALLER_HEADER;
+use tollgate_mcp::Call;
+use tollgate_mcp_federation::{ADDRESS_HEADER, CALLER_HEADER, DECIDED_HEADER, LOOPS_HEADER};
 
 pub(super) struct McpCaller;
 
@@ -18,7 +19,7 @@ impl McpCaller {
 
 impl Middleware for McpCaller {
     fn header_names(&self, names: &mut HeaderNames) {
-        names.add(CALLER_HEADER);
+        [CALLER_HEADER, DECIDED_HEADER, ADDRESS_HEADER, LOOPS_HEADER].iter().for_each(|name| names.add(name));
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
@@ -26,7 +27,15 @@ impl Middleware for McpCaller {
         // Not the key itself, which nobody behind needs.
         let caller = exchange.caller.key.as_ref().map(|key| blake3::hash(key.shown.as_bytes()).to_hex());
         let caller = caller.as_ref().map_or("", |caller| caller.as_str());
-        exchange.outgoing.edits.set(headers, CALLER_HEADER, caller.as_bytes());
+        let (origin, decisions) = (exchange.origin(), &exchange.decisions);
+        let edits = &mut exchange.outgoing.edits;
+        edits.set(headers, CALLER_HEADER, caller.as_bytes());
+        edits.set(headers, ADDRESS_HEADER, origin.client.to_string().as_bytes());
+        edits.set(headers, LOOPS_HEADER, origin.loops.to_string().as_bytes());
+        match decisions.call.as_deref().filter(|_| decisions.is_head_call).map(Call::to_header) {
+            Some(call) => edits.set(headers, DECIDED_HEADER, call.as_bytes()),
+            None => edits.remove(headers, DECIDED_HEADER),
+        }
         if let Some(host) = headers.known(KnownHeader::Host) {
             exchange.outgoing.edits.set(headers, "X-Forwarded-Host", host);
         }

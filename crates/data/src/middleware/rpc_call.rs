@@ -1,25 +1,26 @@
 //! Calls of MCP proxies (`application_protocol: mcp`). A JSON-RPC request that a client posts is read before anything else decides: what it
 //! calls is an endpoint of its own, with the rules of `middleware.mcpTools`, `mcpResources`, `mcpPrompts` and of methods. The client sees 400
 //! with a JSON-RPC error for a body that is no request, 403 for a call that the definition closes. Whatever else refuses the request answers as
-//! a JSON-RPC error, too. Does not use the store. Requests that are no JSON, and other methods, pass as they are.
+//! a JSON-RPC error, too. Does not use the store. A body that is no JSON, or does not come with POST, passes as it is, but is refused with 415 or
+//! 405 where there are rules for calls, and at federations.
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::middleware::call_rules::{self, CallRules};
 use crate::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
-use crate::refusal::{self, RefusalMessage, RefusalText};
+use crate::refusal::{self, Refusal, RefusalMessage, RefusalText};
 use std::net::IpAddr;
 use std::sync::Arc;
 use tollgate_http::{Body, KnownHeader};
-use tollgate_mcp::{Call, CallError};
+use tollgate_mcp::{Call, CallError, RpcCode, error_body, is_json_type};
 use tollgate_offload::StartedOnce;
 
 pub(super) struct RpcCall {
     rules: CallRules,
     /// Most bytes of a body, if the API has a limit for all requests.
     bytes_max: Option<u64>,
-    /// Whether the server behind is a federation, which checks that head and body name the same call: then the body is not read here.
-    reads_heads: bool,
+    /// Whether the server behind is a federation. It checks that head and body name the same call, so the body need not be read here.
+    is_federation: bool,
     threads: Arc<StartedOnce<BodyThreads>>,
 }
 
@@ -31,8 +32,8 @@ impl RpcCall {
         let rules = CallRules::compile(source);
         let limit = u64::try_from(source.info.global_size_limit).ok().filter(|limit| *limit > 0);
         let bytes_max = limit.filter(|_| !source.info.global_size_limit_disabled);
-        let reads_heads = source.definition.tollgate.mcp.is_some();
-        Some(Box::new(RpcCall { rules, bytes_max, reads_heads, threads: source.context.registry.body_threads.clone() }))
+        let is_federation = source.definition.tollgate.mcp.is_some();
+        Some(Box::new(RpcCall { rules, bytes_max, is_federation, threads: source.context.registry.body_threads.clone() }))
     }
 
     /// The call that the head names, if it names all that rules may ask for. Only where the server checks that the body says the same.
@@ -45,6 +46,24 @@ impl RpcCall {
         Call::of_head(text("mcp-method")?, text("mcp-name"))
     }
 
+    /// Lets a request pass that is no call. A body that nobody reads passes only where there are no rules.
+    fn pass(&self, exchange: &mut Exchange<'_>) -> Step {
+        let status = match exchange.method.as_ref() {
+            "POST" if self.is_federation => 415,
+            _ if exchange.request.body == Body::None => return Step::Next,
+            "POST" => 415,
+            _ => 405,
+        };
+        let message = if status == 415 { "calls are JSON" } else { "calls are sent with POST" };
+        let unread = malformed(status, message, error_body(RpcCode::of_status(status), message, Some(status), "null"));
+        if self.is_federation || exchange.decisions.rules_calls {
+            exchange.decisions.rpc_error = Some(RpcCode::of_status(status));
+            return Step::Refuse(unread);
+        }
+        exchange.decisions.unread = Some(unread);
+        Step::Next
+    }
+
     /// Goes on with what the body is read as.
     fn found(&self, exchange: &mut Exchange<'_>, read: Result<Option<Call>, CallError>) -> Step {
         let call = match read {
@@ -52,8 +71,7 @@ impl RpcCall {
             Ok(None) => return Step::Next,
             Err(error) => {
                 exchange.decisions.rpc_error = Some(error.code);
-                let message = RefusalMessage::with_document(error.message.to_owned(), "application/json", error.body());
-                return Step::Refuse(RefusalText::new(400, "mcp_malformed", message).into());
+                return Step::Refuse(malformed(400, error.message, error.body()));
             }
         };
         call_rules::find_endpoints(exchange.version, &call, exchange.hits);
@@ -63,10 +81,14 @@ impl RpcCall {
     }
 }
 
-/// Whether a request is a call: Tyk takes all types that begin like JSON's.
+/// Whether a request is a call.
 fn is_call(exchange: &Exchange<'_>) -> bool {
-    let kind = exchange.received().known(KnownHeader::ContentType).unwrap_or_default();
-    exchange.method == "POST" && kind.starts_with(b"application/json")
+    exchange.method == "POST" && exchange.received().known(KnownHeader::ContentType).is_some_and(is_json_type)
+}
+
+fn malformed(status: u16, message: &str, body: Vec<u8>) -> Refusal {
+    let message = RefusalMessage::with_document(message.to_owned(), "application/json", body);
+    RefusalText::new(status, "mcp_malformed", message).into()
 }
 
 /// Whether a browser on the gateway's own machine asks for a host that is not this machine: a page from elsewhere has made its own name lead
@@ -93,12 +115,18 @@ impl Middleware for RpcCall {
         if is_rebound(exchange) {
             return Step::Refuse(refusal::MCP_FOREIGN_PAGE);
         }
-        if !is_call(exchange) {
-            return Step::Next;
+        exchange.decisions.rules_calls = !self.rules.is_empty() || !exchange.version.matcher.is_empty();
+        if exchange.received().all_known(KnownHeader::ContentType).nth(1).is_some() {
+            let message = "two content types";
+            return Step::Refuse(malformed(400, message, error_body(RpcCode::INVALID_REQUEST, message, Some(400), "null")));
         }
-        if self.reads_heads
+        if !is_call(exchange) {
+            return self.pass(exchange);
+        }
+        if self.is_federation
             && let Some(call) = self.call_of_head(exchange)
         {
+            exchange.decisions.is_head_call = true;
             return self.found(exchange, Ok(Some(call)));
         }
         // A body that is too large for the API is not read.

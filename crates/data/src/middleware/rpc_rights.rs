@@ -1,9 +1,11 @@
 //! What a key may call of an MCP proxy. Reads `json_rpc_methods_access_rights` and `mcp_access_rights` of its right. The client sees 403 `tool
-//! 'x' is not available`. Does not use the store.
+//! 'x' is not available`, and for a body that nobody has read as a call what `RpcCall` says. Does not use the store.
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::refusal;
+use tollgate_access::keys::McpRights;
+use tollgate_mcp::Primitive;
 
 pub(super) struct RpcRights;
 
@@ -16,16 +18,27 @@ impl RpcRights {
 
 impl Middleware for RpcRights {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let key = exchange.caller.key.as_ref();
-        let (Some(call), Some(rights)) = (&exchange.decisions.call, key.and_then(|key| key.mcp(&exchange.api.id))) else {
-            return Step::Next;
-        };
+        let Some(key) = exchange.caller.key.as_ref().filter(|key| key.rules_calls(&exchange.api.id)) else { return Step::Next };
+        exchange.decisions.rules_calls = true;
+        if let Some(unread) = exchange.decisions.unread.take() {
+            return Step::Refuse(unread);
+        }
+        let (Some(call), Some(rights)) = (&exchange.decisions.call, key.mcp(&exchange.api.id)) else { return Step::Next };
         if !rights.permits_method(&call.method) {
             return Step::Refuse(refusal::not_callable("method", &call.method));
         }
-        match call.primitive() {
-            Some((kind, name)) if !rights.permits(kind, name) => Step::Refuse(refusal::not_callable(kind.name(), name)),
+        match call.primitive.as_ref().filter(|primitive| rights.has_rules(primitive.kind)) {
+            Some(primitive) if !primitive.is_clear() => Step::Refuse(refusal::MCP_NAME_UNCLEAR),
+            Some(primitive) if !permits(rights, primitive) => {
+                Step::Refuse(refusal::not_callable(primitive.kind.name(), &primitive.name))
+            }
             _ => Step::Next,
         }
     }
+}
+
+/// Whether a key may use a primitive.
+pub(super) fn permits(rights: &McpRights, primitive: &Primitive) -> bool {
+    let kind = primitive.kind;
+    primitive.passes(|name| rights.blocks(kind, name), |name| rights.allows(kind, name))
 }

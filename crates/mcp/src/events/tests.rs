@@ -31,6 +31,19 @@ fn events_end_with_an_empty_line_of_any_kind() {
     }
 }
 
+/// Clients take the mark off the stream, not off each event: behind it a line has another name.
+#[test]
+fn only_a_stream_begins_with_a_mark() {
+    for piece in [1, 2, 100] {
+        let (events, rest) = split("\u{feff}data: a\n\n\u{feff}event: x\ndata: b\n\n\u{feff}", piece);
+        assert_eq!((events.len(), rest.as_str()), (2, "\u{feff}"));
+        let parts: Vec<EventParts> = events.iter().filter_map(|event| EventParts::read(event.as_bytes())).collect();
+        assert_eq!(parts.iter().map(|parts| parts.data.as_slice()).collect::<Vec<_>>(), [b"a", b"b"]);
+        assert!(parts.iter().all(EventParts::is_message));
+    }
+    assert_eq!(split("\u{feff}data: a", 1), (vec![], "data: a".to_owned()));
+}
+
 #[test]
 fn an_event_is_bounded() {
     let mut reader = EventReader::new(8);

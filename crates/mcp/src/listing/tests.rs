@@ -52,11 +52,32 @@ fn lists_lose_what_a_caller_may_not_use() {
         (r#"{"result":{"tools":[{"name":"x"}],"tools":[{"name":"x"}]}}"#, "ambiguous"),
         (r#"{"result":{"tools":[{"name":"x"}]},"Result":{}}"#, "ambiguous"),
         (r#"{"error":{"code":1}}"#, "same"),
-        (r#"{"result":{"tools":{"name":"x"}}}"#, "same"),
-        ("nothing of JSON", "same"),
+        (r#"{"result":{"tools":null,"capabilities":null}}"#, "same"),
+        (r#"{"result":null}"#, "same"),
+        (r#"{"result":"x"}"#, "same"),
+        (" ", "same"),
+        // A reader that is not strict may find a list there.
+        (r#"{"result":{"tools":{"name":"x"}}}"#, "ambiguous"),
+        (r#"{"result":{"tools":"x"}}"#, "ambiguous"),
+        (r#"{"result":[{"tools":[]}]}"#, "ambiguous"),
+        (r#"{"result":{"capabilities":["prompts"]}}"#, "ambiguous"),
+        (r#"[{"result":{"tools":[{"name":"x"}]}}]"#, "ambiguous"),
+        (r#"{"Result":{"tools":[{"name":"x"}]}}"#, "ambiguous"),
+        (r#"{"result":{"tools":[{"name":"x"}]}} {}"#, "ambiguous"),
+        ("nothing of JSON", "ambiguous"),
+        ("\u{feff}{\"result\":{\"tools\":[{\"name\":\"x\"}]}}", r#"{"result":{"tools":[]}}"#),
     ];
     for (body, expected) in cases {
         assert_eq!(shown(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn bytes_that_readers_take_for_different_texts_are_ambiguous() {
+    for body in [&b"{\"result\":{\"tools\":[{\"name\":\"x\",\"a\":\"\xff\"}]}}"[..], b"\xff\xfe{\0}\0", b"{\"a\":\"\xff\"}"] {
+        assert_eq!(filtered(body, &Without("x")), Filtered::Ambiguous);
+        let event = [b"data: ", body, b"\n\n"].concat();
+        assert_eq!(filtered_event(&event, &Without("x")), Filtered::Ambiguous);
     }
 }
 
@@ -75,9 +96,16 @@ fn events_keep_their_other_lines() {
         event("data: {\"result\":\ndata: {\"tools\":[{\"name\":\"x\"}]}}\n\n"),
         "data: {\"result\":\ndata: {\"tools\":[]}}\n\n"
     );
-    assert_eq!(event(&format!("\u{feff}data: {list}\n\n")), "data: {\"result\":{\"tools\":[]}}\n\n");
+    for two_ways in [format!("data: [{list}]\n\n"), format!("data: {}\n\n", list.replace('r', "R")), format!("data: x{list}\n\n")] {
+        assert_eq!(event(&two_ways), "Ambiguous", "{two_ways}");
+    }
     assert_eq!(event("data: {\"r\\u0065sult\":{\"tools\":[{\"name\":\"x\"}]}}\n\n"), "data: {\"r\\u0065sult\":{\"tools\":[]}}\n\n");
-    for same in [format!("event: other\ndata: {list}\n\n"), ": comment\n\n".to_owned(), "data: {\"method\":\"a\"}\n\n".to_owned()] {
+    for same in [
+        format!("event: other\ndata: {list}\n\n"),
+        ": comment\n\n".to_owned(),
+        "id: 1\ndata:\n\n".to_owned(),
+        "data: {\"method\":\"a\"}\n\n".to_owned(),
+    ] {
         assert_eq!(event(&same), "Unchanged", "{same}");
     }
 }

@@ -60,6 +60,18 @@ fn names(terms: OperationTerms) -> Vec<String> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
+/// A path without a part, or with dots, is that of another operation.
+#[test]
+fn arguments_do_not_lead_to_other_operations() {
+    for id in [json!(""), json!("."), json!("..")] {
+        let call = json!({"id": 1, "method": "tools/call", "params": {"name": "getOrder", "arguments": {"id": id}}});
+        let (answer, asked) = ask(all(), call, &[]);
+        assert_eq!((&answer["error"]["code"], asked.len()), (&json!(-32602), 0), "{answer}");
+    }
+    let call = json!({"id": 1, "method": "tools/call", "params": {"name": "getOrder", "arguments": {"id": "a/../.b"}}});
+    assert!(ask(all(), call, &[]).1[0].starts_with("GET /orders/a%2F..%2F.b "));
+}
+
 #[test]
 fn operations_are_tools_by_id_or_path_and_are_chosen_by_name_or_tag() {
     assert_eq!(names(all()), ["getOrder", "drop_order_", "post_orders"]);

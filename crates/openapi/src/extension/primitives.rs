@@ -11,8 +11,11 @@ use crate::mcp_mark;
 use crate::places::{OWN_EXTENSION, member};
 
 /// Middleware that has no effect on primitives.
-pub(crate) const WITHOUT_EFFECT: [&str; 7] =
-    ["transformRequestMethod", "transformResponseBody", "internal", "urlRewrite", "cache", "validateRequest", "mockResponse"];
+pub(crate) const WITHOUT_EFFECT: [&str; 8] =
+    [OPEN, "transformRequestMethod", "transformResponseBody", "internal", "urlRewrite", "cache", "validateRequest", "mockResponse"];
+
+/// A call is made at the path of the proxy, which needs a key. As in Tyk, no rule for what is called changes that.
+const OPEN: &str = "ignoreAuthentication";
 
 /// Middleware that needs an operation's own schemas and examples, which are not those of a method.
 const OF_DOCUMENTS: [&str; 2] = ["validateRequest", "mockResponse"];
@@ -74,11 +77,13 @@ pub(super) fn report(document: &Document, extension: &Value, problems: &mut Vec<
         }
         known.push((method, operation));
         let settings = member(extension, "middleware.operations").and_then(|operations| operations.get(&operation.id));
-        for name in OF_DOCUMENTS {
-            if settings.and_then(|settings| settings.get(name)?.get("enabled")) == Some(&json!(true)) {
-                let at = place("middleware.operations").key(&operation.id).key(name);
-                problems.push(Problem::new(Level::Error, at.to_string(), "is not supported for methods of JSON-RPC"));
-            }
+        let is_on = |name: &str| settings.and_then(|settings| settings.get(name)?.get("enabled")) == Some(&json!(true));
+        let at = |name: &str| place("middleware.operations").key(&operation.id).key(name).to_string();
+        for name in OF_DOCUMENTS.into_iter().filter(|name| is_on(name)) {
+            problems.push(Problem::new(Level::Error, at(name), "is not supported for methods of JSON-RPC"));
+        }
+        if is_on(OPEN) {
+            problems.push(Problem::new(Level::Warning, at(OPEN), "has no effect on methods of JSON-RPC"));
         }
     }
 }

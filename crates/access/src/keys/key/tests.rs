@@ -137,7 +137,7 @@ fn names_are_expressions_for_the_whole_name() {
         (Resource, "x", true),
         (Prompt, "echoes", true),
     ] {
-        assert_eq!(rights.permits(kind, name), expect, "{kind} {name}");
+        assert_eq!(!rights.blocks(kind, name) && rights.allows(kind, name), expect, "{kind} {name}");
     }
     assert!(rights.has_method_rules() && rights.has_rules(Tool) && rights.has_rules(Resource) && !rights.has_rules(Prompt));
     assert!(key.mcp("b").is_none() && key.mcp("c").is_none());
@@ -167,7 +167,7 @@ const NOW: Duration = Duration::from_secs(1);
 
 /// The limits of a call.
 fn call<'k>(key: &'k Key, method: &str, tool: Option<&str>) -> RequestLimits<'k> {
-    let tool = tool.map(|name| (PrimitiveKind::Tool, name));
+    let tool = tool.map(|name| (PrimitiveKind::Tool, [name; 2]));
     key.limits_at("a", "POST", || "/".into()).with_call(key.call_limits("a", method, tool))
 }
 
@@ -233,8 +233,20 @@ fn names_with_limits_are_names_or_patterns_of_whole_names() {
     ] {
         assert_eq!(rooms(&key, "tools/call", Some(name)).get(1).copied(), expect, "{name}");
     }
-    let other = key.call_limits("a", "tools/call", Some((PrimitiveKind::Prompt, "add")));
-    assert!(other.is_empty() && key.call_limits("b", "tools/call", Some((PrimitiveKind::Tool, "add"))).is_empty());
+    let other = key.call_limits("a", "tools/call", Some((PrimitiveKind::Prompt, ["add"; 2])));
+    assert!(other.is_empty() && key.call_limits("b", "tools/call", Some((PrimitiveKind::Tool, ["add"; 2]))).is_empty());
+}
+
+/// The more names a primitive has, the first limit of them all counts.
+#[test]
+fn a_limit_counts_for_each_name_of_a_primitive() {
+    let of = |name: &str, rate| json!({"name": name, "type": "resource", "limit": {"rate": rate, "per": 3600}});
+    let key = caller(json!({"mcp_primitives": [of("file:///a", 1), of(".*", 2)]}));
+    for (names, expect) in [(["FILE:///a", "file:///a"], 1), (["file:///b", "file:///b"], 2)] {
+        let limits = key.call_limits("a", "resources/read", Some((PrimitiveKind::Resource, names)));
+        let limits = key.limits_at("a", "POST", || "/".into()).with_call(limits);
+        assert_eq!(limits.rooms(NOW).map(|(_, room, _)| room).collect::<Vec<_>>(), [9, expect]);
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The queries of one request or one WebSocket: prepared, executed, and for subscriptions executed again with each event.
 
-use super::sources::{LEVEL_HEADER, SourceCalls};
+use super::sources::SourceCalls;
 use super::subscriptions;
 use super::terms::GraphTerms;
+use crate::api_call::CallOrigin;
 use crate::graphql::socket_rights::SocketRights;
 use crate::graphql::told_facts::{TOLD_HEADER, ToldFacts};
 use http::{HeaderMap, StatusCode};
@@ -27,8 +28,7 @@ pub(super) struct GraphRun {
     terms: Arc<GraphTerms>,
     context: ExecutionContext,
     rights: SocketRights,
-    /// How many data graphs the request has come through.
-    level: u32,
+    origin: CallOrigin,
 }
 
 /// A query that can be executed.
@@ -42,8 +42,7 @@ impl GraphRun {
     /// `None` for a request that the data path has not told about: nothing is known of its rights.
     pub(super) fn new(terms: Arc<GraphTerms>, headers: &HeaderMap) -> Option<Self> {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let ToldFacts { texts, rights, is_closed } = ToldFacts::of_header(&header(TOLD_HEADER)?)?;
-        let level = header(LEVEL_HEADER).and_then(|level| level.parse().ok()).unwrap_or_default();
+        let ToldFacts { texts, rights, is_closed, origin } = ToldFacts::of_header(&header(TOLD_HEADER)?)?;
         let mut context = ExecutionContext::default();
         if let Some(executed) = &terms.api.executed {
             let replaced = |value: &String| texts.get(value).unwrap_or(value).clone();
@@ -54,7 +53,7 @@ impl GraphRun {
             context.common_headers = common.filter(|(_, value)| !value.is_empty()).chain(credentials).collect();
             context.texts = texts;
         }
-        Some(GraphRun { terms, context, rights: SocketRights { rights, is_closed }, level })
+        Some(GraphRun { terms, context, rights: SocketRights { rights, is_closed }, origin })
     }
 
     /// The response to one query.
@@ -126,7 +125,7 @@ impl GraphRun {
     }
 
     fn calls(&self) -> SourceCalls<'_> {
-        SourceCalls { terms: &self.terms, level: self.level }
+        SourceCalls { terms: &self.terms, origin: self.origin }
     }
 
     fn prepared(&self, request: &GraphqlRequest<'_>) -> Result<PreparedQuery, Vec<GraphqlError>> {

@@ -2,7 +2,7 @@
 
 use super::source_fault::SourceFault;
 use super::terms::GraphTerms;
-use crate::api_call::{ApiCall, request_bytes};
+use crate::api_call::{ApiCall, CallOrigin, LOOPS_MAX, request_bytes};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use percent_encoding::percent_decode_str;
@@ -10,21 +10,17 @@ use tokio::sync::oneshot;
 use tollgate_data_graph::{Execution, SourceAnswer, SourceFailure, SourceRequest};
 use tollgate_outbound::{Call, CallFault, CallLimits};
 
-/// How many data graphs a request has come through, for sources that are APIs of this gateway.
-pub(super) const LEVEL_HEADER: &str = "X-Tollgate-Graph-Level";
 /// Most requests of one query at a time.
 const PARALLEL_MAX: usize = 64;
 /// Largest answer of a source. An execution has a limit for all answers together.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
-/// Most data graphs that a request comes through, one as the source of another.
-const LEVELS_MAX: u32 = 5;
 
 /// Sends what executions ask for.
 #[derive(Clone, Copy)]
 pub(super) struct SourceCalls<'c> {
     pub terms: &'c GraphTerms,
-    /// How many data graphs the request has come through.
-    pub level: u32,
+    /// Whence the request comes.
+    pub origin: CallOrigin,
 }
 
 impl SourceCalls<'_> {
@@ -69,16 +65,17 @@ impl SourceCalls<'_> {
         let unsendable = |why: String| (SourceFailure::Unsendable, format!("tyk://{target}: {why}"));
         let (name, path) = target.split_at(target.find(['/', '?']).unwrap_or(target.len()));
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        if self.level >= LEVELS_MAX {
-            return Err(unsendable(format!("the request has come through {LEVELS_MAX} data graphs: a loop")));
+        let origin = self.origin.next();
+        if origin.loops > LOOPS_MAX {
+            return Err(unsendable(format!("the request has come through {LOOPS_MAX} APIs: a loop")));
         }
-        let mut headers = request.headers.clone();
-        headers.push((LEVEL_HEADER.to_owned(), (self.level + 1).to_string()));
         let host = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host")).map_or("", |(_, value)| value);
-        let bytes = request_bytes(&request.method, &path, host.as_bytes(), headers.iter(), &request.body).map_err(unsendable)?;
+        let bytes =
+            request_bytes(&request.method, &path, host.as_bytes(), request.headers.iter(), &request.body).map_err(unsendable)?;
         let (answer, answered) = oneshot::channel();
         let call = ApiCall {
             api: percent_decode_str(name).decode_utf8_lossy().into_owned(),
+            origin,
             bytes,
             is_head: request.method == "HEAD",
             body_bytes_max: ANSWER_BYTES_MAX,

@@ -115,6 +115,11 @@ fn what_can_not_be_a_rule_is_reported() {
             "operations.m.validateRequest: error: is not supported for methods of JSON-RPC",
         ),
         (
+            json!({"operations": {"m": {"ignoreAuthentication": on}}}),
+            json!({"/tools/call": operation("m")}),
+            "operations.m.ignoreAuthentication: warning: has no effect on methods of JSON-RPC",
+        ),
+        (
             json!({}),
             json!({"/tools/call": operation("m"), "/json-rpc-method:tools/call": operation("n")}),
             "$.paths[\"/tools/call\"].post: error: stands for the same method as /json-rpc-method:tools/call",

@@ -342,28 +342,29 @@ one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||i
 since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("b",{children:i(Text,{children:one.name})})," is not there since ",
 moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools are left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"alert",children:[
 changedTools===1?"One tool is":`${changedTools} tools are`," withheld because ",changedTools===1?"its server says":"their servers say"," something else than wha\
-t was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.
-name,open:setOpen,empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,
-show:one=>i($,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,
-{mono:!0,children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"\
-Since",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",
-number:!0,show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," w\
-ithheld"]})]})]}):UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sess\
-ions"})]})},{id:"process",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):
-one.process.started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(
-Facts,{children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["sinc\
-e ",full(open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(
-open.asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",
-{href:link(["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||
-"not known",open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(
-open.withheld)," withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",
-children:[open.process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does n\
-ot run":"was not started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.
-end})]})]}),i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.
-restarts)} restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?
-(await get(`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.
-kind==="template"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.
-value??row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
+t was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),isOther&&i(Note,{children:["The tools below are as this console's\
+ gateway, ",i(Text,{children:session.value?.node}),", has read them."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.name,open:setOpen,
+empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,show:one=>i(
+$,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,{mono:!0,
+children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"Sinc\
+e",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",number:!0,
+show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," withheld"]})]})]}):
+UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sessions"})]})},{id:"p\
+rocess",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):one.process.
+started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(Facts,{
+children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["since ",full(
+open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(open.
+asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",{href:link(
+["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||"not known",
+open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(open.withheld),
+" withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",children:[open.
+process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does not run":"was no\
+t started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.end})]})]}),
+i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.restarts)}\
+ restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?(await get(
+`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.kind==="te\
+mplate"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.value??
+row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
 i(Agree,{id,row:one,close:()=>setAgreeing(!1),agreed}):i(Dialog,{title:visible(row2.name),close,side:!0,footer:i($,{children:[one.changed&&mayPin&&i(Button,{kind:"\
 primary",disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Agree to what it says now"}),!one.changed&&!one.pin&&one.state==="shown"&&one.digest&&mayPin&&
 i(Button,{disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Pin what it says"}),row2.kind==="tool"&&row2.state==="shown"&&may("editor")&&i(Button,{icon:"\

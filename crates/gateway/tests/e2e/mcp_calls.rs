@@ -112,7 +112,7 @@ fn answers_are_those_of_tyk() {
             .iter()
             .map(|(name, value)| format!("{name}: {}", value.as_str().unwrap()))
             .collect();
-        let host = format!("Host: {}", format!("127.0.0.1:{}", gateway.port));
+        let host = format!("Host: 127.0.0.1:{}", gateway.port);
         let lines: Vec<&str> = [host.as_str()].into_iter().chain(lines.iter().map(String::as_str)).collect();
         let sent = request(text("method"), text("path"), &lines, text("body")).replace("Host: gateway.test\r\n", "");
         for (turn, expected) in row.get("ours").unwrap_or(&row["tyk"]).as_array().unwrap().iter().enumerate() {

@@ -177,6 +177,20 @@ fn each_gateway_has_asked_servers_itself_and_another_one_can_be_looked_at() {
     let there = first.control("GET", &format!("/tyk/mcps/f/servers?node={other}"), "").json();
     assert_eq!((&there["servers"][0]["state"], &there["node"]), (&json!("there"), &json!(other)));
     assert_eq!(there["servers"], servers(&second)["servers"]);
+
+    let Some(mut browser) = Browser::start() else { return };
+    let mut tab = open_signed_in(&mut browser, &first, "#/apis/f/tools");
+    tab.wait("document.querySelector('select[aria-label=Gateway]')?.options.length === 2");
+    tab.see("not asked yet");
+    tab.eval(&format!(
+        "(() => {{ const one = document.querySelector('select[aria-label=Gateway]'); one.value = {}; \
+         one.dispatchEvent(new Event('change', {{bubbles: true}})); }})()",
+        json!(other)
+    ));
+    tab.see(&format!("as {other} knows them"));
+    tab.wait("/a http.* there/.test(document.querySelector('table[aria-label=Servers] tbody').innerText.replace(/\\s+/g, ' '))");
+    tab.screenshot("mcp-cluster");
+    expect_no_complaints(&tab);
 }
 
 #[test]

@@ -142,6 +142,7 @@ function Servers({ id, version, changed }: { id: string; version: number; change
       {loaded.failure ? <ErrorBox failure={loaded.failure} retry={loaded.again} since={loaded.at ?? undefined} /> : null}
       {missing.map((one) => <Note key={one.name} tone="bad" icon="alert"><b><Text>{one.name}</Text></b> is not there since {format.moment(one.since_unix_s, true)}: <Text>{one.fault}</Text>. Its tools are left out.</Note>)}
       {changedTools > 0 && <Note tone="bad" icon="alert">{changedTools === 1 ? "One tool is" : `${changedTools} tools are`} withheld because {changedTools === 1 ? "its server says" : "their servers say"} something else than what was agreed to. Open {changedTools === 1 ? "it" : "them"} and read what models would be told.</Note>}
+      {isOther && <Note>The tools below are as this console's gateway, <Text>{session.value?.node}</Text>, has read them.</Note>}
       {loaded.value && <Table<Server> label="Servers" list={here(servers)} id={(one) => one.name} open={setOpen} empty={<Empty icon="info" title="There is no server." />} tone={(one) => (one.state === "missing" ? "expired" : undefined)}
         columns={[
           { id: "name", name: "Server", grow: true, show: (one) => <><a href="#" onClick={(event) => { event.preventDefault(); setOpen(one); }}><Text>{one.name}</Text></a> <small><Text mono>{one.place}</Text></small></> },

@@ -59,12 +59,11 @@ impl AskedCall {
             };
             let again = match answers {
                 Ok(answers) => {
-                    self.route.params["inputResponses"] = Value::Object(answers);
-                    self.route.params["requestState"] = response["result"]["requestState"].clone();
-                    if self.route.params["requestState"].is_null()
-                        && let Some(params) = self.route.params.as_object_mut()
-                    {
+                    if let Some(params) = self.route.params.as_object_mut() {
                         params.remove("requestState");
+                        let state = response.pointer("/result/requestState").filter(|state| !state.is_null());
+                        params.extend(state.map(|state| ("requestState".to_owned(), state.clone())));
+                        params.insert("inputResponses".to_owned(), Value::Object(answers));
                     }
                     self.server.call(&self.asked, &self.route, None).await
                 }
@@ -100,7 +99,7 @@ impl AskedCall {
     /// Asks the client all that the server wants to know.
     async fn answers(&self, response: &Value) -> Result<Map<String, Value>, RpcError> {
         let none = Map::new();
-        let questions = response["result"]["inputRequests"].as_object().unwrap_or(&none);
+        let questions = response.pointer("/result/inputRequests").and_then(Value::as_object).unwrap_or(&none);
         let refused = |why: &str| RpcError::new(code::INTERNAL, format!("the server asks what the client cannot answer: {why}"));
         if !self.shape.reads_events && !questions.is_empty() {
             return Err(refused("it reads no events"));

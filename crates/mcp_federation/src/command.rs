@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
 use crate::health::ProcessFigures;
-use crate::message::{RpcError, code, is_request, is_response, method, notification, request, text};
+use crate::message::{RpcError, code, is_request, is_response, method, notification, request, set, text};
 use crate::outside::now_unix_s;
 use crate::process::ProcessGroup;
 use crate::terms::CommandTerms;
@@ -269,7 +269,7 @@ async fn exchange(
                         left.closed().await;
                         which
                     });
-                    let id = std::mem::replace(&mut message["id"], json!(last_id));
+                    let id = message.get_mut("id").map(|id| std::mem::replace(id, json!(last_id))).unwrap_or_default();
                     let token = message.get_mut("params").and_then(|params| params.get_mut("_meta")?.get_mut("progressToken"));
                     let progress = token.map(|token| std::mem::replace(token, json!(last_id)));
                     waiting.insert(last_id, Waiting { id, progress, answers });
@@ -326,13 +326,15 @@ fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, lines: &mpsc:
         // A response that nobody has asked for is dropped.
         let asked = message.get("id").and_then(Value::as_u64).and_then(|id| waiting.remove(&id));
         let Some(asked) = asked else { return false };
-        message["id"] = asked.id;
+        set(&mut message, "id", asked.id);
         let _ = asked.answers.try_send(StreamMessage { event_id: None, message });
         return true;
     }
     let token = message.get("params").and_then(|params| params.get("progressToken")).and_then(Value::as_u64);
     let Some(asked) = token.and_then(|token| waiting.get(&token)) else { return false };
-    message["params"]["progressToken"] = asked.progress.clone().unwrap_or_default();
+    if let Some(params) = message.get_mut("params") {
+        set(params, "progressToken", asked.progress.clone().unwrap_or_default());
+    }
     // Progress that a slow client has no room for is left out, and there is always room for the response.
     if asked.answers.capacity() > 1 {
         let _ = asked.answers.try_send(StreamMessage { event_id: None, message });

@@ -6,7 +6,7 @@ use crate::catalogue::Catalogue;
 use crate::client::Client;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
-use crate::message::{RpcError, code, meta_of, request, text};
+use crate::message::{RpcError, code, meta_of, request, set, text};
 use crate::outside::Outside;
 use crate::relay::Shape;
 use crate::state::FederationState;
@@ -158,7 +158,7 @@ impl FederatedServer {
         let end = start + fitting.count();
         let mut page = json!({member: all.get(start..end).unwrap_or_default()});
         if end < all.len() {
-            page["nextCursor"] = end.to_string().into();
+            set(&mut page, "nextCursor", end.to_string());
         }
         Ok(page)
     }
@@ -187,14 +187,14 @@ impl FederatedServer {
                     return Err(Unrouted::Told(json!({"content": [{"type": "text", "text": why}], "isError": true})));
                 }
                 let headers = tool.argument_headers(arguments);
-                params["name"] = tool.name.clone().into();
+                set(&mut params, "name", tool.name.clone());
                 Ok(Route { headers, tool: Some(name.clone()), ..of(tool.server, &name, params) })
             }
             "prompts/get" => {
                 let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
                 let found = catalogue.prompt(&name);
                 let (server, own) = found.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, format!("unknown prompt: {name}")))?;
-                params["name"] = own.into();
+                set(&mut params, "name", own);
                 Ok(of(server, &name, params))
             }
             "completion/complete" => {
@@ -211,7 +211,9 @@ impl FederatedServer {
                 };
                 let (server, own) =
                     found.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "the reference is to nothing that is here"))?;
-                own.into_iter().for_each(|own| params["ref"]["name"] = own.into());
+                if let (Some(own), Some(named)) = (own, params.get_mut("ref")) {
+                    set(named, "name", own);
+                }
                 Ok(of(server, "", params))
             }
             _ => {

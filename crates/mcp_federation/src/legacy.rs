@@ -6,7 +6,7 @@ use crate::asked_client::with_questions;
 use crate::client::known_capabilities;
 use crate::federated::{Asked, FederatedServer, Unrouted};
 use crate::link::Link;
-use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
+use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
 use crate::outside::now_unix_s;
 use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
 use crate::seal::{SessionFacts, SessionSeal};
@@ -27,8 +27,9 @@ const PASSED: [&str; 3] = ["notifications/cancelled", "notifications/progress", 
 const SESSION: &str = "mcp-session-id";
 
 /// The session that a request names.
-fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Response<ReplyBody>> {
-    let refused = |status, why: &str| json_reply(status, &RpcError::new(code::INVALID_REQUEST, why).response(&asked.id()));
+fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Box<Response<ReplyBody>>> {
+    let refused =
+        |status, why: &str| Box::new(json_reply(status, &RpcError::new(code::INVALID_REQUEST, why).response(&asked.id())));
     let Some(name) = asked.header(SESSION) else {
         return Err(refused(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing"));
     };
@@ -41,7 +42,7 @@ fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Resp
         .seal
         .facts(name, &asked.caller, now_unix_s())
         .filter(|_| !server.state.outside.mailboxes.ended.has(name));
-    known.ok_or_else(|| json_reply(StatusCode::NOT_FOUND, &session_ended(&asked.id())))
+    known.ok_or_else(|| Box::new(json_reply(StatusCode::NOT_FOUND, &session_ended(&asked.id()))))
 }
 
 fn session_ended(id: &Value) -> Value {
@@ -61,7 +62,7 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
     }
     let facts = match session(server, &asked) {
         Ok(facts) => facts,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     asked.capabilities.clone_from(&facts.capabilities);
     if is_response(&asked.message) {
@@ -163,7 +164,7 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
     };
     let mut begun = json!({"protocolVersion": version, "capabilities": catalogue.offered(true), "serverInfo": server.info()});
     if !server.state.terms.instructions.is_empty() {
-        begun["instructions"] = server.state.terms.instructions.clone().into();
+        set(&mut begun, "instructions", server.state.terms.instructions.clone());
     }
     let mut response = json_reply(StatusCode::OK, &result(&asked.id(), begun));
     if let Ok(name) = HeaderValue::from_str(&name) {
@@ -182,7 +183,7 @@ async fn pass_response(server: &FederatedServer, mut asked: Asked, facts: &Sessi
         && let Some(backend) = server.state.backends.get(at)
     {
         if let Some(agreed) = agreed(server, facts, at) {
-            asked.message["id"] = own;
+            set(&mut asked.message, "id", own);
             let _ = backend.send(&agreed, asked.message, Vec::new()).await;
         } else if let Some(address) = own.as_str().and_then(|own| own.parse().ok()) {
             let owner = asked.owner(server);
@@ -234,7 +235,7 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
     }
     let facts = match session(server, asked) {
         Ok(facts) => facts,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     let behind = asked.header("last-event-id").and_then(|event| event.split_once(':'));
     let (sender, stream) = mpsc::channel(WAITING_MAX);
@@ -305,7 +306,7 @@ pub(crate) async fn end(server: &Arc<FederatedServer>, asked: &Asked) -> Respons
     }
     let facts = match session(server, asked) {
         Ok(facts) => facts,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     server.state.outside.mailboxes.end(asked.header(SESSION).unwrap_or_default()).await;
     let ended = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {

@@ -73,6 +73,13 @@ pub(crate) fn text<'v>(value: &'v Value, path: &[&str]) -> Option<&'v str> {
     path.iter().try_fold(value, |value, member| value.get(member))?.as_str()
 }
 
+/// Sets a member of an object.
+pub(crate) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(name.to_owned(), value.into());
+    }
+}
+
 /// The `_meta` of an object's member, which is made if it is not there.
 pub(crate) fn meta_of(object: &mut Value) -> Option<&mut Map<String, Value>> {
     let members = object.as_object_mut()?;

@@ -3,7 +3,7 @@
 use crate::answer::StreamMessage;
 use crate::client::known_capabilities;
 use crate::federated::{Asked, FederatedServer, Unrouted};
-use crate::message::{RpcError, code, is_request, is_response, method, notification, result, text};
+use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::version::{Era, META_CAPABILITIES, META_LOG, META_SUBSCRIPTION, META_VERSION, MODERN, supported};
 use crate::waiting_call;
@@ -44,7 +44,7 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
             let catalogue = server.state.catalogue().await;
             let mut found = json!({"supportedVersions": supported(), "capabilities": catalogue.offered(false)});
             if !server.state.terms.instructions.is_empty() {
-                found["instructions"] = server.state.terms.instructions.clone().into();
+                set(&mut found, "instructions", server.state.terms.instructions.clone());
             }
             shape.ttl_ms = Some(lists_ms);
             Ok(found)

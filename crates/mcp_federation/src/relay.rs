@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, LinkFault, Messages, StreamMessage};
 use crate::catalogue::Catalogue;
-use crate::message::{RpcError, code, is_request, is_response, meta_of, method};
+use crate::message::{RpcError, code, is_request, is_response, meta_of, method, set};
 use crate::version::{Era, META_SERVER};
 use futures_util::stream::unfold;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -54,7 +54,7 @@ impl Shape {
                 return None;
             }
             let id = message.get("id").map(Value::to_string).unwrap_or_default();
-            message["id"] = format!("{}:{id}", self.server).into();
+            set(&mut message, "id", format!("{}:{id}", self.server));
         }
         (self.era == Era::Legacy || self.wants_log || method(&message) != "notifications/message").then_some(message)
     }
@@ -62,7 +62,7 @@ impl Shape {
     /// A message as the client gets it; `None` for one that it must not get.
     fn apply(&self, mut message: Value) -> Option<Value> {
         if is_response(&message) {
-            message["id"] = self.id.clone();
+            set(&mut message, "id", self.id.clone());
             self.shape_error(&mut message);
             if let Some(fault) = self.fault_of(&message) {
                 let error = RpcError::new(code::INTERNAL, format!("the result does not fit the tool's schema: {fault}"));
@@ -104,7 +104,7 @@ impl Shape {
         if let (Era::Modern, Some(error)) = (self.era, message.get_mut("error"))
             && error.get("code") == Some(&code::RESOURCE_NOT_FOUND.into())
         {
-            error["code"] = code::INVALID_PARAMS.into();
+            set(error, "code", code::INVALID_PARAMS);
         }
     }
 

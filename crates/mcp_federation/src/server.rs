@@ -110,7 +110,5 @@ impl FederatedServer {
 /// Whether a request says once, and clearly, that its body is JSON.
 fn is_json(headers: &HeaderMap) -> bool {
     let mut lines = headers.get_all(CONTENT_TYPE).iter();
-    let only = lines.next().filter(|_| lines.next().is_none()).and_then(|line| line.to_str().ok());
-    let essence = only.map(|line| line.split(';').next().unwrap_or_default().trim());
-    essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"))
+    lines.next().is_some_and(|line| tollgate_mcp::is_json_type(line.as_bytes())) && lines.next().is_none()
 }

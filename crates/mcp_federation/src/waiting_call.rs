@@ -5,7 +5,7 @@ use crate::answer::{Agreed, Answer, Messages, StreamMessage, WAITING_MAX};
 use crate::client::{THINKING_MAX, capability_for};
 use crate::federated::{Asked, FederatedServer, Route};
 use crate::mailboxes::{Address, OpenMailbox};
-use crate::message::{RpcError, code, is_request, is_response, method, result};
+use crate::message::{RpcError, code, is_request, is_response, method, result, text};
 use crate::seal::WaitingFacts;
 use crate::version::Era;
 use serde_json::{Value, json};
@@ -176,11 +176,12 @@ impl WaitingCall {
             }
             self.client = Way::Closed;
             let retry = mailbox.next(THINKING_MAX).await?;
-            let back = retry["back"].as_str()?.parse().ok()?;
+            let back = text(&retry, &["back"])?.parse().ok()?;
             self.client = Way::Mailbox(back);
             self.client.send(&self.server, &self.owner, json!({"taken": true})).await;
             // A client that lacks the answer is asked again.
-            if let Some(answer) = retry["answers"].get(QUESTION).filter(|answer| answer.is_object()) {
+            if let Some(answer) = retry.get("answers").and_then(|answers| answers.get(QUESTION)).filter(|answer| answer.is_object())
+            {
                 return Some(answer.clone());
             }
         }

@@ -72,7 +72,7 @@ pub(super) async fn answer(
         "resource" => request.resource().await,
         "server" => request.server().await,
         "authorize" => request.authorize(&query.unwrap_or_default()).await,
-        "token" => request.token(&query.unwrap_or_default(), &headers, &body).await,
+        "token" => request.token(&headers, &body).await,
         _ => Err(text(StatusCode::NOT_FOUND, "Not Found")),
     };
     answer.unwrap_or_else(|refused| refused)
@@ -113,8 +113,8 @@ impl DiscoveryRequest<'_> {
         Ok((StatusCode::FOUND, [(header::LOCATION, location)]).into_response())
     }
 
-    /// Asks the authorization server for a token, and answers what it answers.
-    async fn token(&self, query: &str, headers: &HeaderMap, body: &[u8]) -> Result<Response, Response> {
+    /// Asks the authorization server for a token with the parameters of the body, and answers what it answers.
+    async fn token(&self, headers: &HeaderMap, body: &[u8]) -> Result<Response, Response> {
         let endpoint: Uri = self
             .endpoint("token_endpoint")
             .await?
@@ -126,7 +126,6 @@ impl DiscoveryRequest<'_> {
             return Err(text(StatusCode::BAD_REQUEST, "cannot parse token request"));
         };
         // Parameters in a URL are none of a token request (RFC 6749, section 3.2).
-        let _ = query;
         let tls = self.rules.tls.for_host(endpoint.host().unwrap_or_default());
         let mut call = Call::get(endpoint, tls, TOKEN_TIME_MAX, TOKEN_BYTES_MAX);
         call.method = Method::POST;

@@ -28,6 +28,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "Reload"),
         (name = "APIs"),
         (name = "OpenAPI"),
+        (name = "MCP proxies"),
         (name = "Keys"),
         (name = "Organisations"),
         (name = "Policies"),

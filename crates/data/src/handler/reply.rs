@@ -11,7 +11,7 @@ use tollgate_engine::{Fault, Outgoing};
 pub(super) fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Refusal, audience: ErrorAudience<'_>) {
     let (status, message, json) = settings.worded(refusal);
     let form = ErrorForm::new(audience, settings.answers.problem_details);
-    if *refusal == ALL_HOSTS_DOWN && !matches!(form, ErrorForm::Problem | ErrorForm::Rpc(_)) {
+    if *refusal == ALL_HOSTS_DOWN && !settings.answers.problem_details && !matches!(form, ErrorForm::Rpc(_)) {
         // Tyk has no template for it.
         return plain(outgoing, settings, status, &format!("{message}\n"));
     }

@@ -3,6 +3,7 @@
 use crate::version::Era;
 use serde_json::Value;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
 /// Messages of a stream that wait for a slow client. Then the server waits, too.
@@ -11,13 +12,41 @@ pub(crate) const WAITING_MAX: usize = 16;
 pub(crate) const MESSAGE_BYTES_MAX: usize = 8 << 20;
 
 /// What the federation has agreed with a server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub(crate) struct Agreed {
     /// The server's name of the session, if it has given one.
     pub session: Option<String>,
     pub version: String,
     pub era: Era,
     pub capabilities: Value,
+    /// Ends a session that the gateway keeps, when nothing needs it any more.
+    pub end: Option<Arc<SessionEnd>>,
+}
+
+/// What is done to end a session when this is dropped.
+pub(crate) struct SessionEnd(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl SessionEnd {
+    pub(crate) fn new(end: impl FnOnce() + Send + 'static) -> Self {
+        SessionEnd(Mutex::new(Some(Box::new(end))))
+    }
+
+    /// Notes that the server has ended it.
+    pub(crate) fn note_over(&self) {
+        drop(self.take());
+    }
+
+    fn take(&self) -> Option<Box<dyn FnOnce() + Send>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for SessionEnd {
+    fn drop(&mut self) {
+        if let Some(end) = self.take() {
+            end();
+        }
+    }
 }
 
 /// A request for a server, and what goes with it beside the message.
@@ -93,5 +122,30 @@ impl Messages {
     /// Whether there is nothing.
     pub(crate) fn is_none(&self) -> bool {
         matches!(self, Messages::None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SessionEnd;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn a_session_ends_once_with_its_last_copy_unless_it_is_over() {
+        let ends = Arc::new(AtomicUsize::new(0));
+        let counted = || {
+            let ends = ends.clone();
+            Arc::new(SessionEnd::new(move || {
+                ends.fetch_add(1, Ordering::SeqCst);
+            }))
+        };
+        let (end, over) = (counted(), counted());
+        let copy = end.clone();
+        over.note_over();
+        drop((end, over));
+        assert_eq!(ends.load(Ordering::SeqCst), 0);
+        drop(copy);
+        assert_eq!(ends.load(Ordering::SeqCst), 1);
     }
 }

@@ -4,9 +4,10 @@
 use crate::answer::{Answer, LinkFault, Messages, StreamMessage, WAITING_MAX};
 use crate::client::{THINKING_MAX, capability_for};
 use crate::federated::{Asked, FederatedServer, Route};
-use crate::mailboxes::OpenMailbox;
+use crate::mailboxes::{OpenMailbox, Purpose};
 use crate::message::{RpcError, code, is_response, method, request, text};
 use crate::relay::Shape;
+use crate::seal::QuestionFacts;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -117,9 +118,12 @@ impl AskedCall {
                 return Err(refused(&format!("it has no {capability}")));
             }
             let mailboxes = &self.server.state.outside.mailboxes;
-            let mailbox = mailboxes.open(&self.asked.owner(&self.server)).ok_or_else(|| refused("too many calls wait"))?;
+            let holder = self.asked.holder(&self.server);
+            let mailbox = mailboxes.open(holder, Purpose::Question).ok_or_else(|| refused("too many calls wait"))?;
+            let facts = QuestionFacts { address: mailbox.address.to_string(), caller: self.asked.caller.clone() };
+            let id = self.server.state.outside.seal.question(&facts).ok_or_else(|| refused("it cannot be named"))?;
             let params = question.get("params").cloned().unwrap_or_else(|| Value::Object(Map::new()));
-            self.send(request(&mailbox.address.to_string().into(), method, params)).await;
+            self.send(request(&id.into(), method, params)).await;
             asked.push((key, mailbox));
         }
         let mut answers = Map::new();

@@ -26,6 +26,8 @@ use tokio::time::timeout;
 const LISTS_TIME_MAX: Duration = Duration::from_secs(10);
 /// Longest time until a process has told the same, which may have to load first.
 const PROCESS_LISTS_TIME_MAX: Duration = Duration::from_secs(60);
+/// Most characters that are kept of what is wrong with a server.
+const FAULT_CHARS_MAX: usize = 1_000;
 /// Most pages of a list.
 const PAGES_MAX: usize = 100;
 /// Most entries of a list.
@@ -198,7 +200,7 @@ impl Backend {
         let reading = async {
             match self.lists().await {
                 Err(LinkFault::SessionGone) => {
-                    self.agreements.forget(&Client::looking());
+                    self.agreements.begin_anew(&Client::looking());
                     self.lists().await
                 }
                 other => other,
@@ -221,12 +223,12 @@ impl Backend {
                 Some(lists)
             }
             Err(fault) => {
-                let why = fault.to_string();
+                let why: String = fault.to_string().chars().take(FAULT_CHARS_MAX).collect();
                 if health.note(Some(why.clone()), now_unix_s()) {
                     tracing::warn!(api, server = name, why, "an MCP server is not there: its tools are left out");
                 }
                 drop(health);
-                self.agreements.forget(&Client::looking());
+                self.agreements.begin_anew(&Client::looking());
                 None
             }
         }

@@ -1,7 +1,8 @@
 //! A server over streamable HTTP.
 
-use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, StreamMessage, WAITING_MAX};
+use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, SessionEnd, StreamMessage, WAITING_MAX};
 use crate::client::THINKING_MAX;
+use crate::event_place::{EventPlace, call_tag};
 use crate::message::{RpcError, code, is_request, is_response};
 use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};
@@ -19,6 +20,7 @@ use tollgate_tls::TlsSettings;
 /// How often the stream of one call is opened again, and the time before that if the server says nothing about it, and at most.
 const RESUMES_MAX: usize = 100;
 const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// How long a stream of notifications may say nothing.
 const SILENCE_MAX: Duration = Duration::from_secs(3_600);
@@ -84,17 +86,17 @@ impl HttpServer {
         Ok(Answer { session, messages })
     }
 
-    /// Opens the stream of a session, behind an event if one is named. `None` if the server has no such stream.
+    /// Opens the stream of a session, or that of a call behind an event. `None` if the server has no such stream.
     pub(crate) async fn listen(
         &self,
         agreed: &Agreed,
-        behind: Option<&str>,
+        behind: Option<&EventPlace<'_>>,
     ) -> Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault> {
-        let response = self.open_stream(Some(agreed), behind).await?;
+        let response = self.open_stream(Some(agreed), behind.map(|place| place.event)).await?;
         match response.status() {
             StatusCode::NOT_FOUND => Err(LinkFault::SessionGone),
             status if status.is_success() && is_stream(&response) => {
-                let ending = if behind.is_some() { Ending::AnyResponse } else { Ending::Never };
+                let ending = behind.map_or(Ending::Never, |place| Ending::Call(place.call.to_owned()));
                 Ok(Some(read_events(response, SILENCE_MAX, ending, None)))
             }
             _ => Ok(None),
@@ -115,10 +117,14 @@ impl HttpServer {
         }
     }
 
-    /// The same, behind the caller's back.
-    pub(crate) fn end_later(&self, agreed: Arc<Agreed>) {
-        let server = self.clone();
-        self.client.spawn(async move { server.end(&agreed).await });
+    /// What is agreed, so that its session ends when nobody has it any more.
+    pub(crate) fn kept(&self, agreed: Agreed) -> Agreed {
+        let (server, ended) = (self.clone(), agreed.clone());
+        let end = move || {
+            let client = server.client.clone();
+            client.spawn(async move { server.end(&ended).await });
+        };
+        Agreed { end: Some(Arc::new(SessionEnd::new(end))), ..agreed }
     }
 
     fn headers_with(&self, agreed: Option<&Agreed>) -> Vec<(String, String)> {
@@ -151,11 +157,12 @@ fn is_stream(response: &Response<Incoming>) -> bool {
     kind.starts_with(b"text/event-stream")
 }
 
-/// With which message a stream ends.
+/// With which message a stream ends. Other responses are nobody's.
 enum Ending {
-    /// With the response to the request with this id. Others are nobody's.
+    /// With the response to the request with this id.
     Response(Option<Value>),
-    AnyResponse,
+    /// With that to the call of this tag.
+    Call(String),
     Never,
 }
 
@@ -258,7 +265,7 @@ impl EventsReading {
             self.behind.clone_from(&event_id);
         }
         if let Some(pause) = parts.retry() {
-            self.pause = pause.min(PAUSE_MAX);
+            self.pause = pause.clamp(PAUSE_MIN, PAUSE_MAX);
         }
         let message = match serde_json::from_slice::<Value>(&parts.data) {
             Ok(message) => message,
@@ -270,16 +277,15 @@ impl EventsReading {
         if is_request(&message) {
             self.silence_max = self.silence_max.max(THINKING_MAX);
         }
-        let is_last = match &self.ending {
-            Ending::Response(asked) if is_response(&message) => {
-                if message.get("id") != asked.as_ref() {
-                    return false;
-                }
-                true
-            }
-            Ending::AnyResponse => is_response(&message),
-            Ending::Response(_) | Ending::Never => false,
+        let is_last = is_response(&message);
+        let is_asked = match &self.ending {
+            Ending::Response(asked) => message.get("id") == asked.as_ref(),
+            Ending::Call(call) => message.get("id").is_some_and(|id| call_tag(id) == *call),
+            Ending::Never => false,
         };
+        if is_last && !is_asked {
+            return false;
+        }
         self.sender.send(StreamMessage { event_id, message }).await.is_err() || is_last
     }
 }

@@ -4,6 +4,8 @@
 use crate::answer::{Agreed, Answer, LinkFault, Messages, StreamMessage, WAITING_MAX};
 use crate::asked_client::with_questions;
 use crate::client::known_capabilities;
+use crate::digests::digest;
+use crate::event_place::EventPlace;
 use crate::federated::{Asked, FederatedServer, Route, Unrouted};
 use crate::link::Link;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
@@ -18,10 +20,12 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// Longest time until a server has begun a session.
 const BEGIN_MAX: Duration = Duration::from_secs(5);
+/// Pause of a stream whose server says that its lists have changed.
+const CHANGE_PAUSE: Duration = Duration::from_millis(100);
 /// Notifications of clients that servers get.
 const PASSED: [&str; 3] = ["notifications/cancelled", "notifications/progress", "notifications/roots/list_changed"];
 /// The header with a session's name.
@@ -42,7 +46,7 @@ fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Box<
         .outside
         .seal
         .facts(name, &asked.caller, now_unix_s())
-        .filter(|_| !server.state.outside.mailboxes.ended.has(name));
+        .filter(|_| !server.state.outside.mailboxes.over.has(name));
     known.ok_or_else(|| Box::new(json_reply(StatusCode::NOT_FOUND, &session_ended(&asked.id()))))
 }
 
@@ -53,7 +57,7 @@ fn session_ended(id: &Value) -> Value {
 /// What a session has agreed with a server.
 fn agreed(server: &FederatedServer, facts: &SessionFacts, at: usize) -> Option<Agreed> {
     let (session, version) = facts.servers.get(&server.state.terms.servers.get(at)?.name)?.clone();
-    Some(Agreed { session: Some(session), version, era: Era::Legacy, capabilities: Value::Null })
+    Some(Agreed { session: Some(session), version, era: Era::Legacy, capabilities: Value::Null, end: None })
 }
 
 /// Answers a message.
@@ -212,7 +216,11 @@ async fn pass_response(server: &FederatedServer, mut asked: Asked, facts: &Sessi
         if let Some(agreed) = agreed(server, facts, at) {
             set(&mut asked.message, "id", own);
             let _ = backend.send(&agreed, asked.message, Vec::new()).await;
-        } else if let Some(address) = own.as_str().and_then(|own| own.parse().ok()) {
+        } else if let Some(id) = own.as_str()
+            && let Some(facts) = server.state.outside.seal.asked(id, &asked.caller)
+            && let Ok(address) = facts.address.parse()
+            && server.state.outside.mailboxes.over.add(digest(id))
+        {
             let owner = asked.owner(server);
             server.state.outside.mailboxes.post(&address, &owner, asked.message).await;
         }
@@ -270,19 +278,21 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
         Ok(facts) => facts,
         Err(refused) => return *refused,
     };
-    let behind = asked.header("last-event-id").and_then(|event| event.split_once(':'));
+    let behind = asked.header("last-event-id").and_then(EventPlace::read);
     let (sender, stream) = mpsc::channel(WAITING_MAX);
     for (at, terms) in server.state.terms.servers.iter().enumerate() {
-        let event = behind.filter(|(name, _)| *name == terms.name).map(|(_, event)| event.to_owned());
-        if behind.is_some() && event.is_none() {
+        let place = behind.filter(|place| place.server == terms.name);
+        if behind.is_some() && place.is_none() {
             continue;
         }
+        let place = place.map(|place| (place.call.to_owned(), place.event.to_owned()));
         let Some(agreed) = agreed(server, &facts, at) else { continue };
         let (sender, shape, server) = (sender.clone(), server.shape(asked, Era::Legacy, at), server.clone());
         server.state.outside.client.clone().spawn(async move {
             let Some(Link::Http(link)) = server.state.backends.get(at).map(|backend| &backend.link) else { return };
+            let place = place.as_ref().map(|(call, event)| EventPlace { server: &shape.server, call, event });
             tokio::select! {
-                () = follow(&server, at, link.listen(&agreed, event.as_deref()), &shape, &sender) => {}
+                () = follow(&server, (at, place), link.listen(&agreed, place.as_ref()), &shape, &sender) => {}
                 // What nobody reads any more is not read here.
                 () = sender.closed() => {}
             }
@@ -308,10 +318,10 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
     event_reply(stream, None, Some)
 }
 
-/// Passes on what a server tells in a session by itself, until its stream ends.
+/// Passes on what a server tells on a stream of a session, until that ends. `place` says from where the stream is resumed, if it is.
 async fn follow(
     server: &Arc<FederatedServer>,
-    at: usize,
+    (at, place): (usize, Option<EventPlace<'_>>),
     opening: impl Future<Output = Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault>>,
     shape: &Shape,
     sender: &mpsc::Sender<StreamMessage>,
@@ -321,9 +331,11 @@ async fn follow(
         if method(&message).ends_with("/list_changed") {
             // Clients are told when the lists have been read.
             server.state.note_change(at);
+            sleep(CHANGE_PAUSE).await;
             continue;
         }
-        let event_id = event_id.map(|id| format!("{}:{id}", shape.server));
+        let call = place.map_or("", |place| place.call);
+        let event_id = event_id.map(|event| EventPlace { server: &shape.server, call, event: &event }.to_string());
         let message = if is_response(&message) { Some(message) } else { shape.pass(message) };
         let Some(message) = message else { continue };
         if sender.send(StreamMessage { event_id, message }).await.is_err() {

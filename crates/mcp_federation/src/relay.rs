@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, LinkFault, Messages, StreamMessage};
 use crate::catalogue::Catalogue;
+use crate::event_place::{EventPlace, call_tag};
 use crate::message::{RpcError, code, is_request, is_response, meta_of, method, set};
 use crate::version::{Era, META_SERVER};
 use futures_util::stream::unfold;
@@ -167,10 +168,12 @@ impl Shape {
     pub(crate) fn events(&self, stream: mpsc::Receiver<StreamMessage>) -> Response<ReplyBody> {
         let shape = self.clone();
         let ended = self.fault_response(LinkFault::Unreachable("its stream ended without a response".to_owned()));
+        let call = call_tag(&self.id);
         event_reply(stream, Some(ended), move |StreamMessage { event_id, message }| {
             let message = shape.apply(message)?;
             // Only sessions can be resumed.
-            let event_id = event_id.filter(|_| shape.era == Era::Legacy).map(|id| format!("{}:{id}", shape.server));
+            let event_id = event_id.filter(|_| shape.era == Era::Legacy);
+            let event_id = event_id.map(|event| EventPlace { server: &shape.server, call: &call, event: &event }.to_string());
             Some(StreamMessage { event_id, message })
         })
     }

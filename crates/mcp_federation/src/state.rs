@@ -143,6 +143,8 @@ impl FederationState {
                     if method(&message).ends_with("/list_changed") {
                         state.upgrade()?.note_change(at);
                     }
+                    // Nothing else is expected, and nobody waits for it.
+                    sleep(CHANGE_PAUSE / 10).await;
                 }
                 Some(())
             };

@@ -252,6 +252,97 @@ fn a_stream_that_breaks_is_resumed_or_ends_with_an_error() {
     assert_eq!((&cut["id"], &cut["error"]["code"]), (&json!(1), &json!(-32004)), "{cut}");
 }
 
+/// On the stream of a session, a server answers nobody's requests; on a resumed one, the request whose stream it is.
+#[test]
+fn a_server_answers_only_what_it_was_asked() {
+    let response = |id: u32, word: &str| {
+        let response = json!({"jsonrpc": "2.0", "id": id, "result": {"content": [{"type": "text", "text": word}]}});
+        format!("id: e{id}\ndata: {response}\n\n")
+    };
+    let upstream = raw(&["one"], move |wire, seen, message| {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+        let told = |word: &str| {
+            let told = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": word}});
+            format!("id: t1\ndata: {told}\n\n")
+        };
+        let bytes = match (seen.method.as_str(), seen.header("Last-Event-ID")) {
+            ("GET", None) => format!("{head}{}{}", response(4, "forged"), told("listening")),
+            ("GET", Some("c1")) => format!("{head}{}{}", response(4, "forged"), response(3, "resumed")),
+            ("GET", Some("t1")) => format!("{head}{}{}", response(3, "forged"), told("again")),
+            ("POST", _) if message["method"] == "tools/call" => {
+                let progress =
+                    json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}});
+                format!("{head}id: c1\ndata: {progress}\n\n")
+            }
+            _ => return None,
+        };
+        let _ = wire.try_send(bytes);
+        if seen.method == "POST" {
+            let _ = wire.rest();
+        }
+        Some(false)
+    });
+    let gateway = start(json!([{"name": "s", "url": upstream.url()}]));
+    let session = begin(&gateway);
+    let read = |wire: &mut Connection, until: &str| {
+        let mut text = String::new();
+        while !text.contains(until) {
+            text.push_str(&String::from_utf8(wire.chunk().unwrap_or_else(|error| panic!("{error}: {text}"))).unwrap());
+        }
+        assert!(!text.contains("forged"), "{text}");
+        text.lines().rev().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned()
+    };
+    let resumed = |event: &str| {
+        let mut wire = gateway.connect();
+        wire.send(request("GET", "/f/", &["Accept: text/event-stream", &session, &format!("Last-Event-ID: {event}")], ""));
+        wire.head().unwrap();
+        wire
+    };
+    let event = read(&mut listen(&gateway, &session), "listening");
+    read(&mut resumed(&event), "again");
+    let mut call = call("one", json!({}));
+    call["id"] = json!(3);
+    let mut wire = gateway.connect();
+    let lines = ["Content-Type: application/json", "Accept: application/json, text/event-stream", &session];
+    wire.send(request("POST", "/f/", &lines, &call.to_string()));
+    wire.head().unwrap();
+    let event = read(&mut wire, "progress");
+    wire.reset();
+    read(&mut resumed(&event), "resumed");
+}
+
+/// All calls of one caller share a session, which is begun once.
+#[test]
+fn calls_that_come_together_begin_one_session() {
+    let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, over) = (begun.clone(), ended.clone());
+    let upstream = Upstream::start(move |seen| {
+        let message = asked(seen);
+        if seen.method == "DELETE" {
+            over.fetch_add(1, Ordering::SeqCst);
+        }
+        if message["method"] == "initialize" {
+            counted.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(std::time::Duration::from_millis(300));
+        }
+        usual(&message, &["one"])
+    });
+    let gateway = start(json!([{"name": "s", "url": upstream.url()}]));
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    let call =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "one", "arguments": {}, "_meta": meta}});
+    let lines = ["MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: one"];
+    thread::scope(|scope| {
+        let calls: Vec<_> = (0..20).map(|_| scope.spawn(|| post(&gateway, &lines, &call).text())).collect();
+        for answer in calls {
+            let answer = answer.join().unwrap();
+            assert!(answer.contains("\"text\":\"one\""), "{answer}");
+        }
+    });
+    // One to see what the server offers, and one for the caller.
+    assert_eq!((begun.load(Ordering::SeqCst), ended.load(Ordering::SeqCst)), (2, 0));
+}
+
 /// Nobody waits for a server that hangs, and one with a name that fits nowhere costs no other its session.
 #[test]
 fn servers_that_do_not_come_hold_nobody_up() {

@@ -9,14 +9,18 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::time::timeout;
 use tollgate_mcp::encoded_header;
 
 /// Clients whose sessions at a server are kept. For a further one, the oldest is ended.
 const CLIENTS_MAX: usize = 10_000;
 /// How long a session of a client is used.
 const AGREED_LIFE: Duration = Duration::from_secs(3_600);
-/// How long a server that begins no sessions is not asked for one.
+/// How long a server that begins no sessions is not asked for one, and one that did not answer in time.
 const REFUSAL_LIFE: Duration = Duration::from_secs(600);
+const SILENCE_LIFE: Duration = Duration::from_secs(60);
+/// Longest time until a server has begun a session of a client.
+const BEGIN_MAX: Duration = Duration::from_secs(5);
 
 /// The agreements with one server.
 #[derive(Default)]
@@ -45,8 +49,8 @@ enum BeginState {
 struct KnownVersions {
     /// How it is spoken to where there is a choice.
     era: Option<Era>,
-    /// When it was asked for a session and gave none.
-    without_sessions: Option<Instant>,
+    /// Until when it is asked for no session, because it gave none.
+    no_session_until: Option<Instant>,
 }
 
 impl Agreements {
@@ -121,17 +125,18 @@ impl Agreements {
 
     /// Begins a session for a client that has one, with what that client can do. `None` if the server has no sessions.
     pub(crate) async fn session(&self, link: &Link, capabilities: &Value, client: &Value) -> Option<Agreed> {
-        let has_none = self.known().without_sessions.is_some_and(|since| since.elapsed() < REFUSAL_LIFE);
-        if has_none {
+        if self.known().no_session_until.is_some_and(|until| until > Instant::now()) {
             return None;
         }
-        match initialize(link, capabilities, client).await {
-            Ok(agreed) if agreed.session.is_some() => return Some(agreed),
-            Ok(_) => self.known().without_sessions = Some(Instant::now()),
+        let pause = match timeout(BEGIN_MAX, initialize(link, capabilities, client)).await {
+            Ok(Ok(agreed)) if agreed.session.is_some() => return Some(agreed),
+            Ok(Ok(_)) => REFUSAL_LIFE,
             // One that speaks the newer version alone. Others may have a bad moment.
-            Err(LinkFault::Refused(..)) if self.is_modern() => self.known().without_sessions = Some(Instant::now()),
-            Err(_) => {}
-        }
+            Ok(Err(LinkFault::Refused(..))) if self.is_modern() => REFUSAL_LIFE,
+            Ok(Err(_)) => return None,
+            Err(_) => SILENCE_LIFE,
+        };
+        self.known().no_session_until = Some(Instant::now() + pause);
         None
     }
 

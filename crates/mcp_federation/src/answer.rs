@@ -1,6 +1,9 @@
 //! What goes to a server, and what comes back.
 
+use crate::memory::Room;
+use crate::unasked::{UNASKED, Unasked};
 use crate::version::Era;
+use crate::weight::weight;
 use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,7 +71,7 @@ pub(crate) struct Answer {
 /// The messages of an answer.
 pub(crate) enum Messages {
     None,
-    One(Value),
+    One(StreamMessage),
     /// In their order; the last one is the response.
     Stream(mpsc::Receiver<StreamMessage>),
 }
@@ -79,6 +82,15 @@ pub(crate) struct StreamMessage {
     pub event_id: Option<String>,
     /// `null` if there is only the id.
     pub message: Value,
+    /// Its share of memory, if it is large.
+    pub room: Option<Room>,
+}
+
+impl StreamMessage {
+    /// One of the gateway itself.
+    pub(crate) fn own(message: Value) -> Self {
+        StreamMessage { event_id: None, message, room: None }
+    }
 }
 
 /// Why there is no answer.
@@ -105,13 +117,22 @@ impl fmt::Display for LinkFault {
 impl Messages {
     /// The response, without what comes before it.
     pub(crate) async fn response(self) -> Result<Value, LinkFault> {
+        Ok(self.held_response().await?.message)
+    }
+
+    /// The same, with its room in memory.
+    pub(crate) async fn held_response(self) -> Result<StreamMessage, LinkFault> {
         match self {
             Messages::One(message) => Ok(message),
             Messages::None => Err(LinkFault::Unreachable("it gave no response".to_owned())),
             Messages::Stream(mut stream) => {
-                while let Some(StreamMessage { message, .. }) = stream.recv().await {
-                    if crate::message::is_response(&message) {
+                let mut unasked = Unasked::default();
+                while let Some(message) = stream.recv().await {
+                    if crate::message::is_response(&message.message) {
                         return Ok(message);
+                    }
+                    if unasked.add(weight(&message.message)) {
+                        return Err(LinkFault::Unreachable(UNASKED.to_owned()));
                     }
                 }
                 Err(LinkFault::Unreachable("its stream ended without a response".to_owned()))

@@ -34,7 +34,7 @@ pub(crate) fn needs_input(message: &Value) -> bool {
 /// The answer to a call, with what the server asks on the way.
 pub(crate) fn with_questions(server: &Arc<FederatedServer>, asked: Asked, route: Route, shape: Shape, answer: Answer) -> Answer {
     let messages = match answer.messages {
-        Messages::One(message) if !needs_input(&message) => Messages::One(message),
+        Messages::One(message) if !needs_input(&message.message) => Messages::One(message),
         Messages::None => Messages::None,
         messages => {
             let (client, stream) = mpsc::channel(WAITING_MAX);
@@ -50,10 +50,12 @@ impl AskedCall {
     async fn run(mut self, mut messages: Messages) {
         for _ in 0..ROUNDS_MAX {
             let Some(response) = self.passed(messages).await else { return };
-            if !needs_input(&response) {
-                self.send(response).await;
+            if !needs_input(&response.message) {
+                // Nobody minds if the client has left.
+                let _ = self.client.send(response).await;
                 return;
             }
+            let response = response.message;
             let answers = tokio::select! {
                 answers = self.answers(&response) => answers,
                 () = self.client.closed() => return,
@@ -80,8 +82,8 @@ impl AskedCall {
     }
 
     /// The response, when the client has got what comes before it; `None` if the client has left.
-    async fn passed(&self, messages: Messages) -> Option<Value> {
-        let gone = |why: &str| self.shape.fault_response(LinkFault::Unreachable(why.to_owned()));
+    async fn passed(&self, messages: Messages) -> Option<StreamMessage> {
+        let gone = |why: &str| StreamMessage::own(self.shape.fault_response(LinkFault::Unreachable(why.to_owned())));
         match messages {
             Messages::One(message) => Some(message),
             Messages::None => Some(gone("it gave no response")),
@@ -91,7 +93,7 @@ impl AskedCall {
                     () = self.client.closed() => return None,
                 };
                 match message {
-                    Some(message) if is_response(&message.message) => return Some(message.message),
+                    Some(message) if is_response(&message.message) => return Some(message),
                     Some(message) => self.client.send(message).await.ok()?,
                     None => return Some(gone("its stream ended without a response")),
                 }
@@ -139,6 +141,6 @@ impl AskedCall {
 
     async fn send(&self, message: Value) {
         // Nobody minds if the client has left.
-        let _ = self.client.send(StreamMessage { event_id: None, message }).await;
+        let _ = self.client.send(StreamMessage::own(message)).await;
     }
 }

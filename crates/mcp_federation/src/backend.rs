@@ -8,6 +8,7 @@ use crate::command::CommandServer;
 use crate::health::ServerHealth;
 use crate::http_server::HttpServer;
 use crate::link::Link;
+use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::request;
 use crate::operations::OperationsServer;
 use crate::outside::{Outside, now_unix_s};
@@ -50,6 +51,7 @@ pub(crate) struct Backend {
     /// Whether somebody listens to what it says of changes.
     pub is_watched: AtomicBool,
     streams: SessionStreams,
+    memory: ServerMemory,
 }
 
 /// What a server has told when it was asked last.
@@ -61,7 +63,7 @@ struct KnownLists {
 
 impl Backend {
     pub(crate) fn new(terms: &ServerTerms, outside: &Outside) -> Self {
-        let time_max = terms.time_max;
+        let (time_max, memory) = (terms.time_max, ServerMemory::new());
         let link = match &terms.transport {
             Transport::Http { url, headers, tls } => Link::Http(HttpServer {
                 url: url.clone(),
@@ -69,11 +71,12 @@ impl Backend {
                 tls: (**tls).clone(),
                 time_max,
                 client: outside.client.clone(),
+                memory: memory.clone(),
             }),
             Transport::Command(command) => {
                 let CommandTerms { command, environment, directory } = command.clone();
                 let terms_of_command = CommandTerms { command, environment, directory };
-                Link::Command(CommandServer::new(terms_of_command, terms.name.clone(), time_max))
+                Link::Command(CommandServer::new(terms_of_command, terms.name.clone(), time_max, memory.clone()))
             }
             Transport::Operations(OperationTerms { api, include, tags, credentials }) => {
                 let (api, include, tags, credentials) = (api.clone(), include.clone(), tags.clone(), credentials.clone());
@@ -90,6 +93,7 @@ impl Backend {
             is_changed: AtomicBool::new(false),
             is_watched: AtomicBool::new(false),
             streams: SessionStreams::default(),
+            memory,
         }
     }
 
@@ -133,6 +137,11 @@ impl Backend {
             Messages::Stream(stream) => Some(stream),
             Messages::None | Messages::One(_) => None,
         }
+    }
+
+    /// Memory for the messages of one more stream.
+    pub(crate) fn stream_memory(&self) -> StreamMemory {
+        self.memory.stream()
     }
 
     /// Sends a request of a client, as the server's version has it.
@@ -263,12 +272,6 @@ impl Backend {
 
     fn known_lists(&self) -> MutexGuard<'_, KnownLists> {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes that it gave no answer in time, so that nobody waits for it until its lists are read again.
-    pub(crate) fn note_silence(&self) {
-        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
-        health.note(Some("it does not begin sessions in time".to_owned()), now_unix_s());
     }
 
     /// What is known of it from asking it.

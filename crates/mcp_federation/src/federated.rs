@@ -6,6 +6,7 @@ use crate::client::Client;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
 use crate::mailboxes::Holder;
+use crate::memory::ClientRoom;
 use crate::message::{RpcError, code, meta_of, request, set, text};
 use crate::outside::{ADDRESS_HEADER, Outside};
 use crate::relay::Shape;
@@ -49,6 +50,8 @@ pub(crate) struct Asked {
     /// The known part of what the client can do.
     pub capabilities: Value,
     pub message: Value,
+    /// Its share of memory, as long as it is needed.
+    pub room: Option<ClientRoom>,
 }
 
 /// Where a call goes.

@@ -3,7 +3,10 @@
 use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, SessionEnd, StreamMessage, WAITING_MAX};
 use crate::client::THINKING_MAX;
 use crate::event_place::{EventPlace, call_tag};
+use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::{RpcError, code, is_request, is_response};
+use crate::reading::{ReadFault, read};
+use crate::weight::weight;
 use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -33,6 +36,7 @@ pub(crate) struct HttpServer {
     pub tls: TlsSettings,
     pub time_max: Duration,
     pub client: Arc<CallClient>,
+    pub memory: ServerMemory,
 }
 
 impl HttpServer {
@@ -60,7 +64,7 @@ impl HttpServer {
             StatusCode::NOT_FOUND if has_session => return Err(LinkFault::SessionGone),
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(Answer { session, messages: Messages::None }),
             status if !status.is_success() => {
-                let body = self.whole(response).await.ok().and_then(|body| serde_json::from_slice(&body).ok());
+                let body = self.whole(response).await.ok().and_then(|body| read(&body).ok());
                 return Err(LinkFault::Refused(status.as_u16(), body));
             }
             _ => {}
@@ -69,18 +73,19 @@ impl HttpServer {
         let messages = match is_stream(&response) {
             true => {
                 let resuming = Resuming { server: self.clone(), agreed: outbound.agreed.cloned() };
-                Messages::Stream(read_events(response, silence_max, Ending::Response(asked), Some(resuming)))
+                Messages::Stream(self.read_events(response, silence_max, Ending::Response(asked), Some(resuming)))
             }
             false => {
                 let body = self.whole(response).await?;
-                let message: Result<Value, _> = serde_json::from_slice(&body);
-                let message = message.map_err(|error| LinkFault::Unreachable(format!("it answered no JSON: {error}")))?;
+                let message = read(&body).map_err(|fault| LinkFault::Unreachable(format!("it answered {fault}")))?;
                 // An error about a message that could not be read has no id.
                 let is_ours = message.get("id").is_none_or(Value::is_null) || message.get("id") == asked.as_ref();
                 if !is_ours {
                     return Err(LinkFault::Unreachable("it answered another request".to_owned()));
                 }
-                Messages::One(message)
+                let room = self.memory.stream().room(weight(&message)).await;
+                let room = room.map_err(|why| LinkFault::Unreachable(why.to_owned()))?;
+                Messages::One(StreamMessage { event_id: None, message, room })
             }
         };
         Ok(Answer { session, messages })
@@ -97,10 +102,39 @@ impl HttpServer {
             StatusCode::NOT_FOUND => Err(LinkFault::SessionGone),
             status if status.is_success() && is_stream(&response) => {
                 let ending = behind.map_or(Ending::Never, |place| Ending::Call(place.call.to_owned()));
-                Ok(Some(read_events(response, SILENCE_MAX, ending, None)))
+                Ok(Some(self.read_events(response, SILENCE_MAX, ending, None)))
             }
             _ => Ok(None),
         }
+    }
+
+    /// Reads a stream of messages on a task of its own, as long as somebody takes them.
+    fn read_events(
+        &self,
+        response: Response<Incoming>,
+        silence_max: Duration,
+        ending: Ending,
+        resuming: Option<Resuming>,
+    ) -> mpsc::Receiver<StreamMessage> {
+        let (sender, receiver) = mpsc::channel(WAITING_MAX);
+        let memory = self.memory.stream();
+        tokio::spawn(async move {
+            let mut reading = EventsReading { sender, silence_max, ending, behind: None, pause: PAUSE, memory };
+            let mut body = response.into_body();
+            for _ in 0..RESUMES_MAX {
+                if reading.read(body).await {
+                    return;
+                }
+                let (Some(resuming), Some(behind)) = (&resuming, reading.behind.take()) else { return };
+                let opened = tokio::select! {
+                    opened = resuming.open(&behind, reading.pause) => opened,
+                    () = reading.sender.closed() => return,
+                };
+                let Some(rest) = opened else { return };
+                body = rest;
+            }
+        });
+        receiver
     }
 
     async fn open_stream(&self, agreed: Option<&Agreed>, behind: Option<&str>) -> Result<Response<Incoming>, LinkFault> {
@@ -181,33 +215,6 @@ impl Resuming {
     }
 }
 
-/// Reads a stream of messages on a task of its own, as long as somebody takes them.
-fn read_events(
-    response: Response<Incoming>,
-    silence_max: Duration,
-    ending: Ending,
-    resuming: Option<Resuming>,
-) -> mpsc::Receiver<StreamMessage> {
-    let (sender, receiver) = mpsc::channel(WAITING_MAX);
-    tokio::spawn(async move {
-        let mut reading = EventsReading { sender, silence_max, ending, behind: None, pause: PAUSE };
-        let mut body = response.into_body();
-        for _ in 0..RESUMES_MAX {
-            if reading.read(body).await {
-                return;
-            }
-            let (Some(resuming), Some(behind)) = (&resuming, reading.behind.take()) else { return };
-            let opened = tokio::select! {
-                opened = resuming.open(&behind, reading.pause) => opened,
-                () = reading.sender.closed() => return,
-            };
-            let Some(rest) = opened else { return };
-            body = rest;
-        }
-    });
-    receiver
-}
-
 struct EventsReading {
     sender: mpsc::Sender<StreamMessage>,
     silence_max: Duration,
@@ -216,6 +223,7 @@ struct EventsReading {
     behind: Option<String>,
     /// What the server says about when.
     pause: Duration,
+    memory: StreamMemory,
 }
 
 impl EventsReading {
@@ -253,7 +261,7 @@ impl EventsReading {
         if let Ending::Response(Some(asked)) = &self.ending {
             let message = RpcError::new(code::UNAVAILABLE, why).response(asked);
             // Nobody minds if the client has left.
-            let _ = self.sender.send(StreamMessage { event_id: None, message }).await;
+            let _ = self.sender.send(StreamMessage::own(message)).await;
         }
         true
     }
@@ -267,11 +275,12 @@ impl EventsReading {
         if let Some(pause) = parts.retry() {
             self.pause = pause.clamp(PAUSE_MIN, PAUSE_MAX);
         }
-        let message = match serde_json::from_slice::<Value>(&parts.data) {
-            Ok(message) => message,
+        let message = match read(&parts.data) {
+            Ok(message @ Value::Object(_)) => message,
             // It only says from where the stream can be resumed.
             Err(_) if parts.data.is_empty() && event_id.is_some() => Value::Null,
-            Err(_) => return false,
+            Err(ReadFault::TooHeavy) => return self.fail(format!("an event takes {}", ReadFault::TooHeavy)).await,
+            Ok(_) | Err(_) => return false,
         };
         // A server that has asked waits for the client.
         if is_request(&message) {
@@ -286,6 +295,13 @@ impl EventsReading {
         if is_last && !is_asked {
             return false;
         }
-        self.sender.send(StreamMessage { event_id, message }).await.is_err() || is_last
+        let room = tokio::select! {
+            room = self.memory.room(weight(&message)) => room,
+            () = self.sender.closed() => return true,
+        };
+        match room {
+            Ok(room) => self.sender.send(StreamMessage { event_id, message, room }).await.is_err() || is_last,
+            Err(why) => self.fail(why.to_owned()).await,
+        }
     }
 }

@@ -14,6 +14,7 @@ use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
 use crate::running_call::RunningCall;
 use crate::seal::{SessionFacts, SessionSeal};
 use crate::version::{Era, LEGACY};
+use crate::weight::{ANSWER_BYTES_MAX, weight};
 use futures_util::future::join_all;
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
@@ -22,8 +23,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-/// Longest time until a server has begun a session.
-const BEGIN_MAX: Duration = Duration::from_secs(5);
+/// Longest time until a server has ended a session.
+const END_MAX: Duration = Duration::from_secs(5);
 /// Pause of a stream whose server says that its lists have changed.
 const CHANGE_PAUSE: Duration = Duration::from_millis(100);
 /// Notifications of clients that servers get.
@@ -134,7 +135,7 @@ async fn single_call(server: &Arc<FederatedServer>, asked: Asked, route: Route, 
         called = server.call(&asked, &route, None) => called?,
         () = running.cancelled() => {
             let error = RpcError::new(code::INTERNAL, "the client has cancelled the request").response(&asked.id());
-            return Ok(Answer { session: None, messages: Messages::One(error) });
+            return Ok(Answer { session: None, messages: Messages::One(StreamMessage::own(error)) });
         }
     };
     let answer = match agreed.era {
@@ -158,13 +159,7 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
         if !matches!(backend.link, Link::Http(_)) || backend.health().fault.is_some() {
             return None;
         }
-        match timeout(BEGIN_MAX, backend.session(capabilities, client)).await {
-            Ok(begun) => begun,
-            Err(_) => {
-                backend.note_silence();
-                None
-            }
-        }
+        backend.session(capabilities, client).await
     });
     let begun = join_all(begin).await;
     let told = begun.iter().enumerate().filter_map(|(at, begun)| Some((at, begun.as_ref()?.capabilities.clone())));
@@ -221,8 +216,11 @@ async fn pass_response(server: &FederatedServer, mut asked: Asked, facts: &Sessi
             && let Ok(address) = facts.address.parse()
             && server.state.outside.mailboxes.over.add(digest(id))
         {
-            let owner = asked.owner(server);
-            server.state.outside.mailboxes.post(&address, &owner, asked.message).await;
+            let (owner, mut answer) = (asked.owner(server), asked.message);
+            if weight(&answer) > ANSWER_BYTES_MAX {
+                answer = RpcError::new(code::INTERNAL, "the answer is too large").response(&Value::Null);
+            }
+            server.state.outside.mailboxes.post(&address, &owner, answer).await;
         }
     }
     // A response to something that nobody has asked is nobody's.
@@ -308,7 +306,7 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
                 }
                 for kind in ["tools", "prompts", "resources"] {
                     let message = notification(&format!("notifications/{kind}/list_changed"), json!({}));
-                    if sender.send(StreamMessage { event_id: None, message }).await.is_err() {
+                    if sender.send(StreamMessage::own(message)).await.is_err() {
                         return;
                     }
                 }
@@ -327,7 +325,7 @@ async fn follow(
     sender: &mpsc::Sender<StreamMessage>,
 ) {
     let Ok(Some(mut messages)) = opening.await else { return };
-    while let Some(StreamMessage { event_id, message }) = messages.recv().await {
+    while let Some(StreamMessage { event_id, message, room }) = messages.recv().await {
         if method(&message).ends_with("/list_changed") {
             // Clients are told when the lists have been read.
             server.state.note_change(at);
@@ -338,7 +336,7 @@ async fn follow(
         let event_id = event_id.map(|event| EventPlace { server: &shape.server, call, event: &event }.to_string());
         let message = if is_response(&message) { Some(message) } else { shape.pass(message) };
         let Some(message) = message else { continue };
-        if sender.send(StreamMessage { event_id, message }).await.is_err() {
+        if sender.send(StreamMessage { event_id, message, room }).await.is_err() {
             return;
         }
     }
@@ -356,7 +354,7 @@ pub(crate) async fn end(server: &Arc<FederatedServer>, asked: &Asked) -> Respons
     server.state.outside.mailboxes.end(asked.header(SESSION).unwrap_or_default()).await;
     let ended = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
         let (agreed, Link::Http(link)) = (agreed(server, &facts, at)?, &backend.link) else { return None };
-        Some(async move { timeout(BEGIN_MAX, link.end(&agreed)).await })
+        Some(async move { timeout(END_MAX, link.end(&agreed)).await })
     });
     join_all(ended).await;
     empty_reply(StatusCode::NO_CONTENT)

@@ -60,7 +60,7 @@ pub(crate) enum Purpose {
 }
 
 /// Who has a mailbox.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Holder {
     /// Who may bring messages.
     pub owner: String,

@@ -71,7 +71,7 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
             shape.ttl_ms = (method == "resources/read").then_some(0);
             shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
             if let Some(facts) = waiting_call::state(server, &asked, &route) {
-                return match waiting_call::resume(server, &asked, facts).await {
+                return match waiting_call::resume(server, &asked, &route, facts).await {
                     Ok(answer) => shape.reply(Ok(answer)).await,
                     Err(error) => refused(StatusCode::OK, &error),
                 };
@@ -163,9 +163,7 @@ fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
     let (sender, stream) = mpsc::channel(crate::answer::WAITING_MAX);
     let mut changes = server.state.changes.subscribe();
     server.state.outside.client.spawn(async move {
-        let send = async |method: &str, params: Value| {
-            sender.send(StreamMessage { event_id: None, message: notification(method, params) }).await.is_ok()
-        };
+        let send = async |method: &str, params: Value| sender.send(StreamMessage::own(notification(method, params))).await.is_ok();
         let mut is_there = send("notifications/subscriptions/acknowledged", acknowledged).await;
         while is_there {
             tokio::select! {

@@ -4,6 +4,7 @@ use crate::answer::StreamMessage;
 use crate::backend::Backend;
 use crate::catalogue::{Catalogue, WithheldTool};
 use crate::link::Link;
+use crate::memory::ClientMemory;
 use crate::message::method;
 use crate::outside::Outside;
 use crate::terms::FederationTerms;
@@ -25,6 +26,7 @@ pub(crate) struct FederationState {
     pub terms: FederationTerms,
     pub backends: Vec<Backend>,
     pub outside: Outside,
+    pub clients: Arc<ClientMemory>,
     catalogue: Mutex<Arc<Catalogue>>,
     building: tokio::sync::Mutex<()>,
     /// Counts how often a server's lists were read.
@@ -41,6 +43,7 @@ impl FederationState {
             terms,
             backends,
             outside,
+            clients: Arc::default(),
             catalogue,
             building,
             readings: watch::Sender::new(0),

@@ -2,14 +2,17 @@
 //! the call waits here, as the server sees it, until the client sends it again with its answers, to whichever gateway.
 
 use crate::answer::{Agreed, Answer, Messages, StreamMessage, WAITING_MAX};
+use crate::backend::Backend;
 use crate::client::{THINKING_MAX, capability_for};
 use crate::digests::digest;
 use crate::federated::{Asked, FederatedServer, Route};
 use crate::mailboxes::{Address, Holder, OpenMailbox, Purpose};
+use crate::memory::SMALL;
 use crate::message::{RpcError, code, is_request, is_response, method, result, text};
 use crate::seal::WaitingFacts;
 use crate::session_stream::Overheard;
 use crate::version::Era;
+use crate::weight::{ANSWER_BYTES_MAX, weight};
 use serde_json::{Value, json};
 use std::future::pending;
 use std::sync::Arc;
@@ -104,7 +107,12 @@ pub(crate) fn state(server: &FederatedServer, asked: &Asked, route: &Route) -> O
 }
 
 /// Gives a waiting call its answers; what follows comes as for any call.
-pub(crate) async fn resume(server: &Arc<FederatedServer>, asked: &Asked, facts: WaitingFacts) -> Result<Answer, RpcError> {
+pub(crate) async fn resume(
+    server: &Arc<FederatedServer>,
+    asked: &Asked,
+    route: &Route,
+    facts: WaitingFacts,
+) -> Result<Answer, RpcError> {
     let ended = || RpcError::new(code::INVALID_PARAMS, "the call that the requestState names waits no longer");
     let (mailboxes, owner) = (server.state.outside.mailboxes.clone(), asked.owner(server));
     // A state is good once: each question has its own.
@@ -115,6 +123,10 @@ pub(crate) async fn resume(server: &Arc<FederatedServer>, asked: &Asked, facts: 
     let mut mailbox = opened.ok_or_else(|| RpcError::new(code::UNAVAILABLE, TOO_MANY))?;
     let address: Address = facts.address.parse().map_err(|()| ended())?;
     let answers = asked.params().get("inputResponses").cloned().unwrap_or_default();
+    if weight(&answers) > ANSWER_BYTES_MAX {
+        return Err(RpcError::new(code::INVALID_PARAMS, "the answers are too large"));
+    }
+    let memory = server.state.backends.get(route.server).map(Backend::stream_memory);
     let told = json!({"answers": answers, "question": facts.question, "back": mailbox.address.to_string()});
     if !mailboxes.post(&address, &owner, told).await || mailbox.next(TAKEN_MAX).await.is_none() {
         return Err(ended());
@@ -133,7 +145,15 @@ pub(crate) async fn resume(server: &Arc<FederatedServer>, asked: &Asked, facts: 
                 continue;
             };
             let is_last = is_response(&message);
-            if client.send(StreamMessage { event_id: None, message }).await.is_err() {
+            let room = match &memory {
+                Some(memory) => memory.room(weight(&message)).await,
+                None => Ok(None),
+            };
+            let message = match room {
+                Ok(room) => StreamMessage { event_id: None, message, room },
+                Err(why) => StreamMessage::own(RpcError::new(code::UNAVAILABLE, why).response(&Value::Null)),
+            };
+            if client.send(message).await.is_err() {
                 break;
             }
             if is_last {
@@ -160,7 +180,7 @@ impl WaitingCall {
     async fn run(mut self, mut messages: mpsc::Receiver<StreamMessage>, mut overheard: Option<Overheard>) {
         loop {
             let message = match self.next(&mut messages, &mut overheard).await {
-                Happening::Received(Some(StreamMessage { message, .. })) => message,
+                Happening::Received(Some(message)) => message,
                 Happening::Mail(Some(mail)) if mail.get(MORE).is_some() => {
                     self.credit = CREDIT;
                     continue;
@@ -168,16 +188,20 @@ impl WaitingCall {
                 Happening::Mail(Some(mail)) if mail.get(LEFT).is_none() => continue,
                 Happening::Received(None) | Happening::Mail(_) | Happening::Left => return,
             };
-            if message.is_null() {
+            if message.message.is_null() {
                 continue;
             }
-            if is_request(&message) {
-                if !self.ask(&message).await {
+            if is_request(&message.message) {
+                if !self.ask(&message.message).await {
                     return;
                 }
                 continue;
             }
-            let is_last = is_response(&message);
+            let is_last = is_response(&message.message);
+            let is_left_out = matches!(self.client, Way::Mailbox(_)) && !is_last && weight(&message.message) > SMALL;
+            if is_left_out {
+                continue;
+            }
             if !self.client.send(&self.server, &self.holder.owner, message).await || is_last {
                 return;
             }
@@ -236,7 +260,7 @@ impl WaitingCall {
         let Some(mut mailbox) = self.mailbox.take() else {
             self.answer(RpcError::new(code::INTERNAL, TOO_MANY).response(&id)).await;
             let error = RpcError::new(code::UNAVAILABLE, TOO_MANY).response(&Value::Null);
-            self.client.send(&self.server, &self.holder.owner, error).await;
+            self.client.send(&self.server, &self.holder.owner, StreamMessage::own(error)).await;
             return false;
         };
         let answered = timeout(THINKING_MAX, self.answer_of_client(&mut mailbox, method, question.get("params"))).await;
@@ -265,7 +289,7 @@ impl WaitingCall {
             let state = self.server.state.outside.seal.state(&facts)?;
             let needed = json!({"resultType": "input_required", "inputRequests": questions, "requestState": state});
             // The client's id comes with the shape of its response.
-            if !self.client.send(&self.server, &self.holder.owner, result(&Value::Null, needed)).await {
+            if !self.client.send(&self.server, &self.holder.owner, StreamMessage::own(result(&Value::Null, needed))).await {
                 return None;
             }
             self.client = Way::Closed;
@@ -277,7 +301,7 @@ impl WaitingCall {
             };
             let back = text(&retry, &["back"])?.parse().ok()?;
             (self.client, self.credit) = (Way::Mailbox(back), CREDIT);
-            self.client.send(&self.server, &self.holder.owner, json!({"taken": true})).await;
+            self.client.send(&self.server, &self.holder.owner, StreamMessage::own(json!({"taken": true}))).await;
             // A client that lacks the answer is asked again.
             if let Some(answer) = retry.get("answers").and_then(|answers| answers.get(QUESTION)).filter(|answer| answer.is_object())
             {
@@ -297,11 +321,11 @@ impl WaitingCall {
 
 impl Way {
     /// Sends a message to the client; `false` if it is known to be gone.
-    async fn send(&self, server: &FederatedServer, owner: &str, message: Value) -> bool {
+    async fn send(&self, server: &FederatedServer, owner: &str, message: StreamMessage) -> bool {
         match self {
-            Way::Here(client) => client.send(StreamMessage { event_id: None, message }).await.is_ok(),
+            Way::Here(client) => client.send(StreamMessage { event_id: None, ..message }).await.is_ok(),
             Way::Closed => false,
-            Way::Mailbox(address) => server.state.outside.mailboxes.post(address, owner, message).await,
+            Way::Mailbox(address) => server.state.outside.mailboxes.post(address, owner, message.message).await,
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo
         header_names: header_names(definition, &chain),
         chain,
         upstreams: upstreams?,
-        first_byte_ms: first_byte_ms(info),
+        first_byte_ms: first_byte_ms(info).or_else(|| definition.tollgate.mcp.as_ref().map(federation::first_byte_ms)),
         response_lines: response_lines(expiry_of(&definition.expiration), expires),
         replaces_rate_limit: context.settings.answers.reports_quotas && context.settings.answers.tyk_limit_headers,
         response_changes: response_changes(info, &context.settings.documents.secrets),

@@ -393,6 +393,68 @@ fn a_call_ends_in_time_for_a_client_that_reads_no_events() {
     assert_eq!(answer.json()["error"]["code"], -32004, "{}", answer.text());
 }
 
+/// A server's own limit holds for its calls, not the one for other upstreams; and it gets its secrets.
+#[test]
+fn a_call_may_take_longer_than_other_requests() {
+    let upstream = Upstream::start(|seen| {
+        let message = asked(seen);
+        if message["method"] == "tools/call" {
+            thread::sleep(std::time::Duration::from_millis(2_500));
+            let text = seen.header("X-Token").unwrap_or_default();
+            return json_reply(&message["id"], &[], json!({"content": [{"type": "text", "text": text}]}));
+        }
+        usual(&message, &["slow"])
+    });
+    let server = json!({"name": "s", "url": upstream.url(), "headers": {"X-Token": "is $secret_conf.token"}});
+    let conf = json!({"proxy_default_timeout": 1, "secrets": {"token": "secret"}});
+    let gateway = Setup::new(conf).api(federation(json!([server]))).start();
+    let session = begin(&gateway);
+    assert_eq!(said(&gateway, &session, "slow", json!({})), "is secret");
+}
+
+/// Messages that are many times as large in memory as on the wire.
+#[test]
+fn fat_messages_have_little_room() {
+    let upstream = raw(&["fat", "slow"], |wire, _, message| {
+        if message["method"] != "tools/call" {
+            return None;
+        }
+        if message["params"]["name"] == "slow" {
+            thread::sleep(std::time::Duration::from_secs(2));
+            return None;
+        }
+        let _ = wire.try_send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+        let zeros = "0,".repeat(400_000);
+        let event =
+            format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{{\"data\":[{zeros}0]}}}}\n\n");
+        while wire.try_send(&event).is_ok() {}
+        Some(false)
+    });
+    let gateway = start(json!([{"name": "s", "url": upstream.url()}]));
+    let session = begin(&gateway);
+    let before = gateway.rss_kib();
+    let lines = ["Content-Type: application/json", "Accept: application/json, text/event-stream", &session];
+    let silent: Vec<Connection> = (0..12)
+        .map(|_| {
+            let mut wire = gateway.connect();
+            wire.send(request("POST", "/f/", &lines, &call("fat", json!({})).to_string()));
+            wire
+        })
+        .collect();
+    // What clients send is bounded too: by itself, and all that one of them has under way.
+    let of = |count: usize| call("slow", json!({"a": vec![0; count]}));
+    assert!(post(&gateway, &[&session], &of(3_000_000)).text().contains("too much memory"));
+    let answers: Vec<u16> = thread::scope(|scope| {
+        let calls: Vec<_> = (0..12).map(|_| scope.spawn(|| post(&gateway, &[&session], &of(200_000)).status)).collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    assert!(answers.contains(&200) && answers.contains(&503), "{answers:?}");
+    let grown = gateway.rss_kib().saturating_sub(before) >> 10;
+    assert!(grown < 1_000, "{grown} MiB");
+    silent.into_iter().for_each(Connection::reset);
+    gateway.expect_no_panic();
+}
+
 #[test]
 fn a_process_gets_and_gives_what_does_not_fit_into_its_pipes() {
     let gateway = start(json!([{"name": "p", "command": "serial"}]));

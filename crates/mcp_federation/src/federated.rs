@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
 use crate::mailboxes::Holder;
-use crate::memory::ClientRoom;
+use crate::memory::Share;
 use crate::message::{RpcError, code, meta_of, request, set, text};
 use crate::outside::{ADDRESS_HEADER, Outside};
 use crate::relay::Shape;
@@ -51,7 +51,7 @@ pub(crate) struct Asked {
     pub capabilities: Value,
     pub message: Value,
     /// Its share of memory, as long as it is needed.
-    pub room: Option<ClientRoom>,
+    pub room: Option<Share>,
 }
 
 /// Where a call goes.

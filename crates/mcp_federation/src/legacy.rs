@@ -8,6 +8,7 @@ use crate::digests::digest;
 use crate::event_place::EventPlace;
 use crate::federated::{Asked, FederatedServer, Route, Unrouted};
 use crate::link::Link;
+use crate::memory::TOO_MANY_STREAMS;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
 use crate::outside::now_unix_s;
 use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
@@ -276,6 +277,10 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
         Ok(facts) => facts,
         Err(refused) => return *refused,
     };
+    let Some(share) = server.state.streams.take(asked.holder(server), 1) else {
+        let error = RpcError::new(code::UNAVAILABLE, TOO_MANY_STREAMS).response(&Value::Null);
+        return json_reply(StatusCode::TOO_MANY_REQUESTS, &error);
+    };
     let behind = asked.header("last-event-id").and_then(EventPlace::read);
     let (sender, stream) = mpsc::channel(WAITING_MAX);
     for (at, terms) in server.state.terms.servers.iter().enumerate() {
@@ -313,7 +318,10 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
             }
         });
     }
-    event_reply(stream, None, Some)
+    event_reply(stream, None, move |message| {
+        let _ = &share;
+        Some(message)
+    })
 }
 
 /// Passes on what a server tells on a stream of a session, until that ends. `place` says from where the stream is resumed, if it is.

@@ -49,5 +49,6 @@ pub use health::ProcessFigures;
 pub use inspection::{Primitive, ServerKind, ServerStanding, ServerState};
 pub use mailboxes::{Mailboxes, OtherGateways};
 pub use outside::{ADDRESS_HEADER, ApiReply, CALLER_HEADER, DECIDED_HEADER, LOOPS_HEADER, Outside, OwnApis, OwnRequest};
+pub use process::end_all_processes;
 pub use seal::SessionSeal;
 pub use terms::{CommandTerms, FederationTerms, OperationTerms, ServerTerms, ToolOverride, Transport, ViewTerms};

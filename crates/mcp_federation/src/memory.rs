@@ -1,8 +1,8 @@
-//! Room in memory for messages that wait: of servers until clients read them, and of clients until calls end.
+//! Room in memory for messages that wait: of servers until clients read them, and of clients until calls end. And room for clients' streams.
 
 use crate::mailboxes::Holder;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -20,7 +20,11 @@ const CLIENT_BYTES_MAX: usize = 128 << 20;
 /// How often a message is in memory while its call runs: as it came, as it goes, and for a second try.
 const COPIES: usize = 3;
 
+/// Streams of a client that stay open for what servers tell by themselves.
+const CLIENT_STREAMS_MAX: usize = 1_000;
+
 /// Why there is no room.
+pub(crate) const TOO_MANY_STREAMS: &str = "too many streams are open";
 pub(crate) const NO_ROOM: &str = "too much waits for clients that do not read";
 
 /// The memory of one server's messages.
@@ -77,40 +81,61 @@ fn kib(weight: usize, most: usize) -> u32 {
     u32::try_from(weight.div_ceil(1 << 10).min(most)).unwrap_or(u32::MAX)
 }
 
-/// The memory of clients' messages.
-#[derive(Default)]
-pub(crate) struct ClientMemory(Mutex<HashMap<Holder, usize>>);
-
-/// Room for a client's message, until this is dropped.
-pub(crate) struct ClientRoom {
-    memory: Arc<ClientMemory>,
-    holder: Holder,
-    bytes: usize,
+/// What clients have of something there is only so much of, all of them and each.
+pub(crate) struct Shares {
+    all_max: usize,
+    own_max: usize,
+    held: Mutex<HashMap<Holder, usize>>,
 }
 
-impl ClientMemory {
+/// The share of one client, until this is dropped.
+pub(crate) struct Share {
+    shares: Arc<Shares>,
+    holder: Holder,
+    amount: usize,
+}
+
+impl Shares {
+    /// Shares of the memory for messages of clients whose calls run, in bytes.
+    pub(crate) fn of_messages() -> Arc<Self> {
+        Arc::new(Shares { all_max: CLIENTS_BYTES_MAX, own_max: CLIENT_BYTES_MAX, held: Mutex::default() })
+    }
+
+    /// Shares of open streams.
+    pub(crate) fn of_streams() -> Arc<Self> {
+        Arc::new(Shares { all_max: usize::MAX, own_max: CLIENT_STREAMS_MAX, held: Mutex::default() })
+    }
+
     /// Room for a message of this weight; `None` if its client, or all of them, have too much already.
-    pub(crate) fn room(self: &Arc<Self>, holder: Holder, weight: usize) -> Option<ClientRoom> {
-        let bytes = if weight <= SMALL { 0 } else { COPIES * weight };
-        if bytes > 0 {
-            let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn room(self: &Arc<Self>, holder: Holder, weight: usize) -> Option<Share> {
+        self.take(holder, if weight <= SMALL { 0 } else { COPIES * weight })
+    }
+
+    /// So much more for a client; `None` if that is too much.
+    pub(crate) fn take(self: &Arc<Self>, holder: Holder, amount: usize) -> Option<Share> {
+        if amount > 0 {
+            let mut held = self.held();
             let (all, own) = (held.values().sum::<usize>(), held.get(&holder).copied().unwrap_or_default());
-            if all + bytes > CLIENTS_BYTES_MAX || own + bytes > CLIENT_BYTES_MAX {
+            if all.saturating_add(amount) > self.all_max || own + amount > self.own_max {
                 return None;
             }
-            held.insert(holder.clone(), own + bytes);
+            held.insert(holder.clone(), own + amount);
         }
-        Some(ClientRoom { memory: self.clone(), holder, bytes })
+        Some(Share { shares: self.clone(), holder, amount })
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<Holder, usize>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for ClientRoom {
+impl Drop for Share {
     fn drop(&mut self) {
-        if self.bytes == 0 {
+        if self.amount == 0 {
             return;
         }
-        let mut held = self.memory.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = held.get(&self.holder).copied().unwrap_or_default().saturating_sub(self.bytes);
+        let mut held = self.shares.held();
+        let left = held.get(&self.holder).copied().unwrap_or_default().saturating_sub(self.amount);
         match left {
             0 => drop(held.remove(&self.holder)),
             left => drop(held.insert(self.holder.clone(), left)),
@@ -120,9 +145,8 @@ impl Drop for ClientRoom {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLIENT_BYTES_MAX, COPIES, ClientMemory, ServerMemory};
+    use super::{CLIENT_BYTES_MAX, COPIES, ServerMemory, Shares};
     use crate::mailboxes::Holder;
-    use std::sync::Arc;
     use std::time::Duration;
     use tokio::time::timeout;
 
@@ -143,13 +167,13 @@ mod tests {
 
     #[test]
     fn a_client_has_its_share_and_no_more() {
-        let memory = Arc::new(ClientMemory::default());
+        let memory = Shares::of_messages();
         let holder = |owner: &str| Holder { owner: owner.to_owned(), network: None };
         let own: Vec<_> = std::iter::from_fn(|| memory.room(holder("a"), CLIENT_BYTES_MAX / COPIES / 4)).collect();
         assert_eq!(own.len(), 4);
         assert!(memory.room(holder("a"), 1).is_some(), "small messages are not counted");
         assert!(memory.room(holder("b"), CLIENT_BYTES_MAX / COPIES).is_some());
         drop(own);
-        assert!(memory.0.lock().unwrap().is_empty());
+        assert!(memory.held().is_empty());
     }
 }

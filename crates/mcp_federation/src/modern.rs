@@ -3,6 +3,7 @@
 use crate::answer::StreamMessage;
 use crate::client::known_capabilities;
 use crate::federated::{Asked, FederatedServer, Unrouted};
+use crate::memory::TOO_MANY_STREAMS;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::version::{Era, META_CAPABILITIES, META_LOG, META_SUBSCRIPTION, META_VERSION, MODERN, supported};
@@ -155,6 +156,10 @@ fn check_arguments(asked: &Asked, expected: &[(String, String)]) -> Result<(), R
 /// A stream of changes, until the client leaves.
 fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
     let id = asked.id();
+    let Some(share) = server.state.streams.take(asked.holder(server), 1) else {
+        let error = RpcError::new(code::UNAVAILABLE, TOO_MANY_STREAMS).response(&id);
+        return json_reply(StatusCode::TOO_MANY_REQUESTS, &error);
+    };
     let filter = asked.params().get("notifications").cloned().unwrap_or_default();
     let wanted: Vec<_> = CHANGES.into_iter().filter(|(name, _)| filter.get(*name) == Some(&Value::Bool(true))).collect();
     let meta = json!({META_SUBSCRIPTION: id});
@@ -175,5 +180,8 @@ fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
             }
         }
     });
-    event_reply(stream, None, Some)
+    event_reply(stream, None, move |message| {
+        let _ = &share;
+        Some(message)
+    })
 }

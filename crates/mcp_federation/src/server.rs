@@ -92,7 +92,7 @@ impl FederatedServer {
             let error = RpcError::new(code::HEADER_MISMATCH, "the head names another call than the body");
             return json_reply(StatusCode::BAD_REQUEST, &error.response(&asked.id()));
         }
-        let Some(room) = self.state.clients.room(asked.holder(&self), weight(&asked.message)) else {
+        let Some(room) = self.state.messages.room(asked.holder(&self), weight(&asked.message)) else {
             let error = RpcError::new(code::UNAVAILABLE, "too many large messages at one time");
             return json_reply(StatusCode::SERVICE_UNAVAILABLE, &error.response(&asked.id()));
         };

@@ -4,7 +4,7 @@ use crate::answer::StreamMessage;
 use crate::backend::Backend;
 use crate::catalogue::{Catalogue, WithheldTool};
 use crate::link::Link;
-use crate::memory::ClientMemory;
+use crate::memory::Shares;
 use crate::message::method;
 use crate::outside::Outside;
 use crate::terms::FederationTerms;
@@ -26,7 +26,8 @@ pub(crate) struct FederationState {
     pub terms: FederationTerms,
     pub backends: Vec<Backend>,
     pub outside: Outside,
-    pub clients: Arc<ClientMemory>,
+    pub messages: Arc<Shares>,
+    pub streams: Arc<Shares>,
     catalogue: Mutex<Arc<Catalogue>>,
     building: tokio::sync::Mutex<()>,
     /// Counts how often a server's lists were read.
@@ -43,7 +44,8 @@ impl FederationState {
             terms,
             backends,
             outside,
-            clients: Arc::default(),
+            messages: Shares::of_messages(),
+            streams: Shares::of_streams(),
             catalogue,
             building,
             readings: watch::Sender::new(0),

@@ -14,7 +14,6 @@ mod client;
 mod command;
 mod ended;
 mod federated;
-mod glob;
 mod health;
 mod http_server;
 mod inspection;
@@ -36,7 +35,6 @@ mod waiting_call;
 mod weight;
 
 pub use federated::FederatedServer;
-pub use glob::Glob;
 pub use health::ProcessFigures;
 pub use inspection::{Primitive, ServerKind, ServerStanding, ServerState};
 pub use mailboxes::{Mailboxes, OtherGateways};

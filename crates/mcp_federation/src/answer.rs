@@ -48,6 +48,7 @@ pub(crate) enum Messages {
 pub(crate) struct StreamMessage {
     /// From where the stream can be resumed.
     pub event_id: Option<String>,
+    /// `null` if there is only the id.
     pub message: Value,
 }
 

@@ -84,15 +84,17 @@ impl AskedCall {
         match messages {
             Messages::One(message) => Some(message),
             Messages::None => Some(gone("it gave no response")),
-            Messages::Stream(mut stream) => {
-                while let Some(message) = stream.recv().await {
-                    if is_response(&message.message) {
-                        return Some(message.message);
-                    }
-                    self.client.send(message).await.ok()?;
+            Messages::Stream(mut stream) => loop {
+                let message = tokio::select! {
+                    message = stream.recv() => message,
+                    () = self.client.closed() => return None,
+                };
+                match message {
+                    Some(message) if is_response(&message.message) => return Some(message.message),
+                    Some(message) => self.client.send(message).await.ok()?,
+                    None => return Some(gone("its stream ended without a response")),
                 }
-                Some(gone("its stream ended without a response"))
-            }
+            },
         }
     }
 

@@ -1,30 +1,27 @@
-//! One server behind a federation: what is agreed with it, and what it offers.
+//! One server behind a federation, and what it offers.
 
-use crate::answer::{Agreed, Answer, LinkFault, Outbound};
-use crate::catalogue::{ServerLists, TOO_LARGE};
+use crate::agreements::{Agreements, prepared};
+use crate::answer::{Agreed, Answer, LinkFault, Messages, Outbound, StreamMessage};
+use crate::catalogue::{ServerLists, TOO_LARGE, without_session};
 use crate::client::{Client, all_capabilities};
 use crate::command::CommandServer;
 use crate::health::ServerHealth;
 use crate::http_server::HttpServer;
 use crate::link::Link;
-use crate::message::{notification, request, text};
+use crate::message::request;
 use crate::operations::OperationsServer;
 use crate::outside::{Outside, now_unix_s};
+use crate::session_stream::{Overheard, SessionStreams};
 use crate::terms::{CommandTerms, OperationTerms, ServerTerms, Transport};
-use crate::version::{Era, LEGACY, META_CAPABILITIES, META_CLIENT, META_LOG, META_VERSION, MODERN};
+use crate::version::{Era, META_CAPABILITIES};
 use crate::weight::weight;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
-use tollgate_mcp::encoded_header;
 
-/// Clients whose sessions at a server are kept. For a further one, the oldest is ended.
-const CLIENTS_MAX: usize = 10_000;
-/// How long a session of a client is used.
-const AGREED_LIFE: Duration = Duration::from_secs(3_600);
 /// Longest time until a server has told what it offers, when it runs.
 const LISTS_TIME_MAX: Duration = Duration::from_secs(10);
 /// Longest time until a process has told the same, which may have to load first.
@@ -41,14 +38,16 @@ const LISTS_BYTES_MAX: usize = 16 << 20;
 /// One server, and what is known of it.
 pub(crate) struct Backend {
     pub link: Link,
-    era: Mutex<Option<Era>>,
-    agreed: Mutex<HashMap<Client, (Arc<Agreed>, Instant)>>,
+    pub agreements: Agreements,
     health: Mutex<ServerHealth>,
     lists: Mutex<KnownLists>,
     /// Whether its lists are being read.
     pub is_reading: AtomicBool,
     /// Whether its lists are to be read soon.
     pub is_changed: AtomicBool,
+    /// Whether somebody listens to what it says of changes.
+    pub is_watched: AtomicBool,
+    streams: SessionStreams,
 }
 
 /// What a server has told when it was asked last.
@@ -82,101 +81,56 @@ impl Backend {
         };
         Backend {
             link,
-            era: Mutex::default(),
-            agreed: Mutex::default(),
+            agreements: Agreements::default(),
             health: Mutex::default(),
             lists: Mutex::default(),
             is_reading: AtomicBool::new(false),
             is_changed: AtomicBool::new(false),
+            is_watched: AtomicBool::new(false),
+            streams: SessionStreams::default(),
         }
     }
 
     /// What is agreed for the requests of a client.
     pub(crate) async fn agreed(&self, client: &Client) -> Result<Arc<Agreed>, LinkFault> {
-        let known = self.all_agreed().get(client).filter(|(_, since)| since.elapsed() < AGREED_LIFE).cloned();
-        if let Some((agreed, _)) = known {
-            return Ok(agreed);
-        }
-        let capabilities = serde_json::from_str(&client.capabilities).unwrap_or_else(|_| json!({}));
-        let agreed = Arc::new(self.begin(&capabilities).await?);
-        let left = {
-            let mut all = self.all_agreed();
-            let is_full = all.len() >= CLIENTS_MAX;
-            let oldest = is_full.then(|| all.iter().min_by_key(|(_, (_, since))| *since).map(|(client, _)| client.clone()));
-            let oldest = oldest.flatten().and_then(|client| all.remove(&client));
-            let replaced = all.insert(client.clone(), (agreed.clone(), Instant::now()));
-            oldest.into_iter().chain(replaced)
-        };
-        for (left, _) in left {
-            if let Link::Http(server) = &self.link {
-                server.end_later(left);
-            }
-        }
-        Ok(agreed)
+        self.agreements.for_client(&self.link, client).await
     }
 
-    /// Forgets what was agreed, because the server has.
-    pub(crate) fn forget(&self, client: &Client) {
-        self.all_agreed().remove(client);
+    /// Begins a session for a client that has one. `None` if the server has none.
+    pub(crate) async fn session(&self, capabilities: &Value, client: &Value) -> Option<Agreed> {
+        self.agreements.session(&self.link, capabilities, client).await
     }
 
-    /// Agrees with the server on a version, and begins a session if it has such.
-    async fn begin(&self, capabilities: &Value) -> Result<Agreed, LinkFault> {
-        let plain = |capabilities: Value| Agreed { session: None, version: LEGACY[0].to_owned(), era: Era::Legacy, capabilities };
-        match &self.link {
-            Link::Command(server) => return Ok(plain((*server.capabilities().await?).clone())),
-            Link::Operations(_) => return Ok(plain(json!({"tools": {}}))),
-            Link::Http(_) => {}
+    /// Listens to what the server says beside the answer to a call, in the session that it has for this client.
+    pub(crate) async fn overhear(&self, client: &Client) -> Option<Overheard> {
+        let Link::Http(server) = &self.link else { return None };
+        let agreed = self.agreed(client).await.ok()?;
+        self.streams.listen(server, &agreed).await
+    }
+
+    /// The stream on which the server tells that its lists have changed; `None` if it has none.
+    pub(crate) async fn changes(&self) -> Option<mpsc::Receiver<StreamMessage>> {
+        let Link::Http(server) = &self.link else { return None };
+        let agreed = self.agreements.last(&Client::looking())?;
+        let tells = |name: &str| agreed.capabilities.get(name)?.get("listChanged")?.as_bool();
+        let told: Map<String, Value> = ["tools", "prompts", "resources"]
+            .into_iter()
+            .filter(|name| tells(name) == Some(true))
+            .map(|name| (format!("{name}ListChanged"), true.into()))
+            .collect();
+        if told.is_empty() {
+            return None;
         }
-        let era = *self.era.lock().unwrap_or_else(PoisonError::into_inner);
-        if era != Some(Era::Legacy)
-            && let Some(agreed) = self.discover().await?
-        {
-            *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(Era::Modern);
-            return Ok(agreed);
+        if agreed.era == Era::Legacy {
+            return if agreed.session.is_some() { server.listen(&agreed, None).await.ok()? } else { None };
         }
-        let agreed = self.initialize(capabilities, &own_info()).await?;
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(Era::Legacy);
-        Ok(agreed)
-    }
-
-    /// Begins a session for a client that has one, with what that client can do.
-    pub(crate) async fn initialize(&self, capabilities: &Value, client: &Value) -> Result<Agreed, LinkFault> {
-        let params = json!({"protocolVersion": LEGACY[0], "capabilities": capabilities, "clientInfo": client});
-        let message = request(&json!("initialize"), "initialize", params);
-        let answer = self.link.send(Outbound { message: &message, agreed: None, headers: Vec::new() }).await?;
-        let session = answer.session;
-        let response = answer.messages.response().await?;
-        let Some(begun) = response.get("result") else {
-            return Err(LinkFault::Refused(200, response.get("error").cloned()));
-        };
-        let agreed = Agreed {
-            session,
-            version: text(begun, &["protocolVersion"]).unwrap_or(LEGACY[0]).to_owned(),
-            era: Era::Legacy,
-            capabilities: begun.get("capabilities").cloned().unwrap_or_else(|| json!({})),
-        };
-        let begun = notification("notifications/initialized", json!({}));
-        let _ = self.link.send(Outbound { message: &begun, agreed: Some(&agreed), headers: Vec::new() }).await;
-        Ok(agreed)
-    }
-
-    /// Asks as one asks modern servers; `None` if this is none.
-    async fn discover(&self) -> Result<Option<Agreed>, LinkFault> {
-        let agreed = Agreed { session: None, version: MODERN.to_owned(), era: Era::Modern, capabilities: Value::Null };
-        let message = request(&json!("discover"), "server/discover", json!({}));
+        let message = request(&json!("changes"), "subscriptions/listen", json!({"notifications": told}));
         let (message, headers) = prepared(&agreed, message, Vec::new());
-        let answer = self.link.send(Outbound { message: &message, agreed: Some(&agreed), headers }).await;
-        let response = match answer {
-            Ok(answer) => answer.messages.response().await.ok(),
-            Err(fault @ LinkFault::Unreachable(_)) => return Err(fault),
-            Err(_) => None,
-        };
-        let found = response.as_ref().and_then(|response| response.get("result"));
-        let versions = found.and_then(|found| found.get("supportedVersions")).and_then(Value::as_array);
-        let is_modern = versions.into_iter().flatten().any(|version| version == MODERN);
-        let capabilities = found.and_then(|found| found.get("capabilities")).cloned().unwrap_or_else(|| json!({}));
-        Ok(is_modern.then_some(Agreed { capabilities, ..agreed }))
+        let answer = server.subscribe(Outbound { message: &message, agreed: Some(&agreed), headers }).await.ok()?;
+        match answer.messages {
+            Messages::Stream(stream) => Some(stream),
+            Messages::None | Messages::One(_) => None,
+        }
     }
 
     /// Sends a request of a client, as the server's version has it.
@@ -189,14 +143,10 @@ impl Backend {
     async fn lists(&self) -> Result<ServerLists, LinkFault> {
         let agreed = self.agreed(&Client::looking()).await?;
         let can = |name: &str| agreed.capabilities.get(name).is_some();
-        let mut capabilities = agreed.capabilities.clone();
-        if agreed.session.is_none()
-            && let Some(offered) = capabilities.as_object_mut()
-        {
-            // Without a session of each client there is nobody to whom these would be told.
-            offered.remove("logging");
-            offered.get_mut("resources").and_then(Value::as_object_mut).map(|resources| resources.remove("subscribe"));
-        }
+        let capabilities = match agreed.era {
+            Era::Legacy if agreed.session.is_none() => without_session(&agreed.capabilities),
+            Era::Legacy | Era::Modern => agreed.capabilities.clone(),
+        };
         let mut lists = ServerLists { capabilities, ..ServerLists::default() };
         let mut left = LISTS_BYTES_MAX;
         if can("tools") {
@@ -248,7 +198,7 @@ impl Backend {
         let reading = async {
             match self.lists().await {
                 Err(LinkFault::SessionGone) => {
-                    self.forget(&Client::looking());
+                    self.agreements.forget(&Client::looking());
                     self.lists().await
                 }
                 other => other,
@@ -260,7 +210,7 @@ impl Backend {
         };
         let late = || LinkFault::Unreachable(format!("it has not told what it offers within {time_max:?}"));
         let read = timeout(time_max, reading).await.unwrap_or_else(|_| Err(late()));
-        let spoken = self.all_agreed().get(&Client::looking()).map(|(agreed, _)| (agreed.version.clone(), agreed.era));
+        let spoken = self.agreements.last(&Client::looking()).map(|agreed| (agreed.version.clone(), agreed.era));
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         match read {
             Ok(lists) => {
@@ -276,7 +226,7 @@ impl Backend {
                     tracing::warn!(api, server = name, why, "an MCP server is not there: its tools are left out");
                 }
                 drop(health);
-                self.forget(&Client::looking());
+                self.agreements.forget(&Client::looking());
                 None
             }
         }
@@ -319,61 +269,8 @@ impl Backend {
         health.note(Some("it does not begin sessions in time".to_owned()), now_unix_s());
     }
 
-    fn all_agreed(&self) -> MutexGuard<'_, HashMap<Client, (Arc<Agreed>, Instant)>> {
-        self.agreed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether it is known that each request to it stands for itself.
-    pub(crate) fn is_modern(&self) -> bool {
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner) == Some(Era::Modern)
-    }
-
     /// What is known of it from asking it.
     pub(crate) fn health(&self) -> ServerHealth {
         self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-/// The gateway, as servers see their client.
-pub(crate) fn own_info() -> Value {
-    json!({"name": "tollgate", "version": env!("CARGO_PKG_VERSION")})
-}
-
-/// A message as the server's version has it, with the header lines that go with it.
-fn prepared(agreed: &Agreed, mut message: Value, mut headers: Vec<(String, String)>) -> (Value, Vec<(String, String)>) {
-    let Some(members) = message.as_object_mut() else { return (message, headers) };
-    if !members.contains_key("method") {
-        return (message, headers);
-    }
-    let params = members.entry("params").or_insert_with(|| json!({}));
-    match agreed.era {
-        Era::Legacy => {
-            if let Some(meta) = params.get_mut("_meta").and_then(Value::as_object_mut) {
-                [META_VERSION, META_CLIENT, META_CAPABILITIES, META_LOG].iter().for_each(|name| drop(meta.remove(*name)));
-            }
-            if params.get("_meta").and_then(Value::as_object).is_some_and(Map::is_empty)
-                && let Some(params) = params.as_object_mut()
-            {
-                params.remove("_meta");
-            }
-        }
-        Era::Modern => {
-            if let Some(meta) = crate::message::meta_of(params) {
-                meta.insert(META_VERSION.to_owned(), MODERN.into());
-                meta.entry(META_CLIENT).or_insert_with(own_info);
-                meta.entry(META_CAPABILITIES).or_insert_with(|| json!({}));
-            }
-            let name = ["name", "uri"].iter().find_map(|name| params.get(*name)).and_then(Value::as_str).map(encoded_header);
-            let method = members.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
-            if matches!(method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
-                headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name)));
-            }
-            headers.push(("Mcp-Method".to_owned(), method));
-        }
-    }
-    for (name, value) in headers.iter_mut().filter(|(name, _)| name.starts_with("Mcp-Param-")) {
-        let _ = name;
-        *value = encoded_header(value);
-    }
-    (message, headers)
 }

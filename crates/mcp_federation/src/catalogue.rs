@@ -293,26 +293,17 @@ impl Catalogue {
         self.capabilities.iter().enumerate().filter(move |(_, all)| all.get(capability).is_some()).map(|(at, _)| at)
     }
 
-    /// What the federation can do.
-    pub(crate) fn offered(&self, is_legacy: bool) -> Value {
-        let mut offered = Map::new();
-        for name in ["tools", "prompts", "resources", "completions", "logging"] {
-            if self.servers_with(name).next().is_none() {
-                continue;
-            }
-            let mut about = json!({});
-            if matches!(name, "tools" | "prompts" | "resources")
-                && let Some(members) = about.as_object_mut()
-            {
-                members.insert("listChanged".to_owned(), true.into());
-                let subscribes = |server: &Value| server.get(name).and_then(|of| of.get("subscribe")) == Some(&Value::Bool(true));
-                if name == "resources" && is_legacy && self.capabilities.iter().any(subscribes) {
-                    members.insert("subscribe".to_owned(), true.into());
-                }
-            }
-            offered.insert(name.to_owned(), about);
-        }
-        Value::Object(offered)
+    /// What the federation can do for clients whose requests each stand for themselves.
+    pub(crate) fn offered(&self) -> Value {
+        offered(&self.capabilities.iter().collect::<Vec<_>>(), false)
+    }
+
+    /// The same for a client with a session. `begun` has what servers can do in sessions that they have begun for it.
+    pub(crate) fn offered_in_session(&self, begun: &HashMap<usize, Value>) -> Value {
+        let without_session = |at: usize| self.capabilities.get(at).map(without_session).unwrap_or_default();
+        let all: Vec<Value> =
+            (0..self.capabilities.len()).map(|at| begun.get(&at).cloned().unwrap_or_else(|| without_session(at))).collect();
+        offered(&all.iter().collect::<Vec<_>>(), true)
     }
 
     /// Whether clients see the same.
@@ -322,6 +313,38 @@ impl Catalogue {
         }
         all(self) == all(other)
     }
+}
+
+/// What servers can do together.
+fn offered(servers: &[&Value], is_session: bool) -> Value {
+    let mut offered = Map::new();
+    for name in ["tools", "prompts", "resources", "completions", "logging"] {
+        if !servers.iter().any(|server| server.get(name).is_some()) {
+            continue;
+        }
+        let mut about = json!({});
+        if matches!(name, "tools" | "prompts" | "resources")
+            && let Some(members) = about.as_object_mut()
+        {
+            members.insert("listChanged".to_owned(), true.into());
+            let subscribes = |server: &&Value| server.get(name).and_then(|of| of.get("subscribe")) == Some(&Value::Bool(true));
+            if name == "resources" && is_session && servers.iter().any(subscribes) {
+                members.insert("subscribe".to_owned(), true.into());
+            }
+        }
+        offered.insert(name.to_owned(), about);
+    }
+    Value::Object(offered)
+}
+
+/// What a server can do, without what it would tell in a session.
+pub(crate) fn without_session(capabilities: &Value) -> Value {
+    let mut left = capabilities.clone();
+    if let Some(members) = left.as_object_mut() {
+        members.remove("logging");
+        members.get_mut("resources").and_then(Value::as_object_mut).map(|resources| resources.remove("subscribe"));
+    }
+    left
 }
 
 /// The name of a server's tool for clients.

@@ -3,6 +3,7 @@
 
 use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
 use crate::health::ProcessFigures;
+use crate::lines::{Line, Lines};
 use crate::message::{RpcError, code, is_request, is_response, method, notification, request, set, text};
 use crate::outside::now_unix_s;
 use crate::process::ProcessGroup;
@@ -14,10 +15,9 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::pin::pin;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as PlainMutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::time::{Instant, timeout};
@@ -48,9 +48,8 @@ pub(crate) struct CommandServer {
     name: String,
     time_max: Duration,
     process: Mutex<ProcessState>,
-    /// It says that its lists have changed.
-    changed: Arc<Notify>,
-    is_watched: AtomicBool,
+    /// Tells that its lists have changed.
+    pub changed: Arc<Notify>,
     figures: Arc<PlainMutex<ProcessFigures>>,
 }
 
@@ -83,34 +82,14 @@ struct Waiting {
     answers: mpsc::Sender<StreamMessage>,
 }
 
-impl Drop for CommandServer {
-    fn drop(&mut self) {
-        // Whoever watches sees that it is gone.
-        self.changed.notify_one();
-    }
-}
-
 impl CommandServer {
     pub(crate) fn new(terms: CommandTerms, name: String, time_max: Duration) -> Self {
-        CommandServer {
-            terms,
-            name,
-            time_max,
-            process: Mutex::default(),
-            changed: Arc::default(),
-            is_watched: AtomicBool::new(false),
-            figures: Arc::default(),
-        }
+        CommandServer { terms, name, time_max, process: Mutex::default(), changed: Arc::default(), figures: Arc::default() }
     }
 
     /// How the process does.
     pub(crate) fn figures(&self) -> ProcessFigures {
         lock(&self.figures).clone()
-    }
-
-    /// Tells that its lists have changed; to the first who asks.
-    pub(crate) fn watched(&self) -> Option<Arc<Notify>> {
-        (!self.is_watched.swap(true, Ordering::AcqRel)).then(|| self.changed.clone())
     }
 
     /// What the process says that it can do.
@@ -184,14 +163,14 @@ impl CommandServer {
         let (Some(mut input), Some(output)) = (process.child.stdin.take(), process.child.stdout.take()) else {
             return Err("it has no standard input or output".to_owned());
         };
-        let mut output = BufReader::new(output);
+        let mut output = Lines::new(output);
         let client = json!({"name": "tollgate", "version": env!("CARGO_PKG_VERSION")});
         // Nothing is offered that would make the process ask clients: they share it.
         let params = json!({"protocolVersion": LEGACY[0], "capabilities": {}, "clientInfo": client});
         write_line(&mut input, &line_of(&request(&json!(0), "initialize", params)), START_MAX).await?;
         let started_unix_s = now_unix_s();
         let begun = loop {
-            let message = read(&mut output).await?.ok_or("it has ended")?;
+            let message = output.message().await?.ok_or("it has ended")?;
             if is_response(&message) && message.get("id") == Some(&json!(0)) {
                 break message;
             }
@@ -220,7 +199,7 @@ fn lock(figures: &PlainMutex<ProcessFigures>) -> MutexGuard<'_, ProcessFigures> 
 async fn attend(
     mut process: ProcessGroup,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    output: Lines<ChildStdout>,
     posted: mpsc::Receiver<Posted>,
     time_max: Duration,
     changed: &Notify,
@@ -247,13 +226,12 @@ async fn attend(
 /// Gives a process what is posted, and those who wait what it answers, until one side ends.
 async fn exchange(
     lines: mpsc::Sender<Vec<u8>>,
-    mut output: BufReader<ChildStdout>,
+    mut output: Lines<ChildStdout>,
     mut posted: mpsc::Receiver<Posted>,
     changed: &Notify,
 ) -> String {
     let mut waiting: HashMap<u64, Waiting> = HashMap::new();
     let mut last_id = 0;
-    let mut line = Vec::new();
     let (mut unasked_bytes, mut since) = (0, Instant::now());
     // Those whose clients leave.
     let mut leaving = FuturesUnordered::new();
@@ -282,29 +260,32 @@ async fn exchange(
                     let _ = lines.try_send(line_of(&notification("notifications/cancelled", told)));
                 }
             }
-            read = read_line(&mut output, &mut line) => {
-                match read {
+            line = output.next() => {
+                let unasked = match line {
                     Err(why) => return why,
-                    Ok(false) => return "its output ended".to_owned(),
-                    Ok(true) => {}
+                    Ok(None) => return "its output ended".to_owned(),
+                    // A line that is no message is a fault of the process; others may be none.
+                    Ok(Some(Line::Text(text))) => match serde_json::from_slice::<Value>(text) {
+                        Ok(message) if method(&message).ends_with("/list_changed") => {
+                            changed.notify_one();
+                            text.len()
+                        }
+                        Ok(message) => if answer(message, &mut waiting, &lines) { 0 } else { text.len() },
+                        Err(_) => text.len(),
+                    },
+                    Ok(Some(Line::TooLong { bytes, id })) => {
+                        let why = format!("the response has more than {} MiB", MESSAGE_BYTES_MAX >> 20);
+                        let error = RpcError::new(code::UNAVAILABLE, why).response(&id.into());
+                        if answer(error, &mut waiting, &lines) { 0 } else { bytes }
+                    }
+                };
+                if since.elapsed() >= UNASKED_TIME {
+                    (unasked_bytes, since) = (0, Instant::now());
                 }
-                // A line that is no message is a fault of the process; others may be none.
-                let message = serde_json::from_slice::<Value>(&line);
-                if !message.is_ok_and(|message| {
-                    if method(&message).ends_with("/list_changed") {
-                        changed.notify_one();
-                    }
-                    answer(message, &mut waiting, &lines)
-                }) {
-                    if since.elapsed() >= UNASKED_TIME {
-                        (unasked_bytes, since) = (0, Instant::now());
-                    }
-                    unasked_bytes += line.len();
-                    if unasked_bytes > UNASKED_BYTES_MAX {
-                        return "it writes more than anybody has asked for".to_owned();
-                    }
+                unasked_bytes += unasked;
+                if unasked_bytes > UNASKED_BYTES_MAX {
+                    return "it writes more than anybody has asked for".to_owned();
                 }
-                line.clear();
             }
         }
     }
@@ -367,30 +348,5 @@ async fn write_line(input: &mut ChildStdin, line: &[u8], time_max: Duration) -> 
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(format!("its input cannot be written: {error}")),
         Err(_) => Err("it does not read its input".to_owned()),
-    }
-}
-
-/// Reads the next message.
-async fn read(output: &mut BufReader<ChildStdout>) -> Result<Option<Value>, String> {
-    let mut line = Vec::new();
-    while read_line(output, &mut line).await? {
-        if let Ok(message) = serde_json::from_slice(&line) {
-            return Ok(Some(message));
-        }
-        line.clear();
-    }
-    Ok(None)
-}
-
-/// Completes a line; what has been read stays in `line` if the read is given up. `false` at the end.
-async fn read_line(output: &mut BufReader<ChildStdout>, line: &mut Vec<u8>) -> Result<bool, String> {
-    let room = (MESSAGE_BYTES_MAX + 1).saturating_sub(line.len()) as u64;
-    let read = output.take(room).read_until(b'\n', line).await.map_err(|error| format!("its output cannot be read: {error}"))?;
-    match line.last() {
-        Some(b'\n') => Ok(true),
-        _ if line.len() > MESSAGE_BYTES_MAX => Err("a line of its output is too long".to_owned()),
-        _ if read == 0 => Ok(false),
-        // The end, without a line feed.
-        _ => Ok(true),
     }
 }

@@ -1,7 +1,6 @@
 //! The servers of a federation as one: where calls go, and what is told of all.
 
 use crate::answer::{Agreed, Answer, LinkFault};
-use crate::backend::Backend;
 use crate::catalogue::Catalogue;
 use crate::client::Client;
 use crate::inspection::{Primitive, ServerState};
@@ -9,6 +8,7 @@ use crate::link::Link;
 use crate::message::{RpcError, code, meta_of, request, set, text};
 use crate::outside::Outside;
 use crate::relay::Shape;
+use crate::session_stream::Overheard;
 use crate::state::FederationState;
 use crate::terms::FederationTerms;
 use crate::version::{Era, META_CAPABILITIES};
@@ -88,6 +88,11 @@ impl Asked {
         self.message.get("params").cloned().unwrap_or_else(|| json!({}))
     }
 
+    /// Who sends it, as servers see that.
+    fn client(&self) -> Client {
+        Client { caller: Some(self.caller.clone()), capabilities: self.capabilities.to_string() }
+    }
+
     /// Who may bring messages for its calls.
     pub(crate) fn owner(&self, server: &FederatedServer) -> String {
         format!("{}\n{}", server.state.terms.api, self.caller)
@@ -165,7 +170,7 @@ impl FederatedServer {
 
     /// Whether it is known that each request to a server stands for itself.
     pub(crate) fn is_modern(&self, server: usize) -> bool {
-        self.state.backends.get(server).is_some_and(Backend::is_modern)
+        self.state.backends.get(server).is_some_and(|backend| backend.agreements.is_modern())
     }
 
     /// Where a call goes. `code` is that of a resource that does not exist.
@@ -225,6 +230,12 @@ impl FederatedServer {
         }
     }
 
+    /// Listens to what the server of a call asks beside its answer, if the client can be asked.
+    pub(crate) async fn overhear(&self, asked: &Asked, route: &Route) -> Option<Overheard> {
+        asked.capabilities.as_object().filter(|can| !can.is_empty())?;
+        self.state.backends.get(route.server)?.overhear(&asked.client()).await
+    }
+
     /// Sends a call where it goes. `agreed` is what the client's session has agreed with the server, if there is such.
     pub(crate) async fn call(
         &self,
@@ -252,11 +263,11 @@ impl FederatedServer {
             meta.entry(META_CAPABILITIES).or_insert_with(|| asked.capabilities.clone());
         }
         let message = request(&id, &route.method, params);
-        let client = Client { caller: Some(asked.caller.clone()), capabilities: asked.capabilities.to_string() };
+        let client = asked.client();
         let agreed = backend.agreed(&client).await?;
         match backend.send(&agreed, message.clone(), headers.clone()).await {
             Err(LinkFault::SessionGone) => {
-                backend.forget(&client);
+                backend.agreements.forget(&client);
                 let agreed = backend.agreed(&client).await?;
                 let answer = backend.send(&agreed, message, headers).await?;
                 Ok((agreed, answer))

@@ -2,7 +2,7 @@
 
 use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, StreamMessage, WAITING_MAX};
 use crate::client::THINKING_MAX;
-use crate::message::{is_request, is_response};
+use crate::message::{RpcError, code, is_request, is_response};
 use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -36,6 +36,16 @@ pub(crate) struct HttpServer {
 impl HttpServer {
     /// Posts a message.
     pub(crate) async fn post(&self, outbound: Outbound<'_>) -> Result<Answer, LinkFault> {
+        self.post_with_silence(outbound, self.time_max).await
+    }
+
+    /// Posts a request for a stream of notifications.
+    pub(crate) async fn subscribe(&self, outbound: Outbound<'_>) -> Result<Answer, LinkFault> {
+        self.post_with_silence(outbound, SILENCE_MAX).await
+    }
+
+    /// Posts a message whose stream may say nothing for so long.
+    async fn post_with_silence(&self, outbound: Outbound<'_>, silence_max: Duration) -> Result<Answer, LinkFault> {
         let mut headers = self.headers_with(outbound.agreed);
         headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
         headers.push(("Accept".to_owned(), "application/json, text/event-stream".to_owned()));
@@ -57,7 +67,7 @@ impl HttpServer {
         let messages = match is_stream(&response) {
             true => {
                 let resuming = Resuming { server: self.clone(), agreed: outbound.agreed.cloned() };
-                Messages::Stream(read_events(response, self.time_max, Ending::Response(asked), Some(resuming)))
+                Messages::Stream(read_events(response, silence_max, Ending::Response(asked), Some(resuming)))
             }
             false => {
                 let body = self.whole(response).await?;
@@ -213,7 +223,7 @@ impl EventsReading {
             let frame = match frame {
                 Ok(Some(Ok(frame))) => frame,
                 Ok(_) => return false,
-                Err(_) => return true,
+                Err(_) => return self.fail(format!("the server has said nothing for {:?}", self.silence_max)).await,
             };
             let Some(data) = frame.data_ref() else { continue };
             let mut bytes = data.as_ref();
@@ -221,7 +231,7 @@ impl EventsReading {
                 let event = match reader.next(&mut bytes) {
                     Ok(Some(event)) => event,
                     Ok(None) => break,
-                    Err(_) => return true,
+                    Err(_) => return self.fail(format!("an event has more than {} MiB", MESSAGE_BYTES_MAX >> 20)).await,
                 };
                 let Some(parts) = EventParts::read(event).filter(EventParts::is_message) else { continue };
                 if self.take(&parts).await {
@@ -229,6 +239,16 @@ impl EventsReading {
                 }
             }
         }
+    }
+
+    /// Ends the stream with an error in place of the response.
+    async fn fail(&self, why: String) -> bool {
+        if let Ending::Response(Some(asked)) = &self.ending {
+            let message = RpcError::new(code::UNAVAILABLE, why).response(asked);
+            // Nobody minds if the client has left.
+            let _ = self.sender.send(StreamMessage { event_id: None, message }).await;
+        }
+        true
     }
 
     /// Passes an event on. Says whether it was the last one.
@@ -240,7 +260,12 @@ impl EventsReading {
         if let Some(pause) = parts.retry() {
             self.pause = pause.min(PAUSE_MAX);
         }
-        let Ok(message) = serde_json::from_slice::<Value>(&parts.data) else { return false };
+        let message = match serde_json::from_slice::<Value>(&parts.data) {
+            Ok(message) => message,
+            // It only says from where the stream can be resumed.
+            Err(_) if parts.data.is_empty() && event_id.is_some() => Value::Null,
+            Err(_) => return false,
+        };
         // A server that has asked waits for the client.
         if is_request(&message) {
             self.silence_max = self.silence_max.max(THINKING_MAX);

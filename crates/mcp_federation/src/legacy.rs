@@ -1,14 +1,15 @@
 //! Clients that begin a session with `initialize` (2025-11-25 and before). The name of a session holds the names of its sessions at the servers:
 //! nothing of it is kept here, so that any gateway serves it.
 
-use crate::answer::{Agreed, Answer, LinkFault, StreamMessage, WAITING_MAX};
+use crate::answer::{Agreed, Answer, LinkFault, Messages, StreamMessage, WAITING_MAX};
 use crate::asked_client::with_questions;
 use crate::client::known_capabilities;
-use crate::federated::{Asked, FederatedServer, Unrouted};
+use crate::federated::{Asked, FederatedServer, Route, Unrouted};
 use crate::link::Link;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
 use crate::outside::now_unix_s;
 use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
+use crate::running_call::RunningCall;
 use crate::seal::{SessionFacts, SessionSeal};
 use crate::version::{Era, LEGACY};
 use futures_util::future::join_all;
@@ -95,10 +96,14 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
                     let mut shape = server.shape(&asked, Era::Legacy, route.server);
                     shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
                     let (agreed, id) = (agreed(server, &facts, route.server), asked.id());
-                    let answer = server.call(&asked, &route, agreed).await.map(|(agreed, answer)| match agreed.era {
-                        Era::Modern => with_questions(server, asked, route, shape.clone(), answer),
-                        Era::Legacy => answer,
-                    });
+                    let answer = match agreed {
+                        Some(_) => server.call(&asked, &route, agreed).await.map(|(_, answer)| answer),
+                        None if method.starts_with("resources/") && method.ends_with("subscribe") => {
+                            let error = RpcError::new(code::METHOD_NOT_FOUND, "the resource's server has no subscriptions");
+                            return json_reply(StatusCode::OK, &error.response(&id));
+                        }
+                        None => single_call(server, asked, route, shape.clone()).await,
+                    };
                     if matches!(answer, Err(LinkFault::SessionGone)) {
                         return json_reply(StatusCode::NOT_FOUND, &session_ended(&id));
                     }
@@ -117,6 +122,24 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
     json_reply(StatusCode::OK, &message)
 }
 
+/// Calls a server that knows nothing of the session.
+async fn single_call(server: &Arc<FederatedServer>, asked: Asked, route: Route, shape: Shape) -> Result<Answer, LinkFault> {
+    let session = asked.header(SESSION).unwrap_or_default();
+    let running = RunningCall::begin(&server.state.outside.mailboxes, session, &asked.id());
+    let (agreed, answer) = tokio::select! {
+        called = server.call(&asked, &route, None) => called?,
+        () = running.cancelled() => {
+            let error = RpcError::new(code::INTERNAL, "the client has cancelled the request").response(&asked.id());
+            return Ok(Answer { session: None, messages: Messages::One(error) });
+        }
+    };
+    let answer = match agreed.era {
+        Era::Modern => with_questions(server, asked, route, shape, answer),
+        Era::Legacy => answer,
+    };
+    Ok(running.until_cancelled(answer))
+}
+
 /// Begins a session, at all servers that have such.
 async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
     let params = asked.params();
@@ -126,23 +149,27 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
     let none = json!({});
     let capabilities = params.get("capabilities").unwrap_or(&none);
     let client = params.get("clientInfo").unwrap_or(&none);
-    let begin = server.state.backends.iter().zip(&server.state.terms.servers).map(|(backend, terms)| async move {
-        let agreed = match backend.link {
-            // Nobody waits for a server that is not there, and one that has no sessions gets single requests.
-            Link::Http(_) if backend.health().fault.is_none() && !backend.is_modern() => {
-                match timeout(BEGIN_MAX, backend.initialize(capabilities, client)).await {
-                    Ok(begun) => begun.ok()?,
-                    Err(_) => {
-                        backend.note_silence();
-                        return None;
-                    }
-                }
+    let begin = server.state.backends.iter().map(|backend| async move {
+        // Nobody waits for a server that is not there.
+        if !matches!(backend.link, Link::Http(_)) || backend.health().fault.is_some() {
+            return None;
+        }
+        match timeout(BEGIN_MAX, backend.session(capabilities, client)).await {
+            Ok(begun) => begun,
+            Err(_) => {
+                backend.note_silence();
+                None
             }
-            Link::Http(_) | Link::Command(_) | Link::Operations(_) => return None,
-        };
-        Some((terms.name.clone(), (agreed.session?, agreed.version)))
+        }
     });
-    let servers = join_all(begin).await.into_iter().flatten().collect();
+    let begun = join_all(begin).await;
+    let told = begun.iter().enumerate().filter_map(|(at, begun)| Some((at, begun.as_ref()?.capabilities.clone())));
+    let offered = catalogue.offered_in_session(&told.collect());
+    let servers = begun.into_iter().zip(&server.state.terms.servers).filter_map(|(begun, terms)| {
+        let Agreed { session, version, .. } = begun?;
+        Some((terms.name.clone(), (session?, version)))
+    });
+    let servers = servers.collect();
     let ends_unix_s = SessionSeal::end(now_unix_s());
     let mut facts = SessionFacts {
         version: version.to_owned(),
@@ -162,7 +189,7 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
             return json_reply(StatusCode::OK, &error);
         }
     };
-    let mut begun = json!({"protocolVersion": version, "capabilities": catalogue.offered(true), "serverInfo": server.info()});
+    let mut begun = json!({"protocolVersion": version, "capabilities": offered, "serverInfo": server.info()});
     if !server.state.terms.instructions.is_empty() {
         set(&mut begun, "instructions", server.state.terms.instructions.clone());
     }
@@ -204,6 +231,12 @@ async fn pass_notification(server: &FederatedServer, asked: &Asked, facts: &Sess
         Some(async move { backend.send(&agreed, asked.message.clone(), Vec::new()).await.map(|answer| answer.messages.is_none()) })
     });
     join_all(told).await;
+    if method(&asked.message) == "notifications/cancelled"
+        && facts.servers.len() < server.state.backends.len()
+        && let Some(id) = asked.params().get("requestId")
+    {
+        server.state.outside.mailboxes.cancel(asked.header(SESSION).unwrap_or_default(), id).await;
+    }
 }
 
 /// Sets the level of the log at all servers of the session that have one.

@@ -6,6 +6,7 @@
 //! never hands a client's credentials to a server; only an API of the gateway itself gets them.
 #![forbid(unsafe_code)]
 
+mod agreements;
 mod answer;
 mod asked_client;
 mod backend;
@@ -18,6 +19,7 @@ mod health;
 mod http_server;
 mod inspection;
 mod legacy;
+mod lines;
 mod link;
 mod mailboxes;
 mod message;
@@ -26,8 +28,10 @@ mod operations;
 mod outside;
 mod process;
 mod relay;
+mod running_call;
 mod seal;
 mod server;
+mod session_stream;
 mod state;
 mod terms;
 mod version;

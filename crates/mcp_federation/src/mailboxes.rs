@@ -2,6 +2,7 @@
 //! that was ended is ended everywhere.
 
 use crate::ended::{EndedSessions, digest};
+use crate::running_call::{RunningCalls, call_digest};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,6 +25,8 @@ const HELD_MAX: usize = 32;
 pub struct Mailboxes {
     /// Sessions that are over.
     pub(crate) ended: EndedSessions,
+    /// Calls that may be cancelled.
+    pub(crate) running: RunningCalls,
     open: Mutex<HashMap<u64, Mailbox>>,
     others: OnceLock<Arc<dyn OtherGateways>>,
 }
@@ -63,6 +66,8 @@ enum Mail {
     },
     /// A session is over: the digest of its name.
     Ended([u8; 32]),
+    /// A call is cancelled: the digest of its session and id.
+    Cancelled([u8; 32]),
 }
 
 /// A mailbox, as long as somebody waits.
@@ -84,6 +89,7 @@ impl Mailboxes {
         match serde_json::from_value(mail) {
             Ok(Mail::Message { number, owner, message }) => drop(self.put(number, &owner, message)),
             Ok(Mail::Ended(digest)) => self.ended.add(digest),
+            Ok(Mail::Cancelled(digest)) => drop(self.running.cancel(&digest)),
             // Another version's.
             Err(_) => {}
         }
@@ -93,7 +99,19 @@ impl Mailboxes {
     pub(crate) async fn end(&self, name: &str) {
         let digest = digest(name);
         self.ended.add(digest);
-        if let (Some(others), Ok(mail)) = (self.others.get(), serde_json::to_value(Mail::Ended(digest))) {
+        self.send_to_all(&Mail::Ended(digest)).await;
+    }
+
+    /// Cancels a call of a session, at whichever gateway it runs.
+    pub(crate) async fn cancel(&self, session: &str, id: &Value) {
+        let digest = call_digest(session, id);
+        if !self.running.cancel(&digest) {
+            self.send_to_all(&Mail::Cancelled(digest)).await;
+        }
+    }
+
+    async fn send_to_all(&self, mail: &Mail) {
+        if let (Some(others), Ok(mail)) = (self.others.get(), serde_json::to_value(mail)) {
             others.send_to_all(mail).await;
         }
     }

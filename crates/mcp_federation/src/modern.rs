@@ -42,7 +42,7 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
     let answer = match method.as_str() {
         "server/discover" => {
             let catalogue = server.state.catalogue().await;
-            let mut found = json!({"supportedVersions": supported(), "capabilities": catalogue.offered(false)});
+            let mut found = json!({"supportedVersions": supported(), "capabilities": catalogue.offered()});
             if !server.state.terms.instructions.is_empty() {
                 set(&mut found, "instructions", server.state.terms.instructions.clone());
             }
@@ -79,8 +79,9 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
             if route.params.get("requestState").is_some() && !server.is_modern(route.server) {
                 return refused(StatusCode::OK, &RpcError::new(code::INVALID_PARAMS, "the requestState is none of this server's"));
             }
+            let overheard = server.overhear(&asked, &route).await;
             let called = server.call(&asked, &route, None).await;
-            let answer = called.map(|(agreed, answer)| waiting_call::until_question(server, &asked, &route, agreed, answer));
+            let answer = called.map(|called| waiting_call::until_question(server, &asked, &route, called, overheard));
             return shape.reply(answer).await;
         }
         "subscriptions/listen" => return listen(server, &asked),

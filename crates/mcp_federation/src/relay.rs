@@ -48,6 +48,9 @@ pub(crate) struct Shape {
 impl Shape {
     /// A request or notification of a server as the client gets it; `None` for one that it must not get.
     pub(crate) fn pass(&self, mut message: Value) -> Option<Value> {
+        if message.is_null() && self.era == Era::Modern {
+            return None;
+        }
         if is_request(&message) {
             // Only sessions have a way back to the server.
             if self.era == Era::Modern {
@@ -218,5 +221,9 @@ pub(crate) fn event_reply(
 
 fn event_text(StreamMessage { event_id, message }: StreamMessage) -> String {
     let id = event_id.filter(|id| !id.contains(['\n', '\r', '\0'])).map(|id| format!("id: {id}\n")).unwrap_or_default();
-    format!("{id}event: message\ndata: {message}\n\n")
+    match message {
+        Value::Null if id.is_empty() => id,
+        Value::Null => format!("{id}data:\n\n"),
+        message => format!("{id}event: message\ndata: {message}\n\n"),
+    }
 }

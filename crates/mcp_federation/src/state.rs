@@ -1,8 +1,10 @@
 //! The servers of a federation as they are now, and what they offer together.
 
+use crate::answer::StreamMessage;
 use crate::backend::Backend;
 use crate::catalogue::{Catalogue, WithheldTool};
 use crate::link::Link;
+use crate::message::method;
 use crate::outside::Outside;
 use crate::terms::FederationTerms;
 use std::sync::atomic::Ordering;
@@ -115,16 +117,43 @@ impl FederationState {
         });
     }
 
-    /// Listens to a process that tells its changes.
+    /// Listens to what a server tells of its changes. It is begun again when lists are read after it has ended.
     fn watch(self: &Arc<Self>, at: usize) {
-        let Some(Link::Command(server)) = self.backends.get(at).map(|backend| &backend.link) else { return };
-        let Some(changed) = server.watched() else { return };
-        let state = Arc::downgrade(self);
+        let Some(backend) = self.backends.get(at) else { return };
+        if backend.last_lists().is_none() || backend.is_watched.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (state, mut ends) = (Arc::downgrade(self), self.changes.subscribe());
+        let process = match &backend.link {
+            Link::Command(server) => Some(server.changed.clone()),
+            Link::Http(_) | Link::Operations(_) => None,
+        };
         self.outside.client.spawn(async move {
-            while Arc::strong_count(&changed) > 1 {
-                changed.notified().await;
-                let Some(state) = state.upgrade() else { return };
-                state.note_change(at);
+            let told = async {
+                if let Some(process) = process {
+                    loop {
+                        process.notified().await;
+                        state.upgrade()?.note_change(at);
+                    }
+                }
+                let opened = state.upgrade()?;
+                let mut stream = opened.backends.get(at)?.changes().await?;
+                drop(opened);
+                while let Some(StreamMessage { message, .. }) = stream.recv().await {
+                    if method(&message).ends_with("/list_changed") {
+                        state.upgrade()?.note_change(at);
+                    }
+                }
+                Some(())
+            };
+            let over = async { while ends.changed().await.is_ok() {} };
+            tokio::select! {
+                _ = told => {}
+                // The federation is gone.
+                () = over => {}
+            }
+            if let Some(state) = state.upgrade() {
+                state.backends.get(at).inspect(|backend| backend.is_watched.store(false, Ordering::Release));
             }
         });
     }

@@ -7,6 +7,7 @@ use crate::federated::{Asked, FederatedServer, Route};
 use crate::mailboxes::{Address, OpenMailbox};
 use crate::message::{RpcError, code, is_request, is_response, method, result, text};
 use crate::seal::WaitingFacts;
+use crate::session_stream::Overheard;
 use crate::version::Era;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -48,8 +49,8 @@ pub(crate) fn until_question(
     server: &Arc<FederatedServer>,
     asked: &Asked,
     route: &Route,
-    agreed: Arc<Agreed>,
-    answer: Answer,
+    (agreed, answer): (Arc<Agreed>, Answer),
+    overheard: Option<Overheard>,
 ) -> Answer {
     match answer.messages {
         Messages::Stream(messages) if agreed.era == Era::Legacy => {
@@ -65,7 +66,7 @@ pub(crate) fn until_question(
                 name: route.name.clone(),
                 client: Way::Here(client),
             };
-            server.state.outside.client.spawn(call.run(messages));
+            server.state.outside.client.spawn(call.run(messages, overheard));
             Answer { session: answer.session, messages: Messages::Stream(stream) }
         }
         messages => Answer { session: answer.session, messages },
@@ -108,16 +109,29 @@ pub(crate) async fn resume(server: &Arc<FederatedServer>, asked: &Asked, facts: 
 }
 
 impl WaitingCall {
-    async fn run(mut self, mut messages: mpsc::Receiver<StreamMessage>) {
+    async fn run(mut self, mut messages: mpsc::Receiver<StreamMessage>, mut overheard: Option<Overheard>) {
         loop {
-            let received = match &self.client {
-                Way::Here(client) => tokio::select! {
-                    received = messages.recv() => received,
-                    () = client.closed() => return,
-                },
-                Way::Mailbox(_) | Way::Closed => messages.recv().await,
+            let beside = async {
+                match &mut overheard {
+                    Some(overheard) => overheard.next().await,
+                    None => std::future::pending().await,
+                }
+            };
+            let left = async {
+                match &self.client {
+                    Way::Here(client) => client.closed().await,
+                    Way::Mailbox(_) | Way::Closed => std::future::pending().await,
+                }
+            };
+            let received = tokio::select! {
+                received = messages.recv() => received,
+                Some(received) = beside => Some(received),
+                () = left => return,
             };
             let Some(StreamMessage { message, .. }) = received else { return };
+            if message.is_null() {
+                continue;
+            }
             if is_request(&message) {
                 if !self.ask(&message).await {
                     return;

@@ -101,6 +101,8 @@ mod mcp_federation;
 mod mcp_hostile;
 mod mcp_judges;
 mod mcp_keys;
+mod mcp_probe;
+mod mcp_python_judge;
 mod mcp_questions;
 mod mcp_state;
 mod mcp_strict;

@@ -14,20 +14,20 @@ use crate::openid_provider::packages;
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/mcp_judges.mjs");
 
 /// An official server that has all that servers can have.
-struct Everything {
+pub(crate) struct Everything {
     child: Child,
     port: u16,
 }
 
 impl Everything {
-    fn start(packages: &Path) -> Everything {
+    pub(crate) fn start(packages: &Path) -> Everything {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let child = everything(packages, "streamableHttp").env("PORT", port.to_string()).spawn().expect("node runs");
         eventually("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         Everything { child, port }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 }
@@ -50,7 +50,7 @@ fn everything(packages: &Path, transport: &str) -> Command {
 }
 
 /// A gateway before the server: as a proxy, as a federation over HTTP, and as one that starts it as a process.
-fn gateway(packages: &Path, server: &Everything) -> Gateway {
+pub(crate) fn gateway(packages: &Path, server: &Everything) -> Gateway {
     let node = String::from_utf8(Command::new("sh").args(["-c", "command -v node"]).output().unwrap().stdout).unwrap();
     let command = json!({"command": [node.trim(), script_of(packages), "stdio"]});
     let mcp = |id: &str| api(id, &format!("/{id}/"), &server.url()).set("application_protocol", "mcp");

@@ -1,0 +1,217 @@
+//! What is agreed with a server: the versions that it speaks, and the sessions that it has begun for clients.
+
+use crate::answer::{Agreed, Answer, LinkFault, Outbound};
+use crate::client::{Client, all_capabilities};
+use crate::link::Link;
+use crate::message::{code, notification, request, text};
+use crate::version::{Era, LEGACY, META_CAPABILITIES, META_CLIENT, META_LOG, META_VERSION, MODERN};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tollgate_mcp::encoded_header;
+
+/// Clients whose sessions at a server are kept. For a further one, the oldest is ended.
+const CLIENTS_MAX: usize = 10_000;
+/// How long a session of a client is used.
+const AGREED_LIFE: Duration = Duration::from_secs(3_600);
+/// How long a server that begins no sessions is not asked for one.
+const REFUSAL_LIFE: Duration = Duration::from_secs(600);
+
+/// The agreements with one server.
+#[derive(Default)]
+pub(crate) struct Agreements {
+    known: Mutex<KnownVersions>,
+    agreed: Mutex<HashMap<Client, (Arc<Agreed>, Instant)>>,
+}
+
+/// What a server has shown of its versions. One may speak both kinds.
+#[derive(Clone, Copy, Default)]
+struct KnownVersions {
+    /// How it is spoken to where there is a choice.
+    era: Option<Era>,
+    /// When it was asked for a session and gave none.
+    without_sessions: Option<Instant>,
+}
+
+impl Agreements {
+    /// What is agreed for the requests of a client.
+    pub(crate) async fn for_client(&self, link: &Link, client: &Client) -> Result<Arc<Agreed>, LinkFault> {
+        let known = self.all().get(client).filter(|(_, since)| since.elapsed() < AGREED_LIFE).cloned();
+        if let Some((agreed, _)) = known {
+            return Ok(agreed);
+        }
+        let capabilities = serde_json::from_str(&client.capabilities).unwrap_or_else(|_| json!({}));
+        let agreed = Arc::new(self.begin(link, &capabilities).await?);
+        let left = {
+            let mut all = self.all();
+            let is_full = all.len() >= CLIENTS_MAX;
+            let oldest = is_full.then(|| all.iter().min_by_key(|(_, (_, since))| *since).map(|(client, _)| client.clone()));
+            let oldest = oldest.flatten().and_then(|client| all.remove(&client));
+            let replaced = all.insert(client.clone(), (agreed.clone(), Instant::now()));
+            oldest.into_iter().chain(replaced)
+        };
+        for (left, _) in left {
+            if let Link::Http(server) = link {
+                server.end_later(left);
+            }
+        }
+        Ok(agreed)
+    }
+
+    /// What is agreed for a client now, if anything is.
+    pub(crate) fn last(&self, client: &Client) -> Option<Arc<Agreed>> {
+        self.all().get(client).map(|(agreed, _)| agreed.clone())
+    }
+
+    /// Forgets what was agreed, because the server has.
+    pub(crate) fn forget(&self, client: &Client) {
+        self.all().remove(client);
+    }
+
+    /// Whether each request to it stands for itself, but for those in sessions of clients.
+    pub(crate) fn is_modern(&self) -> bool {
+        self.known().era == Some(Era::Modern)
+    }
+
+    /// Begins a session for a client that has one, with what that client can do. `None` if the server has no sessions.
+    pub(crate) async fn session(&self, link: &Link, capabilities: &Value, client: &Value) -> Option<Agreed> {
+        let has_none = self.known().without_sessions.is_some_and(|since| since.elapsed() < REFUSAL_LIFE);
+        if has_none {
+            return None;
+        }
+        match initialize(link, capabilities, client).await {
+            Ok(agreed) if agreed.session.is_some() => return Some(agreed),
+            Ok(_) => self.known().without_sessions = Some(Instant::now()),
+            // One that speaks the newer version alone. Others may have a bad moment.
+            Err(LinkFault::Refused(..)) if self.is_modern() => self.known().without_sessions = Some(Instant::now()),
+            Err(_) => {}
+        }
+        None
+    }
+
+    /// Agrees with the server on a version, and begins a session if that has such.
+    async fn begin(&self, link: &Link, capabilities: &Value) -> Result<Agreed, LinkFault> {
+        let plain = |capabilities: Value| Agreed { session: None, version: LEGACY[0].to_owned(), era: Era::Legacy, capabilities };
+        match link {
+            Link::Command(server) => return Ok(plain((*server.capabilities().await?).clone())),
+            Link::Operations(_) => return Ok(plain(json!({"tools": {}}))),
+            Link::Http(_) => {}
+        }
+        let era = self.known().era;
+        if era != Some(Era::Legacy)
+            && let Some(agreed) = discover(link).await?
+        {
+            self.known().era = Some(Era::Modern);
+            return Ok(agreed);
+        }
+        let agreed = initialize(link, capabilities, &own_info()).await?;
+        self.known().era = Some(Era::Legacy);
+        Ok(agreed)
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownVersions> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<Client, (Arc<Agreed>, Instant)>> {
+        self.agreed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Begins to speak with a server as one does before 2026-07-28.
+async fn initialize(link: &Link, capabilities: &Value, client: &Value) -> Result<Agreed, LinkFault> {
+    let params = json!({"protocolVersion": LEGACY[0], "capabilities": capabilities, "clientInfo": client});
+    let message = request(&json!("initialize"), "initialize", params);
+    let answer = link.send(Outbound { message: &message, agreed: None, headers: Vec::new() }).await?;
+    let session = answer.session;
+    let response = answer.messages.response().await?;
+    let Some(begun) = response.get("result") else {
+        return Err(LinkFault::Refused(200, response.get("error").cloned()));
+    };
+    let agreed = Agreed {
+        session,
+        version: text(begun, &["protocolVersion"]).unwrap_or(LEGACY[0]).to_owned(),
+        era: Era::Legacy,
+        capabilities: begun.get("capabilities").cloned().unwrap_or_else(|| json!({})),
+    };
+    let begun = notification("notifications/initialized", json!({}));
+    let _ = link.send(Outbound { message: &begun, agreed: Some(&agreed), headers: Vec::new() }).await;
+    Ok(agreed)
+}
+
+/// Asks as one asks modern servers; `None` if this is none.
+async fn discover(link: &Link) -> Result<Option<Agreed>, LinkFault> {
+    let agreed = Agreed { session: None, version: MODERN.to_owned(), era: Era::Modern, capabilities: Value::Null };
+    let ask = async || {
+        let params = json!({"_meta": {META_CAPABILITIES: all_capabilities()}});
+        let (message, headers) = prepared(&agreed, request(&json!("discover"), "server/discover", params), Vec::new());
+        let answer = link.send(Outbound { message: &message, agreed: Some(&agreed), headers }).await;
+        match answer {
+            Ok(Answer { messages, .. }) => Ok(messages.response().await.ok()),
+            Err(fault @ LinkFault::Unreachable(_)) => Err(fault),
+            Err(LinkFault::Refused(_, response)) => Ok(response),
+            Err(LinkFault::SessionGone) => Ok(None),
+        }
+    };
+    let mut response = ask().await?;
+    if response.as_ref().is_some_and(asks_for_modern) {
+        response = ask().await?;
+    }
+    let found = response.as_ref().and_then(|response| response.get("result"));
+    let versions = found.and_then(|found| found.get("supportedVersions")).and_then(Value::as_array);
+    let is_modern = versions.into_iter().flatten().any(|version| version == MODERN);
+    let capabilities = found.and_then(|found| found.get("capabilities")).cloned().unwrap_or_else(|| json!({}));
+    Ok(is_modern.then_some(Agreed { capabilities, ..agreed }))
+}
+
+/// Whether an error says that the server can be asked in the version that we speak.
+fn asks_for_modern(response: &Value) -> bool {
+    let supported = || response.pointer("/error/data/supported").and_then(Value::as_array);
+    response.pointer("/error/code") == Some(&code::UNSUPPORTED_VERSION.into())
+        && supported().is_some_and(|versions| versions.iter().any(|version| version == MODERN))
+}
+
+/// The gateway, as servers see their client.
+fn own_info() -> Value {
+    json!({"name": "tollgate", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// A message as the server's version has it, with the header lines that go with it.
+pub(crate) fn prepared(agreed: &Agreed, mut message: Value, mut headers: Vec<(String, String)>) -> (Value, Vec<(String, String)>) {
+    let Some(members) = message.as_object_mut() else { return (message, headers) };
+    if !members.contains_key("method") {
+        return (message, headers);
+    }
+    let params = members.entry("params").or_insert_with(|| json!({}));
+    match agreed.era {
+        Era::Legacy => {
+            if let Some(meta) = params.get_mut("_meta").and_then(Value::as_object_mut) {
+                [META_VERSION, META_CLIENT, META_CAPABILITIES, META_LOG].iter().for_each(|name| drop(meta.remove(*name)));
+            }
+            if params.get("_meta").and_then(Value::as_object).is_some_and(Map::is_empty)
+                && let Some(params) = params.as_object_mut()
+            {
+                params.remove("_meta");
+            }
+        }
+        Era::Modern => {
+            if let Some(meta) = crate::message::meta_of(params) {
+                meta.insert(META_VERSION.to_owned(), MODERN.into());
+                meta.entry(META_CLIENT).or_insert_with(own_info);
+                meta.entry(META_CAPABILITIES).or_insert_with(|| json!({}));
+            }
+            let name = ["name", "uri"].iter().find_map(|name| params.get(*name)).and_then(Value::as_str).map(encoded_header);
+            let method = members.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
+            if matches!(method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
+                headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name)));
+            }
+            headers.push(("Mcp-Method".to_owned(), method));
+        }
+    }
+    for (name, value) in headers.iter_mut().filter(|(name, _)| name.starts_with("Mcp-Param-")) {
+        let _ = name;
+        *value = encoded_header(value);
+    }
+    (message, headers)
+}

@@ -125,6 +125,19 @@ python_clients() {
     fi
 }
 
+# The official clients of the APIs of language models.
+model_clients() {
+    [[ $1 == tests ]] || return 0
+    local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
+    if [[ ! -x $venv/bin/python ]]; then
+        cp "$venv/unavailable" "$venv/models-unavailable"
+    elif "$venv/bin/python" -c 'import openai, anthropic' 2>/dev/null; then
+        rm -f "$venv/models-unavailable"
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet openai==3.57.0 anthropic==2.14.0 2>&1); then
+        echo "openai and anthropic cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/models-unavailable" >&2
+    fi
+}
+
 # A public conformance suite for HTTP/2. Go is not installed for it: without Go, its tests report it.
 go_programs() {
     [[ $1 == tests ]] || return 0
@@ -211,7 +224,7 @@ missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -245,6 +258,7 @@ node_packages "$1"
 openapi_documents "$1"
 go_programs "$1"
 python_clients "$1"
+model_clients "$1"
 go_plugins "$1"
 rust_plugins "$1"
 secret_server "$1"

@@ -4,6 +4,7 @@
 mod balancing;
 mod chain;
 mod federation;
+mod llm;
 mod named_files;
 mod plugin_events;
 mod plugins;

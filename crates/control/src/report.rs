@@ -6,6 +6,7 @@ mod events;
 mod exposition;
 mod live;
 mod live_sample;
+mod llm_figures;
 mod otlp;
 mod process;
 mod response_cache;

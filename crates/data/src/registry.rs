@@ -30,6 +30,7 @@ use tollgate_cluster::CachePurge;
 use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
+use tollgate_llm_gateway::{LlmFigures, LlmServer};
 use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
@@ -102,6 +103,8 @@ struct KeptState {
     key_sets: Interned<(String, SetRules), KeySet>,
     graphql: Interned<GraphqlKey, GraphqlApi>,
     api_caches: Interned<String, ApiCache>,
+    llm_servers: Interned<(String, String), LlmServer>,
+    llm_figures: Interned<String, LlmFigures>,
     mcp_servers: Interned<(String, String), FederatedServer>,
     hook_meters: Interned<HookPlace, HookMeter>,
     client_configs: Mutex<HashMap<TlsRules, Arc<rustls::ClientConfig>>>,
@@ -319,6 +322,17 @@ impl Registry {
         self.kept.mcp_servers.get_or((api.to_owned(), terms), make)
     }
 
+    /// The server in front of an API's models. One that a reload leaves as it was goes on; another one takes over its figures.
+    pub fn llm_server(&self, api: &str, terms: String, make: impl FnOnce(Arc<LlmFigures>) -> LlmServer) -> Arc<LlmServer> {
+        let figures = self.kept.llm_figures.get_or(api.to_owned(), LlmFigures::default);
+        self.kept.llm_servers.get_or((api.to_owned(), terms), || make(figures))
+    }
+
+    /// Figures of APIs in front of models, by their ids.
+    pub fn all_llm_figures(&self) -> Vec<(String, Arc<LlmFigures>)> {
+        self.kept.llm_figures.entries()
+    }
+
     /// The response cache of an API. Stored responses survive a reload of the API.
     ///
     /// # Errors
@@ -412,6 +426,8 @@ impl Registry {
             key_sets,
             graphql,
             api_caches,
+            llm_servers,
+            llm_figures,
             mcp_servers,
             hook_meters,
             client_configs,
@@ -428,6 +444,8 @@ impl Registry {
         key_sets.purge();
         graphql.purge();
         api_caches.purge();
+        llm_servers.purge();
+        llm_figures.purge();
         mcp_servers.purge();
         hook_meters.purge();
         self.patterns.purge();

@@ -16,7 +16,6 @@ mod command;
 mod digests;
 mod event_place;
 mod federated;
-mod glob;
 mod health;
 mod http_server;
 mod inspection;
@@ -44,7 +43,6 @@ mod waiting_call;
 mod weight;
 
 pub use federated::FederatedServer;
-pub use glob::Glob;
 pub use health::ProcessFigures;
 pub use inspection::{Primitive, ServerKind, ServerStanding, ServerState};
 pub use mailboxes::{Mailboxes, OtherGateways};

@@ -13,15 +13,10 @@ use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use std::convert::Infallible;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use tokio::net::UnixStream as AsyncStream;
 use tollgate_mcp::Call;
 
 /// Largest body of a request. The data path has its own limit.
@@ -33,24 +28,7 @@ impl FederatedServer {
     /// # Errors
     /// The system has no more sockets.
     pub fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {
-        let (own, other) = UnixStream::pair()?;
-        other.set_nonblocking(true)?;
-        let server = self.clone();
-        self.state.outside.client.spawn(async move {
-            if let Err(error) = server.serve(other).await {
-                tracing::debug!(%error, "a connection to a federated MCP server ended");
-            }
-        });
-        Ok(own)
-    }
-
-    async fn serve(self: Arc<Self>, stream: UnixStream) -> io::Result<()> {
-        let stream = TokioIo::new(AsyncStream::from_std(stream)?);
-        let service = service_fn(|request| {
-            let server = self.clone();
-            async move { Ok::<_, Infallible>(server.respond(request).await) }
-        });
-        http1::Builder::new().serve_connection(stream, service).await.map_err(io::Error::other)
+        self.state.outside.client.connect_within("federated MCP server", self, Self::respond)
     }
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<ReplyBody> {

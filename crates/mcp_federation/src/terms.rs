@@ -1,8 +1,8 @@
 //! What is federated, as compiled.
 
-use crate::glob::Glob;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tollgate_pattern::Glob;
 use tollgate_tls::TlsSettings;
 
 /// One federated MCP server.

@@ -6,6 +6,7 @@
 mod call_client;
 mod guarded_resolver;
 mod http_client;
+mod local_server;
 mod proxy;
 mod public_address;
 mod services;

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod expression;
+mod glob;
 mod literal;
 #[cfg(test)]
 #[path = "../../http/tests/corpus/mutation.rs"]
@@ -13,6 +14,7 @@ mod rules;
 mod template;
 
 pub use expression::{Expression, GroupTexts};
+pub use glob::Glob;
 pub use literal::{Literal, Requirement};
 pub use pool::{GroupExpression, PatternCharge, PatternPool, PooledPattern};
 pub use rules::{PatternRules, name_expression, name_pattern};

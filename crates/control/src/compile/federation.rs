@@ -8,10 +8,11 @@ use tollgate_data::snapshot::Upstreams;
 use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::upstream::Upstream;
 use tollgate_mcp_federation::{
-    CommandTerms, FederatedServer, FederationTerms, Glob, OperationTerms, Outside, ServerTerms, SessionSeal, ToolOverride,
-    Transport, ViewTerms,
+    CommandTerms, FederatedServer, FederationTerms, OperationTerms, Outside, ServerTerms, SessionSeal, ToolOverride, Transport,
+    ViewTerms,
 };
 use tollgate_model::api::{ApiDefinition, McpFederation, McpServer};
+use tollgate_pattern::Glob;
 
 /// How long lists are used, and how long a call may take, if nothing is said.
 const SECONDS: u64 = 60;

@@ -1,6 +1,6 @@
 //! Compiles one version: its chain, its upstreams, and changes to its responses.
 
-use super::{balancing, chain, expiry_of, federation};
+use super::{balancing, chain, expiry_of, federation, llm};
 use std::sync::Arc;
 use tollgate_data::exchange::ChainLink;
 use tollgate_data::graphql::{GraphServer, GraphTerms, GraphqlApi, GraphqlSource};
@@ -57,6 +57,9 @@ fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Conte
     }
     if let Some(mcp) = &definition.tollgate.mcp {
         return federation::upstream(definition, mcp, context);
+    }
+    if let Some(models) = &definition.tollgate.llm {
+        return llm::upstream(definition, models, context);
     }
     let urls = match info.override_target.as_str() {
         "" => definition.proxy.targets(definition.target_scheme()),

@@ -3,7 +3,7 @@
 use super::exposition::{Exposition, ExpositionFormat, ExpositionText, MetricKind};
 use super::process::ProcessFigures;
 use super::response_cache::{ResponseCacheFigures, response_cache_series};
-use super::{component_metrics, events, streams, targets};
+use super::{component_metrics, events, llm_figures, streams, targets};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -48,6 +48,7 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     component_metrics::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
     component_metrics::hooks(text, &shared.registry.all_hook_meters());
     targets::targets(text, shared);
+    llm_figures::llm_figures(text, &shared.registry.all_llm_figures());
     events::event_series(text, &shared.settings.watch.events);
     streams::streams(text, shared);
     component_metrics::stores(text, shared);

@@ -90,6 +90,7 @@ mod keys;
 mod limits_once;
 mod links;
 mod listeners;
+mod llm;
 mod loading_verdicts;
 mod log_lines;
 mod manual;

@@ -473,6 +473,30 @@ fn a_process_gets_and_gives_what_does_not_fit_into_its_pipes() {
     eventually("what it has started ends with it", || !is_there());
 }
 
+/// A process and what it has started end with their API, also when nobody asks for anything, and with the gateway.
+#[test]
+fn processes_end_with_their_api_and_with_the_gateway() {
+    let mut gateway = start(json!([{"name": "p", "command": "process"}]));
+    let is_alive = |pid: &str| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        !status.is_empty() && !status.contains("State:\tZ")
+    };
+    let both = |gateway: &Gateway| {
+        let session = begin(gateway);
+        let pids = ["pid", "child"].map(|tool| said(gateway, &session, tool, json!({})));
+        assert!(pids.iter().all(|pid| is_alive(pid)), "{pids:?}");
+        pids
+    };
+    let before = both(&gateway);
+    gateway.write_api(&federation(json!([{"name": "p", "command": "process", "timeout_s": 9}])));
+    gateway.reload();
+    eventually("the process of the API before has ended", || !before.iter().any(|pid| is_alive(pid)));
+    let after = both(&gateway);
+    gateway.signal("TERM");
+    assert!(gateway.wait_for_exit().success());
+    eventually("nothing is left", || !after.iter().any(|pid| is_alive(pid)));
+}
+
 #[test]
 fn a_process_hears_that_nobody_waits_and_tells_that_it_has_changed() {
     let gateway = start(json!([{"name": "p", "command": "process"}]));

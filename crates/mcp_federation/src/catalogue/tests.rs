@@ -1,8 +1,8 @@
 use super::*;
-use crate::glob::Glob;
 use crate::terms::{CommandTerms, ToolOverride, Transport};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tollgate_pattern::Glob;
 
 fn server(name: &str, view: ViewTerms) -> ServerTerms {
     let command = CommandTerms { command: Vec::new(), environment: BTreeMap::new(), directory: String::new() };

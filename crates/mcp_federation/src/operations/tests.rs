@@ -1,9 +1,9 @@
 use super::*;
-use crate::glob::Glob;
 use crate::outside::ApiReply;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::sync::Mutex;
+use tollgate_pattern::Glob;
 
 /// An API that keeps what it is asked.
 #[derive(Default)]

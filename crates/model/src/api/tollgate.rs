@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{ApiDefinition, GraphqlRules, JwtClaims, McpFederation, OAuthRules, SharedCache, UpstreamRules, VersionData};
+use super::{
+    ApiDefinition, GraphqlRules, JwtClaims, LlmGateway, McpFederation, OAuthRules, SharedCache, UpstreamRules, VersionData,
+};
 use crate::calendar;
 use crate::config::OnStoreFailure;
 use crate::json_path::JsonPath;
@@ -33,6 +35,8 @@ pub struct ApiExtensions {
     pub graphql: GraphqlRules,
     /// What claims of JSON Web Tokens must say, beyond the fields `jwt_*`.
     pub jwt: JwtClaims,
+    /// The API is one endpoint in front of many providers of language models.
+    pub llm: Option<LlmGateway>,
     /// The API is one MCP server in front of many.
     pub mcp: Option<McpFederation>,
     /// Settings of the OAuth 2.0 server that are not in Tyk.
@@ -62,6 +66,10 @@ impl ApiExtensions {
             && !(400..=599).contains(&code)
         {
             findings.error(&JsonPath::of("tollgate.validate_responses.error_response_code"), "must be a status from 400 to 599");
+        }
+        if let Some(llm) = &self.llm {
+            let answers_otherwise = self.mcp.is_some() || api.is_mcp() || api.graphql.is_executed();
+            llm.check(answers_otherwise, api.is_stream(), findings);
         }
         if let Some(mcp) = &self.mcp {
             mcp.check(api.is_mcp(), findings);

@@ -21,7 +21,7 @@ mod paths;
 
 /// Adds the problems of `api` to `findings`.
 pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
-    let answers_itself = api.graphql.is_executed() || api.tollgate.mcp.is_some();
+    let answers_itself = api.graphql.is_executed() || api.tollgate.mcp.is_some() || api.tollgate.llm.is_some();
     check_proxy(&api.proxy, api.is_stream(), answers_itself, findings);
     check_versions(api, findings);
     check_auth(api, findings);

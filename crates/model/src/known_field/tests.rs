@@ -174,6 +174,7 @@ fn names_read() -> BTreeSet<String> {
         "data/src",
         "gateway/src",
         "limit/src",
+        "llm_gateway/src",
         "mcp/src",
         "mcp_federation/src",
         "model/src",

@@ -12,15 +12,9 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
-use std::io;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::UnixStream as AsyncStream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tollgate_engine::LocalConnector;
@@ -46,26 +40,7 @@ type GraphResponseBody = BoxBody<Bytes, Infallible>;
 impl GraphServer {
     /// Opens connections to the server.
     pub fn connector(self: Arc<Self>) -> LocalConnector {
-        Arc::new(move || {
-            let (own, other) = UnixStream::pair()?;
-            other.set_nonblocking(true)?;
-            let server = self.clone();
-            self.0.client.spawn(async move {
-                if let Err(error) = server.serve(other).await {
-                    tracing::debug!(%error, "a connection to a data graph ended");
-                }
-            });
-            Ok(own)
-        })
-    }
-
-    async fn serve(self: Arc<Self>, stream: UnixStream) -> io::Result<()> {
-        let stream = TokioIo::new(AsyncStream::from_std(stream)?);
-        let service = service_fn(|request| {
-            let server = self.clone();
-            async move { Ok::<_, Infallible>(server.respond(request).await) }
-        });
-        http1::Builder::new().serve_connection(stream, service).with_upgrades().await.map_err(io::Error::other)
+        Arc::new(move || self.0.client.connect_within("data graph", &self, Self::respond))
     }
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<GraphResponseBody> {

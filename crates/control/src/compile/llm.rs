@@ -1,0 +1,119 @@
+//! Compiles one endpoint in front of many providers of language models: `tollgate.llm`.
+
+use std::sync::Arc;
+use std::time::Duration;
+use tollgate_data::middleware::Context;
+use tollgate_data::snapshot::Upstreams;
+use tollgate_data::template::{ValueTemplate, VariableScope};
+use tollgate_data::upstream::Upstream;
+use tollgate_llm::aws_sigv4::AwsKeys;
+use tollgate_llm::{Flavour, Provider, ProviderApi, ProviderCredential};
+use tollgate_llm_gateway::{AwsTerms, LlmServer, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};
+use tollgate_model::api::{ApiDefinition, LlmGateway, LlmModel, LlmProvider, LlmProviderKind};
+
+/// How long an answer may take, if nothing is said: models that reason take minutes.
+const SECONDS: f64 = 600.0;
+
+/// The upstream that stands for all providers.
+pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &mut Context<'_>) -> Option<Upstreams> {
+    let registry = context.registry.clone();
+    let (Some(client), Some(_)) = (registry.graph_client.0.get(), registry.own_apis.get()) else {
+        // Where requests are only rehearsed, nothing is sent.
+        return Some(Upstreams::Nowhere);
+    };
+    let providers: Vec<ProviderTerms> = llm.providers.iter().map(|provider| provider_terms(provider, context)).collect();
+    let tls = context.upstream_tls(definition);
+    // All that the server is made of, with the secrets that have been read: one that stays the same goes on.
+    let secrets: Vec<_> = providers.iter().map(secrets_of).collect();
+    let written = format!("{llm:?}{secrets:?}{:?}", tls.for_host(""));
+    let terms = LlmTerms {
+        api: definition.api_id.clone(),
+        models: llm.models.iter().map(|model| model_terms(model, &llm.providers)).collect(),
+        providers,
+        first_token_max: (llm.first_token_s > 0.0).then(|| Duration::from_secs_f64(llm.first_token_s)),
+        output_tokens_max: Some(llm.output_tokens_max).filter(|tokens| *tokens > 0),
+        tls,
+    };
+    let server = registry.llm_server(&definition.api_id, written, |figures| LlmServer::new(terms, client, figures));
+    Some(Upstreams::One(Upstream::within(Arc::new(move || server.connect()), context.registry)))
+}
+
+fn provider_terms(provider: &LlmProvider, context: &Context<'_>) -> ProviderTerms {
+    let scope = VariableScope { context: false, secrets: &context.settings.documents.secrets };
+    let secret = |text: &str| ValueTemplate::new(text, scope).literal().unwrap_or_default().to_owned();
+    let key = secret(&provider.key);
+    let credential = match provider.kind {
+        _ if key.is_empty() => ProviderCredential::None,
+        LlmProviderKind::Vertex | LlmProviderKind::Bedrock => ProviderCredential::Bearer(key),
+        _ => ProviderCredential::Key(key),
+    };
+    let url = match (provider.url.as_str(), provider.kind.usual_url()) {
+        ("", Some(url)) => url.to_owned(),
+        ("", None) => format!("https://bedrock-runtime.{}.amazonaws.com", provider.region),
+        (url, _) => url.to_owned(),
+    };
+    let (origin, base_path) = origin_and_path(&url);
+    let keys = || AwsKeys {
+        access_key_id: secret(&provider.aws_access_key_id),
+        secret_access_key: secret(&provider.aws_secret_access_key),
+        session_token: Some(secret(&provider.aws_session_token)).filter(|token| !token.is_empty()),
+    };
+    let seconds = if provider.timeout_s > 0.0 { provider.timeout_s } else { SECONDS };
+    ProviderTerms {
+        name: provider.name.clone(),
+        provider: Provider { api: api_of(provider.kind), base_path, credential },
+        origin,
+        aws: (!provider.aws_access_key_id.is_empty()).then(|| AwsTerms { keys: keys(), region: provider.region.clone() }),
+        time_max: Duration::from_secs_f64(seconds),
+        patterns: provider.models.clone(),
+    }
+}
+
+/// What the provider's requests have of secrets.
+fn secrets_of(provider: &ProviderTerms) -> (String, String, String) {
+    let key = match &provider.provider.credential {
+        ProviderCredential::Key(key) | ProviderCredential::Bearer(key) => key.clone(),
+        ProviderCredential::None => String::new(),
+    };
+    let aws = provider.aws.as_ref().map(|aws| &aws.keys);
+    let secret = aws.map(|keys| format!("{}{}", keys.access_key_id, keys.secret_access_key)).unwrap_or_default();
+    (key, secret, aws.and_then(|keys| keys.session_token.clone()).unwrap_or_default())
+}
+
+fn api_of(kind: LlmProviderKind) -> ProviderApi {
+    ProviderApi::OpenAi(match kind {
+        LlmProviderKind::Anthropic => return ProviderApi::Anthropic,
+        LlmProviderKind::Gemini | LlmProviderKind::Vertex => return ProviderApi::Gemini,
+        LlmProviderKind::Bedrock => return ProviderApi::Bedrock,
+        LlmProviderKind::Cohere => return ProviderApi::Cohere,
+        LlmProviderKind::OpenAi => Flavour::OpenAi,
+        LlmProviderKind::Azure => Flavour::Azure,
+        LlmProviderKind::Mistral => Flavour::Mistral,
+        LlmProviderKind::Groq => Flavour::Groq,
+        LlmProviderKind::DeepSeek => Flavour::DeepSeek,
+        LlmProviderKind::OpenRouter => Flavour::OpenRouter,
+        LlmProviderKind::Ollama => Flavour::Ollama,
+        LlmProviderKind::Vllm => Flavour::Vllm,
+        LlmProviderKind::LlamaCpp => Flavour::LlamaCpp,
+    })
+}
+
+/// Scheme and host of a URL, and its path and query, if it has a path.
+fn origin_and_path(url: &str) -> (String, Option<String>) {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url.get(start..).and_then(|rest| rest.find('/')).map_or(url.len(), |at| start + at);
+    let (origin, path) = url.split_at_checked(end).unwrap_or((url, ""));
+    let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+    let path = path.trim_end_matches('/');
+    let base = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
+    (origin.to_owned(), (!base.is_empty()).then_some(base))
+}
+
+fn model_terms(model: &LlmModel, providers: &[LlmProvider]) -> ModelTerms {
+    let targets = model.targets.iter().filter_map(|target| {
+        let provider = providers.iter().position(|provider| provider.name == target.provider)?;
+        let name = if target.model.is_empty() { &model.name } else { &target.model };
+        Some(TargetTerms { provider, model: name.clone(), weight: target.weight })
+    });
+    ModelTerms { name: model.name.clone(), targets: targets.collect() }
+}

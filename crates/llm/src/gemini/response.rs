@@ -1,0 +1,146 @@
+//! Answers, streams and errors of Gemini. An event of a stream is an answer in itself.
+
+use crate::form::{Fault, FaultKind, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
+use crate::json::{JsonNode, JsonObject};
+use crate::steps::Steps;
+
+/// Reads a provider's answer: the same as a stream of one event.
+pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> {
+    let answer = JsonNode::read(body, bytes_max).map_err(Fault::broken)?.object().ok_or_else(|| Fault::broken("no object"))?;
+    if let Some(error) = answer.object("error") {
+        return Err(fault(&error, None));
+    }
+    let id = answer.owned("responseId");
+    let mut parts = Vec::new();
+    let mut calls = 0;
+    let candidate = answer.items("candidates").first().and_then(|candidate| candidate.object());
+    if candidate.is_none() && answer.object("promptFeedback").is_none() {
+        return Err(Fault::broken("no candidate"));
+    }
+    let content = candidate.as_ref().and_then(|candidate| candidate.object("content"));
+    for part in content.map(|content| content.items("parts")).unwrap_or_default().iter().filter_map(|part| part.object()) {
+        if let Some(call) = part.object("functionCall") {
+            parts.push(Part::ToolCall(ToolCall {
+                id: call_id(&call, &id, calls),
+                name: call.owned("name"),
+                arguments: call.get("args").map_or("{}", JsonNode::raw).to_owned(),
+                signature: part.text("thoughtSignature").map(|text| text.into_owned()),
+            }));
+            calls += 1;
+        } else if let Some(text) = part.text("text").filter(|text| !text.is_empty()) {
+            let is_thought = part.get("thought").and_then(JsonNode::flag) == Some(true);
+            match (is_thought, parts.last_mut()) {
+                (true, Some(Part::Reasoning(last))) => last.text.push_str(&text),
+                (true, _) => parts.push(Part::Reasoning(ReasoningPart { text: text.into_owned(), ..ReasoningPart::default() })),
+                (false, Some(Part::Text(last))) => last.push_str(&text),
+                (false, _) => parts.push(Part::Text(text.into_owned())),
+            }
+        }
+    }
+    let stop = match candidate.as_ref().and_then(|candidate| candidate.text("finishReason")) {
+        Some(reason) => stop_of(&reason)?,
+        None => Stop::Filtered,
+    };
+    let stop = if calls > 0 && stop == Stop::End { Stop::ToolCalls } else { stop };
+    let usage = answer.object("usageMetadata").map_or(Usage::UNKNOWN, |usage| read_usage(&usage));
+    Ok(Reply { id, model: answer.owned("modelVersion"), parts, stop, usage })
+}
+
+/// Ids of calls, which many versions do not have: the answer's, with the call's number.
+fn call_id(call: &JsonObject, answer: &str, at: usize) -> String {
+    call.text("id").filter(|id| !id.is_empty()).map_or_else(|| format!("call_{answer}_{at}"), |id| id.into_owned())
+}
+
+fn stop_of(reason: &str) -> Result<Stop, Fault> {
+    Ok(match reason {
+        "MAX_TOKENS" => Stop::OutputLimit,
+        "STOP" | "OTHER" | "FINISH_REASON_UNSPECIFIED" => Stop::End,
+        "MALFORMED_FUNCTION_CALL"
+        | "MALFORMED_RESPONSE"
+        | "UNEXPECTED_TOOL_CALL"
+        | "TOO_MANY_TOOL_CALLS"
+        | "MISSING_THOUGHT_SIGNATURE" => {
+            return Err(Fault::new(FaultKind::Server, format!("the model ended with {reason}")));
+        }
+        _ => Stop::Filtered,
+    })
+}
+
+fn read_usage(usage: &JsonObject) -> Usage {
+    let figure = |name: &str| usage.get(name).map(|node| Usage::figure(node.number()));
+    let of = |name: &str| figure(name).flatten().unwrap_or(0);
+    Usage {
+        input: of("promptTokenCount") + of("toolUsePromptTokenCount"),
+        output: of("candidatesTokenCount") + of("thoughtsTokenCount"),
+        cached_read: of("cachedContentTokenCount"),
+        cached_write: 0,
+        reasoning: of("thoughtsTokenCount"),
+        // An answer without text has no count of it.
+        is_doubtful: figure("promptTokenCount").flatten().is_none() || figure("candidatesTokenCount") == Some(None),
+    }
+    .bounded()
+}
+
+/// Reads the body of an error.
+pub(crate) fn read_fault(status: u16, body: &[u8], bytes_max: usize) -> Fault {
+    let node = JsonNode::read(body, bytes_max).ok();
+    // Streams that fail at once are an array.
+    let answer = node.and_then(|node| node.object().or_else(|| node.items()?.first()?.object()));
+    answer.and_then(|answer| answer.object("error")).map_or_else(|| Fault::of_status(status), |error| fault(&error, Some(status)))
+}
+
+fn fault(error: &JsonObject, status: Option<u16>) -> Fault {
+    let code = error.get("code").and_then(JsonNode::whole).and_then(|code| u16::try_from(code).ok());
+    let made = Fault::of_status(status.or(code).unwrap_or(502));
+    Fault::with_status(made.status, made.kind, error.owned("message"))
+}
+
+/// Reads the events of one stream.
+#[derive(Debug, Default)]
+pub(crate) struct GeminiEvents {
+    id: String,
+    calls: usize,
+}
+
+impl GeminiEvents {
+    /// Reads the data of one event.
+    pub(crate) fn read(&mut self, data: &[u8], bytes_max: usize, steps: &mut Steps) -> Result<(), Fault> {
+        let event = JsonNode::read(data, bytes_max).map_err(Fault::broken)?.object().ok_or_else(|| Fault::broken("no object"))?;
+        if let Some(error) = event.object("error") {
+            return Err(fault(&error, None));
+        }
+        if self.id.is_empty() {
+            self.id = event.owned("responseId");
+        }
+        steps.begin(&self.id, &event.owned("modelVersion"), None);
+        if let Some(usage) = event.object("usageMetadata") {
+            steps.usage(read_usage(&usage));
+        }
+        if event.object("promptFeedback").is_some_and(|feedback| feedback.get("blockReason").is_some()) {
+            steps.stop(Stop::Filtered);
+        }
+        let Some(candidate) = event.items("candidates").first().and_then(|candidate| candidate.object()) else { return Ok(()) };
+        let parts = candidate.object("content").map(|content| content.items("parts")).unwrap_or_default();
+        for part in parts.iter().filter_map(|part| part.object()) {
+            self.read_part(&part, steps);
+        }
+        if let Some(reason) = candidate.text("finishReason") {
+            steps.stop(stop_of(&reason)?);
+        }
+        Ok(())
+    }
+
+    fn read_part(&mut self, part: &JsonObject, steps: &mut Steps) {
+        if let Some(call) = part.object("functionCall") {
+            let id = call_id(&call, &self.id, self.calls);
+            steps.tool(&id, &call.owned("name"), part.text("thoughtSignature").as_deref());
+            steps.arguments(call.get("args").map_or("{}", JsonNode::raw));
+            steps.close();
+            self.calls += 1;
+        } else if part.get("thought").and_then(JsonNode::flag) == Some(true) {
+            steps.reasoning(&part.owned("text"));
+        } else {
+            steps.text(&part.owned("text"));
+        }
+    }
+}

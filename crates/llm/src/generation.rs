@@ -1,0 +1,28 @@
+//! What can be read off the names of models: generations whose APIs differ. Names may have a vendor's name, a region or a path before them.
+
+/// Claude before 4.6 wants a number of tokens to think with; later ones decide themselves, and refuse a number.
+pub(crate) fn thinks_by_budget(model: &str) -> bool {
+    const OLD: &[&str] = &[
+        "claude-2",
+        "claude-3",
+        "claude-opus-4-0",
+        "claude-opus-4-1",
+        "claude-opus-4-2",
+        "claude-opus-4-5",
+        "claude-sonnet-4-0",
+        "claude-sonnet-4-2",
+    ];
+    const LAST: &[&str] = &["claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4@", "claude-sonnet-4@"];
+    OLD.iter().chain(LAST).any(|name| model.contains(name))
+}
+
+/// From its third generation on, Gemini thinks by levels and wants proofs of its thoughts back.
+pub(crate) fn is_gemini_3_or_later(model: &str) -> bool {
+    let number = model
+        .split_once("gemini-")
+        .and_then(|(_, rest)| rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u32>().ok());
+    number.is_some_and(|number| number >= 3)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! Traffic of language models between the APIs that clients speak and those that providers answer. Each API is read into one form and written
+//! from it ([`Ask`], [`Reply`], [`Event`], [`Fault`]), so that none knows another. What has no counterpart is refused by name and never lost.
+//! Nothing here does I/O, has a clock or randomness; what is kept of a stream has a bound.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod anthropic;
+pub mod aws_sigv4;
+mod bedrock;
+mod client;
+mod cohere;
+mod conversation;
+mod estimate;
+mod form;
+mod gemini;
+mod generation;
+mod json;
+mod openai_chat;
+mod openai_embeddings;
+mod openai_responses;
+mod passed;
+mod price;
+mod provider;
+mod retry;
+mod steps;
+mod tool_id;
+mod watch;
+
+pub use answer::AnswerContext;
+pub use client::{ClientApi, ClientWriter};
+pub use estimate::Estimate;
+pub use form::{
+    Ask, Effort, Event, Fault, FaultKind, Media, Message, Part, Reasoning, ReasoningPart, Reply, ResponseFormat, Role, Stop, Tool,
+    ToolCall, ToolChoice, ToolResult, Unsupported, Usage,
+};
+pub use openai_embeddings::EmbeddingAsk;
+pub use passed::{Passed, PassedChange, UsageFilter, passed_body};
+pub use price::{PRICES_OF, Price, PriceTable};
+pub use provider::{Flavour, Provider, ProviderApi, ProviderCredential, ProviderRequest, ProviderStream};
+pub use retry::{RateLimits, Window};
+pub use watch::{AnswerFormat, UsageReader};

@@ -1,0 +1,20 @@
+//! OpenAI's Responses, as clients speak them. Answers are not kept, so that requests that continue a kept one are refused.
+
+mod client_request;
+mod reply;
+mod stream;
+
+pub(crate) use client_request::read_request;
+pub(crate) use reply::{read_usage, write_reply};
+pub(crate) use stream::ResponsesStream;
+
+use crate::form::Stop;
+
+/// The reason to stop that the status of a response means; `None` while it goes on.
+pub(crate) fn stop_of(status: &str) -> Option<Stop> {
+    match status {
+        "completed" => Some(Stop::End),
+        "incomplete" => Some(Stop::OutputLimit),
+        _ => None,
+    }
+}

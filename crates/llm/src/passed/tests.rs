@@ -1,0 +1,31 @@
+use super::{Passed, PassedChange, UsageFilter, passed_body};
+
+#[test]
+fn only_the_model_changes() {
+    let body = br#"{ "x": [1.50, 12345678901234567890123], "model":"a" ,"stream":true}"#;
+    assert_eq!(passed_body(body, 1_000, PassedChange::default()).expect("passes"), body);
+    let changed = passed_body(body, 1_000, PassedChange { model: Some("b"), asks_usage: true }).expect("passes");
+    assert_eq!(
+        String::from_utf8(changed).expect("text"),
+        r#"{"x":[1.50, 12345678901234567890123],"model":"b","stream":true,"stream_options":{"include_usage":true}}"#
+    );
+    assert_eq!(Passed::read(body, 1_000).expect("read"), Passed { model: "a".to_owned(), stream: true, include_usage: false });
+    assert!(Passed::read(body, 10).is_err());
+    assert!(Passed::read(br#"{"model":"a","model":"b"}"#, 100).is_err());
+}
+
+#[test]
+fn usage_alone_is_taken_out_wherever_the_stream_is_cut() {
+    let stream = b"data: {\"choices\":[{\"delta\":{}}],\"usage\":{\"a\":1}}\n\n: x\n\ndata: {\"choices\":[],\"usage\":{\"a\":1}}\n\ndata: [DONE]\n\nrest";
+    let wanted = b"data: {\"choices\":[{\"delta\":{}}],\"usage\":{\"a\":1}}\n\n: x\n\ndata: [DONE]\n\nrest";
+    for size in 1..stream.len() {
+        let (mut filter, mut out) = (UsageFilter::new(1_000), Vec::new());
+        stream.chunks(size).for_each(|piece| filter.push(piece, &mut out));
+        filter.end(&mut out);
+        assert_eq!(out, wanted);
+        let (mut filter, mut out) = (UsageFilter::new(20), Vec::new());
+        stream.chunks(size).for_each(|piece| filter.push(piece, &mut out));
+        filter.end(&mut out);
+        assert_eq!(out, stream, "what is too large passes");
+    }
+}

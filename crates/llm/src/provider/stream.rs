@@ -1,0 +1,103 @@
+//! The bytes of a provider's stream, in whatever pieces they come, as events.
+
+use super::ProviderApi;
+use crate::bedrock::FrameReader;
+use crate::form::{Event, Fault};
+use crate::steps::Steps;
+use crate::{anthropic, bedrock, cohere, gemini, openai_chat};
+use tollgate_mcp::{EventParts, EventReader, EventTooLarge};
+
+/// Reads one stream. It keeps the event that is not complete yet, and never more than its bound.
+#[derive(Debug)]
+pub struct ProviderStream {
+    source: StreamSource,
+    steps: Steps,
+    event_bytes_max: usize,
+}
+
+/// How bytes become events.
+#[derive(Debug)]
+enum StreamSource {
+    Lines(EventReader, LineEvents),
+    Frames(FrameReader, bedrock::ConverseEvents),
+}
+
+#[derive(Debug)]
+enum LineEvents {
+    OpenAi(openai_chat::ChatEvents),
+    Anthropic(anthropic::MessagesEvents),
+    Gemini(gemini::GeminiEvents),
+    Cohere(cohere::CohereEvents),
+}
+
+impl LineEvents {
+    fn read(&mut self, event: &[u8], bytes_max: usize, steps: &mut Steps) -> Result<(), Fault> {
+        let Some(EventParts { data, .. }) = EventParts::read(event) else { return Ok(()) };
+        match self {
+            LineEvents::OpenAi(events) => events.read(&data, bytes_max, steps),
+            LineEvents::Anthropic(events) => events.read(&data, bytes_max, steps),
+            LineEvents::Gemini(events) => events.read(&data, bytes_max, steps),
+            LineEvents::Cohere(events) => events.read(&data, bytes_max, steps),
+        }
+    }
+}
+
+impl ProviderStream {
+    pub(super) fn new(api: ProviderApi, event_bytes_max: usize) -> Self {
+        let lines = |events| StreamSource::Lines(EventReader::new(event_bytes_max), events);
+        let source = match api {
+            ProviderApi::OpenAi(_) => lines(LineEvents::OpenAi(openai_chat::ChatEvents::default())),
+            ProviderApi::Anthropic => lines(LineEvents::Anthropic(anthropic::MessagesEvents::default())),
+            ProviderApi::Gemini => lines(LineEvents::Gemini(gemini::GeminiEvents::default())),
+            ProviderApi::Cohere => lines(LineEvents::Cohere(cohere::CohereEvents)),
+            ProviderApi::Bedrock => StreamSource::Frames(FrameReader::new(event_bytes_max), bedrock::ConverseEvents::default()),
+        };
+        ProviderStream { source, steps: Steps::default(), event_bytes_max }
+    }
+
+    /// Whether the last event was returned. What comes behind it is not read.
+    pub fn is_over(&self) -> bool {
+        self.steps.is_over()
+    }
+
+    /// Reads more bytes.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Vec<Event> {
+        while !self.steps.is_over() {
+            match self.step(&mut bytes) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(fault) => self.steps.fault(fault),
+            }
+        }
+        self.steps.take()
+    }
+
+    /// Reads one event; false if there is none complete.
+    fn step(&mut self, bytes: &mut &[u8]) -> Result<bool, Fault> {
+        match &mut self.source {
+            StreamSource::Lines(reader, events) => match reader.next(bytes) {
+                Ok(Some(event)) => events.read(event, self.event_bytes_max, &mut self.steps).map(|()| true),
+                Ok(None) => Ok(false),
+                Err(EventTooLarge) => Err(Fault::broken("an event is too large")),
+            },
+            StreamSource::Frames(reader, events) => match reader.next(bytes).map_err(Fault::broken)? {
+                Some(frame) => events.read(&frame, self.event_bytes_max, &mut self.steps).map(|()| true),
+                None => Ok(false),
+            },
+        }
+    }
+
+    /// The bytes ended, well or not.
+    pub fn end(&mut self) -> Vec<Event> {
+        // Some servers leave out the empty line behind the last event.
+        if let StreamSource::Lines(reader, events) = &mut self.source
+            && !self.steps.is_over()
+        {
+            let _ = events.read(reader.rest(), self.event_bytes_max, &mut self.steps);
+        }
+        if !self.steps.is_over() {
+            self.steps.end();
+        }
+        self.steps.take()
+    }
+}

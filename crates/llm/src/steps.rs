@@ -1,0 +1,156 @@
+//! The events of one stream in an order that every client can be told: a beginning, parts one after the other, usage, one end.
+
+use crate::form::{Event, Fault, Stop, Usage};
+
+/// Most parts of one answer: each costs clients and providers an item of a list.
+const PARTS_MAX: usize = 10_000;
+
+/// What is open in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OpenPart {
+    Text,
+    Reasoning,
+    Tool,
+}
+
+/// Collects the events of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Steps {
+    events: Vec<Event>,
+    has_begun: bool,
+    open: Option<OpenPart>,
+    parts: usize,
+    has_calls: bool,
+    usage: Option<Usage>,
+    stop: Option<Stop>,
+    is_over: bool,
+}
+
+impl Steps {
+    /// The events since the last call.
+    pub(crate) fn take(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Whether the last event was told.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The stream begins; later calls change nothing.
+    pub(crate) fn begin(&mut self, id: &str, model: &str, usage: Option<Usage>) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.usage = usage;
+            self.events.push(Event::Begin { id: id.to_owned(), model: model.to_owned(), usage });
+        }
+    }
+
+    fn open(&mut self, part: OpenPart) -> bool {
+        self.begin("", "", None);
+        if self.open == Some(part) && part != OpenPart::Tool {
+            return true;
+        }
+        self.close();
+        self.parts += 1;
+        if self.parts > PARTS_MAX {
+            self.fault(Fault::broken("it has too many parts"));
+            return false;
+        }
+        self.open = Some(part);
+        true
+    }
+
+    /// The open part is complete.
+    pub(crate) fn close(&mut self) {
+        if self.open.take().is_some() {
+            self.events.push(Event::PartEnd);
+        }
+    }
+
+    /// More text.
+    pub(crate) fn text(&mut self, text: &str) {
+        if !text.is_empty() && !self.is_over && self.open(OpenPart::Text) {
+            self.events.push(Event::TextDelta(text.to_owned()));
+        }
+    }
+
+    /// More of a thought.
+    pub(crate) fn reasoning(&mut self, text: &str) {
+        if !text.is_empty() && !self.is_over && self.open(OpenPart::Reasoning) {
+            self.events.push(Event::ReasoningDelta(text.to_owned()));
+        }
+    }
+
+    /// The proof of a thought.
+    pub(crate) fn signature(&mut self, signature: &str) {
+        if !signature.is_empty() && !self.is_over && self.open(OpenPart::Reasoning) {
+            self.events.push(Event::ReasoningSignature(signature.to_owned()));
+        }
+    }
+
+    /// A whole thought that only the provider reads.
+    pub(crate) fn redacted(&mut self, data: &str) {
+        if data.is_empty() || self.is_over {
+            return;
+        }
+        self.close();
+        if self.open(OpenPart::Reasoning) {
+            self.events.push(Event::Redacted(data.to_owned()));
+            self.close();
+        }
+    }
+
+    /// A call of a tool begins.
+    pub(crate) fn tool(&mut self, id: &str, name: &str, signature: Option<&str>) {
+        if !self.is_over && self.open(OpenPart::Tool) {
+            self.has_calls = true;
+            self.events.push(Event::ToolBegin {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                signature: signature.map(str::to_owned),
+            });
+        }
+    }
+
+    /// More of its arguments.
+    pub(crate) fn arguments(&mut self, text: &str) {
+        if self.open == Some(OpenPart::Tool) && !text.is_empty() && !self.is_over {
+            self.events.push(Event::ToolDelta(text.to_owned()));
+        }
+    }
+
+    /// What it took so far.
+    pub(crate) fn usage(&mut self, usage: Usage) {
+        self.usage = Some(usage);
+    }
+
+    /// Why the answer ended; the end itself may come later.
+    pub(crate) fn stop(&mut self, stop: Stop) {
+        self.stop = Some(stop);
+    }
+
+    /// The stream is complete; without a reason to stop it broke.
+    pub(crate) fn end(&mut self) {
+        let Some(stop) = self.stop else {
+            self.fault(Fault::broken("the stream ended in the middle"));
+            return;
+        };
+        if self.is_over {
+            return;
+        }
+        self.begin("", "", None);
+        self.close();
+        let stop = if self.has_calls && stop == Stop::End { Stop::ToolCalls } else { stop };
+        self.events.push(Event::Usage(self.usage.unwrap_or(Usage::UNKNOWN)));
+        self.events.push(Event::End(stop));
+        self.is_over = true;
+    }
+
+    /// The stream failed.
+    pub(crate) fn fault(&mut self, fault: Fault) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            self.open = None;
+            self.events.push(Event::Fault(fault));
+        }
+    }
+}

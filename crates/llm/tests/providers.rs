@@ -1,0 +1,102 @@
+//! Where requests go, what their heads say, and which of them pass.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+use tollgate_llm::{ClientApi, EmbeddingAsk, Flavour, Provider, ProviderApi, ProviderCredential};
+
+const CHAT: &[u8] = br#"{"model":"m","messages":[{"role":"user","content":"x"}],"stream":true}"#;
+const BYTES_MAX: usize = 1 << 16;
+
+fn provider(api: ProviderApi, base_path: Option<&str>, credential: ProviderCredential) -> Provider {
+    Provider { api, base_path: base_path.map(str::to_owned), credential }
+}
+
+#[test]
+fn paths_and_credentials_are_each_providers_own() {
+    let key = || ProviderCredential::Key("secret".to_owned());
+    let bearer = || ProviderCredential::Bearer("token".to_owned());
+    for (api, base, credential, path, header) in [
+        (ProviderApi::OpenAi(Flavour::OpenAi), None, key(), "/v1/chat/completions", ("authorization", "Bearer secret")),
+        (
+            ProviderApi::OpenAi(Flavour::Azure),
+            Some("/openai/deployments/d?api-version=2024-10-21"),
+            key(),
+            "/openai/deployments/d/chat/completions?api-version=2024-10-21",
+            ("api-key", "secret"),
+        ),
+        (ProviderApi::OpenAi(Flavour::Azure), None, bearer(), "/openai/v1/chat/completions", ("authorization", "Bearer token")),
+        (ProviderApi::OpenAi(Flavour::OpenRouter), None, key(), "/api/v1/chat/completions", ("authorization", "Bearer secret")),
+        (ProviderApi::OpenAi(Flavour::Groq), None, key(), "/openai/v1/chat/completions", ("authorization", "Bearer secret")),
+        (ProviderApi::Anthropic, None, key(), "/v1/messages", ("x-api-key", "secret")),
+        (
+            ProviderApi::Gemini,
+            Some("/v1/projects/p/locations/l/publishers/google"),
+            bearer(),
+            "/v1/projects/p/locations/l/publishers/google/models/m:streamGenerateContent?alt=sse",
+            ("authorization", "Bearer token"),
+        ),
+        (
+            ProviderApi::Gemini,
+            Some("/v1beta?x=1"),
+            key(),
+            "/v1beta/models/m:streamGenerateContent?alt=sse&x=1",
+            ("x-goog-api-key", "secret"),
+        ),
+        (ProviderApi::Bedrock, None, bearer(), "/model/m/converse-stream", ("authorization", "Bearer token")),
+        (ProviderApi::Cohere, None, key(), "/v2/chat", ("authorization", "Bearer secret")),
+    ] {
+        let made = provider(api, base, credential);
+        assert!(!format!("{made:?}").contains("secret"), "credentials are not shown");
+        let request = made.request(&ClientApi::OpenAiChat.read(CHAT, BYTES_MAX).expect("a request")).expect("a counterpart");
+        assert_eq!(request.path_and_query, path);
+        assert!(request.headers.contains(&(header.0, header.1.to_owned())), "{api:?}: {:?}", request.headers);
+        assert!(!format!("{request:?}").contains("secret"));
+    }
+}
+
+#[test]
+fn what_passes_keeps_its_bytes() {
+    let openai = provider(ProviderApi::OpenAi(Flavour::OpenAi), None, ProviderCredential::None);
+    let asks = openai.passed_request(ClientApi::OpenAiChat, CHAT, BYTES_MAX, None).expect("passes");
+    assert!(asks.body.ends_with(br#""stream":true,"stream_options":{"include_usage":true}}"#));
+    let responses =
+        openai.passed_request(ClientApi::OpenAiResponses, br#"{"model": "m","input":1}"#, BYTES_MAX, None).expect("passes");
+    assert_eq!(
+        (responses.path_and_query.as_str(), responses.body.as_slice()),
+        ("/v1/responses", &br#"{"model": "m","input":1}"#[..])
+    );
+    let mistral = provider(ProviderApi::OpenAi(Flavour::Mistral), None, ProviderCredential::None);
+    assert_eq!(mistral.passed_request(ClientApi::OpenAiChat, CHAT, BYTES_MAX, None).expect("passes").body, CHAT);
+    let embeddings = openai.passed_embedding_request(br#"{"model":"a","input":[1,2]}"#, BYTES_MAX, Some("b")).expect("passes");
+    assert_eq!(
+        (embeddings.path_and_query.as_str(), embeddings.body.as_slice()),
+        ("/v1/embeddings", &br#"{"model":"b","input":[1,2]}"#[..])
+    );
+    assert!(openai.speaks(ClientApi::OpenAiResponses) && !mistral.speaks(ClientApi::OpenAiResponses));
+    assert!(!provider(ProviderApi::Bedrock, None, ProviderCredential::None).speaks(ClientApi::AnthropicMessages));
+}
+
+#[test]
+fn embeddings_are_translated_or_refused() {
+    let read = |body: &str| EmbeddingAsk::read(body.as_bytes(), BYTES_MAX);
+    let ask = read(r#"{"model":"e","input":["a","b"],"dimensions":2,"encoding_format":"base64","user":"u"}"#).expect("a request");
+    let gemini = provider(ProviderApi::Gemini, None, ProviderCredential::None);
+    let request = gemini.embedding_request(&ask).expect("a counterpart");
+    assert_eq!(request.path_and_query, "/v1beta/models/e:batchEmbedContents");
+    assert!(
+        request
+            .body
+            .starts_with(br#"{"requests":[{"model":"models/e","content":{"parts":[{"text":"a"}]},"outputDimensionality":2},"#)
+    );
+    let (body, usage) =
+        gemini.embedding_reply(200, br#"{"embeddings":[{"values":[1,-2]},{"values":[0,0]}]}"#, BYTES_MAX, &ask).expect("an answer");
+    assert!(usage.is_doubtful, "Gemini tells no usage");
+    assert!(String::from_utf8(body).expect("text").contains(r#""embedding":"AACAPwAAAMA=""#));
+    assert!(gemini.embedding_reply(200, br#"{"embeddings":[]}"#, BYTES_MAX, &ask).is_err());
+    assert_eq!(gemini.embedding_reply(429, b"", BYTES_MAX, &ask).expect_err("an error").status, 429);
+    assert!(provider(ProviderApi::Anthropic, None, ProviderCredential::None).embedding_request(&ask).is_err());
+    for body in
+        [r#"{"model":"e","input":[1,2]}"#, r#"{"model":"e","input":[]}"#, r#"{"model":"e","input":"a","x":1}"#, r#"{"input":"a"}"#]
+    {
+        assert!(read(body).is_err(), "{body}");
+    }
+}

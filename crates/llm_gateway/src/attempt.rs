@@ -1,0 +1,228 @@
+//! One request to one provider. Nothing goes to the client until the provider's answer has begun, so that another can be asked.
+
+use crate::answer::{AnswerBody, fault, stream, tell_source, tell_usage, whole};
+use crate::asked::{Asked, Translation};
+use crate::failure::Failure;
+use crate::figures::LlmOutcome;
+use crate::llm_server::{LlmServer, since_1970};
+use crate::relay::Relay;
+use crate::routes::Way;
+use crate::surface::Surface;
+use crate::tally::Tally;
+use crate::terms::ProviderTerms;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Response};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Bytes, Incoming};
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+use tollgate_llm::{
+    AnswerContext, AnswerFormat, Ask, Fault, FaultKind, ProviderCredential, ProviderRequest, RateLimits, Usage, UsageReader,
+};
+use tollgate_outbound::{Call, CallLimits};
+
+/// Largest whole answer.
+const ANSWER_BYTES_MAX: usize = 32 << 20;
+/// Largest answer that tells an error, and how long it may take.
+const ERROR_BYTES_MAX: usize = 256 << 10;
+const ERROR_TIME_MAX: Duration = Duration::from_secs(10);
+/// Shorter keys are in any text.
+const SECRET_BYTES_MIN: usize = 6;
+
+/// A provider's answer that is a success.
+struct Success<'a> {
+    asked: &'a Asked,
+    provider: &'a ProviderTerms,
+    body: Incoming,
+    translation: Translation,
+    tally: Tally,
+    /// For the first token of a stream, and for a whole answer.
+    deadlines: (Instant, Instant),
+}
+
+impl LlmServer {
+    /// Asks a provider.
+    pub(crate) async fn attempt(&self, asked: &Asked, way: &Way) -> Result<Response<AnswerBody>, Failure> {
+        let gone = || Failure::new(FaultKind::Server, "the provider is gone", "the provider is gone");
+        let provider = self.terms.providers.get(way.provider).ok_or_else(gone)?;
+        let model = way.model.as_deref().unwrap_or(&asked.passed.model);
+        let made = asked.request_for(provider, model, self.terms.output_tokens_max, since_1970().as_secs());
+        let (request, translation) = made.map_err(Failure::unsupported)?;
+        let mut tally = Tally::new(way.figures.clone(), self.prices.of(model).cloned());
+        let began = Instant::now();
+        let last = began + provider.time_max;
+        let first = self.terms.first_token_max.filter(|_| asked.streams()).map_or(last, |max| last.min(began + max));
+        let response = self.open(provider, request, first - began).await;
+        let response = response.inspect_err(|failure| tally.outcome = failure.outcome())?;
+        let (head, body) = response.into_parts();
+        let mut answered = if head.status.is_success() {
+            let deadlines = (first, last);
+            let success = Success { asked, provider, body, translation, tally, deadlines };
+            if asked.streams() { success.stream(&head.headers).await? } else { success.whole().await? }
+        } else {
+            refusal(asked, provider, (head.status.as_u16(), &head.headers, body), &translation, tally).await?
+        };
+        tell_source(&mut answered, &provider.name, model);
+        Ok(answered)
+    }
+
+    /// Sends a request, and waits for the head of the answer.
+    async fn open(
+        &self,
+        provider: &ProviderTerms,
+        request: ProviderRequest,
+        time_max: Duration,
+    ) -> Result<Response<Incoming>, Failure> {
+        let url = format!("{}{}", provider.origin, request.path_and_query);
+        let headers: Vec<(String, String)> = request.headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let limits = CallLimits { time_max, body_bytes_max: ANSWER_BYTES_MAX };
+        let call = Call::of_texts(request.method, &url, &headers, request.body, &self.terms.tls, limits);
+        let call =
+            call.map_err(|_| Failure::new(FaultKind::Server, "the provider cannot be asked", "its URL or key cannot be sent"))?;
+        self.client.open(call).await.map_err(|error| {
+            let is_late = matches!(error, tollgate_outbound::CallFault::Timeout(_));
+            let kind = if is_late { FaultKind::Timeout } else { FaultKind::Server };
+            let told = if is_late { "the provider took too long" } else { "the provider cannot be reached" };
+            Failure::new(kind, told, error.to_string())
+        })
+    }
+}
+
+impl Success<'_> {
+    /// A stream, from its first token on.
+    async fn stream(mut self, headers: &HeaderMap) -> Result<Response<AnswerBody>, Failure> {
+        let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).to_ascii_lowercase());
+        if !kind.is_some_and(|kind| kind.contains("event-stream") || kind.contains("eventstream")) {
+            return Err(self.broken("the provider answered no stream of events"));
+        }
+        let Success { asked, provider, body, translation, tally, deadlines: (first, _) } = self;
+        let silence = (tally, provider.time_max);
+        let relay = match translation {
+            Translation::Talk(ask, api) => Relay::translated(body, &provider.provider, (api, context(&ask)), silence),
+            Translation::None { hides_usage } => {
+                let ask = Ask { model: asked.passed.model.clone(), ..Ask::default() };
+                Relay::passed(body, &provider.provider, (asked.form, context(&ask)), hides_usage, silence)
+            }
+            // There is no stream of embeddings.
+            Translation::Embeddings(_) => return Err(Failure::unsupported(Fault::new(FaultKind::InvalidRequest, "no stream"))),
+        };
+        Ok(stream(relay.begin(first).await?.into_body()))
+    }
+
+    async fn whole(mut self) -> Result<Response<AnswerBody>, Failure> {
+        let (_, last) = self.deadlines;
+        let body = match read(&mut self.body, ANSWER_BYTES_MAX, last).await {
+            Ok(body) => body,
+            Err(why) => return Err(self.broken(why)),
+        };
+        let written = match &self.translation {
+            Translation::None { .. } if body.trim_ascii_start().first() != Some(&b'{') => {
+                return Err(self.broken("the provider answered no JSON"));
+            }
+            Translation::None { .. } => Ok((body.to_vec(), self.usage(&body))),
+            Translation::Talk(ask, api) => {
+                let reply = self.provider.provider.reply(200, &body, ANSWER_BYTES_MAX);
+                reply.and_then(|reply| Ok((api.write_reply(&reply, &context(ask))?, Some(reply.usage))))
+            }
+            Translation::Embeddings(ask) => {
+                self.provider.provider.embedding_reply(200, &body, ANSWER_BYTES_MAX, ask).map(|(body, usage)| (body, Some(usage)))
+            }
+        };
+        match written {
+            Ok((body, usage)) => {
+                (self.tally.outcome, self.tally.usage) = (LlmOutcome::Ok, usage);
+                let mut response = whole(200, body);
+                if let Some(usage) = usage {
+                    tell_usage(&mut response, &usage);
+                }
+                Ok(response)
+            }
+            Err(fault) => {
+                let failure = Failure::of_fault(fault);
+                self.tally.outcome = failure.outcome();
+                Err(failure)
+            }
+        }
+    }
+
+    /// What an answer took that passes.
+    fn usage(&self, body: &[u8]) -> Option<Usage> {
+        let format = match self.asked.surface {
+            Surface::Talk(api) => AnswerFormat::from(api),
+            Surface::Embeddings => AnswerFormat::OpenAiChat,
+            _ => return None,
+        };
+        let mut reader = UsageReader::new(format, false);
+        reader.push(body);
+        reader.usage()
+    }
+
+    fn broken(&mut self, why: &str) -> Failure {
+        self.tally.outcome = LlmOutcome::Failed;
+        Failure::new(FaultKind::Server, why, why)
+    }
+}
+
+/// The answer of a provider that refuses: what another could do better is a failure, the rest is for the client.
+async fn refusal(
+    asked: &Asked,
+    provider: &ProviderTerms,
+    (status, headers, mut body): (u16, &HeaderMap, Incoming),
+    translation: &Translation,
+    mut tally: Tally,
+) -> Result<Response<AnswerBody>, Failure> {
+    let text = read(&mut body, ERROR_BYTES_MAX, Instant::now() + ERROR_TIME_MAX).await.unwrap_or_default();
+    let text = if tells_secret(provider, &text) { Bytes::new() } else { text };
+    let told = match translation {
+        Translation::Embeddings(ask) => provider.provider.embedding_reply(status, &text, ERROR_BYTES_MAX, ask).err(),
+        _ => provider.provider.reply(status, &text, ERROR_BYTES_MAX).err(),
+    };
+    let told = told.unwrap_or_else(|| Fault::new(FaultKind::Server, format!("the provider answered with status {status}")));
+    let lines = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+    let now_ms = u64::try_from(since_1970().as_millis()).unwrap_or_default();
+    let failure = match status {
+        // It is the gateway's credential, not the client's, and what the provider says of it is not for the client.
+        401..=403 => {
+            Failure::new(FaultKind::Server, "the provider does not accept the gateway's credential", format!("status {status}"))
+        }
+        429 => {
+            let wait_ms = RateLimits::read(lines, now_ms).retry_after_ms;
+            Failure { kind: crate::failure::FailureKind::RateLimited, wait_ms, ..Failure::of_fault(told) }
+        }
+        404 | 405 | 409..=428 | 400 | 406 | 407 | 430..=499 => {
+            tally.outcome = LlmOutcome::Refused;
+            let passes = matches!(translation, Translation::None { .. }) && text.trim_ascii_start().first() == Some(&b'{');
+            return Ok(if passes { whole(status, text.to_vec()) } else { fault(asked.form, &told, None) });
+        }
+        408 | 500..=599 => Failure { kind: crate::failure::FailureKind::Failed, ..Failure::of_fault(told) },
+        _ => Failure::new(FaultKind::Server, "the provider's answer is none", format!("status {status}")),
+    };
+    tally.outcome = failure.outcome();
+    Err(failure)
+}
+
+/// Reads a body of at most so many bytes.
+async fn read(body: &mut Incoming, bytes_max: usize, deadline: Instant) -> Result<Bytes, &'static str> {
+    match timeout_at(deadline, Limited::new(body, bytes_max).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(_)) => Err("the provider's answer is too large, or broke off"),
+        Err(_) => Err("the provider's answer took too long"),
+    }
+}
+
+/// Whether a text has the provider's secret in it, as some errors do.
+fn tells_secret(provider: &ProviderTerms, text: &[u8]) -> bool {
+    let key = match &provider.provider.credential {
+        ProviderCredential::Key(key) | ProviderCredential::Bearer(key) => Some(key),
+        ProviderCredential::None => None,
+    };
+    let secrets = key.into_iter().chain(provider.aws.as_ref().map(|aws| &aws.keys.secret_access_key));
+    let text = String::from_utf8_lossy(text);
+    secrets.filter(|secret| secret.len() >= SECRET_BYTES_MIN).any(|secret| text.contains(secret.as_str()))
+}
+
+fn context(ask: &Ask) -> AnswerContext {
+    // Ids of answers need no secrecy; without randomness, the time tells them apart.
+    let id = getrandom::u64().unwrap_or_default();
+    AnswerContext::new(ask, since_1970().as_secs(), format!("{id:016x}{:x}", since_1970().subsec_nanos()))
+}

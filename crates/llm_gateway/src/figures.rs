@@ -1,0 +1,149 @@
+//! What is counted of requests to providers. Names are those of the configuration, so clients cannot make new ones.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tollgate_llm::Usage;
+
+/// The figures of one API. They go on when a reload changes its providers.
+#[derive(Default)]
+pub struct LlmFigures {
+    lanes: Mutex<BTreeMap<(String, String), Arc<LaneFigures>>>,
+}
+
+/// The figures of one model at one provider.
+#[derive(Default)]
+pub struct LaneFigures {
+    tokens: [AtomicU64; TokenKind::ALL.len()],
+    cost_micro_usd: AtomicU64,
+    requests: [AtomicU64; LlmOutcome::ALL.len()],
+}
+
+/// Kinds of tokens. Each token is counted once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// Of prompts, but those from and into a cache.
+    Input,
+    /// Of prompts, from a cache.
+    CacheRead,
+    /// Of prompts, into a cache.
+    CacheWrite,
+    /// Of answers, but those for reasoning.
+    Output,
+    /// Of answers, for reasoning.
+    Reasoning,
+}
+
+/// What became of a request to a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LlmOutcome {
+    /// It was answered.
+    Ok,
+    /// The provider refused it, and another would too.
+    Refused,
+    /// The provider has too many requests.
+    RateLimited,
+    /// The provider gave no answer, or one that nobody understands.
+    Failed,
+    /// The answer broke off after its beginning.
+    Broken,
+    /// The client left before the end.
+    ClientLeft,
+}
+
+impl TokenKind {
+    /// All.
+    pub const ALL: [TokenKind; 5] =
+        [TokenKind::Input, TokenKind::CacheRead, TokenKind::CacheWrite, TokenKind::Output, TokenKind::Reasoning];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            TokenKind::Input => "input",
+            TokenKind::CacheRead => "cache_read",
+            TokenKind::CacheWrite => "cache_write",
+            TokenKind::Output => "output",
+            TokenKind::Reasoning => "reasoning",
+        }
+    }
+}
+
+impl LlmOutcome {
+    /// All.
+    pub const ALL: [LlmOutcome; 6] = [
+        LlmOutcome::Ok,
+        LlmOutcome::Refused,
+        LlmOutcome::RateLimited,
+        LlmOutcome::Failed,
+        LlmOutcome::Broken,
+        LlmOutcome::ClientLeft,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            LlmOutcome::Ok => "ok",
+            LlmOutcome::Refused => "refused",
+            LlmOutcome::RateLimited => "rate_limited",
+            LlmOutcome::Failed => "failed",
+            LlmOutcome::Broken => "broken",
+            LlmOutcome::ClientLeft => "client_left",
+        }
+    }
+}
+
+impl LlmFigures {
+    /// The figures of models at providers, by their names.
+    pub(crate) fn lane(&self, model: &str, provider: &str) -> Arc<LaneFigures> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.entry((model.to_owned(), provider.to_owned())).or_default().clone()
+    }
+
+    /// Forgets those that no configuration names any more.
+    pub(crate) fn forget_unused(&self) {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, lane| Arc::strong_count(lane) > 1);
+    }
+
+    /// All, with the names of model and provider.
+    pub fn all(&self) -> Vec<((String, String), Arc<LaneFigures>)> {
+        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.iter().map(|(names, lane)| (names.clone(), lane.clone())).collect()
+    }
+}
+
+impl LaneFigures {
+    pub(crate) fn add(&self, outcome: LlmOutcome) {
+        if let Some(count) = self.requests.get(outcome as usize) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn add_usage(&self, usage: &Usage, cost_micro_usd: u64) {
+        let parts = [
+            usage.input.saturating_sub(usage.cached_read).saturating_sub(usage.cached_write),
+            usage.cached_read,
+            usage.cached_write,
+            usage.output.saturating_sub(usage.reasoning),
+            usage.reasoning,
+        ];
+        for (sum, part) in self.tokens.iter().zip(parts) {
+            sum.fetch_add(part, Ordering::Relaxed);
+        }
+        self.cost_micro_usd.fetch_add(cost_micro_usd, Ordering::Relaxed);
+    }
+
+    /// Tokens of a kind.
+    pub fn tokens(&self, kind: TokenKind) -> u64 {
+        self.tokens.get(kind as usize).map_or(0, |sum| sum.load(Ordering::Relaxed))
+    }
+
+    /// What they cost, by list prices, in US dollars.
+    pub fn cost_usd(&self) -> f64 {
+        self.cost_micro_usd.load(Ordering::Relaxed) as f64 / 1e6
+    }
+
+    /// Requests with an outcome.
+    pub fn requests(&self, outcome: LlmOutcome) -> u64 {
+        self.requests.get(outcome as usize).map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,55 @@
+//! The server of one API: its routes, and what is known of its providers.
+
+use crate::figures::LlmFigures;
+use crate::routes::Routes;
+use crate::standing::Standing;
+use crate::terms::LlmTerms;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tollgate_llm::PriceTable;
+use tollgate_outbound::CallClient;
+
+/// One endpoint in front of many providers of language models.
+pub struct LlmServer {
+    pub(crate) terms: LlmTerms,
+    pub(crate) client: Arc<CallClient>,
+    pub(crate) routes: Routes,
+    /// How providers do, in their order.
+    pub(crate) standings: Vec<Standing>,
+    pub(crate) prices: PriceTable,
+    started: Instant,
+    /// The API's figures stay as long as somebody counts.
+    _figures: Arc<LlmFigures>,
+}
+
+impl fmt::Debug for LlmServer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("LlmServer").field("api", &self.terms.api).finish_non_exhaustive()
+    }
+}
+
+impl LlmServer {
+    /// A server with these terms. No provider is asked until a client comes.
+    pub fn new(terms: LlmTerms, client: Arc<CallClient>, figures: Arc<LlmFigures>) -> Self {
+        LlmServer {
+            routes: Routes::new(&terms, &figures),
+            standings: terms.providers.iter().map(|_| Standing::default()).collect(),
+            prices: PriceTable::built_in(),
+            started: Instant::now(),
+            terms,
+            client,
+            _figures: figures,
+        }
+    }
+
+    /// Milliseconds since the start.
+    pub(crate) fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// The time since 1970.
+pub(crate) fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}

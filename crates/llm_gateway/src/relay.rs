@@ -1,0 +1,267 @@
+//! A stream from a provider to a client, piece by piece: as it is, or translated. A piece is read when the client takes it, so a slow client slows
+//! the provider down; if it leaves, the connection to the provider closes.
+
+use crate::answer::AnswerBody;
+use crate::failure::Failure;
+use crate::figures::LlmOutcome;
+use crate::tally::Tally;
+use futures_util::stream::unfold;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Bytes, Frame, Incoming};
+use std::io;
+use std::time::Duration;
+use tokio::time::{Instant, timeout, timeout_at};
+use tollgate_llm::{
+    AnswerContext, AnswerFormat, ClientApi, ClientWriter, Event, Fault, FaultKind, Provider, ProviderStream, UsageFilter,
+    UsageReader,
+};
+
+/// Largest event of a stream that is translated.
+pub(crate) const EVENT_BYTES_MAX: usize = 4 << 20;
+/// Most bytes that are held back until the first token is there.
+const HELD_BYTES_MAX: usize = 256 << 10;
+
+/// A stream on its way.
+pub(crate) struct Relay {
+    body: Incoming,
+    kind: RelayKind,
+    tally: Tally,
+    /// Longest time between two pieces.
+    silence_max: Duration,
+    has_begun: bool,
+    is_over: bool,
+    /// Why the provider's answer failed.
+    fault: Option<Fault>,
+    /// Whether the client's stream must break off.
+    is_cut: bool,
+    /// What the client gets next.
+    out: Vec<u8>,
+}
+
+enum RelayKind {
+    Passed(Box<PassedStream>),
+    Translated(Box<TranslatedStream>),
+}
+
+struct PassedStream {
+    api: ClientApi,
+    answer: AnswerContext,
+    filter: Option<UsageFilter>,
+    usage: UsageReader,
+    /// Reads the beginning, where this API's events can be told apart.
+    probe: Option<ProviderStream>,
+    /// The last bytes, which say whether an event is complete.
+    tail: Vec<u8>,
+}
+
+struct TranslatedStream {
+    reader: ProviderStream,
+    writer: ClientWriter,
+}
+
+impl Relay {
+    /// A stream that passes as it is.
+    pub(crate) fn passed(
+        body: Incoming,
+        provider: &Provider,
+        (api, answer): (ClientApi, AnswerContext),
+        hides_usage: bool,
+        (tally, silence_max): (Tally, Duration),
+    ) -> Self {
+        let stream = PassedStream {
+            api,
+            answer,
+            filter: hides_usage.then(|| UsageFilter::new(EVENT_BYTES_MAX)),
+            usage: UsageReader::new(AnswerFormat::from(api), true),
+            probe: (api != ClientApi::OpenAiResponses).then(|| provider.stream(EVENT_BYTES_MAX)),
+            tail: Vec::new(),
+        };
+        Self::new(body, RelayKind::Passed(Box::new(stream)), tally, silence_max)
+    }
+
+    /// A stream that is translated.
+    pub(crate) fn translated(
+        body: Incoming,
+        provider: &Provider,
+        (api, answer): (ClientApi, AnswerContext),
+        (tally, silence_max): (Tally, Duration),
+    ) -> Self {
+        let stream = TranslatedStream { reader: provider.stream(EVENT_BYTES_MAX), writer: api.stream(answer) };
+        Self::new(body, RelayKind::Translated(Box::new(stream)), tally, silence_max)
+    }
+
+    fn new(body: Incoming, kind: RelayKind, tally: Tally, silence_max: Duration) -> Self {
+        Relay { body, kind, tally, silence_max, has_begun: false, is_over: false, fault: None, is_cut: false, out: Vec::new() }
+    }
+
+    /// Waits for the first token, until which nothing goes to the client.
+    ///
+    /// # Errors
+    /// The stream failed before it.
+    pub(crate) async fn begin(mut self, deadline: Instant) -> Result<Self, Failure> {
+        while !self.has_begun && !self.is_over && self.out.len() < HELD_BYTES_MAX {
+            let frame = match timeout_at(deadline, self.body.frame()).await {
+                Ok(frame) => frame,
+                Err(_) => return Err(self.failed(Fault::new(FaultKind::Timeout, "the provider's first token took too long"))),
+            };
+            match frame {
+                Some(Ok(frame)) => self.read(frame.data_ref()),
+                Some(Err(_)) => self.broken("the provider's stream broke off"),
+                None => self.end(),
+            }
+            if !self.has_begun
+                && let Some(fault) = self.fault.take()
+            {
+                return Err(self.failed(fault));
+            }
+        }
+        // From here on, its end is that of the client's stream.
+        self.has_begun = true;
+        Ok(self)
+    }
+
+    fn failed(mut self, fault: Fault) -> Failure {
+        let failure = Failure::of_fault(fault);
+        self.tally.outcome = failure.outcome();
+        failure
+    }
+
+    /// The response's body.
+    pub(crate) fn into_body(self) -> AnswerBody {
+        let pieces = unfold(Some(self), |relay| async move {
+            let mut relay = relay?;
+            match relay.next().await {
+                Ok(Some(bytes)) => Some((Ok(Frame::data(bytes)), Some(relay))),
+                Ok(None) => None,
+                Err(error) => Some((Err(error), None)),
+            }
+        });
+        BodyExt::boxed_unsync(StreamBody::new(pieces))
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, io::Error> {
+        loop {
+            if !self.out.is_empty() {
+                return Ok(Some(Bytes::from(std::mem::take(&mut self.out))));
+            }
+            if self.is_over {
+                let is_cut = std::mem::take(&mut self.is_cut);
+                return if is_cut { Err(io::Error::other("the provider's stream broke off")) } else { Ok(None) };
+            }
+            match timeout(self.silence_max, self.body.frame()).await {
+                Ok(Some(Ok(frame))) => self.read(frame.data_ref()),
+                Ok(Some(Err(_))) => self.broken("the provider's stream broke off"),
+                Ok(None) => self.end(),
+                Err(_) => self.broken("the provider's stream said nothing for too long"),
+            }
+        }
+    }
+
+    fn read(&mut self, bytes: Option<&Bytes>) {
+        let Some(bytes) = bytes else { return };
+        match &mut self.kind {
+            RelayKind::Passed(stream) => {
+                stream.usage.push(bytes);
+                self.tally.usage = stream.usage.usage();
+                stream.note_tail(bytes);
+                match &mut stream.filter {
+                    Some(filter) => filter.push(bytes, &mut self.out),
+                    None => self.out.extend_from_slice(bytes),
+                }
+                if !self.has_begun {
+                    let events = stream.probe.as_mut().map(|probe| probe.push(bytes)).unwrap_or_default();
+                    self.fault = events.iter().find_map(fault_of).cloned();
+                    self.has_begun = stream.usage.text_bytes() > 0 || events.iter().any(is_first_token);
+                }
+            }
+            RelayKind::Translated(stream) => {
+                let events = stream.reader.push(bytes);
+                self.is_over = stream.reader.is_over();
+                self.write(&events);
+            }
+        }
+    }
+
+    /// The provider has said all.
+    fn end(&mut self) {
+        self.is_over = true;
+        match &mut self.kind {
+            RelayKind::Passed(stream) => {
+                if let Some(filter) = &mut stream.filter {
+                    filter.end(&mut self.out);
+                }
+                if !self.has_begun && stream.usage.stop().is_none() && stream.usage.usage().is_none() {
+                    return self.broken("the provider's stream has no answer");
+                }
+                self.tally.outcome = LlmOutcome::Ok;
+            }
+            RelayKind::Translated(stream) => {
+                let events = stream.reader.end();
+                self.write(&events);
+            }
+        }
+    }
+
+    /// The provider's stream broke off.
+    fn broken(&mut self, why: &str) {
+        self.is_over = true;
+        let fault = Fault::new(FaultKind::Server, why);
+        match &mut self.kind {
+            RelayKind::Passed(stream) => {
+                self.tally.outcome = LlmOutcome::Broken;
+                if stream.is_between_events() {
+                    stream.api.stream(stream.answer.clone()).write(&Event::Fault(fault.clone()), &mut self.out);
+                } else {
+                    // Half an event cannot be followed by another.
+                    self.is_cut = true;
+                }
+                self.fault = Some(fault);
+            }
+            RelayKind::Translated(_) => self.write(&[Event::Fault(fault)]),
+        }
+    }
+
+    fn write(&mut self, events: &[Event]) {
+        let RelayKind::Translated(stream) = &mut self.kind else { return };
+        for event in events {
+            stream.writer.write(event, &mut self.out);
+            self.has_begun |= is_first_token(event);
+            match event {
+                Event::Begin { usage: Some(usage), .. } | Event::Usage(usage) => self.tally.usage = Some(*usage),
+                Event::End(_) => self.tally.outcome = LlmOutcome::Ok,
+                Event::Fault(fault) => {
+                    self.is_over = true;
+                    self.tally.outcome = LlmOutcome::Broken;
+                    self.fault = Some(fault.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl PassedStream {
+    fn note_tail(&mut self, bytes: &[u8]) {
+        let kept = bytes.get(bytes.len().saturating_sub(4)..).unwrap_or_default();
+        self.tail.extend_from_slice(kept);
+        let surplus = self.tail.len().saturating_sub(4);
+        self.tail.drain(..surplus);
+    }
+
+    /// Whether what the client has is whole events.
+    fn is_between_events(&self) -> bool {
+        // The filter holds what is not complete.
+        self.filter.is_some() || self.tail.is_empty() || self.tail.ends_with(b"\n\n") || self.tail.ends_with(b"\r\n\r\n")
+    }
+}
+
+fn fault_of(event: &Event) -> Option<&Fault> {
+    match event {
+        Event::Fault(fault) => Some(fault),
+        _ => None,
+    }
+}
+
+fn is_first_token(event: &Event) -> bool {
+    event.text_bytes() > 0 || matches!(event, Event::ToolBegin { .. } | Event::Redacted(_) | Event::End(_))
+}

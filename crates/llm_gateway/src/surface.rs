@@ -1,0 +1,54 @@
+//! What clients can call.
+
+use http::{HeaderMap, Method};
+use tollgate_llm::ClientApi;
+
+/// A call by its method and path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Surface {
+    /// A conversation.
+    Talk(ClientApi),
+    /// `POST /v1/embeddings`.
+    Embeddings,
+    /// `POST /v1/messages/count_tokens`.
+    CountTokens,
+    /// `GET /v1/models`.
+    Models,
+    /// `GET /v1/models/NAME`.
+    Model(String),
+}
+
+impl Surface {
+    /// What a request calls. The listen path may stand before `/v1/`.
+    pub(crate) fn of(method: &Method, path: &str) -> Option<Surface> {
+        let (_, below) = path.rsplit_once("/v1/").or_else(|| path.split_once("v1/"))?;
+        Some(match (method.as_str(), below) {
+            ("POST", "chat/completions") => Surface::Talk(ClientApi::OpenAiChat),
+            ("POST", "responses") => Surface::Talk(ClientApi::OpenAiResponses),
+            ("POST", "messages") => Surface::Talk(ClientApi::AnthropicMessages),
+            ("POST", "embeddings") => Surface::Embeddings,
+            ("POST", "messages/count_tokens") => Surface::CountTokens,
+            ("GET", "models") => Surface::Models,
+            ("GET", below) => Surface::Model(below.strip_prefix("models/").filter(|name| !name.is_empty())?.to_owned()),
+            _ => return None,
+        })
+    }
+
+    /// The API in whose form the client reads errors.
+    pub(crate) fn form(&self, headers: &HeaderMap) -> ClientApi {
+        match self {
+            Surface::Talk(api) => *api,
+            Surface::CountTokens => ClientApi::AnthropicMessages,
+            Surface::Embeddings => ClientApi::OpenAiChat,
+            Surface::Models | Surface::Model(_) => form_of(headers),
+        }
+    }
+}
+
+/// The API that a client speaks by its headers: Anthropic's clients tell a version.
+pub(crate) fn form_of(headers: &HeaderMap) -> ClientApi {
+    if headers.contains_key("anthropic-version") { ClientApi::AnthropicMessages } else { ClientApi::OpenAiChat }
+}
+
+#[cfg(test)]
+mod tests;

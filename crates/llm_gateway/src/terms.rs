@@ -1,0 +1,75 @@
+//! What a server is made of.
+
+use std::fmt;
+use std::time::Duration;
+use tollgate_llm::Provider;
+use tollgate_llm::aws_sigv4::AwsKeys;
+use tollgate_tls::TlsSettings;
+
+/// The providers and models of one API.
+pub struct LlmTerms {
+    /// Id of the API.
+    pub api: String,
+    /// The providers.
+    pub providers: Vec<ProviderTerms>,
+    /// Models by the names that clients write.
+    pub models: Vec<ModelTerms>,
+    /// Longest time until the first token of a stream; after it, the next target is asked.
+    pub first_token_max: Option<Duration>,
+    /// Bound of an answer, in tokens, where the provider requires one and the client states none.
+    pub output_tokens_max: Option<u64>,
+    /// How providers' certificates are checked.
+    pub tls: TlsSettings,
+}
+
+/// A provider.
+#[derive(Clone)]
+pub struct ProviderTerms {
+    /// Its name in figures and headers.
+    pub name: String,
+    /// What it speaks, and the gateway's credential.
+    pub provider: Provider,
+    /// Scheme, host and port, without a path.
+    pub origin: String,
+    /// Keys that sign requests for Amazon Bedrock.
+    pub aws: Option<AwsTerms>,
+    /// Longest time for a whole answer, and between two pieces of a stream.
+    pub time_max: Duration,
+    /// Models that it serves under their own names, `*` for any text.
+    pub patterns: Vec<String>,
+}
+
+/// Keys of Amazon and their region.
+#[derive(Clone)]
+pub struct AwsTerms {
+    /// The keys.
+    pub keys: AwsKeys,
+    /// The region.
+    pub region: String,
+}
+
+/// A model by the name that clients write.
+#[derive(Clone, Debug)]
+pub struct ModelTerms {
+    /// The name.
+    pub name: String,
+    /// Where requests go, in the order of fallback.
+    pub targets: Vec<TargetTerms>,
+}
+
+/// A model at a provider.
+#[derive(Clone, Debug)]
+pub struct TargetTerms {
+    /// Index of the provider.
+    pub provider: usize,
+    /// The model's name there.
+    pub model: String,
+    /// Share of the requests that this target gets first. If all are 0, the first target gets them.
+    pub weight: u32,
+}
+
+impl fmt::Debug for ProviderTerms {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} at {}", self.name, self.origin)
+    }
+}

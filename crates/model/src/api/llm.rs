@@ -1,0 +1,260 @@
+//! `tollgate.llm` of a definition: one endpoint in front of many providers of language models.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::json_path::JsonPath;
+use crate::problem::Findings;
+use crate::token::is_header_value;
+
+/// Most providers, models, and names of one: people read lists of them, and each has its own figures.
+const PROVIDERS_MAX: usize = 100;
+const MODELS_MAX: usize = 1_000;
+const NAME_BYTES_MAX: usize = 200;
+
+/// `tollgate.llm`: the API is one endpoint in front of these providers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LlmGateway {
+    /// The providers. Of two that serve a model by its name, the first is asked first.
+    pub providers: Vec<LlmProvider>,
+    /// Models by the names that clients write.
+    pub models: Vec<LlmModel>,
+    /// Seconds until the first token of a stream, after which the next target is asked; 0 for no such limit.
+    pub first_token_s: f64,
+    /// Bound of an answer in tokens where the provider requires one and the client states none; 4096 if 0.
+    pub output_tokens_max: u64,
+}
+
+/// A provider of models.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LlmProvider {
+    /// Its name: letters, digits, `-`, `_` and `.`; unique.
+    pub name: String,
+    /// Which API it speaks.
+    pub kind: LlmProviderKind,
+    /// Where it is; the kind's own place if empty. A path takes the place of the usual one.
+    pub url: String,
+    /// The gateway's key, such as `$secret_env.OPENAI_API_KEY`.
+    pub key: String,
+    /// Region of Amazon Bedrock.
+    pub region: String,
+    /// Id of a key of Amazon, which signs requests; without, `key` is a bearer token.
+    pub aws_access_key_id: String,
+    /// That key.
+    pub aws_secret_access_key: String,
+    /// The token of a temporary key.
+    pub aws_session_token: String,
+    /// Seconds for a whole answer, and between two pieces of a stream; 600 if 0.
+    pub timeout_s: f64,
+    /// Models that it serves under their own names, `*` for any text.
+    pub models: Vec<String>,
+}
+
+/// The API of a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LlmProviderKind {
+    /// OpenAI, and servers that speak all of its API.
+    #[default]
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// Azure OpenAI.
+    Azure,
+    /// Anthropic.
+    Anthropic,
+    /// Google's Gemini.
+    Gemini,
+    /// Gemini at Vertex AI.
+    Vertex,
+    /// Amazon Bedrock.
+    Bedrock,
+    /// Cohere.
+    Cohere,
+    /// Mistral.
+    Mistral,
+    /// Groq.
+    Groq,
+    /// DeepSeek.
+    #[serde(rename = "deepseek")]
+    DeepSeek,
+    /// OpenRouter.
+    #[serde(rename = "openrouter")]
+    OpenRouter,
+    /// Ollama.
+    Ollama,
+    /// vLLM.
+    Vllm,
+    /// llama.cpp.
+    LlamaCpp,
+}
+
+/// A model by the name that clients write.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LlmModel {
+    /// The name; unique.
+    pub name: String,
+    /// Where requests go: each target is asked if those before it gave no answer.
+    pub targets: Vec<LlmTarget>,
+}
+
+/// A model at a provider.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LlmTarget {
+    /// Name of the provider.
+    pub provider: String,
+    /// The model's name there; that of the model if empty.
+    pub model: String,
+    /// Share of the requests that this target gets first. If no target has one, the first target gets them.
+    pub weight: u32,
+}
+
+impl LlmProviderKind {
+    /// Where the provider is if nothing else is said. That of Bedrock depends on its region.
+    pub fn usual_url(self) -> Option<&'static str> {
+        Some(match self {
+            LlmProviderKind::OpenAi => "https://api.openai.com",
+            LlmProviderKind::Anthropic => "https://api.anthropic.com",
+            LlmProviderKind::Gemini => "https://generativelanguage.googleapis.com",
+            LlmProviderKind::Cohere => "https://api.cohere.com",
+            LlmProviderKind::Mistral => "https://api.mistral.ai",
+            LlmProviderKind::Groq => "https://api.groq.com",
+            LlmProviderKind::DeepSeek => "https://api.deepseek.com",
+            LlmProviderKind::OpenRouter => "https://openrouter.ai",
+            LlmProviderKind::Ollama => "http://localhost:11434",
+            LlmProviderKind::Azure
+            | LlmProviderKind::Vertex
+            | LlmProviderKind::Bedrock
+            | LlmProviderKind::Vllm
+            | LlmProviderKind::LlamaCpp => return None,
+        })
+    }
+}
+
+impl LlmGateway {
+    /// Adds its problems to `findings`. `answers_otherwise`: the API has another kind of upstream that answers itself.
+    pub(super) fn check(&self, answers_otherwise: bool, is_stream: bool, findings: &mut Findings) {
+        let at = JsonPath::of("tollgate.llm");
+        if answers_otherwise {
+            findings.error(
+                &at,
+                "cannot be with tollgate.mcp, application_protocol \"mcp\", or a GraphQL API that the gateway executes",
+            );
+        }
+        if is_stream {
+            findings.error(&at, "is spoken over HTTP");
+        }
+        check_count(&at.key("providers"), self.providers.len(), 1, PROVIDERS_MAX, findings);
+        check_count(&at.key("models"), self.models.len(), 0, MODELS_MAX, findings);
+        check_seconds(&at.key("first_token_s"), self.first_token_s, findings);
+        for (index, provider) in self.providers.iter().enumerate() {
+            let at = at.key("providers").index(index);
+            provider.check(&at, findings);
+            if self.providers.iter().take(index).any(|other| other.name == provider.name) {
+                findings.error(&at.key("name"), format!("is the name of another provider: {:?}", provider.name));
+            }
+        }
+        for (index, model) in self.models.iter().enumerate() {
+            let at = at.key("models").index(index);
+            model.check(&self.providers, &at, findings);
+            if self.models.iter().take(index).any(|other| other.name == model.name) {
+                findings.error(&at.key("name"), format!("is the name of another model: {:?}", model.name));
+            }
+        }
+        if self.models.is_empty() && self.providers.iter().all(|provider| provider.models.is_empty()) {
+            findings.error(&at, "serves no model: name some in models, or in models of a provider");
+        }
+    }
+}
+
+impl LlmProvider {
+    fn check(&self, at: &JsonPath, findings: &mut Findings) {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(fits) {
+            findings.error(&at.key("name"), "must be 1 to 64 letters, digits, -, _ and .");
+        }
+        let is_bedrock = self.kind == LlmProviderKind::Bedrock;
+        let url = at.key("url");
+        if self.url.is_empty() {
+            if is_bedrock && self.region.is_empty() {
+                findings.error(at, "must have region or url");
+            } else if !is_bedrock && self.kind.usual_url().is_none() {
+                findings.error(&url, "must be set for this kind of provider");
+            }
+        } else if !is_url(&self.url) {
+            findings.error(&url, "must be a URL such as https://llm.example.com, without user, password and fragment");
+        } else if self.kind == LlmProviderKind::Vertex && !self.url.trim_end_matches('/').ends_with("/publishers/google") {
+            findings.error(&url, "must end with /publishers/google");
+        }
+        let signs = !self.aws_access_key_id.is_empty();
+        if signs == self.aws_secret_access_key.is_empty() || (!signs && !self.aws_session_token.is_empty()) {
+            findings.error(at, "must have both of aws_access_key_id and aws_secret_access_key");
+        }
+        if signs && !is_bedrock {
+            findings.error(&at.key("aws_access_key_id"), "is for the kind \"bedrock\" alone");
+        }
+        if signs && self.region.is_empty() {
+            findings.error(&at.key("region"), "must be set where requests are signed");
+        }
+        if signs && !self.key.is_empty() {
+            findings.error(&at.key("key"), "cannot be with aws_access_key_id");
+        }
+        if !self.region.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+            findings.error(&at.key("region"), "must be letters, digits and -");
+        }
+        let keys = [("key", &self.key), ("aws_session_token", &self.aws_session_token)];
+        for (field, _) in keys.iter().filter(|(_, value)| !is_header_value(value)) {
+            findings.error(&at.key(field), "is no header value");
+        }
+        check_seconds(&at.key("timeout_s"), self.timeout_s, findings);
+        check_count(&at.key("models"), self.models.len(), 0, MODELS_MAX, findings);
+        for (index, name) in self.models.iter().enumerate() {
+            check_name(&at.key("models").index(index), name, findings);
+        }
+    }
+}
+
+impl LlmModel {
+    fn check(&self, providers: &[LlmProvider], at: &JsonPath, findings: &mut Findings) {
+        check_name(&at.key("name"), &self.name, findings);
+        check_count(&at.key("targets"), self.targets.len(), 1, PROVIDERS_MAX, findings);
+        for (index, target) in self.targets.iter().enumerate() {
+            let at = at.key("targets").index(index);
+            if providers.iter().all(|provider| provider.name != target.provider) {
+                findings.error(&at.key("provider"), format!("is the name of no provider: {:?}", target.provider));
+            }
+            if !target.model.is_empty() {
+                check_name(&at.key("model"), &target.model, findings);
+            }
+        }
+    }
+}
+
+fn check_count(at: &JsonPath, count: usize, least: usize, most: usize, findings: &mut Findings) {
+    if !(least..=most).contains(&count) {
+        findings.error(at, format!("must have {least} to {most} entries, not {count}"));
+    }
+}
+
+fn check_name(at: &JsonPath, name: &str, findings: &mut Findings) {
+    if name.is_empty() || name.len() > NAME_BYTES_MAX || name.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        findings.error(at, format!("must be 1 to {NAME_BYTES_MAX} bytes without spaces"));
+    }
+}
+
+fn check_seconds(at: &JsonPath, seconds: f64, findings: &mut Findings) {
+    if !seconds.is_finite() || !(0.0..=86_400.0).contains(&seconds) {
+        findings.error(at, "must be from 0 to 86400");
+    }
+}
+
+/// Whether a text is a URL that requests can be sent below. A query needs a path before it.
+fn is_url(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else { return false };
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let is_plain = url.bytes().all(|byte| byte.is_ascii_graphic()) && !url.contains('#') && !authority.contains('@');
+    is_plain && !authority.is_empty() && (!rest.contains('?') || rest.contains('/'))
+}

@@ -334,7 +334,7 @@ impl AuthorizationFront<'_> {
                 let Some(facts) = facts else {
                     return Err(refused("invalid_grant", "the code is none of this client's, or too old"));
                 };
-                if !form.get("redirect_uri").is_none_or(|uri| *uri == facts.redirect_uri) {
+                if form.get("redirect_uri").is_some_and(|uri| *uri != facts.redirect_uri) {
                     return Err(refused("invalid_grant", "the redirect_uri is another one"));
                 }
                 if verifier.len() < 43 || hash != facts.challenge {

@@ -2,6 +2,7 @@
 //! changes only after the store has acknowledged the change. With a store that several gateways share, memory holds only recently used
 //! sessions: see `shared`.
 
+mod budget_counters;
 mod call_limits;
 mod held_key;
 mod identities;
@@ -32,7 +33,7 @@ use key_expiry::Ends;
 use limits::LimitSource;
 use orgs::Org;
 use papaya::HashMap;
-use quota::{DirtyQuotas, Quota};
+use quota::DirtyQuotas;
 use rehearsed::KeyOrigin;
 use rights::RightPatterns;
 use saved::SavedQuotas;
@@ -55,6 +56,7 @@ use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{CounterValue, DocumentSpace, Store, StoreFault};
 use writes::WriteOrder;
 
+pub use budget_counters::BudgetCounters;
 pub use held_key::HeldKey;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState, Permission, TOKEN_SESSION};
@@ -64,6 +66,7 @@ pub use listing::ListedKey;
 pub use mcp_rights::McpRights;
 pub use policies::{Policies, PolicyChange};
 pub use presented::{AskedKeys, Presented};
+pub use quota::Quota;
 pub use rehearsed::stand_in;
 pub use shared::SharedKeys;
 pub use terms::KeyTerms;
@@ -93,6 +96,8 @@ pub struct Keys {
     /// Whether some keys came from a shared store, which knows only their hashes: they are stored under those.
     has_named: AtomicBool,
     saved: SavedQuotas,
+    /// Counters of budgets, by name.
+    budgets: Mutex<BTreeMap<String, Arc<Quota>>>,
     /// Whether quota writes are paused because another process takes over.
     holds_quotas: AtomicBool,
     identities: Mutex<Identities>,
@@ -260,6 +265,7 @@ impl Keys {
             dirty: Arc::default(),
             has_named: AtomicBool::new(false),
             saved: SavedQuotas::default(),
+            budgets: Mutex::default(),
             holds_quotas: AtomicBool::new(false),
             identities: Mutex::default(),
             ends: Mutex::default(),
@@ -557,6 +563,7 @@ impl Keys {
             if let Err(fault) = self.save_quotas().await {
                 tracing::error!(%fault, "quotas can't be stored");
             }
+            self.forget_budgets(tollgate_clock::unix_s());
         }
     }
 
